@@ -1,0 +1,72 @@
+# Engram. `make` alone lists the targets. Needs only python3 (3.11 or newer); everything else goes into .venv.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+PYTEST := $(BIN)/python -m pytest -q
+WORKERS ?= 2
+
+# One order for all compilations, and nothing in the result that names this machine or its index.
+COMPILE := CUSTOM_COMPILE_COMMAND="make lock" $(BIN)/python -m piptools compile pyproject.toml --quiet \
+	--generate-hashes --allow-unsafe --strip-extras --newline lf \
+	--no-emit-index-url --no-emit-trusted-host --no-emit-find-links --no-emit-options
+
+.DEFAULT_GOAL := help
+.PHONY: help run test test-slow lint format bench check docs docs-check lock clean
+
+help:
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
+
+run: $(VENV)/.run ## a guided demo of a memory
+	@$(BIN)/engram demo
+
+test: $(VENV)/.dev ## the fast tests
+	@$(PYTEST) -n $(WORKERS) -m "not slow"
+
+test-slow: $(VENV)/.dev ## the tests that take seconds each
+	@$(PYTEST) -n $(WORKERS) -m slow
+
+lint: $(VENV)/.dev ## rules, layout and types
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+
+format: $(VENV)/.dev ## lay out the code and mend what can be mended by itself
+	@$(BIN)/ruff check --fix --quiet . || true
+	@$(BIN)/ruff format .
+
+bench: $(VENV)/.run ## how fast this machine remembers and recalls
+	@$(BIN)/engram bench speed --sizes 1000,10000
+
+docs: $(VENV)/.dev ## write docs/reference from the code
+	@$(BIN)/python scripts/reference.py
+
+docs-check: $(VENV)/.dev ## is docs/reference fresh?
+	@$(BIN)/python scripts/reference.py --check
+
+check: lint docs-check test-slow test ## everything that must hold before a change goes in
+
+lock: $(VENV)/.dev ## choose the newest versions again and write the lock files
+	@$(COMPILE) --upgrade --build-deps-for editable --output-file requirements.lock
+	@$(COMPILE) --upgrade --extra embed --extra tokens --extra dev --constraint requirements.lock --output-file requirements-dev.lock
+
+clean: ## remove what the tools made, also .venv
+	@rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
+		{ echo "Engram needs Python 3.11 or newer; '$(PYTHON)' is not. Try: make PYTHON=python3.12" >&2; exit 1; }
+	@$(PYTHON) -m venv $(VENV)
+
+# Installed once per change of the lock: first the locked packages, then this tree, editable.
+$(VENV)/.run: requirements.lock pyproject.toml | $(VENV)/bin/python
+	@$(PIP) install --require-hashes -r requirements.lock
+	@$(PIP) install --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(VENV)/.dev: requirements-dev.lock pyproject.toml | $(VENV)/bin/python
+	@$(PIP) install --require-hashes -r requirements-dev.lock
+	@$(PIP) install --no-deps --no-build-isolation -e .
+	@touch $@
