@@ -1,0 +1,1 @@
+"""Engram: a long-term memory for AI agents."""

@@ -1,0 +1,313 @@
+"""Every error the engine raises, as one tree with stable codes.
+
+    EngramError
+    ├── InvalidInput            E2000   the call cannot be carried out as it was made; nothing changed
+    │   ├── EmptyContent        E2001
+    │   ├── ContentTooLong      E2002
+    │   ├── TooManyTags         E2003
+    │   ├── BadTag              E2004
+    │   ├── UnknownValue        E2005
+    │   ├── BadText             E2006
+    │   ├── WrongType           E2007
+    │   ├── OutOfRange          E2008
+    │   ├── BadCursor           E2009
+    │   ├── BadTransition       E2010
+    │   ├── NotFound            E2011
+    │   ├── AmbiguousId         E2012
+    │   ├── CycleRefused        E2013
+    │   └── BadImport           E2014
+    ├── AccessDenied            E4001   the caller may not see or change that
+    ├── ConfigError             E5001   a setting has no meaning or is out of its range
+    ├── EmbedderError
+    │   ├── EmbedderDown        E3001
+    │   └── EmbedderMismatch    E3002
+    └── StoreError
+        ├── KeyNeeded           E1001
+        ├── StoreCorrupt        E1002
+        ├── DiskFull            E1003
+        ├── StoreBusy           E1004
+        ├── NewerSchema         E1005
+        ├── Overloaded          E1006
+        ├── MigrationChanged    E1007
+        └── StoreClosed         E1008
+"""
+
+from __future__ import annotations
+
+
+class EngramError(Exception):
+    """Anything the engine refuses or fails to do."""
+
+    code = "E0000"
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.message = message
+
+    def __str__(self) -> str:
+        return f"{self.code}: {self.message}"
+
+
+class InvalidInput(EngramError):
+    """The call cannot be carried out as it was made. Nothing was changed."""
+
+    code = "E2000"
+
+
+class EmptyContent(InvalidInput):
+    """A memory needs something to say."""
+
+    code = "E2001"
+
+    def __init__(self, field: str = "content") -> None:
+        super().__init__(f"The {field} is empty: say what to remember.")
+        self.field = field
+
+
+class ContentTooLong(InvalidInput):
+    """A text is longer than a memory may be."""
+
+    code = "E2002"
+
+    def __init__(self, field: str, length: int, limit: int) -> None:
+        super().__init__(
+            f"The {field} has {length:,} characters, the limit is {limit:,}: split it into several memories."
+        )
+        self.field, self.length, self.limit = field, length, limit
+
+
+class TooManyTags(InvalidInput):
+    """A memory carries only so many tags."""
+
+    code = "E2003"
+
+    def __init__(self, count: int, limit: int) -> None:
+        super().__init__(f"{count} tags were given, a memory takes at most {limit}.")
+        self.count, self.limit = count, limit
+
+
+class BadTag(InvalidInput):
+    """A tag is empty or too long."""
+
+    code = "E2004"
+
+    def __init__(self, tag: str, limit: int) -> None:
+        super().__init__(f"The tag {tag[:40]!r} does not fit: a tag has 1 to {limit} characters.")
+        self.tag, self.limit = tag, limit
+
+
+class UnknownValue(InvalidInput):
+    """A word that is not one of the known ones."""
+
+    code = "E2005"
+
+    def __init__(self, field: str, value: object, known: tuple[str, ...]) -> None:
+        super().__init__(f"{str(value)[:60]!r} is no {field}; known are: {', '.join(known)}.")
+        self.field, self.value, self.known = field, value, known
+
+
+class BadText(InvalidInput):
+    """Text with characters that no file could keep."""
+
+    code = "E2006"
+
+    def __init__(self, field: str, what: str) -> None:
+        super().__init__(f"The {field} holds {what}: send plain Unicode text.")
+        self.field, self.what = field, what
+
+
+class WrongType(InvalidInput):
+    """A value of another type than the call takes."""
+
+    code = "E2007"
+
+    def __init__(self, field: str, value: object, wanted: str) -> None:
+        super().__init__(f"The {field} must be {wanted}, not {type(value).__name__}.")
+        self.field, self.wanted = field, wanted
+
+
+class OutOfRange(InvalidInput):
+    """A number outside of its range."""
+
+    code = "E2008"
+
+    def __init__(self, field: str, value: object, low: object, high: object) -> None:
+        super().__init__(f"The {field} is {value}, it must lie between {low} and {high}.")
+        self.field, self.value, self.low, self.high = field, value, low, high
+
+
+class BadCursor(InvalidInput):
+    """A page was asked for with a cursor that no page gave out."""
+
+    code = "E2009"
+
+    def __init__(self, cursor: str) -> None:
+        super().__init__(f"The cursor {cursor[:40]!r} came from no page: start again without one.")
+        self.cursor = cursor
+
+
+class BadTransition(InvalidInput):
+    """A status change that makes no sense."""
+
+    code = "E2010"
+
+    def __init__(self, old: str, new: str) -> None:
+        super().__init__(f"A memory that is {old} cannot become {new}.")
+        self.old, self.new = old, new
+
+
+class NotFound(InvalidInput):
+    """No memory with that id is there for this caller."""
+
+    code = "E2011"
+
+    def __init__(self, memory_id: str) -> None:
+        super().__init__(f"There is no memory {memory_id[:60]!r} that you can see.")
+        self.memory_id = memory_id
+
+
+class AmbiguousId(InvalidInput):
+    """A shortened id fits several memories."""
+
+    code = "E2012"
+
+    def __init__(self, prefix: str, count: int) -> None:
+        super().__init__(f"{count} memories begin with {prefix[:60]!r}: give more of the id.")
+        self.prefix, self.count = prefix, count
+
+
+class CycleRefused(InvalidInput):
+    """A directed relation would close a circle."""
+
+    code = "E2013"
+
+    def __init__(self, edge_type: str) -> None:
+        super().__init__(f"This {edge_type} relation would close a circle, which has no meaning.")
+        self.edge_type = edge_type
+
+
+class BadImport(InvalidInput):
+    """A line of an import cannot be read as a memory."""
+
+    code = "E2014"
+
+    def __init__(self, line: int, why: str) -> None:
+        super().__init__(f"Line {line} of the import: {why}")
+        self.line, self.why = line, why
+
+
+class AccessDenied(EngramError):
+    """The caller may not see or change that."""
+
+    code = "E4001"
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"This caller may not {what}.")
+
+
+class ConfigError(EngramError):
+    """A setting has no meaning or is out of its range."""
+
+    code = "E5001"
+
+
+class EmbedderError(EngramError):
+    """The part that turns text into vectors failed."""
+
+    code = "E3000"
+
+
+class EmbedderDown(EmbedderError):
+    """No vectors can be made at the moment; text search goes on."""
+
+    code = "E3001"
+
+
+class EmbedderMismatch(EmbedderError):
+    """Vectors came in another shape than this space has."""
+
+    code = "E3002"
+
+
+class StoreError(EngramError):
+    """The file could not be opened, read or written."""
+
+    code = "E1000"
+
+
+class KeyNeeded(StoreError):
+    """The file is encrypted and no fitting key was given."""
+
+    code = "E1001"
+
+    def __init__(self, path: str) -> None:
+        super().__init__(f"{path} is not a readable Engram file: it is encrypted, or no database at all.")
+        self.path = path
+
+
+class StoreCorrupt(StoreError):
+    """The file is damaged."""
+
+    code = "E1002"
+
+    def __init__(self, detail: str) -> None:
+        super().__init__(f"The file is damaged ({detail}): run `engram doctor`, or restore a backup.")
+        self.detail = detail
+
+
+class DiskFull(StoreError):
+    """There is no room left to write."""
+
+    code = "E1003"
+
+    def __init__(self) -> None:
+        super().__init__("The disk is full: nothing was written, reading goes on. Make room and try again.")
+
+
+class StoreBusy(StoreError):
+    """Another process held the file for too long."""
+
+    code = "E1004"
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"Another process has been writing to the file for {seconds:g} s: try again.")
+        self.seconds = seconds
+
+
+class NewerSchema(StoreError):
+    """The file was written by a newer version."""
+
+    code = "E1005"
+
+    def __init__(self, found: int, known: int) -> None:
+        super().__init__(f"The file has schema {found}, this version knows {known}: upgrade engram.")
+        self.found, self.known = found, known
+
+
+class Overloaded(StoreError):
+    """More writes are waiting than the queue takes."""
+
+    code = "E1006"
+
+    def __init__(self, waiting: int) -> None:
+        super().__init__(f"{waiting:,} writes are waiting already: slow down and try again.")
+        self.waiting = waiting
+
+
+class MigrationChanged(StoreError):
+    """A migration that ran on this file is not the one this version carries."""
+
+    code = "E1007"
+
+    def __init__(self, number: int) -> None:
+        super().__init__(f"Migration {number} of this file differs from this version's: install the version that wrote it.")
+        self.number = number
+
+
+class StoreClosed(StoreError):
+    """The engine was closed before the call."""
+
+    code = "E1008"
+
+    def __init__(self) -> None:
+        super().__init__("The engine is closed: open it again.")

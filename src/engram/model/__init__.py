@@ -1,0 +1,1 @@
+"""What things are: plain frozen values, no behaviour beyond their own meaning."""

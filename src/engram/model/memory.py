@@ -1,0 +1,125 @@
+"""The memory: one record for everything the engine keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from types import MappingProxyType
+from typing import Any
+
+from engram.model.axes import Kind, Layer, Lifecycle, Policy, Priority, Status, Tier, Type, Verification
+from engram.model.scope import Scope
+
+CONTENT_LIMIT = 8_192
+TAG_LIMIT = 20
+TAG_LENGTH_LIMIT = 32
+SOURCE_LENGTH_LIMIT = 64
+NAME_LENGTH_LIMIT = 128
+"""Longest name of a scope's part, a session or a speaker."""
+
+SOURCE_TRUST: Mapping[str, float] = MappingProxyType(
+    {"human": 1.0, "agent": 0.7, "session": 0.7, "task": 0.7, "skill": 0.7, "proxy": 0.7}
+)
+"""How far a source is trusted; every other source, being some kind of ingest, at `INGEST_TRUST`."""
+INGEST_TRUST = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Affect:
+    """How it felt."""
+
+    valence: float = 0.0
+    intensity: float = 0.0
+    arousal: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """How a memory has been used."""
+
+    accessed: int = 0
+    repeated: int = 0
+    confirmed: int = 0
+    sessions: int = 0
+    helpful: int = 0
+    unhelpful: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Forms:
+    """The content in shorter words, and what each form costs in tokens."""
+
+    summary: str = ""
+    key_fact: str = ""
+    label: str = ""
+    content_tokens: int = 0
+    summary_tokens: int = 0
+    key_fact_tokens: int = 0
+    label_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """One thing remembered, with all its axes."""
+
+    id: str
+    content: str
+    content_hash: str
+    created_at: datetime
+    modified_at: datetime
+    scope: Scope = Scope()
+    session: str = ""
+    speaker: str = ""
+    """Who said it, when it came out of a conversation."""
+
+    kind: Kind = Kind.EPISODIC
+    category: str = "general"
+    type: Type = Type.NARRATIVE
+    tags: tuple[str, ...] = ()
+    entities: tuple[str, ...] = ()
+    """Names found in the content, as they are filtered on."""
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+    layer: Layer = Layer.BUFFER
+    lifecycle: Lifecycle = Lifecycle.CANDIDATE
+    status: Status = Status.ACTIVE
+    verification: Verification = Verification.UNVERIFIED
+    policy: Policy = Policy.DURABLE
+    priority: Priority = Priority.P2
+    pinned: bool = False
+
+    importance: float = 0.5
+    confidence: float = 0.7
+    strength: float = 1.0
+    surprise: float = 0.0
+    heat: float = 0.0
+    affect: Affect = Affect()
+    usage: Usage = Usage()
+
+    last_accessed: datetime | None = None
+    event_time: datetime | None = None
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
+    verified_at: datetime | None = None
+    expires_at: datetime | None = None
+
+    source: str = "human"
+    trust: float = 1.0
+    version: int = 1
+    tier: Tier = Tier.CLEAR
+    forms: Forms = Forms()
+
+    @property
+    def happened_at(self) -> datetime:
+        """When it happened, or when it was stored if nobody said."""
+        return self.event_time or self.created_at
+
+
+def trust_of(source: str) -> float:
+    """How far a source is trusted.
+
+    >>> trust_of("human"), trust_of("task:nightly-build"), trust_of("import")
+    (1.0, 0.7, 0.5)
+    """
+    return SOURCE_TRUST.get(source.partition(":")[0], INGEST_TRUST)

@@ -1,0 +1,130 @@
+"""A question, and what came back for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from engram.model.filters import Filters
+from engram.model.memory import Memory
+from engram.model.scope import Access
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked, by whom, and how much may come back."""
+
+    text: str
+    access: Access = Access()
+    limit: int = 10
+    budget: int | None = None
+    """At most so many tokens in all."""
+    filters: Filters = Filters()
+    profile: str = "default"
+    rerank: str = "mmr"
+    min_relevance: float | None = None
+    """The relevance floor; None takes the configured one."""
+    dry: bool = False
+    """Look without leaving a trace: nothing counts as used."""
+    session: str = ""
+    explain: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """One reason why a hit stands where it stands."""
+
+    step: str
+    """Which step added it: text, vector, neighbours, fuse, judge, rerank …"""
+    name: str
+    value: float
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Trust:
+    """The four parts a person can check."""
+
+    relevance: float
+    accuracy: float
+    freshness: float
+    utility: float
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A memory that answers, how well, and why."""
+
+    memory: Memory
+    score: float
+    """What the list is ordered by."""
+    relevance: float
+    """How well it fits the question alone, 0 to 1."""
+    trust: Trust
+    text: str
+    """The form that fits the budget: the content, or a shorter one."""
+    form: str = "content"
+    tokens: int = 0
+    evidence: tuple[Evidence, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How a question is going to be answered; `explain` prints it, a caller may override it."""
+
+    terms: tuple[str, ...] = ()
+    weights: Mapping[str, float] = field(default_factory=dict)
+    """Weight of each channel."""
+    space: str = ""
+    """The embedding space searched; empty when only words are."""
+    speakers: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    """What the plan decided in words, e.g. why a channel is off."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """A candidate that was taken out, and by which rule."""
+
+    memory: str
+    label: str
+    why: str
+    relevance: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Quality:
+    """How good a recall thinks it was."""
+
+    top_relevance: float = 0.0
+    mean_relevance: float = 0.0
+    ndcg: float = 0.0
+    """The order shown against the order by relevance alone."""
+    candidates: int = 0
+    returned: int = 0
+    tokens: int = 0
+    ms: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Recall:
+    """The answer: hits in order, with plan, quality and, on request, the X-ray."""
+
+    question: Question
+    plan: Plan
+    hits: tuple[Hit, ...]
+    quality: Quality = Quality()
+    dropped: tuple[Dropped, ...] = ()
+    timings: Mapping[str, float] = field(default_factory=dict)
+    """Milliseconds a step, in order."""
+    at: datetime | None = None
+
+    def __iter__(self) -> Iterator[Hit]:
+        return iter(self.hits)
+
+    def __len__(self) -> int:
+        return len(self.hits)
+
+    def __getitem__(self, place: int) -> Hit:
+        return self.hits[place]

@@ -1,0 +1,107 @@
+"""Where a memory belongs, and who may see it.
+
+A scope is a place in a tree: namespace ⊃ project ⊃ squad ⊃ agent ⊃ channel and user. A caller sees its
+own place and the places above it; never a sibling. The roles `orchestrator` (inside a project) and
+`owner` (inside a namespace) also see what lies below.
+"""
+
+from __future__ import annotations
+
+from dataclasses import astuple, dataclass, replace
+from enum import StrEnum
+
+DEFAULT_NAMESPACE = "default"
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """A place in the tree; an empty part means "everywhere on that level"."""
+
+    namespace: str = DEFAULT_NAMESPACE
+    project: str = ""
+    squad: str = ""
+    agent: str = ""
+    channel: str = ""
+    user: str = ""
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """All parts, from the widest to the narrowest."""
+        return astuple(self)
+
+    def is_seen_from(self, place: Scope) -> bool:
+        """Whether this is `place` itself or lies above it.
+
+        >>> Scope(project="apollo").is_seen_from(Scope(project="apollo", agent="rex"))
+        True
+        >>> Scope(project="apollo", agent="rex").is_seen_from(Scope(project="apollo", agent="ada"))
+        False
+        """
+        return self.namespace == place.namespace and all(
+            mine in ("", theirs) for mine, theirs in zip(self.parts[1:], place.parts[1:], strict=True)
+        )
+
+    def lies_below(self, place: Scope) -> bool:
+        """Whether `place` holds this scope: each part that `place` names is the same here."""
+        return self.namespace == place.namespace and all(
+            theirs in ("", mine) for mine, theirs in zip(self.parts[1:], place.parts[1:], strict=True)
+        )
+
+    def __str__(self) -> str:
+        names = ("project", "squad", "agent", "channel", "user")
+        rest = [f"{name}={part}" for name, part in zip(names, self.parts[1:], strict=True) if part]
+        return " ".join([self.namespace, *rest])
+
+
+class Role(StrEnum):
+    """What a caller is allowed to be."""
+
+    OWNER = "owner"
+    ORCHESTRATOR = "orchestrator"
+    AGENT = "agent"
+    READER = "reader"
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """Who is asking: a place and a role. Made from the caller's identity, never from a model's arguments."""
+
+    scope: Scope = Scope()
+    role: Role = Role.OWNER
+    all_namespaces: bool = False
+
+    @classmethod
+    def everything(cls) -> Access:
+        """The owner of the file, over all namespaces: for upkeep, export and the doctor."""
+        return cls(role=Role.OWNER, all_namespaces=True)
+
+    @property
+    def sees_below(self) -> bool:
+        """Whether this caller also sees the places below its own."""
+        return self.role is Role.OWNER or (self.role is Role.ORCHESTRATOR and self.scope.project != "")
+
+    def may_read(self, scope: Scope) -> bool:
+        """The access rule, in one place.
+
+        >>> Access(Scope(agent="rex"), Role.AGENT).may_read(Scope())
+        True
+        >>> Access(Scope(agent="rex"), Role.AGENT).may_read(Scope(agent="ada"))
+        False
+        >>> Access(Scope(), Role.OWNER).may_read(Scope(agent="ada"))
+        True
+        """
+        if self.all_namespaces:
+            return True
+        return scope.is_seen_from(self.scope) or (self.sees_below and scope.lies_below(self.scope))
+
+    def may_write(self, scope: Scope) -> bool:
+        """A caller writes only to its own place or, where it sees below, to places below it."""
+        if self.role is Role.READER:
+            return False
+        if self.all_namespaces or scope == self.scope:
+            return True
+        return self.sees_below and scope.lies_below(self.scope)
+
+    def at(self, scope: Scope) -> Access:
+        """The same caller looking from another place."""
+        return replace(self, scope=scope)
