@@ -1,0 +1,71 @@
+"""BM25: a question's weighted terms and candidate documents come in, one score for each document comes out.
+
+This is the second stage of text search: the index names candidates, and this ranks them by all terms of the
+question, the common ones too. Terms come from `words.terms`; a weight is usually `idf(…) * words.weight(term)`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from engram.text.words import SINGLE
+
+Document = Sequence[str] | Mapping[str, int]
+
+
+def score(
+    query: Mapping[str, float], docs: Sequence[Document], *, avg_len: float, k1: float = 1.2, b: float = 0.75
+) -> list[float]:
+    """The BM25 score of each document; 0 when it shares no term with the question.
+
+    >>> docs = [["red", "appl"], ["red", "car", "red"], ["tea"]]
+    >>> [round(s, 3) for s in score({"red": 1.0, "appl": 2.0}, docs, avg_len=2.0)]
+    [3.0, 1.205, 0.0]
+    """
+    weighted = [(term, value * (k1 + 1)) for term, value in query.items()]
+    flat, slope = k1 * (1 - b), k1 * b / max(avg_len, 1e-9)
+    return [_one(weighted, doc, flat, slope) for doc in docs]
+
+
+def idf(documents_with_term: int, documents: int) -> float:
+    """How much a term tells: high when few documents have it, never negative.
+
+    >>> round(idf(1, 1000), 2), round(idf(1000, 1000), 4)
+    (6.5, 0.0005)
+    """
+    return math.log1p((documents - documents_with_term + 0.5) / (documents_with_term + 0.5))
+
+
+def coverage(query: Mapping[str, float], doc: Document) -> float:
+    """The share of the question's weight that the document holds, between 0 and 1: rare words count most.
+
+    >>> coverage({"red": 1.0, "appl": 3.0}, ["appl", "pie"])
+    0.75
+    """
+    whole = sum(query.values())
+    return sum(value for term, value in query.items() if term in doc) / whole if whole else 0.0
+
+
+def phrase_share(phrases: Sequence[Sequence[str]], doc: Sequence[str]) -> float:
+    """The share of quoted phrases that stand word by word in the document, between 0 and 1.
+
+    >>> phrase_share([["red", "appl"], ["green", "tea"]], ["some", "red", "appl"])
+    0.5
+    """
+    if not phrases:
+        return 0.0
+    # Spaces at both ends let a plain substring search respect term borders: terms hold no space.
+    line = f" {' '.join(term for term in doc if not term.startswith(SINGLE))} "
+    return sum(f" {' '.join(phrase)} " in line for phrase in phrases) / len(phrases)
+
+
+def _one(weighted: list[tuple[str, float]], doc: Document, flat: float, slope: float) -> float:
+    if isinstance(doc, Mapping):
+        length = sum(doc.values())
+        pairs = [(doc.get(term, 0), value) for term, value in weighted]
+    else:
+        length = len(doc)
+        pairs = [(doc.count(term), value) for term, value in weighted]
+    damping = flat + slope * length
+    return sum((value * count / (count + damping) for count, value in pairs if count), 0.0)
