@@ -1,0 +1,277 @@
+"""Every number and choice that anyone may want to turn, with its range, its meaning and where it comes from.
+
+Values come, later ones winning, from: the defaults here, a preset, a TOML file, the environment
+(`ENGRAM_RECALL__LIMIT=20`), and arguments (`{"recall.limit": 20}`). A bad value names itself and its range.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any
+
+from engram.errors import ConfigError
+
+ENVIRONMENT_PREFIX = "ENGRAM_"
+
+
+def number(default: float, low: float, high: float, meaning: str, origin: str) -> Any:
+    """A setting that is a number; whole if its default is."""
+    return field(default=default, metadata={"low": low, "high": high, "meaning": meaning, "origin": origin})
+
+
+def choice(default: str, known: tuple[str, ...], meaning: str, origin: str) -> Any:
+    """A setting that is one of a few words."""
+    return field(default=default, metadata={"known": known, "meaning": meaning, "origin": origin})
+
+
+def words(default: str, meaning: str, origin: str) -> Any:
+    """A setting that is free text: a name, an address, a path."""
+    return field(default=default, metadata={"meaning": meaning, "origin": origin})
+
+
+def switch(*, default: bool, meaning: str, origin: str) -> Any:
+    """A setting that is on or off."""
+    return field(default=default, metadata={"meaning": meaning, "origin": origin})
+
+
+@dataclass(frozen=True, slots=True)
+class StoreConfig:
+    """The file and its writer."""
+
+    busy_timeout_s: float = number(10.0, 0.1, 300, "how long a write waits for another process", "scale")
+    queue_limit: int = number(10_000, 1, 1_000_000, "writes that may wait before callers are told to slow down", "scale")
+    group_limit: int = number(256, 1, 10_000, "writes committed together at most", "scale")
+    readers: int = number(4, 1, 64, "connections kept open for reading", "scale")
+    synchronous: str = choice(
+        "NORMAL", ("NORMAL", "FULL"), "FULL also survives a power cut, at a tenth of the write rate", "scale"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedConfig:
+    """What turns text into vectors."""
+
+    model: str = words("static", "static, transformer, openai, ollama, or chain:first,second", "capture")
+    remote_model: str = words("", "the model's name at a remote service", "capture")
+    base_url: str = words("", "address of an OpenAI-compatible or Ollama service", "capture")
+    api_key: str = words("", "key for that service; better given by the environment", "capture")
+    path: str = words("", "folder of a transformer model in ONNX form", "capture")
+    timeout_s: float = number(10.0, 0.1, 600, "how long a remote call may take", "scale")
+    batch: int = number(256, 1, 4_096, "texts embedded in one go", "scale")
+
+
+@dataclass(frozen=True, slots=True)
+class IndexConfig:
+    """How nearest vectors are found."""
+
+    exact_limit: int = number(20_000, 100, 1_000_000, "up to so many vectors each is compared exactly", "scale")
+    rescore: int = number(400, 10, 10_000, "candidates of the signature scan that are compared exactly", "scale")
+
+
+@dataclass(frozen=True, slots=True)
+class RememberConfig:
+    """What happens to a new statement."""
+
+    jaccard_same: float = number(0.50, 0, 1, "shared words, beside a near vector, that make a repetition", "capture")
+    jaccard_alone: float = number(0.85, 0, 1, "shared words that make a repetition without vectors", "capture")
+    neighbours: int = number(5, 1, 50, "how many near memories a new one is compared with", "retention")
+    inherited_confidence: float = number(0.2, 0, 1, "share of the old confidence a correction takes over", "capture")
+    surprise_gain: float = number(0.3, 0, 1, "how much a novel memory gains in importance at most", "retention")
+    speculative_below: float = number(0.40, 0, 1, "confidence under which a memory expires by itself", "files")
+    speculative_days: int = number(30, 1, 3_650, "days until such a memory expires unless confirmed", "files")
+
+
+@dataclass(frozen=True, slots=True)
+class RecallConfig:
+    """How a question is answered."""
+
+    limit: int = number(10, 1, 500, "how many hits come back unless the caller says", "recall")
+    text_candidates: int = number(200, 10, 2_000, "candidates by words", "packages")
+    vector_candidates: int = number(100, 10, 2_000, "candidates by meaning", "packages")
+    judged: int = number(80, 10, 1_000, "candidates whose records are read and judged", "measured")
+    text_weight: float = number(1.0, 0, 2, "weight of the words", "measured")
+    vector_weight: float = number(0.6, 0, 2, "weight of the meaning", "measured")
+    next_share: float = number(0.5, 0, 1, "how much of its fit a turn lends to the following one", "measured")
+    previous_share: float = number(0.3, 0, 1, "how much of its fit a turn lends to the one before", "measured")
+    session_share: float = number(0.2, 0, 1, "how much the best hits of its session lend to a turn", "measured")
+    speaker_gain: float = number(1.2, 1, 3, "what a turn gains when the question names its speaker", "measured")
+    relevance_floor: float = number(0.25, 0, 1, "hits that fit worse are left out: nothing rather than noise", "measured")
+    touch_above: float = number(0.5, 0, 1, "only hits at least so relevant count as used", "recall")
+    suppress_days: int = number(90, 0, 3_650, "days that 'not helpful' keeps a memory out of like questions", "recall")
+    mmr_lambda: float = number(0.7, 0, 1, "relevance against variety when reranking", "recall")
+    mmr_depth: int = number(30, 2, 500, "how far down the list reranking looks", "measured")
+    rerank: str = choice("mmr", ("none", "mmr"), "how near-duplicates are kept from crowding the list", "recall")
+    profile: str = choice("default", ("default", "trust", "layered"), "how relevance and standing are weighed", "recall")
+
+
+@dataclass(frozen=True, slots=True)
+class TrustConfig:
+    """How far a hit is believed."""
+
+    accuracy_base: float = number(0.5, 0, 1, "accuracy of a memory nobody vouched for", "cortex")
+    accuracy_corroborated: float = number(0.1, 0, 1, "gain for each corroborating source", "cortex")
+    accuracy_confirmed: float = number(0.3, 0, 1, "gain when a person confirmed it", "cortex")
+    accuracy_contradicted: float = number(0.2, 0, 1, "loss when it is challenged or disputed", "cortex")
+    half_life_days: float = number(30.0, 0.1, 3_650, "days after which a human-made episode keeps half its freshness", "retention")
+    extracted_factor: float = number(3.0, 1, 100, "how much faster what was extracted by itself fades", "retention")
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """All settings, group by group."""
+
+    store: StoreConfig = StoreConfig()
+    embed: EmbedConfig = EmbedConfig()
+    index: IndexConfig = IndexConfig()
+    remember: RememberConfig = RememberConfig()
+    recall: RecallConfig = RecallConfig()
+    trust: TrustConfig = TrustConfig()
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One setting as a person reads it."""
+
+    name: str
+    default: Any
+    meaning: str
+    origin: str
+    low: float | None = None
+    high: float | None = None
+    known: tuple[str, ...] = ()
+
+    @property
+    def range(self) -> str:
+        """What values it takes, in words."""
+        if self.known:
+            return ", ".join(self.known)
+        if isinstance(self.default, bool):
+            return "true, false"
+        return f"{self.low:g} to {self.high:g}" if self.low is not None else "text"
+
+    @property
+    def variable(self) -> str:
+        """The environment variable that sets it."""
+        return ENVIRONMENT_PREFIX + self.name.upper().replace(".", "__")
+
+
+PRESETS: Mapping[str, Mapping[str, Any]] = {
+    "default": {},
+    "layers": {"recall.profile": "layered"},
+    "retention": {"recall.profile": "trust", "trust.half_life_days": 30.0, "trust.extracted_factor": 3.0},
+    "files": {"remember.speculative_below": 0.40, "remember.speculative_days": 30},
+    "ledger": {"recall.profile": "trust", "recall.suppress_days": 90, "store.synchronous": "FULL"},
+}
+"""Named overlays with the numbers of each system this one grew out of."""
+
+
+def load(
+    file: Path | None = None,
+    environment: Mapping[str, str] | None = None,
+    arguments: Mapping[str, Any] | None = None,
+    preset: str = "default",
+) -> Config:
+    """The configuration from all its sources. Raises ConfigError, naming the setting and its range."""
+    from_file = dict(_read(file)) if file is not None else {}
+    preset = str(from_file.pop("preset", preset))
+    if preset not in PRESETS:
+        message = f"There is no preset {preset!r}; known are: {', '.join(PRESETS)}."
+        raise ConfigError(message)
+    config = Config()
+    variables = os.environ if environment is None else environment
+    for source in (PRESETS[preset], from_file, dict(_from_environment(variables)), arguments or {}):
+        config = overlay(config, source)
+    return config
+
+
+def overlay(config: Config, values: Mapping[str, Any]) -> Config:
+    """The configuration with some settings changed, each checked.
+
+    >>> overlay(Config(), {"recall.limit": "20"}).recall.limit
+    20
+    """
+    for name, value in values.items():
+        group, _, key = name.partition(".")
+        checked = _checked(name, value)
+        config = replace(config, **{group: replace(getattr(config, group), **{key: checked})})
+    return config
+
+
+def settings() -> tuple[Setting, ...]:
+    """Every setting, in the order of this file."""
+    return SETTINGS
+
+
+def values(config: Config) -> dict[str, Any]:
+    """The configuration as a flat table of names and values."""
+    return {s.name: getattr(getattr(config, s.name.partition(".")[0]), s.name.partition(".")[2]) for s in SETTINGS}
+
+
+def _collect() -> Iterator[Setting]:
+    for group in fields(Config):
+        for item in fields(type(getattr(Config(), group.name))):
+            yield Setting(name=f"{group.name}.{item.name}", default=item.default, **item.metadata)
+
+
+SETTINGS: tuple[Setting, ...] = tuple(_collect())
+_BY_NAME: Mapping[str, Setting] = {setting.name: setting for setting in SETTINGS}
+
+
+def _checked(name: str, value: Any) -> Any:
+    setting = _BY_NAME.get(name)
+    if setting is None:
+        message = f"There is no setting {name!r}; `engram config` lists them all."
+        raise ConfigError(message)
+    try:
+        typed = _typed(setting.default, value)
+    except (TypeError, ValueError):
+        typed = None
+    if typed is None or not _fits(setting, typed):
+        message = f"{name} is {value!r}, it takes: {setting.range}."
+        raise ConfigError(message)
+    return typed
+
+
+def _typed(default: Any, value: Any) -> Any:
+    if isinstance(default, bool):
+        return {"true": True, "1": True, "on": True, "false": False, "0": False, "off": False}.get(str(value).lower())
+    if isinstance(value, bool):
+        return None
+    if isinstance(default, int):
+        return int(value) if not isinstance(value, float) or value.is_integer() else None
+    return type(default)(value)
+
+
+def _fits(setting: Setting, value: Any) -> bool:
+    if setting.known:
+        return value in setting.known
+    # A NaN compares false with everything, and so falls out here as well.
+    return setting.low is None or setting.high is None or setting.low <= value <= setting.high
+
+
+def _read(file: Path) -> Iterator[tuple[str, Any]]:
+    try:
+        tree = tomllib.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        message = f"The configuration {file} cannot be read: {error.strerror}."
+        raise ConfigError(message) from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        message = f"The configuration {file} is not valid TOML: {error}."
+        raise ConfigError(message) from error
+    for group, content in tree.items():
+        if isinstance(content, dict):
+            yield from ((f"{group}.{key}", value) for key, value in content.items())
+        else:
+            yield group, content
+
+
+def _from_environment(variables: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Only variables with a group in their name: ENGRAM_FILE and the like belong to the doors."""
+    for variable, value in variables.items():
+        if variable.startswith(ENVIRONMENT_PREFIX) and "__" in variable:
+            group, _, key = variable.removeprefix(ENVIRONMENT_PREFIX).lower().partition("__")
+            yield f"{group}.{key}", value
