@@ -23,7 +23,7 @@ FLOORS: tuple[tuple[str, frozenset[str]], ...] = (
     ("words", frozenset({"model"})),
     ("words", frozenset({"config"})),
     ("words", frozenset({"ports"})),
-    ("rules", frozenset({"text"})),
+    ("rules", frozenset({"text", "vectors"})),
     ("rules", frozenset({"security", "lifecycle", "graph"})),
     (
         "tools and flows",

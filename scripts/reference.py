@@ -1,0 +1,148 @@
+"""Write docs/reference from the code itself: the settings, the errors, the commands.
+
+`python scripts/reference.py` writes the pages; with `--check` it only says which are stale, by exit code 1.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from engram import config, errors
+
+if TYPE_CHECKING:
+    import click
+
+FOLDER = Path(__file__).parents[1] / "docs" / "reference"
+NOTE = "<!-- Written by scripts/reference.py from the code. Change the code, then run `make docs`. -->"
+
+
+def main(arguments: list[str]) -> int:
+    """Write the pages, or say which are stale."""
+    stale = {path: text for path, text in pages().items() if not is_fresh(path, text)}
+    if "--check" in arguments:
+        for path in stale:
+            print(f"docs/reference/{path.name} is out of date: run `make docs`.", file=sys.stderr)
+        return 1 if stale else 0
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    for path, text in stale.items():
+        path.write_text(text, encoding="utf-8", newline="\n")
+        print(f"docs/reference/{path.name} written.")
+    return 0
+
+
+def pages() -> dict[Path, str]:
+    """Each page of the reference and what it should say."""
+    from engram.cli import main as command
+
+    made = {"config.md": config_page(), "errors.md": error_page(), "cli.md": command_page(command)}
+    return {FOLDER / name: "\n".join([NOTE, "", *lines]).rstrip() + "\n" for name, lines in made.items()}
+
+
+def is_fresh(path: Path, text: str) -> bool:
+    """Whether the page on disk says what it should."""
+    return path.is_file() and path.read_text(encoding="utf-8") == text
+
+
+def config_page() -> Iterator[str]:
+    """Every setting by group: default, range, meaning, variable, origin."""
+    yield from ("# Settings", "", _words(config), "")
+    groups = groupby(config.SETTINGS, key=lambda setting: setting.name.partition(".")[0])
+    for group, settings in groups:
+        yield from (f"## {group}", "", _words(type(getattr(config.Config(), group))), "")
+        yield from table(
+            ("setting", "default", "range", "meaning", "variable", "from"),
+            (
+                (
+                    f"`{setting.name}`",
+                    f"`{_plain(setting.default)}`",
+                    setting.range,
+                    setting.meaning,
+                    f"`{setting.variable}`",
+                    setting.origin,
+                )
+                for setting in settings
+            ),
+        )
+    yield from ("## Presets", "", "A preset is an overlay over the defaults.", "")
+    yield from table(
+        ("preset", "changes"),
+        (
+            (
+                f"`{name}`",
+                ", ".join(f"`{key} = {_plain(value)}`" for key, value in changes.items()) or "nothing",
+            )
+            for name, changes in config.PRESETS.items()
+        ),
+    )
+
+
+def error_page() -> Iterator[str]:
+    """Every error by code: name, what it is a kind of, what it means."""
+    yield from ("# Errors", "", "Every error has a code that stays the same from version to version.", "")
+    found = sorted(kinds(errors.EngramError), key=lambda kind: kind.code)
+    yield from table(
+        ("code", "error", "a kind of", "meaning"),
+        ((kind.code, f"`{kind.__name__}`", f"`{kind.mro()[1].__name__}`", _words(kind)) for kind in found),
+    )
+
+
+def kinds(root: type[errors.EngramError]) -> Iterator[type[errors.EngramError]]:
+    """An error and everything below it, as far as it is declared in `engram.errors`."""
+    yield root
+    for below in root.__subclasses__():
+        if below.__module__ == errors.__name__:
+            yield from kinds(below)
+
+
+def command_page(command: click.Command) -> Iterator[str]:
+    """Every command with its arguments and options."""
+    yield "# The `engram` command"
+    yield ""
+    yield from _command(command, "engram")
+
+
+def _command(command: click.Command, name: str) -> Iterator[str]:
+    import click
+
+    context = click.Context(command, info_name=name)
+    if name != "engram":
+        yield from (f"{'#' * min(name.count(' ') + 1, 4)} `{name}`", "")
+    yield from (inspect.cleandoc(command.help or "").replace("\b\n", ""), "")
+    yield from (f"`{' '.join([name, *command.collect_usage_pieces(context)])}`", "")
+    yield from _options(command, context)
+    if isinstance(command, click.Group):
+        for word in command.list_commands(context):
+            below = command.get_command(context, word)
+            if below is not None and not below.hidden:
+                yield from _command(below, f"{name} {word}")
+
+
+def _options(command: click.Command, context: click.Context) -> Iterator[str]:
+    records = [record for item in command.get_params(context) if (record := item.get_help_record(context))]
+    if records:
+        yield from table(("option", "meaning"), ((f"`{names}`", meaning) for names, meaning in records))
+
+
+def table(heads: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Iterator[str]:
+    """The lines of a table."""
+    for row in (heads, ("---",) * len(heads), *rows):
+        yield "| " + " | ".join(" ".join(cell.split()).replace("|", "\\|") for cell in row) + " |"
+    yield ""
+
+
+def _plain(value: object) -> str:
+    """A value as it is written in the configuration file."""
+    return str(value).lower() if isinstance(value, bool) else repr(value).replace("'", '"')
+
+
+def _words(thing: object) -> str:
+    return inspect.getdoc(thing) or ""
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

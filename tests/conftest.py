@@ -1,0 +1,89 @@
+"""What holds for every test: no network, no thread left behind, chance that can be repeated."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from typing import TypeVar
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+# No deadlines: a busy machine is no bug. `ci` tries more cases, always the same ones.
+settings.register_profile(
+    "fast", max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.register_profile(
+    "ci", parent=settings.get_profile("fast"), max_examples=100, derandomize=True, print_blob=True
+)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "fast"))
+
+LEFT_TO_END_S = 5.0
+Answer = TypeVar("Answer")
+
+
+class NetworkForbidden(RuntimeError):
+    """A test reached for the network. Not an OSError, so that no fallback can swallow it."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--network", action="store_true", help="let tests speak to other machines")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if not config.getoption("--network"):
+        forbid_network()
+
+
+def forbid_network() -> None:
+    """From here on, sockets reach this machine only, and only its own names are looked up."""
+    socket.socket.connect = _guarded(socket.socket.connect)  # type: ignore[method-assign]
+    socket.socket.connect_ex = _guarded(socket.socket.connect_ex)  # type: ignore[method-assign]
+    look_up = socket.getaddrinfo
+
+    def look_up_here(host: str | bytes | None, *rest: object, **more: object) -> object:
+        _check(host)
+        return look_up(host, *rest, **more)  # type: ignore[arg-type]
+
+    socket.getaddrinfo = look_up_here  # type: ignore[assignment]
+
+
+def is_this_machine(host: object) -> bool:
+    """Whether a host is only another name for the machine the tests run on."""
+    name = host.decode() if isinstance(host, bytes) else str(host or "localhost")
+    if name == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(name.partition("%")[0]).is_loopback
+    except ValueError:
+        return False
+
+
+def _guarded(connect: Callable[..., Answer]) -> Callable[..., Answer]:
+    def connect_here(self: socket.socket, address: object) -> Answer:
+        if isinstance(address, tuple):  # a string is the path of a local socket
+            _check(address[0])
+        return connect(self, address)
+
+    return connect_here
+
+
+def _check(host: object) -> None:
+    if not is_this_machine(host):
+        message = f"A test reached for {host!r}: tests speak to this machine only (--network lifts this)."
+        raise NetworkForbidden(message)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_thread_is_left_behind() -> Iterator[None]:
+    before = set(threading.enumerate())
+    yield
+    left = [thread for thread in threading.enumerate() if thread not in before and not thread.daemon]
+    for thread in left:
+        thread.join(LEFT_TO_END_S)
+    still = sorted(thread.name for thread in left if thread.is_alive())
+    if still:
+        pytest.fail(f"These threads outlived the tests that started them: {', '.join(still)}")
