@@ -37,9 +37,9 @@ def main(arguments: list[str]) -> int:
 
 def pages() -> dict[Path, str]:
     """Each page of the reference and what it should say."""
-    from engram.cli import main as command
+    from engram.cli.app import app
 
-    made = {"config.md": config_page(), "errors.md": error_page(), "cli.md": command_page(command)}
+    made = {"config.md": config_page(), "errors.md": error_page(), "cli.md": command_page(app)}
     return {FOLDER / name: "\n".join([NOTE, "", *lines]).rstrip() + "\n" for name, lines in made.items()}
 
 
