@@ -1,0 +1,10 @@
+"""What to test with: time moved by hand, an embedder without a model, a store without a file."""
+
+from __future__ import annotations
+
+from engram.testing.clock import FakeClock
+from engram.testing.embedder import HashEmbedder
+from engram.testing.ids import sequential_ids
+from engram.testing.memory_store import MemoryStore
+
+__all__ = ["FakeClock", "HashEmbedder", "MemoryStore", "sequential_ids"]

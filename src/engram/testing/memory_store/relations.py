@@ -1,0 +1,84 @@
+"""The edges, the events and the opinions, read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import datetime
+from itertools import dropwhile, islice
+
+from engram.model.event import Event
+from engram.model.memory import Memory
+from engram.model.relations import Edge, EdgeType
+from engram.model.scope import Access
+from engram.model.vectors import Space
+from engram.ports import Link, Suppression, View
+from engram.testing.memory_store.filtering import allows
+from engram.testing.memory_store.tables import Tables
+
+
+class MemoryRelations:
+    """`Relations` over tables."""
+
+    def __init__(self, tables: Callable[[], Tables]) -> None:
+        self._tables = tables
+
+    def of(self, memory_id: str, access: Access) -> list[Edge]:
+        """Edges whose two ends the caller may see."""
+        tables = self._tables()
+        return [
+            edge
+            for edge in tables.edges.values()
+            if memory_id in (edge.source, edge.target)
+            and all(access.may_read(_record(tables, end).scope) for end in (edge.source, edge.target))
+        ]
+
+    def links(self, keys: Sequence[int], types: Iterable[EdgeType], view: View) -> list[Link]:
+        """Edges at these keys, as a walk sees them."""
+        tables, wanted, near = self._tables(), frozenset(types), {int(key) for key in keys}
+        return [
+            link
+            for edge in tables.edges.values()
+            if edge.type in wanted
+            for link in _both_ways(tables, edge)
+            if link.key in near and allows(view, tables.records[link.other])
+        ]
+
+
+class MemoryLedger:
+    """`Ledger` over tables."""
+
+    def __init__(self, tables: Callable[[], Tables]) -> None:
+        self._tables = tables
+
+    def events(self, memory_id: str | None, limit: int, before: str | None = None) -> list[Event]:
+        """Newest first."""
+        newest: Iterable[Event] = reversed(self._tables().events.values())
+        if before is not None:
+            newest = islice(dropwhile(lambda event: event.id != before, newest), 1, None)
+        return list(islice((event for event in newest if memory_id in (None, event.memory)), limit))
+
+
+class MemoryOpinions:
+    """`Opinions` over tables."""
+
+    def __init__(self, tables: Callable[[], Tables]) -> None:
+        self._tables = tables
+
+    def against(self, keys: Sequence[int], space: Space, since: datetime) -> list[Suppression]:
+        """Suppressions that still count."""
+        wanted = {int(key) for key in keys}
+        return [
+            opinion
+            for opinion in self._tables().opinions.values()
+            if opinion.key in wanted and opinion.space == space.key and opinion.at >= since
+        ]
+
+
+def _record(tables: Tables, memory_id: str) -> Memory:
+    return tables.records[tables.keys[memory_id]]
+
+
+def _both_ways(tables: Tables, edge: Edge) -> Iterator[Link]:
+    source, target = tables.keys[edge.source], tables.keys[edge.target]
+    yield Link(source, target, edge.type, forward=True, weight=edge.weight, confidence=edge.confidence)
+    yield Link(target, source, edge.type, forward=False, weight=edge.weight, confidence=edge.confidence)

@@ -1,0 +1,67 @@
+"""What the store holds, as plain dicts of frozen values.
+
+A unit of work gets a copy and changes that; committing swaps the copy in. So an exception leaves nothing
+behind, and a reader that looks at one copy never sees half of a write.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from datetime import date
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engram.model.event import Event
+from engram.model.memory import Memory
+from engram.model.relations import Edge, EdgeType
+from engram.model.scope import Scope
+from engram.ports import Findable, Suppression
+
+Floats = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class KeptVector:
+    """One quantized vector, and when it was set or its memory's place or status changed."""
+
+    seq: int
+    row: NDArray[np.int8]
+    scale: float
+
+
+@dataclass(slots=True)
+class Tables:
+    """Everything; dicts are ordered by key because keys only grow."""
+
+    records: dict[int, Memory] = field(default_factory=dict)
+    keys: dict[str, int] = field(default_factory=dict)
+    findables: dict[int, Findable] = field(default_factory=dict)
+    vectors: dict[tuple[str, int], KeptVector] = field(default_factory=dict)
+    """By space and key."""
+    gone: dict[tuple[str, int], int] = field(default_factory=dict)
+    """When a vector went, by space and key."""
+    centres: dict[str, Floats] = field(default_factory=dict)
+    edges: dict[tuple[str, str, EdgeType], Edge] = field(default_factory=dict)
+    events: dict[int, Event] = field(default_factory=dict)
+    opinions: dict[int, Suppression] = field(default_factory=dict)
+    used_in: dict[tuple[int, str], None] = field(default_factory=dict)
+    """In which sessions a memory was used."""
+    scopes: dict[Scope, int] = field(default_factory=dict)
+    namespaces: dict[str, int] = field(default_factory=dict)
+    event_counts: dict[date, int] = field(default_factory=dict)
+    counters: dict[str, int] = field(default_factory=dict)
+
+    def copy(self) -> Tables:
+        """The same values in new dicts."""
+        return Tables(**{f.name: getattr(self, f.name).copy() for f in fields(self)})
+
+    def next_number(self, name: str) -> int:
+        """Count up: numbers are never given twice, not even after an erase."""
+        self.counters[name] = self.counters.get(name, 0) + 1
+        return self.counters[name]
+
+    def number_scope(self, scope: Scope) -> None:
+        """Give a scope and its namespace their numbers, once."""
+        self.scopes.setdefault(scope, len(self.scopes) + 1)
+        self.namespaces.setdefault(scope.namespace, len(self.namespaces) + 1)

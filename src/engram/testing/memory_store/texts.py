@@ -1,0 +1,54 @@
+"""The text index, read: BM25 over each memory's words and cues."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from engram.ports import Findable, View
+from engram.testing.memory_store.filtering import allowed
+from engram.testing.memory_store.tables import Tables
+from engram.text import bm25
+from engram.text.words import weight
+
+
+class MemoryTexts:
+    """`Texts` over tables."""
+
+    def __init__(self, tables: Callable[[], Tables]) -> None:
+        self._tables = tables
+
+    def search(self, terms: Sequence[str], view: View, limit: int) -> list[tuple[int, float]]:
+        """The best keys with their scores."""
+        tables = self._tables()
+        scored = _score(tables, terms, [key for key, _ in allowed(tables, view)])
+        found = [(key, score) for key, score in scored.items() if score > 0]
+        return sorted(found, key=lambda pair: (-pair[1], pair[0]))[:limit]
+
+    def score(self, terms: Sequence[str], keys: Sequence[int]) -> dict[int, float]:
+        """The score of given keys."""
+        tables = self._tables()
+        known = _score(tables, terms, [int(key) for key in keys if int(key) in tables.findables])
+        return {int(key): known.get(int(key), 0.0) for key in keys}
+
+    def rarity(self, terms: Sequence[str]) -> dict[str, float]:
+        """How much each term tells."""
+        return _rarity(self._tables().findables, terms)
+
+
+def _score(tables: Tables, terms: Sequence[str], keys: Sequence[int]) -> dict[int, float]:
+    if not keys:
+        return {}
+    lengths = [len(_words(findable)) for findable in tables.findables.values()]
+    query = {term: rarity * weight(term) for term, rarity in _rarity(tables.findables, terms).items()}
+    docs = [_words(tables.findables[key]) for key in keys]
+    scores = bm25.score(query, docs, avg_len=sum(lengths) / len(lengths))
+    return dict(zip(keys, scores, strict=True))
+
+
+def _rarity(findables: Mapping[int, Findable], terms: Sequence[str]) -> dict[str, float]:
+    docs = [frozenset(_words(findable)) for findable in findables.values()]
+    return {term: bm25.idf(sum(term in doc for doc in docs), len(docs)) for term in terms}
+
+
+def _words(findable: Findable) -> tuple[str, ...]:
+    return findable.terms + findable.cues

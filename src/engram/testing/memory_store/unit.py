@@ -1,0 +1,190 @@
+"""One piece of work: it changes its own copy of the tables, and each change of a memory writes its event."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+
+import numpy as np
+
+from engram.errors import CycleRefused, EmbedderMismatch, NotFound
+from engram.model.axes import Status
+from engram.model.clock import Clock
+from engram.model.event import Event, Verb
+from engram.model.memory import Memory
+from engram.model.relations import ACYCLIC, Edge, EdgeType
+from engram.model.scope import Scope
+from engram.ports import Embedded, Findable, Suppression
+from engram.testing.memory_store.differences import NO_CHANGE, Change, differences
+from engram.testing.memory_store.tables import KeptVector, Tables
+from engram.vectors.quantize import quantize
+
+REINFORCEMENT = 0.1
+"""What an edge gains in confidence each time it is drawn again."""
+
+
+class MemoryUnit:
+    """`Unit` over a copy of the tables; lives as long as one call of `write`."""
+
+    def __init__(self, tables: Tables, clock: Clock, actor: str) -> None:
+        self._tables = tables
+        self._clock = clock
+        self._actor = actor
+
+    def get(self, memory_id: str) -> Memory | None:
+        """The memory as it is now."""
+        return self._tables.records.get(self._tables.keys.get(memory_id, 0))
+
+    def same_content(self, content_hash: str, scope: Scope) -> Memory | None:
+        """The active memory that says the same in this very scope."""
+        for memory in self._tables.records.values():
+            if (memory.content_hash, memory.scope, memory.status) == (content_hash, scope, Status.ACTIVE):
+                return memory
+        return None
+
+    def last_of_session(self, session: str, scope: Scope) -> str | None:
+        """The newest memory of a session."""
+        for memory in reversed(self._tables.records.values()):
+            if (memory.session, memory.scope) == (session, scope):
+                return memory.id
+        return None
+
+    def add(self, memory: Memory, findable: Findable, vector: Embedded | None, because: str) -> None:
+        """Write a new memory."""
+        key = self._tables.next_number("key")
+        self._tables.keys[memory.id] = key
+        self._tables.records[key] = memory
+        self._tables.findables[key] = findable
+        self._tables.number_scope(memory.scope)
+        if vector is not None:
+            self.embed(memory.id, vector)
+        self._tell(Verb.STORED, memory.id, because)
+
+    def change(
+        self, new: Memory, verb: Verb, because: str, findable: Findable | None = None, related: str = ""
+    ) -> None:
+        """Replace a record."""
+        key = self._key(new.id)
+        old = self._tables.records[key]
+        self._tables.records[key] = new
+        self._tables.number_scope(new.scope)
+        if findable is not None:
+            self._tables.findables[key] = findable
+        if new.content != old.content:
+            self._drop_vectors(key)
+        elif (new.status, new.scope) != (old.status, old.scope):
+            self._renumber_vectors(key)
+        self._tell(verb, new.id, because, related, differences(old, new))
+
+    def embed(self, memory_id: str, vector: Embedded) -> None:
+        """Set a vector."""
+        if vector.vector.shape != (vector.space.dims,):
+            raise EmbedderMismatch(
+                f"The space {vector.space.key} takes no vector of {vector.vector.size} parts."
+            )
+        place = (vector.space.key, self._key(memory_id))
+        rows, scales = quantize(np.asarray(vector.vector, dtype=np.float32)[np.newaxis])
+        self._tables.gone.pop(place, None)
+        self._tables.vectors[place] = KeptVector(self._tables.next_number("seq"), rows[0], float(scales[0]))
+
+    def relate(self, edge: Edge, because: str) -> None:
+        """Draw an edge, or draw it again."""
+        self._key(edge.source)
+        self._key(edge.target)
+        place = (edge.source, edge.target, edge.type)
+        known = self._tables.edges.get(place)
+        if known is not None:
+            confidence = min(known.confidence + REINFORCEMENT, 1.0)
+            edge = replace(known, confidence=confidence, last_reinforced_at=self._clock.now())
+        elif edge.type in ACYCLIC and edge.source in self._origins(edge.target):
+            raise CycleRefused(edge.type)
+        self._tables.edges[place] = edge
+        self._tell(Verb.RELATED, edge.source, because, edge.target)
+
+    def unrelate(self, source: str, target: str, edge_type: EdgeType, because: str) -> bool:
+        """Take an edge away."""
+        if self._tables.edges.pop((source, target, edge_type), None) is None:
+            return False
+        self._tell(Verb.UNRELATED, source, because, target)
+        return True
+
+    def touch(self, ids: Sequence[str], at: datetime, session: str) -> None:
+        """Count a use; what was erased meanwhile is left out."""
+        for key in (self._tables.keys[memory_id] for memory_id in ids if memory_id in self._tables.keys):
+            memory = self._tables.records[key]
+            new_session = session != "" and (key, session) not in self._tables.used_in
+            if new_session:
+                self._tables.used_in[key, session] = None
+            usage = replace(
+                memory.usage,
+                accessed=memory.usage.accessed + 1,
+                sessions=memory.usage.sessions + new_session,
+            )
+            self._tables.records[key] = replace(memory, usage=usage, last_accessed=at)
+
+    def opine(self, memory_id: str, *, helpful: bool, question: Embedded | None, because: str) -> None:
+        """Keep feedback."""
+        key, now = self._key(memory_id), self._clock.now()
+        old = self._tables.records[key]
+        usage = replace(
+            old.usage, helpful=old.usage.helpful + helpful, unhelpful=old.usage.unhelpful + (not helpful)
+        )
+        new = self._tables.records[key] = replace(old, usage=usage)
+        if question is not None and not helpful:
+            number = self._tables.next_number("opinion")
+            self._tables.opinions[number] = Suppression(key, question.space.key, question.vector, now)
+        self._tell(Verb.FEEDBACK, memory_id, because, change=differences(old, new))
+
+    def erase(self, memory_id: str, because: str) -> None:
+        """Remove a memory; its events stay, without what they said about it."""
+        tables, key = self._tables, self._key(memory_id)
+        self._drop_vectors(key)
+        del tables.keys[memory_id], tables.records[key], tables.findables[key]
+        tables.edges = {place: edge for place, edge in tables.edges.items() if memory_id not in place[:2]}
+        tables.opinions = {number: said for number, said in tables.opinions.items() if said.key != key}
+        tables.used_in = {use: None for use in tables.used_in if use[0] != key}
+        for number, event in tables.events.items():
+            if event.memory == memory_id:
+                tables.events[number] = replace(event, because="", before={}, after={})
+        self._tell(Verb.ERASED, memory_id, because)
+
+    def _key(self, memory_id: str) -> int:
+        if memory_id not in self._tables.keys:
+            raise NotFound(memory_id)
+        return self._tables.keys[memory_id]
+
+    def _drop_vectors(self, key: int) -> None:
+        for place in [place for place in self._tables.vectors if place[1] == key]:
+            del self._tables.vectors[place]
+            self._tables.gone[place] = self._tables.next_number("seq")
+
+    def _renumber_vectors(self, key: int) -> None:
+        """Let an index see that the memory's status or place is another one now."""
+        for place, kept in self._tables.vectors.items():
+            if place[1] == key:
+                self._tables.vectors[place] = replace(kept, seq=self._tables.next_number("seq"))
+
+    def _origins(self, memory_id: str) -> set[str]:
+        """The memory and everything it comes from, over all types that may not run in circles."""
+        found, waiting = {memory_id}, [memory_id]
+        while waiting:
+            here = waiting.pop()
+            next_ones = {
+                edge.target
+                for edge in self._tables.edges.values()
+                if edge.source == here and edge.type in ACYCLIC and edge.target not in found
+            }
+            found |= next_ones
+            waiting.extend(next_ones)
+        return found
+
+    def _tell(
+        self, verb: Verb, memory_id: str, because: str, related: str = "", change: Change = NO_CHANGE
+    ) -> None:
+        now = self._clock.now()
+        count = self._tables.event_counts.get(now.date(), 0) + 1
+        self._tables.event_counts[now.date()] = count
+        event_id = f"EVT-{now:%Y%m%d}-{count:03d}"
+        event = Event(event_id, now, self._actor, verb, memory_id, because, *change, related)
+        self._tables.events[self._tables.next_number("event")] = event
