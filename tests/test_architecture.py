@@ -45,7 +45,7 @@ OWNERS = {
     "httpx": {"embed", "llm", "server", "adapters", "cli"},
     "onnxruntime": {"embed"},
     "tokenizers": {"embed"},
-    "click": {"cli"},
+    "click": {"cli", "bench"},
     "rich": {"cli", "bench"},
 }
 
