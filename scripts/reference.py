@@ -123,9 +123,13 @@ def _command(command: click.Command, name: str) -> Iterator[str]:
 
 
 def _options(command: click.Command, context: click.Context) -> Iterator[str]:
-    records = [record for item in command.get_params(context) if (record := item.get_help_record(context))]
-    if records:
-        yield from table(("option", "meaning"), ((f"`{names}`", meaning) for names, meaning in records))
+    """What can be said beside the words in the usage line; `--help` goes without saying."""
+    records = [item.get_help_record(context) for item in command.get_params(context)]
+    told = [
+        (f"`{record[0]}`", record[1]) for record in records if record and record[1] and record[0] != "--help"
+    ]
+    if told:
+        yield from table(("option", "meaning"), told)
 
 
 def table(heads: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Iterator[str]:
