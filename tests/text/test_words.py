@@ -130,6 +130,8 @@ def test_two_spellings_of_one_statement_hash_alike(one: str, other: str) -> None
         ("!", "?"),
         ("🇩🇪", "🇫🇷"),
         ("at 10:30", "at 1030"),
+        ("हिन्दी", "हिन्दू"),
+        ("มา", "มี"),
     ],
 )
 def test_symbols_that_change_the_meaning_change_the_hash(one: str, other: str) -> None:

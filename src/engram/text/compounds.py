@@ -1,4 +1,4 @@
-"""One chunk of text between spaces comes in, its terms come out: plain words, code-like words, numbers, addresses.
+"""One chunk of text between spaces comes in, its terms come out: words, code-like words, numbers, addresses.
 
 The answer depends on the chunk alone and is kept, so that most words cost one look-up.
 """
@@ -171,7 +171,7 @@ def _address(url: str) -> Iterator[_Found]:
 
 
 def _parts(raw: str, role: _Role, *, dated: bool = False) -> Iterator[_Found]:
-    """Pieces between separators, then between humps. Lone letters say nothing, and a date has no leading zeros."""
+    """Pieces between separators, then between humps; lone letters say nothing, dates lose leading zeros."""
     for piece in _SPLIT.split(raw):
         for part in (piece, *_CAMEL.findall(piece)):
             if dated:
@@ -183,7 +183,7 @@ def _parts(raw: str, role: _Role, *, dated: bool = False) -> Iterator[_Found]:
 @lru_cache(maxsize=1)
 def _english() -> Callable[[str], str]:
     """The Snowball stemmer; one at a time, because it is not safe to share between threads."""
-    from Stemmer import Stemmer  # noqa: PLC0415 - loaded at the first word
+    from Stemmer import Stemmer
 
     stemmer = Stemmer("english", 0)
     lock = threading.Lock()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from importlib.resources import files
 
@@ -22,3 +23,9 @@ def words(name: str) -> frozenset[str]:
     True
     """
     return frozenset(word for row in lines(name) for word in row.split())
+
+
+@cache
+def pattern(name: str) -> re.Pattern[str]:
+    """One expression that matches any line of `data/<name>.txt`; it expects text in lower case."""
+    return re.compile("|".join(f"(?:{row})" for row in lines(name)))

@@ -1,14 +1,14 @@
 """Analysis: text comes in, searchable terms come out. The one way for both the index and the question.
 
-A term holds only `a-z`, `0-9`, `_` and characters beyond ASCII; every other ASCII character, the underscore
-included, is written `_` + two hexadecimal digits (`auth.ts` is `auth_2ets`). Joined by spaces, terms pass FTS5
-unaltered with `tokenize = "ascii tokenchars '_'"` (`unicode61` would cut emoji and vowel signs). A term is
-at most 64 bytes of UTF-8. What a user types never becomes FTS5 syntax: quote each term (`"auth_2ets"`).
+A term holds only `a-z`, `0-9`, `_` and characters beyond ASCII; any other ASCII character, the underscore
+included, is written `_` + two hexadecimal digits (`auth.ts` is `auth_2ets`). Joined by spaces, terms pass
+FTS5 unaltered with `tokenize = "ascii tokenchars '_'"` (`unicode61` would cut emoji and vowel signs). A term
+is at most 64 bytes of UTF-8. What a user types never becomes FTS5 syntax: quote each term (`"auth_2ets"`).
 
 * Ordinary words: NFKC, lower case, accents folded, stemmed by the English stemmer when they are ASCII; other
   languages pass unstemmed unless ASCII. Only scripts are told apart, never languages. Stop words are dropped,
   unless the text has nothing else.
-* Code-like words (`getUserName`, `foo/bar.py`, `C++`, `--force`, addresses, versions): the whole and its parts.
+* Code-like words (`getUserName`, `foo/bar.py`, `C++`, `--force`, addresses): the whole and its parts.
 * Han, kana, Hangul, Thai and relatives: overlapping pairs, and each character alone as `_u` + character. The
   single ones answer one-character questions; they are common, so a ranker takes them times `weight(term)`.
 """
@@ -22,20 +22,21 @@ from hashlib import sha256
 from typing import Final
 
 from engram.text import compounds, lexicon
-from engram.text.scripts import EMOJI, PAIRED, compatible
+from engram.text.scripts import EMOJI, MARKS, PAIRED, compatible
 
 SINGLE: Final = "_u"
 SINGLE_WEIGHT: Final = 0.25
 
 _CHUNK = re.compile(
-    rf"(?P<paired>[{PAIRED}]+)|(?P<flag>[\U0001f1e6-\U0001f1ff]{{2}})|(?P<emoji>[{EMOJI}])|[^\s{PAIRED}{EMOJI}]+"
+    rf"(?P<paired>[{PAIRED}]+)|(?P<flag>[\U0001f1e6-\U0001f1ff]{{2}})|(?P<emoji>[{EMOJI}])"
+    rf"|[^\s{PAIRED}{EMOJI}]+"
 )
 _QUOTED = re.compile(r'"([^"]+)"|“([^”]+)”|「([^」]+)」|『([^』]+)』|`([^`]+)`')
 
 
 @dataclass(frozen=True, slots=True)
 class QueryTerms:
-    """What a question asks the text index: its terms once each, its quoted parts, and whether it is stop words only."""
+    """What a question asks the text index: its terms, its quoted parts; `weak` when it is stop words only."""
 
     terms: tuple[str, ...]
     phrases: tuple[tuple[str, ...], ...]
@@ -97,13 +98,14 @@ def encode(word: str) -> str:
 
 _SPACED_SYMBOLS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))|['’ʼ‘]")
 _KEPT = re.compile(
-    rf"(?<=\d)[.:](?=\d)|(?<!\S)\.(?=[^\W\d])|(?<!\w)[-−](?=\d)|(?<=\w)\+\+?(?!\w)|(?<=\w)\#(?!\w)|(?<!\w)[\#@](?=\w)"
-    rf"|[%$€£¥₹°=<>]|[\w{EMOJI}]|[\U0001f1e6-\U0001f1ff]"
+    r"(?<=\d)[.:](?=\d)|(?<!\S)\.(?=[^\W\d])|(?<!\w)[-−](?=\d)"  # 3.5 10:30 .env -5
+    r"|(?<=\w)\+\+?(?!\w)|(?<=\w)\#(?!\w)|(?<!\w)[\#@](?=\w)"  # C++ C# #123 @handle
+    rf"|[%$€£¥₹°=<>]|[\w{MARKS}{PAIRED}{EMOJI}]|[\U0001f1e6-\U0001f1ff]"
 )
 
 
 def normalized(text: str) -> str:
-    """`text` in lower case, without punctuation, with single spaces: equal for two spellings of one statement.
+    """`text` in lower case, without punctuation, with single spaces: alike for two spellings of one text.
 
     Symbols that change the meaning stay: `C++`, `C#`, `-5`, `3.5`, `50%`, `.env`, emoji. A text of nothing
     but punctuation stays as it is.
