@@ -1,0 +1,108 @@
+"""`engram recall`: a question goes in; hits come out, best first, with an X-ray on request."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from engram.cli.exits import NOT_FOUND
+from engram.cli.fields import filter_options, filters_from
+from engram.cli.options import Run, command, pass_run
+from engram.cli.output import age, bar, counted, line, marks, rows, say, say_json, short, shown, text
+from engram.cli.values import one_of, text_or_stdin
+from engram.config import settings
+from engram.model.axes import Mode
+from engram.model.recall import Recall
+
+if TYPE_CHECKING:
+    from rich.table import Table
+    from rich.text import Text
+
+_KNOWN = {setting.name: setting.known for setting in settings()}
+
+
+@command("recall")
+@click.argument("query", nargs=-1)
+@click.option("-n", "--limit", type=int, metavar="N", help="At most so many hits.")
+@click.option(
+    "--budget",
+    type=int,
+    metavar="TOKENS",
+    help="At most so many tokens; longer memories come in a shorter form.",
+)
+@click.option(
+    "--explain", is_flag=True, help="Show why each hit stands where it stands, and what was left out."
+)
+@click.option(
+    "--mode", type=one_of(Mode), default=Mode.FULL_CONTEXT.value, help="Which types of memory may come."
+)
+@click.option("--rerank", type=click.Choice(_KNOWN["recall.rerank"]), help="How near-duplicates are spread.")
+@click.option(
+    "--profile", type=click.Choice(_KNOWN["recall.profile"]), help="How relevance and standing are weighed."
+)
+@click.option("--min-relevance", type=float, metavar="0..1", help="Leave out what fits worse.")
+@click.option("--archived", "include_archived", is_flag=True, help="Look among archived memories too.")
+@click.option("--dry", is_flag=True, help="Leave no trace: nothing counts as used.")
+@click.option("--as-session", default="", metavar="NAME", help="The session this use counts for.")
+@filter_options
+@pass_run
+def recall(run: Run, query: tuple[str, ...], as_session: str, **options: Any) -> None:
+    """Find what answers a question.
+
+    Words need no quotation marks; `-` reads it from stdin. When nothing fits, nothing comes back and
+    the exit code is 1.
+    """
+    question = text_or_stdin(query, "question")
+    filters = filters_from(options)
+    with run.open() as memory:
+        answer = memory.recall(question, scope=run.scope, filters=filters, session=as_session, **options)
+    say_recall(run, answer, explain=options["explain"])
+    if not answer.hits:
+        raise click.exceptions.Exit(NOT_FOUND)
+
+
+def say_recall(run: Run, answer: Recall, *, explain: bool = False) -> None:
+    """One answer, for whoever asked."""
+    if run.json:
+        say_json(answer)
+    elif run.quiet:
+        say(run, *(shown(hit.text) for hit in answer))
+    elif explain:
+        from engram.cli.xray import xray
+
+        say(run, *xray(answer, answer.at or run.clock.now()))
+    elif answer.hits:
+        say(run, hit_table(answer, answer.at or run.clock.now()), _footer(answer))
+    else:
+        say(run, text(("nothing fits. ", "bold"), ("`--explain` says what was left out and why.", "dim")))
+
+
+def hit_table(answer: Recall, now: datetime) -> Table:
+    """Rank, score, id, age and content of each hit; the score's bar is measured against the best."""
+    table = rows(header=("#", "score", "", "id", "age", "memory"))
+    best = max((hit.score for hit in answer), default=0.0) or 1.0
+    for place, hit in enumerate(answer, 1):
+        table.add_row(
+            text((str(place), "dim")),
+            f"{hit.score:.2f}",
+            text((bar(hit.score / best), "green")),
+            text((short(hit.memory.id), "cyan")),
+            text((age(hit.memory.happened_at, now), "dim")),
+            text(*marks(hit.memory), *_speaker(hit.memory.speaker), line(hit.text)),
+        )
+    return table
+
+
+def _speaker(name: str) -> list[tuple[str, str]]:
+    return [(f"{line(name)}: ", "dim")] if name else []
+
+
+def _footer(answer: Recall) -> Text:
+    quality = answer.quality
+    tokens = f" · {counted(quality.tokens, 'token')}" if answer.question.budget else ""
+    return text(
+        (f"{len(answer)} of {counted(quality.candidates, 'candidate')}{tokens} · {quality.ms:.1f} ms", "dim"),
+        (" · --explain says why", "dim"),
+    )

@@ -1,0 +1,143 @@
+"""Looking after the file: `stats`, `doctor`, `reembed`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import click
+
+from engram.cli.exits import NOT_FOUND
+from engram.cli.options import Run, command, pass_run
+from engram.cli.output import bar, counted, line, rows, say, say_json, text
+from engram.cli.progress import steps
+from engram.model.pages import Finding, Stats
+from engram.model.plain import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rich.console import RenderableType
+    from rich.table import Table
+    from rich.text import Text
+
+CATEGORIES_SHOWN = 12
+_KIBI = 1024
+
+
+@command("stats")
+@pass_run
+def stats(run: Run) -> None:
+    """Count what is kept.
+
+    The whole file; with --namespace, --project … only what is seen from there.
+    """
+    with run.open(whole_file=True) as memory:
+        counts, path = memory.stats(), memory.path
+    if run.json:
+        say_json({"file": path, **plain(counts)})
+    elif run.quiet:
+        say(run, str(counts.memories))
+    else:
+        say(run, *_stats(counts, path))
+
+
+def _stats(counts: Stats, path: str) -> Iterator[RenderableType]:
+    around = (counted(counts.edges, "relation"), counted(counts.events, "event"), size(counts.size_bytes))
+    yield text((counted(counts.memories, "memory", "memories"), "bold"), f" · {' · '.join(around)}")
+    yield text((path, "dim"))
+    groups = {
+        "status": counts.by_status,
+        "kind": counts.by_kind,
+        "layer": counts.by_layer,
+        "category": counts.by_category,
+        "vectors": counts.vectors,
+    }
+    for title, group in groups.items():
+        if group:
+            yield text((f"\n{title}", "bold magenta"))
+            yield _bars(group)
+    if counts.pending:
+        waiting = counted(counts.pending, "memory waits", "memories wait")
+        yield text((f"\n{waiting} for a vector: run `engram reembed`", "yellow"))
+
+
+def _bars(group: Mapping[str, int]) -> Table:
+    table = rows()
+    most = max(group.values()) or 1
+    ordered = sorted(group.items(), key=lambda pair: -pair[1])
+    for name, count in ordered[:CATEGORIES_SHOWN]:
+        table.add_row(f"  {line(name)}", text((bar(count / most, 10), "blue")), f"{count:,}")
+    if len(ordered) > CATEGORIES_SHOWN:
+        table.add_row(
+            f"  {len(ordered) - CATEGORIES_SHOWN} more",
+            "",
+            f"{sum(n for _, n in ordered[CATEGORIES_SHOWN:]):,}",
+        )
+    return table
+
+
+def size(count: float) -> str:
+    """Bytes as a person reads them.
+
+    >>> size(512), size(1536), size(5 * 1024**2)
+    ('512 B', '1.5 KB', '5.0 MB')
+    """
+    for unit in ("B", "KB", "MB"):
+        if count < _KIBI:
+            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
+        count /= _KIBI
+    return f"{count:.1f} GB"
+
+
+@command("doctor")
+@pass_run
+def doctor(run: Run) -> None:
+    """Look for damage and mend what can be mended.
+
+    The exit code is 1 when something is not as it should be; the advice says what to do.
+    """
+    with run.open(whole_file=True) as memory:
+        findings = memory.doctor()
+    healthy = all(finding.ok for finding in findings)
+    if run.json:
+        say_json({"ok": healthy, "findings": findings})
+    elif not (run.quiet and healthy):
+        for finding in findings:
+            if not (run.quiet and finding.ok):
+                say(run, *_finding(finding))
+        if healthy:
+            say(run, text(("all is well", "bold green")))
+    if not healthy:
+        raise click.exceptions.Exit(NOT_FOUND)
+
+
+def _finding(finding: Finding) -> list[Text]:
+    mark = ("✓", "green") if finding.ok else ("✗", "bold red")
+    told = [
+        text(mark, f" {line(finding.name)}", (f" · {line(finding.detail)}" if finding.detail else "", "dim"))
+    ]
+    if finding.advice:
+        told.append(text((f"  → {line(finding.advice)}", "yellow")))
+    return told
+
+
+@command("reembed")
+@pass_run
+def reembed(run: Run) -> None:
+    """Make the vectors that are still missing.
+
+    After a change of model, or when the embedder was down. It may be stopped and started again.
+    """
+    with run.open(whole_file=True) as memory, steps(run, "embedding") as counting:
+        made = memory.reembed(progress=counting.reach)
+        waiting = memory.stats().pending
+    if run.json:
+        say_json({"embedded": made, "pending": waiting})
+    elif run.quiet:
+        say(run, str(made))
+    else:
+        rest = f" · {counted(waiting, 'memory waits', 'memories wait')} still" if waiting else ""
+        say(
+            run, text(("embedded", "bold green"), f" {counted(made, 'memory', 'memories')}", (rest, "yellow"))
+        )

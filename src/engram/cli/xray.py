@@ -1,0 +1,116 @@
+"""The X-ray of a recall: the plan, each hit with every piece of evidence, what was left out, the timings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from engram.cli.output import age, bar, counted, line, marks, short, text
+from engram.model.recall import Evidence, Hit, Plan, Recall
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.text import Text
+    from rich.tree import Tree
+
+BAR = 10
+PARTS = ("relevance", "accuracy", "freshness", "utility")
+DROPPED_SHOWN = 12
+
+
+def xray(answer: Recall, now: datetime) -> Iterator[RenderableType]:
+    """The answer as trees, one after the other."""
+    yield text(("? ", "bold magenta"), (line(answer.question.text), "bold"))
+    yield _plan(answer.plan)
+    for place, hit in enumerate(answer, 1):
+        yield _hit(place, hit, now)
+    if not answer.hits:
+        yield text(("nothing fits", "bold"))
+    if answer.dropped:
+        yield _dropped(answer)
+    yield _time(answer)
+    yield _quality(answer)
+
+
+def _plan(plan: Plan) -> Tree:
+    tree = _tree(text(("plan", "bold")))
+    tree.add(text(("terms    ", "dim"), line(" · ".join(plan.terms)) or "none"))
+    weights = " · ".join(f"{name} {weight:.2f}" for name, weight in plan.weights.items())
+    tree.add(text(("weights  ", "dim"), weights or "none"))
+    tree.add(text(("vectors  ", "dim"), plan.space or "off: words alone"))
+    if plan.speakers:
+        tree.add(text(("speakers ", "dim"), line(", ".join(plan.speakers))))
+    for note in plan.notes:
+        tree.add(text(("note     ", "dim"), line(note)))
+    return tree
+
+
+def _hit(place: int, hit: Hit, now: datetime) -> Tree:
+    memory = hit.memory
+    form = f" · as {hit.form}, {counted(hit.tokens, 'token')}" if hit.form != "content" else ""
+    tree = _tree(
+        text(
+            (f"{place} ", "bold"), (f"{hit.score:.3f} ", "bold green"), (short(memory.id), "cyan"),
+            (f" {age(memory.happened_at, now)} ", "dim"), *marks(memory), line(hit.text), (form, "dim"),
+        )
+    )  # fmt: skip
+    trust = tree.add(text(("trust", "bold")))
+    for name in PARTS:
+        trust.add(_part(name, getattr(hit.trust, name)))
+    for step, pieces in groupby(hit.evidence, key=lambda evidence: evidence.step):
+        branch = tree.add(text((step, "bold")))
+        for evidence in pieces:
+            branch.add(_evidence(evidence))
+    return tree
+
+
+def _part(name: str, share: float) -> Text:
+    return text((f"{name:<10} ", "dim"), (bar(share, BAR), "blue"), f" {share:.2f}")
+
+
+def _evidence(evidence: Evidence) -> Text:
+    value = f"{evidence.value:.3f}".rstrip("0").rstrip(".")
+    note = f"  {line(evidence.note)}" if evidence.note else ""
+    return text((f"{line(evidence.name):<18} ", "dim"), f"{value:>7}", (note, "dim"))
+
+
+def _dropped(answer: Recall) -> Tree:
+    tree = _tree(text(("left out", "bold"), (f" · {counted(len(answer.dropped), 'candidate')}", "dim")))
+    for one in answer.dropped[:DROPPED_SHOWN]:
+        tree.add(
+            text((short(one.memory), "cyan"), (f" {one.relevance:.2f} ", "dim"), (line(one.why), "yellow"),
+                 (f"  {line(one.label)}", "dim"))
+        )  # fmt: skip
+    if len(answer.dropped) > DROPPED_SHOWN:
+        tree.add(text((f"and {len(answer.dropped) - DROPPED_SHOWN:,} more: --json lists them all", "dim")))
+    return tree
+
+
+def _time(answer: Recall) -> Tree:
+    whole = sum(answer.timings.values()) or 1.0
+    tree = _tree(text(("time", "bold"), (f" · {answer.quality.ms:.1f} ms", "dim")))
+    for step, ms in answer.timings.items():
+        tree.add(text((f"{step:<12} ", "dim"), (bar(ms / whole, BAR), "blue"), f" {ms:.1f} ms"))
+    return tree
+
+
+def _quality(answer: Recall) -> Tree:
+    quality = answer.quality
+    tree = _tree(text(("quality", "bold")))
+    tree.add(
+        text(("relevance ", "dim"), f"best {quality.top_relevance:.2f} · mean {quality.mean_relevance:.2f}")
+    )
+    tree.add(text(("order     ", "dim"), f"{quality.ndcg:.2f} against the order by relevance alone (NDCG)"))
+    tree.add(
+        text(("size      ", "dim"), f"{quality.returned} of {counted(quality.candidates, 'candidate')}"
+             f" · {counted(quality.tokens, 'token')}")
+    )  # fmt: skip
+    return tree
+
+
+def _tree(label: Text) -> Tree:
+    from rich.tree import Tree
+
+    return Tree(label, guide_style="dim")
