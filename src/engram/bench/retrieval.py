@@ -1,0 +1,95 @@
+"""One run of a retrieval benchmark: haystacks come in, what the engine brought for each question comes out.
+
+Each haystack gets a fresh engine on a file of its own, is written through `remember_many` and asked through
+`recall`, as any caller would. The ranking is taken without the relevance floor, which is there for people;
+a second look with the configured floor tells whether a person would have got anything at all.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from engram.bench.cases import Answered, Ask, Document, Entry, Haystack, Progress
+from engram.bench.setup import Setup
+from engram.engine import Engram
+from engram.model.receipt import Receipt, Refusal
+
+RollUp = Callable[[Sequence[Entry]], tuple[Entry, ...]]
+"""Turns a ranking of memories into one of larger things."""
+REFUSED = "refused"
+
+
+@dataclass(slots=True)
+class Run:
+    """What was observed over all haystacks."""
+
+    answered: list[Answered] = field(default_factory=list)
+    outcomes: Counter[str] = field(default_factory=Counter)
+    """What became of the documents: stored, reinforced, merged, superseded, refused."""
+    write_s: float = 0.0
+    left_out: int = 0
+    haystacks: int = 0
+
+
+def examine(
+    haystacks: Iterable[Haystack],
+    setup: Setup,
+    limit: int,
+    roll_up: RollUp = tuple,
+    progress: Progress | None = None,
+) -> Run:
+    """Write every haystack and ask all its questions."""
+    run = Run()
+    for haystack in haystacks:
+        with tempfile.TemporaryDirectory(prefix="engram-bench-") as folder:
+            path = Path(folder) / "haystack.engram"
+            with setup.open(path, now=haystack.asked_at) as engine:
+                _examine_one(engine, haystack, run, limit, roll_up)
+        if progress is not None:
+            progress(len(haystack.asks))
+    return run
+
+
+def _examine_one(engine: Engram, haystack: Haystack, run: Run, limit: int, roll_up: RollUp) -> None:
+    names = _write(engine, haystack.documents, run)
+    run.left_out += haystack.left_out
+    run.haystacks += 1
+    run.answered.extend(_answer(engine, ask, names, limit, roll_up) for ask in haystack.asks)
+
+
+def _write(engine: Engram, documents: Sequence[Document], run: Run) -> dict[str, frozenset[str]]:
+    """Each memory's id with the names of all the documents that went into it."""
+    started = time.perf_counter()
+    receipts = engine.remember_many([document.draft for document in documents], partial=True)
+    run.write_s += time.perf_counter() - started
+    run.outcomes.update(map(_outcome, receipts))
+    names: dict[str, set[str]] = {}
+    for document, receipt in zip(documents, receipts, strict=True):
+        if isinstance(receipt, Receipt):
+            names.setdefault(receipt.memory.id, set()).add(document.name)
+    return {memory_id: frozenset(held) for memory_id, held in names.items()}
+
+
+def _outcome(receipt: Receipt | Refusal) -> str:
+    return receipt.outcome.value if isinstance(receipt, Receipt) else REFUSED
+
+
+def _answer(
+    engine: Engram, ask: Ask, names: dict[str, frozenset[str]], limit: int, roll_up: RollUp
+) -> Answered:
+    started = time.perf_counter()
+    found = engine.recall(ask.text, limit=limit, min_relevance=0.0, dry=True)
+    ms = (time.perf_counter() - started) * 1000
+    ranking = [Entry(names.get(hit.memory.id, frozenset()), hit.score) for hit in found]
+    return Answered(
+        ask=ask,
+        ranking=roll_up(ranking),
+        best_relevance=max((hit.relevance for hit in found), default=0.0),
+        ms=ms,
+        empty=not engine.recall(ask.text, limit=1, dry=True),
+    )

@@ -1,0 +1,115 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from engram.bench.commands import bench
+from tests.bench.made_up import LOCOMO, LONGMEMEVAL, MEMDAILY, write
+
+
+def run(*arguments: object) -> str:
+    outcome = CliRunner().invoke(bench, [str(argument) for argument in arguments], catch_exceptions=False)
+    assert outcome.exit_code == 0, outcome.output
+    return outcome.stdout
+
+
+def answer(*arguments: object) -> dict[str, Any]:
+    figures = json.loads(run(*arguments, "--json"))
+    assert isinstance(figures, dict)
+    return figures
+
+
+def test_locomo_finds_the_turns_of_a_small_conversation(tmp_path: Path) -> None:
+    figures = answer("locomo", "--data", write(tmp_path / "data.json", LOCOMO))
+
+    assert (figures["n"], figures["left_out"], figures["haystacks"]) == (4, 1, 1)
+    assert figures["recall@20"] == 1.0
+    assert figures["by_category"]["single-hop"]["recall@1"] == 1.0
+    assert set(figures["by_category"]) == {"single-hop", "multi-hop", "adversarial"}
+    assert figures["outcomes"] == {"stored": 5}
+    assert 0 <= figures["answerability"]["auroc"] <= 1
+    assert figures["answerability"]["unanswerable"]["n"] == 1
+    assert figures["latency_ms"]["p50"] <= figures["latency_ms"]["p95"]
+
+
+def test_longmemeval_ranks_the_sessions_of_a_haystack(tmp_path: Path) -> None:
+    figures = answer("longmemeval", "--data", write(tmp_path / "data.json.gz", LONGMEMEVAL))
+
+    assert (figures["n"], figures["left_out"]) == (1, 1)
+    assert figures["recall_any@1"] == figures["recall_all@5"] == figures["ndcg@10"] == 1.0
+    assert figures["by_type"]["single-session-user"]["mrr"] == 1.0
+
+
+def test_memdaily_finds_a_chinese_message(tmp_path: Path) -> None:
+    figures = answer("memdaily", "--data", write(tmp_path / "data.json.gz", MEMDAILY))
+
+    assert figures["recall@1"] == figures["mrr"] == 1.0
+    assert list(figures["by_category"]) == ["01_simple_events"]
+
+
+def test_a_person_gets_a_table(tmp_path: Path) -> None:
+    table = run("locomo", "--data", write(tmp_path / "data.json", LOCOMO))
+
+    assert "multi-hop" in table
+    assert "come back empty at the floor" in table
+
+
+def test_a_saved_result_says_what_was_measured_and_how(tmp_path: Path) -> None:
+    data, kept = write(tmp_path / "data.json", LOCOMO), tmp_path / "kept" / "one.json"
+
+    shown = answer("locomo", "--data", data, "--save", kept, "--set", "recall.next_share=0.1")
+
+    saved = json.loads(kept.read_text(encoding="utf-8"))
+    assert saved == shown
+    assert saved["settings"] == {"recall.next_share": 0.1}
+    assert saved["benchmark"] == "locomo"
+    assert saved["data"]["file"] == "data.json"
+    assert saved["embedder"].startswith("static")
+    assert str(tmp_path) not in kept.read_text(encoding="utf-8")
+
+
+def test_two_results_stand_side_by_side(tmp_path: Path) -> None:
+    data, one, other = write(tmp_path / "data.json", LOCOMO), tmp_path / "one.json", tmp_path / "other.json"
+    run("locomo", "--data", data, "--save", one)
+    run("locomo", "--data", data, "--save", other, "--set", "recall.vector_weight=0")
+
+    told = answer("compare", one, other)
+
+    assert told["settings"] == {"recall.vector_weight": [None, 0.0]}
+    assert told["figures"]["recall@20"] == {"first": 1.0, "second": 1.0, "change": 0.0}
+    assert "recall.vector_weight" in run("compare", one, other)
+
+
+def test_a_file_that_is_no_result_is_not_compared(tmp_path: Path) -> None:
+    data = write(tmp_path / "data.json", LOCOMO)
+
+    outcome = CliRunner().invoke(bench, ["compare", str(data), str(data)])
+
+    assert "not a saved benchmark result" in str(outcome.exception)
+
+
+@pytest.mark.slow
+def test_speed_measures_each_size_in_processes_of_its_own(tmp_path: Path) -> None:
+    figures = answer("speed", "--sizes", "200,60", "--queries", "10", "--keep", tmp_path / "kept")
+
+    assert list(figures["sizes"]) == ["60", "200"]
+    assert isinstance(figures["exponent"], float)
+    for measured in figures["sizes"].values():
+        assert measured["recall_ms"]["p50"] <= measured["recall_ms"]["p95"]
+        for name in ("import_per_s", "writes_per_s", "writes_per_s_1", "first_answer_s"):
+            assert measured[name] > 0
+        assert measured["known_item@10"] > 0.5
+        assert sum(measured["outcomes"].values()) in {60, 200}
+    assert len(list((tmp_path / "kept").glob("speed-*.engram"))) == 2
+
+
+@pytest.mark.parametrize("sizes", ["ten", "0", "10,,20", "-5"])
+def test_sizes_that_are_no_sizes_are_refused(sizes: str) -> None:
+    outcome = CliRunner().invoke(bench, ["speed", f"--sizes={sizes}"])
+
+    assert outcome.exit_code == 2
+    assert "--sizes" in outcome.output

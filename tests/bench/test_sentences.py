@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+from collections import Counter
+from itertools import islice
+
+from engram.bench.sentences import SESSION_TURNS, drafts, queries, sentences
+
+AMOUNT = 2_000
+
+
+def test_no_two_sentences_are_equal_and_a_seed_gives_the_same_ones_again() -> None:
+    first = list(islice(sentences(1), AMOUNT))
+
+    assert len(set(first)) == AMOUNT
+    assert first == list(islice(sentences(1), AMOUNT))
+    assert first != list(islice(sentences(2), AMOUNT))
+
+
+def test_few_words_are_common_and_most_are_rare() -> None:
+    words = Counter(word for sentence in islice(sentences(1), AMOUNT) for word in sentence.split())
+
+    assert sum(count <= 2 for count in words.values()) > len(words) / 2
+    assert words.most_common(1)[0][1] > AMOUNT / 2
+
+
+def test_sentences_come_as_turns_of_sessions() -> None:
+    turns = list(drafts(1, SESSION_TURNS + 1))
+
+    assert turns[0].session == turns[SESSION_TURNS - 1].session != turns[SESSION_TURNS].session
+    assert turns[0].speaker == turns[2].speaker != turns[1].speaker
+    assert all(turn.event_time for turn in turns)
+
+
+def test_half_of_the_questions_look_for_a_known_sentence() -> None:
+    stored = set(islice(sentences(1), AMOUNT))
+
+    asked = queries(1, AMOUNT, 40)
+
+    targets = [query.target for query in asked if query.target is not None]
+    assert len(asked) == 40
+    assert 15 <= len(targets) <= 20
+    assert stored.issuperset(targets)
