@@ -146,7 +146,7 @@ class MemoryUnit:
         tables.used_in = {use: None for use in tables.used_in if use[0] != key}
         for number, event in tables.events.items():
             if event.memory == memory_id:
-                tables.events[number] = replace(event, because="", before={}, after={})
+                tables.events[number] = replace(event, before={}, after={})
         self._tell(Verb.ERASED, memory_id, because)
 
     def _key(self, memory_id: str) -> int:

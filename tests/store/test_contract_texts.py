@@ -1,0 +1,134 @@
+"""The text index: rare words count, what is typed is data, the view holds."""
+
+from __future__ import annotations
+
+import pytest
+
+from engram.model.axes import Status
+from engram.model.scope import Scope
+from engram.ports import Store, Unit
+from engram.text.words import terms
+from tests.store.making import ALL, add, agent, find, found_by, key_of, make, put, view
+
+
+def test_a_rare_word_beats_a_common_one(store: Store) -> None:
+    for n in range(12):
+        add(store, f"the green tea number {n}")
+    add(store, "a samovar is brass")
+    assert find(store, "green samovar")[0] == "a samovar is brass"
+
+
+def test_more_shared_words_rank_higher(store: Store) -> None:
+    add(store, "the red door of the old house is open")
+    add(store, "the red apple fell from the tree in the garden of the house")
+    add(store, "a blue car")
+    assert find(store, "red apple tree") == [
+        "the red apple fell from the tree in the garden of the house",
+        "the red door of the old house is open",
+    ]
+
+
+def test_scores_fall_and_are_positive(store: Store) -> None:
+    for n in range(5):
+        add(store, "apple " * (n + 1) + "filler " * 5)
+    scores = [score for _, score in store.texts.search(["appl"], ALL, 3)]
+    assert len(scores) == 3
+    assert scores == sorted(scores, reverse=True)
+    assert scores[-1] > 0
+
+
+def test_no_shared_word_finds_nothing(store: Store) -> None:
+    add(store, "red apples")
+    assert find(store, "zebra") == []
+    assert store.texts.search([], ALL, 10) == []
+
+
+def test_a_cue_leads_to_a_memory_that_does_not_say_it(store: Store) -> None:
+    memory = make("we moved to Oslo")
+    put(store, memory, findable=found_by(memory.content, cues=terms("Norway")))
+    assert find(store, "Norway") == ["we moved to Oslo"]
+
+
+def test_the_score_of_given_keys_is_the_one_of_the_search(store: Store) -> None:
+    for content in ("red apples", "green apples", "blue car"):
+        add(store, content)
+    found = dict(store.texts.search(terms("red apples"), ALL, 10))
+    keys = store.memories.select(ALL, 10)
+    assert keys is not None
+    scores = store.texts.score(terms("red apples"), keys.tolist())
+    assert set(scores) == set(keys.tolist())
+    assert {key: score for key, score in scores.items() if score > 0} == pytest.approx(found)
+    assert store.texts.score(terms("red apples"), []) == {}
+
+
+def test_rare_terms_are_rarer(store: Store) -> None:
+    for n in range(9):
+        add(store, f"tea number {n}" + (" samovar" if n == 3 else ""))
+    rarity = store.texts.rarity(["tea", "samovar", "unheard"])
+    assert set(rarity) == {"tea", "samovar", "unheard"}
+    assert 0 <= rarity["tea"] < rarity["samovar"] < rarity["unheard"]
+
+
+TYPED = (
+    *(
+        '"',
+        "'",
+        "(",
+        "\\",
+        "%",
+        "* OR 1",
+        "NEAR(a b)",
+        "plain AND",
+        "NOT plain",
+        "body:plain",
+        "plai*",
+        "^plain",
+        "-plain",
+    ),
+    *("{a b}: x", "; DROP TABLE memories; --", "_ns1", "_sc1", "_sc1 OR _sc2", "plain\x00words", ""),
+)
+
+
+@pytest.mark.parametrize("typed", TYPED)
+def test_what_is_typed_is_data(store: Store, typed: str) -> None:
+    key = key_of(store, add(store, "plain words"))
+    assert isinstance(find(store, typed), list)
+    # Even terms that never went through the text rules are looked up, not obeyed.
+    assert store.texts.search([typed], ALL, 10) == []
+    assert store.texts.score([typed], [key]) == {key: 0.0}
+    assert set(store.texts.rarity([typed])) == {typed}
+
+
+@pytest.mark.parametrize(
+    "content", ["edit src/auth.ts now", "I love C++", "run rm -rf build", "我住在上海", "🎉 party"]
+)
+def test_code_and_other_scripts_are_found(store: Store, content: str) -> None:
+    add(store, content)
+    add(store, "something else")
+    assert find(store, content) == [content]
+
+
+def test_only_what_the_view_allows_is_found(store: Store) -> None:
+    mine = add(store, "apple pie", scope=Scope(agent="rex"))
+    add(store, "apple tart", scope=Scope(agent="ada"))
+    add(store, "apple jam", scope=Scope())
+    add(store, "apple cake", scope=Scope(agent="rex"), status=Status.ARCHIVED)
+    seen = view(agent("rex"), statuses=frozenset({Status.ACTIVE}))
+    assert set(find(store, "apple", seen)) == {"apple pie", "apple jam"}
+    assert find(store, "apple", view(agent("rex"), statuses=frozenset({Status.ARCHIVED}))) == ["apple cake"]
+    assert key_of(store, mine) in store.texts.score(["appl"], [key_of(store, mine)])
+
+
+def test_a_narrow_view_finds_its_memory_among_many(store: Store) -> None:
+    def work(unit: Unit) -> None:
+        for n in range(600):
+            memory = make(f"apple number {n}", scope=Scope(agent="crowd"))
+            unit.add(memory, found_by(memory.content), None, "")
+
+    store.write(work, "tester")
+    add(
+        store,
+        "one long sentence about an apple that rex keeps in his own small garden",
+        scope=Scope(agent="rex"),
+    )
+    assert len(find(store, "apple", view(agent("rex")), limit=5)) == 1
