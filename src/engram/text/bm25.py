@@ -1,7 +1,8 @@
 """BM25: a question's weighted terms and candidate documents come in, one score for each document comes out.
 
 This is the second stage of text search: the index names candidates, and this ranks them by all terms of
-the question, the common ones too. Terms come from `words.terms`; a weight is usually `idf(…) * words.weight(term)`.
+the question, the common ones too. Terms come from `words.terms`; a term's weight is usually
+`idf(…) * words.weight(term)`.
 """
 
 from __future__ import annotations

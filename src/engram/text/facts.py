@@ -6,35 +6,67 @@ and Chinese; a sentence may give several facts. "I", "my" and "we" are the speak
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from functools import lru_cache
+from typing import Final
 
+from engram.model.facts import Fact
 from engram.text import facts_chinese, facts_english
-from engram.text.fact import USER, Fact
 from engram.text.scripts import compatible
 from engram.text.sentences import sentences
+from engram.text.statement import USER, Statement
 
-__all__ = ["Fact", "facts"]
-
-_LONGEST = 2000
+_LONGEST: Final = 2000
+_NO_LONGER = re.compile(
+    r"\b(?:no longer|(?:don't|do not|doesn't|does not|isn't|is not|not)(?= .*\b(?:any ?more"
+    r"|any longer)\b)) |不再",
+    re.IGNORECASE,
+)
+_ANYMORE = re.compile(r"\s*\b(?:any ?more|any longer)\b", re.IGNORECASE)
 
 
 def facts(text: str, speaker: str | None = None) -> list[Fact]:
     """The facts that `text` states, once each, in order.
 
     >>> facts("Actually, my editor is Helix now.")
-    [Fact(subject='user', predicate='editor', object='Helix', functional=True, replaces=None)]
+    [Fact(subject='user', predicate='editor', object='helix', functional=True)]
     >>> facts("我住在上海", speaker="Lin")
-    [Fact(subject='Lin', predicate='live in', object='上海', functional=True, replaces=None)]
+    [Fact(subject='lin', predicate='live in', object='上海', functional=True)]
     """
-    return list(_facts(text[:_LONGEST], speaker or USER))
+    return list(
+        dict.fromkeys(_fact(found, found.object) for found in _statements(text[:_LONGEST], speaker or USER))
+    )
+
+
+def ended(text: str, speaker: str | None = None) -> list[Fact]:
+    """The facts that `text` says are true no longer: what was switched from, what one does not do anymore.
+
+    >>> ended("We switched from MySQL to PostgreSQL")
+    [Fact(subject='user', predicate='database', object='mysql', functional=True)]
+    >>> ended("I no longer live in Berlin")
+    [Fact(subject='user', predicate='live in', object='berlin', functional=True)]
+    """
+    text = text[:_LONGEST]
+    left = [_fact(found, found.replaces) for found in _statements(text, speaker or USER) if found.replaces]
+    for sentence in sentences(text.replace("’", "'")):
+        if _NO_LONGER.search(sentence):
+            left += facts(_ANYMORE.sub("", _NO_LONGER.sub("", sentence)), speaker)
+    current = set(facts(text, speaker))
+    return [fact for fact in dict.fromkeys(left) if fact not in current]
+
+
+def _fact(found: Statement, value: str) -> Fact:
+    return Fact(found.subject.lower(), found.predicate.lower(), value.lower(), found.functional)
 
 
 @lru_cache(maxsize=1 << 10)
-def _facts(text: str, speaker: str) -> tuple[Fact, ...]:
-    found: dict[Fact, None] = {}
+def _statements(text: str, speaker: str) -> tuple[Statement, ...]:
+    return tuple(_read(text, speaker))
+
+
+def _read(text: str, speaker: str) -> Iterator[Statement]:
     for sentence in sentences(compatible(text).replace("’", "'")):
-        if sentence.startswith(("```", "~~~")):
-            continue
-        for fact in (*facts_english.read(sentence, speaker), *facts_chinese.read(sentence, speaker)):
-            found[fact] = None
-    return tuple(found)
+        if not sentence.startswith(("```", "~~~")):
+            yield from facts_english.read(sentence, speaker)
+            yield from facts_chinese.read(sentence, speaker)

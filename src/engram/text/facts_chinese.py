@@ -8,20 +8,26 @@ from functools import cache
 from typing import Final
 
 from engram.text import lexicon
-from engram.text.fact import Fact, use, value
 from engram.text.marks import is_correction, is_negated
 from engram.text.scripts import HAN
+from engram.text.statement import Statement, use, value
 
 _HAN = re.compile(f"[{HAN}]")
 _BREAK = re.compile(r"[，,；;。！!、]|但是|不过|而且|并且")
-_OPENER = re.compile(r"^(?:其实|实际上|事实上|对了|记住|请记住|注意|更正|更新|不|嗯|哦|好的|那|现在|目前|如今|以后)+[:：，,\s]*")
-_UNREAL = re.compile(r"如果|要是|假如|可能|也许|大概|想要|希望|打算|以前|曾经|过去|[吗嘛呢][?？]?$|[?？]$|什么|哪|谁|怎么|多少|几[个点号岁]")
+_OPENER = re.compile(
+    r"^(?:其实|实际上|事实上|对了|记住|请记住|注意|更正|更新|不|嗯|哦|好的|那|现在|目前|如今"
+    r"|以后)+[:：，,\s]*"
+)
+_UNREAL = re.compile(
+    r"如果|要是|假如|可能|也许|大概|想要|希望|打算|以前|曾经|过去|[吗嘛呢][?？]?$|[?？]$|什么|哪|谁|怎么"
+    r"|多少|几[个点号岁]"
+)
 _NOW = r"(?:现在|目前|如今|一直|都|就|也|已经|平时|其实)*"
 _WHO = rf"(?P<who>我们|我|[A-Z][A-Za-z]+|[{HAN}]{{2,3}}?)"
 _DONE = r"(?:了)?"
 
 
-def read(sentence: str, speaker: str) -> Iterator[Fact]:
+def read(sentence: str, speaker: str) -> Iterator[Statement]:
     """The facts of one sentence; none when it holds no Chinese."""
     if not _HAN.search(sentence):
         return
@@ -32,7 +38,7 @@ def read(sentence: str, speaker: str) -> Iterator[Fact]:
             yield from _read_clause(clause, speaker, changed=changed)
 
 
-def _read_clause(clause: str, speaker: str, *, changed: bool) -> Iterator[Fact]:
+def _read_clause(clause: str, speaker: str, *, changed: bool) -> Iterator[Statement]:
     for shape, predicate, functional in _SHAPES:
         match = shape.match(clause)
         found = _value(match["value"]) if match else None
@@ -47,25 +53,25 @@ def _read_clause(clause: str, speaker: str, *, changed: bool) -> Iterator[Fact]:
 
 def _fact(
     match: re.Match[str], subject: str | None, predicate: str, found: str, *, functional: bool, changed: bool
-) -> Fact | None:
+) -> Statement | None:
     if predicate == "use" and subject:
         return use(subject, found, changed=changed, replaces=match.groupdict().get("old"))
     if predicate != "attribute":
-        return Fact(subject, predicate, found, functional) if subject else None
+        return Statement(subject, predicate, found, functional) if subject else None
     attribute = match["attribute"]
     known = _attributes().get(attribute)
     if subject is None:
-        return Fact(attribute, "is", found, functional=True) if known else _compound(attribute, found)
+        return Statement(attribute, "is", found, functional=True) if known else _compound(attribute, found)
     one_valued = known or attribute.startswith("最喜欢的")
-    return Fact(subject, known or attribute, found, functional=True) if one_valued else None
+    return Statement(subject, known or attribute, found, functional=True) if one_valued else None
 
 
-def _compound(attribute: str, found: str) -> Fact | None:
+def _compound(attribute: str, found: str) -> Statement | None:
     """会议时间 is the time of the 会议."""
     for noun in sorted(_attributes(), key=len, reverse=True):
         owner = attribute.removesuffix(noun).removesuffix("的")
-        if owner != attribute and owner and owner[0] not in lexicon.words("stop_chars"):
-            return Fact(owner, _attributes()[noun], found, functional=True)
+        if owner != attribute and owner and owner[0] not in "这那我你他她它您":
+            return Statement(owner, _attributes()[noun], found, functional=True)
     return None
 
 
@@ -77,7 +83,9 @@ def _subject(who: str | None, speaker: str) -> str | None:
     return who
 
 
-_NO_NAMES: Final = frozenset({"大家", "有人", "别人", "自己", "今天", "明天", "昨天", "人们", "老师", "同学", "朋友"})
+_NO_NAMES: Final = frozenset(
+    {"大家", "有人", "别人", "自己", "今天", "明天", "昨天", "人们", "老师", "同学", "朋友"}
+)
 
 
 def _value(raw: str) -> str | None:
@@ -97,6 +105,7 @@ def _attributes() -> dict[str, str]:
 
 _COPULA = rf"{_NOW}(?:是|叫做|叫|为|改成{_DONE}|改为{_DONE}|换成{_DONE}|改到{_DONE}|变成{_DONE}|[:：])"
 _VALUE = r"(?P<value>.+)$"
+_TURNED = rf"(?:换成|换到|改成|改用|切换到|迁移到){_DONE}"
 _RULES: Final = (
     (rf"^(?:请)?(?:叫我|喊我){_VALUE}", "name", True),
     (rf"^{_WHO}{_NOW}叫(?!我|他|她|你){_VALUE}", "name", True),
@@ -104,8 +113,8 @@ _RULES: Final = (
     (rf"^{_WHO}{_NOW}在(?P<value>.+?)(?:工作|上班|任职|就职)$", "work at", True),
     (rf"^{_WHO}{_NOW}就职于{_VALUE}", "work at", True),
     (rf"^{_WHO}{_NOW}(?:今年)?(?P<value>\d{{1,3}})岁$", "age", True),
-    (rf"^{_WHO}{_NOW}(?:从|把)(?P<old>.+?){_NOW}(?:换成{_DONE}|换到{_DONE}|改成{_DONE}|改用{_DONE}|切换到{_DONE}|迁移到{_DONE}){_VALUE}", "use", False),
-    (rf"^{_WHO}{_NOW}(?:改用|换成|换到|切换到|使用|在用|用){_DONE}(?P<value>[A-Za-z][\w.+# -]*)$", "use", False),
+    (rf"^{_WHO}{_NOW}(?:从|把)(?P<old>.+?){_NOW}{_TURNED}{_VALUE}", "use", False),
+    (rf"^{_WHO}{_NOW}(?:{_TURNED}|使用|在用|用{_DONE})(?P<value>[A-Za-z][\w.+# -]*)$", "use", False),
     (rf"^{_WHO}(?:最)?{_NOW}(?:更)?(?:喜欢|爱|偏爱)(?!的)(?:喝|吃|看|玩|听|用)?{_VALUE}", "like", False),
     (rf"^{_WHO}{_NOW}(?:买了|购买了){_VALUE}", "bought", False),
     (rf"^{_WHO}{_NOW}(?:去过|到过|参观了){_VALUE}", "visited", False),

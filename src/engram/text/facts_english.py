@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 from engram.text import lexicon
-from engram.text.fact import Fact, describes, names_something, use, value
 from engram.text.marks import is_correction, is_negated
+from engram.text.statement import Statement, describes, names_something, use, value
 from engram.text.technologies import known
 
 _Match = re.Match[str]
+_Build = Callable[[_Match, "_Told"], Statement | None]
+_Rule = tuple[str, _Build]
 
 _NAME = r"[A-Z][\w'-]*[\w](?: [A-Z][\w'-]*[\w]){0,2}"
 _WHO = rf"(?P<who>I|[Ww]e|{_NAME})"
@@ -20,39 +22,51 @@ _SOFT = r"(?:(?:now|currently|actually|really|just|also|still|usually|mostly|mai
 _HAVE = r"(?:'ve|'s| have| has)?"
 
 
-def read(sentence: str, speaker: str) -> Iterator[Fact]:
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """Who speaks, and whether the sentence tells of a change."""
+
+    speaker: str
+    changed: bool
+
+
+def read(sentence: str, speaker: str) -> Iterator[Statement]:
     """The facts of one sentence."""
     if sentence.rstrip().endswith("?") or sentence.isupper():
         return
-    changed = is_correction(sentence)
+    told = _Told(speaker, changed=is_correction(sentence))
     for clause in _clauses(sentence):
         if _UNREAL.search(clause) or is_negated(clause):
             continue
         for shape, build in _SHAPES:
             match = shape.search(clause)
-            fact = build(match, speaker, changed) if match else None
+            fact = build(match, told) if match else None
             if fact:
                 yield fact
                 break
 
 
 _UNREAL = re.compile(
-    r"\b(?:if|would|could|might|may be|maybe|perhaps|wish|hope|hopes|want|wants|wanted|should|think|guess|suppose|imagine"
-    r"|dream|pretend|plan|plans|planning|used to|was|were|had|did|ago|until|before|almost|nearly|what|why|how|whether)\b",
+    r"\b(?:if|would|could|might|may be|maybe|perhaps|wish|hopes?|wants?|wanted|should|think|guess|suppose"
+    r"|imagine"
+    r"|dream|pretend|plans?|planning|used to|was|were|had|did|ago|until|before|almost|nearly|what|why|how"
+    r"|whether)\b",
     re.IGNORECASE,
 )
 _OPENER = re.compile(
-    r"^(?:(?:actually|correction|update|no|nope|wait|yes|yeah|ok|okay|oh|well|so|and|but|also|fyi|btw|by the way|now|"
-    r"note(?: that)?|remember(?: that)?|please remember(?: that)?|just so you know|for the record|as of (?:now|today)|"
-    r"from now on|these days|nowadays|currently|today|hi|hello|hey|i told you(?: that)?|you know)\b[\s,:;.!—-]*)+",
+    r"^(?:(?:actually|correction|update|no|nope|wait|yes|yeah|ok|okay|oh|well|so|and|but|also|fyi|btw"
+    r"|by the way|now"
+    r"|(?:please )?(?:note|remember)(?: that)?|just so you know|for the record|as of (?:now|today)"
+    r"|from now on"
+    r"|these days|nowadays|currently|today|hi|hello|hey|i told you(?: that)?|you know)\b[\s,:;.!—-]*)+",
     re.IGNORECASE,
 )
+_VERB = r"(?:live|work|like|love|use|prefer|speak|play|own)s?|has|have"
 _BREAK = re.compile(
     r"\s*(?:[;,—]|\s-\s|\.\s)\s*(?:(?:and|but|so|while|yet)\s+)?|\s+(?:but|while)\s+"
-    r"|\s+and\s+(?=(?:I|we|my|our|the|he|she|they|it|lives?|works?|likes?|loves?|uses?|prefers?|has|have|speaks?|plays?|owns?)\b"
-    r"|[A-Z][\w'-]*(?:'s)? (?:\w+ )?(?:is|lives?|works?|likes?|loves?|uses?|prefers?|has|have)\b)"
+    rf"|\s+and\s+(?=(?:I|we|my|our|the|he|she|they|it|{_VERB})\b|[A-Z][\w'-]* (?:\w+ )?(?:is|{_VERB})\b)"
 )
-_BARE_VERB = re.compile(r"^(?:lives?|works?|likes?|loves?|uses?|prefers?|has|have|speaks?|plays?|owns?|moved|switched)\b")
+_BARE_VERB = re.compile(rf"^(?:{_VERB}|moved|switched)\b")
 _SUBJECT = re.compile(rf"^{_WHO}\b(?!'s)")
 
 
@@ -80,22 +94,22 @@ def _subject(match: _Match, speaker: str) -> str | None:
     return who.removesuffix("'s")
 
 
-def _plain(predicate: str, *, functional: bool) -> Callable[[_Match, str, bool], Fact | None]:
+def _plain(predicate: str, *, functional: bool) -> _Build:
     """A shape whose subject and value stand in the clause as they are."""
 
-    def build(match: _Match, speaker: str, _changed: bool) -> Fact | None:  # noqa: FBT001 - same for all
-        subject, found = _subject(match, speaker), value(match["value"])
-        return Fact(subject, predicate, found, functional) if subject and found else None
+    def build(match: _Match, told: _Told) -> Statement | None:
+        subject, found = _subject(match, told.speaker), value(match["value"])
+        return Statement(subject, predicate, found, functional) if subject and found else None
 
     return build
 
 
-def _place(predicate: str) -> Callable[[_Match, str, bool], Fact | None]:
+def _place(predicate: str) -> _Build:
     """A place or an employer has a name: "live in Berlin", not "live in fear"."""
     plain = _plain(predicate, functional=True)
 
-    def build(match: _Match, speaker: str, changed: bool) -> Fact | None:  # noqa: FBT001
-        fact = plain(match, speaker, changed)
+    def build(match: _Match, told: _Told) -> Statement | None:
+        fact = plain(match, told)
         if fact is None or not names_something(fact.object):
             return None
         return replace(fact, object=_untimed(fact.object))
@@ -104,20 +118,22 @@ def _place(predicate: str) -> Callable[[_Match, str, bool], Fact | None]:
 
 
 _WHEN = re.compile(
-    r"\s+(?:(?:last|this|next|a few|two|three|\d+) (?:day|week|month|year|spring|summer|fall|autumn|winter)s?.*|in \d{4}"
-    r"|since .*|for (?:\w+ )?years.*|yesterday|today|recently|on (?:mon|tues|wednes|thurs|fri|satur|sun)day)$",
+    r"\s+(?:(?:last|this|next|a few|two|three|\d+) (?:day|week|month|year|spring|summer|fall|autumn"
+    r"|winter)s?.*|in \d{4}"
+    r"|since .*|for (?:\w+ )?years.*|yesterday|today|recently|on (?:mon|tues|wednes|thurs|fri|satur"
+    r"|sun)day)$",
     re.IGNORECASE,
 )
 
 
 def _untimed(text: str) -> str:
-    """"Paris last year" is Paris."""
+    """The value alone: "Paris last year" is Paris."""
     return _WHEN.sub("", text)
 
 
-def _owned(match: _Match, speaker: str, _changed: bool) -> Fact | None:  # noqa: FBT001
-    """"My editor is vim", "Anna's birthday is May 3", "my sister's name is Eva"."""
-    subject, found = _subject(match, speaker), value(match["value"])
+def _owned(match: _Match, told: _Told) -> Statement | None:
+    """Read "my editor is vim", "Anna's birthday is May 3", "my sister's name is Eva"."""
+    subject, found = _subject(match, told.speaker), value(match["value"])
     attribute = _attribute(match["attribute"])
     if not (subject and found and attribute):
         return None
@@ -126,17 +142,17 @@ def _owned(match: _Match, speaker: str, _changed: bool) -> Fact | None:  # noqa:
     return _about(subject, rest, match["value"].strip(), found)
 
 
-def _about(subject: str, attribute: str, raw: str, found: str) -> Fact | None:
+def _about(subject: str, attribute: str, raw: str, found: str) -> Statement | None:
     if re.match(r"(?:now |actually |really )*an? [a-z]", raw):
-        return Fact(f"{subject}'s {attribute}", "is a", found)
+        return Statement(f"{subject}'s {attribute}", "is a", found)
     one_valued = attribute.startswith("favo") or _is_listed(attribute, "attributes")
     if describes(found) or not (one_valued or names_something(found)):
         return None
-    return Fact(subject, attribute, found, functional=not _is_listed(attribute, "shared_attributes"))
+    return Statement(subject, attribute, found, functional=not _is_listed(attribute, "shared_attributes"))
 
 
-def _the(match: _Match, _speaker: str, _changed: bool) -> Fact | None:  # noqa: FBT001
-    """"The deadline is Friday", "the deadline for Apollo is Friday"."""
+def _the(match: _Match, _told: _Told) -> Statement | None:
+    """Read "the deadline is Friday", "the deadline for Apollo is Friday"."""
     attribute, found, owner = _attribute(match["attribute"]), value(match["value"]), match["owner"]
     if not attribute or not found or describes(found) or re.match(r"an? ", match["value"]):
         return None
@@ -144,15 +160,25 @@ def _the(match: _Match, _speaker: str, _changed: bool) -> Fact | None:  # noqa: 
     if not (listed or names_something(found)):
         return None
     of = value(owner) if owner else None
-    return Fact(of, attribute, found, functional=True) if of else Fact(attribute, "is", found, functional=True)
+    return (
+        Statement(of, attribute, found, functional=True)
+        if of
+        else Statement(attribute, "is", found, functional=True)
+    )
 
 
-_ADJECTIVE = re.compile(r"^(?:(?:new|current|own|old|actual|latest|main|real|default|primary) )+(?=\w)", re.IGNORECASE)
+_ADJECTIVE = re.compile(
+    r"^(?:(?:new|current|own|old|actual|latest|main|real|default|primary) )+(?=\w)", re.IGNORECASE
+)
 
 
 def _attribute(raw: str) -> str | None:
     """An attribute noun in lower case: "new editor" is the editor; a phrase with a verb in it is none."""
-    text = _ADJECTIVE.sub("", raw.strip().lower()) if raw.strip().lower() not in {"default branch", "main branch"} else raw.lower()
+    text = (
+        _ADJECTIVE.sub("", raw.strip().lower())
+        if raw.strip().lower() not in {"default branch", "main branch"}
+        else raw.lower()
+    )
     words = text.replace("'s", "").split()
     if not words or len(words) > 4 or any(word in lexicon.words("stop_words") for word in words):  # noqa: PLR2004
         return None
@@ -161,96 +187,110 @@ def _attribute(raw: str) -> str | None:
 
 def _is_listed(attribute: str, name: str) -> bool:
     listed = lexicon.words(name)
-    return attribute.replace(" ", "_") in listed or attribute.split()[-1] in listed
+    return attribute.replace(" ", "_") in listed or attribute.rsplit(maxsplit=1)[-1] in listed
 
 
-def _use(match: _Match, speaker: str, changed: bool) -> Fact | None:  # noqa: FBT001
-    """"I use Helix now"; "I use Helix as my editor" names the role itself."""
-    subject, found = _subject(match, speaker), value(match["value"])
+def _use(match: _Match, told: _Told) -> Statement | None:
+    """Read "I use Helix now"; "I use Helix as my editor" names the role itself."""
+    subject, found = _subject(match, told.speaker), value(match["value"])
     role = _attribute(match["role"]) if match["role"] else None
     if not (subject and found):
         return None
-    return Fact(subject, role, found, functional=True) if role else use(subject, found, changed=changed)
+    return (
+        Statement(subject, role, found, functional=True)
+        if role
+        else use(subject, found, changed=told.changed)
+    )
 
 
-def _switch(match: _Match, speaker: str, _changed: bool) -> Fact | None:  # noqa: FBT001
-    """"We switched from MySQL to PostgreSQL" says what is used, "I moved to Berlin" where one lives."""
-    subject, new = _subject(match, speaker), value(match["value"])
+def _switch(match: _Match, told: _Told) -> Statement | None:
+    """Read a change: "we switched from MySQL to PostgreSQL" says what is used, "I moved to Berlin" where one lives."""
+    subject, new = _subject(match, told.speaker), value(match["value"])
     old = value(match["old"]) if match["old"] else None
     if not (subject and new):
         return None
     new = _untimed(new)
     if match["verb"].lower().startswith("mov") and not (known(new) or (old and known(old))):
-        return Fact(subject, "live in", new, functional=True, replaces=old) if new[0].isupper() else None
+        return Statement(subject, "live in", new, functional=True, replaces=old) if new[0].isupper() else None
     return use(subject, new, changed=True, replaces=old)
 
 
-def _named(match: _Match, speaker: str, _changed: bool) -> Fact | None:  # noqa: FBT001
+def _named(match: _Match, told: _Told) -> Statement | None:
     found = value(match["value"])
-    return Fact(speaker, "name", found, functional=True) if found and found[0].isupper() else None
+    return Statement(told.speaker, "name", found, functional=True) if found and found[0].isupper() else None
 
 
-def _kin(match: _Match, speaker: str, _changed: bool) -> Fact | None:  # noqa: FBT001
-    """"Anna is my sister" is a fact about me."""
-    subject, attribute = _subject(match, speaker), _attribute(match["attribute"])
-    if not subject or not attribute or subject == speaker:
+def _kin(match: _Match, told: _Told) -> Statement | None:
+    """Read "Anna is my sister": a fact about me."""
+    subject, attribute = _subject(match, told.speaker), _attribute(match["attribute"])
+    if not subject or not attribute or subject == told.speaker:
         return None
-    owner = speaker if match["owner"].lower() in {"my", "our"} else match["owner"].removesuffix("'s")
-    return Fact(owner, attribute, subject, functional=attribute in lexicon.words("attributes"))
+    owner = told.speaker if match["owner"].lower() in {"my", "our"} else match["owner"].removesuffix("'s")
+    return Statement(owner, attribute, subject, functional=attribute in lexicon.words("roles"))
 
 
-def _aged(match: _Match, speaker: str, _changed: bool) -> Fact | None:  # noqa: FBT001
-    subject = _subject(match, speaker)
-    return Fact(subject, "age", match["value"], functional=True) if subject else None
+def _aged(match: _Match, told: _Told) -> Statement | None:
+    subject = _subject(match, told.speaker)
+    return Statement(subject, "age", match["value"], functional=True) if subject else None
 
 
+_BE = r"(?:'m| am|'s| is|'re| are)"
 _VALUE = r"(?P<value>\S.*)$"
+_MINE = rf"(?P<who>[Mm]y|[Oo]ur|{_NAME}'s)"
 _ATTRIBUTE = r"(?P<attribute>[A-Za-z][\w'-]*(?: [A-Za-z][\w'-]*){0,3}?)"
+_THING = r"(?P<who>[\w'.-]+(?: [\w'.-]+){0,3}?)"
 _OF = r"(?: (?:of|for) (?P<owner>(?:the )?[\w'.-]+(?: [\w'.-]+){0,3}?))?"
+_EQUALS = r"(?:is set to|is|=|will be|(?:has |was )?(?:changed|moved) to)"
+_ROLE = r"(?: (?:as|for) (?:my|our|his|her|the|their) (?P<role>[\w -]+?)| (?:for|to|when|in|on|with|at) .*)?"
+_SWITCHED = r"(?P<verb>switch(?:ed|ing)|migrat(?:ed|ing)|mov(?:ed|ing)|chang(?:ed|ing))"
 
 
-def _verb(verbs: str, predicate: str, *, functional: bool = False) -> tuple[str, Callable[[_Match, str, bool], Fact | None]]:
-    return rf"^{_WHO}{_HAVE} {_SOFT}(?:{verbs}) {_VALUE}", _plain(predicate, functional=functional)
+def _did(verbs: str, predicate: str) -> _Rule:
+    """What one may do with many things at once: "I like tea" and "I like coffee" are both true."""
+    return rf"^{_WHO}{_HAVE} {_SOFT}(?:{verbs}) {_VALUE}", _plain(predicate, functional=False)
 
 
-_RULES: Final = (
-    (rf"^(?:[Cc]all me|[Mm]y friends call me|[Pp]eople call me|I am called|I'm called|I go by) {_VALUE}", _named),
-    (rf"^(?:[Tt]his is|I'm|I am) (?P<value>[A-Z][a-z]+(?: [A-Z][a-z]+)?) (?:speaking|here)$", _named),
-    (rf"^{_WHO}(?:'m| am|'s| is) (?P<value>\d{{1,3}}) ?(?:years old|yo|y/o)\b", _aged),
+# Tried in order; the first that yields a statement ends the clause.
+_RULES: Final[tuple[_Rule, ...]] = (
+    (rf"^(?:[Cc]all me|(?:[Mm]y friends|[Pp]eople) call me|I(?:'m| am) called|I go by) {_VALUE}", _named),
+    (r"^(?:[Tt]his is|I'm|I am) (?P<value>[A-Z][a-z]+(?: [A-Z][a-z]+)?) (?:speaking|here)$", _named),
+    (rf"^{_WHO}{_BE} (?P<value>\d{{1,3}}) ?(?:years old|yo|y/o)\b", _aged),
     (rf"^{_WHO} {_SOFT}(?:lives?|resides?) in {_VALUE}", _place("live in")),
-    (rf"^{_WHO}(?:'m| am|'s| is|'re| are) {_SOFT}(?:living|based) in {_VALUE}", _place("live in")),
-    (rf"^{_WHO}(?:'m| am|'s| is)? {_SOFT}(?:works?|working|employed) (?:at|for|by) {_VALUE}", _place("work at")),
-    (rf"^{_WHO}(?:'m| am|'s| is)? {_SOFT}(?:works?|working) as (?P<value>an? .*)$", _plain("job", functional=True)),
-    (rf"^{_WHO}(?:'m| am|'s| is) {_SOFT}(?:married to) {_VALUE}", _place("married to")),
-    (rf"^{_WHO}(?:'m| am|'s| is) {_SOFT}(?:engaged to) {_VALUE}", _place("engaged to")),
-    (rf"^(?:[Tt]he )?(?P<who>[\w'.-]+(?: [\w'.-]+){{0,3}}?) is {_SOFT}(?:located|situated) (?:in|at|on) {_VALUE}", _place("located in")),
+    (rf"^{_WHO}{_BE} {_SOFT}(?:living|based) in {_VALUE}", _place("live in")),
+    (rf"^{_WHO}{_BE}? {_SOFT}(?:works?|working|employed) (?:at|for|by) {_VALUE}", _place("work at")),
+    (rf"^{_WHO}{_BE}? {_SOFT}(?:works?|working) as (?P<value>an? .*)$", _plain("job", functional=True)),
+    (rf"^{_WHO}{_BE} {_SOFT}married to {_VALUE}", _place("married to")),
+    (rf"^{_WHO}{_BE} {_SOFT}engaged to {_VALUE}", _place("engaged to")),
+    (rf"^(?:[Tt]he )?{_THING} is {_SOFT}(?:located|situated) (?:in|at|on) {_VALUE}", _place("located in")),
+    (rf"^{_WHO}(?:{_HAVE}|{_BE}) {_SOFT}{_SWITCHED}(?: over)?(?: from (?P<old>.+?))? to {_VALUE}", _switch),
+    (rf"^{_WHO}{_HAVE} {_SOFT}replaced (?P<old>.+?) (?P<verb>with|by) {_VALUE}", _switch),
+    (rf"^{_WHO}{_BE}? {_SOFT}(?:uses?|using) (?P<value>.+?){_ROLE}(?: now)?$", _use),
     (
-        rf"^{_WHO}(?:'ve|'s| have| has|'re| are| is)? {_SOFT}(?P<verb>switch(?:ed|ing)|migrat(?:ed|ing)|mov(?:ed|ing)|chang(?:ed|ing))"
-        rf"(?: over)?(?: from (?P<old>.+?))? to {_VALUE}",
-        _switch,
+        rf"^{_WHO} {_SOFT}prefers? (?P<value>.+?)(?: (?:over|to|rather than) .*)?$",
+        _plain("prefer", functional=False),
+    ),
+    _did("likes?", "like"),
+    _did("loves?|adores?", "love"),
+    _did("enjoys?", "enjoy"),
+    _did("knows?", "know"),
+    _did("speaks?", "speak"),
+    _did("plays?", "play"),
+    _did("owns?", "own"),
+    _did("drives?", "drive"),
+    _did("visited", "visited"),
+    _did("bought|purchased", "bought"),
+    _did("adopted", "adopted"),
+    (
+        rf"^{_WHO} {_SOFT}(?:have|has) (?P<value>(?:an?|two|three|four|five|\d+|many|several) .*)$",
+        _plain("have", functional=False),
     ),
     (
-        rf"^{_WHO} {_SOFT}(?:replaced) (?P<old>.+?) (?P<verb>with|by) {_VALUE}",
-        _switch,
+        rf"^(?P<who>{_NAME}) is (?P<owner>[Mm]y|[Oo]ur|{_NAME}'s) (?P<attribute>[a-z][\w-]*(?: [a-z]+)?)$",
+        _kin,
     ),
-    (rf"^{_WHO}(?:'m| am|'s| is|'re| are)? {_SOFT}(?:use|uses|using) (?P<value>.+?)(?: (?:as|for) (?:my|our|his|her|the|their) (?P<role>[\w -]+?)| (?:for|to|when|in|on|with|at) .*)?(?: now)?$", _use),
-    (rf"^{_WHO} {_SOFT}prefers? (?P<value>.+?)(?: (?:over|to|rather than) .*)?$", _plain("prefer", functional=False)),
-    _verb("likes?", "like"),
-    _verb("loves?|adores?", "love"),
-    _verb("enjoys?", "enjoy"),
-    _verb("knows?", "know"),
-    _verb("speaks?", "speak"),
-    _verb("plays?", "play"),
-    _verb("owns?", "own"),
-    _verb("drives?", "drive"),
-    _verb("visited", "visited"),
-    _verb("bought|purchased", "bought"),
-    _verb("adopted", "adopted"),
-    (rf"^{_WHO} {_SOFT}(?:have|has) (?P<value>(?:an?|two|three|four|five|\d+|many|several) .*)$", _plain("have", functional=False)),
-    (rf"^(?P<who>{_NAME}) is (?P<owner>[Mm]y|[Oo]ur|{_NAME}'s) (?P<attribute>[a-z][\w-]*(?: [a-z][\w-]*)?)$", _kin),
-    (rf"^(?P<who>[Mm]y|[Oo]ur|{_NAME}'s) {_ATTRIBUTE} {_SOFT}(?:is|=|will be|has changed to|changed to|is set to) {_VALUE}", _owned),
-    (rf"^(?P<who>[Mm]y|[Oo]ur|{_NAME}'s) {_ATTRIBUTE}'s {_SOFT}(?P<value>[A-Z\d].*)$", _owned),
-    (rf"^[Tt]he {_ATTRIBUTE}{_OF} {_SOFT}(?:is|=|will be|has changed to|changed to|moved to|has moved to|was moved to|is set to|is on|is at) {_VALUE}", _the),
+    (rf"^{_MINE} {_ATTRIBUTE} {_SOFT}{_EQUALS} {_VALUE}", _owned),
+    (rf"^{_MINE} {_ATTRIBUTE}'s {_SOFT}(?P<value>[A-Z\d].*)$", _owned),
+    (rf"^[Tt]he {_ATTRIBUTE}{_OF} {_SOFT}(?:{_EQUALS}|is on|is at) {_VALUE}", _the),
     (rf"^(?P<who>I|{_NAME})(?:'m| am| is) {_SOFT}(?P<value>an? [a-z].*)$", _plain("is a", functional=False)),
-)  # fmt: skip
+)
 _SHAPES: Final = tuple((re.compile(rule), build) for rule, build in _RULES)

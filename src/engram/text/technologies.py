@@ -14,7 +14,8 @@ from engram.text.scripts import PAIRED
 _TOKEN: Final = re.compile(rf"\.?[^\W_{PAIRED}](?:[.'!&_-]?(?:(?![{PAIRED}_])\w))*(?:\+\+|#)?")
 _SPEAKS_OF_TOOLS: Final = re.compile(
     r"(?:\b(?:in|with|use[ds]?|using|to|from|on|via|of|and|or|writes?|wrote|learn(?:ing|ed|s)?"
-    r"|cod(?:e|ing)|install(?:ed)?|like|love|prefers?|is|my|our|the|run(?:s|ning)?|try|tried|knows?|than|over|vs\.?)|[,/+(&]|[用学写装])\s*$",
+    r"|cod(?:e|ing)|install(?:ed)?|like|love|prefers?|is|my|our|the|run(?:s|ning)?|try|tried|knows?|than"
+    r"|over|vs\.?)|[,/+(&]|[用学写装])\s*$",
     re.IGNORECASE,
 )
 

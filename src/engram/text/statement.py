@@ -1,4 +1,4 @@
-"""A fact is a triple a sentence states; here also how its parts are cleaned. Used by the rules per language."""
+"""A statement is a triple as a sentence words it; here is also how its parts are cleaned."""
 
 from __future__ import annotations
 
@@ -14,11 +14,8 @@ MAX_WORDS: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Fact:
-    """Who, what about them, which value. `functional`: one value at a time, so a new one replaces the old.
-
-    `replaces` names the old value when the sentence does ("switched from X to Y").
-    """
+class Statement:
+    """Who, what about them, which value; `replaces` is the old value when the sentence names it."""
 
     subject: str
     predicate: str
@@ -28,21 +25,26 @@ class Fact:
 
 
 _HEDGE = (
-    r"(?:now|actually|currently|really|just|still|also|already|definitely|probably|simply|mainly|mostly|these days"
-    r"|nowadays|at the moment|right now|today|instead|again|too|anymore|as well|of course|though|please|for now"
+    r"(?:now|actually|currently|really|just|still|also|already|definitely|probably|simply|mainly|mostly"
+    r"|these days"
+    r"|nowadays|at the moment|right now|today|instead|again|too|anymore|as well|of course|though|please"
+    r"|for now"
     r"|from now on|always|usually|called|named)"
 )
 _LEADING = re.compile(rf"^(?:{_HEDGE}\b[,\s]*|(?:the|a|an)\s+|[\"'“‘`(*]+)+", re.IGNORECASE)
 _TRAILING = re.compile(rf"(?:[\s,]+{_HEDGE}|[\"'”’`)*.,;:!?。！？，、\s]+)+$", re.IGNORECASE)
 _TAIL = re.compile(
-    r"\s+(?:because|since|when|while|where|which|who|that|so|but|although|though|unless|until|if|after|before|as of"
-    r"|starting|instead|rather than|due to|thanks to|for the last|for over|for about|with (?:my|his|her)|by the way"
+    r"\s+(?:because|since|when|while|where|which|who|that|so|but|although|though|unless|until|if|after"
+    r"|before|as of"
+    r"|starting|instead|rather than|due to|thanks to|for the last|for over|for about|with (?:my|his|her)"
+    r"|by the way"
     r"|and (?:i|my|we|it|he|she|they|you|that|the))\b.*$",
     re.IGNORECASE,
 )
 # A phrase that begins so leans on what was said before, or is a clause of its own.
 _DANGLING = re.compile(
-    r"(?:it|this|that|these|those|i|you|he|she|we|they|him|her|them|there|here|so|such|what|which|who|how|when|and|or"
+    r"(?:it|this|that|these|those|i|you|he|she|we|they|him|her|them|there|here|so|such|what|which|who|how"
+    r"|when|and|or"
     r"|all|being|having)\b",
     re.IGNORECASE,
 )
@@ -73,7 +75,23 @@ def describes(text: str) -> bool:
     """
     words = text.split()
     return (
-        words[0] in {"very", "too", "so", "pretty", "quite", "like", "in", "on", "at", "to", "from", "for", "with", "of"}
+        words[0]
+        in {
+            "very",
+            "too",
+            "so",
+            "pretty",
+            "quite",
+            "like",
+            "in",
+            "on",
+            "at",
+            "to",
+            "from",
+            "for",
+            "with",
+            "of",
+        }
         or words[-1] in lexicon.words("qualities")
         or any(_QUALITY.fullmatch(word) for word in (words[0], words[-1]) if word.islower())
     )
@@ -84,15 +102,15 @@ def names_something(text: str) -> bool:
     return any(char.isupper() or char.isdigit() for char in text) or known(text) is not None
 
 
-def use(subject: str, tool: str, *, changed: bool, replaces: str | None = None) -> Fact:
-    """"I use X" in terms of what X serves as: an editor is the subject's editor.
+def use(subject: str, tool: str, *, changed: bool, replaces: str | None = None) -> Statement:
+    """Read "I use X" in terms of what X serves as: an editor is the subject's editor.
 
     Only a change says that the new one is the only one: people use two editors, too.
     """
     tech = known(tool)
     if tech is not None and tech.group in _ROLES:
-        return Fact(subject, tech.group, tool, changed, replaces)
-    return Fact(subject, "use", tool, functional=False, replaces=replaces)
+        return Statement(subject, tech.group, tool, changed, replaces)
+    return Statement(subject, "use", tool, functional=False, replaces=replaces)
 
 
 # What a person or a team usually has one of; they know many languages and many libraries.
