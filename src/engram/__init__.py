@@ -1,1 +1,67 @@
-"""Engram: a long-term memory for AI agents."""
+"""Engram: a long-term memory for AI agents.
+
+    from engram import Engram
+
+    with Engram.open() as memory:
+        memory.remember("I moved from vim to Helix")
+        for hit in memory.recall("which editor do I use?"):
+            print(hit.score, hit.memory.content)
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from engram._version import __version__
+
+if TYPE_CHECKING:
+    from engram.config import Config as Config
+    from engram.engine import Engram as Engram
+    from engram.errors import EngramError as EngramError
+    from engram.model.axes import Kind as Kind
+    from engram.model.axes import Layer as Layer
+    from engram.model.axes import Mode as Mode
+    from engram.model.axes import Status as Status
+    from engram.model.draft import Draft as Draft
+    from engram.model.filters import Filters as Filters
+    from engram.model.memory import Memory as Memory
+    from engram.model.recall import Hit as Hit
+    from engram.model.recall import Recall as Recall
+    from engram.model.receipt import Outcome as Outcome
+    from engram.model.receipt import Receipt as Receipt
+    from engram.model.relations import EdgeType as EdgeType
+    from engram.model.scope import Access as Access
+    from engram.model.scope import Role as Role
+    from engram.model.scope import Scope as Scope
+
+_HOMES = {
+    "Access": "engram.model.scope",
+    "Config": "engram.config",
+    "Draft": "engram.model.draft",
+    "EdgeType": "engram.model.relations",
+    "Engram": "engram.engine",
+    "EngramError": "engram.errors",
+    "Filters": "engram.model.filters",
+    "Hit": "engram.model.recall",
+    "Kind": "engram.model.axes",
+    "Layer": "engram.model.axes",
+    "Memory": "engram.model.memory",
+    "Mode": "engram.model.axes",
+    "Outcome": "engram.model.receipt",
+    "Recall": "engram.model.recall",
+    "Receipt": "engram.model.receipt",
+    "Role": "engram.model.scope",
+    "Scope": "engram.model.scope",
+    "Status": "engram.model.axes",
+}
+
+__all__ = ["__version__", *_HOMES]
+
+
+def __getattr__(name: str) -> Any:
+    """Public names are brought in when they are first used, so that importing engram costs next to nothing."""
+    if name not in _HOMES:
+        message = f"module 'engram' has no attribute {name!r}"
+        raise AttributeError(message)
+    return getattr(import_module(_HOMES[name]), name)

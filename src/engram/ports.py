@@ -357,12 +357,15 @@ class Embedder(Protocol):
         """Where the vectors of the next call will belong."""
         ...
 
-    def embed(self, texts: Sequence[str]) -> Floats:
-        """Documents: one row each; a row of zeros for a text without a known word."""
+    def embed_in_space(self, texts: Sequence[str]) -> tuple[Space, Floats]:
+        """Documents: one row each, of zeros for a text without a known word; and the space they belong to.
+
+        Raises EmbedderDown when no vectors can be made at the moment.
+        """
         ...
 
-    def embed_query(self, text: str) -> Floats:
-        """A question: one vector."""
+    def embed_query_in_space(self, text: str) -> tuple[Space, Floats]:
+        """A question: one vector, and its space. Raises EmbedderDown."""
         ...
 
     def health(self) -> Health:

@@ -1,0 +1,1 @@
+"""Capture: statements come in, memories come out. Begin with `pipeline.py`."""

@@ -1,0 +1,165 @@
+"""Changing: a memory and what should be different about it come in; the memory as it is now goes out.
+
+Each change happens inside the writer on the memory as it is there, so two callers cannot overwrite each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from engram.capture import screen
+from engram.capture.enrich import findable, shorter
+from engram.errors import EmbedderDown, NotFound, UnknownValue
+from engram.lifecycle.status import check_transition
+from engram.model.axes import Kind, Lifecycle, Policy, Priority, Status, Tier, Type, Verification
+from engram.model.event import Verb
+from engram.model.memory import Memory
+from engram.model.plain import member, moment
+from engram.ports import Embedded, Tools, Unit
+from engram.security.sensitive import at_least, tier_of
+from engram.text import names, words
+
+_AXES = {"kind": Kind, "type": Type, "priority": Priority, "policy": Policy, "tier": Tier}
+_TIMES = ("event_time", "valid_from", "valid_to", "expires_at")
+_SHARES = ("importance", "confidence")
+CHANGEABLE = ("content", "category", "tags", "details", *_AXES, *_SHARES, *_TIMES)
+"""What `update` may change; the rest has verbs of its own."""
+
+STATUS_VERBS = {Status.ARCHIVED: Verb.ARCHIVED, Status.ACTIVE: Verb.RESTORED}
+
+
+def update(memory_id: str, changes: Mapping[str, Any], tools: Tools, actor: str, because: str) -> Memory:
+    """Change fields of a memory as a new version of it. Nothing to change changes nothing."""
+    clean = {field: _clean(field, value) for field, value in changes.items()}
+    vector = _embed(clean["content"], tools) if "content" in clean else None
+
+    def work(unit: Unit) -> Memory:
+        old = _get(unit, memory_id)
+        new = _with(old, clean, tools)
+        if new == old:
+            return old
+        new = replace(new, version=old.version + 1, modified_at=tools.clock.now())
+        unit.change(new, Verb.UPDATED, because or "edited", findable=findable(new))
+        if vector is not None and new.content != old.content:
+            unit.embed(new.id, vector)
+        return new
+
+    return tools.store.write(work, actor)
+
+
+def set_status(memory_id: str, status: Status, tools: Tools, actor: str, because: str) -> Memory:
+    """Move a memory to another status; the ledger keeps old, new, reason, time and actor."""
+
+    def change(old: Memory) -> Memory:
+        if old.status is not status:
+            check_transition(old.status, status)
+        return replace(old, status=status, valid_to=None if status is Status.ACTIVE else old.valid_to)
+
+    verb = STATUS_VERBS.get(status, Verb.STATUS_CHANGED)
+    return _change(memory_id, change, verb, tools, actor, because)
+
+
+def pin(memory_id: str, *, pinned: bool, tools: Tools, actor: str) -> Memory:
+    """Make a memory immune to forgetting, or let it go again."""
+    verb = Verb.PINNED if pinned else Verb.UNPINNED
+    return _change(memory_id, lambda old: replace(old, pinned=pinned), verb, tools, actor, "")
+
+
+def confirm(memory_id: str, tools: Tools, actor: str, because: str) -> Memory:
+    """A person vouches for it: it is verified now, and no longer expires as a mere guess."""
+    now = tools.clock.now()
+
+    def change(old: Memory) -> Memory:
+        return replace(
+            old,
+            verification=Verification.USER_CONFIRMED,
+            lifecycle=Lifecycle.VALIDATED,
+            confidence=max(old.confidence, 0.95),
+            expires_at=None,
+            verified_at=now,
+            usage=replace(old.usage, confirmed=old.usage.confirmed + 1),
+        )
+
+    return _change(memory_id, change, Verb.CONFIRMED, tools, actor, because)
+
+
+def opine(memory_id: str, *, helpful: bool, query: str, tools: Tools, actor: str, because: str) -> Memory:
+    """Keep whether a memory helped; with the question, so that "not helpful" counts only for questions like it."""
+    question = _embed_query(query, tools) if query else None
+
+    def work(unit: Unit) -> Memory:
+        _get(unit, memory_id)
+        unit.opine(memory_id, helpful=helpful, question=question, because=because)
+        return _get(unit, memory_id)
+
+    return tools.store.write(work, actor)
+
+
+def _change(
+    memory_id: str, change: Callable[[Memory], Memory], verb: Verb, tools: Tools, actor: str, because: str
+) -> Memory:
+    def work(unit: Unit) -> Memory:
+        old = _get(unit, memory_id)
+        new = change(old)
+        if new == old:
+            return old
+        new = replace(new, version=old.version + 1, modified_at=tools.clock.now())
+        unit.change(new, verb, because)
+        return new
+
+    return tools.store.write(work, actor)
+
+
+def _get(unit: Unit, memory_id: str) -> Memory:
+    memory = unit.get(memory_id)
+    if memory is None:
+        raise NotFound(memory_id)
+    return memory
+
+
+def _clean(field: str, value: Any) -> Any:
+    if field not in CHANGEABLE:
+        raise UnknownValue("field that can be updated", field, CHANGEABLE)
+    if field in _AXES:
+        return member(field, _AXES[field], value)
+    if field in _TIMES:
+        return None if value is None else moment(field, value)
+    if field in _SHARES:
+        screen.share(field, value)
+        return value
+    checks: dict[str, Callable[[Any], Any]] = {
+        "content": screen.content,
+        "category": screen.category,
+        "tags": screen.tags,
+        "details": screen.details,
+    }
+    return checks[field](value)
+
+
+def _with(old: Memory, clean: Mapping[str, Any], tools: Tools) -> Memory:
+    new = replace(old, **clean)
+    if new.content != old.content:
+        new = replace(
+            new,
+            content_hash=words.content_hash(new.content),
+            forms=shorter(new.content, tools),
+            entities=tuple(dict.fromkeys(entity.name for entity in names.entities(new.content))),
+        )
+    return replace(new, tier=at_least(new.tier, tier_of(new.content)))
+
+
+def _embed(content: str, tools: Tools) -> Embedded | None:
+    try:
+        space, vectors = tools.embedder.embed_in_space([content])
+    except EmbedderDown:
+        return None
+    return Embedded(space, vectors[0])
+
+
+def _embed_query(query: str, tools: Tools) -> Embedded | None:
+    try:
+        return Embedded(*tools.embedder.embed_query_in_space(query))
+    except EmbedderDown:
+        return None

@@ -1,0 +1,129 @@
+"""Enrichment: a screened draft comes in, a memory with all its axes and everything it is found by comes out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from engram.lifecycle.defaults import confidence_of, standing_of
+from engram.lifecycle.sameness import Statement
+from engram.model.axes import Kind, Layer, Policy, Type, Verification
+from engram.model.draft import Draft
+from engram.model.memory import Forms, Memory, trust_of
+from engram.ports import Embedded, Findable, Tools
+from engram.security.sensitive import at_least, tier_of
+from engram.text import facts, forms, kinds, names, words
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A memory ready to be written, and what the decision about it needs."""
+
+    memory: Memory
+    findable: Findable
+    statement: Statement
+    vector: Embedded | None = None
+    weighed: bool = False
+    """Whether the caller gave the importance."""
+
+
+def prepare(draft: Draft, tools: Tools) -> Prepared:
+    """Everything that can be known about a draft from its own words."""
+    now = tools.clock.now()
+    category, kind, type_ = kinds.classify(
+        draft.content,
+        tags=draft.tags,
+        category=draft.category,
+        kind=draft.kind,
+        type=draft.type,
+    )
+    standing = standing_of(category)
+    confidence = confidence_of(draft.source) if draft.confidence is None else draft.confidence
+    asked_for = draft.source == "human" and not draft.speaker
+    memory = Memory(
+        id=tools.new_id(),
+        content=draft.content,
+        content_hash=words.content_hash(draft.content),
+        created_at=now,
+        modified_at=now,
+        scope=draft.scope,
+        session=draft.session,
+        speaker=draft.speaker,
+        kind=Kind(kind),
+        category=category,
+        type=Type(type_),
+        tags=draft.tags,
+        entities=tuple(dict.fromkeys(entity.name for entity in names.entities(draft.content))),
+        details=draft.details,
+        layer=draft.layer or (Layer.WORKING if asked_for else Layer.BUFFER),
+        verification=Verification.UNVERIFIED,
+        policy=draft.policy or (Policy.PROTECTED if asked_for else standing.policy),
+        priority=draft.priority or standing.priority,
+        pinned=draft.pinned,
+        importance=standing.importance if draft.importance is None else draft.importance,
+        confidence=confidence,
+        event_time=draft.event_time,
+        valid_from=draft.valid_from,
+        valid_to=draft.valid_to,
+        expires_at=draft.expires_at or _expiry(confidence, tools),
+        source=draft.source,
+        trust=trust_of(draft.source),
+        tier=at_least(draft.tier, tier_of(draft.content)),
+        forms=shorter(draft.content, tools),
+    )
+    return Prepared(memory, findable(memory), statement_of(memory), weighed=draft.importance is not None)
+
+
+def findable(memory: Memory) -> Findable:
+    """The words and facts a memory is found by."""
+    cues = names.cue_words(memory.content, speaker=memory.speaker or None, when=memory.event_time)
+    return Findable(
+        terms=tuple(words.terms(memory.content)),
+        cues=tuple(dict.fromkeys(term for cue in (*cues, *memory.tags) for term in words.terms(cue))),
+        facts=tuple(facts.facts(memory.content, speaker=memory.speaker or None)),
+    )
+
+
+def statement_of(memory: Memory) -> Statement:
+    """A memory as sameness compares it."""
+    stated = tuple(facts.facts(memory.content, speaker=memory.speaker or None))
+    return Statement(memory.content, stated, memory.happened_at)
+
+
+def shorter(content: str, tools: Tools) -> Forms:
+    """The shorter forms of a content and what each costs."""
+    count = tools.count_tokens
+    summary, key_fact, label = forms.summary(content), forms.key_fact(content), forms.label(content)
+    whole = count(content)
+    return Forms(
+        summary=summary,
+        key_fact=key_fact,
+        label=label,
+        content_tokens=whole,
+        summary_tokens=whole if summary == content else count(summary),
+        key_fact_tokens=whole if key_fact == content else count(key_fact),
+        label_tokens=whole if label == content else count(label),
+    )
+
+
+def with_surprise(prepared: Prepared, cosines: Sequence[float], tools: Tools) -> Prepared:
+    """The importance moved by how far the nearest memories lie: up for the novel, down for the well known.
+
+    With fewer neighbours than are asked for there is nothing to be surprised about yet.
+    """
+    wanted = tools.config.remember.neighbours
+    if len(cosines) < wanted:
+        return prepared
+    surprise = min(1.0, max(0.0, 1.0 - sum(cosines[:wanted]) / wanted))
+    gain = tools.config.remember.surprise_gain * (2 * surprise - 1)
+    memory = prepared.memory
+    moved = memory.importance if prepared.weighed else min(1.0, max(0.0, memory.importance + gain))
+    return replace(prepared, memory=replace(memory, surprise=surprise, importance=moved))
+
+
+def _expiry(confidence: float, tools: Tools) -> datetime | None:
+    settings = tools.config.remember
+    if confidence >= settings.speculative_below:
+        return None
+    return tools.clock.now() + timedelta(days=settings.speculative_days)

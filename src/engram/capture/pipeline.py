@@ -1,0 +1,158 @@
+"""Remembering: drafts come in, each becomes a memory or strengthens one, and a receipt says which and why.
+
+    screen → enrich → embed → look for neighbours → decide → write
+
+All drafts of one call are written in one unit of work: all of them or none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from engram.capture.enrich import Prepared, prepare, statement_of, with_surprise
+from engram.capture.screen import screen
+from engram.capture.settle import settle
+from engram.errors import EmbedderDown
+from engram.lifecycle.calibration import thresholds
+from engram.lifecycle.sameness import Limits, Neighbour, New, Verdict, decide
+from engram.model.axes import Status
+from engram.model.draft import Draft
+from engram.model.memory import Memory
+from engram.model.receipt import Receipt
+from engram.model.scope import Access, Role, Scope
+from engram.ports import Embedded, Tools, Unit
+
+FACT_NEIGHBOURS = 3
+"""How many memories with the same subject and predicate are looked at; normally only one is active."""
+
+
+def remember(drafts: Sequence[Draft], tools: Tools, actor: str) -> list[Receipt]:
+    """Write the drafts, in order. Raises InvalidInput before anything is written."""
+    prepared = [prepare(screen(draft), tools) for draft in drafts]
+    prepared = _embed(prepared, tools)
+    near = _nearest(prepared, tools)
+    prepared = [with_surprise(item, [cosine for _, cosine in found], tools) for item, found in zip(prepared, near, strict=True)]
+    known = _known(prepared, near, tools)
+
+    def work(unit: Unit) -> list[Receipt]:
+        batch = _Batch(tools)
+        return [batch.write(unit, item, candidates) for item, candidates in zip(prepared, known, strict=True)]
+
+    return tools.store.write(work, actor)
+
+
+def _embed(prepared: list[Prepared], tools: Tools) -> list[Prepared]:
+    """Vectors for all; none when the embedder is down: the words are searchable at once, vectors come later."""
+    size = tools.config.embed.batch
+    done: list[Prepared] = []
+    for start in range(0, len(prepared), size):
+        part = prepared[start : start + size]
+        try:
+            space, vectors = tools.embedder.embed_in_space([item.memory.content for item in part])
+        except EmbedderDown:
+            return done + prepared[start:]
+        done += [replace(item, vector=Embedded(space, row)) for item, row in zip(part, vectors, strict=True)]
+    return done
+
+
+def _nearest(prepared: Sequence[Prepared], tools: Tools) -> list[list[tuple[int, float]]]:
+    """For each draft the keys that lie nearest in its scope, with their cosines.
+
+    A turn of a conversation is kept as it was said, so there is nothing to look for.
+    """
+    found: list[list[tuple[int, float]]] = [[] for _ in prepared]
+    groups: dict[tuple[Scope, str], list[int]] = {}
+    for place, item in enumerate(prepared):
+        if item.vector is not None and not item.memory.speaker:
+            groups.setdefault((item.memory.scope, item.vector.space.key), []).append(place)
+    for (scope, _), places in groups.items():
+        _nearest_in(scope, places, prepared, found, tools)
+    return found
+
+
+def _nearest_in(
+    scope: Scope,
+    places: Sequence[int],
+    prepared: Sequence[Prepared],
+    found: list[list[tuple[int, float]]],
+    tools: Tools,
+) -> None:
+    import numpy as np  # noqa: PLC0415 - heavy, and needed only where vectors are
+
+    embedded = [vector for place in places if (vector := prepared[place].vector) is not None]
+    rows = np.stack([one.vector for one in embedded])
+    reach = tools.store.memories.reach(Access(scope, Role.AGENT))
+    answers = tools.index.nearest(embedded[0].space, rows, tools.config.remember.neighbours, reach)
+    for place, answer in zip(places, answers, strict=True):
+        found[place] = answer
+
+
+def _known(
+    prepared: Sequence[Prepared], near: Sequence[Sequence[tuple[int, float]]], tools: Tools
+) -> list[list[tuple[Memory, float | None]]]:
+    """For each draft the memories it may repeat or replace: near enough in meaning, or stating the same fact."""
+    limits = limits_for(None, tools)
+    close = [[(key, cosine) for key, cosine in found if cosine >= limits.related] for found in near]
+    records = tools.store.memories.read(sorted({key for found in close for key, _ in found}))
+    return [
+        [(records[key], cosine) for key, cosine in found if key in records] + _same_fact(item, tools)
+        for item, found in zip(prepared, close, strict=True)
+    ]
+
+
+def _same_fact(item: Prepared, tools: Tools) -> list[tuple[Memory, float | None]]:
+    if item.memory.speaker:
+        return []
+    by_fact = tools.store.memories.by_fact
+    return [
+        (memory, None)
+        for fact in item.findable.facts
+        for memory, _ in by_fact(fact.subject, fact.predicate, item.memory.scope, FACT_NEIGHBOURS)
+    ]
+
+
+def limits_for(vector: Embedded | None, tools: Tools) -> Limits:
+    """How near is near in this vector's space."""
+    space = vector.space if vector is not None else tools.embedder.space
+    cosines, settings = thresholds(space.key), tools.config.remember
+    return Limits(
+        duplicate=cosines.duplicate,
+        strong=cosines.strong,
+        related=cosines.related,
+        jaccard=settings.jaccard_same,
+        jaccard_alone=settings.jaccard_alone,
+    )
+
+
+class _Batch:
+    """The drafts of one call, written one after the other: a later one knows the facts of an earlier one."""
+
+    def __init__(self, tools: Tools) -> None:
+        self.tools = tools
+        self.stated: dict[tuple[Scope, str, str], Memory] = {}
+
+    def write(self, unit: Unit, item: Prepared, candidates: Sequence[tuple[Memory, float | None]]) -> Receipt:
+        """Decide about one draft and carry the decision out."""
+        receipt = settle(unit, item, self._verdict(item, candidates), self.tools)
+        if not item.memory.speaker:
+            for fact in item.findable.facts:
+                self.stated[item.memory.scope, fact.subject, fact.predicate] = receipt.memory
+        return receipt
+
+    def _verdict(self, item: Prepared, candidates: Sequence[tuple[Memory, float | None]]) -> Verdict:
+        if item.memory.speaker:
+            return New("a turn of a conversation is kept as it was said")
+        found: dict[str, tuple[Memory, float | None]] = {}
+        for memory, cosine in (*candidates, *self._stated_before(item)):
+            found.setdefault(memory.id, (memory, cosine))
+        neighbours = [
+            Neighbour(memory, statement_of(memory), cosine)
+            for memory, cosine in found.values()
+            if memory.status is Status.ACTIVE and memory.scope == item.memory.scope and not memory.speaker
+        ]
+        return decide(item.statement, neighbours, limits_for(item.vector, self.tools))
+
+    def _stated_before(self, item: Prepared) -> list[tuple[Memory, None]]:
+        keys = ((item.memory.scope, fact.subject, fact.predicate) for fact in item.findable.facts)
+        return [(self.stated[key], None) for key in keys if key in self.stated]

@@ -1,0 +1,133 @@
+"""Screening: a draft comes in; the same draft in clean form goes out, or an error that says what is wrong.
+
+Nothing is written before every draft of a call has passed.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from dataclasses import replace
+from typing import Any
+
+from engram.errors import (
+    BadTag,
+    BadText,
+    ContentTooLong,
+    EmptyContent,
+    OutOfRange,
+    TooManyTags,
+    UnknownValue,
+    WrongType,
+)
+from engram.model.axes import CATEGORIES
+from engram.model.draft import Draft
+from engram.model.memory import (
+    CONTENT_LIMIT,
+    NAME_LENGTH_LIMIT,
+    SOURCE_LENGTH_LIMIT,
+    TAG_LENGTH_LIMIT,
+    TAG_LIMIT,
+)
+from engram.model.scope import Scope
+
+DETAILS_LIMIT = 65_536
+_SLUG = re.compile(r"[a-z][a-z0-9_-]{0,31}")
+
+
+def screen(draft: Draft) -> Draft:
+    """The draft with trimmed content and tidy tags. Raises an InvalidInput that names the field and the limit."""
+    _scope(draft.scope)
+    name("session", draft.session)
+    name("speaker", draft.speaker)
+    name("source", draft.source, SOURCE_LENGTH_LIMIT)
+    share("importance", draft.importance)
+    share("confidence", draft.confidence)
+    if not isinstance(draft.pinned, bool):
+        raise WrongType("pinned", draft.pinned, "true or false")
+    return replace(
+        draft,
+        content=content(draft.content),
+        tags=tags(draft.tags),
+        category=None if draft.category is None else category(draft.category),
+        details=details(draft.details),
+    )
+
+
+def content(text: Any) -> str:
+    """The content, trimmed."""
+    clean = readable("content", text).strip()
+    if not clean:
+        raise EmptyContent
+    if len(clean) > CONTENT_LIMIT:
+        raise ContentTooLong("content", len(clean), CONTENT_LIMIT)
+    return clean
+
+
+def tags(given: tuple[Any, ...]) -> tuple[str, ...]:
+    """The tags, trimmed, each once, in the order given."""
+    clean = tuple(dict.fromkeys(_tag(tag) for tag in given))
+    if len(clean) > TAG_LIMIT:
+        raise TooManyTags(len(clean), TAG_LIMIT)
+    return clean
+
+
+def category(word: Any) -> str:
+    """The category: a known one or any other slug."""
+    slug = readable("category", word).strip().lower()
+    if not _SLUG.fullmatch(slug):
+        raise UnknownValue("category", word, (*CATEGORIES, "or a slug of your own"))
+    return slug
+
+
+def share(field: str, value: Any) -> None:
+    """A number between 0 and 1, or None."""
+    if value is None:
+        return
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise WrongType(field, value, "a number")
+    if math.isnan(value) or not 0 <= value <= 1:
+        raise OutOfRange(field, value, 0, 1)
+
+
+def name(field: str, text: Any, limit: int = NAME_LENGTH_LIMIT) -> None:
+    """A short word or name; it may be empty."""
+    if len(readable(field, text)) > limit:
+        raise ContentTooLong(field, len(text), limit)
+
+
+def details(given: Any) -> dict[str, Any]:
+    """Plain JSON of bounded size."""
+    size = len(json.dumps(given, ensure_ascii=True))
+    if size > DETAILS_LIMIT:
+        raise ContentTooLong("details", size, DETAILS_LIMIT)
+    readable("details", json.dumps(given, ensure_ascii=False))
+    return dict(given)
+
+
+def readable(field: str, text: Any) -> str:
+    """Text that every file and every program can hold: no NUL, no half of a character."""
+    if not isinstance(text, str):
+        raise WrongType(field, text, "text")
+    if "\x00" in text:
+        raise BadText(field, "a NUL character")
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise BadText(field, "half of a character (a lone surrogate)") from error
+    return text
+
+
+def _tag(tag: Any) -> str:
+    clean = readable("tag", tag).strip()
+    if not clean or len(clean) > TAG_LENGTH_LIMIT:
+        raise BadTag(clean, TAG_LENGTH_LIMIT)
+    return clean
+
+
+def _scope(scope: Scope) -> None:
+    for part in scope.parts:
+        name("scope", part)
+    if not scope.namespace.strip():
+        raise EmptyContent("namespace")

@@ -1,0 +1,98 @@
+"""Settling: a verdict about one statement becomes rows, edges and events, and a receipt."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from engram.capture.enrich import Prepared
+from engram.lifecycle.sameness import Merge, New, Reinforce, Supersede, Verdict
+from engram.model.axes import Status
+from engram.model.event import Verb
+from engram.model.memory import TAG_LIMIT, Memory
+from engram.model.receipt import Outcome, Receipt
+from engram.model.relations import Edge, EdgeType
+from engram.ports import Tools, Unit
+
+
+def settle(unit: Unit, item: Prepared, verdict: Verdict, tools: Tools) -> Receipt:
+    """Carry the verdict out. What changed since the verdict was made is looked at again here, inside the writer."""
+    same = unit.same_content(item.memory.content_hash, item.memory.scope)
+    if same is not None and same.speaker == item.memory.speaker:
+        return _reinforce(unit, same, item, "the same words again")
+    match verdict:
+        case Reinforce(memory, because) if (old := _still_there(unit, memory)) is not None:
+            return _reinforce(unit, old, item, because)
+        case Merge(memory, because) if (old := _still_there(unit, memory)) is not None:
+            return _merge(unit, old, item, because)
+        case Supersede(memory, because) if (old := _still_there(unit, memory)) is not None:
+            return _supersede(unit, old, item, because, tools)
+        case New(because):
+            return _store(unit, item, because)
+        case _:
+            return _store(unit, item, "what it repeated is gone")
+
+
+def _still_there(unit: Unit, memory: Memory) -> Memory | None:
+    now = unit.get(memory.id)
+    return now if now is not None and now.status is Status.ACTIVE and now.content == memory.content else None
+
+
+def _store(unit: Unit, item: Prepared, because: str) -> Receipt:
+    memory = item.memory
+    before = unit.last_of_session(memory.session, memory.scope) if memory.session else None
+    unit.add(memory, item.findable, item.vector, because)
+    if before is not None:
+        unit.relate(Edge(before, memory.id, EdgeType.NEXT), because="said next")
+    return Receipt(memory, Outcome.STORED, because, embedded=item.vector is not None)
+
+
+def _reinforce(unit: Unit, old: Memory, item: Prepared, because: str) -> Receipt:
+    """The known memory counts one more repetition, and a confirmation when it comes from another source."""
+    usage = old.usage
+    another = old.source != item.memory.source
+    stronger = replace(
+        old,
+        usage=replace(usage, repeated=usage.repeated + 1, confirmed=usage.confirmed + another),
+        confidence=max(old.confidence, item.memory.confidence),
+        expires_at=item.memory.expires_at if old.expires_at else None,
+        last_accessed=item.memory.created_at,
+    )
+    unit.change(stronger, Verb.REINFORCED, because)
+    return Receipt(stronger, Outcome.REINFORCED, because)
+
+
+def _merge(unit: Unit, old: Memory, item: Prepared, because: str) -> Receipt:
+    """The known memory takes the fuller words; its old ones stay in its history."""
+    new = item.memory
+    merged = replace(
+        old,
+        content=new.content,
+        content_hash=new.content_hash,
+        forms=new.forms,
+        entities=tuple(dict.fromkeys((*old.entities, *new.entities))),
+        tags=tuple(dict.fromkeys((*old.tags, *new.tags)))[:TAG_LIMIT],
+        importance=max(old.importance, new.importance),
+        confidence=max(old.confidence, new.confidence),
+        usage=replace(old.usage, repeated=old.usage.repeated + 1),
+        modified_at=new.created_at,
+        version=old.version + 1,
+        tier=max(old.tier, new.tier, key=tuple(type(new.tier)).index),
+    )
+    unit.change(merged, Verb.MERGED, because, findable=item.findable)
+    if item.vector is not None:
+        unit.embed(merged.id, item.vector)
+    return Receipt(merged, Outcome.MERGED, because, embedded=item.vector is not None)
+
+
+def _supersede(unit: Unit, old: Memory, item: Prepared, because: str, tools: Tools) -> Receipt:
+    """The new memory stands, the old one gives way and says to whom; both stay in the history."""
+    share = tools.config.remember.inherited_confidence
+    new = replace(item.memory, confidence=min(1.0, item.memory.confidence + share * old.confidence))
+    _store(unit, replace(item, memory=new), because)
+    gone = replace(
+        old, status=Status.SUPERSEDED, valid_to=new.happened_at, modified_at=new.created_at, version=old.version + 1
+    )
+    unit.change(gone, Verb.SUPERSEDED, because, related=new.id)
+    unit.relate(Edge(new.id, old.id, EdgeType.SUPERSEDES), because)
+    unit.relate(Edge(new.id, old.id, EdgeType.CONTRADICTS), because)
+    return Receipt(new, Outcome.SUPERSEDED, because, other=old.id, embedded=item.vector is not None)

@@ -1,0 +1,441 @@
+"""Engram: the facade. Opens the parts, joins them, and gives each verb to the flow that does it."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import asdict, fields, replace
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from engram.capture import change, owed, screen
+from engram.capture.pipeline import remember as remember_all
+from engram.config import Config, load
+from engram.errors import (
+    AccessDenied,
+    AmbiguousId,
+    EmbedderDown,
+    EngramError,
+    InvalidInput,
+    NotFound,
+    OutOfRange,
+    UnknownValue,
+    WrongType,
+)
+from engram.model.axes import Mode, Status
+from engram.model.clock import Clock, SystemClock
+from engram.model.draft import Draft
+from engram.model.event import Event
+from engram.model.filters import ANY_STATUS, Filters, types_for
+from engram.model.memory import Memory
+from engram.model.pages import Finding, Page, Stats
+from engram.model.plain import draft, draft_from, member, plain
+from engram.model.recall import Question, Recall
+from engram.model.receipt import Receipt, Refusal
+from engram.model.relations import Edge, EdgeType
+from engram.model.scope import Access, Scope
+from engram.ports import Embedder, Tools, Unit, View
+from engram.recall.pipeline import recall as answer
+
+FILE_VARIABLE = "ENGRAM_FILE"
+QUERY_LIMIT = 10_000
+"""A question is cut to so many characters: what is longer is a document, and its beginning says what it asks."""
+PAGE_LIMIT = 1_000
+PREFIX_LENGTH = 4
+"""The least of an id that may stand for it."""
+OWED_SLICE = 256
+
+# The verb `list` hides the builtin inside the class, so its annotations take these names.
+Given = Draft | Mapping[str, Any] | str
+Givens = list[Given]
+Drafts = list[Draft]
+Receipts = list[Receipt]
+Results = list[Receipt | Refusal]
+Edges = list[Edge]
+Events = list[Event]
+Findings = list[Finding]
+
+
+class Engram:
+    """A memory that is open. Safe to use from many threads; close it, or use it in a `with` block."""
+
+    def __init__(self, tools: Tools, access: Access, actor: str, path: str) -> None:
+        self._tools, self._access, self._actor, self._path = tools, access, actor, path
+        self._owed = bool(tools.store.memories.unembedded(tools.embedder.space, 0, 1))
+
+    @classmethod
+    def open(
+        cls,
+        path: str | Path | None = None,
+        *,
+        config: Config | Mapping[str, Any] | None = None,
+        clock: Clock | None = None,
+        embedder: Embedder | None = None,
+        access: Access = Access(),
+        actor: str = "human",
+        read_only: bool = False,
+    ) -> Engram:
+        """Open a file, making it if need be: the given one, `ENGRAM_FILE`, or the user's own. ":memory:" keeps nothing."""
+        from engram.embed import open_embedder  # noqa: PLC0415 - nothing heavy before it is needed
+        from engram.index import SignatureIndex  # noqa: PLC0415
+        from engram.store.sqlite import SqliteStore, StoreSettings  # noqa: PLC0415
+        from engram.text.tokens import count  # noqa: PLC0415
+
+        settings = config if isinstance(config, Config) else load(arguments=config)
+        where = str(path or os.environ.get(FILE_VARIABLE) or default_file())
+        time = clock or SystemClock()
+        store = SqliteStore.open(where, time, StoreSettings(**asdict(settings.store), read_only=read_only))
+        try:
+            tools = Tools(
+                store=store,
+                index=SignatureIndex(store, **asdict(settings.index)),
+                embedder=embedder or open_embedder(settings.embed, time),
+                clock=time,
+                config=settings,
+                new_id=lambda: str(uuid.uuid4()),
+                count_tokens=count,
+            )
+            return cls(tools, access, actor, where)
+        except EngramError:
+            store.close()
+            raise
+
+    # ------------------------------------------------------------ writing
+
+    def remember(self, content: str, **given: Any) -> Receipt:
+        """Keep one statement. The fields are those of `Draft`; the receipt says what happened and why."""
+        unknown = given.keys() - {f.name for f in fields(Draft)}
+        if unknown:
+            raise UnknownValue("field of a memory", sorted(unknown)[0], tuple(f.name for f in fields(Draft)))
+        return self._write([self._mine(draft(content=content, **given))])[0]
+
+    def remember_many(
+        self,
+        drafts: Iterable[Given],
+        *,
+        partial: bool = False,
+        progress: Callable[[int], None] | None = None,
+    ) -> Results:
+        """Keep many statements: all or none, or with `partial` every good one and a refusal for each other."""
+        if not partial:
+            done: Results = [*self._write([self._draft(item) for item in drafts])]
+            if progress is not None:
+                progress(len(done))
+            return done
+        return self._write_partly([*drafts], progress)
+
+    def update(self, memory_id: str, *, because: str = "", **changes: Any) -> Memory:
+        """Change fields of a memory; its former content stays in its history."""
+        return change.update(self._own(memory_id), changes, self._tools, self._actor, because)
+
+    def forget(self, memory_id: str, because: str = "") -> Memory:
+        """Archive a memory: no longer recalled, and restored at any time."""
+        return self.set_status(memory_id, Status.ARCHIVED, because)
+
+    def restore(self, memory_id: str, because: str = "") -> Memory:
+        """Bring back what was archived, superseded, merged or invalidated."""
+        return self.set_status(memory_id, Status.ACTIVE, because)
+
+    def set_status(self, memory_id: str, status: Status | str, because: str = "") -> Memory:
+        """Say that a memory is challenged, invalidated, archived … or active again."""
+        wanted: Status = member("status", Status, status)
+        return change.set_status(self._own(memory_id), wanted, self._tools, self._actor, because)
+
+    def erase(self, memory_id: str, because: str = "") -> None:
+        """Remove a memory for good, everywhere: afterwards its words are nowhere in the file."""
+        full = self._own(memory_id)
+
+        def work(unit: Unit) -> None:
+            unit.erase(full, because)
+
+        self._tools.store.write(work, self._actor)
+        self._tools.store.vacuum()
+
+    def pin(self, memory_id: str, *, pinned: bool = True) -> Memory:
+        """Make a memory immune to forgetting, or let it go again."""
+        return change.pin(self._own(memory_id), pinned=pinned, tools=self._tools, actor=self._actor)
+
+    def confirm(self, memory_id: str, because: str = "") -> Memory:
+        """Vouch for a memory."""
+        return change.confirm(self._own(memory_id), self._tools, self._actor, because)
+
+    def feedback(self, memory_id: str, *, helpful: bool, query: str = "", because: str = "") -> Memory:
+        """Say whether a memory helped. Not helpful, with the question, keeps it out of questions like that one."""
+        return change.opine(
+            self._own(memory_id), helpful=helpful, query=query, tools=self._tools, actor=self._actor, because=because
+        )
+
+    def relate(
+        self,
+        source: str,
+        target: str,
+        type: EdgeType | str = EdgeType.RELATED_TO,  # noqa: A002 - the word people use
+        *,
+        weight: float = 1.0,
+        confidence: float = 1.0,
+    ) -> Edge:
+        """Say what one memory is to another."""
+        screen.share("weight", weight)
+        screen.share("confidence", confidence)
+        kind: EdgeType = member("type", EdgeType, type)
+        edge = Edge(self._own(source), self._own(target), kind, weight, confidence, origin=self._actor)
+        if edge.source == edge.target:
+            message = "A memory cannot be related to itself."
+            raise InvalidInput(message)
+
+        def work(unit: Unit) -> None:
+            unit.relate(edge, because="")
+
+        self._tools.store.write(work, self._actor)
+        return edge
+
+    def unrelate(self, source: str, target: str, type: EdgeType | str) -> bool:  # noqa: A002 - the word people use
+        """Take a relation away; whether there was one."""
+        ends, kind = (self._own(source), self._own(target)), member("type", EdgeType, type)
+        return self._tools.store.write(lambda unit: unit.unrelate(*ends, kind, because=""), self._actor)
+
+    # ------------------------------------------------------------ reading
+
+    def recall(
+        self,
+        query: str,
+        *,
+        limit: int | None = None,
+        budget: int | None = None,
+        scope: Scope | None = None,
+        filters: Filters | None = None,
+        mode: Mode | str = Mode.FULL_CONTEXT,
+        rerank: str | None = None,
+        profile: str | None = None,
+        min_relevance: float | None = None,
+        session: str = "",
+        dry: bool = False,
+        explain: bool = False,
+        include_archived: bool = False,
+    ) -> Recall:
+        """Find what helps with a question, best first; nothing rather than noise."""
+        settings = self._tools.config.recall
+        asked: Mode = member("mode", Mode, mode)
+        wanted = filters or Filters()
+        if asked is not Mode.FULL_CONTEXT:
+            wanted = replace(wanted, types=(wanted.types & asked.types) if wanted.types else types_for(asked))
+        if include_archived:
+            wanted = replace(wanted, statuses=wanted.statuses | {Status.ARCHIVED})
+        screen.share("min_relevance", min_relevance)
+        screen.name("session", session)
+        question = Question(
+            text=screen.readable("query", query)[:QUERY_LIMIT],
+            access=self._at(scope),
+            limit=_whole("limit", settings.limit if limit is None else limit, 1, 500),
+            budget=None if budget is None else _whole("budget", budget, 0, 10_000_000),
+            filters=wanted,
+            profile=_one_of("profile", profile or settings.profile, ("default", "trust", "layered")),
+            rerank=_one_of("rerank", rerank or settings.rerank, ("none", "mmr")),
+            min_relevance=min_relevance,
+            dry=dry,
+            session=session,
+            explain=explain,
+        )
+        return answer(question, self._tools)
+
+    def get(self, memory_id: str) -> Memory | None:
+        """One memory by its id or the beginning of it; None when there is none."""
+        try:
+            return self._tools.store.memories.get(self._resolve(memory_id), self._access)
+        except NotFound:
+            return None
+
+    def list(
+        self,
+        *,
+        filters: Filters | None = None,
+        limit: int = 50,
+        cursor: str | None = None,
+        scope: Scope | None = None,
+    ) -> Page:
+        """Memories page by page, newest first."""
+        view = View(self._at(scope), filters or Filters())
+        return self._tools.store.memories.page(view, _whole("limit", limit, 1, PAGE_LIMIT), cursor)
+
+    def relations(self, memory_id: str) -> Edges:
+        """What a memory is related to, in both directions."""
+        return self._tools.store.relations.of(self._resolve(memory_id), self._access)
+
+    def events(self, memory_id: str | None = None, *, limit: int = 100, before: str | None = None) -> Events:
+        """The history of a memory, or of all (for the owner), newest first."""
+        if memory_id is None and not self._access.sees_below:
+            what = "read the whole ledger"
+            raise AccessDenied(what)
+        full = None if memory_id is None else self._resolve(memory_id)
+        return self._tools.store.ledger.events(full, _whole("limit", limit, 1, PAGE_LIMIT), before)
+
+    def stats(self) -> Stats:
+        """How much is kept, of what."""
+        return self._tools.store.memories.stats(self._access, self._tools.embedder.space)
+
+    # ------------------------------------------------------------ upkeep
+
+    def doctor(self) -> Findings:
+        """Look at every part; repair what can be rebuilt; say in words what to do about the rest."""
+        tools = self._tools
+        health, stats = tools.embedder.health(), self.stats()
+        index = tools.index.stats(tools.embedder.space)
+        return [
+            *tools.store.check(),
+            Finding("embedder", health.ok, health.detail, "" if health.ok else "text search goes on; check the embedder"),
+            Finding(
+                "vectors",
+                stats.pending == 0,
+                f"{index.vectors:,} in {tools.embedder.space.key}, searched by {index.mode}, {stats.pending:,} pending",
+                "run `engram reembed`" if stats.pending else "",
+            ),
+        ]
+
+    def reembed(self, *, progress: Callable[[int, int], None] | None = None) -> int:
+        """Give every memory a vector of the present model. Cut off, it goes on where it stopped."""
+        total = self.stats().pending
+        tell = None if progress is None else (lambda done: progress(done, max(total, done)))
+        count = owed.fill(self._tools, progress=tell)
+        self._owed = False
+        return count
+
+    def export(self, *, scope: Scope | None = None) -> Iterator[dict[str, Any]]:
+        """Every memory in every status as plain data, newest first, with its relations."""
+        cursor: str | None = None
+        while True:
+            page = self.list(filters=ANY_STATUS, limit=PAGE_LIMIT, cursor=cursor, scope=scope)
+            for memory in page:
+                yield {**plain(memory), "edges": plain(self._tools.store.relations.of(memory.id, self._access))}
+            cursor = page.cursor
+            if cursor is None:
+                return
+
+    @property
+    def config(self) -> Config:
+        """The settings in force."""
+        return self._tools.config
+
+    @property
+    def path(self) -> str:
+        """Where the memories are kept."""
+        return self._path
+
+    def close(self) -> None:
+        """Finish what is waiting and let go of the file. Safe to call twice."""
+        self._tools.store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # ------------------------------------------------------------ who may do what
+
+    def _write(self, drafts: Drafts) -> Receipts:
+        for one in drafts:
+            if not self._access.may_write(one.scope):
+                what = f"write to {one.scope}"
+                raise AccessDenied(what)
+        receipts = remember_all(drafts, self._tools, self._actor)
+        self._pay(receipts)
+        return receipts
+
+    def _pay(self, receipts: Iterable[Receipt]) -> None:
+        """Vectors work again: give some memories that went without one theirs."""
+        if not all(receipt.embedded for receipt in receipts):
+            self._owed = True
+        elif self._owed:
+            with suppress(EmbedderDown):
+                self._owed = owed.fill(self._tools, most=OWED_SLICE) >= OWED_SLICE
+
+    def _write_partly(
+        self, items: Givens, progress: Callable[[int], None] | None
+    ) -> Results:
+        results: Results = []
+        size = self._tools.config.embed.batch
+        for start in range(0, len(items), size):
+            results += self._slice(start, items[start : start + size])
+            if progress is not None:
+                progress(len(results))
+        return results
+
+    def _slice(self, start: int, items: Givens) -> Results:
+        good: Drafts = []
+        places: list[int] = []
+        results: dict[int, Receipt | Refusal] = {}
+        for place, item in enumerate(items, start):
+            try:
+                good.append(screen.screen(self._draft(item)))
+                places.append(place)
+            except (InvalidInput, AccessDenied) as error:
+                results[place] = Refusal(place, error)
+        results.update(zip(places, self._write(good), strict=True))
+        return [results[place] for place in sorted(results)]
+
+    def _draft(self, item: Given) -> Draft:
+        if isinstance(item, str):
+            item = Draft(item)
+        elif not isinstance(item, Draft):
+            item = draft_from(item)
+        one = self._mine(item)
+        if not self._access.may_write(one.scope):
+            what = f"write to {one.scope}"
+            raise AccessDenied(what)
+        return one
+
+    def _mine(self, one: Draft) -> Draft:
+        """A draft without a place of its own belongs where the caller stands."""
+        return replace(one, scope=self._access.scope) if one.scope == Scope() else one
+
+    def _at(self, scope: Scope | None) -> Access:
+        if scope is None or scope == self._access.scope:
+            return self._access
+        seen = self._access.at(scope)
+        if not self._access.sees_below or not (self._access.all_namespaces or scope.lies_below(self._access.scope)):
+            what = f"look from {scope}"
+            raise AccessDenied(what)
+        return seen
+
+    def _resolve(self, memory_id: str) -> str:
+        given = screen.readable("id", memory_id).strip().lower()
+        if len(given) < PREFIX_LENGTH:
+            raise AmbiguousId(given, 0) if given else NotFound(given)
+        return self._tools.store.memories.resolve(given, self._access)
+
+    def _own(self, memory_id: str) -> str:
+        """The full id of a memory that this caller may change."""
+        full = self._resolve(memory_id)
+        memory = self._tools.store.memories.get(full, self._access)
+        if memory is None:
+            raise NotFound(memory_id)
+        if not self._access.may_write(memory.scope):
+            what = f"change memories of {memory.scope}"
+            raise AccessDenied(what)
+        return full
+
+
+def default_file() -> Path:
+    """The user's own file, in the data folder of this system."""
+    from platformdirs import user_data_path  # noqa: PLC0415 - only asked when no file was named
+
+    return user_data_path("engram") / "memory.db"
+
+
+def _whole(field: str, value: Any, low: int, high: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise WrongType(field, value, "a whole number")
+    if not low <= value <= high:
+        raise OutOfRange(field, value, low, high)
+    return value
+
+
+def _one_of(field: str, value: Any, known: tuple[str, ...]) -> str:
+    if value not in known:
+        raise UnknownValue(field, value, known)
+    return str(value)

@@ -1,0 +1,139 @@
+"""Values as plain data for JSON and back: what the doors print, export and read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import fields, is_dataclass
+from datetime import UTC, date, datetime
+from enum import Enum
+from typing import Any
+
+from engram.errors import EmptyContent, EngramError, UnknownValue, WrongType
+from engram.model.axes import Kind, Layer, Policy, Priority, Tier, Type
+from engram.model.draft import Draft
+from engram.model.scope import Scope
+
+
+def plain(value: Any) -> Any:
+    """Any value of the model as what JSON can hold: enums as words, times as ISO 8601.
+
+    >>> plain(Scope(project="apollo"))["project"]
+    'apollo'
+    """
+    if isinstance(value, EngramError):
+        return {"code": value.code, "message": value.message}
+    if isinstance(value, Layer):
+        return value.name.lower()
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, date):
+        return value.isoformat()
+    if is_dataclass(value) and not isinstance(value, type):
+        return {f.name: plain(getattr(value, f.name)) for f in fields(value)}
+    if isinstance(value, Mapping):
+        return {str(plain(key)): plain(item) for key, item in value.items()}
+    if isinstance(value, Set):
+        return sorted(plain(item) for item in value)
+    if isinstance(value, Sequence) and not isinstance(value, str | bytes):
+        return [plain(item) for item in value]
+    return value
+
+
+def draft_from(record: Mapping[str, Any]) -> Draft:
+    """A draft from plain data: an export's line, a request's body. Fields that are not a draft's are left out.
+
+    A record that knows only when it was stored happened then: history keeps its dates when it moves house.
+    """
+    if not isinstance(record, Mapping):
+        raise WrongType("record", record, "an object")
+    if "content" not in record:
+        raise EmptyContent
+    known: dict[str, Any] = {f.name: record[f.name] for f in fields(Draft) if record.get(f.name) is not None}
+    if "event_time" not in known and record.get("created_at") is not None:
+        known["event_time"] = record["created_at"]
+    return draft(**known)
+
+
+def draft(**given: Any) -> Draft:
+    """A draft whose words are turned into the values they stand for; the content is not looked at here."""
+    turned = {name: _turn(name, value) for name, value in given.items() if value is not None}
+    return Draft(**turned)
+
+
+def scope_from(value: Scope | Mapping[str, Any]) -> Scope:
+    """A scope from its parts."""
+    if isinstance(value, Scope):
+        return value
+    if not isinstance(value, Mapping):
+        raise WrongType("scope", value, "an object with namespace, project, squad, agent, channel, user")
+    names = tuple(f.name for f in fields(Scope))
+    for name, part in value.items():
+        if name not in names:
+            raise UnknownValue("part of a scope", name, names)
+        if not isinstance(part, str):
+            raise WrongType(f"scope's {name}", part, "text")
+    return Scope(**value)
+
+
+def member(field: str, kind: type[Enum], value: Any) -> Any:
+    """The member of an enum that a word names, in any case; members pass through.
+
+    >>> member("layer", Layer, "core")
+    <Layer.CORE: 3>
+    """
+    if isinstance(value, kind):
+        return value
+    for candidate in kind:
+        if value == candidate.value or (isinstance(value, str) and value.lower() == str(plain(candidate)).lower()):
+            return candidate
+    raise UnknownValue(field, value, tuple(str(plain(candidate)) for candidate in kind))
+
+
+def moment(field: str, value: Any) -> datetime:
+    """A time from a datetime or ISO 8601 text. One without a zone is taken as UTC."""
+    if isinstance(value, str):
+        try:
+            value = datetime.fromisoformat(value)
+        except ValueError as error:
+            raise WrongType(field, value, "a time in ISO 8601") from error
+    if not isinstance(value, datetime):
+        raise WrongType(field, value, "a time")
+    return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+
+
+_AXES: Mapping[str, type[Enum]] = {
+    "kind": Kind,
+    "type": Type,
+    "priority": Priority,
+    "policy": Policy,
+    "tier": Tier,
+    "layer": Layer,
+}
+_TIMES = frozenset({"event_time", "valid_from", "valid_to", "expires_at"})
+
+
+def _turn(name: str, value: Any) -> Any:
+    if name in _AXES:
+        return member(name, _AXES[name], value)
+    if name in _TIMES:
+        return moment(name, value)
+    if name == "scope":
+        return scope_from(value)
+    if name == "tags":
+        if isinstance(value, str) or not isinstance(value, Sequence | Set):
+            raise WrongType("tags", value, "a list of words")
+        return tuple(value)
+    if name == "details":
+        return _details(value)
+    return value
+
+
+def _details(value: Any) -> dict[str, Any]:
+    if not isinstance(value, Mapping):
+        raise WrongType("details", value, "an object")
+    try:
+        kept: dict[str, Any] = json.loads(json.dumps(value, allow_nan=False))
+    except (TypeError, ValueError) as error:
+        raise WrongType("details", value, "plain JSON") from error
+    return kept

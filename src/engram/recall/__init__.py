@@ -1,0 +1,1 @@
+"""Recall: a question comes in, the right memories come out. Begin with `pipeline.py`."""

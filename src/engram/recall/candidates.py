@@ -1,0 +1,85 @@
+"""A candidate: a memory on its way to becoming a hit, with every number the steps gave it.
+
+The X-ray is made from these numbers; it is not a second computation.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from engram.model.memory import Memory
+from engram.model.recall import Evidence, Trust
+
+
+@dataclass(slots=True)
+class Candidate:
+    """Mutable on purpose: it lives inside one recall and each step writes its own fields."""
+
+    key: int
+    bm25: float = 0.0
+    """Fit of the words, as the text index gives it."""
+    text: float = 0.0
+    """The same as the share of the most a memory could reach, 0 to 1."""
+    text_rank: int | None = None
+    cosine: float | None = None
+    vector: float = 0.0
+    """The cosine as distance from noise, 0 to 1."""
+    vector_rank: int | None = None
+    own: float = 0.0
+    """Fit by its own words and meaning."""
+    lent: float = 0.0
+    """Fit lent by neighbouring turns."""
+    lent_relevance: float = 0.0
+    speaker: float = 1.0
+    """Factor for a speaker the question names."""
+    session: float = 0.0
+    """Fit lent by the best of its session."""
+    relevance: float = 0.0
+    trust: Trust = Trust(0.0, 0.0, 0.0, 0.0)
+    standing: float = 1.0
+    """Factor for layer, lifecycle, verification and the like."""
+    score: float = 0.0
+    repeats: float = 0.0
+    """How far it repeats a hit above it."""
+    memory: Memory | None = None
+    factors: list[tuple[str, float]] = field(default_factory=list)
+    """The parts of the standing, by name."""
+
+    @property
+    def fit(self) -> float:
+        """All fit together: what the order of the default profile comes from."""
+        return (self.own + self.lent) * self.speaker + self.session
+
+    @property
+    def record(self) -> Memory:
+        """The memory, which every step after the reading may count on."""
+        if self.memory is None:
+            message = f"candidate {self.key} was not read"
+            raise LookupError(message)
+        return self.memory
+
+
+def evidence(candidate: Candidate) -> tuple[Evidence, ...]:
+    """The numbers of a candidate as reasons, in the order in which they came about."""
+    rows: list[Evidence] = []
+    if candidate.bm25 > 0:
+        rows.append(Evidence("text", "bm25", candidate.bm25, _rank(candidate.text_rank)))
+    if candidate.cosine is not None:
+        rows.append(Evidence("vector", "cosine", candidate.cosine, _rank(candidate.vector_rank)))
+    rows.append(Evidence("fuse", "own fit", candidate.own))
+    if candidate.lent:
+        rows.append(Evidence("neighbours", "lent by neighbouring turns", candidate.lent))
+    if candidate.speaker != 1.0:
+        rows.append(Evidence("neighbours", "speaker named", candidate.speaker, "factor"))
+    if candidate.session:
+        rows.append(Evidence("neighbours", "lent by its session", candidate.session))
+    rows.append(Evidence("judge", "relevance", candidate.relevance))
+    rows += [Evidence("judge", name, value, "factor") for name, value in candidate.factors if value != 1.0]
+    if candidate.repeats:
+        rows.append(Evidence("rerank", "repeats a hit above", candidate.repeats))
+    rows.append(Evidence("rank", "score", candidate.score))
+    return tuple(rows)
+
+
+def _rank(rank: int | None) -> str:
+    return f"rank {rank}" if rank is not None else "not found by this channel"

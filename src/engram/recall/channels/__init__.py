@@ -1,0 +1,1 @@
+"""Channels: each finds candidates in its own way, with scope and filters applied inside."""

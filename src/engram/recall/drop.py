@@ -1,0 +1,63 @@
+"""Dropping: what must not be shown is taken out, each with the rule that did it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+from engram.model.recall import Dropped, Question
+from engram.ports import Tools
+from engram.recall.candidates import Candidate
+from engram.recall.plan import Planned
+
+SHOWN_DROPS = 20
+"""So many dropped candidates are told of, best first."""
+
+
+def drop_unwanted(
+    ranked: list[Candidate], plan: Planned, question: Question, tools: Tools
+) -> tuple[list[Candidate], tuple[Dropped, ...]]:
+    """Those that stay, in the same order, and those that went."""
+    reasons = {one.key: why for one, why in _reasons(ranked, plan, question, tools)}
+    kept = [one for one in ranked if one.key not in reasons]
+    gone = [one for one in ranked if one.key in reasons][:SHOWN_DROPS]
+    told = tuple(
+        Dropped(one.record.id, one.record.forms.label or one.record.content[:40], reasons[one.key], one.relevance)
+        for one in gone
+    )
+    return kept, told
+
+
+def _reasons(
+    ranked: list[Candidate], plan: Planned, question: Question, tools: Tools
+) -> Iterator[tuple[Candidate, str]]:
+    floor = tools.config.recall.relevance_floor if question.min_relevance is None else question.min_relevance
+    now = tools.clock.now()
+    unwanted = _suppressed(ranked, plan, tools)
+    seen: set[str] = set()
+    for one in ranked:
+        memory = one.record
+        if one.relevance < floor:
+            yield one, f"relevance {one.relevance:.2f} is under the floor of {floor:.2f}"
+        elif memory.expires_at is not None and memory.expires_at <= now:
+            yield one, f"expired on {memory.expires_at:%Y-%m-%d}"
+        elif one.key in unwanted:
+            yield one, "said not to help for a question like this"
+        elif memory.content_hash in seen:
+            yield one, "says the same as a hit above it"
+        else:
+            seen.add(memory.content_hash)
+
+
+def _suppressed(ranked: list[Candidate], plan: Planned, tools: Tools) -> set[int]:
+    """Memories that did not help with a question near this one: suppression is per context."""
+    if plan.space is None or plan.vector is None:
+        return set()
+    rated = [one.key for one in ranked if one.record.usage.unhelpful]
+    if not rated:
+        return set()
+    from engram.vectors.similarity import cosine  # noqa: PLC0415 - brings numpy, needed only with feedback
+
+    since = tools.clock.now() - timedelta(days=tools.config.recall.suppress_days)
+    held = tools.store.opinions.against(rated, plan.space, since)
+    return {one.key for one in held if cosine(one.vector, plan.vector) > plan.near.suppress}

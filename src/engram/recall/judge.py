@@ -1,0 +1,157 @@
+"""Judging: candidates come in; the best are read, weighed with what is known about them, and put in order.
+
+The fit says how well a memory answers. The standing says how far the memory has proved itself; in the default
+profile it only tips the balance between memories that fit alike, because that is what public benchmarks reward.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from math import inf, log1p
+from types import MappingProxyType
+
+from engram.config import TrustConfig
+from engram.lifecycle.retention import DAY_S, retention
+from engram.model.axes import Kind, Layer, Lifecycle, Status, Verification
+from engram.model.memory import Memory
+from engram.model.recall import Question, Trust
+from engram.ports import Tools
+from engram.recall.candidates import Candidate
+from engram.recall.plan import Planned
+
+LAYER_BONUS = MappingProxyType({Layer.BUFFER: 0.9, Layer.WORKING: 1.0, Layer.CORE: 1.1})
+LIFECYCLE_WEIGHT = MappingProxyType(
+    {Lifecycle.CANDIDATE: 0.98, Lifecycle.VALIDATED: 1.03, Lifecycle.ACTIVE: 1.03, Lifecycle.STALE: 0.85}
+)
+VERIFICATION_WEIGHT = MappingProxyType({Verification.USER_CONFIRMED: 1.05, Verification.DISPUTED: 0.85})
+PINNED_BONUS = 1.05
+CHALLENGED_WEIGHT = 0.8
+TIP = 0.04
+"""How far importance and freshness tip the default profile, up or down."""
+
+GONE = frozenset({Status.SUPERSEDED, Status.INVALIDATED, Status.MERGED})
+"""Statuses that never stand above a memory that holds."""
+
+PROFILES: Mapping[str, tuple[float, float, float, float]] = MappingProxyType(
+    {"trust": (0.35, 0.25, 0.20, 0.20), "layered": (0.6, 0.0, 0.2, 0.2)}
+)
+"""Weights of relevance, accuracy, freshness and utility; `layered` puts importance in the place of utility."""
+
+SESSION_BEST = 3
+"""How many of a session's best turns speak for it."""
+
+
+def judge(candidates: Mapping[int, Candidate], plan: Planned, question: Question, tools: Tools) -> list[Candidate]:
+    """The best candidates, read and in order, best first."""
+    depth = max(tools.config.recall.judged, 2 * question.limit)
+    best = sorted(candidates.values(), key=lambda c: (-(c.own + c.lent), c.key))[:depth]
+    read = _read(best, tools)
+    _hear_speakers(read, plan, tools)
+    _lend_within_sessions(read, tools)
+    now = tools.clock.now()
+    for one in read:
+        one.relevance = 1.0 - (1.0 - one.relevance) * (1.0 - one.lent_relevance)
+        one.trust = trust(one.record, one.relevance, now, tools.config.trust)
+        one.factors = factors(one.record, one.trust.freshness)
+        one.standing = _product(value for _, value in one.factors)
+    _score(read, question.profile)
+    return sorted(read, key=_place)
+
+
+def trust(memory: Memory, relevance: float, now: datetime, settings: TrustConfig) -> Trust:
+    """The four parts a person can check."""
+    usage = memory.usage
+    accuracy = settings.accuracy_base + settings.accuracy_corroborated * usage.confirmed
+    if memory.verification is Verification.USER_CONFIRMED:
+        accuracy += settings.accuracy_confirmed
+    if memory.status is Status.CHALLENGED or memory.verification is Verification.DISPUTED:
+        accuracy -= settings.accuracy_contradicted
+    opinions = usage.helpful - usage.unhelpful
+    accuracy += 0.05 * max(-4, min(4, opinions))
+    age_days = max(0.0, (now - memory.happened_at).total_seconds() / DAY_S)
+    useful = log1p(usage.accessed + 2 * usage.helpful + usage.repeated) / log1p(20)
+    return Trust(
+        relevance=relevance,
+        accuracy=min(1.0, max(0.0, accuracy)),
+        freshness=retention(age_days, half_life(memory, settings), usage.accessed),
+        utility=min(1.0, max(0.0, useful - 0.1 * usage.unhelpful)),
+    )
+
+
+def half_life(memory: Memory, settings: TrustConfig) -> float:
+    """Days until half of a memory is left; knowledge and pinned memories do not fade."""
+    if memory.pinned or memory.kind is not Kind.EPISODIC:
+        return inf
+    by_hand = memory.source.partition(":")[0] == "human"
+    return settings.half_life_days / (1.0 if by_hand else settings.extracted_factor)
+
+
+def factors(memory: Memory, freshness: float) -> list[tuple[str, float]]:
+    """What a memory's standing makes of its fit, part by part."""
+    return [
+        (f"layer {memory.layer.name.lower()}", LAYER_BONUS[memory.layer]),
+        (f"lifecycle {memory.lifecycle}", LIFECYCLE_WEIGHT[memory.lifecycle]),
+        (f"verification {memory.verification}", VERIFICATION_WEIGHT.get(memory.verification, 1.0)),
+        ("pinned", PINNED_BONUS if memory.pinned else 1.0),
+        ("challenged", CHALLENGED_WEIGHT if memory.status is Status.CHALLENGED else 1.0),
+        ("importance", 1.0 + TIP * (2 * memory.importance - 1.0)),
+        ("freshness", 1.0 + TIP * (2 * freshness - 1.0)),
+    ]
+
+
+def _read(best: list[Candidate], tools: Tools) -> list[Candidate]:
+    records = tools.store.memories.read([c.key for c in best])
+    for one in best:
+        one.memory = records.get(one.key)
+    return [one for one in best if one.memory is not None]
+
+
+def _hear_speakers(read: Iterable[Candidate], plan: Planned, tools: Tools) -> None:
+    gain = tools.config.recall.speaker_gain
+    for one in read:
+        speaker = one.record.speaker
+        if speaker and not plan.named.isdisjoint(speaker.lower().split()):
+            one.speaker = gain
+
+
+def _lend_within_sessions(read: list[Candidate], tools: Tools) -> None:
+    """A session whose best turns fit well is what the question is about: all its turns gain."""
+    share = tools.config.recall.session_share
+    sessions: dict[tuple[object, str], list[Candidate]] = defaultdict(list)
+    for one in read:
+        if one.record.session:
+            sessions[one.record.scope, one.record.session].append(one)
+    for members in sessions.values():
+        best = sorted((one.fit for one in members), reverse=True)[:SESSION_BEST]
+        for one in members:
+            one.session = share * sum(best) / SESSION_BEST
+
+
+def _score(read: list[Candidate], profile: str) -> None:
+    """Scores between 0 and 1; in the default profile the best fit is 1, also when it stands alone."""
+    weights = PROFILES.get(profile)
+    top = max((one.fit for one in read), default=0.0) or 1.0
+    for one in read:
+        if weights is None:
+            one.score = one.standing * one.fit / top
+            continue
+        parts = one.trust
+        last = one.record.importance if profile == "layered" else parts.utility
+        relevance, accuracy, freshness, rest = weights
+        sum_ = relevance * parts.relevance + accuracy * parts.accuracy + freshness * parts.freshness + rest * last
+        one.score = one.standing * sum_
+
+
+def _place(one: Candidate) -> tuple[bool, float, bool, int, int]:
+    """The order, with ties decided by standing and then by age, newest first: the same every time."""
+    memory = one.record
+    return (memory.status in GONE, -round(one.score, 9), not memory.pinned, -memory.layer, -one.key)
+
+
+def _product(values: Iterable[float]) -> float:
+    result = 1.0
+    for value in values:
+        result *= value
+    return result

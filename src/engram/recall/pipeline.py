@@ -1,0 +1,83 @@
+"""Recall: a question comes in, the right memories come out.
+
+    plan → search by words and by meaning → fuse → neighbours → judge → drop → rerank → pack → report
+
+Scope and filters are applied inside every channel, before ranking.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from engram.model.recall import Question, Recall
+from engram.ports import Tools, Unit
+from engram.recall import plan as plans
+from engram.recall.channels import neighbours, text, vector
+from engram.recall.drop import drop_unwanted
+from engram.recall.fuse import fuse
+from engram.recall.judge import judge
+from engram.recall.pack import pack
+from engram.recall.quality import measure
+from engram.recall.rerank import rerank
+
+T = TypeVar("T")
+
+
+def recall(question: Question, tools: Tools) -> Recall:
+    """Answer a question, with plan, quality, timings and what was left out."""
+    watch = _Watch(tools)
+    plan = watch.time("plan", lambda: plans.make(question, tools))
+    by_words = watch.time("text", lambda: text.search(plan, tools))
+    by_meaning = watch.time("vector", lambda: vector.search(plan, tools))
+    candidates = watch.time("fuse", lambda: fuse(by_words, by_meaning, plan, tools))
+    watch.time("neighbours", lambda: neighbours.lend(candidates, plan, tools))
+    ranked = watch.time("judge", lambda: judge(candidates, plan, question, tools))
+    kept, dropped = watch.time("drop", lambda: drop_unwanted(ranked, plan, question, tools))
+    ordered = watch.time("rerank", lambda: rerank(kept, plan, question, tools))
+    hits = watch.time("pack", lambda: pack(ordered, question))
+    answer = Recall(
+        question=question,
+        plan=plan.shown,
+        hits=hits,
+        quality=measure(hits, len(candidates), watch.total),
+        dropped=dropped if question.explain else (),
+        timings=watch.laps,
+        at=tools.clock.now(),
+    )
+    if not question.dry:
+        _touch(answer, tools)
+    return answer
+
+
+def _touch(answer: Recall, tools: Tools) -> None:
+    """Count a use of what was really relevant, without making the caller wait."""
+    used = [hit.memory.id for hit in answer.hits if hit.relevance > tools.config.recall.touch_above]
+    if not used:
+        return
+    at, session = tools.clock.now(), answer.question.session
+
+    def work(unit: Unit) -> None:
+        unit.touch(used, at, session)
+
+    tools.store.write_later(work, "recall")
+
+
+class _Watch:
+    """Measures each step; lives for one recall."""
+
+    def __init__(self, tools: Tools) -> None:
+        self.clock = tools.clock
+        self.laps: dict[str, float] = {}
+
+    @property
+    def total(self) -> float:
+        """Milliseconds of all steps so far."""
+        return sum(self.laps.values())
+
+    def time(self, step: str, run: Callable[[], T]) -> T:
+        """Run a step and keep how long it took."""
+        start = self.clock.monotonic()
+        result = run()
+        self.laps[step] = (self.clock.monotonic() - start) * 1_000
+        return result

@@ -1,0 +1,81 @@
+"""The plan: a question comes in; which words, which vector, which weights and which view come out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from engram.errors import EmbedderDown
+from engram.lifecycle.calibration import Thresholds, thresholds
+from engram.model.recall import Plan, Question
+from engram.ports import Tools, View
+from engram.text import words
+
+if TYPE_CHECKING:
+    from engram.model.vectors import Space
+    from engram.ports import Floats
+
+SELF_WORDS = frozenset({"i", "me", "my", "mine", "myself", "we", "our", "us", "我", "我的", "我们"})
+"""Words by which the asker means the user; a stop word everywhere else."""
+USER = "user"
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """The plan as shown, and what only the steps need."""
+
+    shown: Plan
+    view: View
+    terms: tuple[str, ...]
+    idf: dict[str, float]
+    space: Space | None
+    vector: Floats | None
+    near: Thresholds
+    named: frozenset[str]
+    """Lower-case words of the question, to recognise a speaker's name."""
+
+    @property
+    def mass(self) -> float:
+        """The most the words of a memory could weigh."""
+        return sum(self.idf.values())
+
+
+def make(question: Question, tools: Tools) -> Planned:
+    """The plan for a question. Without an embedder it goes by words alone and says so."""
+    asked = words.query_terms(question.text)
+    notes: list[str] = []
+    if asked.weak:
+        notes.append("only common words: they are searched as they are")
+    space, vector = _embed(question.text, tools, notes)
+    settings = tools.config.recall
+    named = frozenset(words.normalized(question.text).split())
+    speakers = (USER,) if named & SELF_WORDS else ()
+    shown = Plan(
+        terms=asked.terms,
+        weights={"text": settings.text_weight, "vector": settings.vector_weight if space else 0.0},
+        space=space.key if space else "",
+        speakers=speakers,
+        notes=tuple(notes),
+    )
+    return Planned(
+        shown=shown,
+        view=View(question.access, question.filters),
+        terms=asked.terms,
+        idf=tools.store.texts.rarity(asked.terms),
+        space=space,
+        vector=vector,
+        near=thresholds(space.key if space else ""),
+        named=named | frozenset(speakers),
+    )
+
+
+def _embed(text: str, tools: Tools, notes: list[str]) -> tuple[Space | None, Floats | None]:
+    try:
+        space, vector = tools.embedder.embed_query_in_space(text)
+    except EmbedderDown as down:
+        notes.append(f"words only: {down.message}")
+        return None, None
+    if not vector.any():
+        notes.append("words only: the embedder knows none of these words")
+        return None, None
+    return space, vector

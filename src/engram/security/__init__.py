@@ -1,0 +1,1 @@
+"""Rules about what is secret. Pure: text comes in, a verdict comes out."""

@@ -1,0 +1,77 @@
+"""Sensitive data: a text comes in, the tier it needs at least comes out.
+
+Credentials, payment cards and government numbers make a memory confidential; ways to reach a person make it
+sensitive. A caller may raise the tier, never lower it below this.
+"""
+
+from __future__ import annotations
+
+import re
+
+from engram.model.axes import Tier
+
+_SECRETS = re.compile(
+    r"""
+      -----BEGIN\ [A-Z ]*PRIVATE\ KEY-----
+    | \b(?:sk|pk|rk)[-_](?:live|test|proj|ant)?[-_]?[A-Za-z0-9_-]{20,}
+    | \bgh[pousr]_[A-Za-z0-9]{30,}
+    | \bgithub_pat_[A-Za-z0-9_]{40,}
+    | \bglpat-[A-Za-z0-9_-]{20,}
+    | \bxox[abprs]-[A-Za-z0-9-]{10,}
+    | \bAKIA[0-9A-Z]{16}\b
+    | \bAIza[0-9A-Za-z_-]{35}
+    | \beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}
+    | (?i:\b(?:password|passwd|passphrase|api[ _-]?key|secret[ _-]?key|access[ _-]?token|密码|口令)
+        \s*(?:\bis\b|[:=是为：])\s*["'`]?\S{6,})
+    """,
+    re.VERBOSE,
+)
+_CARD = re.compile(r"(?<![\d.])\d(?:[ -]?\d){12,18}(?![\d.])")
+_SSN = re.compile(r"\b(?!000|666|9\d\d)\d{3}-(?!00)\d{2}-(?!0000)\d{4}\b")
+_IBAN = re.compile(r"\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){3,7}(?: ?[A-Z0-9]{1,3})?\b")
+_EMAIL = re.compile(r"\b[\w.+-]+@[\w-]+\.[\w.-]*\w")
+_PHONE = re.compile(r"(?<![\w.-])(?:\+\d{1,3}[ -.]?)?(?:\(\d{2,4}\)[ -.]?)?\d{3,4}[ -.]\d{3,4}(?:[ -.]\d{2,4})?(?![\w-])")
+_IBAN_MODULUS = 97
+
+
+def tier_of(text: str) -> Tier:
+    """The least secrecy this text needs.
+
+    >>> tier_of("my card is 4111 1111 1111 1111"), tier_of("write to anna@example.org"), tier_of("I like tea")
+    (<Tier.CONFIDENTIAL: 'confidential'>, <Tier.SENSITIVE: 'sensitive'>, <Tier.CLEAR: 'clear'>)
+    """
+    if _SECRETS.search(text) or _SSN.search(text):
+        return Tier.CONFIDENTIAL
+    if any(passes_luhn(m.group()) for m in _CARD.finditer(text)):
+        return Tier.CONFIDENTIAL
+    if any(passes_iban(m.group()) for m in _IBAN.finditer(text)):
+        return Tier.CONFIDENTIAL
+    return Tier.SENSITIVE if _EMAIL.search(text) or _PHONE.search(text) else Tier.CLEAR
+
+
+def at_least(asked: Tier | None, needed: Tier) -> Tier:
+    """The more secret of the two.
+
+    >>> at_least(Tier.CLEAR, Tier.SENSITIVE)
+    <Tier.SENSITIVE: 'sensitive'>
+    """
+    order = tuple(Tier)
+    return max(asked or Tier.CLEAR, needed, key=order.index)
+
+
+def passes_luhn(number: str) -> bool:
+    """Whether the last digit is the check digit that payment cards carry.
+
+    >>> passes_luhn("4111 1111 1111 1111"), passes_luhn("4111 1111 1111 1112")
+    (True, False)
+    """
+    digits = [int(c) for c in reversed(number) if c.isdigit()]
+    doubled = (2 * d - 9 * (d > 4) for d in digits[1::2])  # noqa: PLR2004 - doubling 5 or more gives two digits
+    return (sum(digits[::2]) + sum(doubled)) % 10 == 0
+
+
+def passes_iban(number: str) -> bool:
+    """Whether the check digits of an international account number fit."""
+    compact = number.replace(" ", "")
+    turned = compact[4:] + compact[:4]
+    return int("".join(str(int(c, 36)) for c in turned)) % _IBAN_MODULUS == 1
