@@ -1,0 +1,128 @@
+"""How much is kept, of what: a reach comes in, counts of what it covers come out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import apsw
+
+from engram.model.axes import Layer
+from engram.model.filters import ANY_STATUS
+from engram.model.pages import Stats
+from engram.model.vectors import Space
+from engram.ports import Reach
+from engram.store.sqlite import vectors
+from engram.store.sqlite.views import where
+
+GROUPS = """
+SELECT m.status, m.kind, m.category, m.layer, count(*)
+FROM memories AS m
+WHERE {seen}
+GROUP BY m.status, m.kind, m.category, m.layer
+"""
+
+EDGES = """
+SELECT count(*)
+FROM edges AS e
+WHERE e.source IN (SELECT m.row FROM memories AS m WHERE {seen})
+  AND e.target IN (SELECT m.row FROM memories AS m WHERE {seen})
+"""
+
+EVENTS = """
+SELECT count(*)
+FROM events AS e
+JOIN memories AS m ON m.id = e.memory
+WHERE {seen}
+"""
+
+ALL_EDGES = """
+SELECT count(*)
+FROM edges
+"""
+
+ALL_EVENTS = """
+SELECT count(*)
+FROM events
+"""
+
+PENDING = """
+SELECT count(*)
+FROM memories AS m
+WHERE m.status = 'active'
+  AND NOT EXISTS (SELECT 1 FROM embeddings AS e WHERE e.id = :base + m.row)
+  AND {seen}
+"""
+
+VECTORS = """
+SELECT p.key, count(*)
+FROM marks AS k
+JOIN spaces AS p ON p.id = k.space
+JOIN memories AS m ON m.row = k.row
+WHERE k.gone = 0
+  AND {seen}
+GROUP BY p.key
+"""
+
+ALL_SPEAKERS = """
+SELECT DISTINCT name
+FROM speakers
+"""
+
+SPEAKERS = """
+SELECT DISTINCT m.name
+FROM speakers AS m
+WHERE {seen}
+"""
+
+
+def stats(db: apsw.Connection, reach: Reach, space: Space | None) -> Stats:
+    """Counts of what the reach covers."""
+    seen = where(reach, ANY_STATUS)
+    by: tuple[Counter[str], ...] = (Counter(), Counter(), Counter(), Counter())
+    for *names, layer, count in db.execute(_seen(GROUPS, seen.sql), seen.values):
+        for counter, name in zip(by, (*names, Layer(layer).name.lower()), strict=True):
+            counter[name] += count
+    status, kind, category, layers = by
+    return Stats(
+        memories=status.total(),
+        by_status=dict(status),
+        by_kind=dict(kind),
+        by_category=dict(category),
+        by_layer=dict(layers),
+        edges=_count(db, ALL_EDGES if reach.everything else EDGES, seen.sql, seen.values),
+        events=_count(db, ALL_EVENTS if reach.everything else EVENTS, seen.sql, seen.values),
+        vectors=_vectors(db, reach, seen.sql, seen.values),
+        pending=_pending(db, space, seen.sql, seen.values),
+        size_bytes=db.pragma("page_count") * db.pragma("page_size"),
+    )
+
+
+def speakers(db: apsw.Connection, reach: Reach) -> frozenset[str]:
+    """Who has spoken at the places the reach covers."""
+    if reach.everything:
+        return frozenset(line[0] for line in db.execute(ALL_SPEAKERS))
+    seen = where(reach, ANY_STATUS)
+    place = seen.clauses[0]
+    return frozenset(line[0] for line in db.execute(_seen(SPEAKERS, place), seen.values))
+
+
+def _pending(db: apsw.Connection, space: Space | None, seen: str, values: dict[str, Any]) -> int:
+    if space is None:
+        return 0
+    return _count(db, PENDING, seen, {**values, "base": vectors.base_of(db, space)})
+
+
+def _vectors(db: apsw.Connection, reach: Reach, seen: str, values: dict[str, Any]) -> dict[str, int]:
+    if reach.everything:
+        return vectors.sizes(db)
+    return dict(db.execute(_seen(VECTORS, seen), values).fetchall())
+
+
+def _count(db: apsw.Connection, sql: str, seen: str, values: dict[str, Any]) -> int:
+    return int(db.execute(_seen(sql, seen), values).get)
+
+
+def _seen(sql: str, clauses: str) -> str:
+    """The statement with the view's own clauses in their place; both are written out in this package."""
+    return sql.replace("{seen}", clauses)

@@ -1,0 +1,41 @@
+"""SQLite's errors come in, ours go out. The one place that knows both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import apsw
+
+from engram.errors import AccessDenied, DiskFull, KeyNeeded, StoreBusy, StoreCorrupt, StoreError
+
+DISK_TROUBLE = (apsw.FullError, apsw.IOError)
+"""What a full disk looks like: no room in the file, or a write that failed."""
+
+
+def translate(error: apsw.Error, path: str, waited_s: float) -> StoreError | AccessDenied:
+    """What happened, in words for the person who reads it."""
+    match error:
+        case apsw.FullError() | apsw.IOError():
+            return DiskFull()
+        case apsw.BusyError() | apsw.LockedError():
+            return StoreBusy(waited_s)
+        case apsw.NotADBError():
+            return KeyNeeded(path)
+        case apsw.CorruptError():
+            return StoreCorrupt(str(error))
+        case apsw.ReadOnlyError() | apsw.PermissionsError():
+            return AccessDenied(f"write to {path}")
+        case apsw.CantOpenError():
+            return StoreError(f"{path} cannot be opened: check that the folder exists and is yours.")
+        case _:
+            return StoreError(f"The database refused ({type(error).__name__}): {error}")
+
+
+@contextmanager
+def translated(path: str, waited_s: float) -> Iterator[None]:
+    """Inside, SQLite's errors become ours."""
+    try:
+        yield
+    except apsw.Error as error:
+        raise translate(error, path, waited_s) from error

@@ -1,0 +1,199 @@
+"""The ledger: what changed comes in and stays; events come out, newest first.
+
+An event never holds a memory's words, only salted digests of them, because the ledger cannot be rewritten and
+words may have to be erased. The words themselves stand in `versions` and are put back when events are read.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields, is_dataclass
+from datetime import datetime
+from enum import Enum
+from hashlib import sha256
+from typing import Any
+
+import apsw
+
+from engram.errors import BadCursor
+from engram.model.axes import Tier
+from engram.model.clock import from_micros, to_micros
+from engram.model.event import Event, Verb
+from engram.model.memory import Memory
+from engram.store.sqlite import records
+from engram.store.sqlite.readers import Readers
+
+NEXT_OF_DAY = """
+INSERT INTO event_days (day, events)
+VALUES (:day, 1)
+ON CONFLICT (day) DO UPDATE SET events = events + 1
+RETURNING events
+"""
+
+APPEND = """
+INSERT INTO events (id, at, actor, verb, memory, because, before, after, related)
+VALUES (:id, :at, :actor, :verb, :memory, :because, :before, :after, :related)
+"""
+
+KEEP_WORDS = """
+INSERT INTO versions (event, row, before, after)
+VALUES (:event, :row, :before, :after)
+"""
+
+SALT = """
+SELECT salt
+FROM memories
+WHERE row = :row
+"""
+
+DROP_WORDS = """
+DELETE FROM versions
+WHERE row = :row
+"""
+
+PLACE_OF = """
+SELECT seq
+FROM events
+WHERE id = :id
+"""
+
+EVENTS = """
+SELECT e.id, e.at, e.actor, e.verb, e.memory, e.because, e.before, e.after, e.related, v.before, v.after
+FROM events AS e
+LEFT JOIN versions AS v ON v.event = e.seq
+WHERE e.seq < :end
+ORDER BY e.seq DESC
+LIMIT :limit
+"""
+
+EVENTS_OF_ONE = """
+SELECT e.id, e.at, e.actor, e.verb, e.memory, e.because, e.before, e.after, e.related, v.before, v.after
+FROM events AS e
+LEFT JOIN versions AS v ON v.event = e.seq
+WHERE e.memory = :memory
+  AND e.seq < :end
+ORDER BY e.seq DESC
+LIMIT :limit
+"""
+
+END = (1 << 63) - 1
+WORDS = ("content", "content_hash", "forms", "tags", "entities", "details", "speaker")
+"""Fields that tell what a memory says."""
+DIGEST_LENGTH = 16
+NAMES = tuple(f.name for f in fields(Memory))
+
+
+@dataclass(frozen=True, slots=True)
+class Happening:
+    """What an event says, before it has its number."""
+
+    at: datetime
+    actor: str
+    verb: Verb
+    memory: str
+    because: str
+    related: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What a change did to a record: plain values of the fields that differ."""
+
+    row: int
+    before: Mapping[str, Any]
+    after: Mapping[str, Any]
+    is_secret: bool
+
+
+class SqliteLedger:
+    """Implements `ports.Ledger`. Used by any thread."""
+
+    def __init__(self, readers: Readers) -> None:
+        self._readers = readers
+
+    def events(self, memory_id: str | None, limit: int, before: str | None = None) -> list[Event]:
+        """Newest first, of one memory or of all; `before` is an event id to go on from."""
+        with self._readers.lend() as db:
+            end = END if before is None else db.execute(PLACE_OF, {"id": before}).get
+            if end is None:
+                raise BadCursor(str(before))
+            values = {"memory": memory_id, "end": end, "limit": limit}
+            lines = db.execute(EVENTS if memory_id is None else EVENTS_OF_ONE, values).fetchall()
+        return [_event(line) for line in lines]
+
+
+# ---------------------------------------------------------------- inside the writer
+
+
+def append(db: apsw.Connection, what: Happening, change: Difference | None = None) -> None:
+    """Write an event; the words of a change go where they can be erased, unless they are a secret."""
+    before, after = _digested(db, change) if change else ({}, {})
+    day = f"{what.at:%Y%m%d}"
+    values = {
+        "id": f"EVT-{day}-{db.execute(NEXT_OF_DAY, {'day': day}).get:03d}",
+        "at": to_micros(what.at),
+        "actor": what.actor,
+        "verb": what.verb.value,
+        "memory": what.memory,
+        "because": what.because,
+        "before": records.to_json(before),
+        "after": records.to_json(after),
+        "related": what.related,
+    }
+    db.execute(APPEND, values)
+    if change and not change.is_secret:
+        _keep_words(db, db.last_insert_rowid(), change)
+
+
+def difference(row: int, old: Memory, new: Memory) -> Difference:
+    """The fields that differ, in words and numbers."""
+    names = [name for name in NAMES if getattr(old, name) != getattr(new, name)]
+    before, after = ({name: _plain(getattr(one, name)) for name in names} for one in (old, new))
+    return Difference(row, before, after, is_secret=not old.tier is new.tier is Tier.CLEAR)
+
+
+def drop(db: apsw.Connection, row: int) -> None:
+    """Forget the words of a memory's earlier versions."""
+    db.execute(DROP_WORDS, {"row": row})
+
+
+def _digested(db: apsw.Connection, change: Difference) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Both sides with digests in the place of words. The salt goes with the memory: then no guess can be checked."""
+    both = (dict(change.before), dict(change.after))
+    if change.before.keys().isdisjoint(WORDS):
+        return both
+    salt = db.execute(SALT, {"row": change.row}).get
+    for side in both:
+        for name in side.keys() & set(WORDS):
+            text = records.to_json(side[name]).encode()
+            side[name] = f"sha256:{sha256(salt + text).hexdigest()[:DIGEST_LENGTH]}"
+    return both
+
+
+def _keep_words(db: apsw.Connection, event: int, change: Difference) -> None:
+    words = [name for name in WORDS if name in change.before]
+    if words:
+        before, after = (
+            records.to_json({name: side[name] for name in words}) for side in (change.before, change.after)
+        )
+        db.execute(KEEP_WORDS, {"event": event, "row": change.row, "before": before, "after": after})
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, Enum):
+        return value.value
+    if is_dataclass(value) and not isinstance(value, type):
+        return asdict(value)
+    if isinstance(value, Mapping):
+        return dict(value)
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _event(line: tuple[Any, ...]) -> Event:
+    id_, at, actor, verb, memory, because, before, after, related, words_before, words_after = line
+    sides = ((before, words_before), (after, words_after))
+    told, tells = ({**json.loads(side), **json.loads(words or "{}")} for side, words in sides)
+    return Event(id_, from_micros(at), actor, Verb(verb), memory, because, told, tells, related)

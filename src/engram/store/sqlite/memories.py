@@ -1,0 +1,230 @@
+"""The records: ids, keys and views come in, memories come out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import apsw
+
+from engram.errors import AmbiguousId, BadCursor, NotFound
+from engram.model.clock import to_micros
+from engram.model.facts import Fact
+from engram.model.filters import ANY_STATUS
+from engram.model.memory import Memory
+from engram.model.pages import Page, Stats
+from engram.model.scope import Access, Scope
+from engram.model.vectors import Space
+from engram.ports import Reach, View
+from engram.store.sqlite import counts, records, scopes, vectors
+from engram.store.sqlite.readers import Readers
+from engram.store.sqlite.scopes import Places
+from engram.store.sqlite.views import where
+
+if TYPE_CHECKING:
+    from engram.ports import Keys
+
+BY_ID = (
+    records.SELECT
+    + """
+WHERE m.id = :id
+"""
+)
+
+BY_KEYS = (
+    records.SELECT
+    + """
+WHERE m.row IN (SELECT value FROM json_each(:keys))
+"""
+)
+
+BY_PREFIX = """
+SELECT m.id
+FROM memories AS m
+WHERE m.id >= :low
+  AND m.id < :high
+"""
+
+KEYS_OF_IDS = """
+SELECT id, row
+FROM memories
+WHERE id IN (SELECT value FROM json_each(:ids))
+"""
+
+NEWEST = """
+ORDER BY m.created_at DESC, m.row DESC
+LIMIT :limit
+"""
+
+AFTER_CURSOR = "(m.created_at, m.row) < (:cursor_at, :cursor_row)"
+
+ALL_KEYS = """
+SELECT m.row
+FROM memories AS m
+"""
+
+IN_ORDER = """
+ORDER BY m.row
+LIMIT :limit
+"""
+
+AMONG = "m.row IN (SELECT value FROM json_each(:keys))"
+
+UNEMBEDDED = (
+    records.SELECT
+    + """
+WHERE m.row > :after
+  AND NOT EXISTS (SELECT 1 FROM embeddings AS e WHERE e.id = :base + m.row)
+ORDER BY m.row
+LIMIT :limit
+"""
+)
+
+BY_FACT = (
+    "SELECT f.subject, f.predicate, f.object, f.functional,"
+    + records.COLUMNS
+    + """
+FROM facts AS f
+JOIN memories AS m ON m.row = f.row
+JOIN scopes AS s ON s.id = m.scope
+JOIN namespaces AS n ON n.id = s.namespace
+WHERE f.subject = :subject
+  AND f.predicate = :predicate
+  AND m.scope = :scope
+  AND m.status = 'active'
+ORDER BY m.created_at DESC, m.row DESC
+LIMIT :limit
+"""
+)
+
+HIGHEST = "\U0010ffff"
+"""Comes after every character that can follow in an id."""
+
+
+class SqliteMemories:
+    """Implements `ports.Memories`. Used by any thread."""
+
+    def __init__(self, readers: Readers, places: Places) -> None:
+        self._readers = readers
+        self._places = places
+
+    def get(self, memory_id: str, access: Access) -> Memory | None:
+        """The memory with this full id, if the caller may see it."""
+        with self._readers.lend() as db:
+            found = by_id(db, memory_id)
+        return found[1] if found and access.may_read(found[1].scope) else None
+
+    def resolve(self, prefix: str, access: Access) -> str:
+        """The full id that begins with `prefix`."""
+        if not prefix:
+            raise NotFound(prefix)
+        with self._readers.lend() as db:
+            seen = where(self._places.reach(db, access), ANY_STATUS)
+            values = {**seen.values, "low": prefix, "high": prefix + HIGHEST}
+            ids = [line[0] for line in db.execute(BY_PREFIX + "  AND " + seen.sql, values)]
+        if not ids:
+            raise NotFound(prefix)
+        if prefix in ids:
+            return prefix
+        if len(ids) > 1:
+            raise AmbiguousId(prefix, len(ids))
+        return str(ids[0])
+
+    def read(self, keys: Sequence[int]) -> dict[int, Memory]:
+        """The records of keys that a search has already allowed."""
+        with self._readers.lend() as db:
+            lines = db.execute(BY_KEYS, {"keys": records.as_list(map(int, keys))}).fetchall()
+        return dict(map(records.from_row, lines))
+
+    def keys(self, ids: Sequence[str]) -> dict[str, int]:
+        """The keys of full ids."""
+        with self._readers.lend() as db:
+            return dict(db.execute(KEYS_OF_IDS, {"ids": records.as_list(ids)}).fetchall())
+
+    def page(self, view: View, limit: int, cursor: str | None = None) -> Page:
+        """Newest first."""
+        with self._readers.lend() as db:
+            seen = where(self._places.reach(db, view.access), view.filters)
+            sql = records.SELECT + "WHERE " + seen.sql
+            values = {**seen.values, "limit": limit + 1}
+            if cursor is not None:
+                sql += "\n  AND " + AFTER_CURSOR
+                values.update(_parse(cursor))
+            found = [records.from_row(line) for line in db.execute(sql + NEWEST, values)]
+        shown = found[:limit]
+        more = len(found) > limit and bool(shown)
+        return Page(tuple(memory for _, memory in shown), _cursor(*shown[-1]) if more else None)
+
+    def select(self, view: View, limit: int) -> Keys | None:
+        """All keys the view allows, in order; None when they are more than `limit`."""
+        import numpy as np
+
+        with self._readers.lend() as db:
+            seen = where(self._places.reach(db, view.access), view.filters)
+            sql = ALL_KEYS + "WHERE " + seen.sql + IN_ORDER
+            found = db.execute(sql, {**seen.values, "limit": limit + 1}).fetchall()
+        if len(found) > limit:
+            return None
+        return np.fromiter((line[0] for line in found), dtype=np.int64, count=len(found))
+
+    def allow(self, view: View, keys: Sequence[int]) -> set[int]:
+        """Those of the keys that the view allows."""
+        with self._readers.lend() as db:
+            return allowed(db, self._places.reach(db, view.access), view, keys)
+
+    def unembedded(self, space: Space, after: int, limit: int) -> list[tuple[int, Memory]]:
+        """Memories without a vector in this space, by key, beginning after a key."""
+        with self._readers.lend() as db:
+            values = {"after": after, "limit": limit, "base": vectors.base_of(db, space)}
+            return [records.from_row(line) for line in db.execute(UNEMBEDDED, values)]
+
+    def by_fact(self, subject: str, predicate: str, scope: Scope, limit: int) -> list[tuple[Memory, Fact]]:
+        """Active memories of this very scope that state such a fact, newest first."""
+        with self._readers.lend() as db:
+            place = scopes.find(db, scope)
+            if place is None:
+                return []
+            values = {"subject": subject, "predicate": predicate, "scope": place[0], "limit": limit}
+            lines = db.execute(BY_FACT, values).fetchall()
+        return [(records.from_row(line[4:])[1], Fact(*line[:3], functional=line[3] == 1)) for line in lines]
+
+    def reach(self, access: Access) -> Reach:
+        """The access, resolved."""
+        with self._readers.lend() as db:
+            return self._places.reach(db, access)
+
+    def speakers(self, access: Access) -> frozenset[str]:
+        """Names of those who spoke, as far as the caller may know them."""
+        with self._readers.lend() as db:
+            return counts.speakers(db, self._places.reach(db, access))
+
+    def stats(self, access: Access, space: Space | None) -> Stats:
+        """Counts of what the caller may see."""
+        with self._readers.lend() as db:
+            return counts.stats(db, self._places.reach(db, access), space)
+
+
+def by_id(db: apsw.Connection, memory_id: str) -> tuple[int, Memory] | None:
+    """Key and memory of a full id."""
+    line = db.execute(BY_ID, {"id": memory_id}).fetchone()
+    return None if line is None else records.from_row(line)
+
+
+def allowed(db: apsw.Connection, reach: Reach, view: View, keys: Sequence[int]) -> set[int]:
+    """Those of the keys that the view allows."""
+    seen = where(reach, view.filters)
+    sql = ALL_KEYS + "WHERE " + AMONG + "\n  AND " + seen.sql
+    values = {**seen.values, "keys": records.as_list(map(int, keys))}
+    return {line[0] for line in db.execute(sql, values)}
+
+
+def _cursor(key: int, memory: Memory) -> str:
+    return f"{to_micros(memory.created_at)}.{key}"
+
+
+def _parse(cursor: str) -> Mapping[str, int]:
+    at, _, row = cursor.partition(".")
+    try:
+        return {"cursor_at": int(at), "cursor_row": int(row)}
+    except ValueError as error:
+        raise BadCursor(cursor) from error

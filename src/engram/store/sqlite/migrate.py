@@ -1,0 +1,120 @@
+"""A connection comes in with a file of any age; it goes out with the schema this version knows, or not at all.
+
+Migrations are numbered files. Each runs once, in an exclusive transaction, and leaves its number and hash.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from hashlib import sha256
+from importlib import resources
+
+import apsw
+
+from engram.errors import MigrationChanged, NewerSchema, StoreError
+from engram.model.clock import Clock, to_micros
+
+APPLICATION = 0x456E6772
+"""Marks the file as ours: "Engr"."""
+
+LEDGER = """
+CREATE TABLE IF NOT EXISTS migrations (
+  number INTEGER PRIMARY KEY,
+  name TEXT NOT NULL,
+  sha256 TEXT NOT NULL,
+  at INTEGER NOT NULL
+)
+"""
+
+APPLIED = """
+SELECT number, sha256
+FROM migrations
+ORDER BY number
+"""
+
+RECORD = """
+INSERT INTO migrations (number, name, sha256, at)
+VALUES (:number, :name, :sha256, :at)
+"""
+
+HAS_TABLES = """
+SELECT EXISTS (SELECT 1 FROM sqlite_schema)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    """One numbered step."""
+
+    number: int
+    name: str
+    sql: str
+
+    @property
+    def sha256(self) -> str:
+        """What proves that it is the same step that ran."""
+        return sha256(self.sql.encode()).hexdigest()
+
+
+def migrate(db: apsw.Connection, clock: Clock, steps: tuple[Migration, ...] | None = None) -> None:
+    """Bring the file to the present schema. Two processes may try at once: the second finds it done."""
+    steps = known() if steps is None else steps
+    if is_current(db, steps):
+        return
+    for step in steps:
+        with exclusive(db):
+            db.execute(LEDGER)
+            if step.number not in dict(db.execute(APPLIED)):
+                _apply(db, step, clock)
+
+
+def is_current(db: apsw.Connection, steps: tuple[Migration, ...] | None = None) -> bool:
+    """Whether nothing is left to do. Raises when the file is another program's, newer, or went another way."""
+    steps = known() if steps is None else steps
+    if db.pragma("application_id") != APPLICATION:
+        if db.execute(HAS_TABLES).get:
+            raise StoreError(f"{db.filename} is a database of another program: choose another file.")
+        return False
+    applied: dict[int, str] = dict(db.execute(APPLIED))
+    for step in steps:
+        if applied.get(step.number, step.sha256) != step.sha256:
+            raise MigrationChanged(step.number)
+    newest = max(applied, default=0)
+    if newest > steps[-1].number:
+        raise NewerSchema(newest, steps[-1].number)
+    return len(applied) == len(steps)
+
+
+def known() -> tuple[Migration, ...]:
+    """All steps this version carries, in order."""
+    folder = resources.files(__package__) / "migrations"
+    files = sorted((f for f in folder.iterdir() if f.name.endswith(".sql")), key=lambda f: f.name)
+    return tuple(_read(f.name, f.read_text(encoding="utf-8")) for f in files)
+
+
+@contextmanager
+def exclusive(db: apsw.Connection) -> Iterator[None]:
+    """All of it or none, and nobody else in between."""
+    db.execute("BEGIN EXCLUSIVE")
+    try:
+        yield
+    except BaseException:
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+        raise
+    db.execute("COMMIT")
+
+
+def _apply(db: apsw.Connection, step: Migration, clock: Clock) -> None:
+    db.execute(step.sql)
+    at = to_micros(clock.now())
+    db.execute(RECORD, {"number": step.number, "name": step.name, "sha256": step.sha256, "at": at})
+    db.pragma("application_id", APPLICATION)
+    db.pragma("user_version", step.number)
+
+
+def _read(filename: str, text: str) -> Migration:
+    number, _, name = filename.removesuffix(".sql").partition("_")
+    return Migration(int(number), name, text.replace("\r\n", "\n"))

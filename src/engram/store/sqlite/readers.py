@@ -1,0 +1,84 @@
+"""The connections that read. A thread borrows one, uses it alone, and gives it back."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import apsw
+
+from engram.errors import StoreClosed
+from engram.store.sqlite.connection import Opener
+from engram.store.sqlite.faults import translate
+
+
+class Readers:
+    """A pool owned by the store. Connections are opened when first needed, at most `settings.readers` of them.
+
+    Never borrow twice in one thread: with every connection lent, that would wait for itself.
+    """
+
+    def __init__(self, opener: Opener) -> None:
+        self._opener = opener
+        self._free: list[apsw.Connection] = []
+        self._opened = 0
+        self._closed = False
+        self._given_back = threading.Condition()
+
+    @contextmanager
+    def lend(self) -> Iterator[apsw.Connection]:
+        """A connection for the time of the block; SQLite's errors inside become ours."""
+        db = None
+        try:
+            db = self._take()
+            yield db
+        except apsw.Error as error:
+            raise translate(error, self._opener.path, self._opener.settings.busy_timeout_s) from error
+        finally:
+            if db is not None:
+                self._give_back(db)
+
+    def close(self) -> None:
+        """Close what is free now, and what is lent when it comes back."""
+        with self._given_back:
+            self._closed = True
+            free, self._free = self._free, []
+            self._given_back.notify_all()
+        for db in free:
+            db.close()
+
+    def _take(self) -> apsw.Connection:
+        with self._given_back:
+            while not (self._closed or self._free or self._opened < self._opener.settings.readers):
+                self._given_back.wait()
+            if self._closed:
+                raise StoreClosed
+            if self._free:
+                return self._free.pop()
+            self._opened += 1
+        try:
+            return self._opener.reader()
+        except BaseException:
+            with self._given_back:
+                self._opened -= 1
+                self._given_back.notify()
+            raise
+
+    def _give_back(self, db: apsw.Connection) -> None:
+        with self._given_back:
+            if not self._closed:
+                self._free.append(db)
+                self._given_back.notify()
+                return
+        db.close()
+
+
+@contextmanager
+def snapshot(db: apsw.Connection) -> Iterator[None]:
+    """Inside, every statement sees the file as it is at the first one."""
+    db.execute("BEGIN")
+    try:
+        yield
+    finally:
+        db.execute("COMMIT")

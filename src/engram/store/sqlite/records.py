@@ -1,0 +1,170 @@
+"""A memory's line in the table comes in, a `Memory` comes out, and the way back. The one place that knows both."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from engram.model.axes import Kind, Layer, Lifecycle, Policy, Priority, Status, Tier, Type, Verification
+from engram.model.clock import EPOCH, to_micros
+from engram.model.memory import Affect, Forms, Memory, Usage
+from engram.model.scope import Scope
+
+COLUMNS = """
+  m.row,
+  m.id, m.content, m.content_hash, m.created_at, m.modified_at,
+  n.name, s.project, s.squad, s.agent, s.channel, s.user,
+  m.session, m.speaker,
+  m.kind, m.category, m.type, m.tags, m.entities, m.details,
+  m.layer, m.lifecycle, m.status, m.verification, m.policy, m.priority, m.pinned,
+  m.importance, m.confidence, m.strength, m.surprise, m.heat,
+  m.valence, m.intensity, m.arousal,
+  m.accessed, m.repeated, m.confirmed, m.sessions, m.helpful, m.unhelpful,
+  m.last_accessed, m.event_time, m.valid_from, m.valid_to, m.verified_at, m.expires_at,
+  m.source, m.trust, m.version, m.tier,
+  m.summary, m.key_fact, m.label, m.content_tokens, m.summary_tokens, m.key_fact_tokens, m.label_tokens
+"""
+
+SOURCE = """
+FROM memories AS m
+JOIN scopes AS s ON s.id = m.scope
+JOIN namespaces AS n ON n.id = s.namespace
+"""
+
+SELECT = "SELECT" + COLUMNS + SOURCE
+
+# A plain look-up is several times faster than calling the enumeration.
+_KINDS = {x.value: x for x in Kind}
+_TYPES = {x.value: x for x in Type}
+_LAYERS = {x.value: x for x in Layer}
+_LIFECYCLES = {x.value: x for x in Lifecycle}
+_STATUSES = {x.value: x for x in Status}
+_VERIFICATIONS = {x.value: x for x in Verification}
+_POLICIES = {x.value: x for x in Policy}
+_PRIORITIES = {x.value: x for x in Priority}
+_TIERS = {x.value: x for x in Tier}
+
+_NO_AFFECT, _NO_USAGE = Affect(), Usage()
+
+
+def from_row(line: tuple[Any, ...]) -> tuple[int, Memory]:
+    """The key and the memory of one line of `SELECT`."""
+    (
+        key, id_, content, content_hash, created_at, modified_at,
+        namespace, project, squad, agent, channel, user,
+        session, speaker,
+        kind, category, type_, tags, entities, details,
+        layer, lifecycle, status, verification, policy, priority, pinned,
+        importance, confidence, strength, surprise, heat,
+        valence, intensity, arousal,
+        accessed, repeated, confirmed, sessions, helpful, unhelpful,
+        last_accessed, event_time, valid_from, valid_to, verified_at, expires_at,
+        source, trust, version, tier,
+        summary, key_fact, label, content_tokens, summary_tokens, key_fact_tokens, label_tokens,
+    ) = line  # fmt: skip
+    affect = Affect(valence, intensity, arousal) if valence or intensity or arousal else _NO_AFFECT
+    used = (accessed, repeated, confirmed, sessions, helpful, unhelpful)
+    forms = Forms(summary, key_fact, label, content_tokens, summary_tokens, key_fact_tokens, label_tokens)
+    return key, Memory(
+        id_, content, content_hash, _moment(created_at), _moment(modified_at),
+        Scope(namespace, project, squad, agent, channel, user), session, speaker,
+        _KINDS[kind], category, _TYPES[type_], _names(tags), _names(entities), _object(details),
+        _LAYERS[layer], _LIFECYCLES[lifecycle], _STATUSES[status], _VERIFICATIONS[verification],
+        _POLICIES[policy], _PRIORITIES[priority], pinned == 1,
+        importance, confidence, strength, surprise, heat,
+        affect, Usage(*used) if any(used) else _NO_USAGE,
+        _maybe(last_accessed), _maybe(event_time), _maybe(valid_from), _maybe(valid_to),
+        _maybe(verified_at), _maybe(expires_at),
+        source, trust, version, _TIERS[tier], forms,
+    )  # fmt: skip
+
+
+def to_row(memory: Memory, scope: int) -> dict[str, Any]:
+    """The named values of a memory's line; `scope` is the number of its scope."""
+    return {
+        "id": memory.id,
+        "scope": scope,
+        "session": memory.session,
+        "speaker": memory.speaker,
+        "content_hash": memory.content_hash,
+        "kind": memory.kind.value,
+        "category": memory.category,
+        "type": memory.type.value,
+        "layer": memory.layer.value,
+        "lifecycle": memory.lifecycle.value,
+        "status": memory.status.value,
+        "verification": memory.verification.value,
+        "policy": memory.policy.value,
+        "priority": memory.priority.value,
+        "pinned": int(memory.pinned),
+        "importance": memory.importance,
+        "confidence": memory.confidence,
+        "strength": memory.strength,
+        "surprise": memory.surprise,
+        "heat": memory.heat,
+        "valence": memory.affect.valence,
+        "intensity": memory.affect.intensity,
+        "arousal": memory.affect.arousal,
+        "accessed": memory.usage.accessed,
+        "repeated": memory.usage.repeated,
+        "confirmed": memory.usage.confirmed,
+        "sessions": memory.usage.sessions,
+        "helpful": memory.usage.helpful,
+        "unhelpful": memory.usage.unhelpful,
+        "created_at": to_micros(memory.created_at),
+        "modified_at": to_micros(memory.modified_at),
+        "last_accessed": micros(memory.last_accessed),
+        "event_time": micros(memory.event_time),
+        "valid_from": micros(memory.valid_from),
+        "valid_to": micros(memory.valid_to),
+        "verified_at": micros(memory.verified_at),
+        "expires_at": micros(memory.expires_at),
+        "source": memory.source,
+        "trust": memory.trust,
+        "version": memory.version,
+        "tier": memory.tier.value,
+        "content": memory.content,
+        "tags": to_json(memory.tags),
+        "entities": to_json(memory.entities),
+        "details": to_json(dict(memory.details)),
+        "summary": memory.forms.summary,
+        "key_fact": memory.forms.key_fact,
+        "label": memory.forms.label,
+        "content_tokens": memory.forms.content_tokens,
+        "summary_tokens": memory.forms.summary_tokens,
+        "key_fact_tokens": memory.forms.key_fact_tokens,
+        "label_tokens": memory.forms.label_tokens,
+    }
+
+
+def to_json(value: object) -> str:
+    """A value as JSON, text as it is; what JSON does not know becomes its text."""
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def as_list(values: Iterable[object]) -> str:
+    """Values as a JSON list, to be taken apart by `json_each` inside a statement."""
+    return json.dumps(list(values))
+
+
+def micros(moment: datetime | None) -> int | None:
+    """A moment that may be missing, as it is stored."""
+    return None if moment is None else to_micros(moment)
+
+
+def _moment(value: int) -> datetime:
+    return EPOCH + timedelta(microseconds=value)
+
+
+def _maybe(value: int | None) -> datetime | None:
+    return None if value is None else EPOCH + timedelta(microseconds=value)
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return () if text == "[]" else tuple(json.loads(text))
+
+
+def _object(text: str) -> Mapping[str, Any]:
+    return {} if text == "{}" else json.loads(text)

@@ -1,0 +1,164 @@
+"""The edges: how memories hang together, seen from one memory or from many keys at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import apsw
+
+from engram.errors import CycleRefused
+from engram.model.clock import from_micros
+from engram.model.filters import ANY_STATUS
+from engram.model.relations import ACYCLIC, Edge, EdgeType
+from engram.model.scope import Access
+from engram.ports import Link, View
+from engram.store.sqlite import memories, records
+from engram.store.sqlite.readers import Readers
+from engram.store.sqlite.scopes import Places
+from engram.store.sqlite.views import where
+
+# In each pair of statements `m` is the far end, so that the view is asked of it.
+FROM_HERE = """
+SELECT :id, m.id, e.type, e.weight, e.confidence, e.origin, e.last_reinforced_at
+FROM edges AS e
+JOIN memories AS m ON m.row = e.target
+WHERE e.source = :row
+  AND {seen}
+ORDER BY e.id
+"""
+
+TO_HERE = """
+SELECT m.id, :id, e.type, e.weight, e.confidence, e.origin, e.last_reinforced_at
+FROM edges AS e
+JOIN memories AS m ON m.row = e.source
+WHERE e.target = :row
+  AND {seen}
+ORDER BY e.id
+"""
+
+LINKS_FROM = """
+SELECT e.source, e.target, e.type, 1, e.weight, e.confidence
+FROM json_each(:keys) AS k
+CROSS JOIN edges AS e ON e.source = k.value
+CROSS JOIN memories AS m ON m.row = e.target
+WHERE e.type IN (SELECT value FROM json_each(:edge_types))
+  AND {seen}
+"""
+
+LINKS_TO = """
+SELECT e.target, e.source, e.type, 0, e.weight, e.confidence
+FROM json_each(:keys) AS k
+CROSS JOIN edges AS e ON e.target = k.value
+CROSS JOIN memories AS m ON m.row = e.source
+WHERE e.type IN (SELECT value FROM json_each(:edge_types))
+  AND {seen}
+"""
+
+REINFORCE = """
+UPDATE edges
+SET confidence = min(confidence + :gain, 1.0),
+  last_reinforced_at = :at
+WHERE source = :source
+  AND target = :target
+  AND type = :type
+"""
+
+ADD = """
+INSERT INTO edges (source, target, type, weight, confidence, origin, last_reinforced_at)
+VALUES (:source, :target, :type, :weight, :confidence, :origin, :last_reinforced_at)
+"""
+
+REMOVE = """
+DELETE FROM edges
+WHERE source = :source
+  AND target = :target
+  AND type = :type
+"""
+
+DROP = """
+DELETE FROM edges
+WHERE source = :row
+   OR target = :row
+"""
+
+LEADS_BACK = """
+WITH RECURSIVE reached (row) AS (
+  SELECT :target
+  UNION
+  SELECT e.target
+  FROM edges AS e
+  JOIN reached AS r ON r.row = e.source
+  WHERE e.type IN (SELECT value FROM json_each(:acyclic))
+)
+SELECT EXISTS (SELECT 1 FROM reached WHERE row = :source)
+"""
+
+
+REINFORCEMENT = 0.1
+"""What an edge gains in confidence each time it is drawn again."""
+
+
+class SqliteRelations:
+    """Implements `ports.Relations`. Used by any thread."""
+
+    def __init__(self, readers: Readers, places: Places) -> None:
+        self._readers = readers
+        self._places = places
+
+    def of(self, memory_id: str, access: Access) -> list[Edge]:
+        """Edges from and to a memory; the far ends are visible to the caller too."""
+        with self._readers.lend() as db:
+            here = memories.by_id(db, memory_id)
+            if here is None or not access.may_read(here[1].scope):
+                return []
+            seen = where(self._places.reach(db, access), ANY_STATUS)
+            values = {**seen.values, "id": memory_id, "row": here[0]}
+            both = (sql.replace("{seen}", seen.sql) for sql in (FROM_HERE, TO_HERE))
+            return [_edge(line) for sql in both for line in db.execute(sql, values)]
+
+    def links(self, keys: Sequence[int], types: Iterable[EdgeType], view: View) -> list[Link]:
+        """Edges of these types at these keys, in both directions, whose far ends the view allows."""
+        with self._readers.lend() as db:
+            seen = where(self._places.reach(db, view.access), view.filters)
+            asked = {"keys": records.as_list(map(int, keys)), "edge_types": records.as_list(types)}
+            both = (sql.replace("{seen}", seen.sql) for sql in (LINKS_FROM, LINKS_TO))
+            return [_link(line) for sql in both for line in db.execute(sql, {**seen.values, **asked})]
+
+
+# ---------------------------------------------------------------- inside the writer
+
+
+def put(db: apsw.Connection, source: int, target: int, edge: Edge, at: int) -> None:
+    """Add an edge between two rows, or reinforce the one that is there. Raises CycleRefused."""
+    ends = {"source": source, "target": target, "type": edge.type.value}
+    db.execute(REINFORCE, {**ends, "gain": REINFORCEMENT, "at": at})
+    if db.changes():
+        return
+    acyclic = {"source": source, "target": target, "acyclic": records.as_list(ACYCLIC)}
+    if source == target or (edge.type in ACYCLIC and db.execute(LEADS_BACK, acyclic).get):
+        raise CycleRefused(edge.type.value)
+    rest = {"weight": edge.weight, "confidence": edge.confidence, "origin": edge.origin}
+    db.execute(ADD, {**ends, **rest, "last_reinforced_at": records.micros(edge.last_reinforced_at)})
+
+
+def remove(db: apsw.Connection, source: int, target: int, edge_type: EdgeType) -> bool:
+    """Take an edge away; whether there was one."""
+    db.execute(REMOVE, {"source": source, "target": target, "type": edge_type.value})
+    return db.changes() > 0
+
+
+def drop(db: apsw.Connection, row: int) -> None:
+    """Take away every edge of a memory."""
+    db.execute(DROP, {"row": row})
+
+
+def _edge(line: tuple[Any, ...]) -> Edge:
+    source, target, type_, weight, confidence, origin, at = line
+    when = None if at is None else from_micros(at)
+    return Edge(source, target, EdgeType(type_), weight, confidence, origin, when)
+
+
+def _link(line: tuple[Any, ...]) -> Link:
+    key, other, type_, forward, weight, confidence = line
+    return Link(key, other, EdgeType(type_), forward == 1, weight, confidence)

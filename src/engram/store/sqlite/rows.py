@@ -1,0 +1,210 @@
+"""The records, written: a memory's own line, and its tags, names, facts and speaker beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import apsw
+
+from engram.model.facts import Fact
+from engram.model.memory import Memory
+from engram.store.sqlite import records
+
+ADD = """
+INSERT INTO memories (
+  id, scope, session, speaker, content_hash,
+  kind, category, type,
+  layer, lifecycle, status, verification, policy, priority, pinned,
+  importance, confidence, strength, surprise, heat,
+  valence, intensity, arousal,
+  accessed, repeated, confirmed, sessions, helpful, unhelpful,
+  created_at, modified_at, last_accessed, event_time, valid_from, valid_to, verified_at, expires_at,
+  source, trust, version, tier,
+  content, tags, entities, details,
+  summary, key_fact, label, content_tokens, summary_tokens, key_fact_tokens, label_tokens
+)
+VALUES (
+  :id, :scope, :session, :speaker, :content_hash,
+  :kind, :category, :type,
+  :layer, :lifecycle, :status, :verification, :policy, :priority, :pinned,
+  :importance, :confidence, :strength, :surprise, :heat,
+  :valence, :intensity, :arousal,
+  :accessed, :repeated, :confirmed, :sessions, :helpful, :unhelpful,
+  :created_at, :modified_at, :last_accessed, :event_time, :valid_from, :valid_to, :verified_at, :expires_at,
+  :source, :trust, :version, :tier,
+  :content, :tags, :entities, :details,
+  :summary, :key_fact, :label, :content_tokens, :summary_tokens, :key_fact_tokens, :label_tokens
+)
+"""
+
+REPLACE = """
+UPDATE memories
+SET
+  scope = :scope, session = :session, speaker = :speaker, content_hash = :content_hash,
+  kind = :kind, category = :category, type = :type,
+  layer = :layer, lifecycle = :lifecycle, status = :status, verification = :verification,
+  policy = :policy, priority = :priority, pinned = :pinned,
+  importance = :importance, confidence = :confidence, strength = :strength,
+  surprise = :surprise, heat = :heat,
+  valence = :valence, intensity = :intensity, arousal = :arousal,
+  accessed = :accessed, repeated = :repeated, confirmed = :confirmed,
+  sessions = :sessions, helpful = :helpful, unhelpful = :unhelpful,
+  created_at = :created_at, modified_at = :modified_at, last_accessed = :last_accessed,
+  event_time = :event_time, valid_from = :valid_from, valid_to = :valid_to,
+  verified_at = :verified_at, expires_at = :expires_at,
+  source = :source, trust = :trust, version = :version, tier = :tier,
+  content = :content, tags = :tags, entities = :entities, details = :details,
+  summary = :summary, key_fact = :key_fact, label = :label,
+  content_tokens = :content_tokens, summary_tokens = :summary_tokens,
+  key_fact_tokens = :key_fact_tokens, label_tokens = :label_tokens
+WHERE row = :row
+"""
+
+REMOVE = """
+DELETE FROM memories
+WHERE row = :row
+"""
+
+WITH_HASH = (
+    records.SELECT
+    + """
+WHERE m.content_hash = :content_hash
+  AND m.scope = :scope
+  AND m.status = 'active'
+ORDER BY m.row
+LIMIT 1
+"""
+)
+
+LAST_OF_SESSION = """
+SELECT id
+FROM memories
+WHERE session = :session
+  AND session <> ''
+  AND scope = :scope
+ORDER BY row DESC
+LIMIT 1
+"""
+
+ADD_TAG = """
+INSERT OR IGNORE INTO memory_tags (row, tag)
+VALUES (:row, :tag)
+"""
+
+DROP_TAGS = """
+DELETE FROM memory_tags
+WHERE row = :row
+"""
+
+ADD_MENTION = """
+INSERT OR IGNORE INTO mentions (row, name)
+VALUES (:row, :name)
+"""
+
+DROP_MENTIONS = """
+DELETE FROM mentions
+WHERE row = :row
+"""
+
+ADD_FACT = """
+INSERT INTO facts (row, subject, predicate, object, functional)
+VALUES (:row, :subject, :predicate, :object, :functional)
+"""
+
+DROP_FACTS = """
+DELETE FROM facts
+WHERE row = :row
+"""
+
+COUNT_SPEAKER = """
+INSERT INTO speakers (scope, name, memories)
+VALUES (:scope, :name, 1)
+ON CONFLICT (scope, name) DO UPDATE SET memories = memories + 1
+"""
+
+DISCOUNT_SPEAKER = """
+UPDATE speakers
+SET memories = memories - 1
+WHERE scope = :scope
+  AND name = :name
+"""
+
+DROP_SILENT = """
+DELETE FROM speakers
+WHERE scope = :scope
+  AND name = :name
+  AND memories <= 0
+"""
+
+
+def add(db: apsw.Connection, memory: Memory, scope: int) -> int:
+    """Write a new record; its row."""
+    db.execute(ADD, records.to_row(memory, scope))
+    row = db.last_insert_rowid()
+    _put_tags(db, row, memory.tags)
+    _put_mentions(db, row, memory.entities)
+    _count_speaker(db, memory.speaker, scope)
+    return row
+
+
+def replace(db: apsw.Connection, row: int, old: Memory, new: Memory, places: tuple[int, int]) -> None:
+    """Write a record over the old one; `places` is the numbers of the old and the new scope."""
+    was, now = places
+    db.execute(REPLACE, {**records.to_row(new, now), "row": row})
+    if new.tags != old.tags:
+        db.execute(DROP_TAGS, {"row": row})
+        _put_tags(db, row, new.tags)
+    if new.entities != old.entities:
+        db.execute(DROP_MENTIONS, {"row": row})
+        _put_mentions(db, row, new.entities)
+    if (new.speaker, now) != (old.speaker, was):
+        _discount_speaker(db, old.speaker, was)
+        _count_speaker(db, new.speaker, now)
+
+
+def remove(db: apsw.Connection, row: int, memory: Memory, scope: int) -> None:
+    """Take a record away, with its tags, names, facts and speaker."""
+    for sql in (DROP_TAGS, DROP_MENTIONS, DROP_FACTS, REMOVE):
+        db.execute(sql, {"row": row})
+    _discount_speaker(db, memory.speaker, scope)
+
+
+def put_facts(db: apsw.Connection, row: int, facts: Sequence[Fact]) -> None:
+    """Replace the facts a memory states."""
+    db.execute(DROP_FACTS, {"row": row})
+    for fact in facts:
+        parts = {"subject": fact.subject, "predicate": fact.predicate, "object": fact.object}
+        db.execute(ADD_FACT, {**parts, "row": row, "functional": int(fact.functional)})
+
+
+def with_hash(db: apsw.Connection, content_hash: str, scope: int) -> Memory | None:
+    """The active memory of a scope with this hash."""
+    line = db.execute(WITH_HASH, {"content_hash": content_hash, "scope": scope}).fetchone()
+    return None if line is None else records.from_row(line)[1]
+
+
+def last_of_session(db: apsw.Connection, session: str, scope: int) -> str | None:
+    """The id of the newest memory of a session."""
+    line = db.execute(LAST_OF_SESSION, {"session": session, "scope": scope}).fetchone()
+    return None if line is None else str(line[0])
+
+
+def _put_tags(db: apsw.Connection, row: int, tags: Sequence[str]) -> None:
+    for tag in tags:
+        db.execute(ADD_TAG, {"row": row, "tag": tag})
+
+
+def _put_mentions(db: apsw.Connection, row: int, names: Sequence[str]) -> None:
+    for name in names:
+        db.execute(ADD_MENTION, {"row": row, "name": name.casefold()})
+
+
+def _count_speaker(db: apsw.Connection, name: str, scope: int) -> None:
+    if name:
+        db.execute(COUNT_SPEAKER, {"scope": scope, "name": name})
+
+
+def _discount_speaker(db: apsw.Connection, name: str, scope: int) -> None:
+    if name:
+        db.execute(DISCOUNT_SPEAKER, {"scope": scope, "name": name})
+        db.execute(DROP_SILENT, {"scope": scope, "name": name})

@@ -1,0 +1,266 @@
+-- The whole schema as it is now, to be read. Files are made by the migrations; a test proves that both give the same.
+-- Times are whole microseconds since 1970, UTC. "A memory's row" is `memories.row`, the key that searches speak in.
+
+-- One line for the whole file: what the text index needs to know without counting.
+CREATE TABLE totals (
+  one INTEGER PRIMARY KEY CHECK (one = 1), -- there is one line only
+  texts INTEGER NOT NULL, -- indexed memories
+  terms INTEGER NOT NULL -- terms of all of them
+);
+INSERT INTO totals (one, texts, terms) VALUES (1, 0, 0);
+
+-- Each namespace has a short number, which becomes a token of the text index.
+CREATE TABLE namespaces (
+  id INTEGER PRIMARY KEY AUTOINCREMENT, -- its number, never used again
+  name TEXT NOT NULL UNIQUE -- as callers write it
+);
+
+-- Each place that a memory was ever stored at.
+CREATE TABLE scopes (
+  id INTEGER PRIMARY KEY AUTOINCREMENT, -- its number, never used again
+  namespace INTEGER NOT NULL REFERENCES namespaces (id), -- the tree it stands in
+  project TEXT NOT NULL, -- empty: every project
+  squad TEXT NOT NULL, -- empty: every squad
+  agent TEXT NOT NULL, -- empty: every agent
+  channel TEXT NOT NULL, -- empty: every channel
+  user TEXT NOT NULL, -- empty: every user
+  UNIQUE (namespace, project, squad, agent, channel, user)
+);
+
+-- The record: one line for each memory of every kind. Long texts stand last, so that filters need not read over them.
+CREATE TABLE memories (
+  row INTEGER PRIMARY KEY AUTOINCREMENT, -- the key: grows with time of storing, never used again
+  id TEXT NOT NULL UNIQUE, -- what callers know it by
+  scope INTEGER NOT NULL REFERENCES scopes (id), -- where it belongs
+  session TEXT NOT NULL, -- the conversation it came from, or empty
+  speaker TEXT NOT NULL, -- who said it, or empty
+  content_hash TEXT NOT NULL, -- SHA-256 of the normalized content
+  kind TEXT NOT NULL, -- episodic, semantic, procedural, codebase
+  category TEXT NOT NULL, -- what it is about, a slug
+  type TEXT NOT NULL, -- fact, procedure, narrative
+  layer INTEGER NOT NULL, -- 1 buffer, 2 working, 3 core
+  lifecycle TEXT NOT NULL, -- candidate, validated, active, stale
+  status TEXT NOT NULL, -- active, challenged, invalidated, merged, superseded, archived
+  verification TEXT NOT NULL, -- unverified, user_confirmed, system_inferred, disputed
+  policy TEXT NOT NULL, -- ephemeral, durable, protected
+  priority TEXT NOT NULL, -- P0 to P3
+  pinned INTEGER NOT NULL, -- 1 when a person pinned it
+  importance REAL NOT NULL, -- 0 to 1
+  confidence REAL NOT NULL, -- 0 to 1
+  strength REAL NOT NULL, -- how well it is held
+  surprise REAL NOT NULL, -- how little it was expected
+  heat REAL NOT NULL, -- how much it is in use now
+  valence REAL NOT NULL, -- how it felt: -1 to 1
+  intensity REAL NOT NULL, -- how strongly it felt
+  arousal REAL NOT NULL, -- how much it stirred
+  accessed INTEGER NOT NULL, -- recalls that used it
+  repeated INTEGER NOT NULL, -- times it was said again
+  confirmed INTEGER NOT NULL, -- times it was confirmed
+  sessions INTEGER NOT NULL, -- distinct sessions that used it
+  helpful INTEGER NOT NULL, -- times it was said to help
+  unhelpful INTEGER NOT NULL, -- times it was said not to help
+  created_at INTEGER NOT NULL, -- when it was stored
+  modified_at INTEGER NOT NULL, -- when it was changed last
+  last_accessed INTEGER, -- when it was used last
+  event_time INTEGER, -- when it happened
+  valid_from INTEGER, -- since when it is true
+  valid_to INTEGER, -- until when it was true
+  verified_at INTEGER, -- when somebody vouched for it
+  expires_at INTEGER, -- when it may go
+  source TEXT NOT NULL, -- human, agent, import, task:… and so on
+  trust REAL NOT NULL, -- how far that source is trusted, 0 to 1
+  version INTEGER NOT NULL, -- grows with each change of the content
+  tier TEXT NOT NULL, -- clear, sensitive, confidential
+  content_tokens INTEGER NOT NULL, -- what the content costs
+  summary_tokens INTEGER NOT NULL, -- what the summary costs
+  key_fact_tokens INTEGER NOT NULL, -- what the key fact costs
+  label_tokens INTEGER NOT NULL, -- what the label costs
+  content TEXT NOT NULL, -- what it says
+  tags TEXT NOT NULL, -- JSON list, in the order given
+  entities TEXT NOT NULL, -- JSON list of names in the content
+  details TEXT NOT NULL, -- JSON object: what only its kind knows
+  summary TEXT NOT NULL, -- the content in fewer words, or empty
+  key_fact TEXT NOT NULL, -- its one fact, or empty
+  label TEXT NOT NULL, -- a few words, or empty
+  salt BLOB NOT NULL DEFAULT (randomblob(16)) -- goes into the digests of its texts in the ledger; erasing it makes them dumb
+);
+CREATE INDEX memories_by_hash ON memories (content_hash, scope);
+CREATE INDEX memories_by_session ON memories (session, scope) WHERE session <> '';
+CREATE INDEX memories_by_time ON memories (created_at);
+CREATE INDEX memories_by_event ON memories (coalesce(event_time, created_at));
+CREATE INDEX memories_by_scope ON memories (scope, status);
+CREATE INDEX memories_by_category ON memories (category, scope);
+
+-- Tags, to be filtered on.
+CREATE TABLE memory_tags (
+  row INTEGER NOT NULL REFERENCES memories (row), -- the memory
+  tag TEXT NOT NULL, -- one of its tags
+  PRIMARY KEY (row, tag)
+) WITHOUT ROWID;
+CREATE INDEX memory_tags_by_tag ON memory_tags (tag, row);
+
+-- Names in the content, to be filtered on.
+CREATE TABLE mentions (
+  row INTEGER NOT NULL REFERENCES memories (row), -- the memory
+  name TEXT NOT NULL, -- a name in it, without case
+  PRIMARY KEY (row, name)
+) WITHOUT ROWID;
+CREATE INDEX mentions_by_name ON mentions (name, row);
+
+-- Who has spoken where: asked by every recall, so it is counted, not searched.
+CREATE TABLE speakers (
+  scope INTEGER NOT NULL REFERENCES scopes (id), -- the place
+  name TEXT NOT NULL, -- the speaker, as written
+  memories INTEGER NOT NULL, -- how many memories of the place are theirs
+  PRIMARY KEY (scope, name)
+) WITHOUT ROWID;
+
+-- What a memory says about something, as subject, predicate and object.
+CREATE TABLE facts (
+  id INTEGER PRIMARY KEY, -- a number
+  row INTEGER NOT NULL REFERENCES memories (row), -- the memory that states it
+  subject TEXT NOT NULL, -- lower case
+  predicate TEXT NOT NULL, -- lower case
+  object TEXT NOT NULL, -- lower case
+  functional INTEGER NOT NULL -- 1 when there is one object at a time
+);
+CREATE INDEX facts_by_subject ON facts (subject, predicate);
+CREATE INDEX facts_by_memory ON facts (row);
+
+-- What the text index is made of: analysed terms, joined by spaces.
+CREATE TABLE texts (
+  row INTEGER PRIMARY KEY REFERENCES memories (row), -- the memory
+  body TEXT NOT NULL, -- terms of the content
+  cues TEXT NOT NULL, -- terms that are not in the content but lead to it
+  place TEXT NOT NULL, -- its namespace and scope as tokens: `_ns1 _sc4`
+  length INTEGER NOT NULL -- how many terms body and cues have
+);
+
+-- The text index over `texts`. The analysis has made terms safe: this tokenizer only splits at spaces.
+CREATE VIRTUAL TABLE words USING fts5 (
+  body, cues, place,
+  content = 'texts', content_rowid = 'row', tokenize = "ascii tokenchars '_'"
+);
+
+-- How many memories have a term.
+CREATE VIRTUAL TABLE vocabulary USING fts5vocab ('words', 'row');
+
+-- Whatever writes to `texts`, index and totals follow.
+CREATE TRIGGER texts_added AFTER INSERT ON texts BEGIN
+  INSERT INTO words (rowid, body, cues, place) VALUES (new.row, new.body, new.cues, new.place);
+  UPDATE totals SET texts = texts + 1, terms = terms + new.length;
+END;
+CREATE TRIGGER texts_removed AFTER DELETE ON texts BEGIN
+  INSERT INTO words (words, rowid, body, cues, place) VALUES ('delete', old.row, old.body, old.cues, old.place);
+  UPDATE totals SET texts = texts - 1, terms = terms - old.length;
+END;
+CREATE TRIGGER texts_changed AFTER UPDATE ON texts BEGIN
+  INSERT INTO words (words, rowid, body, cues, place) VALUES ('delete', old.row, old.body, old.cues, old.place);
+  INSERT INTO words (rowid, body, cues, place) VALUES (new.row, new.body, new.cues, new.place);
+  UPDATE totals SET terms = terms + new.length - old.length;
+END;
+
+-- Which models have made vectors.
+CREATE TABLE spaces (
+  id INTEGER PRIMARY KEY AUTOINCREMENT, -- its number
+  key TEXT NOT NULL UNIQUE, -- model/dims/version
+  centre BLOB, -- float32: what signatures are centred on; NULL while there are none
+  vectors INTEGER NOT NULL DEFAULT 0 -- how many vectors it has
+);
+
+-- The vectors. The id is made of space and row (space * 2^40 + row), so that a vector is one look-up away.
+CREATE TABLE embeddings (
+  id INTEGER PRIMARY KEY, -- space * 1099511627776 + row
+  scale REAL NOT NULL, -- what a step of the bytes is worth
+  vector BLOB NOT NULL -- int8, one byte a dimension
+);
+CREATE TRIGGER embeddings_added AFTER INSERT ON embeddings BEGIN
+  UPDATE spaces SET vectors = vectors + 1 WHERE id = new.id >> 40;
+END;
+CREATE TRIGGER embeddings_removed AFTER DELETE ON embeddings BEGIN
+  UPDATE spaces SET vectors = vectors - 1 WHERE id = old.id >> 40;
+END;
+
+-- What an index must know of each vector, in the order of change: a line is replaced, with a new `seq`, whenever
+-- the vector, or the status or scope of its memory, changes. So "what is new since seq 17" is one short scan.
+CREATE TABLE marks (
+  seq INTEGER PRIMARY KEY AUTOINCREMENT, -- grows with each change in any space
+  row INTEGER NOT NULL, -- the memory; not a reference: the mark outlives an erased memory
+  space INTEGER NOT NULL REFERENCES spaces (id), -- the space
+  gone INTEGER NOT NULL, -- 1 when the vector was taken away
+  namespace INTEGER NOT NULL, -- number of the memory's namespace
+  scope INTEGER NOT NULL, -- number of the memory's scope
+  status INTEGER NOT NULL, -- position of the memory's status in the list of statuses
+  signature BLOB, -- sign bits of the centred, rotated vector; NULL while the space has no centre
+  UNIQUE (row, space)
+);
+
+-- How memories hang together: read "source, type, target".
+CREATE TABLE edges (
+  id INTEGER PRIMARY KEY, -- a number
+  source INTEGER NOT NULL REFERENCES memories (row), -- from here
+  target INTEGER NOT NULL REFERENCES memories (row), -- to here
+  type TEXT NOT NULL, -- derived_from, supports, next and so on
+  weight REAL NOT NULL, -- 0 to 1
+  confidence REAL NOT NULL, -- 0 to 1
+  origin TEXT NOT NULL, -- who drew it
+  last_reinforced_at INTEGER, -- when it was drawn or confirmed last
+  UNIQUE (source, target, type)
+);
+CREATE INDEX edges_by_target ON edges (target);
+
+-- The ledger. It never holds a memory's words: those are in `versions`, which can be erased.
+CREATE TABLE events (
+  seq INTEGER PRIMARY KEY AUTOINCREMENT, -- order of writing
+  id TEXT NOT NULL UNIQUE, -- EVT-YYYYMMDD-NNN
+  at INTEGER NOT NULL, -- when
+  actor TEXT NOT NULL, -- who
+  verb TEXT NOT NULL, -- what happened
+  memory TEXT NOT NULL, -- id of the memory; not a reference: the event outlives an erased memory
+  because TEXT NOT NULL, -- why
+  before TEXT NOT NULL, -- JSON object: changed fields as they were, texts as salted digests
+  after TEXT NOT NULL, -- JSON object: changed fields as they are
+  related TEXT NOT NULL -- id of the other memory, or empty
+);
+CREATE INDEX events_by_memory ON events (memory);
+CREATE TRIGGER events_stay BEFORE UPDATE ON events BEGIN
+  SELECT RAISE(ABORT, 'the ledger is append-only');
+END;
+CREATE TRIGGER events_stay_there BEFORE DELETE ON events BEGIN
+  SELECT RAISE(ABORT, 'the ledger is append-only');
+END;
+
+-- How many events a day has, for their ids.
+CREATE TABLE event_days (
+  day TEXT PRIMARY KEY, -- YYYYMMDD
+  events INTEGER NOT NULL -- number of its last event
+) WITHOUT ROWID;
+
+-- The words that events leave out: earlier and later texts of clear memories, until the memory is erased.
+CREATE TABLE versions (
+  event INTEGER PRIMARY KEY REFERENCES events (seq), -- the event that changed them
+  row INTEGER NOT NULL REFERENCES memories (row), -- the memory
+  before TEXT NOT NULL, -- JSON object: text fields as they were
+  after TEXT NOT NULL -- JSON object: text fields as they became
+);
+CREATE INDEX versions_by_memory ON versions (row);
+
+-- Whether a memory helped, and for which question.
+CREATE TABLE feedback (
+  id INTEGER PRIMARY KEY, -- a number
+  row INTEGER NOT NULL REFERENCES memories (row), -- the memory
+  helpful INTEGER NOT NULL, -- 1 it helped, 0 it did not
+  space TEXT NOT NULL, -- key of the question's space, or empty
+  vector BLOB, -- the question as float32, or NULL
+  at INTEGER NOT NULL -- when it was said
+);
+CREATE INDEX feedback_by_memory ON feedback (row);
+
+-- Each use of a memory.
+CREATE TABLE access_log (
+  id INTEGER PRIMARY KEY, -- a number
+  row INTEGER NOT NULL REFERENCES memories (row), -- the memory
+  session TEXT NOT NULL, -- the session that used it, or empty
+  at INTEGER NOT NULL -- when
+);
+CREATE INDEX access_log_by_memory ON access_log (row, session);

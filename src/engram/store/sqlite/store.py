@@ -1,0 +1,134 @@
+"""The store: one SQLite file behind `ports.Store`. Reads go through a pool, writes through one thread."""
+
+from __future__ import annotations
+
+import logging
+import shutil
+import tempfile
+import weakref
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar, cast
+
+import apsw
+
+from engram.errors import AccessDenied, Overloaded, StoreClosed, StoreError
+from engram.model.clock import Clock
+from engram.model.pages import Finding
+from engram.ports import Unit
+from engram.store.sqlite import upkeep
+from engram.store.sqlite.connection import Opener
+from engram.store.sqlite.faults import translated
+from engram.store.sqlite.ledger import SqliteLedger
+from engram.store.sqlite.memories import SqliteMemories
+from engram.store.sqlite.migrate import is_current, migrate
+from engram.store.sqlite.opinions import SqliteOpinions
+from engram.store.sqlite.readers import Readers
+from engram.store.sqlite.relations import SqliteRelations
+from engram.store.sqlite.scopes import Places
+from engram.store.sqlite.settings import StoreSettings
+from engram.store.sqlite.texts import SqliteTexts
+from engram.store.sqlite.unit import SqliteUnit
+from engram.store.sqlite.vectors import SqliteVectors
+from engram.store.sqlite.writer import Writer
+
+T = TypeVar("T")
+
+IN_MEMORY = ":memory:"
+log = logging.getLogger(__name__)
+
+
+class SqliteStore:
+    """Implements `ports.Store`. Made by `open`; whoever opened it closes it. Used by any thread."""
+
+    def __init__(self, opener: Opener, writer: Writer | None) -> None:
+        self._opener = opener
+        self._writer = writer
+        self._readers = Readers(opener)
+        places = Places()
+        self.memories = SqliteMemories(self._readers, places)
+        self.texts = SqliteTexts(self._readers, places, opener.settings)
+        self.vectors = SqliteVectors(self._readers, writer)
+        self.relations = SqliteRelations(self._readers, places)
+        self.ledger = SqliteLedger(self._readers)
+        self.opinions = SqliteOpinions(self._readers)
+        self._after_close: Callable[[], object] = lambda: None
+
+    @classmethod
+    def open(cls, path: str | Path, clock: Clock, settings: StoreSettings | None = None) -> SqliteStore:
+        """Open a file, or make it. `:memory:` is a private file in the temporary folder that goes with the store."""
+        if str(path) == IN_MEMORY:
+            return cls._open_temporary(clock, settings or StoreSettings())
+        opener = Opener(str(path), settings or StoreSettings(), clock)
+        with translated(opener.path, opener.settings.busy_timeout_s):
+            return cls(opener, _open_writer(opener))
+
+    @classmethod
+    def _open_temporary(cls, clock: Clock, settings: StoreSettings) -> SqliteStore:
+        folder = tempfile.mkdtemp(prefix="engram-")
+        remove = weakref.finalize(clock, shutil.rmtree, folder, ignore_errors=True)
+        store = cls.open(Path(folder) / "memory.engram", clock, settings)
+        store._after_close = remove
+        return store
+
+    def write(self, work: Callable[[Unit], T], actor: str) -> T:
+        """Run the work inside the writer and wait until it is on disk."""
+        done = self._writing().run(lambda db: work(SqliteUnit(db, self._opener.clock, actor)))
+        return cast("T", done)
+
+    def write_later(self, work: Callable[[Unit], object], actor: str) -> None:
+        """Hand work over without waiting. Dropped when the queue is full, or the file is read-only."""
+        if self._writer is None:
+            return
+        try:
+            self._writer.run_later(lambda db: work(SqliteUnit(db, self._opener.clock, actor)))
+        except Overloaded:
+            log.warning("The write queue is full: a count of uses was dropped.")
+
+    def flush(self) -> None:
+        """Wait until everything handed over so far is written."""
+        if self._writer is not None:
+            self._writer.run(lambda _: None)
+
+    def vacuum(self) -> None:
+        """Give freed space back and leave nothing of erased memories in the file or its log."""
+        self._writing().run(upkeep.vacuum, alone=True)
+
+    def check(self) -> list[Finding]:
+        """Look for damage and repair what can be rebuilt."""
+        return cast("list[Finding]", self._writing().run(upkeep.check, alone=True))
+
+    def close(self) -> None:
+        """Finish what is waiting and let go of the file."""
+        if self._writer is not None:
+            self._writer.close()
+        self._readers.close()
+        self._after_close()
+
+    def _writing(self) -> Writer:
+        if self._writer is None:
+            raise AccessDenied(f"write to {self._opener.path}: it was opened for reading")
+        return self._writer
+
+
+def _open_writer(opener: Opener) -> Writer | None:
+    """The writer of a file whose schema is the present one; None when it is opened for reading."""
+    if opener.settings.read_only:
+        _check_schema(opener)
+        return None
+    db = opener.writer()
+    try:
+        migrate(db, opener.clock)
+    except BaseException:
+        db.close()
+        raise
+    return Writer(opener, db)
+
+
+def _check_schema(opener: Opener) -> None:
+    db = opener.reader()
+    try:
+        if not is_current(db):
+            raise StoreError(f"{opener.path} has an older schema: open it once for writing.")
+    finally:
+        db.close()

@@ -1,0 +1,132 @@
+"""The unit of work: what a caller does inside one write. Row, words, vector, edges and event go together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+import apsw
+
+from engram.errors import NotFound
+from engram.model.clock import Clock, to_micros
+from engram.model.event import Verb
+from engram.model.memory import Memory
+from engram.model.relations import Edge, EdgeType
+from engram.model.scope import Scope
+from engram.ports import Embedded, Findable
+from engram.store.sqlite import ledger, opinions, relations, rows, scopes, texts, vectors
+from engram.store.sqlite.ledger import Difference, Happening
+from engram.store.sqlite.memories import by_id
+
+
+class SqliteUnit:
+    """Implements `ports.Unit`. Lives inside the writer's thread, for one piece of work."""
+
+    def __init__(self, db: apsw.Connection, clock: Clock, actor: str) -> None:
+        self._db = db
+        self._clock = clock
+        self._actor = actor
+        self._places: dict[Scope, tuple[int, int]] = {}
+
+    def get(self, memory_id: str) -> Memory | None:
+        """The memory as it is inside this unit."""
+        found = by_id(self._db, memory_id)
+        return found[1] if found else None
+
+    def same_content(self, content_hash: str, scope: Scope) -> Memory | None:
+        """The active memory of this very scope with the same normalized content."""
+        place = scopes.find(self._db, scope)
+        return rows.with_hash(self._db, content_hash, place[0]) if place else None
+
+    def last_of_session(self, session: str, scope: Scope) -> str | None:
+        """The id of the memory stored last in a session of this very scope."""
+        place = scopes.find(self._db, scope)
+        return rows.last_of_session(self._db, session, place[0]) if place else None
+
+    def add(self, memory: Memory, findable: Findable, vector: Embedded | None, because: str) -> None:
+        """Write a new memory with its words, its vector and its event."""
+        place = self._place(memory.scope)
+        row = rows.add(self._db, memory, place[0])
+        texts.put(self._db, row, findable, place)
+        rows.put_facts(self._db, row, findable.facts)
+        if vector is not None:
+            vectors.put(self._db, row, vector, place, memory.status.value)
+        self._tell(Verb.STORED, memory.id, because)
+
+    def change(
+        self, new: Memory, verb: Verb, because: str, findable: Findable | None = None, related: str = ""
+    ) -> None:
+        """Replace a memory's record; the event names the fields that differ."""
+        row, old = self._find(new.id)
+        place = self._place(new.scope)
+        change = ledger.difference(row, old, new)
+        rows.replace(self._db, row, old, new, (self._place(old.scope)[0], place[0]))
+        if findable is not None:
+            texts.put(self._db, row, findable, place)
+            rows.put_facts(self._db, row, findable.facts)
+        elif new.scope != old.scope:
+            texts.move(self._db, row, place)
+        if new.content != old.content:
+            vectors.drop(self._db, row)
+        elif (new.status, new.scope) != (old.status, old.scope):
+            vectors.move(self._db, row, place, new.status.value)
+        self._tell(verb, new.id, because, related, change)
+
+    def embed(self, memory_id: str, vector: Embedded) -> None:
+        """Set a memory's vector in a space."""
+        row, memory = self._find(memory_id)
+        vectors.put(self._db, row, vector, self._place(memory.scope), memory.status.value)
+
+    def relate(self, edge: Edge, because: str) -> None:
+        """Add an edge, or reinforce the one that is there."""
+        ends = self._find(edge.source)[0], self._find(edge.target)[0]
+        relations.put(self._db, *ends, edge, to_micros(self._clock.now()))
+        self._tell(Verb.RELATED, edge.source, because, edge.target)
+
+    def unrelate(self, source: str, target: str, edge_type: EdgeType, because: str) -> bool:
+        """Take an edge away; whether there was one."""
+        ends = by_id(self._db, source), by_id(self._db, target)
+        if ends[0] is None or ends[1] is None:
+            return False
+        if not relations.remove(self._db, ends[0][0], ends[1][0], edge_type):
+            return False
+        self._tell(Verb.UNRELATED, source, because, target)
+        return True
+
+    def touch(self, ids: Sequence[str], at: datetime, session: str) -> None:
+        """Count a use of each; what was erased meanwhile is left out."""
+        for memory_id in ids:
+            opinions.use(self._db, memory_id, at, session)
+
+    def opine(self, memory_id: str, *, helpful: bool, question: Embedded | None, because: str) -> None:
+        """Keep feedback and count it on the memory."""
+        row, old = self._find(memory_id)
+        opinions.add(self._db, row, question, self._clock.now(), helpful=helpful)
+        change = ledger.difference(row, old, self._find(memory_id)[1])
+        self._tell(Verb.FEEDBACK, memory_id, because, change=change)
+
+    def erase(self, memory_id: str, because: str) -> None:
+        """Remove a memory and everything that tells of its words; the ledger keeps the bare fact."""
+        row, memory = self._find(memory_id)
+        for noun in (texts, vectors, relations, ledger, opinions):
+            noun.drop(self._db, row)
+        rows.remove(self._db, row, memory, self._place(memory.scope)[0])
+        self._tell(Verb.ERASED, memory_id, because)
+
+    def _find(self, memory_id: str) -> tuple[int, Memory]:
+        found = by_id(self._db, memory_id)
+        if found is None:
+            raise NotFound(memory_id)
+        return found
+
+    def _place(self, scope: Scope) -> tuple[int, int]:
+        """Numbers of a scope and its namespace."""
+        if scope not in self._places:
+            self._places[scope] = scopes.find_or_add(self._db, scope)
+        return self._places[scope]
+
+    def _tell(
+        self, verb: Verb, memory_id: str, because: str, related: str = "", change: Difference | None = None
+    ) -> None:
+        what = Happening(self._clock.now(), self._actor, verb, memory_id, because, related)
+        ledger.append(self._db, what, change)

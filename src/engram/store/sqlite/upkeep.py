@@ -1,0 +1,112 @@
+"""Upkeep: leave nothing of erased memories, look for damage, rebuild what can be rebuilt."""
+
+from __future__ import annotations
+
+import apsw
+
+from engram.model.pages import Finding
+
+OPTIMIZE = "INSERT INTO words (words) VALUES ('optimize')"
+INSPECT = "INSERT INTO words (words, rank) VALUES ('integrity-check', 1)"
+REBUILD = "INSERT INTO words (words) VALUES ('rebuild')"
+
+UNINDEXED = """
+SELECT count(*)
+FROM memories AS m
+WHERE NOT EXISTS (SELECT 1 FROM texts AS t WHERE t.row = m.row)
+"""
+
+TOTALS_ARE_RIGHT = """
+SELECT t.texts = (SELECT count(*) FROM texts)
+  AND t.terms = (SELECT coalesce(sum(length), 0) FROM texts)
+FROM totals AS t
+"""
+
+MEND_TOTALS = """
+UPDATE totals
+SET texts = (SELECT count(*) FROM texts),
+  terms = (SELECT coalesce(sum(length), 0) FROM texts)
+"""
+
+SPACES_ARE_RIGHT = """
+SELECT NOT EXISTS (
+  SELECT 1
+  FROM spaces AS s
+  WHERE s.vectors <> (
+    SELECT count(*)
+    FROM embeddings AS e
+    WHERE e.id BETWEEN s.id * 1099511627776 AND s.id * 1099511627776 + 1099511627775
+  )
+)
+"""
+
+MEND_SPACES = """
+UPDATE spaces
+SET vectors = (
+  SELECT count(*)
+  FROM embeddings AS e
+  WHERE e.id BETWEEN spaces.id * 1099511627776 AND spaces.id * 1099511627776 + 1099511627775
+)
+"""
+
+PROBLEMS_SHOWN = 3
+
+
+def vacuum(db: apsw.Connection) -> None:
+    """Rewrite text index and file without what was erased, and empty the log."""
+    db.execute(OPTIMIZE)
+    db.execute("VACUUM")
+    db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+
+
+def check(db: apsw.Connection) -> list[Finding]:
+    """Look at pages, references, text index and counters; repair the last two."""
+    return [
+        _pages(db),
+        _references(db),
+        _text_index(db),
+        _unindexed(db),
+        _counter(db, "text totals", TOTALS_ARE_RIGHT, MEND_TOTALS),
+        _counter(db, "vector counts", SPACES_ARE_RIGHT, MEND_SPACES),
+    ]
+
+
+def _pages(db: apsw.Connection) -> Finding:
+    problems = [line[0] for line in db.execute("PRAGMA integrity_check")]
+    if problems == ["ok"]:
+        return Finding("pages", ok=True, detail="every page of the file is sound")
+    shown = "; ".join(problems[:PROBLEMS_SHOWN])
+    return Finding("pages", ok=False, detail=shown, advice="export what can be read, or restore a backup")
+
+
+def _references(db: apsw.Connection) -> Finding:
+    broken = db.execute("PRAGMA foreign_key_check").fetchall()
+    if not broken:
+        return Finding("references", ok=True, detail="nothing points to what is not there")
+    tables = ", ".join(sorted({line[0] for line in broken}))
+    detail = f"{len(broken)} lines of {tables} point to what is not there"
+    return Finding("references", ok=False, detail=detail, advice="restore a backup")
+
+
+def _text_index(db: apsw.Connection) -> Finding:
+    try:
+        db.execute(INSPECT)
+    except apsw.CorruptError:
+        db.execute(REBUILD)
+        return Finding("text index", ok=True, detail="was damaged and has been rebuilt from the stored words")
+    return Finding("text index", ok=True, detail="agrees with the stored words")
+
+
+def _unindexed(db: apsw.Connection) -> Finding:
+    missing = db.execute(UNINDEXED).get
+    if not missing:
+        return Finding("words", ok=True, detail="every memory has its words")
+    detail = f"{missing} memories have no words in the text index"
+    return Finding("words", ok=False, detail=detail, advice="export and import them again")
+
+
+def _counter(db: apsw.Connection, name: str, question: str, repair: str) -> Finding:
+    if db.execute(question).get:
+        return Finding(name, ok=True, detail="are right")
+    db.execute(repair)
+    return Finding(name, ok=True, detail="were wrong and have been counted again")

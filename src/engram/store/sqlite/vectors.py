@@ -1,0 +1,281 @@
+"""The vectors, space by space: 8-bit rows as the truth, and marks that tell an index what changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import apsw
+import numpy as np
+from numpy.typing import NDArray
+
+from engram.errors import EmbedderMismatch
+from engram.model.axes import Status
+from engram.model.vectors import Space
+from engram.ports import Embedded, VectorChanges, VectorRows
+from engram.store.sqlite import records
+from engram.store.sqlite.readers import Readers, snapshot
+from engram.store.sqlite.writer import Writer
+from engram.vectors.quantize import quantize, restore
+from engram.vectors.signatures import sign
+
+Floats = NDArray[np.float32]
+
+STRIDE = 1 << 40
+"""An embedding's id is its space's number times this, plus the memory's row."""
+SIGN_BATCH = 10_000
+"""Rows that are given signatures in one go: bounds the memory it takes."""
+STATUS_PLACE = {status.value: place for place, status in enumerate(Status)}
+
+ADD_SPACE = """
+INSERT INTO spaces (key)
+VALUES (:key)
+ON CONFLICT DO NOTHING
+"""
+
+FIND_SPACE = """
+SELECT id, centre
+FROM spaces
+WHERE key = :key
+"""
+
+SIZES = """
+SELECT key, vectors
+FROM spaces
+"""
+
+PUT_VECTOR = """
+INSERT INTO embeddings (id, scale, vector)
+VALUES (:id, :scale, :vector)
+ON CONFLICT (id) DO UPDATE SET
+  scale = excluded.scale,
+  vector = excluded.vector
+"""
+
+# Replacing gives the mark a new, highest seq.
+PUT_MARK = """
+INSERT OR REPLACE INTO marks (row, space, gone, namespace, scope, status, signature)
+VALUES (:row, :space, 0, :namespace, :scope, :status, :signature)
+"""
+
+MOVE_MARKS = """
+INSERT OR REPLACE INTO marks (row, space, gone, namespace, scope, status, signature)
+SELECT row, space, gone, :namespace, :scope, :status, signature
+FROM marks
+WHERE row = :row
+  AND gone = 0
+"""
+
+DROP_VECTORS = """
+DELETE FROM embeddings
+WHERE id IN (SELECT space * 1099511627776 + row FROM marks WHERE row = :row)
+"""
+
+DROP_MARKS = """
+INSERT OR REPLACE INTO marks (row, space, gone, namespace, scope, status, signature)
+SELECT row, space, 1, namespace, scope, status, NULL
+FROM marks
+WHERE row = :row
+  AND gone = 0
+"""
+
+LAST_CHANGE = """
+SELECT coalesce(max(seq), 0)
+FROM marks
+"""
+
+CHANGES = """
+SELECT seq, row, gone, namespace, scope, status, signature
+FROM marks
+WHERE seq > :after
+  AND space = :space
+ORDER BY seq
+LIMIT :limit
+"""
+
+ROWS = """
+SELECT e.id - :base, e.scale, e.vector
+FROM json_each(:keys) AS k
+JOIN embeddings AS e ON e.id = :base + k.value
+"""
+
+SET_CENTRE = """
+UPDATE spaces
+SET centre = :centre
+WHERE id = :space
+"""
+
+BATCH = """
+SELECT id - :base, scale, vector
+FROM embeddings
+WHERE id > :after
+  AND id < :end
+ORDER BY id
+LIMIT :limit
+"""
+
+SIGN_MARK = """
+INSERT OR REPLACE INTO marks (row, space, gone, namespace, scope, status, signature)
+SELECT row, space, gone, namespace, scope, status, :signature
+FROM marks
+WHERE row = :row
+  AND space = :space
+"""
+
+
+class SqliteVectors:
+    """Implements `ports.Vectors`. Used by any thread."""
+
+    def __init__(self, readers: Readers, writer: Writer | None) -> None:
+        self._readers = readers
+        self._writer = writer
+
+    def changes(self, space: Space, after: int, limit: int) -> VectorChanges:
+        """What changed after a point, for an index that keeps itself in step."""
+        with self._readers.lend() as db, snapshot(db):
+            last = db.execute(LAST_CHANGE).get
+            number, centre = _find(db, space) if last > after else (None, None)
+            if number is None:
+                return _changes([], max(last, after), None, more=False)
+            values = {"after": after, "space": number, "limit": limit + 1}
+            lines = db.execute(CHANGES, values).fetchall()
+        more = len(lines) > limit
+        shown = lines[:limit]
+        return _changes(shown, shown[-1][0] if more else last, _width(space, centre), more=more)
+
+    def rows(self, space: Space, keys: Sequence[int]) -> VectorRows:
+        """Stored vectors of these keys."""
+        with self._readers.lend() as db:
+            values = {"base": base_of(db, space), "keys": records.as_list(map(int, keys))}
+            lines = db.execute(ROWS, values).fetchall()
+        return _rows(lines, space.dims)
+
+    def centre(self, space: Space) -> Floats | None:
+        """What signatures of this space are centred on."""
+        with self._readers.lend() as db:
+            return _find(db, space)[1]
+
+    def sign(self, space: Space, centre: Floats) -> None:
+        """Fix the centre of a space and give every row its signature, in one transaction."""
+        if self._writer is not None:
+            self._writer.run(lambda db: _sign_all(db, space, np.asarray(centre, dtype=np.float32)))
+
+    def spaces(self) -> dict[str, int]:
+        """Each space's key with the number of its vectors."""
+        with self._readers.lend() as db:
+            return sizes(db)
+
+
+# ---------------------------------------------------------------- inside the writer
+
+
+def put(db: apsw.Connection, row: int, vector: Embedded, place: tuple[int, int], status: str) -> None:
+    """Set a memory's vector in a space; `place` is the numbers of its scope and namespace."""
+    one = np.asarray(vector.vector, dtype=np.float32).reshape(1, -1)
+    if one.shape[1] != vector.space.dims:
+        raise EmbedderMismatch(f"The vector has {one.shape[1]} dimensions, {vector.space.key} has {vector.space.dims}.")
+    db.execute(ADD_SPACE, {"key": vector.space.key})
+    space, centre = _find(db, vector.space)
+    if space is None:
+        raise AssertionError("a space that was just added is there")
+    bytes_, scales = quantize(one)
+    db.execute(PUT_VECTOR, {"id": space * STRIDE + row, "scale": float(scales[0]), "vector": bytes_.tobytes()})
+    db.execute(
+        PUT_MARK,
+        {
+            "row": row,
+            "space": space,
+            "namespace": place[1],
+            "scope": place[0],
+            "status": STATUS_PLACE[status],
+            "signature": None if centre is None else sign(restore(bytes_, scales), centre).tobytes(),
+        },
+    )
+
+
+def move(db: apsw.Connection, row: int, place: tuple[int, int], status: str) -> None:
+    """Tell the indexes that a memory's status or scope is another one now."""
+    values = {"row": row, "scope": place[0], "namespace": place[1], "status": STATUS_PLACE[status]}
+    db.execute(MOVE_MARKS, values)
+
+
+def drop(db: apsw.Connection, row: int) -> None:
+    """Take away a memory's vectors in all spaces, and leave word of it."""
+    db.execute(DROP_VECTORS, {"row": row})
+    db.execute(DROP_MARKS, {"row": row})
+
+
+def _sign_all(db: apsw.Connection, space: Space, centre: Floats) -> None:
+    db.execute(ADD_SPACE, {"key": space.key})
+    number, _ = _find(db, space)
+    db.execute(SET_CENTRE, {"space": number, "centre": centre.tobytes()})
+    for batch in _batches(db, base_of(db, space), space.dims):
+        signatures = sign(restore(batch.rows, batch.scales), centre)
+        lines = zip(batch.keys.tolist(), signatures, strict=True)
+        db.executemany(
+            SIGN_MARK,
+            ({"row": row, "space": number, "signature": bits.tobytes()} for row, bits in lines),
+        )
+
+
+def _batches(db: apsw.Connection, base: int, dims: int) -> Iterator[VectorRows]:
+    after = base
+    while True:
+        values = {"base": base, "after": after, "end": base + STRIDE, "limit": SIGN_BATCH}
+        lines = db.execute(BATCH, values).fetchall()
+        if not lines:
+            return
+        yield _rows(lines, dims)
+        after = base + lines[-1][0]
+
+
+# ---------------------------------------------------------------- shared
+
+
+def base_of(db: apsw.Connection, space: Space) -> int:
+    """What to add to a row to get the id of its vector; below every id while the space is unknown."""
+    number, _ = _find(db, space)
+    return -STRIDE if number is None else number * STRIDE
+
+
+def sizes(db: apsw.Connection) -> dict[str, int]:
+    """Each space's key with the number of its vectors."""
+    return dict(db.execute(SIZES).fetchall())
+
+
+def _find(db: apsw.Connection, space: Space) -> tuple[int | None, Floats | None]:
+    line = db.execute(FIND_SPACE, {"key": space.key}).fetchone()
+    if line is None:
+        return None, None
+    number, centre = line
+    return number, None if centre is None else np.frombuffer(centre, dtype=np.float32)
+
+
+def _width(space: Space, centre: Floats | None) -> int | None:
+    """Bytes of a signature; None while there are none."""
+    return None if centre is None else -(-space.dims // 8)
+
+
+def _rows(lines: list[tuple[Any, ...]], dims: int) -> VectorRows:
+    keys, scales, blobs = zip(*lines, strict=True) if lines else ((), (), ())
+    rows = np.frombuffer(b"".join(blobs), dtype=np.int8).reshape(len(lines), dims)
+    return VectorRows(np.array(keys, dtype=np.int64), rows, np.array(scales, dtype=np.float32))
+
+
+def _changes(lines: list[tuple[Any, ...]], upto: int, width: int | None, *, more: bool) -> VectorChanges:
+    """Lines of `CHANGES` as arrays; `width` is the length of a signature, None while there are none."""
+    live = [line for line in lines if not line[2]]
+    _, keys, _, namespaces, scopes, statuses, blobs = zip(*live, strict=True) if live else ((),) * 7
+    bits = None
+    if width is not None:
+        bits = np.frombuffer(b"".join(blobs), dtype=np.uint8).reshape(len(live), width)
+    return VectorChanges(
+        upto=upto,
+        keys=np.array(keys, dtype=np.int64),
+        scopes=np.array(scopes, dtype=np.int32),
+        namespaces=np.array(namespaces, dtype=np.int32),
+        statuses=np.array(statuses, dtype=np.int8),
+        signatures=bits,
+        gone=np.array([line[1] for line in lines if line[2]], dtype=np.int64),
+        more=more,
+    )

@@ -1,0 +1,114 @@
+"""A reach and filters come in, the clauses that ask for them come out, with their named values.
+
+Each clause is written out here; which of them stand in a statement depends on the question, what they compare
+with is always bound, never pasted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from engram.model.filters import Filters
+from engram.ports import Reach
+from engram.store.sqlite.records import as_list, micros
+
+IN_NAMESPACE = "m.scope IN (SELECT id FROM scopes WHERE namespace = :namespace)"
+IN_SCOPES = "m.scope IN (SELECT value FROM json_each(:scopes))"
+
+ONE_OF = {
+    "statuses": "m.status IN (SELECT value FROM json_each(:statuses))",
+    "kinds": "m.kind IN (SELECT value FROM json_each(:kinds))",
+    "categories": "m.category IN (SELECT value FROM json_each(:categories))",
+    "types": "m.type IN (SELECT value FROM json_each(:types))",
+    "layers": "m.layer IN (SELECT value FROM json_each(:layers))",
+    "verifications": "m.verification IN (SELECT value FROM json_each(:verifications))",
+    "tiers": "m.tier IN (SELECT value FROM json_each(:tiers))",
+    "speakers": "m.speaker IN (SELECT value FROM json_each(:speakers))",
+    "sources": "m.source IN (SELECT value FROM json_each(:sources))",
+    "tags_any": "m.row IN (SELECT row FROM memory_tags WHERE tag IN (SELECT value FROM json_each(:tags_any)))",
+    "tags_all": """m.row IN (
+      SELECT row
+      FROM memory_tags
+      WHERE tag IN (SELECT value FROM json_each(:tags_all))
+      GROUP BY row
+      HAVING count(*) = json_array_length(:tags_all)
+    )""",
+    "entities": "m.row IN (SELECT row FROM mentions WHERE name IN (SELECT value FROM json_each(:entities)))",
+}
+
+SINCE_OR_UNTIL = {
+    "created_since": "m.created_at >= :created_since",
+    "created_until": "m.created_at <= :created_until",
+    "happened_since": "coalesce(m.event_time, m.created_at) >= :happened_since",
+    "happened_until": "coalesce(m.event_time, m.created_at) <= :happened_until",
+    "accessed_since": "m.last_accessed >= :accessed_since",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """Clauses that all hold, and the values they name."""
+
+    clauses: tuple[str, ...]
+    values: dict[str, Any]
+
+    @property
+    def sql(self) -> str:
+        """The clauses as a condition; `TRUE` when nothing is asked."""
+        return "\n  AND ".join(self.clauses) or "TRUE"
+
+
+def where(reach: Reach, filters: Filters) -> Where:
+    """What a memory `m` must satisfy to be seen."""
+    clauses: list[str] = []
+    values: dict[str, Any] = {}
+    _place(reach, clauses, values)
+    _one_of(filters, clauses, values)
+    _times(filters, clauses, values)
+    _levels(filters, clauses, values)
+    return Where(tuple(clauses), values)
+
+
+def _place(reach: Reach, clauses: list[str], values: dict[str, Any]) -> None:
+    if reach.everything:
+        return
+    if reach.namespace is not None:
+        clauses.append(IN_NAMESPACE)
+        values["namespace"] = reach.namespace
+    else:
+        clauses.append(IN_SCOPES)
+        values["scopes"] = as_list(sorted(reach.scopes))
+
+
+def _one_of(filters: Filters, clauses: list[str], values: dict[str, Any]) -> None:
+    for name, clause in ONE_OF.items():
+        wanted = getattr(filters, name)
+        if wanted:
+            clauses.append(clause)
+            values[name] = as_list(wanted)
+    if filters.entities:
+        values["entities"] = as_list({name.casefold() for name in filters.entities})
+    if filters.session:
+        clauses.append("m.session = :session")
+        values["session"] = filters.session
+
+
+def _times(filters: Filters, clauses: list[str], values: dict[str, Any]) -> None:
+    for name, clause in SINCE_OR_UNTIL.items():
+        moment = getattr(filters, name)
+        if moment is not None:
+            clauses.append(clause)
+            values[name] = micros(moment)
+
+
+def _levels(filters: Filters, clauses: list[str], values: dict[str, Any]) -> None:
+    if filters.min_importance > 0:
+        clauses.append("m.importance >= :min_importance")
+        values["min_importance"] = filters.min_importance
+    if filters.min_confidence > 0:
+        clauses.append("m.confidence >= :min_confidence")
+        values["min_confidence"] = filters.min_confidence
+    if filters.pinned is not None:
+        clauses.append("m.pinned = :pinned")
+        values["pinned"] = int(filters.pinned)

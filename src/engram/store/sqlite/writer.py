@@ -1,0 +1,138 @@
+"""The one thread that writes: work comes in from many threads, goes to disk in groups, and callers are woken.
+
+A group is one transaction; each piece of work is a savepoint in it, so that one that fails leaves nothing
+behind and does not harm the others. Nobody is told "done" before the commit.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from typing import Any
+
+import apsw
+
+from engram.errors import StoreError
+from engram.store.sqlite.connection import Opener
+from engram.store.sqlite.faults import DISK_TROUBLE, translate
+from engram.store.sqlite.line import Line
+
+Task = Callable[[apsw.Connection], Any]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Job:
+    """A task and the promise to whoever waits for it."""
+
+    task: Task
+    alone: bool = False
+    """Runs outside of any transaction and group: for upkeep."""
+    done: Future[Any] = field(default_factory=Future)
+
+
+class Writer:
+    """Owns the write connection. Its thread starts at once and ends with `close`."""
+
+    def __init__(self, opener: Opener, db: apsw.Connection) -> None:
+        self._opener = opener
+        self._db = db
+        self._line: Line[Job] = Line(opener.settings.queue_limit)
+        self._thread = threading.Thread(target=self._run, name="engram-writer", daemon=True)
+        self._thread.start()
+
+    def run(self, task: Task, *, alone: bool = False) -> Any:
+        """Hand over a task and wait until it is on disk."""
+        if threading.current_thread() is self._thread:
+            raise StoreError("A piece of work may not write by itself: use the unit it was given.")
+        job = Job(task, alone)
+        self._line.put(job, self._opener.settings.busy_timeout_s)
+        return job.done.result()
+
+    def run_later(self, task: Task) -> None:
+        """Hand over a task without waiting. Raises Overloaded when the line is full."""
+        self._line.put(Job(task), 0)
+
+    def close(self) -> None:
+        """Finish what is waiting, then close the connection."""
+        self._line.close()
+        if threading.current_thread() is not self._thread:
+            self._thread.join()
+
+    @property
+    def waiting(self) -> int:
+        """How much work waits."""
+        return len(self._line)
+
+    def _run(self) -> None:
+        while jobs := self._line.take(self._opener.settings.group_limit):
+            for group in _split(jobs):
+                self._settle(group)
+        self._db.close()
+
+    def _settle(self, group: list[Job]) -> None:
+        """Carry out a group and keep the promises, whatever happens."""
+        try:
+            outcomes = self._alone(group[0]) if group[0].alone else self._together(group)
+        except apsw.Error as error:
+            fault = translate(error, self._opener.path, self._opener.settings.busy_timeout_s)
+            outcomes = [(fault, None)] * len(group)
+        for job, (fault, result) in zip(group, outcomes, strict=True):
+            if fault is None:
+                job.done.set_result(result)
+            else:
+                job.done.set_exception(fault)
+
+    def _together(self, group: list[Job]) -> list[tuple[BaseException | None, Any]]:
+        self._db.execute("BEGIN IMMEDIATE")
+        try:
+            outcomes = [self._one(job) for job in group]
+            self._db.execute("COMMIT")
+        except apsw.Error:
+            self._roll_back()
+            raise
+        return outcomes
+
+    def _one(self, job: Job) -> tuple[BaseException | None, Any]:
+        """One piece of work, all of it or nothing. A full disk ends the whole group."""
+        self._db.execute("SAVEPOINT work")
+        try:
+            result = job.task(self._db)
+        except DISK_TROUBLE:
+            raise
+        except Exception as error:  # noqa: BLE001 - the worker loop: the caller gets it, the thread lives on
+            self._db.execute("ROLLBACK TO work")
+            self._db.execute("RELEASE work")
+            return self._spoken(error), None
+        self._db.execute("RELEASE work")
+        return None, result
+
+    def _alone(self, job: Job) -> list[tuple[BaseException | None, Any]]:
+        try:
+            return [(None, job.task(self._db))]
+        except Exception as error:  # noqa: BLE001 - the worker loop
+            self._roll_back()
+            return [(self._spoken(error), None)]
+
+    def _spoken(self, error: Exception) -> Exception:
+        if not isinstance(error, apsw.Error):
+            return error
+        fault = translate(error, self._opener.path, self._opener.settings.busy_timeout_s)
+        fault.__cause__ = error
+        return fault
+
+    def _roll_back(self) -> None:
+        if self._db.in_transaction:
+            self._db.execute("ROLLBACK")
+
+
+def _split(jobs: list[Job]) -> list[list[Job]]:
+    """The jobs in their order, those that run alone by themselves."""
+    groups: list[list[Job]] = []
+    for job in jobs:
+        if job.alone or not groups or groups[-1][0].alone:
+            groups.append([job])
+        else:
+            groups[-1].append(job)
+    return groups
