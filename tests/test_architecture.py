@@ -134,8 +134,8 @@ def imports(root: Path) -> Iterator[Import]:
     for module, path in known.items():
         tree = ast.parse(path.read_text(encoding="utf-8"))
         for node in ast.walk(tree):
-            for target in reached(node, module, is_package=path.name == "__init__.py"):
-                yield Import(module, getattr(node, "lineno", 0), nearest(target, known))
+            for full, home in reached(node, module, is_package=path.name == "__init__.py"):
+                yield Import(module, getattr(node, "lineno", 0), full if full in known else home)
 
 
 def modules(root: Path) -> dict[str, Path]:
@@ -147,31 +147,23 @@ def modules(root: Path) -> dict[str, Path]:
     return found
 
 
-def reached(node: ast.AST, module: str, *, is_package: bool) -> Iterator[str]:
-    """The full names that one piece of code imports."""
+def reached(node: ast.AST, module: str, *, is_package: bool) -> Iterator[tuple[str, str]]:
+    """The full names that one piece of code imports, each with the module it is in if it is none."""
     match node:
         case ast.Import(names=names):
-            yield from (alias.name for alias in names)
+            yield from ((alias.name, alias.name) for alias in names)
         case ast.ImportFrom(module=name, names=names, level=level):
             start = name or ""
             if level:
                 names_above = module.split(".")
                 above = names_above[: len(names_above) + is_package - level]
                 start = ".".join([*above, name] if name else above)
-            yield from (f"{start}.{alias.name}" for alias in names)
+            yield from ((f"{start}.{alias.name}", start) for alias in names)
         case ast.Call(
             func=ast.Name(id="import_module" | "__import__") | ast.Attribute(attr="import_module"),
             args=[ast.Constant(value=str(name)), *_],
         ):
-            yield name
-
-
-def nearest(target: str, known: dict[str, Path]) -> str:
-    """`engram.model.Memory` names a class: the module it reaches is `engram.model`."""
-    name = target
-    while "." in name and name not in known and name.startswith("engram."):
-        name = name.rpartition(".")[0]
-    return name if name in known else target
+            yield name, name
 
 
 def grow(root: Path, files: dict[str, str]) -> Path:
