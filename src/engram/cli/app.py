@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import sys
 from collections.abc import Sequence
@@ -82,6 +81,8 @@ class App(click.Group):
         """As click does, with a guess when the name is unknown."""
         known = self.list_commands(ctx)
         if args and args[0] not in known and not args[0].startswith("-"):
+            import difflib
+
             near = difflib.get_close_matches(args[0], known, n=1)
             hint = f" Did you mean {near[0]!r}?" if near else " `engram --help` lists them all."
             ctx.fail(f"There is no command {args[0]!r}.{hint}")

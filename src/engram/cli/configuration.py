@@ -69,9 +69,9 @@ def get_setting(run: Run, name: str) -> None:
 @pass_run
 def paths(run: Run) -> None:
     """Where the memory and the configuration lie."""
-    with run.open() as memory:
-        file = memory.path
-    found = run.config_path
+    from engram.engine import default_file
+
+    file, found = run.file or str(default_file()), run.config_path
     if run.json:
         say_json(
             {

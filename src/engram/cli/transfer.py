@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import sys
+import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -29,16 +29,21 @@ if TYPE_CHECKING:
 CHUNK = 500
 """Lines remembered together: large enough to be quick, small enough that a break loses little."""
 REFUSALS_SHOWN = 20
+DRAWN_BY_ENGINE = "engine"
+"""Relations of this origin come back by themselves: the engine draws them anew from what it reads."""
+
+Line = tuple[int, Mapping[str, Any], Draft]
 
 
 @dataclass
 class Report:
     """What became of the lines so far."""
 
+    dry: bool = False
     counts: Counter[str] = field(default_factory=Counter)
     refused: list[dict[str, Any]] = field(default_factory=list)
     skipped: int = 0
-    dry: bool = False
+    related: int = 0
 
     def refuse(self, number: int, error: EngramError) -> None:
         """Note a line that was not taken."""
@@ -53,7 +58,30 @@ class Report:
         """The report as one object."""
         names = ("valid",) if self.dry else tuple(str(outcome) for outcome in Outcome)
         counts = {name: self.counts[name] for name in names}
-        return {"dry_run": self.dry, **counts, "skipped": self.skipped, "refused": self.refused}
+        rest = {"related": self.related, "skipped": self.skipped, "refused": self.refused}
+        return {"dry_run": self.dry, **counts, **rest}
+
+
+@dataclass
+class Moved:
+    """Where the memories of another file are now, and the relations that people drew between them there."""
+
+    ids: dict[str, str] = field(default_factory=dict)
+    edges: list[Mapping[str, Any]] = field(default_factory=list)
+
+    def note(self, record: Mapping[str, Any], new_id: str) -> None:
+        """A line became this memory."""
+        old_id, edges = record.get("id"), record.get("edges")
+        if isinstance(old_id, str):
+            self.ids[old_id] = new_id
+        for edge in edges if isinstance(edges, list) else ():
+            # Both ends of a relation carry it in their line; it is drawn once.
+            if (
+                isinstance(edge, dict)
+                and edge.get("source") == old_id
+                and edge.get("origin") != DRAWN_BY_ENGINE
+            ):
+                self.edges.append(edge)
 
 
 @command("import")
@@ -67,18 +95,19 @@ def import_lines(run: Run, file: IO[bytes], dry_run: bool) -> None:
     stored twice. Lines whose status is not active are skipped. With --project … every line goes there.
     """
     report = Report(dry=dry_run)
-    drafts = _drafts(run, file, report)
+    lines = _read(run, file, report)
     if dry_run:
-        report.counts["valid"] = sum(1 for _ in drafts)
+        report.counts["valid"] = sum(1 for _ in lines)
     else:
         with run.open(whole_file=True) as memory, steps(run, "importing") as counting:
-            _remember(memory, drafts, report, counting)
+            moved = _remember(memory, lines, report, counting)
+            report.related = _relate(memory, moved)
     _say_report(run, report)
     if report.refused and not report.taken:
         raise click.exceptions.Exit(BAD_INPUT)
 
 
-def _drafts(run: Run, file: IO[bytes], report: Report) -> Iterator[tuple[int, Draft]]:
+def _read(run: Run, file: IO[bytes], report: Report) -> Iterator[Line]:
     """Every line that can be a memory, with its number; the report hears of the others."""
     for number, raw in enumerate(file, 1):
         if not raw.strip():
@@ -92,7 +121,7 @@ def _drafts(run: Run, file: IO[bytes], report: Report) -> Iterator[tuple[int, Dr
         except InvalidInput as error:
             report.refuse(number, error)
             continue
-        yield number, replace(draft, scope=run.scope) if run.is_scoped else draft
+        yield number, record, replace(draft, scope=run.scope) if run.is_scoped else draft
 
 
 def _record(number: int, raw: bytes) -> Mapping[str, Any]:
@@ -105,17 +134,34 @@ def _record(number: int, raw: bytes) -> Mapping[str, Any]:
     return record
 
 
-def _remember(memory: Engram, drafts: Iterable[tuple[int, Draft]], report: Report, counting: Steps) -> None:
-    lines = iter(drafts)
-    while chunk := list(islice(lines, CHUNK)):
-        answers = memory.remember_many([draft for _, draft in chunk], partial=True)
-        for (number, _), answer in zip(chunk, answers, strict=True):
+def _remember(memory: Engram, lines: Iterable[Line], report: Report, counting: Steps) -> Moved:
+    moved, waiting = Moved(), iter(lines)
+    while chunk := list(islice(waiting, CHUNK)):
+        answers = memory.remember_many([draft for _, _, draft in chunk], partial=True)
+        for (number, record, _), answer in zip(chunk, answers, strict=True):
             match answer:
-                case Receipt(outcome=outcome):
-                    report.counts[str(outcome)] += 1
+                case Receipt():
+                    report.counts[str(answer.outcome)] += 1
+                    moved.note(record, answer.memory.id)
                 case Refusal(error=error):
                     report.refuse(number, error)
         counting.add(len(chunk))
+    return moved
+
+
+def _relate(memory: Engram, moved: Moved) -> int:
+    """Draw the relations again; one whose other end did not come, or that closes a circle, is left out."""
+    drawn = 0
+    for edge in moved.edges:
+        source, target = moved.ids.get(str(edge["source"])), moved.ids.get(str(edge.get("target")))
+        if source and target and source != target:
+            weights = {name: edge[name] for name in ("weight", "confidence") if name in edge}
+            try:
+                memory.relate(source, target, str(edge.get("type")), **weights)
+            except InvalidInput:
+                continue
+            drawn += 1
+    return drawn
 
 
 def _say_report(run: Run, report: Report) -> None:
@@ -128,6 +174,7 @@ def _say_report(run: Run, report: Report) -> None:
         click.echo(f"and {len(report.refused) - REFUSALS_SHOWN:,} more: --json lists them all", err=True)
     if not run.quiet:
         told = [f"{count:,} {name}" for name, count in report.counts.items() if count]
+        told += [counted(report.related, "relation")] if report.related else []
         told += [f"{report.skipped:,} skipped (not active)"] if report.skipped else []
         told += [f"{len(report.refused):,} refused"] if report.refused else []
         title = "checked, nothing was stored:" if report.dry else "imported:"
@@ -140,23 +187,33 @@ def _say_report(run: Run, report: Report) -> None:
 def export(run: Run, file: str) -> None:
     """Write every memory as a line of JSON.
 
-    Every status and every namespace; with --project … only what is seen from there. `engram import`
-    reads it back.
+    Oldest first, in every status and every namespace; with --project … only what is seen from there.
+    `engram import` reads it back.
     """
-    with (
-        run.open(whole_file=True) as memory,
-        click.open_file(file, "w", encoding="utf-8", atomic=file != "-") as out,
-        steps(run, "exporting", memory.stats().memories) as counting,
-    ):
-        for record in memory.export(scope=run.scope if run.is_scoped else None):
-            out.write(json.dumps(plain(record), ensure_ascii=False) + "\n")
-            counting.add(1)
-    if file != "-" and not run.quiet:
-        _say_exported(run, counting.done, file)
-
-
-def _say_exported(run: Run, count: int, file: str) -> None:
+    with run.open(whole_file=True) as memory, steps(run, "exporting", memory.stats().memories) as counting:
+        records = memory.export(scope=run.scope if run.is_scoped else None)
+        with click.open_file(file, "w", encoding="utf-8", atomic=file != "-") as out:
+            for line in _oldest_first(json.dumps(plain(one), ensure_ascii=False) for one in records):
+                out.write(f"{line}\n")
+                counting.add(1)
+    if file == "-" or run.quiet:
+        return
     if run.json:
-        say_json({"exported": count, "file": file})
-    elif sys.stdout.isatty() or not run.json:
-        say(run, text(("exported", "bold green"), f" {counted(count, 'memory', 'memories')} to {file}"))
+        say_json({"exported": counting.done, "file": file})
+    else:
+        say(
+            run,
+            text(("exported", "bold green"), f" {counted(counting.done, 'memory', 'memories')} to {file}"),
+        )
+
+
+def _oldest_first(newest_first: Iterable[str]) -> Iterator[str]:
+    """The lines in reverse, by way of a temporary file: an import must meet a talk in its own order."""
+    with tempfile.TemporaryFile() as spool:
+        ends = [0]
+        for line in newest_first:
+            spool.write(line.encode())
+            ends.append(spool.tell())
+        for start, end in zip(reversed(ends[:-1]), reversed(ends[1:]), strict=True):
+            spool.seek(start)
+            yield spool.read(end - start).decode()

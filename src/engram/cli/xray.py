@@ -73,7 +73,7 @@ def _part(name: str, share: float) -> Text:
 def _evidence(evidence: Evidence) -> Text:
     value = f"{evidence.value:.3f}".rstrip("0").rstrip(".")
     note = f"  {line(evidence.note)}" if evidence.note else ""
-    return text((f"{line(evidence.name):<18} ", "dim"), f"{value:>7}", (note, "dim"))
+    return text((f"{line(evidence.name):<26} ", "dim"), f"{value:>7}", (note, "dim"))
 
 
 def _dropped(answer: Recall) -> Tree:

@@ -1,0 +1,166 @@
+"""The installed command in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+
+from engram.cli.app import COMMANDS, app
+from tests.cli.shell import Shell
+
+START = "from engram.cli import main; main()"
+HEAVY = ("numpy", "apsw", "httpx", "rich", "engram.engine", "engram.bench.commands", "engram.cli.demo")
+
+
+def engram(*words: str, stdin: str = "", **variables: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", START, *words],
+        input=stdin,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
+        env={**os.environ, "PYTHONUTF8": "1", **variables},
+    )
+
+
+def test_help_lists_every_command_and_loads_nothing_heavy() -> None:
+    watch = f"import atexit, sys; atexit.register(lambda: print(*sys.modules, file=sys.stderr)); {START}"
+
+    done = subprocess.run([sys.executable, "-c", watch, "--help"], capture_output=True, text=True, check=True)
+
+    assert all(f"  {name} " in done.stdout for section in COMMANDS.values() for name in section)
+    assert "Exit codes" in done.stdout
+    assert set(HEAVY) & set(done.stderr.split()) == set()
+
+
+def test_the_table_of_commands_says_what_each_command_says_itself() -> None:
+    context = click.Context(app)
+    for section in COMMANDS.values():
+        for name, (_, _, what) in section.items():
+            command = app.get_command(context, name)
+            assert command is not None
+            assert (command.name, (command.help or "").split("\n")[0]) == (name, what)
+
+
+def test_every_command_answers_to_help(shell: Shell) -> None:
+    for section in COMMANDS.values():
+        for name in section:
+            assert shell.says(name, "--help").startswith(f"Usage: app {name}")
+
+
+def test_every_option_that_a_person_sees_is_explained() -> None:
+    context = click.Context(app)
+    commands = [
+        app,
+        *(app.get_command(context, name) for name in app.list_commands(context) if name != "bench"),
+    ]
+    unexplained = [
+        f"{command.name} {option.opts[0]}"
+        for command in commands
+        if command is not None
+        for option in command.params
+        if isinstance(option, click.Option) and not option.help
+    ]
+    assert unexplained == []
+
+
+def test_a_pipe_and_a_question_work_in_processes_of_their_own(home: Path, tmp_path: Path) -> None:
+    file = str(tmp_path / "memory.engram")
+
+    stored = engram("remember", "-", stdin="Mein Name ist Zoë 🦉\n", ENGRAM_FILE=file)
+    asked = engram("--json", "recall", "Zoë", ENGRAM_FILE=file)
+    nothing = engram("recall", "quantum chromodynamics", ENGRAM_FILE=file)
+
+    assert (stored.returncode, stored.stdout[:7], stored.stderr) == (0, "stored ", "")
+    assert json.loads(asked.stdout)["hits"][0]["memory"]["content"] == "Mein Name ist Zoë 🦉"
+    assert nothing.returncode == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (("remember", ""), 2, "error E2001:"),
+        (("remmeber", "x"), 2, "Did you mean 'remember'?"),
+        (("show", "ffffffff"), 1, "error E2011:"),
+        (("list", "--nonsense"), 2, "error E2000:"),
+        (("list", "--set", "recall.limit=0"), 5, "error E5001:"),
+    ],
+)
+def test_errors_are_one_line_on_stderr(
+    home: Path, tmp_path: Path, words: tuple[str, ...], code: int, said: str
+) -> None:
+    done = engram(*words, ENGRAM_FILE=str(tmp_path / "memory.engram"))
+
+    assert (done.returncode, done.stdout) == (code, "")
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+    as_json = engram("--json", *words, ENGRAM_FILE=str(tmp_path / "memory.engram"))
+    assert (as_json.returncode, as_json.stderr) == (code, "")
+    assert set(json.loads(as_json.stdout)["error"]) == {"code", "message"}
+
+
+def test_a_reader_that_goes_away_is_no_error(home: Path, tmp_path: Path) -> None:
+    file = str(tmp_path / "memory.engram")
+    lines = "".join(f'{{"content": "Note {n}: {"word " * 200}{n}"}}\n' for n in range(200))
+    assert engram("import", "-", stdin=lines, ENGRAM_FILE=file).returncode == 0
+
+    with subprocess.Popen(
+        [sys.executable, "-c", START, "export"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "ENGRAM_FILE": file},
+    ) as reading:
+        assert reading.stdout is not None
+        assert reading.stderr is not None
+        reading.stdout.readline()
+        reading.stdout.close()
+        complaint = reading.stderr.read()
+    assert complaint == b""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals differ there")
+def test_an_interrupt_leaves_with_130(home: Path, tmp_path: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", START, "remember", "-"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "ENGRAM_FILE": str(tmp_path / "memory.engram"), "PYTHONPROFILEIMPORTTIME": "1"},
+    ) as waiting:
+        assert waiting.stderr is not None
+        # It reads stdin once the command's own module is loaded.
+        while b"engram.cli.remember" not in waiting.stderr.readline():
+            pass
+        waiting.send_signal(signal.SIGINT)
+        _, _ = waiting.communicate(timeout=60)
+    assert waiting.returncode == 130
+
+
+def test_completion_offers_commands_and_options(home: Path) -> None:
+    offered = engram(_ENGRAM_COMPLETE="bash_complete", COMP_WORDS="engram re", COMP_CWORD="1").stdout
+    options = engram(
+        _ENGRAM_COMPLETE="bash_complete", COMP_WORDS="engram recall --exp", COMP_CWORD="2"
+    ).stdout
+
+    assert {line.partition(",")[2] for line in offered.split()} == {
+        "remember",
+        "recall",
+        "restore",
+        "relate",
+        "reembed",
+    }
+    assert "--explain" in options
+
+
+def test_no_color_holds_for_errors_and_tables(home: Path, tmp_path: Path) -> None:
+    done = engram("list", "--no-color", ENGRAM_FILE=str(tmp_path / "memory.engram"), FORCE_COLOR="1")
+
+    assert "\x1b[3" not in done.stdout
