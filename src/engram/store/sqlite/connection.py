@@ -64,7 +64,7 @@ class Opener:
         return db
 
     def _write_ahead(self, db: apsw.Connection) -> None:
-        """Switch to the write-ahead log. Two processes that do this at once do not wait for each other by themselves."""
+        """Switch to the write-ahead log. SQLite itself does not wait when two processes do this at once."""
         deadline = self.clock.monotonic() + self.settings.busy_timeout_s
         while True:
             try:

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-import apsw
-
 from engram.model.axes import Layer
 from engram.model.filters import ANY_STATUS
 from engram.model.pages import Stats
 from engram.model.vectors import Space
 from engram.ports import Reach
 from engram.store.sqlite import vectors
+from engram.store.sqlite.query import Db, ask, ask_value
 from engram.store.sqlite.views import where
 
 GROUPS = """
@@ -76,11 +75,11 @@ WHERE {seen}
 """
 
 
-def stats(db: apsw.Connection, reach: Reach, space: Space | None) -> Stats:
+def stats(db: Db, reach: Reach, space: Space | None) -> Stats:
     """Counts of what the reach covers."""
     seen = where(reach, ANY_STATUS)
     by: tuple[Counter[str], ...] = (Counter(), Counter(), Counter(), Counter())
-    for *names, layer, count in db.execute(_seen(GROUPS, seen.sql), seen.values):
+    for *names, layer, count in ask(db, _seen(GROUPS, seen.sql), seen.values):
         for counter, name in zip(by, (*names, Layer(layer).name.lower()), strict=True):
             counter[name] += count
     status, kind, category, layers = by
@@ -98,29 +97,29 @@ def stats(db: apsw.Connection, reach: Reach, space: Space | None) -> Stats:
     )
 
 
-def speakers(db: apsw.Connection, reach: Reach) -> frozenset[str]:
+def speakers(db: Db, reach: Reach) -> frozenset[str]:
     """Who has spoken at the places the reach covers."""
     if reach.everything:
-        return frozenset(line[0] for line in db.execute(ALL_SPEAKERS))
+        return frozenset(line[0] for line in ask(db, ALL_SPEAKERS))
     seen = where(reach, ANY_STATUS)
     place = seen.clauses[0]
-    return frozenset(line[0] for line in db.execute(_seen(SPEAKERS, place), seen.values))
+    return frozenset(line[0] for line in ask(db, _seen(SPEAKERS, place), seen.values))
 
 
-def _pending(db: apsw.Connection, space: Space | None, seen: str, values: dict[str, Any]) -> int:
+def _pending(db: Db, space: Space | None, seen: str, values: dict[str, Any]) -> int:
     if space is None:
         return 0
     return _count(db, PENDING, seen, {**values, "base": vectors.base_of(db, space)})
 
 
-def _vectors(db: apsw.Connection, reach: Reach, seen: str, values: dict[str, Any]) -> dict[str, int]:
+def _vectors(db: Db, reach: Reach, seen: str, values: dict[str, Any]) -> dict[str, int]:
     if reach.everything:
         return vectors.sizes(db)
-    return dict(db.execute(_seen(VECTORS, seen), values).fetchall())
+    return dict(ask(db, _seen(VECTORS, seen), values))
 
 
-def _count(db: apsw.Connection, sql: str, seen: str, values: dict[str, Any]) -> int:
-    return int(db.execute(_seen(sql, seen), values).get)
+def _count(db: Db, sql: str, seen: str, values: dict[str, Any]) -> int:
+    return int(ask_value(db, _seen(sql, seen), values))
 
 
 def _seen(sql: str, clauses: str) -> str:

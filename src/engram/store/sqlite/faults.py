@@ -15,21 +15,23 @@ DISK_TROUBLE = (apsw.FullError, apsw.IOError)
 
 def translate(error: apsw.Error, path: str, waited_s: float) -> StoreError | AccessDenied:
     """What happened, in words for the person who reads it."""
+    fault: StoreError | AccessDenied
     match error:
         case apsw.FullError() | apsw.IOError():
-            return DiskFull()
+            fault = DiskFull()
         case apsw.BusyError() | apsw.LockedError():
-            return StoreBusy(waited_s)
+            fault = StoreBusy(waited_s)
         case apsw.NotADBError():
-            return KeyNeeded(path)
+            fault = KeyNeeded(path)
         case apsw.CorruptError():
-            return StoreCorrupt(str(error))
+            fault = StoreCorrupt(str(error))
         case apsw.ReadOnlyError() | apsw.PermissionsError():
-            return AccessDenied(f"write to {path}")
+            fault = AccessDenied(f"write to {path}")
         case apsw.CantOpenError():
-            return StoreError(f"{path} cannot be opened: check that the folder exists and is yours.")
+            fault = StoreError(f"{path} cannot be opened: check that the folder exists and is yours.")
         case _:
-            return StoreError(f"The database refused ({type(error).__name__}): {error}")
+            fault = StoreError(f"The database refused ({type(error).__name__}): {error}")
+    return fault
 
 
 @contextmanager

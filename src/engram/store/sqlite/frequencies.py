@@ -6,7 +6,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import apsw
+from engram.store.sqlite.query import Db, ask_line, ask_value
 
 TOTALS = """
 SELECT texts, terms
@@ -44,9 +44,9 @@ class Frequencies:
         self._counts: dict[str, int] = {}
         self._texts = 0
 
-    def of(self, db: apsw.Connection, terms: Sequence[str]) -> Known:
+    def of(self, db: Db, terms: Sequence[str]) -> Known:
         """Counts of these terms, in the order asked."""
-        texts, total = db.execute(TOTALS).fetchone()
+        texts, total = ask_line(db, TOTALS) or (0, 0)
         counts = self._remembered(texts)
         found: dict[str, int] = {}
         for term in filter(_is_sayable, terms):
@@ -64,9 +64,8 @@ class Frequencies:
             return self._counts
 
 
-def _count(db: apsw.Connection, term: str) -> int:
-    line = db.execute(DOCUMENTS, {"term": term}).fetchone()
-    return line[0] if line else 0
+def _count(db: Db, term: str) -> int:
+    return ask_value(db, DOCUMENTS, {"term": term}) or 0
 
 
 def _is_sayable(term: str) -> bool:

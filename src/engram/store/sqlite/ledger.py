@@ -14,14 +14,13 @@ from enum import Enum
 from hashlib import sha256
 from typing import Any
 
-import apsw
-
 from engram.errors import BadCursor
 from engram.model.axes import Tier
 from engram.model.clock import from_micros, to_micros
 from engram.model.event import Event, Verb
 from engram.model.memory import Memory
 from engram.store.sqlite import records
+from engram.store.sqlite.query import Db, ask, ask_value
 from engram.store.sqlite.readers import Readers
 
 NEXT_OF_DAY = """
@@ -115,23 +114,23 @@ class SqliteLedger:
     def events(self, memory_id: str | None, limit: int, before: str | None = None) -> list[Event]:
         """Newest first, of one memory or of all; `before` is an event id to go on from."""
         with self._readers.lend() as db:
-            end = END if before is None else db.execute(PLACE_OF, {"id": before}).get
+            end = END if before is None else ask_value(db, PLACE_OF, {"id": before})
             if end is None:
                 raise BadCursor(str(before))
             values = {"memory": memory_id, "end": end, "limit": limit}
-            lines = db.execute(EVENTS if memory_id is None else EVENTS_OF_ONE, values).fetchall()
+            lines = ask(db, EVENTS if memory_id is None else EVENTS_OF_ONE, values)
         return [_event(line) for line in lines]
 
 
 # ---------------------------------------------------------------- inside the writer
 
 
-def append(db: apsw.Connection, what: Happening, change: Difference | None = None) -> None:
+def append(db: Db, what: Happening, change: Difference | None = None) -> None:
     """Write an event; the words of a change go where they can be erased, unless they are a secret."""
     before, after = _digested(db, change) if change else ({}, {})
     day = f"{what.at:%Y%m%d}"
     values = {
-        "id": f"EVT-{day}-{db.execute(NEXT_OF_DAY, {'day': day}).get:03d}",
+        "id": f"EVT-{day}-{ask_value(db, NEXT_OF_DAY, {'day': day}):03d}",
         "at": to_micros(what.at),
         "actor": what.actor,
         "verb": what.verb.value,
@@ -153,17 +152,17 @@ def difference(row: int, old: Memory, new: Memory) -> Difference:
     return Difference(row, before, after, is_secret=not old.tier is new.tier is Tier.CLEAR)
 
 
-def drop(db: apsw.Connection, row: int) -> None:
+def drop(db: Db, row: int) -> None:
     """Forget the words of a memory's earlier versions."""
     db.execute(DROP_WORDS, {"row": row})
 
 
-def _digested(db: apsw.Connection, change: Difference) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Both sides with digests in the place of words. The salt goes with the memory: then no guess can be checked."""
+def _digested(db: Db, change: Difference) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Both sides with digests for words. The salt goes when the memory goes: then no guess can be checked."""
     both = (dict(change.before), dict(change.after))
     if change.before.keys().isdisjoint(WORDS):
         return both
-    salt = db.execute(SALT, {"row": change.row}).get
+    salt = ask_value(db, SALT, {"row": change.row})
     for side in both:
         for name in side.keys() & set(WORDS):
             text = records.to_json(side[name]).encode()
@@ -171,7 +170,7 @@ def _digested(db: apsw.Connection, change: Difference) -> tuple[dict[str, Any], 
     return both
 
 
-def _keep_words(db: apsw.Connection, event: int, change: Difference) -> None:
+def _keep_words(db: Db, event: int, change: Difference) -> None:
     words = [name for name in WORDS if name in change.before]
     if words:
         before, after = (

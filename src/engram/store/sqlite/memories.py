@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-import apsw
-
 from engram.errors import AmbiguousId, BadCursor, NotFound
 from engram.model.clock import to_micros
 from engram.model.facts import Fact
@@ -17,6 +15,7 @@ from engram.model.scope import Access, Scope
 from engram.model.vectors import Space
 from engram.ports import Reach, View
 from engram.store.sqlite import counts, records, scopes, vectors
+from engram.store.sqlite.query import Db, ask, ask_line
 from engram.store.sqlite.readers import Readers
 from engram.store.sqlite.scopes import Places
 from engram.store.sqlite.views import where
@@ -24,19 +23,13 @@ from engram.store.sqlite.views import where
 if TYPE_CHECKING:
     from engram.ports import Keys
 
-BY_ID = (
-    records.SELECT
-    + """
+BY_ID = records.select("""
 WHERE m.id = :id
-"""
-)
+""")
 
-BY_KEYS = (
-    records.SELECT
-    + """
+BY_KEYS = records.select("""
 WHERE m.row IN (SELECT value FROM json_each(:keys))
-"""
-)
+""")
 
 BY_PREFIX = """
 SELECT m.id
@@ -70,31 +63,24 @@ LIMIT :limit
 
 AMONG = "m.row IN (SELECT value FROM json_each(:keys))"
 
-UNEMBEDDED = (
-    records.SELECT
-    + """
+UNEMBEDDED = records.select("""
 WHERE m.row > :after
   AND NOT EXISTS (SELECT 1 FROM embeddings AS e WHERE e.id = :base + m.row)
 ORDER BY m.row
 LIMIT :limit
-"""
-)
+""")
 
-BY_FACT = (
-    "SELECT f.subject, f.predicate, f.object, f.functional,"
-    + records.COLUMNS
-    + """
-FROM facts AS f
-JOIN memories AS m ON m.row = f.row
-JOIN scopes AS s ON s.id = m.scope
-JOIN namespaces AS n ON n.id = s.namespace
+BY_FACT = records.select(
+    """
+JOIN facts AS f ON f.row = m.row
 WHERE f.subject = :subject
   AND f.predicate = :predicate
   AND m.scope = :scope
   AND m.status = 'active'
 ORDER BY m.created_at DESC, m.row DESC
 LIMIT :limit
-"""
+""",
+    also="f.subject, f.predicate, f.object, f.functional",
 )
 
 HIGHEST = "\U0010ffff"
@@ -121,7 +107,7 @@ class SqliteMemories:
         with self._readers.lend() as db:
             seen = where(self._places.reach(db, access), ANY_STATUS)
             values = {**seen.values, "low": prefix, "high": prefix + HIGHEST}
-            ids = [line[0] for line in db.execute(BY_PREFIX + "  AND " + seen.sql, values)]
+            ids = [line[0] for line in ask(db, BY_PREFIX + "  AND " + seen.sql, values)]
         if not ids:
             raise NotFound(prefix)
         if prefix in ids:
@@ -133,24 +119,24 @@ class SqliteMemories:
     def read(self, keys: Sequence[int]) -> dict[int, Memory]:
         """The records of keys that a search has already allowed."""
         with self._readers.lend() as db:
-            lines = db.execute(BY_KEYS, {"keys": records.as_list(map(int, keys))}).fetchall()
+            lines = ask(db, BY_KEYS, {"keys": records.as_list(map(int, keys))})
         return dict(map(records.from_row, lines))
 
     def keys(self, ids: Sequence[str]) -> dict[str, int]:
         """The keys of full ids."""
         with self._readers.lend() as db:
-            return dict(db.execute(KEYS_OF_IDS, {"ids": records.as_list(ids)}).fetchall())
+            return dict(ask(db, KEYS_OF_IDS, {"ids": records.as_list(ids)}))
 
     def page(self, view: View, limit: int, cursor: str | None = None) -> Page:
         """Newest first."""
         with self._readers.lend() as db:
             seen = where(self._places.reach(db, view.access), view.filters)
-            sql = records.SELECT + "WHERE " + seen.sql
+            sql = records.select("WHERE " + seen.sql)
             values = {**seen.values, "limit": limit + 1}
             if cursor is not None:
                 sql += "\n  AND " + AFTER_CURSOR
                 values.update(_parse(cursor))
-            found = [records.from_row(line) for line in db.execute(sql + NEWEST, values)]
+            found = [records.from_row(line) for line in ask(db, sql + NEWEST, values)]
         shown = found[:limit]
         more = len(found) > limit and bool(shown)
         return Page(tuple(memory for _, memory in shown), _cursor(*shown[-1]) if more else None)
@@ -162,7 +148,7 @@ class SqliteMemories:
         with self._readers.lend() as db:
             seen = where(self._places.reach(db, view.access), view.filters)
             sql = ALL_KEYS + "WHERE " + seen.sql + IN_ORDER
-            found = db.execute(sql, {**seen.values, "limit": limit + 1}).fetchall()
+            found = ask(db, sql, {**seen.values, "limit": limit + 1})
         if len(found) > limit:
             return None
         return np.fromiter((line[0] for line in found), dtype=np.int64, count=len(found))
@@ -176,7 +162,7 @@ class SqliteMemories:
         """Memories without a vector in this space, by key, beginning after a key."""
         with self._readers.lend() as db:
             values = {"after": after, "limit": limit, "base": vectors.base_of(db, space)}
-            return [records.from_row(line) for line in db.execute(UNEMBEDDED, values)]
+            return [records.from_row(line) for line in ask(db, UNEMBEDDED, values)]
 
     def by_fact(self, subject: str, predicate: str, scope: Scope, limit: int) -> list[tuple[Memory, Fact]]:
         """Active memories of this very scope that state such a fact, newest first."""
@@ -185,8 +171,8 @@ class SqliteMemories:
             if place is None:
                 return []
             values = {"subject": subject, "predicate": predicate, "scope": place[0], "limit": limit}
-            lines = db.execute(BY_FACT, values).fetchall()
-        return [(records.from_row(line[4:])[1], Fact(*line[:3], functional=line[3] == 1)) for line in lines]
+            lines = ask(db, BY_FACT, values)
+        return [(records.from_row(line[:-4])[1], _fact(*line[-4:])) for line in lines]
 
     def reach(self, access: Access) -> Reach:
         """The access, resolved."""
@@ -204,18 +190,22 @@ class SqliteMemories:
             return counts.stats(db, self._places.reach(db, access), space)
 
 
-def by_id(db: apsw.Connection, memory_id: str) -> tuple[int, Memory] | None:
+def by_id(db: Db, memory_id: str) -> tuple[int, Memory] | None:
     """Key and memory of a full id."""
-    line = db.execute(BY_ID, {"id": memory_id}).fetchone()
+    line = ask_line(db, BY_ID, {"id": memory_id})
     return None if line is None else records.from_row(line)
 
 
-def allowed(db: apsw.Connection, reach: Reach, view: View, keys: Sequence[int]) -> set[int]:
+def allowed(db: Db, reach: Reach, view: View, keys: Sequence[int]) -> set[int]:
     """Those of the keys that the view allows."""
     seen = where(reach, view.filters)
     sql = ALL_KEYS + "WHERE " + AMONG + "\n  AND " + seen.sql
     values = {**seen.values, "keys": records.as_list(map(int, keys))}
-    return {line[0] for line in db.execute(sql, values)}
+    return {line[0] for line in ask(db, sql, values)}
+
+
+def _fact(subject: str, predicate: str, object_: str, functional: int) -> Fact:
+    return Fact(subject, predicate, object_, functional == 1)
 
 
 def _cursor(key: int, memory: Memory) -> str:

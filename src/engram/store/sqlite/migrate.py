@@ -1,4 +1,4 @@
-"""A connection comes in with a file of any age; it goes out with the schema this version knows, or not at all.
+"""A file of any age comes in; it goes out with the schema this version knows, or is refused.
 
 Migrations are numbered files. Each runs once, in an exclusive transaction, and leaves its number and hash.
 """
@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from hashlib import sha256
 from importlib import resources
 
-import apsw
-
 from engram.errors import MigrationChanged, NewerSchema, StoreError
 from engram.model.clock import Clock, to_micros
+from engram.store.sqlite.query import Db, ask, ask_value
 
 APPLICATION = 0x456E6772
 """Marks the file as ours: "Engr"."""
@@ -58,7 +57,7 @@ class Migration:
         return sha256(self.sql.encode()).hexdigest()
 
 
-def migrate(db: apsw.Connection, clock: Clock, steps: tuple[Migration, ...] | None = None) -> None:
+def migrate(db: Db, clock: Clock, steps: tuple[Migration, ...] | None = None) -> None:
     """Bring the file to the present schema. Two processes may try at once: the second finds it done."""
     steps = known() if steps is None else steps
     if is_current(db, steps):
@@ -66,18 +65,18 @@ def migrate(db: apsw.Connection, clock: Clock, steps: tuple[Migration, ...] | No
     for step in steps:
         with exclusive(db):
             db.execute(LEDGER)
-            if step.number not in dict(db.execute(APPLIED)):
+            if step.number not in _applied(db):
                 _apply(db, step, clock)
 
 
-def is_current(db: apsw.Connection, steps: tuple[Migration, ...] | None = None) -> bool:
-    """Whether nothing is left to do. Raises when the file is another program's, newer, or went another way."""
+def is_current(db: Db, steps: tuple[Migration, ...] | None = None) -> bool:
+    """Whether nothing is left to do. Refuses a file of another program, a newer one, a changed one."""
     steps = known() if steps is None else steps
     if db.pragma("application_id") != APPLICATION:
-        if db.execute(HAS_TABLES).get:
+        if ask_value(db, HAS_TABLES):
             raise StoreError(f"{db.filename} is a database of another program: choose another file.")
         return False
-    applied: dict[int, str] = dict(db.execute(APPLIED))
+    applied = _applied(db)
     for step in steps:
         if applied.get(step.number, step.sha256) != step.sha256:
             raise MigrationChanged(step.number)
@@ -95,7 +94,7 @@ def known() -> tuple[Migration, ...]:
 
 
 @contextmanager
-def exclusive(db: apsw.Connection) -> Iterator[None]:
+def exclusive(db: Db) -> Iterator[None]:
     """All of it or none, and nobody else in between."""
     db.execute("BEGIN EXCLUSIVE")
     try:
@@ -107,7 +106,11 @@ def exclusive(db: apsw.Connection) -> Iterator[None]:
     db.execute("COMMIT")
 
 
-def _apply(db: apsw.Connection, step: Migration, clock: Clock) -> None:
+def _applied(db: Db) -> dict[int, str]:
+    return dict(ask(db, APPLIED))
+
+
+def _apply(db: Db, step: Migration, clock: Clock) -> None:
     db.execute(step.sql)
     at = to_micros(clock.now())
     db.execute(RECORD, {"number": step.number, "name": step.name, "sha256": step.sha256, "at": at})

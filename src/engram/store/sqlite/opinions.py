@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-import apsw
 import numpy as np
 
 from engram.model.clock import from_micros, to_micros
 from engram.model.vectors import Space
 from engram.ports import Embedded, Suppression
 from engram.store.sqlite import records
+from engram.store.sqlite.query import Db, ask
 from engram.store.sqlite.readers import Readers
 
 AGAINST = """
@@ -81,7 +81,7 @@ class SqliteOpinions:
         """Suppressions of these keys, made in this space, not older than `since`."""
         values = {"keys": records.as_list(map(int, keys)), "space": space.key, "since": to_micros(since)}
         with self._readers.lend() as db:
-            lines = db.execute(AGAINST, values).fetchall()
+            lines = ask(db, AGAINST, values)
         return [
             Suppression(row, space.key, np.frombuffer(vector, dtype=np.float32), from_micros(at))
             for row, vector, at in lines
@@ -91,7 +91,7 @@ class SqliteOpinions:
 # ---------------------------------------------------------------- inside the writer
 
 
-def add(db: apsw.Connection, row: int, question: Embedded | None, at: datetime, *, helpful: bool) -> None:
+def add(db: Db, row: int, question: Embedded | None, at: datetime, *, helpful: bool) -> None:
     """Keep an opinion and count it."""
     vector = None if question is None else np.asarray(question.vector, dtype=np.float32).tobytes()
     values = {
@@ -105,14 +105,14 @@ def add(db: apsw.Connection, row: int, question: Embedded | None, at: datetime, 
     db.execute(COUNT_HELPFUL, {"row": row, "helpful": int(helpful)})
 
 
-def use(db: apsw.Connection, memory_id: str, at: datetime, session: str) -> None:
+def use(db: Db, memory_id: str, at: datetime, session: str) -> None:
     """Count and log one use."""
     values = {"id": memory_id, "at": to_micros(at), "session": session}
     db.execute(COUNT_USE, values)
     db.execute(LOG_USE, values)
 
 
-def drop(db: apsw.Connection, row: int) -> None:
+def drop(db: Db, row: int) -> None:
     """Forget opinions and uses of a memory."""
     db.execute(DROP, {"row": row})
     db.execute(DROP_USES, {"row": row})

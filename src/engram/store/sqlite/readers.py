@@ -14,7 +14,7 @@ from engram.store.sqlite.faults import translate
 
 
 class Readers:
-    """A pool owned by the store. Connections are opened when first needed, at most `settings.readers` of them.
+    """A pool owned by the store. Connections are opened when first needed, up to `settings.readers`.
 
     Never borrow twice in one thread: with every connection lent, that would wait for itself.
     """

@@ -1,4 +1,4 @@
-"""A memory's line in the table comes in, a `Memory` comes out, and the way back. The one place that knows both."""
+"""A line of the table comes in, a `Memory` comes out, and the way back. The one place that knows both."""
 
 from __future__ import annotations
 
@@ -33,7 +33,11 @@ JOIN scopes AS s ON s.id = m.scope
 JOIN namespaces AS n ON n.id = s.namespace
 """
 
-SELECT = "SELECT" + COLUMNS + SOURCE
+
+def select(rest: str, also: str = "") -> str:
+    """The statement that reads whole records: `rest` says which, `also` names columns to append."""
+    return f"SELECT {COLUMNS.strip()}{', ' + also if also else ''}{SOURCE}{rest}"
+
 
 # A plain look-up is several times faster than calling the enumeration.
 _KINDS = {x.value: x for x in Kind}
@@ -50,7 +54,7 @@ _NO_AFFECT, _NO_USAGE = Affect(), Usage()
 
 
 def from_row(line: tuple[Any, ...]) -> tuple[int, Memory]:
-    """The key and the memory of one line of `SELECT`."""
+    """The key and the memory of one line of `select`."""
     (
         key, id_, content, content_hash, created_at, modified_at,
         namespace, project, squad, agent, channel, user,

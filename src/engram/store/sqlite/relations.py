@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-import apsw
-
 from engram.errors import CycleRefused
 from engram.model.clock import from_micros
 from engram.model.filters import ANY_STATUS
@@ -14,6 +12,7 @@ from engram.model.relations import ACYCLIC, Edge, EdgeType
 from engram.model.scope import Access
 from engram.ports import Link, View
 from engram.store.sqlite import memories, records
+from engram.store.sqlite.query import Db, ask, ask_value
 from engram.store.sqlite.readers import Readers
 from engram.store.sqlite.scopes import Places
 from engram.store.sqlite.views import where
@@ -115,7 +114,7 @@ class SqliteRelations:
             seen = where(self._places.reach(db, access), ANY_STATUS)
             values = {**seen.values, "id": memory_id, "row": here[0]}
             both = (sql.replace("{seen}", seen.sql) for sql in (FROM_HERE, TO_HERE))
-            return [_edge(line) for sql in both for line in db.execute(sql, values)]
+            return [_edge(line) for sql in both for line in ask(db, sql, values)]
 
     def links(self, keys: Sequence[int], types: Iterable[EdgeType], view: View) -> list[Link]:
         """Edges of these types at these keys, in both directions, whose far ends the view allows."""
@@ -123,32 +122,32 @@ class SqliteRelations:
             seen = where(self._places.reach(db, view.access), view.filters)
             asked = {"keys": records.as_list(map(int, keys)), "edge_types": records.as_list(types)}
             both = (sql.replace("{seen}", seen.sql) for sql in (LINKS_FROM, LINKS_TO))
-            return [_link(line) for sql in both for line in db.execute(sql, {**seen.values, **asked})]
+            return [_link(line) for sql in both for line in ask(db, sql, {**seen.values, **asked})]
 
 
 # ---------------------------------------------------------------- inside the writer
 
 
-def put(db: apsw.Connection, source: int, target: int, edge: Edge, at: int) -> None:
+def put(db: Db, source: int, target: int, edge: Edge, at: int) -> None:
     """Add an edge between two rows, or reinforce the one that is there. Raises CycleRefused."""
     ends = {"source": source, "target": target, "type": edge.type.value}
     db.execute(REINFORCE, {**ends, "gain": REINFORCEMENT, "at": at})
     if db.changes():
         return
     acyclic = {"source": source, "target": target, "acyclic": records.as_list(ACYCLIC)}
-    if source == target or (edge.type in ACYCLIC and db.execute(LEADS_BACK, acyclic).get):
+    if source == target or (edge.type in ACYCLIC and ask_value(db, LEADS_BACK, acyclic)):
         raise CycleRefused(edge.type.value)
     rest = {"weight": edge.weight, "confidence": edge.confidence, "origin": edge.origin}
     db.execute(ADD, {**ends, **rest, "last_reinforced_at": records.micros(edge.last_reinforced_at)})
 
 
-def remove(db: apsw.Connection, source: int, target: int, edge_type: EdgeType) -> bool:
+def remove(db: Db, source: int, target: int, edge_type: EdgeType) -> bool:
     """Take an edge away; whether there was one."""
     db.execute(REMOVE, {"source": source, "target": target, "type": edge_type.value})
     return db.changes() > 0
 
 
-def drop(db: apsw.Connection, row: int) -> None:
+def drop(db: Db, row: int) -> None:
     """Take away every edge of a memory."""
     db.execute(DROP, {"row": row})
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import apsw
-
 from engram.model.facts import Fact
 from engram.model.memory import Memory
 from engram.store.sqlite import records
+from engram.store.sqlite.query import Db, ask_line
 
 ADD = """
 INSERT INTO memories (
@@ -65,16 +64,13 @@ DELETE FROM memories
 WHERE row = :row
 """
 
-WITH_HASH = (
-    records.SELECT
-    + """
+WITH_HASH = records.select("""
 WHERE m.content_hash = :content_hash
   AND m.scope = :scope
   AND m.status = 'active'
 ORDER BY m.row
 LIMIT 1
-"""
-)
+""")
 
 LAST_OF_SESSION = """
 SELECT id
@@ -137,7 +133,7 @@ WHERE scope = :scope
 """
 
 
-def add(db: apsw.Connection, memory: Memory, scope: int) -> int:
+def add(db: Db, memory: Memory, scope: int) -> int:
     """Write a new record; its row."""
     db.execute(ADD, records.to_row(memory, scope))
     row = db.last_insert_rowid()
@@ -147,7 +143,7 @@ def add(db: apsw.Connection, memory: Memory, scope: int) -> int:
     return row
 
 
-def replace(db: apsw.Connection, row: int, old: Memory, new: Memory, places: tuple[int, int]) -> None:
+def replace(db: Db, row: int, old: Memory, new: Memory, places: tuple[int, int]) -> None:
     """Write a record over the old one; `places` is the numbers of the old and the new scope."""
     was, now = places
     db.execute(REPLACE, {**records.to_row(new, now), "row": row})
@@ -162,14 +158,14 @@ def replace(db: apsw.Connection, row: int, old: Memory, new: Memory, places: tup
         _count_speaker(db, new.speaker, now)
 
 
-def remove(db: apsw.Connection, row: int, memory: Memory, scope: int) -> None:
+def remove(db: Db, row: int, memory: Memory, scope: int) -> None:
     """Take a record away, with its tags, names, facts and speaker."""
     for sql in (DROP_TAGS, DROP_MENTIONS, DROP_FACTS, REMOVE):
         db.execute(sql, {"row": row})
     _discount_speaker(db, memory.speaker, scope)
 
 
-def put_facts(db: apsw.Connection, row: int, facts: Sequence[Fact]) -> None:
+def put_facts(db: Db, row: int, facts: Sequence[Fact]) -> None:
     """Replace the facts a memory states."""
     db.execute(DROP_FACTS, {"row": row})
     for fact in facts:
@@ -177,34 +173,34 @@ def put_facts(db: apsw.Connection, row: int, facts: Sequence[Fact]) -> None:
         db.execute(ADD_FACT, {**parts, "row": row, "functional": int(fact.functional)})
 
 
-def with_hash(db: apsw.Connection, content_hash: str, scope: int) -> Memory | None:
+def with_hash(db: Db, content_hash: str, scope: int) -> Memory | None:
     """The active memory of a scope with this hash."""
-    line = db.execute(WITH_HASH, {"content_hash": content_hash, "scope": scope}).fetchone()
+    line = ask_line(db, WITH_HASH, {"content_hash": content_hash, "scope": scope})
     return None if line is None else records.from_row(line)[1]
 
 
-def last_of_session(db: apsw.Connection, session: str, scope: int) -> str | None:
+def last_of_session(db: Db, session: str, scope: int) -> str | None:
     """The id of the newest memory of a session."""
-    line = db.execute(LAST_OF_SESSION, {"session": session, "scope": scope}).fetchone()
+    line = ask_line(db, LAST_OF_SESSION, {"session": session, "scope": scope})
     return None if line is None else str(line[0])
 
 
-def _put_tags(db: apsw.Connection, row: int, tags: Sequence[str]) -> None:
+def _put_tags(db: Db, row: int, tags: Sequence[str]) -> None:
     for tag in tags:
         db.execute(ADD_TAG, {"row": row, "tag": tag})
 
 
-def _put_mentions(db: apsw.Connection, row: int, names: Sequence[str]) -> None:
+def _put_mentions(db: Db, row: int, names: Sequence[str]) -> None:
     for name in names:
         db.execute(ADD_MENTION, {"row": row, "name": name.casefold()})
 
 
-def _count_speaker(db: apsw.Connection, name: str, scope: int) -> None:
+def _count_speaker(db: Db, name: str, scope: int) -> None:
     if name:
         db.execute(COUNT_SPEAKER, {"scope": scope, "name": name})
 
 
-def _discount_speaker(db: apsw.Connection, name: str, scope: int) -> None:
+def _discount_speaker(db: Db, name: str, scope: int) -> None:
     if name:
         db.execute(DISCOUNT_SPEAKER, {"scope": scope, "name": name})
         db.execute(DROP_SILENT, {"scope": scope, "name": name})

@@ -9,10 +9,9 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable
 
-import apsw
-
 from engram.model.scope import Access, Scope
 from engram.ports import Reach
+from engram.store.sqlite.query import Db, ask, ask_line, ask_value
 
 ADD_NAMESPACE = """
 INSERT INTO namespaces (name)
@@ -64,7 +63,7 @@ class Places:
         self._scopes: list[tuple[int, int, Scope]] = []
         self._reaches: dict[Access, Reach] = {}
 
-    def reach(self, db: apsw.Connection, access: Access) -> Reach:
+    def reach(self, db: Db, access: Access) -> Reach:
         """The access, resolved to numbers."""
         if access.all_namespaces:
             return Reach(everything=True)
@@ -77,27 +76,27 @@ class Places:
                 found = self._reaches[access] = _resolve(self._scopes, access)
             return found
 
-    def _refresh(self, db: apsw.Connection) -> None:
-        newest = db.execute(NEWEST).get
+    def _refresh(self, db: Db) -> None:
+        newest = ask_value(db, NEWEST)
         if newest != self._newest:
-            self._scopes = [(id_, namespace, Scope(*parts)) for id_, namespace, *parts in db.execute(ALL)]
+            self._scopes = [(id_, namespace, Scope(*parts)) for id_, namespace, *parts in ask(db, ALL)]
             self._reaches.clear()
             self._newest = newest
 
 
-def find(db: apsw.Connection, scope: Scope) -> tuple[int, int] | None:
+def find(db: Db, scope: Scope) -> tuple[int, int] | None:
     """Numbers of the scope and its namespace, if anything was ever stored there."""
-    found: tuple[int, int] | None = db.execute(FIND_SCOPE, _named(scope)).fetchone()
-    return found
+    found = ask_line(db, FIND_SCOPE, _named(scope))
+    return None if found is None else (found[0], found[1])
 
 
-def find_or_add(db: apsw.Connection, scope: Scope) -> tuple[int, int]:
+def find_or_add(db: Db, scope: Scope) -> tuple[int, int]:
     """Numbers of the scope and its namespace; they are given out when first asked for."""
     found = find(db, scope)
     if found is None:
         db.execute(ADD_NAMESPACE, {"namespace": scope.namespace})
         db.execute(ADD_SCOPE, _named(scope))
-        found = db.execute(FIND_SCOPE, _named(scope)).fetchone()
+        return find_or_add(db, scope)
     return found
 
 

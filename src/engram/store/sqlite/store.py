@@ -10,9 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar, cast
 
-import apsw
-
-from engram.errors import AccessDenied, Overloaded, StoreClosed, StoreError
+from engram.errors import AccessDenied, Overloaded, StoreError
 from engram.model.clock import Clock
 from engram.model.pages import Finding
 from engram.ports import Unit
@@ -41,7 +39,7 @@ log = logging.getLogger(__name__)
 class SqliteStore:
     """Implements `ports.Store`. Made by `open`; whoever opened it closes it. Used by any thread."""
 
-    def __init__(self, opener: Opener, writer: Writer | None) -> None:
+    def __init__(self, opener: Opener, writer: Writer | None, folder: str | None = None) -> None:
         self._opener = opener
         self._writer = writer
         self._readers = Readers(opener)
@@ -52,24 +50,16 @@ class SqliteStore:
         self.relations = SqliteRelations(self._readers, places)
         self.ledger = SqliteLedger(self._readers)
         self.opinions = SqliteOpinions(self._readers)
-        self._after_close: Callable[[], object] = lambda: None
+        self._remove = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True) if folder else None
 
     @classmethod
     def open(cls, path: str | Path, clock: Clock, settings: StoreSettings | None = None) -> SqliteStore:
-        """Open a file, or make it. `:memory:` is a private file in the temporary folder that goes with the store."""
-        if str(path) == IN_MEMORY:
-            return cls._open_temporary(clock, settings or StoreSettings())
-        opener = Opener(str(path), settings or StoreSettings(), clock)
+        """Open a file, or make it. `:memory:` is a file in a private temporary folder that goes at close."""
+        folder = tempfile.mkdtemp(prefix="engram-") if str(path) == IN_MEMORY else None
+        where = Path(folder, "memory.engram") if folder else Path(path)
+        opener = Opener(str(where), settings or StoreSettings(), clock)
         with translated(opener.path, opener.settings.busy_timeout_s):
-            return cls(opener, _open_writer(opener))
-
-    @classmethod
-    def _open_temporary(cls, clock: Clock, settings: StoreSettings) -> SqliteStore:
-        folder = tempfile.mkdtemp(prefix="engram-")
-        remove = weakref.finalize(clock, shutil.rmtree, folder, ignore_errors=True)
-        store = cls.open(Path(folder) / "memory.engram", clock, settings)
-        store._after_close = remove
-        return store
+            return cls(opener, _open_writer(opener), folder)
 
     def write(self, work: Callable[[Unit], T], actor: str) -> T:
         """Run the work inside the writer and wait until it is on disk."""
@@ -103,7 +93,8 @@ class SqliteStore:
         if self._writer is not None:
             self._writer.close()
         self._readers.close()
-        self._after_close()
+        if self._remove is not None:
+            self._remove()
 
     def _writing(self) -> Writer:
         if self._writer is None:

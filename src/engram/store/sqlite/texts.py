@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-import apsw
-
 from engram.ports import Findable, Reach, View
 from engram.store.sqlite import records
 from engram.store.sqlite.frequencies import Frequencies, Known
+from engram.store.sqlite.query import Db, ask
 from engram.store.sqlite.readers import Readers
 from engram.store.sqlite.scopes import Places
 from engram.store.sqlite.settings import StoreSettings
@@ -91,10 +90,14 @@ class SqliteTexts:
         with self._readers.lend() as db:
             reach = self._places.reach(db, view.access)
             known = self._frequencies.of(db, terms)
-            asking = _Asking(db, where(reach, view.filters), max(limit, self._settings.candidates), self._settings)
+            asking = _Asking(
+                db, where(reach, view.filters), max(limit, self._settings.candidates), self._settings
+            )
             place, share = self._place(db, reach, known.texts)
             scores = self._scores(db, known, _candidates(asking, known, place, share))
-        ranked = sorted(((key, score) for key, score in scores.items() if score > 0), key=lambda x: (-x[1], -x[0]))
+        ranked = sorted(
+            ((key, score) for key, score in scores.items() if score > 0), key=lambda x: (-x[1], -x[0])
+        )
         return ranked[:limit]
 
     def score(self, terms: Sequence[str], keys: Sequence[int]) -> dict[int, float]:
@@ -109,8 +112,8 @@ class SqliteTexts:
             known = self._frequencies.of(db, terms)
         return {term: bm25.idf(known.documents.get(term, 0), known.texts) for term in terms}
 
-    def _place(self, db: apsw.Connection, reach: Reach, texts: int) -> tuple[tuple[str, ...], float]:
-        """The tokens that stand for a reach, empty when not worth asking for, and the share of the file it holds."""
+    def _place(self, db: Db, reach: Reach, texts: int) -> tuple[tuple[str, ...], float]:
+        """The tokens of a reach, none when not worth asking for, and the share of the file it holds."""
         if reach.everything or len(reach.scopes) > PLACES_ASKED or not texts:
             return (), 1.0
         tokens = tuple(f"_sc{id_}" for id_ in sorted(reach.scopes))
@@ -120,9 +123,9 @@ class SqliteTexts:
         share = min(inside / texts, 1.0)
         return (() if share > WHOLE_SHARE else tokens), share
 
-    def _scores(self, db: apsw.Connection, known: Known, keys: Sequence[int]) -> dict[int, float]:
+    def _scores(self, db: Db, known: Known, keys: Sequence[int]) -> dict[int, float]:
         query = {term: bm25.idf(count, known.texts) * weight(term) for term, count in known.documents.items()}
-        lines = db.execute(DOCUMENTS, {"keys": records.as_list(map(int, keys))}).fetchall()
+        lines = ask(db, DOCUMENTS, {"keys": records.as_list(map(int, keys))})
         documents = [_document(query, line, self._settings.cue_weight) for line in lines]
         # A cue counts as part of a word, which the rule's whole numbers do not foresee but its formula does.
         docs = cast("Sequence[Mapping[str, int]]", documents)
@@ -133,7 +136,7 @@ class SqliteTexts:
 # ---------------------------------------------------------------- inside the writer
 
 
-def put(db: apsw.Connection, row: int, findable: Findable, place: tuple[int, int]) -> None:
+def put(db: Db, row: int, findable: Findable, place: tuple[int, int]) -> None:
     """Index a memory's terms, or index them anew; `place` is the numbers of its scope and namespace."""
     values = {
         "row": row,
@@ -145,18 +148,18 @@ def put(db: apsw.Connection, row: int, findable: Findable, place: tuple[int, int
     db.execute(PUT, values)
 
 
-def move(db: apsw.Connection, row: int, place: tuple[int, int]) -> None:
+def move(db: Db, row: int, place: tuple[int, int]) -> None:
     """Index a memory at another place."""
     db.execute(MOVE, {"row": row, "place": _tokens(place)})
 
 
-def drop(db: apsw.Connection, row: int) -> None:
+def drop(db: Db, row: int) -> None:
     """Take a memory out of the index."""
     db.execute(DROP, {"row": row})
 
 
 def _tokens(place: tuple[int, int]) -> str:
-    """A place as tokens that no analysed term can be equal to: an underscore is followed by `u` or digits there."""
+    """A place as tokens that no term can be equal to: in terms, `u` or digits follow an underscore."""
     return f"_ns{place[1]} _sc{place[0]}"
 
 
@@ -166,7 +169,7 @@ def _tokens(place: tuple[int, int]) -> str:
 class _Asking:
     """A question to the index: the same view and limit, with different words."""
 
-    def __init__(self, db: apsw.Connection, seen: Where, limit: int, settings: StoreSettings) -> None:
+    def __init__(self, db: Db, seen: Where, limit: int, settings: StoreSettings) -> None:
         self._db = db
         self._seen = seen
         self._values: dict[str, Any] = {**seen.values, "limit": limit, "cue_weight": settings.cue_weight}
@@ -178,11 +181,11 @@ class _Asking:
         if place:
             match += f" AND place : ({_any(place)})"
         sql = statement.replace("{seen}", self._seen.sql)
-        return [line[0] for line in self._db.execute(sql, {**self._values, "match": match})]
+        return [line[0] for line in ask(self._db, sql, {**self._values, "match": match})]
 
 
 def _candidates(asking: _Asking, known: Known, place: tuple[str, ...], share: float) -> list[int]:
-    """Keys that have the rarest terms; with common terms only, keys that have two of them, or the newest with one."""
+    """Keys that have the rarest terms; of common terms only, keys that have two, or the newest with one."""
     rarest = sorted(known.documents, key=lambda term: known.documents[term])
     if not rarest or not share:
         return []

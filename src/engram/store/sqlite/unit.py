@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-import apsw
-
 from engram.errors import NotFound
 from engram.model.clock import Clock, to_micros
 from engram.model.event import Verb
@@ -17,12 +15,13 @@ from engram.ports import Embedded, Findable
 from engram.store.sqlite import ledger, opinions, relations, rows, scopes, texts, vectors
 from engram.store.sqlite.ledger import Difference, Happening
 from engram.store.sqlite.memories import by_id
+from engram.store.sqlite.query import Db
 
 
 class SqliteUnit:
     """Implements `ports.Unit`. Lives inside the writer's thread, for one piece of work."""
 
-    def __init__(self, db: apsw.Connection, clock: Clock, actor: str) -> None:
+    def __init__(self, db: Db, clock: Clock, actor: str) -> None:
         self._db = db
         self._clock = clock
         self._actor = actor

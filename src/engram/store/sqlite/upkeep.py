@@ -5,6 +5,7 @@ from __future__ import annotations
 import apsw
 
 from engram.model.pages import Finding
+from engram.store.sqlite.query import Db, ask, ask_value
 
 OPTIMIZE = "INSERT INTO words (words) VALUES ('optimize')"
 INSPECT = "INSERT INTO words (words, rank) VALUES ('integrity-check', 1)"
@@ -52,14 +53,14 @@ SET vectors = (
 PROBLEMS_SHOWN = 3
 
 
-def vacuum(db: apsw.Connection) -> None:
+def vacuum(db: Db) -> None:
     """Rewrite text index and file without what was erased, and empty the log."""
     db.execute(OPTIMIZE)
     db.execute("VACUUM")
     db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
 
 
-def check(db: apsw.Connection) -> list[Finding]:
+def check(db: Db) -> list[Finding]:
     """Look at pages, references, text index and counters; repair the last two."""
     return [
         _pages(db),
@@ -71,16 +72,16 @@ def check(db: apsw.Connection) -> list[Finding]:
     ]
 
 
-def _pages(db: apsw.Connection) -> Finding:
-    problems = [line[0] for line in db.execute("PRAGMA integrity_check")]
+def _pages(db: Db) -> Finding:
+    problems = [line[0] for line in ask(db, "PRAGMA integrity_check")]
     if problems == ["ok"]:
         return Finding("pages", ok=True, detail="every page of the file is sound")
     shown = "; ".join(problems[:PROBLEMS_SHOWN])
     return Finding("pages", ok=False, detail=shown, advice="export what can be read, or restore a backup")
 
 
-def _references(db: apsw.Connection) -> Finding:
-    broken = db.execute("PRAGMA foreign_key_check").fetchall()
+def _references(db: Db) -> Finding:
+    broken = ask(db, "PRAGMA foreign_key_check")
     if not broken:
         return Finding("references", ok=True, detail="nothing points to what is not there")
     tables = ", ".join(sorted({line[0] for line in broken}))
@@ -88,7 +89,7 @@ def _references(db: apsw.Connection) -> Finding:
     return Finding("references", ok=False, detail=detail, advice="restore a backup")
 
 
-def _text_index(db: apsw.Connection) -> Finding:
+def _text_index(db: Db) -> Finding:
     try:
         db.execute(INSPECT)
     except apsw.CorruptError:
@@ -97,16 +98,16 @@ def _text_index(db: apsw.Connection) -> Finding:
     return Finding("text index", ok=True, detail="agrees with the stored words")
 
 
-def _unindexed(db: apsw.Connection) -> Finding:
-    missing = db.execute(UNINDEXED).get
+def _unindexed(db: Db) -> Finding:
+    missing = ask_value(db, UNINDEXED)
     if not missing:
         return Finding("words", ok=True, detail="every memory has its words")
     detail = f"{missing} memories have no words in the text index"
     return Finding("words", ok=False, detail=detail, advice="export and import them again")
 
 
-def _counter(db: apsw.Connection, name: str, question: str, repair: str) -> Finding:
-    if db.execute(question).get:
+def _counter(db: Db, name: str, question: str, repair: str) -> Finding:
+    if ask_value(db, question):
         return Finding(name, ok=True, detail="are right")
     db.execute(repair)
     return Finding(name, ok=True, detail="were wrong and have been counted again")

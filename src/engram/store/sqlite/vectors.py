@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import apsw
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,6 +13,7 @@ from engram.model.axes import Status
 from engram.model.vectors import Space
 from engram.ports import Embedded, VectorChanges, VectorRows
 from engram.store.sqlite import records
+from engram.store.sqlite.query import Db, ask, ask_line, ask_value
 from engram.store.sqlite.readers import Readers, snapshot
 from engram.store.sqlite.writer import Writer
 from engram.vectors.quantize import quantize, restore
@@ -133,12 +133,12 @@ class SqliteVectors:
     def changes(self, space: Space, after: int, limit: int) -> VectorChanges:
         """What changed after a point, for an index that keeps itself in step."""
         with self._readers.lend() as db, snapshot(db):
-            last = db.execute(LAST_CHANGE).get
+            last = ask_value(db, LAST_CHANGE)
             number, centre = _find(db, space) if last > after else (None, None)
             if number is None:
                 return _changes([], max(last, after), None, more=False)
             values = {"after": after, "space": number, "limit": limit + 1}
-            lines = db.execute(CHANGES, values).fetchall()
+            lines = ask(db, CHANGES, values)
         more = len(lines) > limit
         shown = lines[:limit]
         return _changes(shown, shown[-1][0] if more else last, _width(space, centre), more=more)
@@ -147,7 +147,7 @@ class SqliteVectors:
         """Stored vectors of these keys."""
         with self._readers.lend() as db:
             values = {"base": base_of(db, space), "keys": records.as_list(map(int, keys))}
-            lines = db.execute(ROWS, values).fetchall()
+            lines = ask(db, ROWS, values)
         return _rows(lines, space.dims)
 
     def centre(self, space: Space) -> Floats | None:
@@ -169,17 +169,18 @@ class SqliteVectors:
 # ---------------------------------------------------------------- inside the writer
 
 
-def put(db: apsw.Connection, row: int, vector: Embedded, place: tuple[int, int], status: str) -> None:
+def put(db: Db, row: int, vector: Embedded, place: tuple[int, int], status: str) -> None:
     """Set a memory's vector in a space; `place` is the numbers of its scope and namespace."""
     one = np.asarray(vector.vector, dtype=np.float32).reshape(1, -1)
     if one.shape[1] != vector.space.dims:
-        raise EmbedderMismatch(f"The vector has {one.shape[1]} dimensions, {vector.space.key} has {vector.space.dims}.")
-    db.execute(ADD_SPACE, {"key": vector.space.key})
-    space, centre = _find(db, vector.space)
-    if space is None:
-        raise AssertionError("a space that was just added is there")
+        raise EmbedderMismatch(
+            f"The vector has {one.shape[1]} dimensions, {vector.space.key} has {vector.space.dims}."
+        )
+    space, centre = _find_or_add(db, vector.space)
     bytes_, scales = quantize(one)
-    db.execute(PUT_VECTOR, {"id": space * STRIDE + row, "scale": float(scales[0]), "vector": bytes_.tobytes()})
+    db.execute(
+        PUT_VECTOR, {"id": space * STRIDE + row, "scale": float(scales[0]), "vector": bytes_.tobytes()}
+    )
     db.execute(
         PUT_MARK,
         {
@@ -193,21 +194,20 @@ def put(db: apsw.Connection, row: int, vector: Embedded, place: tuple[int, int],
     )
 
 
-def move(db: apsw.Connection, row: int, place: tuple[int, int], status: str) -> None:
+def move(db: Db, row: int, place: tuple[int, int], status: str) -> None:
     """Tell the indexes that a memory's status or scope is another one now."""
     values = {"row": row, "scope": place[0], "namespace": place[1], "status": STATUS_PLACE[status]}
     db.execute(MOVE_MARKS, values)
 
 
-def drop(db: apsw.Connection, row: int) -> None:
+def drop(db: Db, row: int) -> None:
     """Take away a memory's vectors in all spaces, and leave word of it."""
     db.execute(DROP_VECTORS, {"row": row})
     db.execute(DROP_MARKS, {"row": row})
 
 
-def _sign_all(db: apsw.Connection, space: Space, centre: Floats) -> None:
-    db.execute(ADD_SPACE, {"key": space.key})
-    number, _ = _find(db, space)
+def _sign_all(db: Db, space: Space, centre: Floats) -> None:
+    number, _ = _find_or_add(db, space)
     db.execute(SET_CENTRE, {"space": number, "centre": centre.tobytes()})
     for batch in _batches(db, base_of(db, space), space.dims):
         signatures = sign(restore(batch.rows, batch.scales), centre)
@@ -218,11 +218,11 @@ def _sign_all(db: apsw.Connection, space: Space, centre: Floats) -> None:
         )
 
 
-def _batches(db: apsw.Connection, base: int, dims: int) -> Iterator[VectorRows]:
+def _batches(db: Db, base: int, dims: int) -> Iterator[VectorRows]:
     after = base
     while True:
         values = {"base": base, "after": after, "end": base + STRIDE, "limit": SIGN_BATCH}
-        lines = db.execute(BATCH, values).fetchall()
+        lines = ask(db, BATCH, values)
         if not lines:
             return
         yield _rows(lines, dims)
@@ -232,19 +232,27 @@ def _batches(db: apsw.Connection, base: int, dims: int) -> Iterator[VectorRows]:
 # ---------------------------------------------------------------- shared
 
 
-def base_of(db: apsw.Connection, space: Space) -> int:
+def base_of(db: Db, space: Space) -> int:
     """What to add to a row to get the id of its vector; below every id while the space is unknown."""
     number, _ = _find(db, space)
     return -STRIDE if number is None else number * STRIDE
 
 
-def sizes(db: apsw.Connection) -> dict[str, int]:
+def sizes(db: Db) -> dict[str, int]:
     """Each space's key with the number of its vectors."""
-    return dict(db.execute(SIZES).fetchall())
+    return dict(ask(db, SIZES))
 
 
-def _find(db: apsw.Connection, space: Space) -> tuple[int | None, Floats | None]:
-    line = db.execute(FIND_SPACE, {"key": space.key}).fetchone()
+def _find_or_add(db: Db, space: Space) -> tuple[int, Floats | None]:
+    number, centre = _find(db, space)
+    if number is None:
+        db.execute(ADD_SPACE, {"key": space.key})
+        return _find_or_add(db, space)
+    return number, centre
+
+
+def _find(db: Db, space: Space) -> tuple[int | None, Floats | None]:
+    line = ask_line(db, FIND_SPACE, {"key": space.key})
     if line is None:
         return None, None
     number, centre = line

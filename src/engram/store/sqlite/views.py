@@ -26,7 +26,11 @@ ONE_OF = {
     "tiers": "m.tier IN (SELECT value FROM json_each(:tiers))",
     "speakers": "m.speaker IN (SELECT value FROM json_each(:speakers))",
     "sources": "m.source IN (SELECT value FROM json_each(:sources))",
-    "tags_any": "m.row IN (SELECT row FROM memory_tags WHERE tag IN (SELECT value FROM json_each(:tags_any)))",
+    "tags_any": """m.row IN (
+      SELECT row
+      FROM memory_tags
+      WHERE tag IN (SELECT value FROM json_each(:tags_any))
+    )""",
     "tags_all": """m.row IN (
       SELECT row
       FROM memory_tags
@@ -34,7 +38,11 @@ ONE_OF = {
       GROUP BY row
       HAVING count(*) = json_array_length(:tags_all)
     )""",
-    "entities": "m.row IN (SELECT row FROM mentions WHERE name IN (SELECT value FROM json_each(:entities)))",
+    "entities": """m.row IN (
+      SELECT row
+      FROM mentions
+      WHERE name IN (SELECT value FROM json_each(:entities))
+    )""",
 }
 
 SINCE_OR_UNTIL = {

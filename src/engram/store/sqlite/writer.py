@@ -20,6 +20,8 @@ from engram.store.sqlite.faults import DISK_TROUBLE, translate
 from engram.store.sqlite.line import Line
 
 Task = Callable[[apsw.Connection], Any]
+Outcome = tuple[Exception | None, Any]
+"""What went wrong, or what came out."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,15 +78,14 @@ class Writer:
         try:
             outcomes = self._alone(group[0]) if group[0].alone else self._together(group)
         except apsw.Error as error:
-            fault = translate(error, self._opener.path, self._opener.settings.busy_timeout_s)
-            outcomes = [(fault, None)] * len(group)
+            outcomes = [(self._spoken(error), None)] * len(group)
         for job, (fault, result) in zip(group, outcomes, strict=True):
             if fault is None:
                 job.done.set_result(result)
             else:
                 job.done.set_exception(fault)
 
-    def _together(self, group: list[Job]) -> list[tuple[BaseException | None, Any]]:
+    def _together(self, group: list[Job]) -> list[Outcome]:
         self._db.execute("BEGIN IMMEDIATE")
         try:
             outcomes = [self._one(job) for job in group]
@@ -94,7 +95,7 @@ class Writer:
             raise
         return outcomes
 
-    def _one(self, job: Job) -> tuple[BaseException | None, Any]:
+    def _one(self, job: Job) -> Outcome:
         """One piece of work, all of it or nothing. A full disk ends the whole group."""
         self._db.execute("SAVEPOINT work")
         try:
@@ -108,7 +109,7 @@ class Writer:
         self._db.execute("RELEASE work")
         return None, result
 
-    def _alone(self, job: Job) -> list[tuple[BaseException | None, Any]]:
+    def _alone(self, job: Job) -> list[Outcome]:
         try:
             return [(None, job.task(self._db))]
         except Exception as error:  # noqa: BLE001 - the worker loop
