@@ -23,12 +23,14 @@ def test_few_words_are_common_and_most_are_rare() -> None:
     assert words.most_common(1)[0][1] > AMOUNT / 2
 
 
-def test_sentences_come_as_turns_of_sessions() -> None:
-    turns = list(drafts(1, SESSION_TURNS + 1))
+def test_conversations_and_single_notes_take_turns() -> None:
+    made = list(drafts(1, 2 * SESSION_TURNS + 1))
+    turns, notes, later = made[:SESSION_TURNS], made[SESSION_TURNS : 2 * SESSION_TURNS], made[-1]
 
-    assert turns[0].session == turns[SESSION_TURNS - 1].session != turns[SESSION_TURNS].session
+    assert {turn.session for turn in turns} == {turns[0].session} != {later.session}
     assert turns[0].speaker == turns[2].speaker != turns[1].speaker
-    assert all(turn.event_time for turn in turns)
+    assert {(note.session, note.speaker) for note in notes} == {("", "")}
+    assert all(draft.event_time for draft in made)
 
 
 def test_half_of_the_questions_look_for_a_known_sentence() -> None:

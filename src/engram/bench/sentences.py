@@ -68,18 +68,18 @@ class Query:
 
 
 def drafts(seed: int, amount: int) -> Iterator[Draft]:
-    """So many sentences as turns of sessions, a minute apart, two people speaking in turn."""
-    people = WORDS["people"]
+    """So many sentences, a minute apart: by turns a conversation of two people and as many single notes."""
     began = datetime(2024, 1, 1, 9, tzinfo=UTC)
     for number, sentence in enumerate(islice(sentences(seed), amount)):
         session, turn = divmod(number, SESSION_TURNS)
-        yield Draft(
-            content=sentence,
-            session=f"{seed}-{session}",
-            speaker=people[(session * 2 + turn % 2) % len(people)],
-            source="session",
-            event_time=began + timedelta(minutes=number),
-        )
+        at = began + timedelta(minutes=number)
+        if session % 2:
+            yield Draft(sentence, event_time=at)
+        else:
+            speaker = WORDS["people"][(session + turn % 2) % len(WORDS["people"])]
+            yield Draft(
+                sentence, session=f"{seed}-{session}", speaker=speaker, source="session", event_time=at
+            )
 
 
 def sentences(seed: int) -> Iterator[str]:

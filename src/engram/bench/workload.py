@@ -50,7 +50,7 @@ def build(engine: Engram, job: Job, say: Say) -> None:
 
     batch = list(drafts(job["seed"], job["size"]))
     started = time.perf_counter()
-    receipts = engine.remember_many(batch, progress=progress)
+    receipts = engine.remember_many(batch, partial=True, progress=progress)
     seconds = time.perf_counter() - started
     outcomes: dict[str, int] = {}
     for receipt in receipts:
