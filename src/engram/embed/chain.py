@@ -1,0 +1,100 @@
+"""Several embedders in order of preference: the first that works answers, and the chain says which it was.
+
+A member that failed is left alone for half a minute, then asked for its health again, so the chain goes back
+to the preferred one by itself. Members make vectors of different spaces: whoever stores or compares a vector
+takes it from `embed_in_space`, where the vectors and their space come out of the same call.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, TypeVar
+
+from engram.embed.health import HEALTH_SECONDS
+from engram.errors import ConfigError, EmbedderDown, EmbedderError
+from engram.model.vectors import Space
+from engram.ports import Embedder, Health
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float32]
+
+T = TypeVar("T")
+
+
+class ChainEmbedder:
+    """The first member that works. Safe to share between threads; it owns no connection of its own."""
+
+    def __init__(self, members: Sequence[Embedder], monotonic: Callable[[], float] = time.monotonic) -> None:
+        if not members:
+            raise ConfigError("A chain of embedders needs at least one member.")
+        self._members = tuple(members)
+        self._monotonic = monotonic
+        # Why a member rests, and until when. Each entry is replaced whole, so readers need no lock.
+        self._resting: dict[int, tuple[float, str]] = {}
+
+    @property
+    def active(self) -> Embedder:
+        """The member that would answer now."""
+        return self._members[self._active()]
+
+    @property
+    def space(self) -> Space:
+        """The space of the member that would answer now."""
+        return self._first(lambda member: member.space)
+
+    def embed_in_space(self, texts: Sequence[str]) -> tuple[Space, Floats]:
+        """Documents, with the space of the member that made them."""
+        return self._first(lambda member: member.embed_in_space(texts))
+
+    def embed_query_in_space(self, text: str) -> tuple[Space, Floats]:
+        """A question, with the space of the member that made it."""
+        return self._first(lambda member: member.embed_query_in_space(text))
+
+    def health(self) -> Health:
+        """Well while any member is; the detail names those that were passed over, and why."""
+        place = self._active()
+        health = self._members[place].health()
+        passed = [self._resting[i][1] for i in range(place) if i in self._resting]
+        if not passed:
+            return health
+        return Health(ok=health.ok, detail=f"{health.detail}; fallen back because: {' '.join(passed)}")
+
+    def _first(self, ask: Callable[[Embedder], T]) -> T:
+        """What the first working member answers; the failure of the last one if none works."""
+        failure: EmbedderError | None = None
+        for place, member in enumerate(self._members):
+            if not self._usable(place):
+                continue
+            try:
+                return ask(member)
+            except EmbedderError as error:
+                self._rest(place, error.message)
+                failure = error
+        if failure is not None:
+            raise failure
+        raise EmbedderDown("No embedder works: " + " ".join(reason for _, reason in self._resting.values()))
+
+    def _active(self) -> int:
+        usable = (place for place in range(len(self._members)) if self._usable(place))
+        return next(usable, len(self._members) - 1)
+
+    def _usable(self, place: int) -> bool:
+        """Whether to ask this member now. One that rested long enough must first say that it is well."""
+        rest = self._resting.get(place)
+        if rest is None:
+            return True
+        if self._monotonic() < rest[0]:
+            return False
+        health = self._members[place].health()
+        if health.ok:
+            self._resting.pop(place, None)
+            return True
+        self._rest(place, health.detail)
+        return False
+
+    def _rest(self, place: int, reason: str) -> None:
+        self._resting[place] = (self._monotonic() + HEALTH_SECONDS, reason)

@@ -1,0 +1,128 @@
+"""The model of the base install: a vector for each piece of a word; a text is their weighted sum.
+
+No network, no model server, no package beyond numpy. The weights lie beside this file and were distilled from
+a transformer trained for retrieval: `weights/README.md` says from what and how. Rows are 8-bit with a scale
+each, and the scale carries the piece's importance, once for documents and once for questions.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from engram.embed.unit import unit_rows
+from engram.embed.wordpiece import WordPieces
+from engram.errors import EmbedderDown
+from engram.model.vectors import Space
+from engram.ports import Health
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float32]
+
+WEIGHTS = Path(__file__).parent / "weights" / "engram-static-1.npz"
+
+# Pieces gathered at once: 8 K rows of 256 floats are 8 MB.
+PIECES_AT_ONCE = 8_192
+
+
+class StaticEmbedder:
+    """Vectors by table look-up. The table is read at first use and shared by all threads."""
+
+    def __init__(self, path: Path = WEIGHTS) -> None:
+        self._path = path
+        self._table: Table | None = None
+        self._lock = threading.Lock()
+
+    @property
+    def space(self) -> Space:
+        """The space of this file's vectors."""
+        return self._loaded().space
+
+    def embed_in_space(self, texts: Sequence[str]) -> tuple[Space, Floats]:
+        """Documents: one row of unit length each; zeros for a text without a known word."""
+        table = self._loaded()
+        return table.space, table.vectors(texts, table.scales)
+
+    def embed_query_in_space(self, text: str) -> tuple[Space, Floats]:
+        """A question: one vector of unit length, or zeros."""
+        table = self._loaded()
+        return table.space, table.vectors([text], table.question_scales)[0]
+
+    def health(self) -> Health:
+        """Well, unless the weights cannot be read."""
+        try:
+            return Health(ok=True, detail=f"{self.space.model}, in this process")
+        except EmbedderDown as down:
+            return Health(ok=False, detail=down.message)
+
+    def _loaded(self) -> Table:
+        if self._table is None:
+            with self._lock:
+                self._table = self._table or read_table(self._path)
+        return self._table
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The weights in memory."""
+
+    space: Space
+    pieces: WordPieces
+    rows: NDArray[np.int8]
+    scales: Floats
+    question_scales: Floats
+
+    def vectors(self, texts: Sequence[str], scales: Floats) -> Floats:
+        """The weighted sum of each text's pieces, brought to unit length."""
+        import numpy as np
+
+        sums = np.zeros((len(texts), self.space.dims), dtype=np.float32)
+        for places, lengths, flat in self._batches(texts):
+            gathered = self.rows[flat] * scales[flat, None]
+            starts = np.cumsum([0, *lengths[:-1]])
+            sums[places] = np.add.reduceat(gathered, starts, axis=0)
+        return unit_rows(sums)
+
+    def _batches(self, texts: Sequence[str]) -> Iterator[tuple[list[int], list[int], list[int]]]:
+        """Texts with at least one piece, a bounded number of pieces at a time."""
+        places: list[int] = []
+        lengths: list[int] = []
+        flat: list[int] = []
+        for place, text in enumerate(texts):
+            rows = self.pieces.rows(text)
+            if not rows:
+                continue
+            places.append(place)
+            lengths.append(len(rows))
+            flat += rows
+            if len(flat) >= PIECES_AT_ONCE:
+                yield places, lengths, flat
+                places, lengths, flat = [], [], []
+        if flat:
+            yield places, lengths, flat
+
+
+def read_table(path: Path) -> Table:
+    """The table in a weights file, or a clear error."""
+    import zipfile
+
+    import numpy as np
+
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            about = json.loads(file["about"].tobytes())
+            rows = file["rows"]
+            space = Space(about["model"], int(rows.shape[1]), about["version"])
+            pieces = WordPieces(file["pieces"].tobytes().decode("utf8").split("\n"))
+            scales = file["scales"].astype(np.float32)
+            questions = file["question_scales"].astype(np.float32)
+            return Table(space, pieces, rows, scales, questions)
+    except (OSError, KeyError, ValueError, zipfile.BadZipFile) as error:
+        raise EmbedderDown(f"The static model's weights at {path.name} cannot be read ({error}).") from error
