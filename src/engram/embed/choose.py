@@ -16,11 +16,11 @@ CHAIN = "chain:"
 
 
 def open_embedder(settings: EmbedConfig, clock: Clock | None = None) -> Embedder:
-    """The embedder that `settings.model` names. Nothing is loaded or called before its first use."""
+    """The embedder that `settings.name` names. Nothing is loaded or called before its first use."""
     clock = clock or SystemClock()
-    if not settings.model.startswith(CHAIN):
-        return _one(settings.model, settings, clock)
-    names = settings.model.removeprefix(CHAIN).split(",")
+    if not settings.name.startswith(CHAIN):
+        return _one(settings.name, settings, clock)
+    names = settings.name.removeprefix(CHAIN).split(",")
     return ChainEmbedder([_one(name.strip(), settings, clock) for name in names], clock.monotonic)
 
 
@@ -46,7 +46,7 @@ def _remote(kind: str, settings: EmbedConfig, clock: Clock) -> Embedder:
 
     dialect = DIALECTS[kind]
     server = Server(
-        model=settings.remote_model or dialect.model,
+        model=settings.model or dialect.model,
         base_url=(settings.base_url or dialect.base_url).rstrip("/"),
         api_key=settings.api_key,
         timeout_s=settings.timeout_s,
