@@ -9,14 +9,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from engram.text.words import SINGLE
 
-Document = Sequence[str] | Mapping[str, int]
+FEWEST_DOCUMENTS = 200
+
+Document = Sequence[str] | Mapping[str, float]
+
+K1: Final = 1.2
+B: Final = 0.75
 
 
 def score(
-    query: Mapping[str, float], docs: Sequence[Document], *, avg_len: float, k1: float = 1.2, b: float = 0.75
+    query: Mapping[str, float], docs: Sequence[Document], *, avg_len: float, k1: float = K1, b: float = B
 ) -> list[float]:
     """The BM25 score of each document; 0 when it shares no term with the question.
 
@@ -34,8 +40,14 @@ def idf(documents_with_term: int, documents: int) -> float:
 
     >>> round(idf(1, 1000), 2), round(idf(1000, 1000), 4)
     (6.5, 0.0005)
+
+    A handful of documents says nothing about how common a word is, so a small file counts as a larger one.
+
+    >>> idf(2, 3) == idf(2, FEWEST_DOCUMENTS)
+    True
     """
-    return math.log1p((documents - documents_with_term + 0.5) / (documents_with_term + 0.5))
+    of = max(documents, FEWEST_DOCUMENTS)
+    return math.log1p((of - documents_with_term + 0.5) / (documents_with_term + 0.5))
 
 
 def coverage(query: Mapping[str, float], doc: Document) -> float:
@@ -62,6 +74,8 @@ def phrase_share(phrases: Sequence[Sequence[str]], doc: Sequence[str]) -> float:
 
 
 def _one(weighted: list[tuple[str, float]], doc: Document, flat: float, slope: float) -> float:
+    length: float
+    pairs: list[tuple[float, float]]
     if isinstance(doc, Mapping):
         length = sum(doc.values())
         pairs = [(doc.get(term, 0), value) for term, value in weighted]

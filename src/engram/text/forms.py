@@ -1,0 +1,147 @@
+"""Shorter forms of a text: a summary of about half, a key fact of one clause, a label of two to six words.
+
+All three are cut from the text itself, so nothing is invented; the same text always gives the same forms, and
+no form is longer than its text. A short text is its own summary.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import Final
+
+from engram.text import lexicon
+from engram.text.marks import marks
+from engram.text.scripts import PAIRED
+from engram.text.sentences import sentences
+from engram.text.technologies import mentioned
+from engram.text.words import content_words, terms
+
+SHORT: Final = 80
+SHARE: Final = 0.5
+KEY_LIMIT: Final = 120
+LABEL_WORDS: Final = 6
+LABEL_CHARACTERS: Final = 12  # of a text in a script without spaces
+
+_PAIRED = re.compile(f"[{PAIRED}]")
+_CLAUSE = re.compile(
+    r"(?<=[^\d])[;,](?=\s)|\s[—–-]\s|[，；：]|\s(?=(?:because|although|though|which|while|whereas|unless)\b)"
+)
+_OPENER = re.compile(
+    r"^(?:(?:by the way|also|and|but|so|well|oh|hey|hi|hello|yes|yeah|ok|okay|thanks|wow|anyway|actually"
+    r"|btw|fyi"
+    r"|just so you know|i think|i guess|you know)\b[\s,!.:]*)+",
+    re.IGNORECASE,
+)
+
+
+def summary(text: str) -> str:
+    """The sentences that say most, in their order, together about half of the text.
+
+    >>> summary("Anna uses Helix.")
+    'Anna uses Helix.'
+    """
+    whole = text.strip()
+    parts = sentences(whole)
+    if len(whole) <= SHORT or not parts:
+        return whole
+    if len(parts) == 1:
+        return _shorter(_first_clauses(parts[0], int(len(whole) * SHARE)), whole)
+    chosen: set[int] = set()
+    room = len(whole) * SHARE
+    for at in _best_first(parts):
+        if not chosen or len(parts[at]) <= room:
+            chosen.add(at)
+            room -= len(parts[at])
+    return _shorter(_joined([part for at, part in enumerate(parts) if at in chosen]), whole)
+
+
+def key_fact(text: str) -> str:
+    """The one clause that says most.
+
+    >>> key_fact("Thanks! By the way, we moved the database to PostgreSQL 16, which took all day.")
+    'we moved the database to PostgreSQL 16'
+    """
+    whole = text.strip()
+    parts = sentences(whole)
+    if not parts or (len(parts) == 1 and len(whole) <= SHORT and not _CLAUSE.search(whole)):
+        return whole
+    best = parts[next(iter(_best_first(parts)))]
+    clauses = [part.strip() for part in _CLAUSE.split(_OPENER.sub("", best)) if part and part.strip()] or [
+        best
+    ]
+    clause = clauses[next(iter(_best_first(clauses)))]
+    return _shorter(_cut(clause, KEY_LIMIT).rstrip(".,;:。，；："), whole)
+
+
+def label(text: str) -> str:
+    """Two to six words to show in a list.
+
+    >>> label("We moved the database to PostgreSQL 16 because of the new planner.")
+    'moved database PostgreSQL 16'
+    """
+    key = key_fact(text)
+    if _PAIRED.search(key):
+        return _shorter(_han_label(key), text.strip())
+    words = key.split()
+    if len(words) <= LABEL_WORDS - 2:
+        return _shorter(key, text.strip())
+    stop = lexicon.words("stop_words")
+    kept = [word for word in words if word.strip(".,!?'\"()").lower() not in stop]
+    chosen = (kept if len(kept) > 1 else words)[:LABEL_WORDS]
+    return _shorter(_cut(" ".join(chosen), KEY_LIMIT // 2).strip(" .,;:!?"), text.strip())
+
+
+def _best_first(parts: list[str]) -> list[int]:
+    """Places of the parts, the most telling first: frequent content, numbers and names count, filler does not."""
+    words = [content_words(part) for part in parts]
+    spread = Counter(word for found in words for word in found)
+    scores = [
+        sum(spread[word] for word in found) ** 0.5 + _weight(part)
+        for part, found in zip(parts, words, strict=True)
+    ]
+    return sorted(range(len(parts)), key=lambda at: (-scores[at], at))
+
+
+def _weight(part: str) -> float:
+    """What a part holds beside plain words; a question tells little."""
+    found = marks(part)
+    marked = (
+        len(found.numbers) + len(found.names) + len(mentioned(part)) + 2 * found.correction + found.negated
+    )
+    return 0.5 * min(marked, 6) - (2.0 if part.rstrip().endswith(("?", "？")) else 0.0)
+
+
+def _first_clauses(sentence: str, room: int) -> str:
+    end = 0
+    for match in _CLAUSE.finditer(sentence):
+        if match.start() > max(room, SHORT // 2):
+            break
+        end = match.start()
+    kept = sentence[:end].rstrip(" ,;，；：") if end >= room // 2 else ""
+    return kept if kept and terms(kept) else _cut(sentence, max(room, SHORT // 2))
+
+
+def _cut(text: str, room: int) -> str:
+    """At most `room` characters, cut between words where there are spaces."""
+    if len(text) <= room:
+        return text
+    head = text[:room]
+    at = head.rfind(" ")
+    return head[:at] if at > room // 2 else head
+
+
+def _han_label(key: str) -> str:
+    bare = re.sub(r"^[\s“”\"'「」]+|[\s“”\"'「」。！？]+$", "", key)
+    return bare[:LABEL_CHARACTERS] if len(bare) > LABEL_CHARACTERS else bare
+
+
+def _joined(parts: list[str]) -> str:
+    return "".join(
+        part if not out or _PAIRED.search(part[:1]) else " " + part for out, part in enumerate(parts)
+    )
+
+
+def _shorter(form: str, whole: str) -> str:
+    form = form.strip()
+    return form if form and len(form) <= len(whole) else whole

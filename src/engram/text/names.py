@@ -1,0 +1,214 @@
+"""Names in a text: people, places, organizations, technologies, files, addresses, handles, versions, by rules.
+
+A capital inside a sentence makes a name; at its start only when a verb of people or a possessive follows. What
+stands around a name tells its type; without such a sign it is `unknown`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from engram.text import lexicon
+from engram.text.scripts import compatible
+from engram.text.sentences import sentences
+from engram.text.technologies import known, mentioned
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """A name and what it names: person, location, organization, technology, file, url, email, handle, version, unknown."""
+
+    name: str
+    type: str
+
+
+def entities(text: str) -> list[Entity]:
+    """The entities that `text` names, once each: what has a fixed form first, then technologies, then names.
+
+    >>> entities("Anna moved to Berlin with Bob Smith; see src/auth.ts")
+    [Entity(name='src/auth.ts', type='file'), Entity(name='Anna', type='person'),
+     Entity(name='Berlin', type='location'), Entity(name='Bob Smith', type='person')]
+    """
+    plain = compatible(text).replace("’", "'")
+    found: dict[str, Entity] = {}
+    rest = plain
+    for kind, pattern in _FIXED:
+        for match in pattern.finditer(rest):
+            name = match.group().rstrip(".,;:!?)'\"")
+            found.setdefault(name.lower(), Entity(name, kind))
+        rest = pattern.sub(" ∎ ", rest)
+    for tech in mentioned(rest):
+        found.setdefault(tech.name.lower(), Entity(tech.name, "technology"))
+    for entity in _people_and_places(rest):
+        found.setdefault(entity.name.lower(), entity)
+    return list(found.values())
+
+
+def cue_words(text: str, *, speaker: str | None = None, when: datetime | None = None) -> list[str]:
+    """Words the text may be asked for by though it does not hold them: speaker, date, days it speaks of, full names.
+
+    >>> cue_words("I went to the zoo yesterday", speaker="Anna", when=datetime(2023, 5, 8))
+    ['Anna', '2023-05-08', '8 May 2023', 'Monday', '2023-05-07', '7 May 2023', 'Sunday']
+    """
+    cues = [speaker] if speaker else []
+    if when is not None:
+        days = [when, *(when + timedelta(days=shift) for shift in _shifts(text))]
+        cues += [cue for day in days for cue in _day(day)]
+    lower = text.lower()
+    cues += [tech.name for tech in mentioned(text) if tech.name.lower() not in lower]
+    return list(dict.fromkeys(cues))
+
+
+_MONTHS: Final = tuple(
+    ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"]
+)
+_WEEKDAYS: Final = tuple(["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"])
+_SHIFTS: Final = (
+    (re.compile(r"\byesterday\b|\blast night\b|昨[天晚]", re.IGNORECASE), -1),
+    (re.compile(r"\btomorrow\b|明[天早晚]", re.IGNORECASE), 1),
+    (re.compile(r"\bday before yesterday\b|前天", re.IGNORECASE), -2),
+    (re.compile(r"\bday after tomorrow\b|后天", re.IGNORECASE), 2),
+)
+
+
+def _day(day: datetime) -> tuple[str, str, str]:
+    """A day as people write it. Names are spelled here: `strftime` would follow the machine's language."""
+    spoken = f"{day.day} {_MONTHS[day.month - 1]} {day.year}"
+    return f"{day.year:04}-{day.month:02}-{day.day:02}", spoken, _WEEKDAYS[day.weekday()]
+
+
+def _shifts(text: str) -> list[int]:
+    return [days for pattern, days in _SHIFTS if pattern.search(text)]
+
+
+_FIXED: Final = (
+    ("url", re.compile(r"\b(?:https?|ftp)://[^\s<>\"'`)\]}，。；、]+|\bwww\.[^\s<>\"'`)\]}，。]+", re.IGNORECASE)),
+    ("email", re.compile(r"\b[\w.+-]+@[\w-]+(?:\.[\w-]+)+\b", re.ASCII)),
+    ("handle", re.compile(r"(?<![\w@./])@[A-Za-z]\w[\w-]*", re.ASCII)),
+    (
+        "file",
+        re.compile(
+            r"(?<![\w/.-])(?:~|\.{1,2})?/[\w.@-]+(?:/[\w.@-]+)+/?"
+            r"|(?<![\w/.-])[\w.-]+(?:/[\w.@-]+)*/[\w@-]+\.\w{1,8}\b"
+            r"|(?<![\w/.-])[\w-]+\.(?:py|pyi|tsx?|jsx?|mjs|go|rs|java|kt|c|h|cc|cpp|hpp|cs|rb|php|swift"
+            r"|sql|toml|ya?ml"
+            r"|json|jsonl|md|txt|csv|html?|css|scss|sh|ps1|ini|cfg|conf|lock|env|ipynb|pdf|docx?|xlsx?"
+            r"|pptx?|png|jpe?g"
+            r"|svg|gif|log|xml|proto|tf|vue|svelte|gradle|lua|ex|exs|zip|gz|tar)\b|(?<![\w/.-])\.(?:env"
+            r"|gitignore|bashrc|zshrc|vimrc)\b"
+            r"|\b(?:Makefile|Dockerfile|README|LICENSE)\b|\b[A-Za-z]:\\[\w\\. -]*\w",
+            re.ASCII,
+        ),
+    ),
+    ("version", re.compile(r"(?<![\w.])v\d+(?:\.\d+)*(?:-[\w.]+)?\b|(?<![\w.$€£])\d+\.\d+\.\d+(?:-[\w.]+)?\b(?!\.\d)", re.ASCII)),
+)  # fmt: skip
+
+_CAPITAL = r"[A-Z][^\W\d_]*(?:['-][A-Z]?[^\W\d_]+)*"
+_NAME = re.compile(rf"\b{_CAPITAL}(?:\s(?:(?:de|van|von|der|la|bin|al|of|the)\s)?{_CAPITAL})*")
+_HUMAN_VERB = re.compile(
+    r"\s(?:said|says|told|tells|asked|asks|likes?|loves?|hates?|prefers?|wants?|thinks?|knows?|works?"
+    r"|worked|lives?|lived|went"
+    r"|moved|met|called|visited|bought|got|has|had|is|was|will|can|uses?|used|and I|joined|left|wrote"
+    r"|made|enjoys?|plays?"
+    r"|studies|speaks?|needs?|owns?|drives?|feels?|felt|started|decided|recommended|suggested|agreed"
+    r"|mentioned)\b"
+)
+_BEFORE_PERSON = re.compile(
+    r"(?:\b(?:with|met|meet|call|called|told|tell|ask|asked|thanks?|hi|hey|hello|dear|by|and|named|friend"
+    r"|friends|sister|brother|wife"
+    r"|husband|son|daughter|boss|manager|colleague|partner|mom|dad|uncle|aunt|cousin|Mr\.?|Mrs\.?|Ms\.?"
+    r"|Dr\.?|Prof\.?)\s|^)$",
+    re.IGNORECASE,
+)
+_BEFORE_PLACE = re.compile(
+    r"\b(?:live|lives|lived|living|move|moved|moving|travel|travell?ed|travell?ing|flew|fly|drove|went"
+    r"|going|go|trip|back|born"
+    r"|based|located|visit|visited|visiting|arrived|stayed|staying|from|in|near|to)\s(?:(?:to|in|from|at"
+    r"|near|around)\s)?$",
+    re.IGNORECASE,
+)
+_BEFORE_FIRM = re.compile(
+    r"\b(?:work|works|worked|working|job|employed|interview|intern|joined|join)\s(?:(?:at|for|with|by)\s)?$",
+    re.IGNORECASE,
+)
+_FIRM = re.compile(
+    r"\b(?:Inc|Ltd|LLC|Corp|GmbH|AG|Co|University|College|Institute|Bank|Company|Foundation|Labs?|Group|Hospital|School)\.?$"
+)
+_STREET = re.compile(
+    r"\b(?:Street|Avenue|Road|Park|Lake|Mount|River|Beach|City|County|Island|Airport|Station|Square|Bridge)\b"
+)
+_HAN_PERSON = re.compile(
+    "(?<![一-鿿])([王李张刘陈杨黄赵吴周徐孙马朱胡郭何高林罗郑梁谢宋唐许韩冯邓曹彭曾肖田董袁潘于蒋蔡余杜叶程苏魏吕丁任沈姚卢姜崔钟谭陆汪范金石廖贾夏韦付方白邹孟熊秦邱江尹薛闫段雷侯龙史陶黎贺顾毛郝龚邵万钱严武戴莫孔向汤][一-鿿]{1,2}?)"
+    "(?=说|在|的|是|和|跟|住|喜欢|告诉|问|去|来|要|想|会|有|今天|昨天|明天|[，,。：:])"
+)
+
+
+def _people_and_places(text: str) -> Iterator[Entity]:
+    for match in _HAN_PERSON.finditer(text):
+        yield Entity(match.group(1), "person")
+    for sentence in sentences(text):
+        if sentence.isupper() or sentence.startswith("```"):
+            continue
+        for match in _NAME.finditer(sentence):
+            yield from _named(match, sentence)
+
+
+def _named(match: re.Match[str], sentence: str) -> Iterator[Entity]:
+    name, start = _without_opener(match.group(), match.start())
+    name = name.removesuffix("'s")
+    before, after = sentence[:start], sentence[match.end() :]
+    if not name or _is_common(name) or known(name):
+        return
+    possessive = match.group().endswith("'s") or after.startswith("'s")
+    opens = not before.strip(" \"'“‘([*-")
+    if opens and " " not in name and not possessive and not _HUMAN_VERB.match(after):
+        return
+    yield Entity(name, _type(name, before, after))
+
+
+def _without_opener(name: str, start: int) -> tuple[str, int]:
+    """A name without the words before it that only carry the sentence's capital: "Yesterday Anna" is Anna."""
+    words = name.split(" ")
+    while words and _is_common(words[0]):
+        start += len(words.pop(0)) + 1
+    while words and _is_common(words[-1]):
+        words.pop()
+    return " ".join(words), start
+
+
+def _is_common(name: str) -> bool:
+    plain = name.lower().removesuffix("'s")
+    if len(plain) < 2 or ("'" in plain and plain in lexicon.words("stop_words")):  # noqa: PLR2004 - a lone capital names nothing
+        return True
+    listed = plain in lexicon.words("stop_words") or plain in lexicon.words("openers")
+    return listed or plain in _CALENDAR or lexicon.pattern("times").fullmatch(plain) is not None
+
+
+_CALENDAR: Final = frozenset(
+    [
+        *(month.lower() for month in _MONTHS),
+        *(day.lower() for day in _WEEKDAYS),
+        "christmas",
+        "easter",
+        "i'm",
+        "i've",
+        "i'd",
+        "i'll",
+    ]
+)
+
+
+def _type(name: str, before: str, after: str) -> str:
+    if _FIRM.search(name) or _BEFORE_FIRM.search(before):
+        return "organization"
+    if _STREET.search(name):
+        return "location"
+    if _BEFORE_PERSON.search(before) or _HUMAN_VERB.match(after):
+        return "person"
+    if _BEFORE_PLACE.search(before):
+        return "location"
+    return "person" if after.startswith("'s") else "unknown"
