@@ -55,8 +55,8 @@ class StoreConfig:
 class EmbedConfig:
     """What turns text into vectors."""
 
-    model: str = words("static", "static, transformer, openai, ollama, or chain:first,second", "capture")
-    remote_model: str = words("", "the model's name at a remote service", "capture")
+    name: str = words("static", "static, transformer, openai, ollama, or chain:first,second", "capture")
+    model: str = words("", "the model's name at a remote service", "capture")
     base_url: str = words("", "address of an OpenAI-compatible or Ollama service", "capture")
     api_key: str = words("", "key for that service; better given by the environment", "capture")
     path: str = words("", "folder of a transformer model in ONNX form", "capture")
@@ -70,6 +70,17 @@ class IndexConfig:
 
     exact_limit: int = number(20_000, 100, 1_000_000, "up to so many vectors each is compared exactly", "scale")
     rescore: int = number(400, 10, 10_000, "candidates of the signature scan that are compared exactly", "scale")
+
+
+@dataclass(frozen=True, slots=True)
+class TextConfig:
+    """How words are ranked."""
+
+    k1: float = number(0.9, 0, 5, "how much a repeated word adds (BM25)", "measured")
+    b: float = number(0.4, 0, 1, "how much long memories are held back (BM25)", "measured")
+    cue_weight: float = number(1.0, 0, 2, "what a cue word (speaker, date, tag) counts against a content word", "measured")
+    rows_cap: int = number(3_000, 100, 1_000_000, "matching rows a search may touch", "packages")
+    share_cap: float = number(0.005, 0, 1, "the same as a share of all memories, if that is more", "packages")
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +141,7 @@ class Config:
     store: StoreConfig = StoreConfig()
     embed: EmbedConfig = EmbedConfig()
     index: IndexConfig = IndexConfig()
+    text: TextConfig = TextConfig()
     remember: RememberConfig = RememberConfig()
     recall: RecallConfig = RecallConfig()
     trust: TrustConfig = TrustConfig()

@@ -87,7 +87,16 @@ class Engram:
         settings = config if isinstance(config, Config) else load(arguments=config)
         where = str(path or os.environ.get(FILE_VARIABLE) or default_file())
         time = clock or SystemClock()
-        store = SqliteStore.open(where, time, StoreSettings(**asdict(settings.store), read_only=read_only))
+        store = SqliteStore.open(
+            where,
+            time,
+            StoreSettings(
+                **asdict(settings.store),
+                **asdict(settings.text),
+                candidates=settings.recall.text_candidates,
+                read_only=read_only,
+            ),
+        )
         try:
             tools = Tools(
                 store=store,

@@ -13,7 +13,6 @@ from engram.ports import Tools
 from engram.recall.candidates import Candidate
 from engram.recall.channels import text, vector
 from engram.recall.plan import Planned
-from engram.text import bm25
 
 Found = Sequence[tuple[int, float]]
 
@@ -44,7 +43,7 @@ def _complete(candidates: dict[int, Candidate], plan: Planned, tools: Tools) -> 
 
 def _weigh(candidate: Candidate, plan: Planned, tools: Tools) -> None:
     settings, near = tools.config.recall, plan.near
-    most = plan.mass * (bm25.K1 + 1)
+    most = plan.mass * (tools.config.text.k1 + 1)
     candidate.text = min(1.0, candidate.bm25 / most) if most else 0.0
     deviations = 0.0 if candidate.cosine is None else (candidate.cosine - near.noise_mean) / near.noise_sd
     candidate.vector = min(1.0, max(0.0, deviations / settings.certain_deviations))

@@ -1,0 +1,197 @@
+"""What a person can do with a memory afterwards."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from engram import Engram, Status
+from engram.errors import BadTransition, CycleRefused, EmbedderDown, InvalidInput, UnknownValue
+from engram.model.axes import Verification
+from engram.testing import FakeClock, HashEmbedder
+
+from .conftest import contents
+
+
+def test_an_edit_is_a_new_version_with_the_old_one_in_the_history(memory: Engram, clock: FakeClock) -> None:
+    old = memory.remember("The standup is at nine").memory
+    clock.advance(days=1)
+    new = memory.update(old.id, content="The standup is at ten", tags=["team"], because="moved")
+
+    assert (new.version, new.tags, new.created_at) == (2, ("team",), old.created_at)
+    assert new.modified_at > old.modified_at
+    assert contents(memory.recall("standup")) == ["The standup is at ten"]
+    event = memory.events(old.id)[0]
+    assert (event.verb, event.because, event.actor) == ("updated", "moved", "human")
+    assert event.before["content"] == "The standup is at nine"
+
+
+def test_an_edit_that_changes_nothing_leaves_no_trace(memory: Engram) -> None:
+    old = memory.remember("The standup is at nine").memory
+
+    assert memory.update(old.id, content="The standup is at nine") == old
+    assert len(memory.events(old.id)) == 1
+
+
+def test_only_known_fields_are_edited(memory: Engram) -> None:
+    old = memory.remember("The standup is at nine").memory
+
+    with pytest.raises(UnknownValue):
+        memory.update(old.id, id="mine")
+
+
+def test_forgetting_archives_and_restoring_brings_back(memory: Engram) -> None:
+    stored = memory.remember("The standup is at nine").memory
+
+    assert memory.forget(stored.id, "stale").status is Status.ARCHIVED
+    assert contents(memory.recall("standup")) == []
+    assert memory.restore(stored.id[:8]).status is Status.ACTIVE
+    assert contents(memory.recall("standup")) == ["The standup is at nine"]
+    assert [event.verb for event in memory.events(stored.id)] == ["restored", "archived", "stored"]
+
+
+def test_a_transition_that_makes_no_sense_is_refused(memory: Engram) -> None:
+    stored = memory.remember("The standup is at nine").memory
+    memory.forget(stored.id)
+
+    with pytest.raises(BadTransition):
+        memory.set_status(stored.id, "superseded")
+    with pytest.raises(BadTransition):
+        memory.set_status(memory.remember("Another").memory.id, "merged")
+
+
+def test_an_erased_memory_is_nowhere_in_the_file(memory: Engram, file: Path) -> None:
+    secret = "xylophonequartz"
+    stored = memory.remember(f"The vault code is {secret}", session="s1").memory
+    memory.remember("Something else", session="s1")
+    memory.update(stored.id, content=f"The vault code was {secret}")
+    memory.recall(secret)
+    memory.erase(stored.id)
+
+    assert memory.get(stored.id) is None
+    assert contents(memory.recall(secret, min_relevance=0.0, include_archived=True)) != [stored.content]
+    memory.close()
+    for path in file.parent.iterdir():
+        assert secret.encode() not in path.read_bytes(), path.name
+
+
+def test_confirming_vouches_for_a_memory(memory: Engram, clock: FakeClock) -> None:
+    stored = memory.remember("The cat is called Mia", confidence=0.3, source="extraction").memory
+    confirmed = memory.confirm(stored.id)
+
+    assert confirmed.verification is Verification.USER_CONFIRMED
+    assert confirmed.expires_at is None
+    assert confirmed.verified_at == clock.now()
+    assert confirmed.confidence >= 0.95
+
+
+def test_pinning_and_unpinning(memory: Engram) -> None:
+    stored = memory.remember("The cat is called Mia").memory
+
+    assert memory.pin(stored.id).pinned
+    assert not memory.pin(stored.id, pinned=False).pinned
+    assert [event.verb for event in memory.events(stored.id)] == ["unpinned", "pinned", "stored"]
+
+
+def test_relations_are_seen_from_both_ends(memory: Engram) -> None:
+    cause = memory.remember("The disk was full").memory
+    effect = memory.remember("The build failed").memory
+    memory.relate(effect.id, cause.id[:8], "caused_by", weight=0.8)
+
+    assert memory.relations(cause.id) == memory.relations(effect.id)
+    with pytest.raises(CycleRefused):
+        memory.relate(cause.id, effect.id, "caused_by")
+    with pytest.raises(InvalidInput):
+        memory.relate(cause.id, cause.id)
+    assert memory.unrelate(effect.id, cause.id, "caused_by")
+    assert not memory.unrelate(effect.id, cause.id, "caused_by")
+
+
+def test_pages_go_on_where_the_last_one_ended(memory: Engram) -> None:
+    memory.remember_many([f"Fact number {i} about topic {chr(97 + i)}" for i in range(25)])
+    seen: list[str] = []
+    cursor: str | None = None
+    while True:
+        page = memory.list(limit=10, cursor=cursor)
+        seen += [one.content for one in page]
+        cursor = page.cursor
+        if cursor is None:
+            break
+        memory.remember(f"Something new meanwhile {len(seen)}")
+
+    assert seen == [f"Fact number {i} about topic {chr(97 + i)}" for i in reversed(range(25))]
+
+
+def test_everything_is_there_after_reopening(file: Path, clock: FakeClock) -> None:
+    with Engram.open(file, clock=clock) as memory:
+        stored = memory.remember("The cat is called Mia", details={"age": 4}).memory
+    with Engram.open(file, clock=clock) as memory:
+        assert memory.get(stored.id) == stored
+        assert contents(memory.recall("what is the cat's name?")) == ["The cat is called Mia"]
+
+
+class Moody(HashEmbedder):
+    """An embedder that is down until somebody mends it."""
+
+    down = True
+
+    def embed_in_space(self, texts):  # type: ignore[no-untyped-def]
+        if self.down:
+            raise EmbedderDown("out for lunch")
+        return super().embed_in_space(texts)
+
+    def embed_query_in_space(self, text):  # type: ignore[no-untyped-def]
+        if self.down:
+            raise EmbedderDown("out for lunch")
+        return super().embed_query_in_space(text)
+
+
+def test_without_an_embedder_words_still_find_and_vectors_come_later(file: Path, clock: FakeClock) -> None:
+    moody = Moody()
+    with Engram.open(file, clock=clock, embedder=moody) as memory:
+        receipt = memory.remember("The cat is called Mia")
+        assert not receipt.embedded
+        found = memory.recall("cat called", explain=True)
+        assert contents(found) == ["The cat is called Mia"]
+        assert any("words only" in note for note in found.plan.notes)
+        assert memory.stats().pending == 1
+
+        moody.down = False
+        memory.remember("The dog is called Rex")
+        assert memory.stats().pending == 0
+
+
+def test_changing_the_model_reembeds_and_never_mixes(file: Path, clock: FakeClock) -> None:
+    with Engram.open(file, clock=clock, embedder=HashEmbedder(dims=64)) as memory:
+        memory.remember_many([f"Fact {i} about {chr(97 + i)}" for i in range(20)])
+    with Engram.open(file, clock=clock, embedder=HashEmbedder(dims=32)) as memory:
+        assert memory.stats().pending == 20
+        assert contents(memory.recall("fact about c"))
+        seen: list[tuple[int, int]] = []
+        assert memory.reembed(progress=lambda done, total: seen.append((done, total))) == 20
+        assert seen[-1] == (20, 20)
+        assert memory.stats().pending == 0
+        assert memory.reembed() == 0
+
+
+def test_an_export_can_be_read_in_again(memory: Engram, tmp_path: Path, clock: FakeClock) -> None:
+    memory.remember("The cat is called Mia", tags=["pets"], importance=0.9)
+    memory.remember("Hello there", speaker="Ann", session="s1", event_time="2025-01-02T03:04:05+00:00")
+    records = list(memory.export())
+
+    with Engram.open(tmp_path / "other.db", clock=clock) as other:
+        other.remember_many(reversed(records))
+        kept = ("content", "tags", "importance", "speaker", "session", "category", "kind", "event_time", "scope")
+        assert [{k: r[k] for k in kept} for r in other.export()][0]["content"] == records[0]["content"]
+        for before, after in zip(records, other.export(), strict=True):
+            for name in kept[:-2]:
+                assert before[name] == after[name]
+
+
+def test_the_doctor_finds_a_healthy_file_healthy(memory: Engram) -> None:
+    memory.remember("The cat is called Mia")
+
+    findings = memory.doctor()
+    assert all(finding.ok for finding in findings), findings
+    assert {"embedder", "vectors"} <= {finding.name for finding in findings}
