@@ -204,7 +204,7 @@ def _use(match: _Match, told: _Told) -> Statement | None:
 
 
 def _switch(match: _Match, told: _Told) -> Statement | None:
-    """Read a change: "we switched from MySQL to PostgreSQL" says what is used, "I moved to Berlin" where one lives."""
+    """Read "we switched from MySQL to PostgreSQL" as what is used, "I moved to Berlin" as where one lives."""
     subject, new = _subject(match, told.speaker), value(match["value"])
     old = value(match["old"]) if match["old"] else None
     if not (subject and new):

@@ -36,13 +36,15 @@ def marks(text: str) -> Marks:
     (frozenset({'3000'}), True, True, frozenset({'monday'}), ['anna'])
     """
     plain = compatible(text).replace("’", "'")
+    lower = plain.lower()
+    times = lexicon.pattern("times", ascii_only=lower.isascii())
     words = [match.group() for match in _TOKEN.finditer(plain)]
     return Marks(
         numbers=_numbers(plain),
         negated=is_negated(plain),
         names=_names(plain),
         correction=is_correction(plain),
-        times=frozenset(lexicon.pattern("times").findall(plain.lower())),
+        times=frozenset(times.findall(lower)),
         words=frozenset(word.lower() for word in words) | frozenset(_bare(word) for word in words),
     )
 
@@ -81,10 +83,9 @@ def is_negated(text: str) -> bool:
     (True, True, False, False)
     """
     plain = text.lower().replace("’", "'")
-    negations = lexicon.pattern("negations")
-    if not negations.search(plain):
+    if not lexicon.found("negations", plain):
         return False
-    return negations.search(lexicon.pattern("not_negations").sub(" ", plain)) is not None
+    return lexicon.found("negations", lexicon.pattern("not_negations").sub(" ", plain))
 
 
 def is_correction(text: str) -> bool:
@@ -94,7 +95,7 @@ def is_correction(text: str) -> bool:
     (True, True, False)
     """
     plain = text.lower().replace("’", "'")
-    if lexicon.pattern("corrections").search(plain):
+    if lexicon.found("corrections", plain):
         return True
     return "now" in plain and _NOW.search(plain) is not None
 

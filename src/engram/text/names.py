@@ -1,7 +1,7 @@
-"""Names in a text: people, places, organizations, technologies, files, addresses, handles, versions, by rules.
+"""Names in a text, by rules: people, places, organizations, technologies, files, addresses, versions.
 
-A capital inside a sentence makes a name; at its start only when a verb of people or a possessive follows. What
-stands around a name tells its type; without such a sign it is `unknown`.
+A capital inside a sentence makes a name; at its start only when a known first name, a verb of people or a
+possessive says so. What stands around a name tells its type; without such a sign it is `unknown`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,10 @@ from engram.text.technologies import known, mentioned
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """A name and what it names: person, location, organization, technology, file, url, email, handle, version, unknown."""
+    """A name and what it names.
+
+    Types: person, location, organization, technology, file, url, email, handle, version, unknown.
+    """
 
     name: str
     type: str
@@ -49,7 +52,7 @@ def entities(text: str) -> list[Entity]:
 
 
 def cue_words(text: str, *, speaker: str | None = None, when: datetime | None = None) -> list[str]:
-    """Words the text may be asked for by though it does not hold them: speaker, date, days it speaks of, full names.
+    """Words to find the text by that it does not hold: its speaker, its date, days it speaks of, full names.
 
     >>> cue_words("I went to the zoo yesterday", speaker="Anna", when=datetime(2023, 5, 8))
     ['Anna', '2023-05-08', '8 May 2023', 'Monday', '2023-05-07', '7 May 2023', 'Sunday']
@@ -63,10 +66,11 @@ def cue_words(text: str, *, speaker: str | None = None, when: datetime | None = 
     return list(dict.fromkeys(cues))
 
 
-_MONTHS: Final = tuple(
-    ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"]
-)
-_WEEKDAYS: Final = tuple(["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"])
+_MONTHS: Final = (
+    "January", "February", "March", "April", "May", "June",
+    "July", "August", "September", "October", "November", "December",
+)  # fmt: skip
+_WEEKDAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _SHIFTS: Final = (
     (re.compile(r"\byesterday\b|\blast night\b|昨[天晚]", re.IGNORECASE), -1),
     (re.compile(r"\btomorrow\b|明[天早晚]", re.IGNORECASE), 1),
@@ -85,34 +89,34 @@ def _shifts(text: str) -> list[int]:
     return [days for pattern, days in _SHIFTS if pattern.search(text)]
 
 
+_URL = r"\b(?:https?://|ftp://|www\.)[^\s<>\"'`)\]}，。；、]+"
+_EMAIL = r"\b[\w.+-]+@[\w-]+(?:\.[\w-]+)+\b"
+_HANDLE = r"(?<![\w@./])@[A-Za-z]\w[\w-]*"
+_FILE = (
+    r"(?<![\w/.-])(?:~|\.{1,2})?/[\w.@-]+(?:/[\w.@-]+)+/?"
+    r"|(?<![\w/.-])[\w.-]+(?:/[\w.@-]+)*/[\w@-]+\.\w{1,8}\b"
+    r"|(?<![\w/.-])[\w-]+\.(?:pyi?|tsx?|jsx?|mjs|go|rs|java|kt|c|h|cc|cpp|hpp|cs|rb|php|swift|sql|toml"
+    r"|ya?ml|jsonl?"
+    r"|md|txt|csv|html?|s?css|sh|ps1|ini|cfg|conf|lock|env|ipynb|pdf|docx?|xlsx?|pptx?|png|jpe?g|svg|gif"
+    r"|log|xml|proto"
+    r"|tf|vue|svelte|gradle|lua|exs?|zip|gz|tar)\b|(?<![\w/.-])\.(?:env|gitignore|bashrc|zshrc|vimrc)\b"
+    r"|\b(?:Makefile|Dockerfile|README|LICENSE)\b|\b[A-Za-z]:\\[\w\\. -]*\w"
+)
+_RELEASE = r"(?<![\w.])v\d+(?:\.\d+)*(?:-[\w.]+)?\b|(?<![\w.$€£])\d+\.\d+\.\d+(?:-[\w.]+)?\b(?!\.\d)"
 _FIXED: Final = (
-    ("url", re.compile(r"\b(?:https?|ftp)://[^\s<>\"'`)\]}，。；、]+|\bwww\.[^\s<>\"'`)\]}，。]+", re.IGNORECASE)),
-    ("email", re.compile(r"\b[\w.+-]+@[\w-]+(?:\.[\w-]+)+\b", re.ASCII)),
-    ("handle", re.compile(r"(?<![\w@./])@[A-Za-z]\w[\w-]*", re.ASCII)),
-    (
-        "file",
-        re.compile(
-            r"(?<![\w/.-])(?:~|\.{1,2})?/[\w.@-]+(?:/[\w.@-]+)+/?"
-            r"|(?<![\w/.-])[\w.-]+(?:/[\w.@-]+)*/[\w@-]+\.\w{1,8}\b"
-            r"|(?<![\w/.-])[\w-]+\.(?:py|pyi|tsx?|jsx?|mjs|go|rs|java|kt|c|h|cc|cpp|hpp|cs|rb|php|swift"
-            r"|sql|toml|ya?ml"
-            r"|json|jsonl|md|txt|csv|html?|css|scss|sh|ps1|ini|cfg|conf|lock|env|ipynb|pdf|docx?|xlsx?"
-            r"|pptx?|png|jpe?g"
-            r"|svg|gif|log|xml|proto|tf|vue|svelte|gradle|lua|ex|exs|zip|gz|tar)\b|(?<![\w/.-])\.(?:env"
-            r"|gitignore|bashrc|zshrc|vimrc)\b"
-            r"|\b(?:Makefile|Dockerfile|README|LICENSE)\b|\b[A-Za-z]:\\[\w\\. -]*\w",
-            re.ASCII,
-        ),
-    ),
-    ("version", re.compile(r"(?<![\w.])v\d+(?:\.\d+)*(?:-[\w.]+)?\b|(?<![\w.$€£])\d+\.\d+\.\d+(?:-[\w.]+)?\b(?!\.\d)", re.ASCII)),
-)  # fmt: skip
+    ("url", re.compile(_URL, re.IGNORECASE)),
+    ("email", re.compile(_EMAIL, re.ASCII)),
+    ("handle", re.compile(_HANDLE, re.ASCII)),
+    ("file", re.compile(_FILE, re.ASCII)),
+    ("version", re.compile(_RELEASE, re.ASCII)),
+)
 
 _CAPITAL = r"[A-Z][^\W\d_]*(?:['-][A-Z]?[^\W\d_]+)*"
 _NAME = re.compile(rf"\b{_CAPITAL}(?:\s(?:(?:de|van|von|der|la|bin|al|of|the)\s)?{_CAPITAL})*")
 _HUMAN_VERB = re.compile(
     r"\s(?:said|says|told|tells|asked|asks|likes?|loves?|hates?|prefers?|wants?|thinks?|knows?|works?"
     r"|worked|lives?|lived|went"
-    r"|moved|met|called|visited|bought|got|has|had|is|was|will|can|uses?|used|and I|joined|left|wrote"
+    r"|moved|met|called|visited|bought|got|uses?|used|and I|joined|left|wrote"
     r"|made|enjoys?|plays?"
     r"|studies|speaks?|needs?|owns?|drives?|feels?|felt|started|decided|recommended|suggested|agreed"
     r"|mentioned)\b"
@@ -136,7 +140,8 @@ _BEFORE_FIRM = re.compile(
     re.IGNORECASE,
 )
 _FIRM = re.compile(
-    r"\b(?:Inc|Ltd|LLC|Corp|GmbH|AG|Co|University|College|Institute|Bank|Company|Foundation|Labs?|Group|Hospital|School)\.?$"
+    r"\b(?:Inc|Ltd|LLC|Corp|GmbH|AG|Co|University|College|Institute|Bank|Company|Foundation|Labs?|Group"
+    r"|Hospital|School)\.?$"
 )
 _STREET = re.compile(
     r"\b(?:Street|Avenue|Road|Park|Lake|Mount|River|Beach|City|County|Island|Airport|Station|Square|Bridge)\b"
@@ -164,6 +169,10 @@ def _named(match: re.Match[str], sentence: str) -> Iterator[Entity]:
     if not name or _is_common(name) or known(name):
         return
     possessive = match.group().endswith("'s") or after.startswith("'s")
+    first = name.split(" ")[0].lower()
+    if first in lexicon.words("first_names"):
+        yield Entity(name, "person" if not _FIRM.search(name) else "organization")
+        return
     opens = not before.strip(" \"'“‘([*-")
     if opens and " " not in name and not possessive and not _HUMAN_VERB.match(after):
         return
@@ -173,7 +182,9 @@ def _named(match: re.Match[str], sentence: str) -> Iterator[Entity]:
 def _without_opener(name: str, start: int) -> tuple[str, int]:
     """A name without the words before it that only carry the sentence's capital: "Yesterday Anna" is Anna."""
     words = name.split(" ")
-    while words and _is_common(words[0]):
+    while (
+        words and _is_common(words[0]) and not (len(words) > 1 and words[0] in {"New", "Old", "Great", "Big"})
+    ):
         start += len(words.pop(0)) + 1
     while words and _is_common(words[-1]):
         words.pop()
@@ -202,12 +213,17 @@ _CALENDAR: Final = frozenset(
 )
 
 
+# "Wow, Caroline!" calls someone; a name after a comma far into a sentence may be anything.
+_CALL: Final = 20
+
+
 def _type(name: str, before: str, after: str) -> str:
     if _FIRM.search(name) or _BEFORE_FIRM.search(before):
         return "organization"
     if _STREET.search(name):
         return "location"
-    if _BEFORE_PERSON.search(before) or _HUMAN_VERB.match(after):
+    called = before.endswith(", ") and after[:1] in {"!", "?", ".", ""} and len(before) < _CALL
+    if called or _BEFORE_PERSON.search(before) or _HUMAN_VERB.match(after):
         return "person"
     if _BEFORE_PLACE.search(before):
         return "location"

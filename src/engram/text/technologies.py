@@ -59,16 +59,13 @@ def known(name: str) -> Technology | None:
 def vocabulary() -> dict[str, Technology]:
     """Every name and alias in lower case."""
     found: dict[str, Technology] = {}
-    group = ""
-    for row in lexicon.lines("technologies"):
-        if row.startswith("["):
-            group = row.strip("[]")
-            continue
-        name, _, aliases = row.partition(" = ")
-        tech = Technology(name.removeprefix("~"), group, name.startswith("~"))
-        found.setdefault(tech.name.lower(), tech)
-        for alias in filter(None, (part.strip() for part in aliases.split(","))):
-            found.setdefault(alias.lower(), Technology(tech.name, group, ambiguous=False))
+    for group, rows in lexicon.parts("technologies").items():
+        for row in rows:
+            name, _, aliases = row.partition(" = ")
+            tech = Technology(name.removeprefix("~"), group, name.startswith("~"))
+            found.setdefault(tech.name.lower(), tech)
+            for alias in filter(None, (part.strip() for part in aliases.split(","))):
+                found.setdefault(alias.lower(), Technology(tech.name, group, ambiguous=False))
     return found
 
 
