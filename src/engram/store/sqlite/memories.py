@@ -18,7 +18,7 @@ from engram.store.sqlite import counts, records, scopes, vectors
 from engram.store.sqlite.query import Db, ask, ask_line
 from engram.store.sqlite.readers import Readers
 from engram.store.sqlite.scopes import Places
-from engram.store.sqlite.views import where
+from engram.store.sqlite.views import Where, where
 
 if TYPE_CHECKING:
     from engram.ports import Keys
@@ -83,6 +83,8 @@ LIMIT :limit
     also="f.subject, f.predicate, f.object, f.functional",
 )
 
+WIDE_SHARE = 0.1
+"""A caller who sees more of the file than this is served by going through all of it in order."""
 HIGHEST = "\U0010ffff"
 """Comes after every character that can follow in an id."""
 
@@ -130,7 +132,7 @@ class SqliteMemories:
     def page(self, view: View, limit: int, cursor: str | None = None) -> Page:
         """Newest first."""
         with self._readers.lend() as db:
-            seen = where(self._places.reach(db, view.access), view.filters)
+            seen = self._where(db, view)
             sql = records.select("WHERE " + seen.sql)
             values = {**seen.values, "limit": limit + 1}
             if cursor is not None:
@@ -146,7 +148,7 @@ class SqliteMemories:
         import numpy as np
 
         with self._readers.lend() as db:
-            seen = where(self._places.reach(db, view.access), view.filters)
+            seen = self._where(db, view)
             sql = ALL_KEYS + "WHERE " + seen.sql + IN_ORDER
             found = ask(db, sql, {**seen.values, "limit": limit + 1})
         if len(found) > limit:
@@ -188,6 +190,12 @@ class SqliteMemories:
         """Counts of what the caller may see."""
         with self._readers.lend() as db:
             return counts.stats(db, self._places.reach(db, access), space)
+
+    def _where(self, db: Db, view: View) -> Where:
+        """The clauses of a view that is gone through in order, which is best where most of the file is seen."""
+        reach = self._places.reach(db, view.access)
+        covered, whole = scopes.size(db, reach), scopes.size(db, Reach(everything=True))
+        return where(reach, view.filters, wide=covered > WIDE_SHARE * whole)
 
 
 def by_id(db: Db, memory_id: str) -> tuple[int, Memory] | None:

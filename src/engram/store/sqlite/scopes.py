@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from engram.model.scope import Access, Scope
 from engram.ports import Reach
 from engram.store.sqlite.query import Db, ask, ask_line, ask_value
+from engram.store.sqlite.records import as_list
 
 ADD_NAMESPACE = """
 INSERT INTO namespaces (name)
@@ -50,6 +51,23 @@ FROM scopes AS s
 JOIN namespaces AS n ON n.id = s.namespace
 """
 
+SIZE_OF_FILE = """
+SELECT coalesce(sum(memories), 0)
+FROM scopes
+"""
+
+SIZE_OF_NAMESPACE = """
+SELECT coalesce(sum(memories), 0)
+FROM scopes
+WHERE namespace = :namespace
+"""
+
+SIZE_OF_SCOPES = """
+SELECT coalesce(sum(memories), 0)
+FROM scopes
+WHERE id IN (SELECT value FROM json_each(:scopes))
+"""
+
 REACHES_KEPT = 1_000
 """How many callers' reaches are remembered before starting anew."""
 
@@ -82,6 +100,15 @@ class Places:
             self._scopes = [(id_, namespace, Scope(*parts)) for id_, namespace, *parts in ask(db, ALL)]
             self._reaches.clear()
             self._newest = newest
+
+
+def size(db: Db, reach: Reach) -> int:
+    """How many memories a reach covers, in any status."""
+    if reach.everything:
+        return int(ask_value(db, SIZE_OF_FILE))
+    if reach.namespace is not None:
+        return int(ask_value(db, SIZE_OF_NAMESPACE, {"namespace": reach.namespace}))
+    return int(ask_value(db, SIZE_OF_SCOPES, {"scopes": as_list(reach.scopes)}))
 
 
 def find(db: Db, scope: Scope) -> tuple[int, int] | None:

@@ -50,6 +50,19 @@ SET vectors = (
 )
 """
 
+SCOPES_ARE_RIGHT = """
+SELECT NOT EXISTS (
+  SELECT 1
+  FROM scopes AS s
+  WHERE s.memories <> (SELECT count(*) FROM memories AS m WHERE m.scope = s.id)
+)
+"""
+
+MEND_SCOPES = """
+UPDATE scopes
+SET memories = (SELECT count(*) FROM memories AS m WHERE m.scope = scopes.id)
+"""
+
 PROBLEMS_SHOWN = 3
 
 
@@ -68,6 +81,7 @@ def check(db: Db) -> list[Finding]:
         _text_index(db),
         _unindexed(db),
         _counter(db, "text totals", TOTALS_ARE_RIGHT, MEND_TOTALS),
+        _counter(db, "scope counts", SCOPES_ARE_RIGHT, MEND_SCOPES),
         _counter(db, "vector counts", SPACES_ARE_RIGHT, MEND_SPACES),
     ]
 

@@ -15,6 +15,9 @@ from engram.store.sqlite.records import as_list, micros
 
 IN_NAMESPACE = "m.scope IN (SELECT id FROM scopes WHERE namespace = :namespace)"
 IN_SCOPES = "m.scope IN (SELECT value FROM json_each(:scopes))"
+# The plus keeps the index on scope out of it: for a place that holds most of the file, and for no status ever.
+IN_WIDE_NAMESPACE = "+m.scope IN (SELECT id FROM scopes WHERE namespace = :namespace)"
+IN_WIDE_SCOPES = "+m.scope IN (SELECT value FROM json_each(:scopes))"
 
 ONE_OF = {
     "statuses": "m.status IN (SELECT value FROM json_each(:statuses))",
@@ -67,25 +70,25 @@ class Where:
         return "\n  AND ".join(self.clauses) or "TRUE"
 
 
-def where(reach: Reach, filters: Filters) -> Where:
-    """What a memory `m` must satisfy to be seen."""
+def where(reach: Reach, filters: Filters, *, wide: bool = False) -> Where:
+    """What a memory `m` must satisfy to be seen; `wide` when the reach covers much of the file."""
     clauses: list[str] = []
     values: dict[str, Any] = {}
-    _place(reach, clauses, values)
+    _place(reach, clauses, values, wide=wide)
     _one_of(filters, clauses, values)
     _times(filters, clauses, values)
     _levels(filters, clauses, values)
     return Where(tuple(clauses), values)
 
 
-def _place(reach: Reach, clauses: list[str], values: dict[str, Any]) -> None:
+def _place(reach: Reach, clauses: list[str], values: dict[str, Any], *, wide: bool) -> None:
     if reach.everything:
         return
     if reach.namespace is not None:
-        clauses.append(IN_NAMESPACE)
+        clauses.append(IN_WIDE_NAMESPACE if wide else IN_NAMESPACE)
         values["namespace"] = reach.namespace
     else:
-        clauses.append(IN_SCOPES)
+        clauses.append(IN_WIDE_SCOPES if wide else IN_SCOPES)
         values["scopes"] = as_list(sorted(reach.scopes))
 
 
@@ -98,7 +101,7 @@ def _one_of(filters: Filters, clauses: list[str], values: dict[str, Any]) -> Non
     if filters.entities:
         values["entities"] = as_list({name.casefold() for name in filters.entities})
     if filters.session:
-        clauses.append("m.session = :session")
+        clauses.append("m.session = :session AND m.session <> ''")
         values["session"] = filters.session
 
 

@@ -20,6 +20,7 @@ CREATE TABLE scopes (
   agent TEXT NOT NULL,
   channel TEXT NOT NULL,
   user TEXT NOT NULL,
+  memories INTEGER NOT NULL DEFAULT 0,
   UNIQUE (namespace, project, squad, agent, channel, user)
 );
 
@@ -83,8 +84,18 @@ CREATE INDEX memories_by_hash ON memories (content_hash, scope);
 CREATE INDEX memories_by_session ON memories (session, scope) WHERE session <> '';
 CREATE INDEX memories_by_time ON memories (created_at);
 CREATE INDEX memories_by_event ON memories (coalesce(event_time, created_at));
-CREATE INDEX memories_by_scope ON memories (scope, status);
+CREATE INDEX memories_by_scope ON memories (scope, created_at);
 CREATE INDEX memories_by_category ON memories (category, scope);
+CREATE TRIGGER memories_added AFTER INSERT ON memories BEGIN
+  UPDATE scopes SET memories = memories + 1 WHERE id = new.scope;
+END;
+CREATE TRIGGER memories_removed AFTER DELETE ON memories BEGIN
+  UPDATE scopes SET memories = memories - 1 WHERE id = old.scope;
+END;
+CREATE TRIGGER memories_moved AFTER UPDATE OF scope ON memories WHEN new.scope <> old.scope BEGIN
+  UPDATE scopes SET memories = memories - 1 WHERE id = old.scope;
+  UPDATE scopes SET memories = memories + 1 WHERE id = new.scope;
+END;
 
 CREATE TABLE memory_tags (
   row INTEGER NOT NULL REFERENCES memories (row),

@@ -1,0 +1,149 @@
+"""The first stage of text search: terms and how common they are come in, the keys worth ranking come out.
+
+The index takes one step for each row that has a term, with no early stop, so a single common word decides the
+cost. Hence only the rarest terms are asked for, as long as they have few enough rows together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from engram.ports import Reach, View
+from engram.store.sqlite.frequencies import Known
+from engram.store.sqlite.memories import allowed
+from engram.store.sqlite.query import Db, ask
+from engram.store.sqlite.settings import StoreSettings
+from engram.store.sqlite.views import where
+
+BEST = """
+SELECT rowid
+FROM words
+WHERE words MATCH :match
+ORDER BY bm25(words, 1.0, :cue_weight, 0.0)
+LIMIT :limit
+"""
+
+BEST_SEEN = """
+SELECT words.rowid
+FROM words
+CROSS JOIN memories AS m ON m.row = words.rowid
+WHERE words MATCH :match
+  AND {seen}
+ORDER BY bm25(words, 1.0, :cue_weight, 0.0)
+LIMIT :limit
+"""
+
+# Goes through the index from its end and stops when there are enough: for words that are everywhere.
+NEWEST_SEEN = """
+SELECT words.rowid
+FROM words
+CROSS JOIN memories AS m ON m.row = words.rowid
+WHERE words MATCH :match
+  AND {seen}
+ORDER BY words.rowid DESC
+LIMIT :limit
+"""
+
+PLACES_ASKED = 64
+"""With more scopes than this, asking each row is quicker than asking the index."""
+WHOLE_SHARE = 0.5
+"""A place that holds more of the file than this is not worth asking the index for."""
+ENOUGH_SHARE = 0.5
+"""When a view lets through so many of the best, nothing was lost by asking for the view afterwards."""
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """Who asks for what, and what is known of the terms."""
+
+    db: Db
+    view: View
+    reach: Reach
+    share: float
+    """How much of the file the reach covers."""
+    known: Known
+    limit: int
+    settings: StoreSettings
+
+    @property
+    def cap(self) -> float:
+        """How many rows may be touched."""
+        return max(self.settings.rows_cap, self.settings.share_cap * self.known.texts)
+
+
+def candidates(search: Search) -> list[int]:
+    """Keys that have the rarest terms; when all terms are common, keys that have two of them, or one."""
+    documents = search.known.documents
+    rarest = sorted(documents, key=lambda term: documents[term])
+    if not rarest or not search.share:
+        return []
+    picked = _within(rarest, documents, search.cap / search.share)
+    return _best(search, _any(picked)) if picked else _of_common(search, rarest)
+
+
+def _within(rarest: Sequence[str], documents: Mapping[str, int], cap: float) -> list[str]:
+    """The rarest terms that together have at most `cap` rows."""
+    picked = []
+    for term in rarest:
+        cap -= documents[term]
+        if cap < 0:
+            break
+        picked.append(term)
+    return picked
+
+
+def _best(search: Search, words: str) -> list[int]:
+    """The best by these words. Looking at the record of each matching row costs more than the match itself."""
+    if search.view.filters.only_status:
+        values = {
+            "match": _match(search, words),
+            "limit": search.limit,
+            "cue_weight": search.settings.cue_weight,
+        }
+        found = [line[0] for line in ask(search.db, BEST, values)]
+        seen = allowed(search.db, search.reach, search.view, found)
+        if len(found) < search.limit or len(seen) >= ENOUGH_SHARE * search.limit:
+            return list(seen)
+    return _ask_seen(search, BEST_SEEN, words)
+
+
+def _of_common(search: Search, rarest: Sequence[str]) -> list[int]:
+    """Keys with the two rarest terms, then the newest with the rarest one."""
+    found: list[int] = []
+    if len(rarest) > 1:
+        first, second = (search.known.documents[term] for term in rarest[:2])
+        # As many as chance would bring together: ranked if that is affordable, else the newest.
+        together = first * second / search.known.texts * search.share
+        statement = BEST_SEEN if together <= search.cap else NEWEST_SEEN
+        found = _ask_seen(search, statement, " AND ".join(map(_quoted, rarest[:2])))
+    if len(found) < search.limit:
+        found += _ask_seen(search, NEWEST_SEEN, _quoted(rarest[0]))
+    return list(dict.fromkeys(found))
+
+
+def _ask_seen(search: Search, statement: str, words: str) -> list[int]:
+    seen = where(search.reach, search.view.filters)
+    asked = {"match": _match(search, words), "limit": search.limit, "cue_weight": search.settings.cue_weight}
+    sql = statement.replace("{seen}", seen.sql)
+    return [line[0] for line in ask(search.db, sql, {**seen.values, **asked})]
+
+
+def _match(search: Search, words: str) -> str:
+    """The words in the index's language, and the place where that narrows enough."""
+    tokens = tuple(f"_sc{id_}" for id_ in sorted(search.reach.scopes))
+    if search.reach.namespace is not None:
+        tokens = (f"_ns{search.reach.namespace}",)
+    match = f"{{body cues}} : ({words})"
+    if tokens and len(tokens) <= PLACES_ASKED and search.share <= WHOLE_SHARE:
+        match += f" AND place : ({_any(tokens)})"
+    return match
+
+
+def _any(terms: Sequence[str]) -> str:
+    return " OR ".join(map(_quoted, terms))
+
+
+def _quoted(term: str) -> str:
+    """A term as a string of the index's language: inside quotes nothing is syntax."""
+    return '"' + term.replace('"', '""') + '"'
