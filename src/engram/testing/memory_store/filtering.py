@@ -13,7 +13,12 @@ from engram.testing.memory_store.tables import Tables
 
 def allowed(tables: Tables, view: View) -> Iterator[tuple[int, Memory]]:
     """Keys and memories that the caller may read and that fit the filters, oldest first."""
-    return ((key, memory) for key, memory in tables.records.items() if allows(view, memory))
+    readable = {scope for scope in tables.scopes if view.access.may_read(scope)}
+    return (
+        (key, memory)
+        for key, memory in tables.records.items()
+        if memory.scope in readable and fits(memory, view.filters)
+    )
 
 
 def allows(view: View, memory: Memory) -> bool:

@@ -1,0 +1,120 @@
+"""Ranking: allowed lines and a question come in, the nearest keys with their cosines come out.
+
+Cosines are computed on 8-bit rows directly: a row's scale changes its length, not its direction. Rows without
+a direction are nearest to nothing and never come out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engram.index.columns import GONE, Lines, Places
+from engram.model.axes import Status
+from engram.ports import Reach
+from engram.vectors.signatures import hamming
+from engram.vectors.similarity import dots
+
+Floats = NDArray[np.float32]
+Keys = NDArray[np.int64]
+Rows = NDArray[np.int8]
+Blocks = Iterable[tuple[Keys, Rows]]
+Found = list[tuple[int, float]]
+
+STATUSES = tuple(Status)
+
+
+def allowed(lines: Lines, reach: Reach, statuses: frozenset[Status]) -> Places:
+    """Where the lines stand that a caller may reach, in one of these statuses (in any, if none is named)."""
+    wanted = np.array([not statuses or status in statuses for status in STATUSES] + [False])
+    inside = wanted[lines.statuses]  # GONE is -1, the last place, which is never wanted
+    if not reach.everything:
+        inside &= _within(lines, reach)
+    places: Places = np.flatnonzero(inside)
+    return places
+
+
+def present(lines: Lines, keys: Keys) -> Places:
+    """Where the lines of these keys stand, for those that have a vector."""
+    places = lines.places(keys)
+    places = places[places >= 0]
+    here: Places = places[lines.statuses[places] != GONE]
+    return here
+
+
+def nearest(blocks: Blocks, question: Floats, k: int) -> Found:
+    """The k nearest of all rows in the blocks; equal ones by key."""
+    parts = [(keys, cosines(rows, question)) for keys, rows in blocks]
+    if not parts:
+        return []
+    return _best(
+        np.concatenate([keys for keys, _ in parts]), np.concatenate([found for _, found in parts]), k
+    )
+
+
+def nearest_of_each(blocks: Blocks, questions: Floats, k: int) -> list[Found]:
+    """The same for many questions at once: one product of matrices for each block."""
+    parts = [_best_of_block(keys, rows, questions, k) for keys, rows in blocks]
+    if not parts:
+        return [[] for _ in questions]
+    keys = np.concatenate([part[0] for part in parts], axis=1)
+    found = np.concatenate([part[1] for part in parts], axis=1)
+    return [_best(keys[i], found[i], k) for i in range(len(questions))]
+
+
+def candidates(lines: Lines, places: Places, signature: NDArray[np.uint8], count: int) -> Places:
+    """Those of the places whose signatures differ in the fewest bits, `count` of them; equal ones by key."""
+    if lines.signatures is None or len(places) <= count:
+        return places
+    if len(places) == len(lines.keys):
+        distances = hamming(lines.signatures, signature)
+    else:
+        distances = hamming(lines.signatures[places], signature)
+    # Distances are small whole numbers: counting them finds the border faster than sorting.
+    border = int(np.searchsorted(np.cumsum(np.bincount(distances)), count))
+    nearer = np.flatnonzero(distances < border)
+    at_border = np.flatnonzero(distances == border)[: count - len(nearer)]
+    chosen: Places = places[np.concatenate([nearer, at_border])]
+    return chosen
+
+
+def cosines(rows: Rows, question: Floats) -> Floats:
+    """The cosine of each row with a question of length 1; minus infinity for a row of zeros."""
+    floats = rows.astype(np.float32)
+    lengths = np.sqrt(dots(floats, floats))
+    found = np.full(len(rows), -np.inf, dtype=np.float32)
+    np.divide(dots(floats, question), lengths, out=found, where=lengths > 0)
+    return found
+
+
+def _within(lines: Lines, reach: Reach) -> NDArray[np.bool_]:
+    seen = np.zeros(max(reach.scopes | {int(lines.scopes.max(initial=0))}) + 1, dtype=np.bool_)
+    seen[list(reach.scopes)] = True
+    inside = seen[lines.scopes]
+    if reach.namespace is not None:
+        inside |= lines.namespaces == reach.namespace
+    return inside
+
+
+def _best(keys: Keys, found: Floats, k: int) -> Found:
+    if len(found) > k:
+        least = np.partition(found, len(found) - k)[len(found) - k]
+        near = np.flatnonzero(found >= least)
+        keys, found = keys[near], found[near]
+    order = np.lexsort((keys, -found))[:k]
+    order = order[np.isfinite(found[order])]
+    return list(zip(keys[order].tolist(), found[order].tolist(), strict=True))
+
+
+def _best_of_block(keys: Keys, rows: Rows, questions: Floats, k: int) -> tuple[Keys, Floats]:
+    floats = rows.astype(np.float32)
+    lengths = np.sqrt(dots(floats, floats))
+    floats /= np.where(lengths > 0, lengths, 1)[:, np.newaxis]
+    found = questions @ floats.T
+    found[:, lengths == 0] = -np.inf
+    if len(keys) <= k:
+        return np.broadcast_to(keys, found.shape), found
+    best = np.argpartition(found, len(keys) - k, axis=1)[:, len(keys) - k :]
+    return keys[best], np.take_along_axis(found, best, axis=1)

@@ -1,0 +1,160 @@
+"""The vector index: a question and a view come in, the nearest allowed keys come out.
+
+* A space of up to `exact_limit` vectors is compared exactly, row by row.
+* A larger one by signatures: of the allowed lines, the `rescore` ones that differ in the fewest bits are read
+  from the store and compared exactly.
+* Filters beyond the status are the store's business. It names the keys that fit; if those are too many to
+  name, the best keys are shown to it, ever more of them, until enough have passed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from threading import Lock
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from engram.errors import EmbedderMismatch
+from engram.index import ranking
+from engram.index.columns import Lines, Places
+from engram.index.follower import Follower
+from engram.index.ranking import Found
+from engram.model.axes import Status
+from engram.model.vectors import Space
+from engram.ports import IndexStats, Reach, Store, View
+from engram.vectors.signatures import sign
+from engram.vectors.similarity import unit
+
+if TYPE_CHECKING:
+    from engram.ports import Floats, Keys
+
+BLOCK = 4_096
+"""Rows that are turned into floats at once: what fits the processor's cache is compared fastest."""
+WIDEN = 4
+"""How many times more keys are shown to the store when too few have passed."""
+FEW = 16
+"""Candidates that are compared exactly for each of many questions at once."""
+QUESTIONS = 256
+"""Questions that share one product of matrices."""
+
+
+class SignatureIndex:
+    """`engram.ports.VectorIndex` over any store. Holds no file; every thread may use it."""
+
+    def __init__(self, store: Store, *, exact_limit: int = 20_000, rescore: int = 400) -> None:
+        self._store = store
+        self._exact_limit = exact_limit
+        self._rescore = rescore
+        self._followers: dict[str, Follower] = {}
+        self._lock = Lock()
+
+    def search(self, space: Space, vector: Floats, k: int, view: View) -> Found:
+        """The k nearest keys the view allows, with their cosine."""
+        question = _question(space, vector)
+        if k < 1 or not question.any():
+            return []
+        lines = self._follower(space).lines()
+        if view.filters.only_status:
+            return self._nearest(space, lines, self._reachable(lines, view), question, k)
+        keys = self._store.memories.select(view, self._exact_limit)
+        if keys is not None:
+            return self._nearest(space, lines, ranking.present(lines, keys), question, k)
+        return self._widening(space, lines, question, k, view)
+
+    def nearest(self, space: Space, vectors: Floats, k: int, reach: Reach) -> list[Found]:
+        """For each vector, the nearest active keys inside a reach."""
+        questions = _question(space, vectors)
+        if k < 1 or not len(questions):
+            return [[] for _ in questions]
+        lines = self._follower(space).lines()
+        places = ranking.allowed(lines, reach, frozenset({Status.ACTIVE}))
+        if lines.signatures is None:
+            found = self._all_exactly(space, lines, places, questions, k)
+        else:
+            found = self._all_by_signature(space, lines, places, questions, k)
+        return [hits if question.any() else [] for question, hits in zip(questions, found, strict=True)]
+
+    def stats(self, space: Space) -> IndexStats:
+        """What the index holds of a space."""
+        return self._follower(space).stats()
+
+    def settle(self) -> None:
+        """Wait until signatures that are being made are there."""
+        for follower in list(self._followers.values()):
+            follower.settle()
+
+    def _follower(self, space: Space) -> Follower:
+        with self._lock:
+            if space.key not in self._followers:
+                self._followers[space.key] = Follower(self._store, space, self._exact_limit)
+            return self._followers[space.key]
+
+    def _reachable(self, lines: Lines, view: View) -> Places:
+        # Asked after the lines were brought up to date: a scope that is new in them is then known.
+        return ranking.allowed(lines, self._store.memories.reach(view.access), view.filters.statuses)
+
+    def _widening(self, space: Space, lines: Lines, question: Floats, k: int, view: View) -> Found:
+        places = self._reachable(lines, view)
+        shown = max(k * WIDEN, self._rescore)
+        while True:
+            best = self._nearest(space, lines, places, question, shown)
+            passed = self._store.memories.allow(view, [key for key, _ in best])
+            if len(passed) >= k or shown >= len(places):
+                return [(key, cosine) for key, cosine in best if key in passed][:k]
+            shown *= WIDEN
+
+    def _nearest(self, space: Space, lines: Lines, places: Places, question: Floats, k: int) -> Found:
+        if lines.signatures is not None:
+            signature = self._signatures(space, question[np.newaxis])[0]
+            places = ranking.candidates(lines, places, signature, max(self._rescore, k))
+        return ranking.nearest(self._blocks(space, lines, places), question, k)
+
+    def _all_exactly(
+        self, space: Space, lines: Lines, places: Places, questions: Floats, k: int
+    ) -> list[Found]:
+        found: list[Found] = []
+        for start in range(0, len(questions), QUESTIONS):
+            some = questions[start : start + QUESTIONS]
+            found += ranking.nearest_of_each(self._blocks(space, lines, places), some, k)
+        return found
+
+    def _all_by_signature(
+        self, space: Space, lines: Lines, places: Places, questions: Floats, k: int
+    ) -> list[Found]:
+        count = max(FEW, 2 * k)
+        near = [ranking.candidates(lines, places, one, count) for one in self._signatures(space, questions)]
+        keys, rows = self._read(space, lines, np.unique(np.concatenate(near)))
+        found: list[Found] = []
+        for question, some in zip(questions, near, strict=True):
+            mine = np.flatnonzero(np.isin(keys, lines.keys[some], assume_unique=True))
+            found.append(ranking.nearest([(keys[mine], rows[mine])], question, k))
+        return found
+
+    def _read(self, space: Space, lines: Lines, places: Places) -> tuple[Keys, ranking.Rows]:
+        """Keys and rows of all these places in one piece."""
+        read = self._store.vectors.rows(space, lines.keys[places].tolist())
+        return read.keys, read.rows
+
+    def _signatures(self, space: Space, questions: Floats) -> np.ndarray[tuple[int, int], np.dtype[np.uint8]]:
+        centre = self._store.vectors.centre(space)
+        if centre is None:
+            raise AssertionError("a space with signatures has a centre")
+        return sign(questions, centre)
+
+    def _blocks(self, space: Space, lines: Lines, places: Places) -> Iterator[tuple[Keys, ranking.Rows]]:
+        """Keys and rows of these places, from memory or else from the store."""
+        for start in range(0, len(places), BLOCK):
+            some = places[start : start + BLOCK]
+            if lines.rows is not None:
+                yield lines.keys[some], lines.rows[some]
+            else:
+                found = self._store.vectors.rows(space, lines.keys[some].tolist())
+                yield found.keys, found.rows
+
+
+def _question(space: Space, vectors: Floats) -> Floats:
+    """The vectors with length 1, if they are of this space."""
+    if vectors.shape[-1] != space.dims:
+        raise EmbedderMismatch(f"The space {space.key} takes no vector of {vectors.shape[-1]} parts.")
+    return unit(np.asarray(vectors, dtype=np.float32))
