@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from engram.ports import Reach, View
 from engram.store.sqlite.frequencies import Known
@@ -94,14 +95,9 @@ def _within(rarest: Sequence[str], documents: Mapping[str, int], cap: float) -> 
 
 
 def _best(search: Search, words: str) -> list[int]:
-    """The best by these words. Looking at the record of each matching row costs more than the match itself."""
+    """The best by these words. Looking at the record of each matching row would cost more than the match."""
     if search.view.filters.only_status:
-        values = {
-            "match": _match(search, words),
-            "limit": search.limit,
-            "cue_weight": search.settings.cue_weight,
-        }
-        found = [line[0] for line in ask(search.db, BEST, values)]
+        found = [line[0] for line in ask(search.db, BEST, _asked(search, words))]
         seen = allowed(search.db, search.reach, search.view, found)
         if len(found) < search.limit or len(seen) >= ENOUGH_SHARE * search.limit:
             return list(seen)
@@ -124,9 +120,12 @@ def _of_common(search: Search, rarest: Sequence[str]) -> list[int]:
 
 def _ask_seen(search: Search, statement: str, words: str) -> list[int]:
     seen = where(search.reach, search.view.filters)
-    asked = {"match": _match(search, words), "limit": search.limit, "cue_weight": search.settings.cue_weight}
     sql = statement.replace("{seen}", seen.sql)
-    return [line[0] for line in ask(search.db, sql, {**seen.values, **asked})]
+    return [line[0] for line in ask(search.db, sql, {**seen.values, **_asked(search, words)})]
+
+
+def _asked(search: Search, words: str) -> dict[str, Any]:
+    return {"match": _match(search, words), "limit": search.limit, "cue_weight": search.settings.cue_weight}
 
 
 def _match(search: Search, words: str) -> str:

@@ -192,7 +192,7 @@ class SqliteMemories:
             return counts.stats(db, self._places.reach(db, access), space)
 
     def _where(self, db: Db, view: View) -> Where:
-        """The clauses of a view that is gone through in order, which is best where most of the file is seen."""
+        """The clauses of a view that is gone through in order: best where much of the file is seen."""
         reach = self._places.reach(db, view.access)
         covered, whole = scopes.size(db, reach), scopes.size(db, Reach(everything=True))
         return where(reach, view.filters, wide=covered > WIDE_SHARE * whole)

@@ -15,7 +15,7 @@ from engram.store.sqlite.records import as_list, micros
 
 IN_NAMESPACE = "m.scope IN (SELECT id FROM scopes WHERE namespace = :namespace)"
 IN_SCOPES = "m.scope IN (SELECT value FROM json_each(:scopes))"
-# The plus keeps the index on scope out of it: for a place that holds most of the file, and for no status ever.
+# The plus keeps the index on scope out of it: for a place that holds much of the file.
 IN_WIDE_NAMESPACE = "+m.scope IN (SELECT id FROM scopes WHERE namespace = :namespace)"
 IN_WIDE_SCOPES = "+m.scope IN (SELECT value FROM json_each(:scopes))"
 
