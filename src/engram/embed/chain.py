@@ -39,7 +39,7 @@ class ChainEmbedder:
     @property
     def active(self) -> Embedder:
         """The member that would answer now."""
-        return self._members[self._active()]
+        return self._members[self._well()[0]]
 
     @property
     def space(self) -> Space:
@@ -56,12 +56,22 @@ class ChainEmbedder:
 
     def health(self) -> Health:
         """Well while any member is; the detail names those that were passed over, and why."""
-        place = self._active()
-        health = self._members[place].health()
-        passed = [self._resting[i][1] for i in range(place) if i in self._resting]
+        place, health = self._well()
+        passed = [reason for rested, (_, reason) in sorted(self._resting.items()) if rested < place]
         if not passed:
             return health
         return Health(ok=health.ok, detail=f"{health.detail}; fallen back because: {' '.join(passed)}")
+
+    def _well(self) -> tuple[int, Health]:
+        """The first member that says it is well; the last one if none does."""
+        for place, member in enumerate(self._members):
+            if self._usable(place):
+                health = member.health()
+                if health.ok:
+                    return place, health
+                self._rest(place, health.detail)
+        last = len(self._members) - 1
+        return last, Health(ok=False, detail=self._resting.get(last, (0.0, "no member works"))[1])
 
     def _first(self, ask: Callable[[Embedder], T]) -> T:
         """What the first working member answers; the failure of the last one if none works."""
@@ -77,10 +87,6 @@ class ChainEmbedder:
         if failure is not None:
             raise failure
         raise EmbedderDown("No embedder works: " + " ".join(reason for _, reason in self._resting.values()))
-
-    def _active(self) -> int:
-        usable = (place for place in range(len(self._members)) if self._usable(place))
-        return next(usable, len(self._members) - 1)
 
     def _usable(self, place: int) -> bool:
         """Whether to ask this member now. One that rested long enough must first say that it is well."""

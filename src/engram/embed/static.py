@@ -116,7 +116,7 @@ def read_table(path: Path) -> Table:
     import numpy as np
 
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
             about = json.loads(file["about"].tobytes())
             rows = file["rows"]
             space = Space(about["model"], int(rows.shape[1]), about["version"])
@@ -124,5 +124,5 @@ def read_table(path: Path) -> Table:
             scales = file["scales"].astype(np.float32)
             questions = file["question_scales"].astype(np.float32)
             return Table(space, pieces, rows, scales, questions)
-    except (OSError, KeyError, ValueError, zipfile.BadZipFile) as error:
+    except (OSError, EOFError, KeyError, ValueError, zipfile.BadZipFile) as error:
         raise EmbedderDown(f"The static model's weights at {path.name} cannot be read ({error}).") from error
