@@ -68,7 +68,7 @@ def test_a_saved_result_says_what_was_measured_and_how(tmp_path: Path) -> None:
     assert saved["settings"] == {"recall.next_share": 0.1}
     assert saved["benchmark"] == "locomo"
     assert saved["data"]["file"] == "data.json"
-    assert saved["embedder"].startswith("static")
+    assert "static" in saved["embedder"]
     assert str(tmp_path) not in kept.read_text(encoding="utf-8")
 
 
@@ -94,7 +94,9 @@ def test_a_file_that_is_no_result_is_not_compared(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_speed_measures_each_size_in_processes_of_its_own(tmp_path: Path) -> None:
-    figures = answer("speed", "--sizes", "200,60", "--queries", "10", "--keep", tmp_path / "kept")
+    figures = answer(
+        "speed", "--sizes", "200,60", "--queries", "10", "--writes", "20", "--keep", tmp_path / "kept"
+    )
 
     assert list(figures["sizes"]) == ["60", "200"]
     assert isinstance(figures["exponent"], float)

@@ -118,13 +118,16 @@ def _sizes(_context: click.Context, _parameter: click.Parameter, value: str) -> 
 @bench.command("speed")
 @click.option("--sizes", default="1000,10000,100000", callback=_sizes, help="How many memories.")
 @click.option("--queries", type=COUNT, default=speed.QUERIES, help="Questions asked at each size.")
+@click.option("--writes", type=COUNT, default=speed.WRITES, help="Single writes at each size.")
 @click.option("--keep", type=FOLDER, help="Keep the files here, and use those found here again.")
 @_common
-def run_speed(sizes: list[int], queries: int, keep: Path | None, **common: Unpack[Common]) -> None:
+def run_speed(
+    sizes: list[int], queries: int, writes: int, keep: Path | None, **common: Unpack[Common]
+) -> None:
     """Measure writing, recall, memory and start-up at several sizes, on made-up memories."""
     setup = _setup(common)
     with screen.bar() as bar:
-        found = speed.measure(sizes, speed.Bench(setup.changed, bar.show, queries), keep)
+        found = speed.measure(sizes, speed.Bench(setup.changed, bar.show, queries, writes), keep)
     result = results.result("speed", found, setup)
     _keep(result, common)
     if not common["as_json"]:

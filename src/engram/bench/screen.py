@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from rich import box
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
@@ -48,10 +49,7 @@ def bar() -> Iterator[Bar]:
 def show_retrieval(result: Mapping[str, Any], groups_name: str) -> None:
     """The figures of a retrieval benchmark: all questions first, then each group."""
     names = [name for name in result if name.startswith(QUALITY) and not isinstance(result[name], Mapping)]
-    table = Table(title=f"{result['benchmark']} · {result['embedder']}", title_justify="left")
-    table.add_column("questions")
-    for name in names:
-        table.add_column(name, justify="right")
+    table = _table(f"{result['benchmark']} · {result['embedder']}", "questions", *map(_short, names))
     for label, row in {"all": result, **result[groups_name]}.items():
         table.add_row(label, *(_shown(row[name]) for name in names))
     console = Console()
@@ -63,10 +61,7 @@ def show_retrieval(result: Mapping[str, Any], groups_name: str) -> None:
 def show_speed(result: Mapping[str, Any]) -> None:
     """The figures of the speed benchmark, a column for each size."""
     sizes: Mapping[str, Mapping[str, Any]] = result["sizes"]
-    table = Table(title=f"speed · {result['embedder']}", title_justify="left")
-    table.add_column("memories")
-    for size in sizes:
-        table.add_column(f"{int(size):,}", justify="right")
+    table = _table(f"speed · {result['embedder']}", "memories", *(f"{int(size):,}" for size in sizes))
     rows = {size: dict(flat(figures)) for size, figures in sizes.items()}
     for name in dict.fromkeys(name for row in rows.values() for name in row):
         table.add_row(name, *(_shown(row.get(name)) for row in rows.values()))
@@ -79,10 +74,7 @@ def show_differences(
     names: Sequence[str], differences: Sequence[Difference], settings: Mapping[str, tuple[Any, Any]]
 ) -> None:
     """Two results side by side."""
-    table = Table(title_justify="left")
-    table.add_column("figure")
-    for name in (*names, "change"):
-        table.add_column(name, justify="right")
+    table = _table("", "figure", *names, "change")
     for setting, (one, other) in settings.items():
         table.add_row(setting, str(one), str(other), "", style="dim")
     for difference in differences:
@@ -102,6 +94,23 @@ def flat(tree: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
             yield from flat(value, f"{above}{key}.")
         else:
             yield f"{above}{key}", value
+
+
+def _table(title: str, first: str, *others: str) -> Table:
+    table = Table(title=title or None, title_justify="left", box=box.SIMPLE, pad_edge=False)
+    table.add_column(first, no_wrap=True)
+    for name in others:
+        table.add_column(name, justify="right", no_wrap=True)
+    return table
+
+
+def _short(name: str) -> str:
+    """A figure's name, short enough for many columns.
+
+    >>> _short("recall@10"), _short("recall_any@5"), _short("mrr")
+    ('R@10', 'any@5', 'mrr')
+    """
+    return name.replace("recall_", "").replace("recall", "R")
 
 
 def _notes(result: Mapping[str, Any]) -> Iterator[str]:

@@ -65,7 +65,7 @@ def set_up(assignments: Iterable[str] = (), model: str | None = None) -> Setup:
     """Defaults, changed by `name=value` assignments and a model's name. Raises ConfigError."""
     arguments = dict(map(assignment, assignments))
     if model is not None:
-        arguments["embed.model"] = model
+        arguments["embed.name"] = model
     return configured(arguments)
 
 

@@ -27,6 +27,7 @@ from engram.errors import EngramError
 
 SEED = 20_240_229
 QUERIES = 200
+WRITES = 300
 STARTS = 3
 
 Figures = dict[str, Any]
@@ -41,6 +42,8 @@ class Bench:
     settings: Mapping[str, Any]
     report: Report
     queries: int = QUERIES
+    writes: int = WRITES
+    """Single writes by one thread; eight threads write four times as many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +75,13 @@ def _measure(sizes: Sequence[int], bench: Bench, folder: Path) -> Figures:
 
 
 def _measure_size(size: int, bench: Bench, path: Path) -> Figures:
-    job = {"path": str(path), "settings": dict(bench.settings), "seed": SEED, "size": size}
+    job = {
+        "path": str(path),
+        "settings": dict(bench.settings),
+        "seed": SEED,
+        "size": size,
+        "writes": bench.writes,
+    }
     asked = [asdict(query) for query in queries(SEED, size, bench.queries + WARM_UP)]
     built = Work({}, 0.0)
     if not path.exists():

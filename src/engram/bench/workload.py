@@ -21,8 +21,6 @@ from engram.engine import Engram
 from engram.model.draft import Draft
 
 REPORT_EVERY = 1_000
-WRITES_ALONE = 300
-WRITES_TOGETHER = 1_600
 THREADS = 8
 KNOWN_ITEM_DEPTH = 10
 WARM_UP = 5
@@ -72,8 +70,9 @@ def serve(engine: Engram, job: Job, say: Say) -> None:
     figures: Job = {**_recalls(engine, job["queries"][WARM_UP:], say), "rss_mb": rss_mb("VmRSS")}
     # What a kept file already holds decides the seed: a second run does not write the first one's sentences.
     seed = job["seed"] + 1 + engine.stats().memories
-    figures["writes_per_s_1"] = _writes_per_s(engine, list(drafts(seed, WRITES_ALONE)), 1)
-    figures["writes_per_s"] = _writes_per_s(engine, list(drafts(seed + 1, WRITES_TOGETHER)), THREADS)
+    alone, together = list(drafts(seed, job["writes"])), list(drafts(seed + 1, 4 * job["writes"]))
+    figures["writes_per_s_1"] = _writes_per_s(engine, alone, 1)
+    figures["writes_per_s"] = _writes_per_s(engine, together, THREADS)
     say({"figures": {**figures, "rss_after_writes_mb": rss_mb("VmRSS"), "file_mb": _file_mb(engine.path)}})
 
 
