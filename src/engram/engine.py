@@ -119,7 +119,7 @@ class Engram:
         unknown = given.keys() - {f.name for f in fields(Draft)}
         if unknown:
             raise UnknownValue("field of a memory", sorted(unknown)[0], tuple(f.name for f in fields(Draft)))
-        return self._write([self._mine(draft(content=content, **given))])[0]
+        return self._write([self._mine(replace(draft(content="", **given), content=content))])[0]
 
     def remember_many(
         self,

@@ -46,7 +46,7 @@ from engram import Engram, EngramError, Scope
         ("E2002", "ok", {"session": "s" * 200}),
         ("E2002", "ok", {"source": "s" * 65}),
         ("E2002", "ok", {"details": {"blob": "x" * 70_000}}),
-        ("E2001", "ok", {"scope": Scope(namespace=" ")}),
+        ("E4001", "ok", {"scope": Scope(namespace="elsewhere")}),
     ],
 )
 def test_a_bad_statement_is_refused_and_nothing_written(

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from engram import Engram, Status
-from engram.errors import BadTransition, CycleRefused, EmbedderDown, InvalidInput, UnknownValue
+from engram.errors import BadTransition, CycleRefused, InvalidInput, UnknownValue
 from engram.model.axes import Verification
 from engram.testing import FakeClock, HashEmbedder
 
-from .conftest import contents
+from tests.engine.conftest import contents
 
 
 def test_an_edit_is_a_new_version_with_the_old_one_in_the_history(memory: Engram, clock: FakeClock) -> None:
@@ -131,24 +131,9 @@ def test_everything_is_there_after_reopening(file: Path, clock: FakeClock) -> No
         assert contents(memory.recall("what is the cat's name?")) == ["The cat is called Mia"]
 
 
-class Moody(HashEmbedder):
-    """An embedder that is down until somebody mends it."""
-
-    down = True
-
-    def embed_in_space(self, texts):  # type: ignore[no-untyped-def]
-        if self.down:
-            raise EmbedderDown("out for lunch")
-        return super().embed_in_space(texts)
-
-    def embed_query_in_space(self, text):  # type: ignore[no-untyped-def]
-        if self.down:
-            raise EmbedderDown("out for lunch")
-        return super().embed_query_in_space(text)
-
-
 def test_without_an_embedder_words_still_find_and_vectors_come_later(file: Path, clock: FakeClock) -> None:
-    moody = Moody()
+    moody = HashEmbedder()
+    moody.down = True
     with Engram.open(file, clock=clock, embedder=moody) as memory:
         receipt = memory.remember("The cat is called Mia")
         assert not receipt.embedded

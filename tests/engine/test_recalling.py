@@ -9,7 +9,7 @@ from engram.errors import AccessDenied
 from engram.model.axes import Kind, Type
 from engram.testing import FakeClock
 
-from .conftest import contents
+from tests.engine.conftest import contents
 
 HOUSE = (
     "The boiler was serviced in March by Mr Okafor",

@@ -8,7 +8,7 @@ from engram import Engram, Outcome, Scope, Status
 from engram.model.axes import Layer, Policy, Priority, Tier
 from engram.testing import FakeClock
 
-from .conftest import contents
+from tests.engine.conftest import contents
 
 
 def test_a_statement_is_stored_and_says_so(memory: Engram) -> None:

@@ -7,7 +7,7 @@ own place and the places above it; never a sibling. The roles `orchestrator` (in
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass, replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 DEFAULT_NAMESPACE = "default"
@@ -27,7 +27,7 @@ class Scope:
     @property
     def parts(self) -> tuple[str, ...]:
         """All parts, from the widest to the narrowest."""
-        return astuple(self)
+        return (self.namespace, self.project, self.squad, self.agent, self.channel, self.user)
 
     def is_seen_from(self, place: Scope) -> bool:
         """Whether this is `place` itself or lies above it.

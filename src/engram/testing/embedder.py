@@ -21,7 +21,8 @@ class HashEmbedder:
     """Hashes each word to a direction and adds them up; synonyms share one direction.
 
     >>> embedder = HashEmbedder(synonyms={"automobile": "car"})
-    >>> float(embedder.embed_query("my automobile") @ embedder.embed_query("my car")) > 0.99
+    >>> _, (one, other) = embedder.embed_in_space(["my automobile", "my car"])
+    >>> float(one @ other) > 0.99
     True
     """
 
@@ -37,18 +38,18 @@ class HashEmbedder:
         """Where the vectors belong."""
         return self._space
 
-    def embed(self, texts: Sequence[str]) -> Floats:
+    def embed_in_space(self, texts: Sequence[str]) -> tuple[Space, Floats]:
         """One row each; zeros for a text without a word."""
         if self.down:
             raise EmbedderDown("The hash embedder was switched off.")
         if not texts:
-            return np.zeros((0, self._space.dims), dtype=np.float32)
-        return unit(np.stack([self._sum(text) for text in texts]))
+            return self._space, np.zeros((0, self._space.dims), dtype=np.float32)
+        return self._space, unit(np.stack([self._sum(text) for text in texts]))
 
-    def embed_query(self, text: str) -> Floats:
+    def embed_query_in_space(self, text: str) -> tuple[Space, Floats]:
         """A question: one vector."""
-        row: Floats = self.embed([text])[0]
-        return row
+        space, rows = self.embed_in_space([text])
+        return space, rows[0]
 
     def health(self) -> Health:
         """Fine, unless it was switched off."""
