@@ -31,9 +31,24 @@ def test_denials_are_negated(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["I like tea", "Not only tea", "No problem, I will come", "No, it is blue", "No. 5 is mine", "Why not tea",
-     "这个不错", "非常好", "她特别喜欢", "别人的书", "不仅如此", "差不多了", "我不得不走", "未来很好", "无论如何"],
-)  # fmt: skip
+    [
+        "I like tea",
+        "Not only tea",
+        "No problem, I will come",
+        "No, it is blue",
+        "No. 5 is mine",
+        "Why not tea",
+        "这个不错",
+        "非常好",
+        "她特别喜欢",
+        "别人的书",
+        "不仅如此",
+        "差不多了",
+        "我不得不走",
+        "未来很好",
+        "无论如何",
+    ],
+)
 def test_words_that_only_look_like_denials_are_not(text: str) -> None:
     assert not is_negated(text)
 
@@ -68,9 +83,16 @@ def test_corrections_are_heard(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["I drink tea", "Right now I am tired", "I like it now that it is cold", "Anna knows Bob", "The know-how is here",
-     "我住在上海", "今天天气很好"],
-)  # fmt: skip
+    [
+        "I drink tea",
+        "Right now I am tired",
+        "I like it now that it is cold",
+        "Anna knows Bob",
+        "The know-how is here",
+        "我住在上海",
+        "今天天气很好",
+    ],
+)
 def test_plain_statements_are_no_corrections(text: str) -> None:
     assert not is_correction(text)
 

@@ -45,7 +45,7 @@ def summary(text: str) -> str:
     """
     whole = text.strip()
     parts = sentences(whole)
-    if len(whole) <= SHORT or not parts:
+    if _width(whole) <= SHORT or not parts:
         return whole
     if len(parts) == 1:
         return _shorter(_first_clauses(parts[0], int(len(whole) * SHARE)), whole)
@@ -67,7 +67,7 @@ def key_fact(text: str) -> str:
     """
     whole = text.strip()
     parts = sentences(whole)
-    if not parts or (len(parts) == 1 and len(whole) <= SHORT and not _CLAUSE.search(whole)):
+    if not parts or (len(parts) == 1 and _width(whole) <= SHORT and not _CLAUSE.search(whole)):
         return whole
     best = parts[next(iter(_best_first(parts)))]
     clauses = [part.strip() for part in _CLAUSE.split(_OPENER.sub("", best)) if part and part.strip()] or [
@@ -93,6 +93,11 @@ def label(text: str) -> str:
     kept = [word for word in words if word.strip(".,!?'\"()").lower() not in stop]
     chosen = (kept if len(kept) > 1 else words)[:LABEL_WORDS]
     return _shorter(_cut(" ".join(chosen), KEY_LIMIT // 2).strip(" .,;:!?"), text.strip())
+
+
+def _width(text: str) -> int:
+    """The room a text takes: a Chinese character says about as much as two letters."""
+    return len(text) if text.isascii() else len(text) + len(_PAIRED.findall(text))
 
 
 def _best_first(parts: list[str]) -> list[int]:
