@@ -65,16 +65,14 @@ class Opener:
 
     def _write_ahead(self, db: apsw.Connection) -> None:
         """Switch to the write-ahead log. SQLite itself does not wait when two processes do this at once."""
-        deadline = self.clock.monotonic() + self.settings.busy_timeout_s
-        while True:
+        for _ in range(int(self.settings.busy_timeout_s / RETRY_S)):
             try:
                 db.pragma("journal_mode", "wal")
             except apsw.BusyError:
-                if self.clock.monotonic() >= deadline:
-                    raise
                 apsw.sleep(int(RETRY_S * 1000))
             else:
                 return
+        db.pragma("journal_mode", "wal")
 
 
 def _create(path: Path) -> None:

@@ -74,9 +74,12 @@ def vacuum(db: Db) -> None:
 
 
 def check(db: Db) -> list[Finding]:
-    """Look at pages, references, text index and counters; repair the last two."""
+    """Look at pages, references, text index and counters; repair the last two if the pages are sound."""
+    pages = _pages(db)
+    if not pages.ok:
+        return [pages]
     return [
-        _pages(db),
+        pages,
         _references(db),
         _text_index(db),
         _unindexed(db),

@@ -1,0 +1,114 @@
+from __future__ import annotations
+
+import gc
+import stat
+import tempfile
+from pathlib import Path
+
+import apsw
+import pytest
+
+from engram.errors import AccessDenied, KeyNeeded, StoreClosed, StoreError
+from engram.model.clock import SystemClock
+from engram.ports import Store
+from engram.store.sqlite import SqliteStore, StoreSettings
+from engram.store.sqlite.connection import Opener
+from engram.testing import FakeClock
+from tests.store.making import EVERYTHING, add, find
+
+KEY = bytes(range(32))
+
+
+def test_the_store_fits_the_port(store: SqliteStore) -> None:
+    fitting: Store = store
+    assert fitting.check()
+
+
+def test_a_file_is_for_its_user_alone(tmp_path: Path, clock: FakeClock) -> None:
+    path = tmp_path / "new" / "deep" / "memories.engram"
+    SqliteStore.open(path, clock).close()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+
+
+def test_the_connection_is_set_up_as_promised(path: Path, clock: FakeClock) -> None:
+    db = Opener(str(path), StoreSettings(synchronous="FULL"), clock).writer()
+    pragmas = ("journal_mode", "synchronous", "secure_delete", "foreign_keys", "temp_store")
+    assert [db.pragma(name) for name in pragmas] == ["wal", 2, 1, 1, 2]
+    db.close()
+
+
+def test_a_reading_connection_cannot_write(store: SqliteStore, path: Path, clock: FakeClock) -> None:
+    db = Opener(str(path), StoreSettings(), clock).reader()
+    with pytest.raises(apsw.ReadOnlyError):
+        db.execute("DELETE FROM memories")
+    db.close()
+
+
+def test_a_store_opened_for_reading_reads_only(store: SqliteStore, path: Path, clock: FakeClock) -> None:
+    memory = add(store, "tea is hot")
+    reading = SqliteStore.open(path, clock, StoreSettings(read_only=True))
+    assert reading.memories.get(memory.id, EVERYTHING) == memory
+    assert find(reading, "tea") == ["tea is hot"]
+    with pytest.raises(AccessDenied):
+        add(reading, "not here")
+    reading.write_later(lambda unit: unit.erase(memory.id, ""), "tester")
+    reading.flush()
+    reading.close()
+    with pytest.raises(StoreClosed):
+        reading.memories.get(memory.id, EVERYTHING)
+
+
+def test_reading_what_is_not_there_says_so(path: Path, clock: FakeClock) -> None:
+    with pytest.raises(StoreError, match="cannot be opened"):
+        SqliteStore.open(path, clock, StoreSettings(read_only=True))
+
+
+@pytest.mark.parametrize("content", [b"just some text, no database\n" * 100, b"\0" * 5000])
+def test_another_kind_of_file_is_refused_and_left_alone(path: Path, clock: FakeClock, content: bytes) -> None:
+    path.write_bytes(content)
+    with pytest.raises(KeyNeeded):
+        SqliteStore.open(path, clock)
+    assert path.read_bytes() == content
+
+
+def test_a_key_turns_the_file_into_a_vault(path: Path, clock: FakeClock) -> None:
+    vault = SqliteStore.open(path, clock, StoreSettings(key=KEY))
+    memory = add(vault, "the treasure lies under the oak")
+    log = path.with_name(path.name + "-wal").read_bytes()
+    vault.close()
+    assert b"treasure" not in path.read_bytes() + log
+    assert not path.read_bytes().startswith(b"SQLite")
+    for settings in (StoreSettings(), StoreSettings(key=KEY[::-1])):
+        with pytest.raises(KeyNeeded):
+            SqliteStore.open(path, clock, settings)
+    again = SqliteStore.open(path, clock, StoreSettings(key=KEY))
+    assert again.memories.get(memory.id, EVERYTHING) == memory
+    again.close()
+    assert KEY.hex() not in repr(StoreSettings(key=KEY))
+
+
+def test_a_store_in_memory_leaves_nothing(
+    clock: FakeClock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    store = SqliteStore.open(":memory:", clock)
+    add(store, "tea is hot")
+    assert find(store, "tea") == ["tea is hot"]
+    assert list(tmp_path.iterdir())
+    store.close()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_closed_stores_leave_no_open_files(tmp_path: Path) -> None:
+    descriptors = Path("/proc/self/fd")
+    if not descriptors.exists():
+        pytest.skip("open files are counted through /proc")
+    gc.collect()
+    before = len(list(descriptors.iterdir()))
+    for _ in range(5):
+        store = SqliteStore.open(tmp_path / "memories.engram", SystemClock())
+        add(store, "tea is hot")
+        find(store, "tea")
+        store.close()
+    assert len(list(descriptors.iterdir())) <= before

@@ -1,0 +1,119 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import apsw
+import pytest
+
+from engram.model.facts import Fact
+from engram.model.relations import EdgeType
+from engram.ports import Embedded
+from engram.store.sqlite import SqliteStore
+from engram.testing.clock import START
+from tests.store.making import (
+    EVERYTHING,
+    SPACE,
+    add,
+    change,
+    erase,
+    find,
+    found_by,
+    make,
+    put,
+    relate,
+    vector,
+)
+
+SECRETS = ("xylophone", "zanzibar", "quagmire", "wombat", "nightjar", "gazpacho", "blubber", "kumquat")
+
+
+def bytes_on_disk(path: Path) -> bytes:
+    return b"".join(file.read_bytes() for file in path.parent.iterdir() if file.is_file())
+
+
+def write_secrets(store: SqliteStore) -> None:
+    """A memory with one of the words in every place that holds words, in two versions."""
+    first, second, cue, tag, name, detail, speaker, object_ = SECRETS
+    memory = make(
+        f"I hide the {first}", tags=(tag,), entities=(name,), details={"note": detail}, speaker=speaker
+    )
+    findable = found_by(memory.content, [cue], [Fact("i", "hide", object_)])
+    put(store, memory, vector(1), findable)
+    friend = add(store, "a friend")
+    relate(store, memory, friend, EdgeType.SUPPORTS)
+    new = change(
+        store, replace(memory, content=f"I hide the {second}", version=2), findable=found_by(second, [cue])
+    )
+    store.write(lambda u: u.touch([memory.id], START, f"session {tag}"), "tester")
+    store.write(
+        lambda u: u.opine(memory.id, helpful=False, question=Embedded(SPACE, vector(2)), because=""), "t"
+    )
+    erase(store, new)
+
+
+def test_erased_words_are_nowhere_on_disk(store: SqliteStore, path: Path) -> None:
+    for n in range(30):
+        add(store, f"filler number {n}", vector(n))
+    write_secrets(store)
+    for n in range(30):
+        add(store, f"more filler {n}", vector(n))
+    store.vacuum()
+    left = bytes_on_disk(path).lower()
+    assert [word for word in SECRETS if word.encode() in left] == []
+    assert vector(1).tobytes() not in left
+    assert all(finding.ok for finding in store.check())
+    assert len(find(store, "filler", limit=100)) == 60
+
+
+def test_the_words_were_there_before(store: SqliteStore, path: Path) -> None:
+    """So that the test above proves something."""
+    add(store, "I hide the xylophone")
+    assert b"xylophone" in bytes_on_disk(path)
+
+
+def test_the_log_is_emptied(store: SqliteStore, path: Path) -> None:
+    add(store, "tea is hot")
+    store.vacuum()
+    assert path.with_name(path.name + "-wal").stat().st_size == 0
+
+
+@pytest.mark.parametrize("statement", ["DELETE FROM events", "UPDATE events SET actor = 'nobody'"])
+def test_the_ledger_cannot_be_rewritten(store: SqliteStore, path: Path, statement: str) -> None:
+    add(store, "tea is hot")
+    with apsw.Connection(str(path)) as db, pytest.raises(apsw.ConstraintError, match="append-only"):
+        db.execute(statement)
+    db.close()
+
+
+def test_the_ledger_itself_never_holds_words(store: SqliteStore, path: Path) -> None:
+    memory = add(store, "tea is hot", tags=("drink",))
+    change(store, replace(memory, content="tea is cold", tags=("brew",)))
+    db = apsw.Connection(str(path))
+    told = repr(db.execute("SELECT * FROM events").fetchall())
+    db.close()
+    assert not [word for word in ("tea", "hot", "cold", "drink", "brew", memory.content_hash) if word in told]
+    assert store.ledger.events(memory.id, 1)[0].before["tags"] == ["drink"]
+
+
+def test_equal_words_have_different_digests_in_the_ledger(store: SqliteStore) -> None:
+    """Otherwise a guess at an erased memory could be checked against the ledger."""
+    digests = []
+    for _ in range(2):
+        memory = add(store, "my pin is 1234")
+        change(store, replace(memory, content="gone"))
+        erase(store, memory)
+        digests.append(store.ledger.events(memory.id, 3)[1].before["content"])
+    assert digests[0].startswith("sha256:")
+    assert digests[0] != digests[1]
+
+
+def test_vacuum_gives_space_back(store: SqliteStore, path: Path) -> None:
+    memories = [add(store, " ".join(f"word{n}{m}" for m in range(400))) for n in range(40)]
+    store.vacuum()
+    before = path.stat().st_size
+    for memory in memories[:-1]:
+        erase(store, memory)
+    store.vacuum()
+    assert path.stat().st_size < before / 4
+    assert store.memories.get(memories[-1].id, EVERYTHING) == memories[-1]
