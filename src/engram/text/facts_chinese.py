@@ -39,7 +39,7 @@ def read(sentence: str, speaker: str) -> Iterator[Statement]:
 
 
 def _read_clause(clause: str, speaker: str, *, changed: bool) -> Iterator[Statement]:
-    for shape, predicate, functional in _SHAPES:
+    for shape, predicate, functional in _shapes():
         match = shape.match(clause)
         found = _value(match["value"]) if match else None
         if match is None or found is None:
@@ -123,4 +123,8 @@ _RULES: Final = (
     (rf"^{_WHO}(?P<attribute>最喜欢的[{HAN}]{{1,4}}){_COPULA}{_VALUE}", "attribute", True),
     (rf"^(?:这个|那个|我们的)?(?P<attribute>[{HAN}]{{2,6}}?){_COPULA}{_VALUE}", "attribute", True),
 )  # fmt: skip
-_SHAPES: Final = tuple((re.compile(rule), predicate, functional) for rule, predicate, functional in _RULES)
+
+
+@cache
+def _shapes() -> tuple[tuple[re.Pattern[str], str, bool], ...]:
+    return tuple((re.compile(rule), predicate, functional) for rule, predicate, functional in _RULES)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Final
 
 from engram.text import lexicon
@@ -36,16 +37,17 @@ def read(sentence: str, speaker: str) -> Iterator[Statement]:
         return
     told = _Told(speaker, changed=is_correction(sentence))
     for clause in _clauses(sentence):
-        if _UNREAL.search(clause) or is_negated(clause):
+        if not _START.match(clause) or _UNREAL.search(clause) or is_negated(clause):
             continue
-        for shape, build in _SHAPES:
-            match = shape.search(clause)
+        for shape, build in _shapes():
+            match = shape.match(clause)
             fact = build(match, told) if match else None
             if fact:
                 yield fact
                 break
 
 
+_START = re.compile(r"[A-Z]|we\b|my\b|our\b|the\b|call\b|people\b|this\b")
 _UNREAL = re.compile(
     r"\b(?:if|would|could|might|may be|maybe|perhaps|wish|hopes?|wants?|wanted|should|think|guess|suppose"
     r"|imagine"
@@ -293,4 +295,8 @@ _RULES: Final[tuple[_Rule, ...]] = (
     (rf"^[Tt]he {_ATTRIBUTE}{_OF} {_SOFT}(?:{_EQUALS}|is on|is at) {_VALUE}", _the),
     (rf"^(?P<who>I|{_NAME})(?:'m| am| is) {_SOFT}(?P<value>an? [a-z].*)$", _plain("is a", functional=False)),
 )
-_SHAPES: Final = tuple((re.compile(rule), build) for rule, build in _RULES)
+
+
+@cache
+def _shapes() -> tuple[tuple[re.Pattern[str], _Build], ...]:
+    return tuple((re.compile(rule), build) for rule, build in _RULES)

@@ -147,21 +147,17 @@ def _han_number(digits: str) -> str:
 
 def _names(plain: str) -> frozenset[str]:
     """Words written like names: with a capital, or like code, or Latin words in a Chinese sentence."""
-    if not any(char.islower() for char in plain):
+    if plain.isupper():
         return frozenset()
-    stop = lexicon.words("stop_words") | lexicon.words("openers")
+    chinese = not plain.isascii() and _HAN_CHAR.search(plain) is not None
+    written = (_TOKEN if chinese else _NAME_LIKE).findall(plain)
+    found = {_bare(word) for word in written} - lexicon.words("stop_words") - lexicon.words("openers")
     times = lexicon.pattern("times")
-    chinese = _HAN_CHAR.search(plain) is not None
-    found = set()
-    for match in _TOKEN.finditer(plain):
-        word = _bare(match.group())
-        if word in stop or times.fullmatch(word) or not word[:1].isalpha():
-            continue
-        if chinese or match.group()[0].isupper() or any(char in "./_@#+" or char.isdigit() for char in word):
-            found.add(word)
-    return frozenset(found)
+    return frozenset(word for word in found if word[:1].isalpha() and not times.fullmatch(word))
 
 
+# With a capital first, or a sign or digit inside.
+_NAME_LIKE = re.compile(r"(?<![\w.+#/'@-])(?:[A-Z][\w.+#/'@-]*|[^\W\d_]+[\d./_@#+][\w.+#/'@-]*[\w+#])")
 _HAN_CHAR = re.compile(f"[{HAN}]")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final
 
 from engram.text import lexicon
@@ -35,19 +35,7 @@ def mentioned(text: str) -> list[Technology]:
     >>> [tech.name for tech in mentioned("we moved from postgres to SQLite, written in Go; let's go")]
     ['PostgreSQL', 'SQLite', 'Go']
     """
-    spans = [match.span() for match in _TOKEN.finditer(text)]
-    found: dict[str, Technology] = {}
-    skip_to = 0
-    for at, (start, _) in enumerate(spans):
-        if start < skip_to:
-            continue
-        tech, end = _longest(text, spans, at)
-        if tech is not None:
-            skip_to = end
-            found[tech.name] = tech
-    if not text.isascii():
-        found |= {tech.name: tech for alias, tech in _han_names() if alias in text}
-    return list(found.values())
+    return list(_mentioned(text))
 
 
 def known(name: str) -> Technology | None:
@@ -69,11 +57,28 @@ def vocabulary() -> dict[str, Technology]:
     return found
 
 
-def _longest(text: str, spans: list[tuple[int, int]], at: int) -> tuple[Technology | None, int]:
-    """The longest known name that starts at token `at`, and where it ends."""
-    start = spans[at][0]
-    reach = _reach().get(text[slice(*spans[at])].lower().split(" ")[0], 1)
-    for _, end in reversed(spans[at : at + reach]):
+@lru_cache(maxsize=1 << 6)
+def _mentioned(text: str) -> tuple[Technology, ...]:
+    spans = [match.span() for match in _TOKEN.finditer(text)]
+    found: dict[str, Technology] = {}
+    reach = _reach()
+    skip_to = 0
+    for at, (start, end) in enumerate(spans):
+        tokens = reach.get(text[start:end].lower(), 0)
+        if start < skip_to or not tokens:
+            continue
+        tech, skip_to = _longest(text, spans[at : at + tokens])
+        if tech is not None:
+            found[tech.name] = tech
+    if not text.isascii():
+        found |= {tech.name: tech for alias, tech in _han_names() if alias in text}
+    return tuple(found.values())
+
+
+def _longest(text: str, spans: list[tuple[int, int]]) -> tuple[Technology | None, int]:
+    """The longest known name that starts with the first span, and where it ends."""
+    start = spans[0][0]
+    for _, end in reversed(spans):
         name = text[start:end]
         tech = vocabulary().get(name.lower())
         if tech is not None and (not tech.ambiguous or _is_meant(tech, name, text[:start])):
