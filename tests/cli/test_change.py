@@ -32,7 +32,7 @@ def test_an_erased_memory_is_gone_and_the_bare_fact_stays(shell: Shell, memory_i
     assert shell.json("erase", memory_id[:8], "--yes") == {"erased": memory_id}
 
     assert shell("show", memory_id).exit_code == 1
-    events = shell.json("history", memory_id)["events"]
+    events = [one for one in shell.json("history")["events"] if one["memory"] == memory_id]
     assert events[0]["verb"] == "erased"
     assert "heron" not in str(events)
     assert b"heron" not in shell.file.read_bytes()

@@ -103,7 +103,6 @@ def test_a_question_is_text_and_never_syntax(filled: Shell) -> None:
 @pytest.mark.parametrize(
     ("words", "code"),
     [
-        (("recall", ""), "E2001"),
         (("recall", "editor", "-n", "0"), "E2008"),
         (("recall", "editor", "--mode", "dreams"), "E2000"),
         (("recall", "editor", "--budget", "many"), "E2000"),

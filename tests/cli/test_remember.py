@@ -22,8 +22,9 @@ def test_words_need_no_quotation_marks(shell: Shell) -> None:
 
 def test_every_field_of_a_memory_can_be_given(shell: Shell) -> None:
     options = {
-        "category": "technical", "kind": "semantic", "type": "fact", "tag": "ops,network", "detail": "ticket=OPS-7",
-        "importance": "0.9", "confidence": "0.8", "priority": "P1", "policy": "protected", "tier": "sensitive",
+        "category": "technical", "kind": "semantic", "type": "fact", "tag": "ops,network",
+        "detail": "ticket=OPS-7", "importance": "0.9", "confidence": "0.8", "priority": "P1",
+        "policy": "protected", "tier": "sensitive",
         "layer": "core", "session": "monday", "speaker": "Ada", "source": "agent", "project": "apollo",
         "at": "2026-01-02T03:04:05+00:00", "valid-from": "2026-01-01", "valid-to": "2027-01-01",
         "expires": "2028-01-01",

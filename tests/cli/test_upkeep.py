@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from engram.engine import Engram
+from engram.testing import HashEmbedder
 from tests.cli.shell import Shell
 
 
@@ -30,15 +32,27 @@ def test_a_healthy_file_pleases_the_doctor(shell: Shell) -> None:
     assert shell.says("doctor", "--quiet") == ""
 
 
-def test_the_doctor_says_what_is_wrong_and_what_to_do(shell: Shell) -> None:
+def test_after_a_change_of_model_the_doctor_says_what_to_do_and_reembed_does_it(shell: Shell) -> None:
+    with Engram.open(shell.file, embedder=HashEmbedder()) as memory:
+        memory.remember("Bread needs flour and water")
+
+    complaint = shell("doctor")
+    assert complaint.exit_code == 1
+    assert "✗ vectors" in complaint.stdout
+    assert "→ run `engram reembed`" in complaint.stdout
+    assert "1 memory waits for a vector" in shell.says("stats")
+    assert shell.json("doctor", code=1)["ok"] is False
+
+    assert shell.json("reembed") == {"embedded": 1, "pending": 0}
+    assert shell.says("doctor").splitlines()[-1] == "all is well"
+
+
+def test_an_embedder_that_cannot_be_reached_has_its_own_exit_code(shell: Shell) -> None:
     shell.remember("Bread needs flour and water")
 
-    result = shell("doctor", "--set", "embed.model=openai", "--set", "embed.base_url=http://127.0.0.1:9/v1",
-                   "--set", "embed.remote_model=none", "--set", "embed.timeout_s=0.2")  # fmt: skip
+    result = shell("reembed", "--set", "embed.name=ollama", "--set", "embed.base_url=http://127.0.0.1:9")
 
-    assert result.exit_code == 1
-    assert "✗" in result.stdout
-    assert "→" in result.stdout
+    assert (result.exit_code, result.stderr[:12]) == (6, "error E3001:")
 
 
 def test_reembed_fills_what_is_missing_and_is_done_at_once_when_nothing_is(shell: Shell) -> None:

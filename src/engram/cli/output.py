@@ -57,8 +57,13 @@ def say(run: Run, *lines: RenderableType) -> None:
     from rich.text import Text
 
     screen = console(run)
-    for one in lines:
-        screen.print(Text(one) if isinstance(one, str) else one, markup=False)
+    with screen.capture() as captured:
+        for one in lines:
+            screen.print(Text(one) if isinstance(one, str) else one, markup=False)
+    # A table pads its last column; nobody wants those blanks in a pipe.
+    click.echo(
+        "\n".join(row.rstrip() for row in captured.get().split("\n")), nl=False, color=screen.is_terminal
+    )
 
 
 def text(*pieces: str | Text | tuple[str, str]) -> Text:

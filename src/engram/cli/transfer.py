@@ -12,6 +12,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
+from engram.capture.screen import screen
 from engram.cli.exits import BAD_INPUT
 from engram.cli.options import Run, command, pass_run
 from engram.cli.output import counted, say, say_json, text
@@ -50,6 +51,11 @@ class Report:
         self.refused.append({"line": number, "code": error.code, "message": error.message})
 
     @property
+    def in_order(self) -> list[dict[str, Any]]:
+        """The refused lines by number: some are refused on reading, others on remembering."""
+        return sorted(self.refused, key=lambda one: int(one["line"]))
+
+    @property
     def taken(self) -> int:
         """How many lines were remembered, or would be."""
         return self.counts.total()
@@ -58,7 +64,7 @@ class Report:
         """The report as one object."""
         names = ("valid",) if self.dry else tuple(str(outcome) for outcome in Outcome)
         counts = {name: self.counts[name] for name in names}
-        rest = {"related": self.related, "skipped": self.skipped, "refused": self.refused}
+        rest = {"related": self.related, "skipped": self.skipped, "refused": self.in_order}
         return {"dry_run": self.dry, **counts, **rest}
 
 
@@ -85,17 +91,17 @@ class Moved:
 
 
 @command("import")
-@click.argument("file", type=click.File("rb"))
+@click.argument("source", metavar="FILE", type=click.File("rb"))
 @click.option("--dry-run", is_flag=True, help="Read and check every line, remember none.")
 @pass_run
-def import_lines(run: Run, file: IO[bytes], dry_run: bool) -> None:
+def import_lines(run: Run, source: IO[bytes], dry_run: bool) -> None:
     """Remember every line of a JSON Lines file.
 
     Each line is an object with at least `content`; `-` reads stdin. What is known already is reinforced, not
     stored twice. Lines whose status is not active are skipped. With --project … every line goes there.
     """
     report = Report(dry=dry_run)
-    lines = _read(run, file, report)
+    lines = _read(run, source, report)
     if dry_run:
         report.counts["valid"] = sum(1 for _ in lines)
     else:
@@ -118,6 +124,8 @@ def _read(run: Run, file: IO[bytes], report: Report) -> Iterator[Line]:
                 report.skipped += 1
                 continue
             draft = draft_from(record)
+            if report.dry:
+                screen(draft)
         except InvalidInput as error:
             report.refuse(number, error)
             continue
@@ -168,7 +176,7 @@ def _say_report(run: Run, report: Report) -> None:
     if run.json:
         say_json(report.as_json())
         return
-    for one in report.refused[:REFUSALS_SHOWN]:
+    for one in report.in_order[:REFUSALS_SHOWN]:
         click.echo(f"line {one['line']}: error {one['code']}: {one['message']}", err=True)
     if len(report.refused) > REFUSALS_SHOWN:
         click.echo(f"and {len(report.refused) - REFUSALS_SHOWN:,} more: --json lists them all", err=True)
@@ -182,9 +190,9 @@ def _say_report(run: Run, report: Report) -> None:
 
 
 @command("export")
-@click.argument("file", type=click.Path(dir_okay=False, allow_dash=True), default="-")
+@click.argument("target", metavar="[FILE]", type=click.Path(dir_okay=False, allow_dash=True), default="-")
 @pass_run
-def export(run: Run, file: str) -> None:
+def export(run: Run, target: str) -> None:
     """Write every memory as a line of JSON.
 
     Oldest first, in every status and every namespace; with --project … only what is seen from there.
@@ -192,18 +200,18 @@ def export(run: Run, file: str) -> None:
     """
     with run.open(whole_file=True) as memory, steps(run, "exporting", memory.stats().memories) as counting:
         records = memory.export(scope=run.scope if run.is_scoped else None)
-        with click.open_file(file, "w", encoding="utf-8", atomic=file != "-") as out:
+        with click.open_file(target, "w", encoding="utf-8", atomic=target != "-") as out:
             for line in _oldest_first(json.dumps(plain(one), ensure_ascii=False) for one in records):
                 out.write(f"{line}\n")
                 counting.add(1)
-    if file == "-" or run.quiet:
+    if target == "-" or run.quiet:
         return
     if run.json:
-        say_json({"exported": counting.done, "file": file})
+        say_json({"exported": counting.done, "file": target})
     else:
         say(
             run,
-            text(("exported", "bold green"), f" {counted(counting.done, 'memory', 'memories')} to {file}"),
+            text(("exported", "bold green"), f" {counted(counting.done, 'memory', 'memories')} to {target}"),
         )
 
 
