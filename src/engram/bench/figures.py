@@ -11,7 +11,7 @@ from engram.bench.retrieval import REFUSED, Run
 
 DIGITS = 4
 DEPTHS = (1, 5, 10, 20)
-SESSION_DEPTHS = (1, 3, 5, 10)
+SESSION_DEPTHS = (1, 5, 10)
 
 Figures = dict[str, Any]
 Quality = Callable[[Sequence[Answered]], Figures]

@@ -15,6 +15,7 @@ from engram.bench.results import Difference
 
 QUALITY = ("recall", "ndcg", "mrr", "n")
 """What the names of quality figures begin with."""
+NUMBER_WIDTH = 5
 
 
 class Bar:
@@ -49,10 +50,11 @@ def bar() -> Iterator[Bar]:
 def show_retrieval(result: Mapping[str, Any], groups_name: str) -> None:
     """The figures of a retrieval benchmark: all questions first, then each group."""
     names = [name for name in result if name.startswith(QUALITY) and not isinstance(result[name], Mapping)]
-    table = _table(f"{result['benchmark']} · {result['embedder']}", "questions", *map(_short, names))
+    table = _table("questions", *map(_short, names))
     for label, row in {"all": result, **result[groups_name]}.items():
         table.add_row(label, *(_shown(row[name]) for name in names))
     console = Console()
+    console.print(f"{result['benchmark']} · {result['embedder']}", highlight=False)
     console.print(table)
     for line in _notes(result):
         console.print(line, highlight=False)
@@ -61,11 +63,12 @@ def show_retrieval(result: Mapping[str, Any], groups_name: str) -> None:
 def show_speed(result: Mapping[str, Any]) -> None:
     """The figures of the speed benchmark, a column for each size."""
     sizes: Mapping[str, Mapping[str, Any]] = result["sizes"]
-    table = _table(f"speed · {result['embedder']}", "memories", *(f"{int(size):,}" for size in sizes))
+    table = _table("memories", *(f"{int(size):,}" for size in sizes))
     rows = {size: dict(flat(figures)) for size, figures in sizes.items()}
     for name in dict.fromkeys(name for row in rows.values() for name in row):
         table.add_row(name, *(_shown(row.get(name)) for row in rows.values()))
     console = Console()
+    console.print(f"{result['benchmark']} · {result['embedder']}", highlight=False)
     console.print(table)
     console.print(f"recall p50 grows with size^{_shown(result['exponent'])} at the end", highlight=False)
 
@@ -74,7 +77,7 @@ def show_differences(
     names: Sequence[str], differences: Sequence[Difference], settings: Mapping[str, tuple[Any, Any]]
 ) -> None:
     """Two results side by side."""
-    table = _table("", "figure", *names, "change")
+    table = _table("figure", *names, "change")
     for setting, (one, other) in settings.items():
         table.add_row(setting, str(one), str(other), "", style="dim")
     for difference in differences:
@@ -96,11 +99,11 @@ def flat(tree: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
             yield f"{above}{key}", value
 
 
-def _table(title: str, first: str, *others: str) -> Table:
-    table = Table(title=title or None, title_justify="left", box=box.SIMPLE, pad_edge=False)
+def _table(first: str, *others: str) -> Table:
+    table = Table(box=box.SIMPLE, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column(first, no_wrap=True)
-    for name in others:
-        table.add_column(name, justify="right", no_wrap=True)
+    for name in others:  # of a table too wide for the screen only the first column is cut
+        table.add_column(name, justify="right", no_wrap=True, min_width=max(len(name), NUMBER_WIDTH))
     return table
 
 

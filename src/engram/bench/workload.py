@@ -47,15 +47,15 @@ def build(engine: Engram, job: Job, say: Say) -> None:
             say({"done": done})
 
     batch = list(drafts(job["seed"], job["size"]))
-    started = time.perf_counter()
+    started, busy = time.perf_counter(), time.process_time()
     receipts = engine.remember_many(batch, partial=True, progress=progress)
-    seconds = time.perf_counter() - started
+    seconds, busy = time.perf_counter() - started, time.process_time() - busy
     outcomes: dict[str, int] = {}
     for receipt in receipts:
         name = str(getattr(receipt, "outcome", "refused"))
         outcomes[name] = outcomes.get(name, 0) + 1
-    rate = round(len(batch) / seconds, 1)
-    say({"figures": {"import_per_s": rate, "outcomes": outcomes, "import_rss_mb": rss_mb("VmHWM")}})
+    figures: Job = {"import_per_s": round(len(batch) / seconds, 1), "import_rss_mb": rss_mb("VmHWM")}
+    say({"figures": {**figures, "import_cpu_ms": round(busy * 1000 / len(batch), 2), "outcomes": outcomes}})
 
 
 def first(engine: Engram, job: Job, say: Say) -> None:
@@ -88,6 +88,7 @@ def rss_mb(line: str) -> float | None:
 
 def _recalls(engine: Engram, queries: Iterable[Job], say: Say) -> Job:
     milliseconds, known, found = [], 0, 0
+    busy = time.process_time()
     for query in queries:
         started = time.perf_counter()
         hits = engine.recall(query["text"])
@@ -97,6 +98,7 @@ def _recalls(engine: Engram, queries: Iterable[Job], say: Say) -> Job:
             found += any(hit.memory.content == query["target"] for hit in hits.hits[:KNOWN_ITEM_DEPTH])
         say({"done": len(milliseconds)})
     return {
+        "recall_cpu_ms": round((time.process_time() - busy) * 1000 / max(1, len(milliseconds)), 2),
         "recall_ms": {
             "p50": round(metrics.percentile(milliseconds, 0.50), 2),
             "p95": round(metrics.percentile(milliseconds, 0.95), 2),
