@@ -35,6 +35,7 @@ class Lines:
     statuses: NDArray[np.int8]
     signatures: NDArray[np.uint8] | None = None
     rows: NDArray[np.int8] | None = None
+    lengths: NDArray[np.float32] | None = None
 
     def arrays(self) -> Iterator[tuple[str, Array]]:
         """Those that are there, by name."""
@@ -101,6 +102,7 @@ class Columns:
     def forget_rows(self) -> None:
         """Let go of the vectors themselves."""
         self._growing.pop("rows", None)
+        self._growing.pop("lengths", None)
 
     def _is_behind(self, keys: NDArray[np.int64]) -> bool:
         """Whether these keys are in order and all come after the last one."""

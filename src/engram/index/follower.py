@@ -15,6 +15,7 @@ import numpy as np
 
 from engram.errors import EngramError
 from engram.index.columns import Columns, Lines
+from engram.index.ranking import lengths
 from engram.model.vectors import Space
 from engram.ports import IndexStats, Store, VectorChanges
 from engram.vectors.quantize import restore
@@ -95,6 +96,7 @@ class Follower:
                 statuses=np.zeros(0, dtype=np.int8),
                 signatures=np.zeros((0, width), dtype=np.uint8) if signed else None,
                 rows=np.zeros((0, self._space.dims), dtype=np.int8) if holds_rows else None,
+                lengths=np.zeros(0, dtype=np.float32) if holds_rows else None,
             )
         )
         return self._columns
@@ -124,7 +126,7 @@ class Follower:
         order = np.argsort(found.keys)
         places = new.places(found.keys[order])
         picked = {name: array[places] for name, array in new.arrays()}
-        return Lines(**(picked | {"rows": found.rows[order]}))
+        return Lines(**(picked | {"rows": found.rows[order], "lengths": lengths(found.rows[order])}))
 
     def _sign_once(self, lines: Lines) -> None:
         """Have the space signed, unless that is under way or was tried in vain."""

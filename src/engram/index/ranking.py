@@ -7,6 +7,7 @@ a direction are nearest to nothing and never come out.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,10 +21,28 @@ from engram.vectors.similarity import dots
 Floats = NDArray[np.float32]
 Keys = NDArray[np.int64]
 Rows = NDArray[np.int8]
-Blocks = Iterable[tuple[Keys, Rows]]
 Found = list[tuple[int, float]]
 
 STATUSES = tuple(Status)
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Some keys with their rows, and how long each row is."""
+
+    keys: Keys
+    rows: Rows
+    lengths: Floats
+
+    def of(self, keys: Keys) -> Block:
+        """Only these keys; those it lacks are left out."""
+        return self._pick(np.flatnonzero(np.isin(self.keys, keys)))
+
+    def _pick(self, places: Places) -> Block:
+        return Block(self.keys[places], self.rows[places], self.lengths[places])
+
+
+Blocks = Iterable[Block]
 
 
 def allowed(lines: Lines, reach: Reach, statuses: frozenset[Status]) -> Places:
@@ -46,7 +65,7 @@ def present(lines: Lines, keys: Keys) -> Places:
 
 def nearest(blocks: Blocks, question: Floats, k: int) -> Found:
     """The k nearest of all rows in the blocks; equal ones by key."""
-    parts = [(keys, cosines(rows, question)) for keys, rows in blocks]
+    parts = [(block.keys, _cosines(block, question)) for block in blocks]
     if not parts:
         return []
     return _best(
@@ -56,7 +75,7 @@ def nearest(blocks: Blocks, question: Floats, k: int) -> Found:
 
 def nearest_of_each(blocks: Blocks, questions: Floats, k: int) -> list[Found]:
     """The same for many questions at once: one product of matrices for each block."""
-    parts = [_best_of_block(keys, rows, questions, k) for keys, rows in blocks]
+    parts = [_best_of_block(block, questions, k) for block in blocks]
     if not parts:
         return [[] for _ in questions]
     keys = np.concatenate([part[0] for part in parts], axis=1)
@@ -80,13 +99,18 @@ def candidates(lines: Lines, places: Places, signature: NDArray[np.uint8], count
     return chosen
 
 
-def cosines(rows: Rows, question: Floats) -> Floats:
-    """The cosine of each row with a question of length 1; minus infinity for a row of zeros."""
+def lengths(rows: Rows) -> Floats:
+    """How long each row is, in steps of its own scale."""
     floats = rows.astype(np.float32)
-    lengths = np.sqrt(dots(floats, floats))
-    found = np.full(len(rows), -np.inf, dtype=np.float32)
-    np.divide(dots(floats, question), lengths, out=found, where=lengths > 0)
-    return found
+    return np.sqrt(dots(floats, floats))
+
+
+def _cosines(block: Block, question: Floats) -> Floats:
+    """The cosine of each row with a question of length 1; minus infinity for a row of zeros."""
+    found = np.full(len(block.keys), -np.inf, dtype=np.float32)
+    return np.divide(
+        dots(block.rows.astype(np.float32), question), block.lengths, out=found, where=block.lengths > 0
+    )
 
 
 def _within(lines: Lines, reach: Reach) -> NDArray[np.bool_]:
@@ -108,13 +132,15 @@ def _best(keys: Keys, found: Floats, k: int) -> Found:
     return list(zip(keys[order].tolist(), found[order].tolist(), strict=True))
 
 
-def _best_of_block(keys: Keys, rows: Rows, questions: Floats, k: int) -> tuple[Keys, Floats]:
-    floats = rows.astype(np.float32)
-    lengths = np.sqrt(dots(floats, floats))
-    floats /= np.where(lengths > 0, lengths, 1)[:, np.newaxis]
+def _best_of_block(block: Block, questions: Floats, k: int) -> tuple[Keys, Floats]:
+    floats = block.rows.astype(np.float32)
+    floats /= np.where(block.lengths > 0, block.lengths, 1)[:, np.newaxis]
     found = questions @ floats.T
-    found[:, lengths == 0] = -np.inf
-    if len(keys) <= k:
-        return np.broadcast_to(keys, found.shape), found
-    best = np.argpartition(found, len(keys) - k, axis=1)[:, len(keys) - k :]
-    return keys[best], np.take_along_axis(found, best, axis=1)
+    found[:, block.lengths == 0] = -np.inf
+    best, everyone = [], np.arange(len(questions))
+    # Taking the greatest a few times is faster than sorting, and equal ones come by key.
+    for _ in range(min(k, len(block.keys))):
+        places = found.argmax(axis=1)
+        best.append((block.keys[places], found[everyone, places]))
+        found[everyone, places] = -np.inf
+    return np.stack([keys for keys, _ in best], axis=1), np.stack([values for _, values in best], axis=1)

@@ -3,8 +3,8 @@
 * A space of up to `exact_limit` vectors is compared exactly, row by row.
 * A larger one by signatures: of the allowed lines, the `rescore` ones that differ in the fewest bits are read
   from the store and compared exactly.
-* Filters beyond the status are the store's business. It names the keys that fit; if those are too many to
-  name, the best keys are shown to it, ever more of them, until enough have passed.
+* Filters beyond the status are the store's business: the best keys are shown to it. When too few of them
+  pass, it names all that fit; if those are too many to name, it is shown ever more, until enough have passed.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from engram.vectors.signatures import sign
 from engram.vectors.similarity import unit
 
 if TYPE_CHECKING:
-    from engram.ports import Floats, Keys
+    from engram.ports import Floats
 
 BLOCK = 4_096
 """Rows that are turned into floats at once: what fits the processor's cache is compared fastest."""
@@ -37,6 +37,8 @@ FEW = 16
 """Candidates that are compared exactly for each of many questions at once."""
 QUESTIONS = 256
 """Questions that share one product of matrices."""
+SINGLY = 8
+"""Up to so many questions, asking one by one is faster than a product of matrices on several threads."""
 
 
 class SignatureIndex:
@@ -55,12 +57,12 @@ class SignatureIndex:
         if k < 1 or not question.any():
             return []
         lines = self._follower(space).lines()
+        # Asked after the lines were brought up to date: a scope that is new in them is then known.
+        reach = self._store.memories.reach(view.access)
+        places = ranking.allowed(lines, reach, view.filters.statuses)
         if view.filters.only_status:
-            return self._nearest(space, lines, self._reachable(lines, view), question, k)
-        keys = self._store.memories.select(view, self._exact_limit)
-        if keys is not None:
-            return self._nearest(space, lines, ranking.present(lines, keys), question, k)
-        return self._widening(space, lines, question, k, view)
+            return self._nearest(space, lines, places, question, k)
+        return self._filtered(space, lines, places, question, k, view)
 
     def nearest(self, space: Space, vectors: Floats, k: int, reach: Reach) -> list[Found]:
         """For each vector, the nearest active keys inside a reach."""
@@ -90,19 +92,22 @@ class SignatureIndex:
                 self._followers[space.key] = Follower(self._store, space, self._exact_limit)
             return self._followers[space.key]
 
-    def _reachable(self, lines: Lines, view: View) -> Places:
-        # Asked after the lines were brought up to date: a scope that is new in them is then known.
-        return ranking.allowed(lines, self._store.memories.reach(view.access), view.filters.statuses)
-
-    def _widening(self, space: Space, lines: Lines, question: Floats, k: int, view: View) -> Found:
-        places = self._reachable(lines, view)
+    def _filtered(
+        self, space: Space, lines: Lines, places: Places, question: Floats, k: int, view: View
+    ) -> Found:
         shown = max(k * WIDEN, self._rescore)
+        # Signatures only guess who is near: when hardly more than k pass, the guess was too narrow.
+        enough = k if lines.signatures is None else max(k, self._rescore // WIDEN)
+        named = False
         while True:
             best = self._nearest(space, lines, places, question, shown)
             passed = self._store.memories.allow(view, [key for key, _ in best])
-            if len(passed) >= k or shown >= len(places):
+            if len(passed) >= enough or shown >= len(places):
                 return [(key, cosine) for key, cosine in best if key in passed][:k]
-            shown *= WIDEN
+            keys = None if named else self._store.memories.select(view, self._exact_limit)
+            if keys is not None:
+                return self._nearest(space, lines, ranking.present(lines, keys), question, k)
+            named, shown = True, shown * WIDEN
 
     def _nearest(self, space: Space, lines: Lines, places: Places, question: Floats, k: int) -> Found:
         if lines.signatures is not None:
@@ -113,6 +118,8 @@ class SignatureIndex:
     def _all_exactly(
         self, space: Space, lines: Lines, places: Places, questions: Floats, k: int
     ) -> list[Found]:
+        if len(questions) <= SINGLY:
+            return [ranking.nearest(self._blocks(space, lines, places), one, k) for one in questions]
         found: list[Found] = []
         for start in range(0, len(questions), QUESTIONS):
             some = questions[start : start + QUESTIONS]
@@ -124,17 +131,12 @@ class SignatureIndex:
     ) -> list[Found]:
         count = max(FEW, 2 * k)
         near = [ranking.candidates(lines, places, one, count) for one in self._signatures(space, questions)]
-        keys, rows = self._read(space, lines, np.unique(np.concatenate(near)))
-        found: list[Found] = []
-        for question, some in zip(questions, near, strict=True):
-            mine = np.flatnonzero(np.isin(keys, lines.keys[some], assume_unique=True))
-            found.append(ranking.nearest([(keys[mine], rows[mine])], question, k))
-        return found
-
-    def _read(self, space: Space, lines: Lines, places: Places) -> tuple[Keys, ranking.Rows]:
-        """Keys and rows of all these places in one piece."""
-        read = self._store.vectors.rows(space, lines.keys[places].tolist())
-        return read.keys, read.rows
+        # All candidates in one look-up; each question then picks its own.
+        wanted = lines.keys[np.unique(np.concatenate(near))]
+        read = self._store.vectors.rows(space, wanted.tolist())
+        block = ranking.Block(read.keys, read.rows, ranking.lengths(read.rows))
+        pairs = zip(questions, near, strict=True)
+        return [ranking.nearest([block.of(lines.keys[some])], question, k) for question, some in pairs]
 
     def _signatures(self, space: Space, questions: Floats) -> np.ndarray[tuple[int, int], np.dtype[np.uint8]]:
         centre = self._store.vectors.centre(space)
@@ -142,15 +144,16 @@ class SignatureIndex:
             raise AssertionError("a space with signatures has a centre")
         return sign(questions, centre)
 
-    def _blocks(self, space: Space, lines: Lines, places: Places) -> Iterator[tuple[Keys, ranking.Rows]]:
-        """Keys and rows of these places, from memory or else from the store."""
+    def _blocks(self, space: Space, lines: Lines, places: Places) -> Iterator[ranking.Block]:
+        """Keys, rows and lengths of these places, from memory or else from the store."""
+        whole = len(places) == len(lines.keys)
         for start in range(0, len(places), BLOCK):
-            some = places[start : start + BLOCK]
-            if lines.rows is not None:
-                yield lines.keys[some], lines.rows[some]
+            some = slice(start, start + BLOCK) if whole else places[start : start + BLOCK]
+            if lines.rows is not None and lines.lengths is not None:
+                yield ranking.Block(lines.keys[some], lines.rows[some], lines.lengths[some])
             else:
                 found = self._store.vectors.rows(space, lines.keys[some].tolist())
-                yield found.keys, found.rows
+                yield ranking.Block(found.keys, found.rows, ranking.lengths(found.rows))
 
 
 def _question(space: Space, vectors: Floats) -> Floats:
