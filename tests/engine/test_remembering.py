@@ -180,3 +180,22 @@ def test_a_partial_batch_says_what_became_of_each(memory: Engram) -> None:
     assert [type(result) for result in results] == [Receipt, Refusal, Receipt]
     assert results[1].index == 1  # type: ignore[union-attr]
     assert memory.stats().memories == 2
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("I use vim", "I no longer use vim"),
+        ("I live in Berlin", "I moved from Berlin to Lisbon"),
+        ("My editor is vim", "I switched from vim to Helix"),
+        ("我的编辑器是vim", "我的编辑器改成Helix了"),
+        ("我住在上海", "我现在住在北京"),
+        ("The deadline is Friday", "The deadline is Monday"),
+    ],
+)
+def test_corrections_supersede_in_many_words(memory: Engram, before: str, after: str) -> None:
+    old = memory.remember(before).memory
+    receipt = memory.remember(after)
+
+    assert receipt.outcome is Outcome.SUPERSEDED
+    assert receipt.other == old.id

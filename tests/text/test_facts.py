@@ -122,3 +122,7 @@ def test_what_has_ended_is_named(text: str, predicate: str, value: str) -> None:
 def test_any_text_can_be_read(text: str) -> None:
     assert isinstance(facts(text), list)
     assert isinstance(ended(text), list)
+
+
+def test_a_pronoun_is_nobody_in_particular_in_chinese_either() -> None:
+    assert facts("张伟是我的表弟，其年龄是36岁。") == []

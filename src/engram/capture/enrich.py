@@ -72,7 +72,10 @@ def prepare(draft: Draft, tools: Tools) -> Prepared:
         tier=at_least(draft.tier, tier_of(draft.content)),
         forms=shorter(draft.content, tools),
     )
-    return Prepared(memory, findable(memory), statement_of(memory), weighed=draft.importance is not None)
+    found_by = findable(memory)
+    ended = tuple(facts.ended(memory.content, speaker=memory.speaker or None))
+    statement = Statement(memory.content, found_by.facts, memory.happened_at, ended)
+    return Prepared(memory, found_by, statement, weighed=draft.importance is not None)
 
 
 def findable(memory: Memory) -> Findable:

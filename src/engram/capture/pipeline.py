@@ -107,7 +107,7 @@ def _same_fact(item: Prepared, tools: Tools) -> list[tuple[Memory, float | None]
     by_fact = tools.store.memories.by_fact
     return [
         (memory, None)
-        for fact in item.findable.facts
+        for fact in (*item.statement.facts, *item.statement.ended)
         for memory, _ in by_fact(fact.subject, fact.predicate, item.memory.scope, FACT_NEIGHBOURS)
     ]
 
@@ -154,5 +154,6 @@ class _Batch:
         return decide(item.statement, neighbours, limits_for(item.vector, self.tools))
 
     def _stated_before(self, item: Prepared) -> list[tuple[Memory, None]]:
-        keys = ((item.memory.scope, fact.subject, fact.predicate) for fact in item.findable.facts)
+        about = (*item.statement.facts, *item.statement.ended)
+        keys = ((item.memory.scope, fact.subject, fact.predicate) for fact in about)
         return [(self.stated[key], None) for key in keys if key in self.stated]

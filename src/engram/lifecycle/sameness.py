@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from engram.model.facts import Fact
 from engram.model.memory import Memory
@@ -42,6 +42,8 @@ class Statement:
     content: str
     facts: tuple[Fact, ...]
     happened_at: datetime
+    ended: tuple[Fact, ...] = ()
+    """Facts that the statement says are true no longer."""
 
     @cached_property
     def line(self) -> tuple[str, ...]:
@@ -110,7 +112,8 @@ def decide(new: Statement, neighbours: Sequence[Neighbour], limits: Limits) -> V
 
 
 def _repeats(new: Statement, old: Neighbour, limits: Limits) -> Verdict | None:
-    if differences(new.marks, old.statement.marks) or not _stands_in(new.line, old.statement.line):
+    # The words first: they cost least and settle nearly every case.
+    if not _stands_in(new.line, old.statement.line) or differences(new.marks, old.statement.marks):
         return None
     share = _shared(new, old.statement)
     if old.cosine is None:
@@ -123,10 +126,16 @@ def _repeats(new: Statement, old: Neighbour, limits: Limits) -> Verdict | None:
 
 
 def _replaces(new: Statement, old: Neighbour, limits: Limits) -> Verdict | None:
-    """A functional fact holds one object at a time; what is told about an earlier time replaces nothing."""
+    """What is said to be over gives way, and a functional fact holds one object at a time.
+
+    What is told about an earlier time replaces nothing.
+    """
     del limits
     if new.happened_at < old.statement.happened_at:
         return None
+    for mine, theirs in _pairs(new.ended, old.statement.facts):
+        if mine.object == theirs.object:
+            return Supersede(old.memory, f"says that this is over: {_told(theirs)}")
     for mine, theirs in _pairs(new.facts, old.statement.facts):
         if mine.functional and theirs.functional and _differ(mine.object, theirs.object):
             return Supersede(
@@ -136,9 +145,9 @@ def _replaces(new: Statement, old: Neighbour, limits: Limits) -> Verdict | None:
 
 
 def _extends(new: Statement, old: Neighbour, limits: Limits) -> Verdict | None:
-    if old.cosine is None or old.cosine <= limits.strong or new.marks.negated != old.statement.marks.negated:
+    if old.cosine is None or old.cosine <= limits.strong or not _stands_in(old.statement.line, new.line):
         return None
-    if not _stands_in(old.statement.line, new.line) or _shared(new, old.statement) <= limits.jaccard:
+    if _shared(new, old.statement) <= limits.jaccard or new.marks.negated != old.statement.marks.negated:
         return None
     added = " ".join(term for term in dict.fromkeys(new.line) if term not in old.statement.line)
     return Merge(old.memory, f"says the same and adds: {added}")
@@ -179,5 +188,6 @@ def _told(fact: Fact) -> str:
     return f"{fact.subject} {fact.predicate} {fact.object}"
 
 
-def _stem(word: str) -> list[str]:
-    return words.terms(word) or [word]
+@lru_cache(maxsize=1 << 16)
+def _stem(word: str) -> tuple[str, ...]:
+    return tuple(words.terms(word)) or (word,)

@@ -70,7 +70,7 @@ def _compound(attribute: str, found: str) -> Statement | None:
     """会议时间 is the time of the 会议."""
     for noun in sorted(_attributes(), key=len, reverse=True):
         owner = attribute.removesuffix(noun).removesuffix("的")
-        if owner != attribute and owner and owner[0] not in "这那我你他她它您":
+        if owner != attribute and owner and owner[0] not in "这那我你他她它您其该此某":
             return Statement(owner, _attributes()[noun], found, functional=True)
     return None
 
