@@ -124,13 +124,14 @@ def test_what_a_memory_holds_cannot_draw_on_the_screen(shell: Shell) -> None:
 
 
 def test_a_narrow_terminal_cuts_the_content(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
-    shell.remember("It was a dark and stormy night " * 20)
+    memory_id = shell.remember("It was a dark and stormy night " * 20)
     monkeypatch.setenv("COLUMNS", "80")
 
-    lines = shell.says("list").splitlines()
-
-    assert max(map(len, lines)) <= 80
-    assert lines[1].endswith("…")
+    for words in (("list",), ("recall", "stormy night")):
+        lines = shell.says(*words).splitlines()
+        assert max(map(len, lines)) <= 80
+        assert memory_id[:8] in lines[1], "only the content gives way"
+        assert lines[1].endswith("…")
 
 
 def test_a_pipe_cuts_nothing(shell: Shell) -> None:

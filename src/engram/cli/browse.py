@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,7 +11,7 @@ import click
 from engram.cli.exits import NOT_FOUND
 from engram.cli.fields import filter_options, filters_from
 from engram.cli.options import Run, command, pass_run
-from engram.cli.output import age, counted, line, marks, rows, say, say_json, short, text
+from engram.cli.output import age, counted, line, marks, say, say_json, short, table, text
 from engram.errors import NotFound
 from engram.model.axes import Status
 from engram.model.event import Event
@@ -19,6 +20,7 @@ from engram.model.memory import Memory
 
 if TYPE_CHECKING:
     from rich.table import Table
+    from rich.text import Text
 
     from engram.engine import Engram
 
@@ -82,17 +84,18 @@ def _say_memories(run: Run, memories: list[Memory]) -> None:
 
 def memory_table(run: Run, memories: list[Memory]) -> Table:
     """Id, age, category and content of each."""
-    table, now = rows(header=("id", "age", "category", "memory")), run.clock.now()
-    for one in memories:
-        table.add_row(
-            text((short(one.id), "cyan")),
-            text((age(one.happened_at, now), "dim")),
-            text((line(one.category), "magenta")),
-            text(
-                *marks(one), *([(f"{line(one.speaker)}: ", "dim")] if one.speaker else []), line(one.content)
-            ),
-        )
-    return table
+    now = run.clock.now()
+    return table(("id", "age", "category", "memory"), [_row(one, now) for one in memories])
+
+
+def _row(one: Memory, now: datetime) -> tuple[Text, ...]:
+    speaker = [(f"{line(one.speaker)}: ", "dim")] if one.speaker else []
+    return (
+        text((short(one.id), "cyan")),
+        text((age(one.happened_at, now), "dim")),
+        text((line(one.category), "magenta")),
+        text(*marks(one), *speaker, line(one.content)),
+    )
 
 
 @command("show")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from engram.cli.output import age, bar, counted, day, line, marks, short, shown, text
 from engram.model.event import Event, Verb
-from engram.model.memory import Memory
+from engram.model.memory import Memory, Usage
 from engram.model.plain import plain
 from engram.model.relations import Edge
 
@@ -18,7 +19,10 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 LABEL_WIDTH = 12
+UNTOLD = frozenset({"modified_at"})
+"""Fields whose change says nothing that the line above does not."""
 VALUE_WIDTH = 60
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+\+00:00")
 _VERB_STYLES = {
     Verb.STORED: "green", Verb.REINFORCED: "blue", Verb.MERGED: "blue", Verb.SUPERSEDED: "magenta",
     Verb.ARCHIVED: "yellow", Verb.ERASED: "red",
@@ -85,7 +89,7 @@ def _groups(memory: Memory, now: datetime) -> Iterator[tuple[str, list[tuple[str
         ("surprise", _share(memory.surprise) if memory.surprise else ""),
         ("heat", _share(memory.heat) if memory.heat else ""),
         ("affect", _affect(affect.valence, affect.intensity, affect.arousal)),
-        ("used", f"{usage.accessed}× in {counted(usage.sessions, 'session')} · said again {usage.repeated}×"),
+        ("used", _used(usage)),
         ("judged", f"confirmed {usage.confirmed}× · helped {usage.helpful}× · did not {usage.unhelpful}×"),
     ]  # fmt: skip
     yield (
@@ -121,13 +125,19 @@ def event_lines(event: Event, *, with_memory: bool) -> Iterator[Text]:
     if event.because:
         yield text((f"    {line(event.because)}", "italic"))
     for name in dict.fromkeys((*event.before, *event.after)):
-        yield _change(name, event)
+        if name not in UNTOLD:
+            yield _change(name, event)
 
 
 def _change(name: str, event: Event) -> Text:
     old, new = event.before.get(name), event.after.get(name)
     before = [(_value(old), "dim"), (" → ", "bold")] if name in event.before else []
-    return text((f"    {line(name)}: ", "dim"), *before, _value(new) if name in event.after else "∅")
+    return text((f"    {line(name)}: ", "dim"), *before, _value(new))
+
+
+def _used(usage: Usage) -> str:
+    sessions = f" in {counted(usage.sessions, 'session')}" if usage.sessions else ""
+    return f"{usage.accessed}×{sessions} · said again {usage.repeated}×"
 
 
 def _title(words: str) -> Text:
@@ -179,6 +189,8 @@ def _value(value: Any) -> str:
     """A field of an event on one line: words as they are, the rest as JSON."""
     if value is None or value == "":
         return "∅"
+    if isinstance(value, str) and _MOMENT.fullmatch(value):
+        return day(datetime.fromisoformat(value))
     return _cut(line(value if isinstance(value, str) else json.dumps(plain(value), ensure_ascii=False)))
 
 

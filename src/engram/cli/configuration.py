@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from engram.cli.options import Group, Run, command, default_config_path, pass_run
-from engram.cli.output import rows, say, say_json, text
+from engram.cli.output import say, say_json, table, text
 from engram.config import PRESETS, Setting, settings, values
 from engram.errors import ConfigError
 
@@ -35,12 +36,10 @@ def list_settings(run: Run, changed: bool) -> None:
     if run.json:
         say_json({"settings": [_plain(one, now[one.name]) for one in chosen]})
         return
-    table = rows(header=("setting", "value", "takes", "meaning"))
-    for one in chosen:
-        table.add_row(
-            text((one.name, "cyan")), _value(one, now[one.name]), text((one.range, "dim")), one.meaning
-        )
-    say(run, *([one.name for one in chosen] if run.quiet else [table]))
+    lines = [(text((one.name, "cyan")), _value(one, now[one.name]), one.meaning) for one in chosen]
+    say(
+        run, *([one.name for one in chosen] if run.quiet else [table(("setting", "value", "meaning"), lines)])
+    )
 
 
 @configuration.command("get")
@@ -92,13 +91,12 @@ def presets(run: Run) -> None:
     if run.json:
         say_json({"presets": PRESETS})
         return
-    table = rows(header=("preset", "sets"))
-    for name, chosen in PRESETS.items():
-        table.add_row(
-            text((name, "cyan")),
-            ", ".join(f"{key}={value}" for key, value in chosen.items()) or "the defaults",
-        )
-    say(run, table)
+    lines = [(text((name, "cyan")), _sets(chosen)) for name, chosen in PRESETS.items()]
+    say(run, table(("preset", "sets"), lines))
+
+
+def _sets(chosen: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name}={value}" for name, value in chosen.items()) or "the defaults"
 
 
 def _plain(one: Setting, now: Any) -> dict[str, Any]:

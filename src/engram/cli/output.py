@@ -10,7 +10,7 @@ import json
 import os
 import sys
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -73,17 +73,24 @@ def text(*pieces: str | Text | tuple[str, str]) -> Text:
     return Text.assemble(*pieces)
 
 
-def rows(*, header: Iterable[str] = ()) -> Table:
-    """An empty table without lines; the last column is cut to the width of the terminal."""
+def cut(words: Text) -> Text:
+    """A line that is cut at the edge of the terminal instead of going on below."""
+    words.no_wrap, words.overflow = True, "ellipsis"
+    return words
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[str | Text]]) -> Table:
+    """A table without lines. Only the last column is cut when the terminal is narrow."""
     from rich.table import Table
 
-    names = list(header)
-    table = Table(box=None, show_header=bool(names), header_style="dim", pad_edge=False, padding=(0, 2, 0, 0))
-    for name in names[:-1]:
-        table.add_column(name, no_wrap=True)
-    for name in names[-1:]:
-        table.add_column(name, no_wrap=True, overflow="ellipsis", ratio=1)
-    return table
+    made = Table(box=None, show_header=any(header), header_style="dim", pad_edge=False, padding=(0, 2, 0, 0))
+    for name in header[:-1]:
+        made.add_column(name, no_wrap=True)
+    # A column that could wrap is the first to give way; its cells then say that they are rather cut.
+    made.add_column(header[-1], ratio=1)
+    for *cells, last in rows:
+        made.add_row(*cells, cut(text(last)))
+    return made
 
 
 def shown(words: str) -> str:

@@ -10,11 +10,11 @@ import click
 from engram.cli.exits import NOT_FOUND
 from engram.cli.fields import filter_options, filters_from
 from engram.cli.options import Run, command, pass_run
-from engram.cli.output import age, bar, counted, line, marks, rows, say, say_json, short, shown, text
+from engram.cli.output import age, bar, counted, line, marks, say, say_json, short, shown, table, text
 from engram.cli.values import one_of, text_or_stdin
 from engram.config import settings
 from engram.model.axes import Mode
-from engram.model.recall import Recall
+from engram.model.recall import Hit, Recall
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -81,18 +81,20 @@ def say_recall(run: Run, answer: Recall, *, explain: bool = False) -> None:
 
 def hit_table(answer: Recall, now: datetime) -> Table:
     """Rank, score, id, age and content of each hit; the score's bar is measured against the best."""
-    table = rows(header=("#", "score", "", "id", "age", "memory"))
     best = max((hit.score for hit in answer), default=0.0) or 1.0
-    for place, hit in enumerate(answer, 1):
-        table.add_row(
-            text((str(place), "dim")),
-            f"{hit.score:.2f}",
-            text((bar(hit.score / best), "green")),
-            text((short(hit.memory.id), "cyan")),
-            text((age(hit.memory.happened_at, now), "dim")),
-            text(*marks(hit.memory), *_speaker(hit.memory.speaker), line(hit.text)),
-        )
-    return table
+    rows = [_row(place, hit, best, now) for place, hit in enumerate(answer, 1)]
+    return table(("#", "score", "", "id", "age", "memory"), rows)
+
+
+def _row(place: int, hit: Hit, best: float, now: datetime) -> tuple[str | Text, ...]:
+    return (
+        text((str(place), "dim")),
+        f"{hit.score:.2f}",
+        text((bar(hit.score / best), "green")),
+        text((short(hit.memory.id), "cyan")),
+        text((age(hit.memory.happened_at, now), "dim")),
+        text(*marks(hit.memory), *_speaker(hit.memory.speaker), line(hit.text)),
+    )
 
 
 def _speaker(name: str) -> list[tuple[str, str]]:

@@ -105,12 +105,21 @@ def import_lines(run: Run, source: IO[bytes], dry_run: bool) -> None:
     if dry_run:
         report.counts["valid"] = sum(1 for _ in lines)
     else:
-        with run.open(whole_file=True) as memory, steps(run, "importing") as counting:
+        with run.open(whole_file=True) as memory, steps(run, "importing", _length(source)) as counting:
             moved = _remember(memory, lines, report, counting)
             report.related = _relate(memory, moved)
     _say_report(run, report)
     if report.refused and not report.taken:
         raise click.exceptions.Exit(BAD_INPUT)
+
+
+def _length(source: IO[bytes]) -> int | None:
+    """How many lines a file has; nobody knows how many a pipe will bring."""
+    if not source.seekable():
+        return None
+    count = sum(1 for raw in source if raw.strip())
+    source.seek(0)
+    return count
 
 
 def _read(run: Run, file: IO[bytes], report: Report) -> Iterator[Line]:

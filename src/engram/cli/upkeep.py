@@ -9,7 +9,7 @@ import click
 
 from engram.cli.exits import NOT_FOUND
 from engram.cli.options import Run, command, pass_run
-from engram.cli.output import bar, counted, line, rows, say, say_json, text
+from engram.cli.output import bar, counted, line, say, say_json, table, text
 from engram.cli.progress import steps
 from engram.model.pages import Finding, Stats
 from engram.model.plain import plain
@@ -63,18 +63,15 @@ def _stats(counts: Stats, path: str) -> Iterator[RenderableType]:
 
 
 def _bars(group: Mapping[str, int]) -> Table:
-    table = rows()
-    most = max(group.values()) or 1
     ordered = sorted(group.items(), key=lambda pair: -pair[1])
-    for name, count in ordered[:CATEGORIES_SHOWN]:
-        table.add_row(f"  {line(name)}", text((bar(count / most, 10), "blue")), f"{count:,}")
-    if len(ordered) > CATEGORIES_SHOWN:
-        table.add_row(
-            f"  {len(ordered) - CATEGORIES_SHOWN} more",
-            "",
-            f"{sum(n for _, n in ordered[CATEGORIES_SHOWN:]):,}",
-        )
-    return table
+    shown, rest = ordered[:CATEGORIES_SHOWN], ordered[CATEGORIES_SHOWN:]
+    most = ordered[0][1] or 1
+    lines = [
+        (f"  {line(name)}", text((bar(count / most, 10), "blue")), f"{count:,}") for name, count in shown
+    ]
+    if rest:
+        lines.append((f"  {len(rest)} more", text(""), f"{sum(count for _, count in rest):,}"))
+    return table(("", "", ""), lines)
 
 
 def size(count: float) -> str:

@@ -7,7 +7,7 @@ from datetime import datetime
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from engram.cli.output import age, bar, counted, line, marks, short, text
+from engram.cli.output import age, bar, counted, cut, line, marks, short, text
 from engram.model.recall import Evidence, Hit, Plan, Recall
 
 if TYPE_CHECKING:
@@ -71,18 +71,17 @@ def _part(name: str, share: float) -> Text:
 
 
 def _evidence(evidence: Evidence) -> Text:
-    value = f"{evidence.value:.3f}".rstrip("0").rstrip(".")
     note = f"  {line(evidence.note)}" if evidence.note else ""
-    return text((f"{line(evidence.name):<26} ", "dim"), f"{value:>7}", (note, "dim"))
+    return text((f"{line(evidence.name):<26} ", "dim"), f"{evidence.value:7.3f}", (note, "dim"))
 
 
 def _dropped(answer: Recall) -> Tree:
     tree = _tree(text(("left out", "bold"), (f" · {counted(len(answer.dropped), 'candidate')}", "dim")))
     for one in answer.dropped[:DROPPED_SHOWN]:
-        tree.add(
-            text((short(one.memory), "cyan"), (f" {one.relevance:.2f} ", "dim"), (line(one.why), "yellow"),
-                 (f"  {line(one.label)}", "dim"))
-        )  # fmt: skip
+        row = text(
+            (short(one.memory), "cyan"), (f" {line(one.why)}", "yellow"), (f"  {line(one.label)}", "dim")
+        )
+        tree.add(cut(row))
     if len(answer.dropped) > DROPPED_SHOWN:
         tree.add(text((f"and {len(answer.dropped) - DROPPED_SHOWN:,} more: --json lists them all", "dim")))
     return tree
