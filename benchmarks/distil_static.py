@@ -100,7 +100,7 @@ def distil(lesson: Lesson) -> Table:
     name = _is_name(lesson.pieces)
     plain = DOCUMENT_WEIGHT / (DOCUMENT_WEIGHT + share)
     weights = plain * np.where(name, NAME_SHARE, 1.0)
-    question_weights = QUESTION_WEIGHT / (QUESTION_WEIGHT + share) * np.where(name, QUESTION_NAME_SHARE, 1.0)
+    question_weights = QUESTION_WEIGHT / (QUESTION_WEIGHT + share) * np.where(name, NAME_SHARE, 1.0)
     projection = _principal(lesson.document_vectors)
     documents = _centred(_units(lesson.document_vectors @ projection))
     questions = _centred(_units(lesson.question_vectors @ projection))
@@ -110,7 +110,9 @@ def distil(lesson: Lesson) -> Table:
     ridge = RIDGE * len(sums) / sums.shape[1] * np.eye(sums.shape[1])
     first_map = np.linalg.solve(sums.T @ sums + ridge, sums.T @ documents[: len(sums)])
     vectors = _train(lesson, (documents, questions), pieces, first_map, (weights, question_weights))
-    return Table(lesson.pieces, vectors, weights, question_weights)
+    # Found after training, and not worth another one: a question is better still with its names held back.
+    asked = np.where(name, QUESTION_NAME_SHARE / NAME_SHARE, 1.0)
+    return Table(lesson.pieces, vectors, weights, question_weights * asked)
 
 
 def _train(
