@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from importlib.resources import files
 
 
 @cache
 def lines(name: str) -> tuple[str, ...]:
     """The lines of `data/<name>.txt` without blank lines and comments."""
+    from importlib.resources import files  # a slow import, needed only now
+
     text = (files("engram.text") / "data" / f"{name}.txt").read_text(encoding="utf-8")
     rows = (row.strip() for row in text.splitlines())
     return tuple(row for row in rows if row and not row.startswith("# "))

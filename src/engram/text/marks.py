@@ -42,7 +42,7 @@ def marks(text: str) -> Marks:
     return Marks(
         numbers=_numbers(plain),
         negated=is_negated(plain),
-        names=_names(plain),
+        names=_names(plain, words),
         correction=is_correction(plain),
         times=frozenset(times.findall(lower)),
         words=frozenset(word.lower() for word in words) | frozenset(_bare(word) for word in words),
@@ -145,19 +145,18 @@ def _han_number(digits: str) -> str:
     return str((values[0] or 1) * 10 + (values[1] or 0)) if ten else str(values[1])
 
 
-def _names(plain: str) -> frozenset[str]:
+def _names(plain: str, words: list[str]) -> frozenset[str]:
     """Words written like names: with a capital, or like code, or Latin words in a Chinese sentence."""
     if plain.isupper():
         return frozenset()
     chinese = not plain.isascii() and _HAN_CHAR.search(plain) is not None
-    written = (_TOKEN if chinese else _NAME_LIKE).findall(plain)
+    written = [word for word in words if chinese or word[0].isupper() or _CODE_LIKE.search(word)]
     found = {_bare(word) for word in written} - lexicon.words("stop_words") - lexicon.words("openers")
     times = lexicon.pattern("times")
     return frozenset(word for word in found if word[:1].isalpha() and not times.fullmatch(word))
 
 
-# With a capital first, or a sign or digit inside.
-_NAME_LIKE = re.compile(r"(?<![\w.+#/'@-])(?:[A-Z][\w.+#/'@-]*|[^\W\d_]+[\d./_@#+][\w.+#/'@-]*[\w+#])")
+_CODE_LIKE = re.compile(r"\w[\d./_@#+]+\w|[+#\d]$")
 _HAN_CHAR = re.compile(f"[{HAN}]")
 
 
