@@ -50,6 +50,9 @@ _POLICIES = {x.value: x for x in Policy}
 _PRIORITIES = {x.value: x for x in Priority}
 _TIERS = {x.value: x for x in Tier}
 
+# Made once: `json.dumps` with options makes a new one for each call.
+_ENCODER = json.JSONEncoder(ensure_ascii=False, default=str)
+
 _NO_AFFECT, _NO_USAGE = Affect(), Usage()
 
 
@@ -145,7 +148,7 @@ def to_row(memory: Memory, scope: int) -> dict[str, Any]:
 
 def to_json(value: object) -> str:
     """A value as JSON, text as it is; what JSON does not know becomes its text."""
-    return json.dumps(value, ensure_ascii=False, default=str)
+    return _ENCODER.encode(value)
 
 
 def as_list(values: Iterable[object]) -> str:

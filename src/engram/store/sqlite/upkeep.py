@@ -90,7 +90,10 @@ def check(db: Db) -> list[Finding]:
 
 
 def _pages(db: Db) -> Finding:
-    problems = [line[0] for line in ask(db, "PRAGMA integrity_check")]
+    try:
+        problems = [line[0] for line in ask(db, "PRAGMA integrity_check")]
+    except apsw.CorruptError as error:
+        problems = [str(error)]
     if problems == ["ok"]:
         return Finding("pages", ok=True, detail="every page of the file is sound")
     shown = "; ".join(problems[:PROBLEMS_SHOWN])
