@@ -57,6 +57,24 @@ def test_every_command_answers_to_help(shell: Shell) -> None:
             assert shell.says(name, "--help").startswith(f"Usage: app {name}")
 
 
+def test_nothing_at_all_asks_for_help(shell: Shell) -> None:
+    assert shell.says() == shell.says("--help")
+    assert 'engram remember "My editor is Helix"\n' in shell.says()
+    assert "speed" in shell.says("bench")
+    assert shell.json(code=2)["error"]["code"] == "E2000"
+
+
+def test_a_benchmark_hears_of_json_wherever_it_stands(shell: Shell, tmp_path: Path) -> None:
+    result = tmp_path / "result.json"
+    result.write_text('{"benchmark": "speed", "settings": {}, "n": 1}', encoding="utf-8")
+
+    before = shell.says("--json", "bench", "compare", str(result), str(result))
+
+    assert json.loads(before) == json.loads(
+        shell.says("bench", "compare", str(result), str(result), "--json")
+    )
+
+
 def test_every_option_that_a_person_sees_is_explained() -> None:
     context = click.Context(app)
     commands = [
@@ -106,6 +124,7 @@ def test_errors_are_one_line_on_stderr(
     assert set(json.loads(as_json.stdout)["error"]) == {"code", "message"}
 
 
+@pytest.mark.slow
 def test_a_reader_that_goes_away_is_no_error(home: Path, tmp_path: Path) -> None:
     file = str(tmp_path / "memory.engram")
     with Engram.open(file) as memory:  # more than a pipe holds

@@ -57,6 +57,13 @@ COMMANDS: dict[str, dict[str, tuple[str, str, str]]] = {
     },
 }
 
+# The first character keeps click from wrapping the lines below it.
+HELP = """A long-term memory: it keeps what matters, finds it when it helps, and can say why.
+
+\b
+  engram remember "My editor is Helix"
+  engram recall which editor do I use --explain
+"""
 EPILOG = "Exit codes: " + "; ".join(f"{code} {meaning}" for code, meaning in EXIT_CODES.items()) + "."
 
 
@@ -123,17 +130,15 @@ def _load(module: str, attribute: str) -> click.Command:
 
 
 @click.group(
-    cls=App, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
+    cls=App,
+    help=HELP,
+    epilog=EPILOG,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(__version__, prog_name="engram")
 @click.pass_context
 def app(context: click.Context) -> None:
-    r"""A long-term memory: it keeps what matters, finds it when it helps, and can say why.
-
-    \b
-      engram remember "My editor is Helix"
-      engram recall which editor do I use --explain
-    """
+    """The root: it carries the global options and does nothing by itself."""
     context.ensure_object(Run)
 
 

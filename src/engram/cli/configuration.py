@@ -121,17 +121,20 @@ def _is_secret(one: Setting) -> bool:
     return one.name.endswith("_key")
 
 
-@command("completion")
+COMPLETION_HELP = """Print the completion script of a shell.
+
+\b
+  bash   eval "$(engram completion bash)"   in ~/.bashrc
+  zsh    eval "$(engram completion zsh)"    in ~/.zshrc
+  fish   engram completion fish | source    in config.fish
+"""
+
+
+@command("completion", help=COMPLETION_HELP)
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @pass_run
 def completion(run: Run, shell: str) -> None:
-    r"""Print the completion script of a shell.
-
-    \b
-      bash   eval "$(engram completion bash)"             in ~/.bashrc
-      zsh    eval "$(engram completion zsh)"              in ~/.zshrc
-      fish   engram completion fish | source              in config.fish
-    """
+    """Print the script that click makes for a shell."""
     from click.shell_completion import get_completion_class
 
     found, root = get_completion_class(shell), click.get_current_context().find_root()

@@ -55,8 +55,7 @@ def leave_after(work: Callable[[], Any], arguments: Sequence[str]) -> int:
         _report(error.code, error.message, as_json=as_json)
         return exit_code(error)
     except click.ClickException as error:
-        _report(InvalidInput.code, error.format_message(), as_json=as_json, hint=_usage_hint(error))
-        return BAD_INPUT
+        return _misused(error, as_json=as_json)
     except (click.Abort, KeyboardInterrupt):
         _report("E0130", "Interrupted.", as_json=as_json)
         return INTERRUPTED
@@ -84,9 +83,16 @@ def _options(arguments: Sequence[str]) -> Sequence[str]:
     return arguments[: arguments.index("--")] if "--" in arguments else arguments
 
 
-def _usage_hint(error: click.ClickException) -> str:
+def _misused(error: click.ClickException, *, as_json: bool) -> int:
+    """The command cannot be run as it was typed. A group with nothing behind it is a plea for help, no mistake."""
+    # Newer releases of click raise the help of a bare group as an error.
+    if isinstance(error, getattr(click.exceptions, "NoArgsIsHelpError", ())) and not as_json:
+        click.echo(error.format_message())
+        return OK
     context = getattr(error, "ctx", None)
-    return f"try: {context.command_path} --help" if context else ""
+    hint = f"try: {context.command_path} --help" if context else ""
+    _report(InvalidInput.code, error.format_message(), as_json=as_json, hint=hint)
+    return BAD_INPUT
 
 
 def _outside(error: OSError, *, as_json: bool) -> int:
