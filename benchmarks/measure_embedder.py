@@ -33,6 +33,7 @@ def measure(embedder: Embedder, data: Path) -> dict[str, float]:
     return {
         **locomo(embedder, data / "locomo_dev.json"),
         **longmemeval(embedder, data / "longmemeval_s_dev.json.gz"),
+        "memdaily_zh_r10": memdaily(embedder, data / "memdaily_zh_dev.json.gz"),
         "sts_en": sts(embedder, data / "stsb-en-dev.csv"),
         "sts_zh": sts(embedder, data / "stsb-zh-dev.csv"),
         **speed(embedder, data / "stsb-en-dev.csv"),
@@ -85,6 +86,24 @@ def longmemeval(embedder: Embedder, path: Path) -> dict[str, float]:
         any_found.append(bool(wanted & best))
         all_found.append(wanted <= best)
     return {"longmemeval_any5": _mean(any_found), "longmemeval_all5": _mean(all_found)}
+
+
+def memdaily(embedder: Embedder, path: Path) -> float:
+    """Chinese: share of a question's messages among the first 10 of all messages of its group."""
+    shares = []
+    with gzip.open(path, "rt", encoding="utf8") as file:
+        groups = json.load(file).values()
+    for group in groups:
+        messages = [
+            (talk["tid"], said["mid"], said["message"]) for talk in group for said in talk["message_list"]
+        ]
+        vectors = documents(embedder, [message for _, _, message in messages])
+        for talk in group:
+            for asked in talk["question_list"]:
+                wanted = {(talk["tid"], step) for step in asked["target_step_id"]}
+                best = np.argsort(-(vectors @ query(embedder, asked["question"])), kind="stable")[:10]
+                shares.append(len(wanted & {messages[i][:2] for i in best}) / len(wanted))
+    return _mean(shares)
 
 
 def sts(embedder: Embedder, path: Path) -> float:
