@@ -84,7 +84,7 @@ def _options(arguments: Sequence[str]) -> Sequence[str]:
 
 
 def _misused(error: click.ClickException, *, as_json: bool) -> int:
-    """The command cannot be run as it was typed. A group with nothing behind it is a plea for help, no mistake."""
+    """The command cannot be run as it was typed; but a bare group is a plea for help, no mistake."""
     # Newer releases of click raise the help of a bare group as an error.
     if isinstance(error, getattr(click.exceptions, "NoArgsIsHelpError", ())) and not as_json:
         click.echo(error.format_message())
