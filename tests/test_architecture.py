@@ -6,6 +6,7 @@ Every import counts: at the top of a file, inside a function, under TYPE_CHECKIN
 from __future__ import annotations
 
 import ast
+import functools
 import graphlib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -128,9 +129,13 @@ def part(module: str) -> str:
     return names[1] if len(names) > 1 else "__init__"
 
 
-def imports(root: Path) -> Iterator[Import]:
+@functools.cache
+def imports(root: Path) -> tuple[Import, ...]:
     """Every import in the tree, resolved to the module it reaches."""
-    known = modules(root)
+    return tuple(_imports(modules(root)))
+
+
+def _imports(known: dict[str, Path]) -> Iterator[Import]:
     for module, path in known.items():
         tree = ast.parse(path.read_text(encoding="utf-8"))
         for node in ast.walk(tree):

@@ -21,7 +21,7 @@ def test_every_public_name_is_documented() -> None:
     pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
     told = set(re.findall(r"\w+", " ".join(page.read_text(encoding="utf-8") for page in pages)))
 
-    assert [name for name in engram.__all__ if name not in told] == []
+    assert [name for name in engram.__all__ if name not in told and name != "__version__"] == []
 
 
 def test_links_between_documents_lead_somewhere() -> None:

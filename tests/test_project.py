@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import importlib.metadata
 import re
 import socket
@@ -132,7 +133,12 @@ def test_tests_can_reach_this_machine(host: str) -> None:
 def trees(*folders: Path) -> Iterator[tuple[str, ast.Module]]:
     for folder in folders:
         for path in sorted(folder.rglob("*.py")):
-            yield path.relative_to(folder).as_posix(), ast.parse(path.read_text(encoding="utf-8"))
+            yield path.relative_to(folder).as_posix(), parsed(path)
+
+
+@functools.cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
 
 
 def test_every_module_says_what_it_is() -> None:
