@@ -8,7 +8,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from engram.errors import AccessDenied, KeyNeeded, StoreClosed, StoreError
+from engram.errors import AccessDenied, ConfigError, KeyNeeded, StoreClosed, StoreError
 from engram.model.clock import SystemClock
 from engram.ports import Store
 from engram.store.sqlite import SqliteStore, StoreSettings
@@ -86,6 +86,11 @@ def test_a_key_turns_the_file_into_a_vault(path: Path, clock: FakeClock) -> None
     assert again.memories.get(memory.id, EVERYTHING) == memory
     again.close()
     assert KEY.hex() not in repr(StoreSettings(key=KEY))
+
+
+def test_a_key_of_another_length_is_refused(path: Path, clock: FakeClock) -> None:
+    with pytest.raises(ConfigError, match="32 bytes, not 3"):
+        SqliteStore.open(path, clock, StoreSettings(key=b"abc"))
 
 
 def test_a_store_in_memory_leaves_nothing(

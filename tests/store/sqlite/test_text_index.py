@@ -109,6 +109,12 @@ def test_many_that_may_not_be_seen_do_not_hide_one_that_may(crowded: SqliteStore
     assert find(crowded, "cardamom", seen) == ["cardamom tea, long ago, in a far away country"]
 
 
+def test_a_question_may_be_a_whole_page(crowded: SqliteStore) -> None:
+    fill(crowded, [f"tea word{n}" for n in range(300)])
+    page = ["tea", *(f"word{n}" for n in range(300)), *(f"unknown{n}" for n in range(3_000))]
+    assert len(crowded.texts.search(page, ALL, 10)) == 10
+
+
 def test_a_cue_counts_less_than_a_word(store: SqliteStore) -> None:
     by_cue, by_word = make("first"), make("second")
     store.write(lambda u: u.add(by_cue, Findable(("alpha",), ("tea",)), None, ""), "tester")

@@ -46,6 +46,8 @@ ORDER BY words.rowid DESC
 LIMIT :limit
 """
 
+TERMS_ASKED = 64
+"""The rarest words of a long text tell enough."""
 PLACES_ASKED = 64
 """With more scopes than this, asking each row is quicker than asking the index."""
 WHOLE_SHARE = 0.5
@@ -86,7 +88,7 @@ def candidates(search: Search) -> list[int]:
 def _within(rarest: Sequence[str], documents: Mapping[str, int], cap: float) -> list[str]:
     """The rarest terms that together have at most `cap` rows."""
     picked = []
-    for term in rarest:
+    for term in rarest[:TERMS_ASKED]:
         cap -= documents[term]
         if cap < 0:
             break

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import apsw
 
+from engram.errors import ConfigError
 from engram.model.clock import Clock
 from engram.store.sqlite.settings import StoreSettings
 
@@ -85,6 +86,6 @@ def _create(path: Path) -> None:
 
 def _unlock(db: apsw.Connection, key: bytes) -> None:
     if len(key) != KEY_BYTES:
-        raise ValueError(f"a raw key has {KEY_BYTES} bytes, not {len(key)}")
+        raise ConfigError(f"The key of a vault has {KEY_BYTES} bytes, not {len(key)}.")
     db.pragma("cipher", CIPHER)
     db.pragma("key", f"raw:{key.hex()}")

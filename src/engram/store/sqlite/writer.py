@@ -1,7 +1,7 @@
 """The one thread that writes: work comes in from many threads, goes to disk in groups, and callers are woken.
 
-A group is one transaction; each piece of work but the first is a savepoint in it, so that one that fails leaves
-nothing behind and does not harm the others. Nobody is told "done" before the commit.
+A group is one transaction; each piece of work but the first is a savepoint in it, so that one that fails
+leaves nothing behind and does not harm the others. Nobody is told "done" before the commit.
 """
 
 from __future__ import annotations
@@ -110,8 +110,8 @@ class Writer:
     def _first(self, job: Job) -> Outcome:
         """The first job needs no savepoint: nothing stands before it that a rollback could harm.
 
-        That matters for long work. Inside a savepoint SQLite goes through a list of all pages changed since it
-        was set, at the end of nearly every statement: a thousand memories would take several times as long.
+        That matters for long work. Inside a savepoint SQLite goes through a list of all pages changed so far,
+        at the end of nearly every statement: a thousand memories would take several times as long.
         """
         try:
             return None, job.task(self._db)
