@@ -37,7 +37,7 @@ FEW = 16
 """Candidates that are compared exactly for each of many questions at once."""
 QUESTIONS = 256
 """Questions that share one product of matrices."""
-SINGLY = 8
+SINGLY = 48
 """Up to so many questions, asking one by one is faster than a product of matrices on several threads."""
 
 
