@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 from pathlib import Path
+from textwrap import dedent, indent
 from typing import TYPE_CHECKING
 
 from engram import config, errors
@@ -112,7 +113,7 @@ def _command(command: click.Command, name: str) -> Iterator[str]:
     context = click.Context(command, info_name=name)
     if name != "engram":
         yield from (f"{'#' * min(name.count(' ') + 1, 4)} `{name}`", "")
-    yield from (inspect.cleandoc(command.help or "").replace("\b\n", ""), "")
+    yield from (_help(command.help or ""), "")
     yield from (f"`{' '.join([name, *command.collect_usage_pieces(context)])}`", "")
     yield from _options(command, context)
     if isinstance(command, click.Group):
@@ -120,6 +121,15 @@ def _command(command: click.Command, name: str) -> Iterator[str]:
             below = command.get_command(context, word)
             if below is not None and not below.hidden:
                 yield from _command(below, f"{name} {word}")
+
+
+def _help(text: str) -> str:
+    """A command's help; what it wants kept line by line (click marks that by a backspace) is code."""
+    parts = inspect.cleandoc(text).split("\n\n")
+    kept = (
+        indent(dedent(part.removeprefix("\b\n")), "    ") if part.startswith("\b") else part for part in parts
+    )
+    return "\n\n".join(kept)
 
 
 def _options(command: click.Command, context: click.Context) -> Iterator[str]:
