@@ -260,7 +260,8 @@ def _corpus(options: argparse.Namespace) -> Corpus:
     path = options.work / "corpus.json"
     if not path.exists():
         corpus = gather(options.corpus, options.sentences)
-        path.write_text(json.dumps([corpus.documents[: options.limit], corpus.questions]), encoding="utf8")
+        parts = [corpus.documents[: options.limit], corpus.questions[: options.limit]]
+        path.write_text(json.dumps(parts), encoding="utf8")
     return Corpus(*json.loads(path.read_text(encoding="utf8")))
 
 
@@ -303,7 +304,9 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--foreign", type=Path, help="folder of a multilingual static model")
     parser.add_argument("--work", type=Path, required=True, help="folder for what is slow to make")
     parser.add_argument("--out", type=Path, default=WEIGHTS)
-    parser.add_argument("--limit", type=int, default=250_000, help="documents the teacher reads")
+    parser.add_argument(
+        "--limit", type=int, default=250_000, help="documents, and questions, that the teacher reads"
+    )
     parser.add_argument("--threads", type=int, default=0)
     return parser.parse_args()
 
