@@ -98,11 +98,10 @@ def _within(rarest: Sequence[str], documents: Mapping[str, int], cap: float) -> 
 
 def _best(search: Search, words: str) -> list[int]:
     """The best by these words. Looking at the record of each matching row would cost more than the match."""
-    if search.view.filters.only_status:
-        found = [line[0] for line in ask(search.db, BEST, _asked(search, words))]
-        seen = allowed(search.db, search.reach, search.view, found)
-        if len(found) < search.limit or len(seen) >= ENOUGH_SHARE * search.limit:
-            return list(seen)
+    found = [line[0] for line in ask(search.db, BEST, _asked(search, words))]
+    seen = allowed(search.db, search.reach, search.view, found)
+    if len(found) < search.limit or len(seen) >= ENOUGH_SHARE * search.limit:
+        return list(seen)
     return _ask_seen(search, BEST_SEEN, words)
 
 
@@ -121,7 +120,7 @@ def _of_common(search: Search, rarest: Sequence[str]) -> list[int]:
 
 
 def _ask_seen(search: Search, statement: str, words: str) -> list[int]:
-    seen = where(search.reach, search.view.filters)
+    seen = where(search.reach, search.view.filters, at_hand=True)
     sql = statement.replace("{seen}", seen.sql)
     return [line[0] for line in ask(search.db, sql, {**seen.values, **_asked(search, words)})]
 

@@ -63,17 +63,6 @@ WHERE k.gone = 0
 GROUP BY p.key
 """
 
-ALL_SPEAKERS = """
-SELECT DISTINCT name
-FROM speakers
-"""
-
-SPEAKERS = """
-SELECT DISTINCT m.name
-FROM speakers AS m
-WHERE {seen}
-"""
-
 
 def stats(db: Db, reach: Reach, space: Space | None) -> Stats:
     """Counts of what the reach covers."""
@@ -95,15 +84,6 @@ def stats(db: Db, reach: Reach, space: Space | None) -> Stats:
         pending=_pending(db, space, seen.sql, seen.values),
         size_bytes=db.pragma("page_count") * db.pragma("page_size"),
     )
-
-
-def speakers(db: Db, reach: Reach) -> frozenset[str]:
-    """Who has spoken at the places the reach covers."""
-    if reach.everything:
-        return frozenset(line[0] for line in ask(db, ALL_SPEAKERS))
-    seen = where(reach, ANY_STATUS)
-    place = seen.clauses[0]
-    return frozenset(line[0] for line in ask(db, _seen(SPEAKERS, place), seen.values))
 
 
 def _pending(db: Db, space: Space | None, seen: str, values: dict[str, Any]) -> int:

@@ -12,11 +12,23 @@ from engram.errors import AccessDenied, DiskFull, KeyNeeded, StoreBusy, StoreCor
 DISK_TROUBLE = (apsw.FullError, apsw.IOError)
 """What a full disk looks like: no room in the file, or a write that failed."""
 
+READ_TROUBLE = frozenset(
+    {
+        apsw.SQLITE_IOERR_READ,
+        apsw.SQLITE_IOERR_SHORT_READ,
+        apsw.SQLITE_IOERR_CORRUPTFS,
+        apsw.SQLITE_IOERR_DATA,
+    }
+)
+"""Failures of the disk that no room would help."""
+
 
 def translate(error: apsw.Error, path: str, waited_s: float) -> StoreError | AccessDenied:
     """What happened, in words for the person who reads it."""
     fault: StoreError | AccessDenied
     match error:
+        case apsw.IOError() if getattr(error, "extendedresult", 0) in READ_TROUBLE:
+            fault = StoreCorrupt(str(error))
         case apsw.FullError() | apsw.IOError():
             fault = DiskFull()
         case apsw.BusyError() | apsw.LockedError():

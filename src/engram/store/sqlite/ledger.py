@@ -31,8 +31,8 @@ RETURNING events
 """
 
 APPEND = """
-INSERT INTO events (id, at, actor, verb, memory, because, before, after, related)
-VALUES (:id, :at, :actor, :verb, :memory, :because, :before, :after, :related)
+INSERT INTO events (id, at, actor, verb, memory, scope, because, before, after, related)
+VALUES (:id, :at, :actor, :verb, :memory, :scope, :because, :before, :after, :related)
 """
 
 KEEP_WORDS = """
@@ -62,6 +62,7 @@ SELECT e.id, e.at, e.actor, e.verb, e.memory, e.because, e.before, e.after, e.re
 FROM events AS e
 LEFT JOIN versions AS v ON v.event = e.seq
 WHERE e.seq < :end
+  AND {seen}
 ORDER BY e.seq DESC
 LIMIT :limit
 """
@@ -72,6 +73,7 @@ FROM events AS e
 LEFT JOIN versions AS v ON v.event = e.seq
 WHERE e.memory = :memory
   AND e.seq < :end
+  AND {seen}
 ORDER BY e.seq DESC
 LIMIT :limit
 """
@@ -91,6 +93,7 @@ class Happening:
     actor: str
     verb: Verb
     memory: str
+    scope: int
     because: str
     related: str = ""
 
@@ -108,17 +111,21 @@ class Difference:
 class SqliteLedger:
     """Implements `ports.Ledger`. Used by any thread."""
 
-    def __init__(self, readers: Readers) -> None:
+    def __init__(self, readers: Readers, places: Places) -> None:
         self._readers = readers
+        self._places = places
 
-    def events(self, memory_id: str | None, limit: int, before: str | None = None) -> list[Event]:
-        """Newest first, of one memory or of all; `before` is an event id to go on from."""
+    def events(
+        self, memory_id: str | None, access: Access, limit: int, before: str | None = None
+    ) -> list[Event]:
+        """Newest first, of one memory or of all that the caller may see; `before` is an event id to go on from."""
         with self._readers.lend() as db:
             end = END if before is None else ask_value(db, PLACE_OF, {"id": before})
             if end is None:
                 raise BadCursor(str(before))
-            values = {"memory": memory_id, "end": end, "limit": limit}
-            lines = ask(db, EVENTS if memory_id is None else EVENTS_OF_ONE, values)
+            seen = where(self._places.reach(db, access), ANY_STATUS, alias="e").place
+            sql = (EVENTS if memory_id is None else EVENTS_OF_ONE).format(seen=seen.sql)
+            lines = ask(db, sql, {**seen.values, "memory": memory_id, "end": end, "limit": limit})
         return [_event(line) for line in lines]
 
 
@@ -135,6 +142,7 @@ def append(db: Db, what: Happening, change: Difference | None = None) -> None:
         "actor": what.actor,
         "verb": what.verb.value,
         "memory": what.memory,
+        "scope": what.scope,
         "because": what.because,
         "before": records.to_json(before),
         "after": records.to_json(after),

@@ -163,6 +163,8 @@ class SqliteMemories:
     def unembedded(self, space: Space, after: int, limit: int) -> list[tuple[int, Memory]]:
         """Memories without a vector in this space, by key, beginning after a key."""
         with self._readers.lend() as db:
+            if vectors.sizes(db).get(space.key, 0) == scopes.size(db, Reach(everything=True)):
+                return []  # the usual case, which would otherwise mean to look at every memory
             values = {"after": after, "limit": limit, "base": vectors.base_of(db, space)}
             return [records.from_row(line) for line in ask(db, UNEMBEDDED, values)]
 
@@ -181,10 +183,6 @@ class SqliteMemories:
         with self._readers.lend() as db:
             return self._places.reach(db, access)
 
-    def speakers(self, access: Access) -> frozenset[str]:
-        """Names of those who spoke, as far as the caller may know them."""
-        with self._readers.lend() as db:
-            return counts.speakers(db, self._places.reach(db, access))
 
     def stats(self, access: Access, space: Space | None) -> Stats:
         """Counts of what the caller may see."""
@@ -206,7 +204,7 @@ def by_id(db: Db, memory_id: str) -> tuple[int, Memory] | None:
 
 def allowed(db: Db, reach: Reach, view: View, keys: Sequence[int]) -> set[int]:
     """Those of the keys that the view allows."""
-    seen = where(reach, view.filters)
+    seen = where(reach, view.filters, at_hand=True)
     sql = ALL_KEYS + "WHERE " + AMONG + "\n  AND " + seen.sql
     values = {**seen.values, "keys": records.as_list(map(int, keys))}
     return {line[0] for line in ask(db, sql, values)}

@@ -111,7 +111,7 @@ class SqliteRelations:
             here = memories.by_id(db, memory_id)
             if here is None or not access.may_read(here[1].scope):
                 return []
-            seen = where(self._places.reach(db, access), ANY_STATUS)
+            seen = where(self._places.reach(db, access), ANY_STATUS, at_hand=True)
             values = {**seen.values, "id": memory_id, "row": here[0]}
             both = (sql.replace("{seen}", seen.sql) for sql in (FROM_HERE, TO_HERE))
             return [_edge(line) for sql in both for line in ask(db, sql, values)]
@@ -119,7 +119,7 @@ class SqliteRelations:
     def links(self, keys: Sequence[int], types: Iterable[EdgeType], view: View) -> list[Link]:
         """Edges of these types at these keys, in both directions, whose far ends the view allows."""
         with self._readers.lend() as db:
-            seen = where(self._places.reach(db, view.access), view.filters)
+            seen = where(self._places.reach(db, view.access), view.filters, at_hand=True)
             asked = {"keys": records.as_list(map(int, keys)), "edge_types": records.as_list(types)}
             both = (sql.replace("{seen}", seen.sql) for sql in (LINKS_FROM, LINKS_TO))
             return [_link(line) for sql in both for line in ask(db, sql, {**seen.values, **asked})]

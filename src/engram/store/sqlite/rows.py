@@ -112,26 +112,6 @@ DELETE FROM facts
 WHERE row = :row
 """
 
-COUNT_SPEAKER = """
-INSERT INTO speakers (scope, name, memories)
-VALUES (:scope, :name, 1)
-ON CONFLICT (scope, name) DO UPDATE SET memories = memories + 1
-"""
-
-DISCOUNT_SPEAKER = """
-UPDATE speakers
-SET memories = memories - 1
-WHERE scope = :scope
-  AND name = :name
-"""
-
-DROP_SILENT = """
-DELETE FROM speakers
-WHERE scope = :scope
-  AND name = :name
-  AND memories <= 0
-"""
-
 
 def add(db: Db, memory: Memory, scope: int) -> int:
     """Write a new record; its row."""
@@ -139,30 +119,24 @@ def add(db: Db, memory: Memory, scope: int) -> int:
     row = db.last_insert_rowid()
     _put_tags(db, row, memory.tags)
     _put_mentions(db, row, memory.entities)
-    _count_speaker(db, memory.speaker, scope)
     return row
 
 
-def replace(db: Db, row: int, old: Memory, new: Memory, places: tuple[int, int]) -> None:
-    """Write a record over the old one; `places` is the numbers of the old and the new scope."""
-    was, now = places
-    db.execute(REPLACE, {**records.to_row(new, now), "row": row})
+def replace(db: Db, row: int, old: Memory, new: Memory, scope: int) -> None:
+    """Write a record over the old one; `scope` is the number of the new one's scope."""
+    db.execute(REPLACE, {**records.to_row(new, scope), "row": row})
     if new.tags != old.tags:
         db.execute(DROP_TAGS, {"row": row})
         _put_tags(db, row, new.tags)
     if new.entities != old.entities:
         db.execute(DROP_MENTIONS, {"row": row})
         _put_mentions(db, row, new.entities)
-    if (new.speaker, now) != (old.speaker, was):
-        _discount_speaker(db, old.speaker, was)
-        _count_speaker(db, new.speaker, now)
 
 
-def remove(db: Db, row: int, memory: Memory, scope: int) -> None:
-    """Take a record away, with its tags, names, facts and speaker."""
+def remove(db: Db, row: int) -> None:
+    """Take a record away, with its tags, names and facts."""
     for sql in (DROP_TAGS, DROP_MENTIONS, DROP_FACTS, REMOVE):
         db.execute(sql, {"row": row})
-    _discount_speaker(db, memory.speaker, scope)
 
 
 def put_facts(db: Db, row: int, facts: Sequence[Fact]) -> None:
@@ -193,14 +167,3 @@ def _put_tags(db: Db, row: int, tags: Sequence[str]) -> None:
 def _put_mentions(db: Db, row: int, names: Sequence[str]) -> None:
     for name in names:
         db.execute(ADD_MENTION, {"row": row, "name": name.casefold()})
-
-
-def _count_speaker(db: Db, name: str, scope: int) -> None:
-    if name:
-        db.execute(COUNT_SPEAKER, {"scope": scope, "name": name})
-
-
-def _discount_speaker(db: Db, name: str, scope: int) -> None:
-    if name:
-        db.execute(DISCOUNT_SPEAKER, {"scope": scope, "name": name})
-        db.execute(DROP_SILENT, {"scope": scope, "name": name})

@@ -118,14 +118,6 @@ CREATE TABLE mentions (
 ) WITHOUT ROWID;
 CREATE INDEX mentions_by_name ON mentions (name, row);
 
--- Who has spoken where: asked by every recall, so it is counted, not searched.
-CREATE TABLE speakers (
-  scope INTEGER NOT NULL REFERENCES scopes (id), -- the place
-  name TEXT NOT NULL, -- the speaker, as written
-  memories INTEGER NOT NULL, -- how many memories of the place are theirs
-  PRIMARY KEY (scope, name)
-) WITHOUT ROWID;
-
 -- What a memory says about something, as subject, predicate and object.
 CREATE TABLE facts (
   id INTEGER PRIMARY KEY, -- a number
@@ -228,6 +220,7 @@ CREATE TABLE events (
   actor TEXT NOT NULL, -- who
   verb TEXT NOT NULL, -- what happened
   memory TEXT NOT NULL, -- id of the memory; not a reference: the event outlives an erased memory
+  scope INTEGER NOT NULL REFERENCES scopes (id), -- where the memory belonged then: who may read the event
   because TEXT NOT NULL, -- why
   before TEXT NOT NULL, -- JSON object: changed fields as they were, texts as salted digests
   after TEXT NOT NULL, -- JSON object: changed fields as they are

@@ -6,6 +6,7 @@ with is always bound, never pasted.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,6 +49,28 @@ ONE_OF = {
     )""",
 }
 
+# The same of a row that is at hand: a look at its own tags and names, no list of all rows that have them.
+ITS_OWN = {
+    "tags_any": """EXISTS (
+      SELECT 1
+      FROM memory_tags AS t
+      WHERE t.row = m.row
+        AND t.tag IN (SELECT value FROM json_each(:tags_any))
+    )""",
+    "tags_all": """json_array_length(:tags_all) = (
+      SELECT count(*)
+      FROM memory_tags AS t
+      WHERE t.row = m.row
+        AND t.tag IN (SELECT value FROM json_each(:tags_all))
+    )""",
+    "entities": """EXISTS (
+      SELECT 1
+      FROM mentions AS t
+      WHERE t.row = m.row
+        AND t.name IN (SELECT value FROM json_each(:entities))
+    )""",
+}
+
 SINCE_OR_UNTIL = {
     "created_since": "m.created_at >= :created_since",
     "created_until": "m.created_at <= :created_until",
@@ -70,12 +93,16 @@ class Where:
         return "\n  AND ".join(self.clauses) or "TRUE"
 
 
-def where(reach: Reach, filters: Filters, *, wide: bool = False) -> Where:
-    """What a memory `m` must satisfy to be seen; `wide` when the reach covers much of the file."""
+def where(reach: Reach, filters: Filters, *, wide: bool = False, at_hand: bool = False) -> Where:
+    """What a memory `m` must satisfy to be seen.
+
+    `wide` says that the reach covers much of the file, `at_hand` that the rows come from elsewhere and are
+    only to be checked: the clauses are then worded for another plan.
+    """
     clauses: list[str] = []
     values: dict[str, Any] = {}
-    _place(reach, clauses, values, wide=wide)
-    _one_of(filters, clauses, values)
+    _place(reach, clauses, values, wide=wide or at_hand)
+    _one_of(filters, clauses, values, ONE_OF | ITS_OWN if at_hand else ONE_OF)
     _times(filters, clauses, values)
     _levels(filters, clauses, values)
     return Where(tuple(clauses), values)
@@ -92,8 +119,8 @@ def _place(reach: Reach, clauses: list[str], values: dict[str, Any], *, wide: bo
         values["scopes"] = as_list(sorted(reach.scopes))
 
 
-def _one_of(filters: Filters, clauses: list[str], values: dict[str, Any]) -> None:
-    for name, clause in ONE_OF.items():
+def _one_of(filters: Filters, clauses: list[str], values: dict[str, Any], wording: Mapping[str, str]) -> None:
+    for name, clause in wording.items():
         wanted = getattr(filters, name)
         if wanted:
             clauses.append(clause)

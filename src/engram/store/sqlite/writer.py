@@ -82,7 +82,7 @@ class Writer:
             try:
                 outcomes = self._alone(group[0]) if group[0].alone else self._together(group)
             except apsw.Error as error:
-                outcomes = [(self._spoken(error), None)] * len(group)
+                outcomes = [(self._spoken(error), None) for _ in group]
             for job, (fault, result) in zip(group, outcomes, strict=False):
                 if fault is None:
                     job.done.set_result(result)

@@ -111,13 +111,6 @@ CREATE TABLE mentions (
 ) WITHOUT ROWID;
 CREATE INDEX mentions_by_name ON mentions (name, row);
 
-CREATE TABLE speakers (
-  scope INTEGER NOT NULL REFERENCES scopes (id),
-  name TEXT NOT NULL,
-  memories INTEGER NOT NULL,
-  PRIMARY KEY (scope, name)
-) WITHOUT ROWID;
-
 CREATE TABLE facts (
   id INTEGER PRIMARY KEY,
   row INTEGER NOT NULL REFERENCES memories (row),
@@ -209,6 +202,7 @@ CREATE TABLE events (
   actor TEXT NOT NULL,
   verb TEXT NOT NULL,
   memory TEXT NOT NULL,
+  scope INTEGER NOT NULL REFERENCES scopes (id),
   because TEXT NOT NULL,
   before TEXT NOT NULL,
   after TEXT NOT NULL,
