@@ -106,7 +106,7 @@ class RecallConfig:
     judged: int = number(80, 10, 1_000, "candidates whose records are read and judged", "measured")
     text_weight: float = number(0.8, 0, 10, "weight of the words' BM25", "measured")
     vector_weight: float = number(1.0, 0, 10, "weight of a standard deviation above the noise", "measured")
-    certain_deviations: float = number(6.0, 1, 20, "deviations above the noise that make a sure match", "measured")
+    certain_deviations: float = number(8.0, 1, 20, "deviations above the noise that make a sure match", "measured")
     lenders: int = number(60, 0, 500, "candidates that lend to their neighbours in a conversation", "measured")
     next_share: float = number(0.4, 0, 1, "share of its fit a turn lends to the following one", "measured")
     answer_share: float = number(0.4, 0, 1, "share more that a question lends to its answer", "measured")

@@ -16,12 +16,12 @@ from engram.capture.pipeline import remember as remember_all
 from engram.config import Config, load
 from engram.errors import (
     AccessDenied,
-    AmbiguousId,
     EmbedderDown,
     EngramError,
     InvalidInput,
     NotFound,
     OutOfRange,
+    ShortId,
     UnknownValue,
     WrongType,
 )
@@ -37,6 +37,7 @@ from engram.model.recall import Question, Recall
 from engram.model.receipt import Receipt, Refusal
 from engram.model.relations import Edge, EdgeType
 from engram.model.scope import Access, Scope
+from engram.model.vectors import Space
 from engram.ports import Embedder, Tools, Unit, View
 from engram.recall.pipeline import recall as answer
 
@@ -64,7 +65,8 @@ class Engram:
 
     def __init__(self, tools: Tools, access: Access, actor: str, path: str) -> None:
         self._tools, self._access, self._actor, self._path = tools, access, actor, path
-        self._owed = bool(tools.store.memories.unembedded(tools.embedder.space, 0, 1))
+        space = self._space()
+        self._owed = space is None or bool(tools.store.memories.unembedded(space, 0, 1))
 
     @classmethod
     def open(
@@ -274,34 +276,39 @@ class Engram:
         return self._tools.store.relations.of(self._resolve(memory_id), self._access)
 
     def events(self, memory_id: str | None = None, *, limit: int = 100, before: str | None = None) -> Events:
-        """The history of a memory, or of all (for the owner), newest first."""
-        if memory_id is None and not self._access.sees_below:
-            what = "read the whole ledger"
-            raise AccessDenied(what)
-        full = None if memory_id is None else self._resolve(memory_id)
-        return self._tools.store.ledger.events(full, _whole("limit", limit, 1, PAGE_LIMIT), before)
+        """The history of a memory, or of all that the caller may see, newest first.
+
+        An erased memory has a history too: its full id still finds the bare facts.
+        """
+        most = _whole("limit", limit, 1, PAGE_LIMIT)
+        try:
+            full = None if memory_id is None else self._resolve(memory_id)
+        except NotFound:
+            found = self._tools.store.ledger.events(str(memory_id).strip().lower(), self._access, most, before)
+            if not found:
+                raise
+            return found
+        return self._tools.store.ledger.events(full, self._access, most, before)
 
     def stats(self) -> Stats:
         """How much is kept, of what."""
-        return self._tools.store.memories.stats(self._access, self._tools.embedder.space)
+        return self._tools.store.memories.stats(self._access, self._space())
 
     # ------------------------------------------------------------ upkeep
 
     def doctor(self) -> Findings:
         """Look at every part; repair what can be rebuilt; say in words what to do about the rest."""
-        tools = self._tools
+        tools, space = self._tools, self._space()
         health, stats = tools.embedder.health(), self.stats()
-        index = tools.index.stats(tools.embedder.space)
-        return [
-            *tools.store.check(),
-            Finding("embedder", health.ok, health.detail, "" if health.ok else "text search goes on; check the embedder"),
-            Finding(
-                "vectors",
-                stats.pending == 0,
-                f"{index.vectors:,} in {tools.embedder.space.key}, searched by {index.mode}, {stats.pending:,} pending",
-                "run `engram reembed`" if stats.pending else "",
-            ),
-        ]
+        advice = "" if health.ok else "memories are found by their words meanwhile; check the embedder's settings"
+        findings = [*tools.store.check(), Finding("embedder", health.ok, health.detail, advice)]
+        if space is not None:
+            index = tools.index.stats(space)
+            held = f"{index.vectors:,} in {space.key}, searched by {index.mode}, {stats.pending:,} pending"
+            findings.append(
+                Finding("vectors", stats.pending == 0, held, "run `engram reembed`" if stats.pending else "")
+            )
+        return findings
 
     def reembed(self, *, progress: Callable[[int, int], None] | None = None) -> int:
         """Give every memory a vector of the present model. Cut off, it goes on where it stopped."""
@@ -343,6 +350,13 @@ class Engram:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    def _space(self) -> Space | None:
+        """The present embedding space; None while a server that would name it is down."""
+        try:
+            return self._tools.embedder.space
+        except EmbedderDown:
+            return None
 
     # ------------------------------------------------------------ who may do what
 
@@ -414,7 +428,7 @@ class Engram:
     def _resolve(self, memory_id: str) -> str:
         given = screen.readable("id", memory_id).strip().lower()
         if len(given) < PREFIX_LENGTH:
-            raise AmbiguousId(given, 0) if given else NotFound(given)
+            raise ShortId(given, PREFIX_LENGTH)
         return self._tools.store.memories.resolve(given, self._access)
 
     def _own(self, memory_id: str) -> str:

@@ -15,7 +15,8 @@
     │   ├── NotFound            E2011
     │   ├── AmbiguousId         E2012
     │   ├── CycleRefused        E2013
-    │   └── BadImport           E2014
+    │   ├── BadImport           E2014
+    │   └── ShortId             E2015
     ├── AccessDenied            E4001   the caller may not see or change that
     ├── ConfigError             E5001   a setting has no meaning or is out of its range
     ├── EmbedderError
@@ -194,6 +195,16 @@ class BadImport(InvalidInput):
     def __init__(self, line: int, why: str) -> None:
         super().__init__(f"Line {line} of the import: {why}")
         self.line, self.why = line, why
+
+
+class ShortId(InvalidInput):
+    """Too little of an id to mean one memory safely."""
+
+    code = "E2015"
+
+    def __init__(self, prefix: str, least: int) -> None:
+        super().__init__(f"{prefix[:60]!r} is too little of an id: give at least {least} characters.")
+        self.prefix, self.least = prefix, least
 
 
 class AccessDenied(EngramError):

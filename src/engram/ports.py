@@ -174,10 +174,6 @@ class Memories(Protocol):
         """The access, resolved."""
         ...
 
-    def speakers(self, access: Access) -> frozenset[str]:
-        """Names of those who spoke, as far as the caller may know them."""
-        ...
-
     def stats(self, access: Access, space: Space | None) -> Stats:
         """Counts of what the caller may see; pending counts active memories without a vector in `space`."""
         ...
@@ -238,8 +234,13 @@ class Relations(Protocol):
 class Ledger(Protocol):
     """The events."""
 
-    def events(self, memory_id: str | None, limit: int, before: str | None = None) -> list[Event]:
-        """Newest first, of one memory or of all; `before` is an event id to go on from."""
+    def events(
+        self, memory_id: str | None, access: Access, limit: int, before: str | None = None
+    ) -> list[Event]:
+        """Newest first, of one memory or of all that the caller may see; `before` is an event id to go on from.
+
+        Events of an erased memory stay visible to those who could see the memory.
+        """
         ...
 
 
@@ -285,7 +286,10 @@ class Unit(Protocol):
         ...
 
     def relate(self, edge: Edge, because: str) -> None:
-        """Add an edge, or reinforce the one that is there. Raises CycleRefused for the acyclic types."""
+        """Add an edge, or reinforce the one that is there. Raises CycleRefused for the acyclic types.
+
+        A `next` edge writes no event: it says only in which order two memories of a session came.
+        """
         ...
 
     def unrelate(self, source: str, target: str, edge_type: EdgeType, because: str) -> bool:

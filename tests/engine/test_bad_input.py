@@ -103,7 +103,7 @@ def test_an_id_that_fits_nothing_is_refused(memory: Engram, verb: str, bad: str)
     assert memory.get("00000000-0000-0000-0000-000000000000") is None
     with pytest.raises(EngramError) as refused:
         getattr(memory, verb)(bad)
-    assert refused.value.code in {"E2011", "E2012"}
+    assert refused.value.code in {"E2011", "E2015"}
     assert memory.stats().by_status == {"active": 1}
 
 

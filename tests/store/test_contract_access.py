@@ -90,8 +90,10 @@ def test_a_sibling_scope_is_in_no_count(store: Store) -> None:
     # Drawing the edge is an event of my memory; everything else is as it was.
     assert replace(after, size_bytes=0, events=0) == replace(before, size_bytes=0, events=0)
     assert after.events == before.events + 1
-    assert store.memories.speakers(ME) == frozenset()
-    assert store.memories.speakers(Access(SIBLING, Role.AGENT)) == {"Ada"}
+    theirs = {event.memory for event in store.ledger.events(None, Access(SIBLING, Role.AGENT), 99)}
+    assert mine.id not in theirs
+    assert {event.memory for event in store.ledger.events(None, ME, 99)} == {mine.id}
+    assert store.ledger.events(other.id, ME, 99) == []
 
 
 def test_places_above_are_seen_and_places_below_only_by_role(store: Store) -> None:
@@ -154,7 +156,8 @@ def check_everything_that_is_seen(store: Store, memories: list[Memory], access: 
     assert contents(store.memories.page(seen, 99)) == contents(covered[::-1])
     assert store.memories.allow(seen, list(keys.values())) == expected
     assert {key for key, _ in store.texts.search(["appl"], seen, 99)} == expected
-    assert store.memories.speakers(access) == {memory.speaker for memory in covered}
+    told = {event.memory for event in store.ledger.events(None, access, 99)}
+    assert told == {memory.id for memory in covered}
     assert (stats.memories, sum(stats.vectors.values())) == (len(covered), len(covered))
     assert within_reach(store, access) == expected
     for memory in memories:

@@ -1,4 +1,4 @@
-"""The records: get, resolve, read, page, select, allow, facts, speakers, counts."""
+"""The records: get, resolve, read, page, select, allow, facts, counts."""
 
 from __future__ import annotations
 
@@ -228,21 +228,6 @@ def test_new_words_bring_new_facts(store: Store) -> None:
     moved = replace(memory, content="Ada lives in Oslo", version=2)
     change(store, moved, findable=found_by(moved.content, facts=[Fact("ada", "lives in", "oslo")]))
     assert store.memories.by_fact("ada", "lives in", Scope(), 9) == [(moved, Fact("ada", "lives in", "oslo"))]
-
-
-def test_speakers_are_those_who_spoke(store: Store) -> None:
-    ada = add(store, "hello", speaker="Ada")
-    add(store, "hello again", speaker="Ada")
-    add(store, "hi", speaker="Grace")
-    add(store, "no speaker")
-    assert store.memories.speakers(EVERYTHING) == {"Ada", "Grace"}
-    erase(store, ada)
-    assert store.memories.speakers(EVERYTHING) == {"Ada", "Grace"}
-    change(
-        store,
-        replace(store.memories.page(view(speakers=frozenset({"Grace"})), 1).memories[0], speaker="Linus"),
-    )
-    assert store.memories.speakers(EVERYTHING) == {"Ada", "Linus"}
 
 
 def test_stats_count_what_is_there(store: Store, clock: FakeClock) -> None:

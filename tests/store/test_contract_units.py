@@ -49,7 +49,7 @@ def read(store: Store, memory: Memory) -> Memory:
 
 def test_an_exception_leaves_nothing_behind(store: Store) -> None:
     old, other = add(store, "old words", vector(1)), add(store, "another")
-    before = (store.memories.stats(EVERYTHING, SPACE), store.ledger.events(None, 99))
+    before = (store.memories.stats(EVERYTHING, SPACE), store.ledger.events(None, EVERYTHING, 99))
     new = make("new words")
 
     def work(unit: Unit) -> None:
@@ -65,7 +65,7 @@ def test_an_exception_leaves_nothing_behind(store: Store) -> None:
     with pytest.raises(PlugPulled):
         store.write(work, "tester")
 
-    after = (store.memories.stats(EVERYTHING, SPACE), store.ledger.events(None, 99))
+    after = (store.memories.stats(EVERYTHING, SPACE), store.ledger.events(None, EVERYTHING, 99))
     assert replace(after[0], size_bytes=0) == replace(before[0], size_bytes=0)
     assert after[1] == before[1]
     assert read(store, old) == old
@@ -169,7 +169,7 @@ def test_a_vector_of_another_shape_is_refused(store: Store) -> None:
 
 def test_a_use_is_counted_and_each_session_once(store: Store, clock: FakeClock) -> None:
     memory, other = add(store, "used"), add(store, "not used")
-    events = store.ledger.events(None, 99)
+    events = store.ledger.events(None, EVERYTHING, 99)
     for session in ("s1", "s1", "s2", "", ""):
         clock.advance(hours=1)
         now = clock.now()
@@ -180,7 +180,7 @@ def test_a_use_is_counted_and_each_session_once(store: Store, clock: FakeClock) 
     assert touched.last_accessed == START + timedelta(hours=5)
     assert (touched.version, touched.modified_at) == (memory.version, memory.modified_at)
     assert read(store, other) == other
-    assert store.ledger.events(None, 99) == events
+    assert store.ledger.events(None, EVERYTHING, 99) == events
 
 
 def test_an_opinion_counts_and_keeps_its_question(store: Store, clock: FakeClock) -> None:
@@ -199,7 +199,7 @@ def test_an_opinion_counts_and_keeps_its_question(store: Store, clock: FakeClock
     assert store.opinions.against([key], OTHER_SPACE, START) == []
     assert store.opinions.against([key], SPACE, clock.now() + timedelta(seconds=1)) == []
     assert store.opinions.against([], SPACE, START) == []
-    newest = store.ledger.events(memory.id, 1)[0]
+    newest = store.ledger.events(memory.id, EVERYTHING, 1)[0]
     assert (newest.verb, newest.because, newest.actor) == (Verb.FEEDBACK, "good", "ada")
 
 
@@ -228,7 +228,6 @@ def test_an_erased_memory_is_nowhere(store: Store) -> None:
     assert store.relations.of(friend.id, EVERYTHING) == []
     assert store.relations.links([key_of(store, friend)], EdgeType, ALL) == []
     assert store.opinions.against([key], SPACE, START) == []
-    assert store.memories.speakers(EVERYTHING) == frozenset()
     assert store.write(lambda unit: unit.last_of_session("s1", Scope()), "tester") is None
     store.vacuum()
     assert store.memories.get(friend.id, EVERYTHING) == friend
@@ -266,7 +265,7 @@ def test_many_threads_write_at_once(store: Store) -> None:
     for thread in threads:
         thread.join()
     assert store.memories.stats(EVERYTHING, None).memories == 21
-    ids = [event.id for event in store.ledger.events(None, 99)]
+    ids = [event.id for event in store.ledger.events(None, EVERYTHING, 99)]
     assert len(set(ids)) == 21
     assert read(store, memory) == memory
 

@@ -72,10 +72,8 @@ def prepare(draft: Draft, tools: Tools) -> Prepared:
         tier=at_least(draft.tier, tier_of(draft.content)),
         forms=shorter(draft.content, tools),
     )
-    found_by = findable(memory)
-    ended = tuple(facts.ended(memory.content, speaker=memory.speaker or None))
-    statement = Statement(memory.content, found_by.facts, memory.happened_at, ended)
-    return Prepared(memory, found_by, statement, weighed=draft.importance is not None)
+    statement = Statement.of(memory)
+    return Prepared(memory, findable(memory), statement, weighed=draft.importance is not None)
 
 
 def findable(memory: Memory) -> Findable:
@@ -86,12 +84,6 @@ def findable(memory: Memory) -> Findable:
         cues=tuple(dict.fromkeys(term for cue in (*cues, *memory.tags) for term in words.terms(cue))),
         facts=tuple(facts.facts(memory.content, speaker=memory.speaker or None)),
     )
-
-
-def statement_of(memory: Memory) -> Statement:
-    """A memory as sameness compares it."""
-    stated = tuple(facts.facts(memory.content, speaker=memory.speaker or None))
-    return Statement(memory.content, stated, memory.happened_at)
 
 
 def shorter(content: str, tools: Tools) -> Forms:

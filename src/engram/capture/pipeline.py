@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from engram.capture.enrich import Prepared, prepare, statement_of, with_surprise
+from engram.capture.enrich import Prepared, prepare, with_surprise
 from engram.capture.screen import screen
 from engram.capture.settle import settle
 from engram.errors import EmbedderDown
 from engram.lifecycle.calibration import thresholds
-from engram.lifecycle.sameness import Limits, Neighbour, New, Verdict, decide
+from engram.lifecycle.sameness import Limits, Neighbour, New, Statement, Verdict, decide
 from engram.model.axes import Status
 from engram.model.draft import Draft
 from engram.model.memory import Memory
@@ -92,8 +92,11 @@ def _known(
     prepared: Sequence[Prepared], near: Sequence[Sequence[tuple[int, float]]], tools: Tools
 ) -> list[list[tuple[Memory, float | None]]]:
     """For each draft the memories it may repeat or replace: near enough in meaning, or stating the same fact."""
-    limits = limits_for(None, tools)
-    close = [[(key, cosine) for key, cosine in found if cosine >= limits.related] for found in near]
+    limits = [_limits(item.vector, tools) for item in prepared]
+    # Without a fact in common only what is nearly the same can be a repetition.
+    pairs = zip(prepared, limits, strict=True)
+    needed = [limit.related if item.statement.facts else limit.strong for item, limit in pairs]
+    close = [[one for one in found if one[1] >= least] for found, least in zip(near, needed, strict=True)]
     records = tools.store.memories.read(sorted({key for found in close for key, _ in found}))
     return [
         [(records[key], cosine) for key, cosine in found if key in records] + _same_fact(item, tools)
@@ -112,10 +115,10 @@ def _same_fact(item: Prepared, tools: Tools) -> list[tuple[Memory, float | None]
     ]
 
 
-def limits_for(vector: Embedded | None, tools: Tools) -> Limits:
+def _limits(vector: Embedded | None, tools: Tools) -> Limits:
     """How near is near in this vector's space."""
-    space = vector.space if vector is not None else tools.embedder.space
-    cosines, settings = thresholds(space.key), tools.config.remember
+    cosines = thresholds(vector.space.key if vector is not None else "")
+    settings = tools.config.remember
     return Limits(
         duplicate=cosines.duplicate,
         strong=cosines.strong,
@@ -147,11 +150,11 @@ class _Batch:
         for memory, cosine in (*candidates, *self._stated_before(item)):
             found.setdefault(memory.id, (memory, cosine))
         neighbours = [
-            Neighbour(memory, statement_of(memory), cosine)
+            Neighbour(memory, Statement.of(memory), cosine)
             for memory, cosine in found.values()
             if memory.status is Status.ACTIVE and memory.scope == item.memory.scope and not memory.speaker
         ]
-        return decide(item.statement, neighbours, limits_for(item.vector, self.tools))
+        return decide(item.statement, neighbours, _limits(item.vector, self.tools))
 
     def _stated_before(self, item: Prepared) -> list[tuple[Memory, None]]:
         about = (*item.statement.facts, *item.statement.ended)

@@ -1,4 +1,8 @@
-"""Settling: a verdict about one statement becomes rows, edges and events, and a receipt."""
+"""Settling: a verdict about one statement becomes rows, edges and events, and a receipt.
+
+The receipt tells the reason in the statement's own words. The ledger cannot be rewritten and words may have to be
+erased, so its events name the rule only.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +16,12 @@ from engram.model.memory import TAG_LIMIT, Memory
 from engram.model.receipt import Outcome, Receipt
 from engram.model.relations import Edge, EdgeType
 from engram.ports import Tools, Unit
+
+SAID_AGAIN = "said again"
+SAID_MORE_FULLY = "said more fully"
+REPLACED = "replaced by a newer statement"
+REPLACES = "replaces an older statement"
+SAID_NEXT = "said next"
 
 
 def settle(unit: Unit, item: Prepared, verdict: Verdict, tools: Tools) -> Receipt:
@@ -42,7 +52,7 @@ def _store(unit: Unit, item: Prepared, because: str) -> Receipt:
     before = unit.last_of_session(memory.session, memory.scope) if memory.session else None
     unit.add(memory, item.findable, item.vector, because)
     if before is not None:
-        unit.relate(Edge(before, memory.id, EdgeType.NEXT), because="said next")
+        unit.relate(Edge(before, memory.id, EdgeType.NEXT), SAID_NEXT)
     return Receipt(memory, Outcome.STORED, because, embedded=item.vector is not None)
 
 
@@ -57,7 +67,7 @@ def _reinforce(unit: Unit, old: Memory, item: Prepared, because: str) -> Receipt
         expires_at=item.memory.expires_at if old.expires_at else None,
         last_accessed=item.memory.created_at,
     )
-    unit.change(stronger, Verb.REINFORCED, because)
+    unit.change(stronger, Verb.REINFORCED, SAID_AGAIN)
     return Receipt(stronger, Outcome.REINFORCED, because)
 
 
@@ -78,7 +88,7 @@ def _merge(unit: Unit, old: Memory, item: Prepared, because: str) -> Receipt:
         version=old.version + 1,
         tier=max(old.tier, new.tier, key=tuple(type(new.tier)).index),
     )
-    unit.change(merged, Verb.MERGED, because, findable=item.findable)
+    unit.change(merged, Verb.MERGED, SAID_MORE_FULLY, findable=item.findable)
     if item.vector is not None:
         unit.embed(merged.id, item.vector)
     return Receipt(merged, Outcome.MERGED, because, embedded=item.vector is not None)
@@ -88,11 +98,11 @@ def _supersede(unit: Unit, old: Memory, item: Prepared, because: str, tools: Too
     """The new memory stands, the old one gives way and says to whom; both stay in the history."""
     share = tools.config.remember.inherited_confidence
     new = replace(item.memory, confidence=min(1.0, item.memory.confidence + share * old.confidence))
-    _store(unit, replace(item, memory=new), because)
+    _store(unit, replace(item, memory=new), REPLACES)
     gone = replace(
         old, status=Status.SUPERSEDED, valid_to=new.happened_at, modified_at=new.created_at, version=old.version + 1
     )
-    unit.change(gone, Verb.SUPERSEDED, because, related=new.id)
-    unit.relate(Edge(new.id, old.id, EdgeType.SUPERSEDES), because)
-    unit.relate(Edge(new.id, old.id, EdgeType.CONTRADICTS), because)
+    unit.change(gone, Verb.SUPERSEDED, REPLACED, related=new.id)
+    unit.relate(Edge(new.id, old.id, EdgeType.SUPERSEDES), REPLACES)
+    unit.relate(Edge(new.id, old.id, EdgeType.CONTRADICTS), REPLACES)
     return Receipt(new, Outcome.SUPERSEDED, because, other=old.id, embedded=item.vector is not None)

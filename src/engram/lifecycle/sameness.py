@@ -17,7 +17,7 @@ from functools import cached_property, lru_cache
 
 from engram.model.facts import Fact
 from engram.model.memory import Memory
-from engram.text import words
+from engram.text import facts, words
 from engram.text.marks import Marks, differences, marks
 
 FILLERS = frozenset("a an the really very just so please oh well also too actually now currently".split())
@@ -37,13 +37,26 @@ class Limits:
 
 @dataclass(frozen=True)
 class Statement:
-    """What is compared: the words, the facts, and when it held."""
+    """What is compared: the words, the facts, and when it held. Each is worked out when it is first asked for."""
 
     content: str
-    facts: tuple[Fact, ...]
+    speaker: str
     happened_at: datetime
-    ended: tuple[Fact, ...] = ()
-    """Facts that the statement says are true no longer."""
+
+    @classmethod
+    def of(cls, memory: Memory) -> Statement:
+        """A memory as it is compared."""
+        return cls(memory.content, memory.speaker, memory.happened_at)
+
+    @cached_property
+    def facts(self) -> tuple[Fact, ...]:
+        """What it states."""
+        return tuple(facts.facts(self.content, speaker=self.speaker or None))
+
+    @cached_property
+    def ended(self) -> tuple[Fact, ...]:
+        """What it says is true no longer."""
+        return tuple(facts.ended(self.content, speaker=self.speaker or None))
 
     @cached_property
     def line(self) -> tuple[str, ...]:
@@ -112,7 +125,8 @@ def decide(new: Statement, neighbours: Sequence[Neighbour], limits: Limits) -> V
 
 
 def _repeats(new: Statement, old: Neighbour, limits: Limits) -> Verdict | None:
-    # The words first: they cost least and settle nearly every case.
+    if old.cosine is not None and old.cosine <= limits.duplicate and not new.facts:
+        return None
     if not _stands_in(new.line, old.statement.line) or differences(new.marks, old.statement.marks):
         return None
     share = _shared(new, old.statement)
@@ -131,7 +145,7 @@ def _replaces(new: Statement, old: Neighbour, limits: Limits) -> Verdict | None:
     What is told about an earlier time replaces nothing.
     """
     del limits
-    if new.happened_at < old.statement.happened_at:
+    if not (new.facts or new.ended) or new.happened_at < old.statement.happened_at:
         return None
     for mine, theirs in _pairs(new.ended, old.statement.facts):
         if mine.object == theirs.object:

@@ -93,7 +93,7 @@ def test_the_ledger_itself_never_holds_words(store: SqliteStore, path: Path) -> 
     told = repr(db.execute("SELECT * FROM events").fetchall())
     db.close()
     assert not [word for word in ("tea", "hot", "cold", "drink", "brew", memory.content_hash) if word in told]
-    assert store.ledger.events(memory.id, 1)[0].before["tags"] == ["drink"]
+    assert store.ledger.events(memory.id, EVERYTHING, 1)[0].before["tags"] == ["drink"]
 
 
 def test_equal_words_have_different_digests_in_the_ledger(store: SqliteStore) -> None:
@@ -103,7 +103,7 @@ def test_equal_words_have_different_digests_in_the_ledger(store: SqliteStore) ->
         memory = add(store, "my pin is 1234")
         change(store, replace(memory, content="gone"))
         erase(store, memory)
-        digests.append(store.ledger.events(memory.id, 3)[1].before["content"])
+        digests.append(store.ledger.events(memory.id, EVERYTHING, 3)[1].before["content"])
     assert digests[0].startswith("sha256:")
     assert digests[0] != digests[1]
 

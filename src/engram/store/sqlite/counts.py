@@ -12,7 +12,7 @@ from engram.model.vectors import Space
 from engram.ports import Reach
 from engram.store.sqlite import vectors
 from engram.store.sqlite.query import Db, ask, ask_value
-from engram.store.sqlite.views import where
+from engram.store.sqlite.views import where, where_event
 
 GROUPS = """
 SELECT m.status, m.kind, m.category, m.layer, count(*)
@@ -31,18 +31,12 @@ WHERE e.source IN (SELECT m.row FROM memories AS m WHERE {seen})
 EVENTS = """
 SELECT count(*)
 FROM events AS e
-JOIN memories AS m ON m.id = e.memory
 WHERE {seen}
 """
 
 ALL_EDGES = """
 SELECT count(*)
 FROM edges
-"""
-
-ALL_EVENTS = """
-SELECT count(*)
-FROM events
 """
 
 PENDING = """
@@ -66,7 +60,7 @@ GROUP BY p.key
 
 def stats(db: Db, reach: Reach, space: Space | None) -> Stats:
     """Counts of what the reach covers."""
-    seen = where(reach, ANY_STATUS)
+    seen, told = where(reach, ANY_STATUS), where_event(reach)
     by: tuple[Counter[str], ...] = (Counter(), Counter(), Counter(), Counter())
     for *names, layer, count in ask(db, _seen(GROUPS, seen.sql), seen.values):
         for counter, name in zip(by, (*names, Layer(layer).name.lower()), strict=True):
@@ -79,7 +73,7 @@ def stats(db: Db, reach: Reach, space: Space | None) -> Stats:
         by_category=dict(category),
         by_layer=dict(layers),
         edges=_count(db, ALL_EDGES if reach.everything else EDGES, seen.sql, seen.values),
-        events=_count(db, ALL_EVENTS if reach.everything else EVENTS, seen.sql, seen.values),
+        events=_count(db, EVENTS, told.sql, told.values),
         vectors=_vectors(db, reach, seen.sql, seen.values),
         pending=_pending(db, space, seen.sql, seen.values),
         size_bytes=db.pragma("page_count") * db.pragma("page_size"),

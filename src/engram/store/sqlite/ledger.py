@@ -19,9 +19,12 @@ from engram.model.axes import Tier
 from engram.model.clock import from_micros, to_micros
 from engram.model.event import Event, Verb
 from engram.model.memory import Memory
+from engram.model.scope import Access
 from engram.store.sqlite import records
 from engram.store.sqlite.query import Db, ask, ask_value
 from engram.store.sqlite.readers import Readers
+from engram.store.sqlite.scopes import Places
+from engram.store.sqlite.views import where_event
 
 NEXT_OF_DAY = """
 INSERT INTO event_days (day, events)
@@ -123,7 +126,7 @@ class SqliteLedger:
             end = END if before is None else ask_value(db, PLACE_OF, {"id": before})
             if end is None:
                 raise BadCursor(str(before))
-            seen = where(self._places.reach(db, access), ANY_STATUS, alias="e").place
+            seen = where_event(self._places.reach(db, access))
             sql = (EVENTS if memory_id is None else EVENTS_OF_ONE).format(seen=seen.sql)
             lines = ask(db, sql, {**seen.values, "memory": memory_id, "end": end, "limit": limit})
         return [_event(line) for line in lines]

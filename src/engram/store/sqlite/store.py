@@ -48,7 +48,7 @@ class SqliteStore:
         self.texts = SqliteTexts(self._readers, places, opener.settings)
         self.vectors = SqliteVectors(self._readers, writer)
         self.relations = SqliteRelations(self._readers, places)
-        self.ledger = SqliteLedger(self._readers)
+        self.ledger = SqliteLedger(self._readers, places)
         self.opinions = SqliteOpinions(self._readers)
         self._remove = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True) if folder else None
 

@@ -50,7 +50,7 @@ class SqliteUnit:
         rows.put_facts(self._db, row, findable.facts)
         if vector is not None:
             vectors.put(self._db, row, vector, place, memory.status.value)
-        self._tell(Verb.STORED, memory.id, because)
+        self._tell(Verb.STORED, memory, because)
 
     def change(
         self, new: Memory, verb: Verb, because: str, findable: Findable | None = None, related: str = ""
@@ -59,7 +59,7 @@ class SqliteUnit:
         row, old = self._find(new.id)
         place = self._place(new.scope)
         change = ledger.difference(row, old, new)
-        rows.replace(self._db, row, old, new, (self._place(old.scope)[0], place[0]))
+        rows.replace(self._db, row, old, new, place[0])
         if findable is not None:
             texts.put(self._db, row, findable, place)
             rows.put_facts(self._db, row, findable.facts)
@@ -69,7 +69,7 @@ class SqliteUnit:
             vectors.drop(self._db, row)
         elif (new.status, new.scope) != (old.status, old.scope):
             vectors.move(self._db, row, place, new.status.value)
-        self._tell(verb, new.id, because, related, change)
+        self._tell(verb, new, because, related, change)
 
     def embed(self, memory_id: str, vector: Embedded) -> None:
         """Set a memory's vector in a space."""
@@ -78,9 +78,10 @@ class SqliteUnit:
 
     def relate(self, edge: Edge, because: str) -> None:
         """Add an edge, or reinforce the one that is there."""
-        ends = self._find(edge.source)[0], self._find(edge.target)[0]
-        relations.put(self._db, *ends, edge, to_micros(self._clock.now()))
-        self._tell(Verb.RELATED, edge.source, because, edge.target)
+        (row, source), (other, _) = self._find(edge.source), self._find(edge.target)
+        relations.put(self._db, row, other, edge, to_micros(self._clock.now()))
+        if edge.type is not EdgeType.NEXT:
+            self._tell(Verb.RELATED, source, because, edge.target)
 
     def unrelate(self, source: str, target: str, edge_type: EdgeType, because: str) -> bool:
         """Take an edge away; whether there was one."""
@@ -89,7 +90,7 @@ class SqliteUnit:
             return False
         if not relations.remove(self._db, ends[0][0], ends[1][0], edge_type):
             return False
-        self._tell(Verb.UNRELATED, source, because, target)
+        self._tell(Verb.UNRELATED, ends[0][1], because, target)
         return True
 
     def touch(self, ids: Sequence[str], at: datetime, session: str) -> None:
@@ -102,15 +103,15 @@ class SqliteUnit:
         row, old = self._find(memory_id)
         opinions.add(self._db, row, question, self._clock.now(), helpful=helpful)
         change = ledger.difference(row, old, self._find(memory_id)[1])
-        self._tell(Verb.FEEDBACK, memory_id, because, change=change)
+        self._tell(Verb.FEEDBACK, old, because, change=change)
 
     def erase(self, memory_id: str, because: str) -> None:
         """Remove a memory and everything that tells of its words; the ledger keeps the bare fact."""
         row, memory = self._find(memory_id)
         for noun in (texts, vectors, relations, ledger, opinions):
             noun.drop(self._db, row)
-        rows.remove(self._db, row, memory, self._place(memory.scope)[0])
-        self._tell(Verb.ERASED, memory_id, because)
+        rows.remove(self._db, row)
+        self._tell(Verb.ERASED, memory, because)
 
     def _find(self, memory_id: str) -> tuple[int, Memory]:
         found = by_id(self._db, memory_id)
@@ -125,7 +126,8 @@ class SqliteUnit:
         return self._places[scope]
 
     def _tell(
-        self, verb: Verb, memory_id: str, because: str, related: str = "", change: Difference | None = None
+        self, verb: Verb, memory: Memory, because: str, related: str = "", change: Difference | None = None
     ) -> None:
-        what = Happening(self._clock.now(), self._actor, verb, memory_id, because, related)
+        place = self._place(memory.scope)[0]
+        what = Happening(self._clock.now(), self._actor, verb, memory.id, place, because, related)
         ledger.append(self._db, what, change)

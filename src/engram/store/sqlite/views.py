@@ -20,6 +20,9 @@ IN_SCOPES = "m.scope IN (SELECT value FROM json_each(:scopes))"
 IN_WIDE_NAMESPACE = "+m.scope IN (SELECT id FROM scopes WHERE namespace = :namespace)"
 IN_WIDE_SCOPES = "+m.scope IN (SELECT value FROM json_each(:scopes))"
 
+EVENT_IN_NAMESPACE = "e.scope IN (SELECT id FROM scopes WHERE namespace = :namespace)"
+EVENT_IN_SCOPES = "e.scope IN (SELECT value FROM json_each(:scopes))"
+
 ONE_OF = {
     "statuses": "m.status IN (SELECT value FROM json_each(:statuses))",
     "kinds": "m.kind IN (SELECT value FROM json_each(:kinds))",
@@ -106,6 +109,15 @@ def where(reach: Reach, filters: Filters, *, wide: bool = False, at_hand: bool =
     _times(filters, clauses, values)
     _levels(filters, clauses, values)
     return Where(tuple(clauses), values)
+
+
+def where_event(reach: Reach) -> Where:
+    """What an event `e` must satisfy to be seen: its memory belonged to a place the reach covers."""
+    if reach.everything:
+        return Where((), {})
+    if reach.namespace is not None:
+        return Where((EVENT_IN_NAMESPACE,), {"namespace": reach.namespace})
+    return Where((EVENT_IN_SCOPES,), {"scopes": as_list(sorted(reach.scopes))})
 
 
 def _place(reach: Reach, clauses: list[str], values: dict[str, Any], *, wide: bool) -> None:

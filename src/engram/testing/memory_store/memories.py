@@ -112,10 +112,6 @@ class MemoryRecords:
             return Reach(namespace=tables.namespaces.get(access.scope.namespace))
         return Reach(scopes=frozenset(n for scope, n in tables.scopes.items() if access.may_read(scope)))
 
-    def speakers(self, access: Access) -> frozenset[str]:
-        """Who spoke."""
-        records = self._tables().records.values()
-        return frozenset(m.speaker for m in records if m.speaker and access.may_read(m.scope))
 
     def stats(self, access: Access, space: Space | None) -> Stats:
         """Counts."""
@@ -129,7 +125,7 @@ class MemoryRecords:
             by_category=Counter(memory.category for memory in seen.values()),
             by_layer=Counter(memory.layer.name.lower() for memory in seen.values()),
             edges=sum(edge.source in ids and edge.target in ids for edge in tables.edges.values()),
-            events=sum(access.all_namespaces or event.memory in ids for event in tables.events.values()),
+            events=sum(access.may_read(scope) for scope in tables.event_scopes.values()),
             vectors=Counter(kept_in for kept_in, key in tables.vectors if key in seen),
             pending=_pending(tables, seen, space),
         )

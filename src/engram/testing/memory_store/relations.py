@@ -50,12 +50,17 @@ class MemoryLedger:
     def __init__(self, tables: Callable[[], Tables]) -> None:
         self._tables = tables
 
-    def events(self, memory_id: str | None, limit: int, before: str | None = None) -> list[Event]:
-        """Newest first."""
-        newest: Iterable[Event] = reversed(self._tables().events.values())
+    def events(
+        self, memory_id: str | None, access: Access, limit: int, before: str | None = None
+    ) -> list[Event]:
+        """Newest first, as far as the caller may see."""
+        tables = self._tables()
+        newest: Iterable[Event] = reversed(tables.events.values())
         if before is not None:
             newest = islice(dropwhile(lambda event: event.id != before, newest), 1, None)
-        return list(islice((event for event in newest if memory_id in (None, event.memory)), limit))
+        wanted = (event for event in newest if memory_id in (None, event.memory))
+        seen = (event for event in wanted if access.may_read(tables.event_scopes[event.id]))
+        return list(islice(seen, limit))
 
 
 class MemoryOpinions:

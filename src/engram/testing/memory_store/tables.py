@@ -44,6 +44,7 @@ class Tables:
     centres: dict[str, Floats] = field(default_factory=dict)
     edges: dict[tuple[str, str, EdgeType], Edge] = field(default_factory=dict)
     events: dict[int, Event] = field(default_factory=dict)
+    event_scopes: dict[str, Scope] = field(default_factory=dict)
     opinions: dict[int, Suppression] = field(default_factory=dict)
     used_in: dict[tuple[int, str], None] = field(default_factory=dict)
     """In which sessions a memory was used."""

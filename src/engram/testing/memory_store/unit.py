@@ -100,7 +100,8 @@ class MemoryUnit:
         elif edge.type in ACYCLIC and edge.source in self._origins(edge.target):
             raise CycleRefused(edge.type)
         self._tables.edges[place] = edge
-        self._tell(Verb.RELATED, edge.source, because, edge.target)
+        if edge.type is not EdgeType.NEXT:
+            self._tell(Verb.RELATED, edge.source, because, edge.target)
 
     def unrelate(self, source: str, target: str, edge_type: EdgeType, because: str) -> bool:
         """Take an edge away."""
@@ -140,6 +141,7 @@ class MemoryUnit:
         """Remove a memory; its events stay, without what they said about it."""
         tables, key = self._tables, self._key(memory_id)
         self._drop_vectors(key)
+        self._tell(Verb.ERASED, memory_id, because)
         del tables.keys[memory_id], tables.records[key], tables.findables[key]
         tables.edges = {place: edge for place, edge in tables.edges.items() if memory_id not in place[:2]}
         tables.opinions = {number: said for number, said in tables.opinions.items() if said.key != key}
@@ -147,7 +149,6 @@ class MemoryUnit:
         for number, event in tables.events.items():
             if event.memory == memory_id:
                 tables.events[number] = replace(event, before={}, after={})
-        self._tell(Verb.ERASED, memory_id, because)
 
     def _key(self, memory_id: str) -> int:
         if memory_id not in self._tables.keys:
@@ -188,3 +189,4 @@ class MemoryUnit:
         event_id = f"EVT-{now:%Y%m%d}-{count:03d}"
         event = Event(event_id, now, self._actor, verb, memory_id, because, *change, related)
         self._tables.events[self._tables.next_number("event")] = event
+        self._tables.event_scopes[event_id] = self._tables.records[self._key(memory_id)].scope
