@@ -121,7 +121,7 @@ class SqliteLedger:
     def events(
         self, memory_id: str | None, access: Access, limit: int, before: str | None = None
     ) -> list[Event]:
-        """Newest first, of one memory or of all that the caller may see; `before` is an event id to go on from."""
+        """Newest first, of one memory or of all the caller may see; `before` is an event id to go on from."""
         with self._readers.lend() as db:
             end = END if before is None else ask_value(db, PLACE_OF, {"id": before})
             if end is None:
