@@ -183,7 +183,6 @@ class SqliteMemories:
         with self._readers.lend() as db:
             return self._places.reach(db, access)
 
-
     def stats(self, access: Access, space: Space | None) -> Stats:
         """Counts of what the caller may see."""
         with self._readers.lend() as db:
