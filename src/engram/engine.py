@@ -341,6 +341,7 @@ class Engram:
 
     def close(self) -> None:
         """Finish what is waiting and let go of the file. Safe to call twice."""
+        self._tools.index.settle()
         self._tools.store.close()
 
     def __enter__(self) -> Self:

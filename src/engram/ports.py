@@ -378,6 +378,19 @@ class Embedder(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Noise:
+    """How near a question lies to vectors in general: mean and deviation of its cosines with a sample."""
+
+    mean: float
+    deviation: float
+    sample: int
+
+    def deviations(self, cosine: float) -> float:
+        """How far a cosine stands above the noise, in deviations."""
+        return (cosine - self.mean) / self.deviation
+
+
+@dataclass(frozen=True, slots=True)
 class IndexStats:
     """What a vector index holds."""
 
@@ -398,8 +411,16 @@ class VectorIndex(Protocol):
         """For many vectors at once: the nearest active keys inside a reach (for deduplication)."""
         ...
 
+    def noise(self, space: Space, vector: Floats) -> Noise:
+        """How near this question lies to the vectors of its space in general."""
+        ...
+
     def stats(self, space: Space) -> IndexStats:
         """What the index holds of a space."""
+        ...
+
+    def settle(self) -> None:
+        """Wait for work in the background; called before the store is closed."""
         ...
 
 

@@ -19,10 +19,11 @@ from engram.errors import EmbedderMismatch
 from engram.index import ranking
 from engram.index.columns import Lines, Places
 from engram.index.follower import Follower
+from engram.index.noise import Sampler
 from engram.index.ranking import Found
 from engram.model.axes import Status
 from engram.model.vectors import Space
-from engram.ports import IndexStats, Reach, Store, View
+from engram.ports import IndexStats, Noise, Reach, Store, View
 from engram.vectors.signatures import sign
 from engram.vectors.similarity import unit
 
@@ -49,6 +50,7 @@ class SignatureIndex:
         self._exact_limit = exact_limit
         self._rescore = rescore
         self._followers: dict[str, Follower] = {}
+        self._samplers: dict[str, Sampler] = {}
         self._lock = Lock()
 
     def search(self, space: Space, vector: Floats, k: int, view: View) -> Found:
@@ -76,6 +78,13 @@ class SignatureIndex:
         else:
             found = self._all_by_signature(space, lines, places, questions, k)
         return [hits if question.any() else [] for question, hits in zip(questions, found, strict=True)]
+
+    def noise(self, space: Space, vector: Floats) -> Noise:
+        """How near this question lies to the vectors of its space in general."""
+        follower = self._follower(space)
+        with self._lock:
+            sampler = self._samplers.setdefault(space.key, Sampler(self._store, space))
+        return sampler.noise(_question(space, vector), follower.lines().keys)
 
     def stats(self, space: Space) -> IndexStats:
         """What the index holds of a space."""

@@ -20,10 +20,11 @@ class Thresholds:
     floor: float
     noise_mean: float
     noise_sd: float
+    is_measured: bool = True
 
 
 # What a model nobody measured gets: the figures of the common similarity models.
-DEFAULT = Thresholds(0.85, 0.80, 0.65, 0.70, 0.25, 0.10, 0.10)
+DEFAULT = Thresholds(0.85, 0.80, 0.65, 0.70, 0.25, 0.10, 0.10, is_measured=False)
 
 # From STS-B's English training pairs: the cosine at which people's expected judgement (0 to 5) passes 4.0 for
 # a duplicate, 3.8 for strong, 3.0 for suppress. Related is where a statement and its correction still meet

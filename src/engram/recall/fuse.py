@@ -42,11 +42,13 @@ def _complete(candidates: dict[int, Candidate], plan: Planned, tools: Tools) -> 
 
 
 def _weigh(candidate: Candidate, plan: Planned, tools: Tools) -> None:
-    settings, near = tools.config.recall, plan.near
+    settings, cosine = tools.config.recall, candidate.cosine
     most = plan.mass * (tools.config.text.k1 + 1)
     candidate.text = min(1.0, candidate.bm25 / most) if most else 0.0
-    deviations = 0.0 if candidate.cosine is None else (candidate.cosine - near.noise_mean) / near.noise_sd
-    candidate.vector = min(1.0, max(0.0, deviations / settings.certain_deviations))
-    fit = settings.text_weight * candidate.bm25 + settings.vector_weight * deviations
+    fit = settings.text_weight * candidate.bm25
+    if cosine is not None:
+        fit += settings.vector_weight * plan.noise.deviations(cosine)
+        above = plan.usual_noise.deviations(cosine) / settings.certain_deviations
+        candidate.vector = min(1.0, max(0.0, above))
     candidate.own = max(0.0, fit)
     candidate.relevance = 1.0 - (1.0 - candidate.text) * (1.0 - candidate.vector)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from engram.errors import EmbedderDown
 from engram.lifecycle.calibration import Thresholds, thresholds
 from engram.model.recall import Plan, Question
-from engram.ports import Tools, View
+from engram.ports import Noise, Tools, View
 from engram.text import words
 
 if TYPE_CHECKING:
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 SELF_WORDS = frozenset({"i", "me", "my", "mine", "myself", "we", "our", "us", "我", "我的", "我们"})
 """Words by which the asker means the user; a stop word everywhere else."""
 USER = "user"
+NOISE_PRIOR = 100
+"""The known figures of a space weigh as much as so many measured vectors."""
+MIN_DEVIATION = 0.01
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +34,10 @@ class Planned:
     space: Space | None
     vector: Floats | None
     near: Thresholds
+    noise: Noise
+    """How near this question lies to memories in general: the order of the hits is measured against it."""
+    usual_noise: Noise
+    """How near any question does: relevance is measured against it, so that a question nothing answers shows."""
     named: frozenset[str]
     """Lower-case words of the question, to recognise a speaker's name."""
 
@@ -50,6 +57,8 @@ def make(question: Question, tools: Tools) -> Planned:
     settings = tools.config.recall
     named = frozenset(words.normalized(question.text).split())
     speakers = (USER,) if named & SELF_WORDS else ()
+    near = thresholds(space.key if space else "")
+    noise = _noise(space, vector, near, tools)
     shown = Plan(
         terms=asked.terms,
         weights={"text": settings.text_weight, "vector": settings.vector_weight if space else 0.0},
@@ -64,9 +73,26 @@ def make(question: Question, tools: Tools) -> Planned:
         idf=tools.store.texts.rarity(asked.terms),
         space=space,
         vector=vector,
-        near=thresholds(space.key if space else ""),
+        near=near,
+        noise=noise,
+        usual_noise=_usual(near) if near.is_measured else noise,
         named=named | frozenset(speakers),
     )
+
+
+def _usual(near: Thresholds) -> Noise:
+    return Noise(near.noise_mean, near.noise_sd, 0)
+
+
+def _noise(space: Space | None, vector: Floats | None, near: Thresholds, tools: Tools) -> Noise:
+    """What is measured in this file, leaning on the space's known figures while there is little to measure."""
+    if space is None or vector is None:
+        return _usual(near)
+    found = tools.index.noise(space, vector)
+    share = found.sample / (found.sample + NOISE_PRIOR)
+    mean = share * found.mean + (1 - share) * near.noise_mean
+    deviation = max(MIN_DEVIATION, share * found.deviation + (1 - share) * near.noise_sd)
+    return Noise(mean, deviation, found.sample)
 
 
 def _embed(text: str, tools: Tools, notes: list[str]) -> tuple[Space | None, Floats | None]:
