@@ -141,12 +141,12 @@ def speed(embedder: Embedder, path: Path) -> dict[str, float]:
 
 def documents(embedder: Embedder, texts: Sequence[str]) -> Any:
     """The vectors of documents, their space left aside."""
-    return embedder.embed_in_space(texts)[1]
+    return embedder.embed(texts)[1]
 
 
 def query(embedder: Embedder, text: str) -> Any:
     """The vector of a question, its space left aside."""
-    return embedder.embed_query_in_space(text)[1]
+    return embedder.embed_query(text)[1]
 
 
 def _mean(values: list[Any]) -> float:

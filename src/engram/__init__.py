@@ -1,11 +1,11 @@
 """Engram: a long-term memory for AI agents.
 
-    from engram import Engram
+from engram import Engram
 
-    with Engram.open() as memory:
-        memory.remember("I moved from vim to Helix")
-        for hit in memory.recall("which editor do I use?"):
-            print(hit.score, hit.memory.content)
+with Engram.open() as memory:
+    memory.remember("I moved from vim to Helix")
+    for hit in memory.recall("which editor do I use?"):
+        print(hit.score, hit.memory.content)
 """
 
 from __future__ import annotations
@@ -56,11 +56,31 @@ _HOMES = {
     "Status": "engram.model.axes",
 }
 
-__all__ = ["__version__", *_HOMES]
+__all__ = [
+    "Access",
+    "Config",
+    "Draft",
+    "EdgeType",
+    "Engram",
+    "EngramError",
+    "Filters",
+    "Hit",
+    "Kind",
+    "Layer",
+    "Memory",
+    "Mode",
+    "Outcome",
+    "Recall",
+    "Receipt",
+    "Role",
+    "Scope",
+    "Status",
+    "__version__",
+]
 
 
 def __getattr__(name: str) -> Any:
-    """Public names are brought in when they are first used, so that importing engram costs next to nothing."""
+    """Public names are brought in when they are first used: importing engram costs next to nothing."""
     if name not in _HOMES:
         message = f"module 'engram' has no attribute {name!r}"
         raise AttributeError(message)

@@ -43,7 +43,9 @@ class StoreConfig:
     """The file and its writer."""
 
     busy_timeout_s: float = number(10.0, 0.1, 300, "how long a write waits for another process", "scale")
-    queue_limit: int = number(10_000, 1, 1_000_000, "writes that may wait before callers are told to slow down", "scale")
+    queue_limit: int = number(
+        10_000, 1, 1_000_000, "writes that may wait before callers are told to slow down", "scale"
+    )
     group_limit: int = number(256, 1, 10_000, "writes committed together at most", "scale")
     readers: int = number(4, 1, 64, "connections kept open for reading", "scale")
     synchronous: str = choice(
@@ -68,8 +70,12 @@ class EmbedConfig:
 class IndexConfig:
     """How nearest vectors are found."""
 
-    exact_limit: int = number(20_000, 100, 1_000_000, "up to so many vectors each is compared exactly", "scale")
-    rescore: int = number(400, 10, 10_000, "candidates of the signature scan that are compared exactly", "scale")
+    exact_limit: int = number(
+        20_000, 100, 1_000_000, "up to so many vectors each is compared exactly", "scale"
+    )
+    rescore: int = number(
+        400, 10, 10_000, "candidates of the signature scan that are compared exactly", "scale"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +84,9 @@ class TextConfig:
 
     k1: float = number(0.9, 0, 5, "how much a repeated word adds (BM25)", "measured")
     b: float = number(0.4, 0, 1, "how much long memories are held back (BM25)", "measured")
-    cue_weight: float = number(1.0, 0, 2, "what a cue word (speaker, date, tag) counts against a content word", "measured")
+    cue_weight: float = number(
+        1.0, 0, 2, "what a cue word (speaker, date, tag) counts against a content word", "measured"
+    )
     rows_cap: int = number(3_000, 100, 1_000_000, "matching rows a search may touch", "packages")
     share_cap: float = number(0.005, 0, 1, "the same as a share of all memories, if that is more", "packages")
 
@@ -87,12 +95,22 @@ class TextConfig:
 class RememberConfig:
     """What happens to a new statement."""
 
-    jaccard_same: float = number(0.50, 0, 1, "shared words, beside a near vector, that make a repetition", "capture")
-    jaccard_alone: float = number(0.85, 0, 1, "shared words that make a repetition without vectors", "capture")
+    jaccard_same: float = number(
+        0.50, 0, 1, "shared words, beside a near vector, that make a repetition", "capture"
+    )
+    jaccard_alone: float = number(
+        0.85, 0, 1, "shared words that make a repetition without vectors", "capture"
+    )
     neighbours: int = number(5, 1, 50, "how many near memories a new one is compared with", "retention")
-    inherited_confidence: float = number(0.2, 0, 1, "share of the old confidence a correction takes over", "capture")
-    surprise_gain: float = number(0.3, 0, 1, "how much a novel memory gains in importance at most", "retention")
-    speculative_below: float = number(0.40, 0, 1, "confidence under which a memory expires by itself", "files")
+    inherited_confidence: float = number(
+        0.2, 0, 1, "share of the old confidence a correction takes over", "capture"
+    )
+    surprise_gain: float = number(
+        0.3, 0, 1, "how much a novel memory gains in importance at most", "retention"
+    )
+    speculative_below: float = number(
+        0.40, 0, 1, "confidence under which a memory expires by itself", "files"
+    )
     speculative_days: int = number(30, 1, 3_650, "days until such a memory expires unless confirmed", "files")
 
 
@@ -106,20 +124,34 @@ class RecallConfig:
     judged: int = number(80, 10, 1_000, "candidates whose records are read and judged", "measured")
     text_weight: float = number(0.8, 0, 10, "weight of the words' BM25", "measured")
     vector_weight: float = number(1.0, 0, 10, "weight of a standard deviation above the noise", "measured")
-    certain_deviations: float = number(8.0, 1, 20, "deviations above the noise that make a sure match", "measured")
-    lenders: int = number(60, 0, 500, "candidates that lend to their neighbours in a conversation", "measured")
+    certain_deviations: float = number(
+        8.0, 1, 20, "deviations above the noise that make a sure match", "measured"
+    )
+    lenders: int = number(
+        60, 0, 500, "candidates that lend to their neighbours in a conversation", "measured"
+    )
     next_share: float = number(0.4, 0, 1, "share of its fit a turn lends to the following one", "measured")
     answer_share: float = number(0.4, 0, 1, "share more that a question lends to its answer", "measured")
     previous_share: float = number(0.3, 0, 1, "share of its fit a turn lends to the one before", "measured")
-    session_share: float = number(0.3, 0, 1, "share that the best turns of a session lend to all of it", "measured")
+    session_share: float = number(
+        0.3, 0, 1, "share that the best turns of a session lend to all of it", "measured"
+    )
     speaker_gain: float = number(1.3, 1, 3, "factor when the question names the speaker", "measured")
-    relevance_floor: float = number(0.25, 0, 1, "hits that fit worse are left out: nothing rather than noise", "measured")
+    relevance_floor: float = number(
+        0.25, 0, 1, "hits that fit worse are left out: nothing rather than noise", "measured"
+    )
     touch_above: float = number(0.5, 0, 1, "only hits at least so relevant count as used", "recall")
-    suppress_days: int = number(90, 0, 3_650, "days that 'not helpful' keeps a memory out of like questions", "recall")
+    suppress_days: int = number(
+        90, 0, 3_650, "days that 'not helpful' keeps a memory out of like questions", "recall"
+    )
     mmr_lambda: float = number(0.7, 0, 1, "relevance against variety when reranking", "recall")
     mmr_depth: int = number(30, 2, 500, "how far down the list reranking looks", "measured")
-    rerank: str = choice("mmr", ("none", "mmr"), "how near-duplicates are kept from crowding the list", "recall")
-    profile: str = choice("default", ("default", "trust", "layered"), "how relevance and standing are weighed", "recall")
+    rerank: str = choice(
+        "mmr", ("none", "mmr"), "how near-duplicates are kept from crowding the list", "recall"
+    )
+    profile: str = choice(
+        "default", ("default", "trust", "layered"), "how relevance and standing are weighed", "recall"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,8 +162,12 @@ class TrustConfig:
     accuracy_corroborated: float = number(0.1, 0, 1, "gain for each corroborating source", "cortex")
     accuracy_confirmed: float = number(0.3, 0, 1, "gain when a person confirmed it", "cortex")
     accuracy_contradicted: float = number(0.2, 0, 1, "loss when it is challenged or disputed", "cortex")
-    half_life_days: float = number(30.0, 0.1, 3_650, "days after which a human-made episode keeps half its freshness", "retention")
-    extracted_factor: float = number(3.0, 1, 100, "how much faster what was extracted by itself fades", "retention")
+    half_life_days: float = number(
+        30.0, 0.1, 3_650, "days after which a human-made episode keeps half its freshness", "retention"
+    )
+    extracted_factor: float = number(
+        3.0, 1, 100, "how much faster what was extracted by itself fades", "retention"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +259,9 @@ def settings() -> tuple[Setting, ...]:
 
 def values(config: Config) -> dict[str, Any]:
     """The configuration as a flat table of names and values."""
-    return {s.name: getattr(getattr(config, s.name.partition(".")[0]), s.name.partition(".")[2]) for s in SETTINGS}
+    return {
+        s.name: getattr(getattr(config, s.name.partition(".")[0]), s.name.partition(".")[2]) for s in SETTINGS
+    }
 
 
 def _collect() -> Iterator[Setting]:
@@ -253,7 +291,9 @@ def _checked(name: str, value: Any) -> Any:
 
 def _typed(default: Any, value: Any) -> Any:
     if isinstance(default, bool):
-        return {"true": True, "1": True, "on": True, "false": False, "0": False, "off": False}.get(str(value).lower())
+        return {"true": True, "1": True, "on": True, "false": False, "0": False, "off": False}.get(
+            str(value).lower()
+        )
     if isinstance(value, bool):
         return None
     if isinstance(default, int):

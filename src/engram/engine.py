@@ -43,7 +43,7 @@ from engram.recall.pipeline import recall as answer
 
 FILE_VARIABLE = "ENGRAM_FILE"
 QUERY_LIMIT = 10_000
-"""A question is cut to so many characters: what is longer is a document, and its beginning says what it asks."""
+"""A question is cut to so many characters: what is longer is a document, and its beginning tells enough."""
 PAGE_LIMIT = 1_000
 PREFIX_LENGTH = 4
 """The least of an id that may stand for it."""
@@ -69,7 +69,7 @@ class Engram:
         self._owed = space is None or bool(tools.store.memories.unembedded(space, 0, 1))
 
     @classmethod
-    def open(
+    def open(  # noqa: PLR0913 - each is a thing a user may bring along; all but the path by name
         cls,
         path: str | Path | None = None,
         *,
@@ -80,11 +80,14 @@ class Engram:
         actor: str = "human",
         read_only: bool = False,
     ) -> Engram:
-        """Open a file, making it if need be: the given one, `ENGRAM_FILE`, or the user's own. ":memory:" keeps nothing."""
-        from engram.embed import open_embedder  # noqa: PLC0415 - nothing heavy before it is needed
-        from engram.index import SignatureIndex  # noqa: PLC0415
-        from engram.store.sqlite import SqliteStore, StoreSettings  # noqa: PLC0415
-        from engram.text.tokens import count  # noqa: PLC0415
+        """Open a file, making it if need be: the given one, `ENGRAM_FILE`, or the user's own.
+
+        ":memory:" keeps nothing.
+        """
+        from engram.embed import open_embedder
+        from engram.index import SignatureIndex
+        from engram.store.sqlite import SqliteStore, StoreSettings
+        from engram.text.tokens import count
 
         settings = config if isinstance(config, Config) else load(arguments=config)
         where = str(path or os.environ.get(FILE_VARIABLE) or default_file())
@@ -120,7 +123,7 @@ class Engram:
         """Keep one statement. The fields are those of `Draft`; the receipt says what happened and why."""
         unknown = given.keys() - {f.name for f in fields(Draft)}
         if unknown:
-            raise UnknownValue("field of a memory", sorted(unknown)[0], tuple(f.name for f in fields(Draft)))
+            raise UnknownValue("field of a memory", min(unknown), tuple(f.name for f in fields(Draft)))
         return self._write([self._mine(replace(draft(content="", **given), content=content))])[0]
 
     def remember_many(
@@ -130,7 +133,7 @@ class Engram:
         partial: bool = False,
         progress: Callable[[int], None] | None = None,
     ) -> Results:
-        """Keep many statements: all or none, or with `partial` every good one and a refusal for each other."""
+        """Keep many statements: all or none; with `partial` each good one, and a refusal for each other."""
         if not partial:
             done: Results = [*self._write([self._draft(item) for item in drafts])]
             if progress is not None:
@@ -174,16 +177,21 @@ class Engram:
         return change.confirm(self._own(memory_id), self._tools, self._actor, because)
 
     def feedback(self, memory_id: str, *, helpful: bool, query: str = "", because: str = "") -> Memory:
-        """Say whether a memory helped. Not helpful, with the question, keeps it out of questions like that one."""
+        """Say whether a memory helped. If not, and with the question, it stays out of questions like that."""
         return change.opine(
-            self._own(memory_id), helpful=helpful, query=query, tools=self._tools, actor=self._actor, because=because
+            self._own(memory_id),
+            helpful=helpful,
+            query=query,
+            tools=self._tools,
+            actor=self._actor,
+            because=because,
         )
 
     def relate(
         self,
         source: str,
         target: str,
-        type: EdgeType | str = EdgeType.RELATED_TO,  # noqa: A002 - the word people use
+        type: EdgeType | str = EdgeType.RELATED_TO,
         *,
         weight: float = 1.0,
         confidence: float = 1.0,
@@ -203,14 +211,14 @@ class Engram:
         self._tools.store.write(work, self._actor)
         return edge
 
-    def unrelate(self, source: str, target: str, type: EdgeType | str) -> bool:  # noqa: A002 - the word people use
+    def unrelate(self, source: str, target: str, type: EdgeType | str) -> bool:
         """Take a relation away; whether there was one."""
         ends, kind = (self._own(source), self._own(target)), member("type", EdgeType, type)
         return self._tools.store.write(lambda unit: unit.unrelate(*ends, kind, because=""), self._actor)
 
     # ------------------------------------------------------------ reading
 
-    def recall(
+    def recall(  # noqa: PLR0913 - each is a question a user may have; all but the query by name
         self,
         query: str,
         *,
@@ -284,7 +292,9 @@ class Engram:
         try:
             full = None if memory_id is None else self._resolve(memory_id)
         except NotFound:
-            found = self._tools.store.ledger.events(str(memory_id).strip().lower(), self._access, most, before)
+            found = self._tools.store.ledger.events(
+                str(memory_id).strip().lower(), self._access, most, before
+            )
             if not found:
                 raise
             return found
@@ -300,7 +310,9 @@ class Engram:
         """Look at every part; repair what can be rebuilt; say in words what to do about the rest."""
         tools, space = self._tools, self._space()
         health, stats = tools.embedder.health(), self.stats()
-        advice = "" if health.ok else "memories are found by their words meanwhile; check the embedder's settings"
+        advice = (
+            "" if health.ok else "memories are found by their words meanwhile; check the embedder's settings"
+        )
         findings = [*tools.store.check(), Finding("embedder", health.ok, health.detail, advice)]
         if space is not None:
             index = tools.index.stats(space)
@@ -324,7 +336,10 @@ class Engram:
         while True:
             page = self.list(filters=ANY_STATUS, limit=PAGE_LIMIT, cursor=cursor, scope=scope)
             for memory in page:
-                yield {**plain(memory), "edges": plain(self._tools.store.relations.of(memory.id, self._access))}
+                yield {
+                    **plain(memory),
+                    "edges": plain(self._tools.store.relations.of(memory.id, self._access)),
+                }
             cursor = page.cursor
             if cursor is None:
                 return
@@ -378,9 +393,7 @@ class Engram:
             with suppress(EmbedderDown):
                 self._owed = owed.fill(self._tools, most=OWED_SLICE) >= OWED_SLICE
 
-    def _write_partly(
-        self, items: Givens, progress: Callable[[int], None] | None
-    ) -> Results:
+    def _write_partly(self, items: Givens, progress: Callable[[int], None] | None) -> Results:
         results: Results = []
         size = self._tools.config.embed.batch
         for start in range(0, len(items), size):
@@ -421,7 +434,9 @@ class Engram:
         if scope is None or scope == self._access.scope:
             return self._access
         seen = self._access.at(scope)
-        if not self._access.sees_below or not (self._access.all_namespaces or scope.lies_below(self._access.scope)):
+        if not self._access.sees_below or not (
+            self._access.all_namespaces or scope.lies_below(self._access.scope)
+        ):
             what = f"look from {scope}"
             raise AccessDenied(what)
         return seen
@@ -446,7 +461,7 @@ class Engram:
 
 def default_file() -> Path:
     """The user's own file, in the data folder of this system."""
-    from platformdirs import user_data_path  # noqa: PLC0415 - only asked when no file was named
+    from platformdirs import user_data_path
 
     return user_data_path("engram") / "memory.db"
 

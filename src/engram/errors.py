@@ -1,36 +1,36 @@
 """Every error the engine raises, as one tree with stable codes.
 
-    EngramError
-    ├── InvalidInput            E2000   the call cannot be carried out as it was made; nothing changed
-    │   ├── EmptyContent        E2001
-    │   ├── ContentTooLong      E2002
-    │   ├── TooManyTags         E2003
-    │   ├── BadTag              E2004
-    │   ├── UnknownValue        E2005
-    │   ├── BadText             E2006
-    │   ├── WrongType           E2007
-    │   ├── OutOfRange          E2008
-    │   ├── BadCursor           E2009
-    │   ├── BadTransition       E2010
-    │   ├── NotFound            E2011
-    │   ├── AmbiguousId         E2012
-    │   ├── CycleRefused        E2013
-    │   ├── BadImport           E2014
-    │   └── ShortId             E2015
-    ├── AccessDenied            E4001   the caller may not see or change that
-    ├── ConfigError             E5001   a setting has no meaning or is out of its range
-    ├── EmbedderError
-    │   ├── EmbedderDown        E3001
-    │   └── EmbedderMismatch    E3002
-    └── StoreError
-        ├── KeyNeeded           E1001
-        ├── StoreCorrupt        E1002
-        ├── DiskFull            E1003
-        ├── StoreBusy           E1004
-        ├── NewerSchema         E1005
-        ├── Overloaded          E1006
-        ├── MigrationChanged    E1007
-        └── StoreClosed         E1008
+EngramError
+├── InvalidInput            E2000   the call cannot be carried out as it was made; nothing changed
+│   ├── EmptyContent        E2001
+│   ├── ContentTooLong      E2002
+│   ├── TooManyTags         E2003
+│   ├── BadTag              E2004
+│   ├── UnknownValue        E2005
+│   ├── BadText             E2006
+│   ├── WrongType           E2007
+│   ├── OutOfRange          E2008
+│   ├── BadCursor           E2009
+│   ├── BadTransition       E2010
+│   ├── NotFound            E2011
+│   ├── AmbiguousId         E2012
+│   ├── CycleRefused        E2013
+│   ├── BadImport           E2014
+│   └── ShortId             E2015
+├── AccessDenied            E4001   the caller may not see or change that
+├── ConfigError             E5001   a setting has no meaning or is out of its range
+├── EmbedderError
+│   ├── EmbedderDown        E3001
+│   └── EmbedderMismatch    E3002
+└── StoreError
+    ├── KeyNeeded           E1001
+    ├── StoreCorrupt        E1002
+    ├── DiskFull            E1003
+    ├── StoreBusy           E1004
+    ├── NewerSchema         E1005
+    ├── Overloaded          E1006
+    ├── MigrationChanged    E1007
+    └── StoreClosed         E1008
 """
 
 from __future__ import annotations
@@ -311,7 +311,9 @@ class MigrationChanged(StoreError):
     code = "E1007"
 
     def __init__(self, number: int) -> None:
-        super().__init__(f"Migration {number} of this file differs from this version's: install the version that wrote it.")
+        super().__init__(
+            f"Migration {number} of this file differs from this version's: install the version that wrote it."
+        )
         self.number = number
 
 

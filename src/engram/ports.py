@@ -85,7 +85,7 @@ class Reach:
 
 @dataclass(frozen=True, slots=True)
 class VectorChanges:
-    """What changed in a space since a point: rows added or changed (as parallel arrays), and keys that went."""
+    """What changed in a space since a point: rows new or changed, as parallel arrays, and keys that went."""
 
     upto: int
     """Ask for changes after this the next time."""
@@ -103,7 +103,7 @@ class VectorChanges:
 
 @dataclass(frozen=True, slots=True)
 class VectorRows:
-    """Stored vectors: 8-bit rows, each with its own scale. `rows[i] * scales[i]` is the vector of `keys[i]`."""
+    """Stored vectors in 8 bits, each with its own scale: `rows[i] * scales[i]` is the vector of `keys[i]`."""
 
     keys: Keys
     rows: NDArray[np.int8]
@@ -237,7 +237,7 @@ class Ledger(Protocol):
     def events(
         self, memory_id: str | None, access: Access, limit: int, before: str | None = None
     ) -> list[Event]:
-        """Newest first, of one memory or of all that the caller may see; `before` is an event id to go on from.
+        """Newest first, of one memory or of all that the caller may see; `before` is an event to go on from.
 
         Events of an erased memory stay visible to those who could see the memory.
         """
@@ -274,7 +274,9 @@ class Unit(Protocol):
         """Write a new memory with its words, its vector and its event."""
         ...
 
-    def change(self, new: Memory, verb: Verb, because: str, findable: Findable | None = None, related: str = "") -> None:
+    def change(
+        self, new: Memory, verb: Verb, because: str, findable: Findable | None = None, related: str = ""
+    ) -> None:
         """Replace a memory's record; the event names the fields that differ. `findable` re-indexes it.
 
         A new content makes the old vectors wrong: they are dropped until `embed` brings the new one.
@@ -305,7 +307,7 @@ class Unit(Protocol):
         ...
 
     def erase(self, memory_id: str, because: str) -> None:
-        """Remove a memory, its words, vectors, edges, feedback and log lines; the ledger keeps the bare fact."""
+        """Remove a memory, its words, vectors, edges, feedback and log; the ledger keeps the bare fact."""
         ...
 
 
@@ -313,24 +315,41 @@ class Store(Protocol):
     """A bundle of nouns, one way to write, and upkeep."""
 
     @property
-    def memories(self) -> Memories: ...
+    def memories(self) -> Memories:
+        """The records."""
+        ...
+
     @property
-    def texts(self) -> Texts: ...
+    def texts(self) -> Texts:
+        """The text index."""
+        ...
+
     @property
-    def vectors(self) -> Vectors: ...
+    def vectors(self) -> Vectors:
+        """The vectors."""
+        ...
+
     @property
-    def relations(self) -> Relations: ...
+    def relations(self) -> Relations:
+        """The edges."""
+        ...
+
     @property
-    def ledger(self) -> Ledger: ...
+    def ledger(self) -> Ledger:
+        """The events."""
+        ...
+
     @property
-    def opinions(self) -> Opinions: ...
+    def opinions(self) -> Opinions:
+        """The feedback."""
+        ...
 
     def write(self, work: Callable[[Unit], T], actor: str) -> T:
         """Run the work inside the writer and wait until it is on disk. An exception leaves nothing behind."""
         ...
 
     def write_later(self, work: Callable[[Unit], object], actor: str) -> None:
-        """Hand work over without waiting, for what may be lost (counting a use). Dropped when the queue is full."""
+        """Hand work over without waiting, for what may be lost (counting a use). A full queue drops it."""
         ...
 
     def flush(self) -> None:
@@ -361,14 +380,14 @@ class Embedder(Protocol):
         """Where the vectors of the next call will belong."""
         ...
 
-    def embed_in_space(self, texts: Sequence[str]) -> tuple[Space, Floats]:
+    def embed(self, texts: Sequence[str]) -> tuple[Space, Floats]:
         """Documents: one row each, of zeros for a text without a known word; and the space they belong to.
 
         Raises EmbedderDown when no vectors can be made at the moment.
         """
         ...
 
-    def embed_query_in_space(self, text: str) -> tuple[Space, Floats]:
+    def embed_query(self, text: str) -> tuple[Space, Floats]:
         """A question: one vector, and its space. Raises EmbedderDown."""
         ...
 

@@ -12,7 +12,7 @@ NEAR = thresholds(MODEL.space.key)
 
 
 def cosine(one: str, other: str) -> float:
-    a, b = MODEL.embed_in_space([one, other])[1]
+    a, b = MODEL.embed([one, other])[1]
     return float(a @ b)
 
 

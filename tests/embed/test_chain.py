@@ -32,14 +32,14 @@ class Switchable:
     def space(self) -> Space:
         return Space(self.name, self.dims)
 
-    def embed_in_space(self, texts: Sequence[str]) -> tuple[Space, Floats]:
+    def embed(self, texts: Sequence[str]) -> tuple[Space, Floats]:
         self.calls += 1
         if self.failure:
             raise self.failure
         return self.space, np.ones((len(texts), self.dims), dtype=np.float32)
 
-    def embed_query_in_space(self, text: str) -> tuple[Space, Floats]:
-        space, rows = self.embed_in_space([text])
+    def embed_query(self, text: str) -> tuple[Space, Floats]:
+        space, rows = self.embed([text])
         return space, rows[0]
 
     def health(self) -> Health:
@@ -70,7 +70,7 @@ def chain(first: Switchable, second: Switchable, clock: FakeClock) -> ChainEmbed
 def test_the_first_answers_while_it_is_well(
     chain: ChainEmbedder, first: Switchable, second: Switchable
 ) -> None:
-    space, vectors = chain.embed_in_space(["one", "two"])
+    space, vectors = chain.embed(["one", "two"])
 
     assert space == chain.space == first.space
     assert vectors.shape == (2, 4)
@@ -84,7 +84,7 @@ def test_the_next_one_steps_in_and_the_chain_says_why(
     chain: ChainEmbedder, first: Switchable, second: Switchable, failure: EmbedderError
 ) -> None:
     first.failure = failure
-    space, vector = chain.embed_query_in_space("where?")
+    space, vector = chain.embed_query("where?")
 
     assert space == second.space
     assert vector.shape == (2,)
@@ -106,14 +106,14 @@ def test_a_failed_member_rests_and_then_comes_back(
     chain: ChainEmbedder, first: Switchable, second: Switchable, clock: FakeClock
 ) -> None:
     first.failure = EmbedderDown("It sleeps.")
-    chain.embed_in_space(["one"])
+    chain.embed(["one"])
     first.failure = None
     clock.advance(seconds=29)
-    assert chain.embed_in_space(["two"])[0] == second.space
+    assert chain.embed(["two"])[0] == second.space
     assert (first.calls, first.health_calls) == (1, 0)
 
     clock.advance(seconds=1)
-    assert chain.embed_in_space(["three"])[0] == first.space
+    assert chain.embed(["three"])[0] == first.space
     assert chain.health() == Health(ok=True, detail="first is well")
 
 
@@ -121,10 +121,10 @@ def test_a_member_that_is_still_ill_rests_again(
     chain: ChainEmbedder, first: Switchable, second: Switchable, clock: FakeClock
 ) -> None:
     first.failure = EmbedderDown("It sleeps.")
-    chain.embed_in_space(["one"])
+    chain.embed(["one"])
     clock.advance(seconds=31)
     for _ in range(3):
-        assert chain.embed_in_space(["two"])[0] == second.space
+        assert chain.embed(["two"])[0] == second.space
 
     assert (first.calls, first.health_calls) == (1, 1)
 
@@ -135,9 +135,9 @@ def test_when_none_works_the_failure_is_told(
     first.failure, second.failure = EmbedderDown("It sleeps."), EmbedderDown("It is gone.")
 
     with pytest.raises(EmbedderDown, match="It is gone"):
-        chain.embed_in_space(["one"])
+        chain.embed(["one"])
     with pytest.raises(EmbedderDown, match=r"It sleeps\. It is gone\."):
-        chain.embed_in_space(["two"])
+        chain.embed(["two"])
     assert not chain.health().ok
 
 

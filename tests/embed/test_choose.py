@@ -42,7 +42,7 @@ def test_the_settings_reach_the_server() -> None:
         embedder = open_embedder(
             EmbedConfig(name="openai", model="tiny", base_url=server.url + "/v1/", api_key="k", batch=2)
         )
-        space, _ = embedder.embed_in_space(["a", "b", "c"])
+        space, _ = embedder.embed(["a", "b", "c"])
         assert isinstance(embedder, RemoteEmbedder)
         embedder.close()
 
@@ -56,5 +56,5 @@ def test_a_chain_falls_back_to_the_static_model_when_the_server_is_gone(tmp_path
         url = server.url
     embedder = open_embedder(EmbedConfig(name="chain:transformer,static", base_url=url, path=str(tmp_path)))
 
-    assert embedder.embed_in_space(["hello"])[0].model == "engram-static-1"
+    assert embedder.embed(["hello"])[0].model == "engram-static-1"
     assert "has no model.onnx" in embedder.health().detail

@@ -58,7 +58,7 @@ def in_turn(*replies: Reply | Callable[[dict[str, object]], Reply]) -> Script:
 
 def test_vectors_come_in_the_order_of_the_texts_and_have_unit_length() -> None:
     with remote(good) as (server, embedder):
-        space, vectors = embedder.embed_in_space(["a", "four", "a longer one"])
+        space, vectors = embedder.embed(["a", "four", "a longer one"])
 
     assert space == Space("openai:tiny", 3)
     assert np.allclose(np.linalg.norm(vectors, axis=1), 1)
@@ -70,7 +70,7 @@ def test_vectors_come_in_the_order_of_the_texts_and_have_unit_length() -> None:
 
 def test_ollama_is_asked_in_its_own_form() -> None:
     with remote(lambda request: as_ollama(lengths(request)), "ollama") as (server, embedder):
-        space, vector = embedder.embed_query_in_space("where?")
+        space, vector = embedder.embed_query("where?")
 
     assert space.model == "ollama:tiny"
     assert vector.shape == (3,)
@@ -79,7 +79,7 @@ def test_ollama_is_asked_in_its_own_form() -> None:
 
 def test_many_texts_go_in_batches() -> None:
     with remote(good, batch=2) as (server, embedder):
-        _, vectors = embedder.embed_in_space(["a", "b", "c", "d", "e"])
+        _, vectors = embedder.embed(["a", "b", "c", "d", "e"])
 
     assert vectors.shape == (5, 3)
     assert [len(request["input"]) for request in server.asked] == [2, 2, 1]
@@ -87,7 +87,7 @@ def test_many_texts_go_in_batches() -> None:
 
 def test_no_texts_give_no_rows() -> None:
     with remote(good) as (_, embedder):
-        space, vectors = embedder.embed_in_space([])
+        space, vectors = embedder.embed([])
 
     assert vectors.shape == (0, space.dims)
 
@@ -96,7 +96,7 @@ def test_no_texts_give_no_rows() -> None:
 def test_a_busy_server_is_asked_again_after_a_growing_wait(status: int) -> None:
     waits: list[float] = []
     with remote(in_turn(Reply(status), Reply(status), good), waits=waits) as (server, embedder):
-        _, vectors = embedder.embed_in_space(["again"])
+        _, vectors = embedder.embed(["again"])
 
     assert len(server.asked) == 3
     assert waits == [0.5, 1.0]
@@ -109,7 +109,7 @@ def test_a_server_may_say_how_long_to_wait_within_reason() -> None:
         Reply(429, headers={"Retry-After": "3"}), Reply(429, headers={"Retry-After": "9999"}), good
     )
     with remote(patient, waits=waits) as (_, embedder):
-        embedder.embed_in_space(["again"])
+        embedder.embed(["again"])
 
     assert waits == [3.0, 8.0]
 
@@ -117,7 +117,7 @@ def test_a_server_may_say_how_long_to_wait_within_reason() -> None:
 def test_a_server_that_stays_broken_is_given_up() -> None:
     with remote(in_turn(Reply(500))) as (server, embedder):
         with pytest.raises(EmbedderDown, match="answered 500"):
-            embedder.embed_in_space(["again"])
+            embedder.embed(["again"])
 
         assert len(server.asked) == 3
         assert not embedder.health().ok
@@ -126,7 +126,7 @@ def test_a_server_that_stays_broken_is_given_up() -> None:
 def test_a_refusal_is_not_repeated_and_says_why() -> None:
     with remote(in_turn(Reply(401, b"no such key"))) as (server, embedder):
         with pytest.raises(EmbedderDown, match="401: no such key"):
-            embedder.embed_in_space(["hello"])
+            embedder.embed(["hello"])
 
         assert len(server.asked) == 1
 
@@ -136,7 +136,7 @@ def test_a_slow_server_is_left_after_the_timeout() -> None:
         server.script = lambda request: (server.release.wait(10), good(request))[1]
         embedder = RemoteEmbedder(DIALECTS["openai"], Server("tiny", server.url, timeout_s=0.1))
         with pytest.raises(EmbedderDown, match=r"within 0\.1 s"):
-            embedder.embed_in_space(["hello"])
+            embedder.embed(["hello"])
         embedder.close()
 
         assert len(server.asked) == 1
@@ -148,7 +148,7 @@ def test_a_dead_server_is_down() -> None:
     waits: list[float] = []
     embedder = RemoteEmbedder(DIALECTS["openai"], Server("tiny", url), sleep=waits.append)
     with pytest.raises(EmbedderDown, match="cannot be reached"):
-        embedder.embed_in_space(["hello"])
+        embedder.embed(["hello"])
     embedder.close()
 
     assert waits == [0.5, 1.0]
@@ -162,7 +162,7 @@ def test_garbage_is_no_answer(body: bytes) -> None:
         remote(in_turn(Reply(body=body))) as (_, embedder),
         pytest.raises(EmbedderDown, match="no list of vectors"),
     ):
-        embedder.embed_in_space(["hello"])
+        embedder.embed(["hello"])
 
 
 @pytest.mark.parametrize(
@@ -177,14 +177,14 @@ def test_garbage_is_no_answer(body: bytes) -> None:
 )
 def test_vectors_of_a_wrong_form_are_refused(rows: list[list[float]], what: str) -> None:
     with remote(in_turn(as_openai(rows))) as (_, embedder), pytest.raises(EmbedderMismatch, match=what):
-        embedder.embed_in_space(["one", "two"])
+        embedder.embed(["one", "two"])
 
 
 def test_a_server_that_changed_its_model_is_found_out() -> None:
     with remote(in_turn(good, as_openai([[1.0, 2.0]]))) as (_, embedder):
-        embedder.embed_in_space(["before"])
+        embedder.embed(["before"])
         with pytest.raises(EmbedderMismatch, match="2 numbers where it gave 3"):
-            embedder.embed_in_space(["after"])
+            embedder.embed(["after"])
 
         assert not embedder.health().ok
 

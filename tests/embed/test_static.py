@@ -19,8 +19,8 @@ MODEL = StaticEmbedder()
 
 
 def best(question: str, *documents: str) -> str:
-    vectors = MODEL.embed_in_space(documents)[1]
-    return documents[int(np.argmax(vectors @ MODEL.embed_query_in_space(question)[1]))]
+    vectors = MODEL.embed(documents)[1]
+    return documents[int(np.argmax(vectors @ MODEL.embed_query(question)[1]))]
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_meaning_is_found_without_a_shared_word(question: str, answer: str, othe
 
 
 def test_a_near_repetition_is_nearer_than_the_same_topic() -> None:
-    said, again, topic, other = MODEL.embed_in_space(
+    said, again, topic, other = MODEL.embed(
         [
             "I prefer tea over coffee",
             "I like tea more than coffee",
@@ -54,9 +54,7 @@ def test_a_near_repetition_is_nearer_than_the_same_topic() -> None:
 
 
 def test_rows_have_unit_length_or_are_zero() -> None:
-    space, rows = MODEL.embed_in_space(
-        ["hello there", "", "?!", "   ", "naïve café", "日本", "\x00", "\ud800"]
-    )
+    space, rows = MODEL.embed(["hello there", "", "?!", "   ", "naïve café", "日本", "\x00", "\ud800"])
 
     assert rows.shape == (8, space.dims)
     assert rows.dtype == np.float32
@@ -65,19 +63,19 @@ def test_rows_have_unit_length_or_are_zero() -> None:
 
 @given(st.lists(st.text(max_size=60), max_size=8))
 def test_a_batch_gives_what_each_text_gives_alone(texts: list[str]) -> None:
-    _, together = MODEL.embed_in_space(texts)
+    _, together = MODEL.embed(texts)
 
     assert together.shape[0] == len(texts)
     for text, row in zip(texts, together, strict=True):
-        assert np.allclose(row, MODEL.embed_in_space([text])[1][0], atol=1e-6)
+        assert np.allclose(row, MODEL.embed([text])[1][0], atol=1e-6)
 
 
 def test_batches_larger_than_one_gathering_keep_their_order() -> None:
     texts = [f"number {i} of the long list of things that were said today" for i in range(2_000)]
-    _, together = MODEL.embed_in_space(texts)
+    _, together = MODEL.embed(texts)
 
     for place in (0, 700, 1_234, 1_999):
-        assert np.allclose(together[place], MODEL.embed_in_space([texts[place]])[1][0], atol=1e-6)
+        assert np.allclose(together[place], MODEL.embed([texts[place]])[1][0], atol=1e-6)
 
 
 def test_the_space_names_the_model_and_the_content_of_its_file() -> None:
@@ -99,7 +97,7 @@ def test_unreadable_weights_are_down_not_a_crash(tmp_path: Path, content: bytes 
     embedder = StaticEmbedder(path)
 
     with pytest.raises(EmbedderDown, match=r"broken\.npz"):
-        embedder.embed_in_space(["hello"])
+        embedder.embed(["hello"])
     assert not embedder.health().ok
 
 

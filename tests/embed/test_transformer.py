@@ -97,7 +97,7 @@ def test_missing_packages_are_named_with_what_to_install(
     embedder = TransformerEmbedder(folder(tmp_path))
 
     with pytest.raises(EmbedderDown, match=r"engram-cortex\[embed\]"):
-        embedder.embed_in_space(["hello"])
+        embedder.embed(["hello"])
     assert not embedder.health().ok
 
 
@@ -117,8 +117,8 @@ def test_the_donated_model_finds_meaning() -> None:
     if not any(found.name == DONOR for found in metadata.distributions()):
         pytest.skip(f"{DONOR} is not installed")
     embedder = TransformerEmbedder(threads=1)
-    space, rows = embedder.embed_in_space(["I have a puppy named Rex", "The server listens on port 8080", ""])
-    asked = embedder.embed_query_in_space("what is my dog called?")[1]
+    space, rows = embedder.embed(["I have a puppy named Rex", "The server listens on port 8080", ""])
+    asked = embedder.embed_query("what is my dog called?")[1]
 
     assert space.model == "arctic-embed-s"
     assert np.argmax(rows @ asked) == 0

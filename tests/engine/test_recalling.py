@@ -8,7 +8,6 @@ from engram import Access, Engram, Filters, Role, Scope, Status
 from engram.errors import AccessDenied
 from engram.model.axes import Kind, Type
 from engram.testing import FakeClock
-
 from tests.engine.conftest import contents
 
 HOUSE = (
@@ -41,7 +40,18 @@ def test_an_empty_file_answers_with_nothing(memory: Engram) -> None:
 
 @pytest.mark.parametrize(
     "query",
-    ['"', "AND OR NOT", "NEAR(a b)", "content:cat*", "'; DROP TABLE memories; --", "🙂", "", " ", "مرحبا", "*" * 500],
+    [
+        '"',
+        "AND OR NOT",
+        "NEAR(a b)",
+        "content:cat*",
+        "'; DROP TABLE memories; --",
+        "🙂",
+        "",
+        " ",
+        "مرحبا",
+        "*" * 500,
+    ],
 )
 def test_a_question_is_data_never_syntax(house: Engram, query: str) -> None:
     house.recall(query)
@@ -67,7 +77,10 @@ def test_code_words_and_chinese_are_found(house: Engram, stored: str, query: str
 
 
 def test_a_neighbouring_turn_is_found_without_a_shared_word(memory: Engram) -> None:
-    turns = [("Ann", "Which instrument does your daughter play these days?"), ("Ben", "The cello, since last May.")]
+    turns = [
+        ("Ann", "Which instrument does your daughter play these days?"),
+        ("Ben", "The cello, since last May."),
+    ]
     for speaker, said in turns:
         memory.remember(said, speaker=speaker, session="s1", source="session")
     memory.remember("Lovely weather, isn't it", speaker="Ann", session="s2", source="session")
@@ -88,7 +101,7 @@ def test_the_explanation_tells_plan_channels_and_drops(house: Engram) -> None:
     assert found.plan.space
     assert found.dropped
     assert all(drop.why for drop in found.dropped)
-    assert list(found.timings)[0] == "plan"
+    assert next(iter(found.timings)) == "plan"
 
 
 def test_quality_is_measured(house: Engram) -> None:
@@ -107,7 +120,9 @@ def test_the_budget_is_never_exceeded(house: Engram, budget: int) -> None:
 
 
 def test_a_small_budget_brings_shorter_forms(memory: Engram) -> None:
-    long = "The boiler was serviced in March. " + "The engineer also looked at every radiator of the house. " * 5
+    long = (
+        "The boiler was serviced in March. " + "The engineer also looked at every radiator of the house. " * 5
+    )
     memory.remember(long)
 
     whole = memory.recall("boiler service", min_relevance=0.0)[0]
@@ -161,10 +176,14 @@ def test_filters_hold_in_every_channel(house: Engram) -> None:
     for query in ("cat", "feeding time of the pet", "router"):
         for filters in (
             Filters(tags_any=frozenset({"pets"})),
-            Filters(kinds=frozenset({Kind.PROCEDURAL})) if rule.kind is Kind.PROCEDURAL else Filters(types=frozenset({Type.PROCEDURE})),
+            Filters(kinds=frozenset({Kind.PROCEDURAL}))
+            if rule.kind is Kind.PROCEDURAL
+            else Filters(types=frozenset({Type.PROCEDURE})),
             Filters(categories=frozenset({"procedure"})),
         ):
-            assert {hit.memory.id for hit in house.recall(query, filters=filters, min_relevance=0.0)} <= {rule.id}
+            assert {hit.memory.id for hit in house.recall(query, filters=filters, min_relevance=0.0)} <= {
+                rule.id
+            }
 
 
 def test_modes_choose_types(house: Engram) -> None:

@@ -7,7 +7,6 @@ import pytest
 from engram import Engram, Outcome, Scope, Status
 from engram.model.axes import Layer, Policy, Priority, Tier
 from engram.testing import FakeClock
-
 from tests.engine.conftest import contents
 
 
@@ -128,7 +127,9 @@ def test_scopes_do_not_deduplicate_each_other(memory: Engram) -> None:
 def test_turns_of_a_conversation_are_kept_as_they_were_said(memory: Engram) -> None:
     turns = [("Ann", "I live in Berlin."), ("Ben", "I live in Berlin."), ("Ann", "I live in Lisbon.")]
     for speaker, said in turns:
-        assert memory.remember(said, speaker=speaker, session="s1", source="session").outcome is Outcome.STORED
+        assert (
+            memory.remember(said, speaker=speaker, session="s1", source="session").outcome is Outcome.STORED
+        )
 
     assert memory.stats().by_status["active"] == 3
 

@@ -13,7 +13,9 @@ from engram import Engram, Filters, Outcome, Status
 from engram.testing import FakeClock, HashEmbedder
 
 WORDS = ("amber", "basalt", "cobalt", "dune", "ember", "fjord", "glacier", "harbour", "isle", "jade")
-TEXTS = st.lists(st.sampled_from(WORDS), min_size=2, max_size=4, unique=True).map(lambda found: " ".join(sorted(found)))
+TEXTS = st.lists(st.sampled_from(WORDS), min_size=2, max_size=4, unique=True).map(
+    lambda found: " ".join(sorted(found))
+)
 EVERYTHING = Filters(statuses=frozenset(Status))
 
 
@@ -37,7 +39,9 @@ class EngineMachine(RuleBasedStateMachine):
     def remember(self, text: str) -> str:
         # A speaker keeps statements from being merged: what is tested here is bookkeeping, not the judgement.
         receipt = self.memory.remember(text, speaker="Ann")
-        same = [id_ for id_, (content, status) in self.known.items() if (content, status) == (text, Status.ACTIVE)]
+        same = [
+            id_ for id_, (content, status) in self.known.items() if (content, status) == (text, Status.ACTIVE)
+        ]
         assert receipt.outcome is (Outcome.REINFORCED if same else Outcome.STORED)
         if same:
             assert receipt.memory.id in same
@@ -83,7 +87,9 @@ class EngineMachine(RuleBasedStateMachine):
 
     @invariant()
     def the_list_agrees(self) -> None:
-        listed = {one.id: (one.content, one.status) for one in self.memory.list(filters=EVERYTHING, limit=1_000)}
+        listed = {
+            one.id: (one.content, one.status) for one in self.memory.list(filters=EVERYTHING, limit=1_000)
+        }
         assert listed == self.known
 
     def teardown(self) -> None:

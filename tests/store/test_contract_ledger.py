@@ -134,7 +134,9 @@ def test_a_change_may_name_the_other_memory(store: Store) -> None:
 def test_an_erased_memory_keeps_its_bare_history_for_those_who_saw_it(store: Store) -> None:
     memory = add(store, "secret", scope=Scope(agent="rex"))
     erase(store, memory)
-    assert [event.verb for event in store.ledger.events(memory.id, Access(Scope(agent="rex"), Role.AGENT), 9)] == [
+    assert [
+        event.verb for event in store.ledger.events(memory.id, Access(Scope(agent="rex"), Role.AGENT), 9)
+    ] == [
         "erased",
         "stored",
     ]

@@ -1,6 +1,6 @@
 """Changing: a memory and what should be different about it come in; the memory as it is now goes out.
 
-Each change happens inside the writer on the memory as it is there, so two callers cannot overwrite each other.
+Each change happens inside the writer on the memory as it is there: two callers cannot overwrite each other.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def confirm(memory_id: str, tools: Tools, actor: str, because: str) -> Memory:
 
 
 def opine(memory_id: str, *, helpful: bool, query: str, tools: Tools, actor: str, because: str) -> Memory:
-    """Keep whether a memory helped; with the question, so that "not helpful" counts only for questions like it."""
+    """Keep whether a memory helped, and with which question: "not helpful" counts for like questions only."""
     question = _embed_query(query, tools) if query else None
 
     def work(unit: Unit) -> Memory:
@@ -152,7 +152,7 @@ def _with(old: Memory, clean: Mapping[str, Any], tools: Tools) -> Memory:
 
 def _embed(content: str, tools: Tools) -> Embedded | None:
     try:
-        space, vectors = tools.embedder.embed_in_space([content])
+        space, vectors = tools.embedder.embed([content])
     except EmbedderDown:
         return None
     return Embedded(space, vectors[0])
@@ -160,6 +160,6 @@ def _embed(content: str, tools: Tools) -> Embedded | None:
 
 def _embed_query(query: str, tools: Tools) -> Embedded | None:
     try:
-        return Embedded(*tools.embedder.embed_query_in_space(query))
+        return Embedded(*tools.embedder.embed_query(query))
     except EmbedderDown:
         return None

@@ -1,4 +1,4 @@
-"""Enrichment: a screened draft comes in, a memory with all its axes and everything it is found by comes out."""
+"""Enrichment: a screened draft comes in, a memory with all its axes and what it is found by comes out."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ def fill(tools: Tools, *, most: int | None = None, progress: Callable[[int], Non
         waiting = tools.store.memories.unembedded(space, after, tools.config.embed.batch)
         if not waiting:
             break
-        made, vectors = tools.embedder.embed_in_space([memory.content for _, memory in waiting])
+        made, vectors = tools.embedder.embed([memory.content for _, memory in waiting])
 
         def work(unit: Unit) -> None:
             for (_, memory), row in zip(waiting, vectors, strict=True):  # noqa: B023 - runs before the next round

@@ -32,7 +32,10 @@ def remember(drafts: Sequence[Draft], tools: Tools, actor: str) -> list[Receipt]
     prepared = [prepare(screen(draft), tools) for draft in drafts]
     prepared = _embed(prepared, tools)
     near = _nearest(prepared, tools)
-    prepared = [with_surprise(item, [cosine for _, cosine in found], tools) for item, found in zip(prepared, near, strict=True)]
+    prepared = [
+        with_surprise(item, [cosine for _, cosine in found], tools)
+        for item, found in zip(prepared, near, strict=True)
+    ]
     known = _known(prepared, near, tools)
 
     def work(unit: Unit) -> list[Receipt]:
@@ -43,13 +46,13 @@ def remember(drafts: Sequence[Draft], tools: Tools, actor: str) -> list[Receipt]
 
 
 def _embed(prepared: list[Prepared], tools: Tools) -> list[Prepared]:
-    """Vectors for all; none when the embedder is down: the words are searchable at once, vectors come later."""
+    """Vectors for all; none when the embedder is down: words are searchable at once, vectors come later."""
     size = tools.config.embed.batch
     done: list[Prepared] = []
     for start in range(0, len(prepared), size):
         part = prepared[start : start + size]
         try:
-            space, vectors = tools.embedder.embed_in_space([item.memory.content for item in part])
+            space, vectors = tools.embedder.embed([item.memory.content for item in part])
         except EmbedderDown:
             return done + prepared[start:]
         done += [replace(item, vector=Embedded(space, row)) for item, row in zip(part, vectors, strict=True)]
@@ -78,7 +81,7 @@ def _nearest_in(
     found: list[list[tuple[int, float]]],
     tools: Tools,
 ) -> None:
-    import numpy as np  # noqa: PLC0415 - heavy, and needed only where vectors are
+    import numpy as np
 
     embedded = [vector for place in places if (vector := prepared[place].vector) is not None]
     rows = np.stack([one.vector for one in embedded])
@@ -91,7 +94,7 @@ def _nearest_in(
 def _known(
     prepared: Sequence[Prepared], near: Sequence[Sequence[tuple[int, float]]], tools: Tools
 ) -> list[list[tuple[Memory, float | None]]]:
-    """For each draft the memories it may repeat or replace: near enough in meaning, or stating the same fact."""
+    """For each draft the memories it may repeat or replace: near in meaning, or stating the same fact."""
     limits = [_limits(item.vector, tools) for item in prepared]
     # Without a fact in common only what is nearly the same can be a repetition.
     pairs = zip(prepared, limits, strict=True)

@@ -37,7 +37,7 @@ _SLUG = re.compile(r"[a-z][a-z0-9_-]{0,31}")
 
 
 def screen(draft: Draft) -> Draft:
-    """The draft with trimmed content and tidy tags. Raises an InvalidInput that names the field and the limit."""
+    """The draft with trimmed content and tidy tags. Raises InvalidInput, naming the field and the limit."""
     _scope(draft.scope)
     name("session", draft.session)
     name("speaker", draft.speaker)

@@ -1,7 +1,7 @@
 """Settling: a verdict about one statement becomes rows, edges and events, and a receipt.
 
-The receipt tells the reason in the statement's own words. The ledger cannot be rewritten and words may have to be
-erased, so its events name the rule only.
+The receipt tells the reason in the statement's own words. The ledger cannot be rewritten and words may have
+to be erased, so its events name the rule only.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ SAID_NEXT = "said next"
 
 
 def settle(unit: Unit, item: Prepared, verdict: Verdict, tools: Tools) -> Receipt:
-    """Carry the verdict out. What changed since the verdict was made is looked at again here, inside the writer."""
+    """Carry the verdict out, inside the writer; what changed since it was made is looked at again."""
     same = unit.same_content(item.memory.content_hash, item.memory.scope)
     if same is not None and same.speaker == item.memory.speaker:
         return _reinforce(unit, same, item, "the same words again")
@@ -100,7 +100,11 @@ def _supersede(unit: Unit, old: Memory, item: Prepared, because: str, tools: Too
     new = replace(item.memory, confidence=min(1.0, item.memory.confidence + share * old.confidence))
     _store(unit, replace(item, memory=new), REPLACES)
     gone = replace(
-        old, status=Status.SUPERSEDED, valid_to=new.happened_at, modified_at=new.created_at, version=old.version + 1
+        old,
+        status=Status.SUPERSEDED,
+        valid_to=new.happened_at,
+        modified_at=new.created_at,
+        version=old.version + 1,
     )
     unit.change(gone, Verb.SUPERSEDED, REPLACED, related=new.id)
     unit.relate(Edge(new.id, old.id, EdgeType.SUPERSEDES), REPLACES)

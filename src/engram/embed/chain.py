@@ -2,7 +2,7 @@
 
 A member that failed is left alone for half a minute, then asked for its health again, so the chain goes back
 to the preferred one by itself. Members make vectors of different spaces: whoever stores or compares a vector
-takes it from `embed_in_space`, where the vectors and their space come out of the same call.
+takes it from `embed`, where the vectors and their space come out of the same call.
 """
 
 from __future__ import annotations
@@ -46,13 +46,13 @@ class ChainEmbedder:
         """The space of the member that would answer now."""
         return self._first(lambda member: member.space)
 
-    def embed_in_space(self, texts: Sequence[str]) -> tuple[Space, Floats]:
+    def embed(self, texts: Sequence[str]) -> tuple[Space, Floats]:
         """Documents, with the space of the member that made them."""
-        return self._first(lambda member: member.embed_in_space(texts))
+        return self._first(lambda member: member.embed(texts))
 
-    def embed_query_in_space(self, text: str) -> tuple[Space, Floats]:
+    def embed_query(self, text: str) -> tuple[Space, Floats]:
         """A question, with the space of the member that made it."""
-        return self._first(lambda member: member.embed_query_in_space(text))
+        return self._first(lambda member: member.embed_query(text))
 
     def health(self) -> Health:
         """Well while any member is; the detail names those that were passed over, and why."""

@@ -108,7 +108,7 @@ class RemoteEmbedder:
             self._vectors(["length"], ATTEMPTS)
         return Space(f"{self._dialect.kind}:{self._server.model}", self._dims)
 
-    def embed_in_space(self, texts: Sequence[str]) -> tuple[Space, Floats]:
+    def embed(self, texts: Sequence[str]) -> tuple[Space, Floats]:
         """Documents: one row of unit length each."""
         import numpy as np
 
@@ -118,7 +118,7 @@ class RemoteEmbedder:
         parts = [self._vectors(texts[i : i + size], ATTEMPTS) for i in range(0, len(texts), size)]
         return self.space, np.concatenate(parts)
 
-    def embed_query_in_space(self, text: str) -> tuple[Space, Floats]:
+    def embed_query(self, text: str) -> tuple[Space, Floats]:
         """A question: one vector."""
         vector = self._vectors([text], ATTEMPTS)[0]
         return self.space, vector

@@ -45,12 +45,12 @@ class StaticEmbedder:
         """The space of this file's vectors."""
         return self._loaded().space
 
-    def embed_in_space(self, texts: Sequence[str]) -> tuple[Space, Floats]:
+    def embed(self, texts: Sequence[str]) -> tuple[Space, Floats]:
         """Documents: one row of unit length each; zeros for a text without a known word."""
         table = self._loaded()
         return table.space, table.vectors(texts, table.scales)
 
-    def embed_query_in_space(self, text: str) -> tuple[Space, Floats]:
+    def embed_query(self, text: str) -> tuple[Space, Floats]:
         """A question: one vector of unit length, or zeros."""
         table = self._loaded()
         return table.space, table.vectors([text], table.question_scales)[0]

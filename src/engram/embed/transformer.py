@@ -44,12 +44,12 @@ class TransformerEmbedder:
         """The space of this model's vectors."""
         return self._loaded().space
 
-    def embed_in_space(self, texts: Sequence[str]) -> tuple[Space, Floats]:
+    def embed(self, texts: Sequence[str]) -> tuple[Space, Floats]:
         """Documents: one row of unit length each; zeros for an empty text."""
         model = self._loaded()
         return model.space, model.vectors(texts)
 
-    def embed_query_in_space(self, text: str) -> tuple[Space, Floats]:
+    def embed_query(self, text: str) -> tuple[Space, Floats]:
         """A question, with the prefix the model was trained with."""
         model = self._loaded()
         asked = model.folder.prefix + text if text.strip() else ""

@@ -1,7 +1,7 @@
 """Noise: how near a question lies to memories in general, so that one can tell which lie nearer than chance.
 
-Every embedding model has its own idea of a large cosine. A spread sample of the space's own vectors tells, for
-each question, the mean and the deviation of its cosines with whatever is there.
+Every embedding model has its own idea of a large cosine. A spread sample of the space's own vectors tells,
+for each question, the mean and the deviation of its cosines with whatever is there.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a category means for a memory that says nothing else: importance, priority, policy, kind of statement."""
+"""What a category means for a memory that says nothing else: importance, priority, policy."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
 """Sameness: a new statement and its neighbours come in, one of four verdicts comes out.
 
-Similarity alone never drops anything: "likes red apples" and "likes green apples" are close in every model and
-still two facts. A statement repeats another only if it adds no word of meaning, its words stand in the same
-order, and numbers, negation, names and times agree. A false drop is worse than a kept duplicate.
+Similarity alone never drops anything: "likes red apples" and "likes green apples" are close in every model
+and still two facts. A statement repeats another only if it adds no word of meaning, its words stand in the
+same order, and numbers, negation, names and times agree. A false drop is worse than a kept duplicate.
 
-What somebody said in a conversation (it has a speaker) is kept as it was said: only the very same words, found
-by their hash before this rule is asked, count as a repetition of it.
+What somebody said in a conversation (it has a speaker) is kept as it was said: only the very same words,
+found by their hash before this rule is asked, count as a repetition of it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ from engram.model.memory import Memory
 from engram.text import facts, words
 from engram.text.marks import Marks, differences, marks
 
-FILLERS = frozenset("a an the really very just so please oh well also too actually now currently".split())
+FILLERS = frozenset(
+    "a an the really very just so please oh well also too actually now currently".split()  # noqa: SIM905 - a sentence
+)
 """Words that can come or go without changing what is said."""
 
 
@@ -37,7 +39,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Statement:
-    """What is compared: the words, the facts, and when it held. Each is worked out when it is first asked for."""
+    """What is compared: words, facts, and when it held. Each is worked out when it is first asked for."""
 
     content: str
     speaker: str
@@ -62,7 +64,10 @@ class Statement:
     def line(self) -> tuple[str, ...]:
         """The words of meaning in order."""
         return tuple(
-            term for word in words.normalized(self.content).split() if word not in FILLERS for term in _stem(word)
+            term
+            for word in words.normalized(self.content).split()
+            if word not in FILLERS
+            for term in _stem(word)
         )
 
     @cached_property
@@ -131,9 +136,15 @@ def _repeats(new: Statement, old: Neighbour, limits: Limits) -> Verdict | None:
         return None
     share = _shared(new, old.statement)
     if old.cosine is None:
-        return Reinforce(old.memory, f"same words ({share:.2f} shared)") if share > limits.jaccard_alone else None
+        return (
+            Reinforce(old.memory, f"same words ({share:.2f} shared)")
+            if share > limits.jaccard_alone
+            else None
+        )
     if old.cosine > limits.duplicate and share > limits.jaccard:
-        return Reinforce(old.memory, f"same statement (cosine {old.cosine:.2f}, {share:.2f} of the words shared)")
+        return Reinforce(
+            old.memory, f"same statement (cosine {old.cosine:.2f}, {share:.2f} of the words shared)"
+        )
     if old.cosine >= limits.related and _same_facts(new, old.statement):
         return Reinforce(old.memory, f"same fact: {_told(new.facts[0])}")
     return None

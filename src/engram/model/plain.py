@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import fields, is_dataclass
 from datetime import UTC, date, datetime
 from enum import Enum
@@ -15,7 +16,7 @@ from engram.model.draft import Draft
 from engram.model.scope import Scope
 
 
-def plain(value: Any) -> Any:
+def plain(value: Any) -> Any:  # noqa: PLR0911 - one line a kind of value reads best
     """Any value of the model as what JSON can hold: enums as words, times as ISO 8601.
 
     >>> plain(Scope(project="apollo"))["project"]
@@ -33,7 +34,7 @@ def plain(value: Any) -> Any:
         return {f.name: plain(getattr(value, f.name)) for f in fields(value)}
     if isinstance(value, Mapping):
         return {str(plain(key)): plain(item) for key, item in value.items()}
-    if isinstance(value, Set):
+    if isinstance(value, AbstractSet):
         return sorted(plain(item) for item in value)
     if isinstance(value, Sequence) and not isinstance(value, str | bytes):
         return [plain(item) for item in value]
@@ -41,7 +42,7 @@ def plain(value: Any) -> Any:
 
 
 def draft_from(record: Mapping[str, Any]) -> Draft:
-    """A draft from plain data: an export's line, a request's body. Fields that are not a draft's are left out.
+    """A draft from plain data: an export's line, a request's body. Other fields are left out.
 
     A record that knows only when it was stored happened then: history keeps its dates when it moves house.
     """
@@ -85,7 +86,9 @@ def member(field: str, kind: type[Enum], value: Any) -> Any:
     if isinstance(value, kind):
         return value
     for candidate in kind:
-        if value == candidate.value or (isinstance(value, str) and value.lower() == str(plain(candidate)).lower()):
+        if value == candidate.value or (
+            isinstance(value, str) and value.lower() == str(plain(candidate)).lower()
+        ):
             return candidate
     raise UnknownValue(field, value, tuple(str(plain(candidate)) for candidate in kind))
 
@@ -121,7 +124,7 @@ def _turn(name: str, value: Any) -> Any:
     if name == "scope":
         return scope_from(value)
     if name == "tags":
-        if isinstance(value, str) or not isinstance(value, Sequence | Set):
+        if isinstance(value, str) or not isinstance(value, Sequence | AbstractSet):
             raise WrongType("tags", value, "a list of words")
         return tuple(value)
     if name == "details":

@@ -22,7 +22,9 @@ def drop_unwanted(
     kept = [one for one in ranked if one.key not in reasons]
     gone = [one for one in ranked if one.key in reasons][:SHOWN_DROPS]
     told = tuple(
-        Dropped(one.record.id, one.record.forms.label or one.record.content[:40], reasons[one.key], one.relevance)
+        Dropped(
+            one.record.id, one.record.forms.label or one.record.content[:40], reasons[one.key], one.relevance
+        )
         for one in gone
     )
     return kept, told
@@ -56,7 +58,7 @@ def _suppressed(ranked: list[Candidate], plan: Planned, tools: Tools) -> set[int
     rated = [one.key for one in ranked if one.record.usage.unhelpful]
     if not rated:
         return set()
-    from engram.vectors.similarity import cosine  # noqa: PLC0415 - brings numpy, needed only with feedback
+    from engram.vectors.similarity import cosine
 
     since = tools.clock.now() - timedelta(days=tools.config.recall.suppress_days)
     held = tools.store.opinions.against(rated, plan.space, since)

@@ -1,7 +1,7 @@
 """Judging: candidates come in; the best are read, weighed with what is known about them, and put in order.
 
 The fit says how well a memory answers. The standing says how far the memory has proved itself; in the default
-profile it only tips the balance between memories that fit alike, because that is what public benchmarks reward.
+profile it only tips the balance between memories that fit alike: that is what public benchmarks reward.
 """
 
 from __future__ import annotations
@@ -37,13 +37,15 @@ GONE = frozenset({Status.SUPERSEDED, Status.INVALIDATED, Status.MERGED})
 PROFILES: Mapping[str, tuple[float, float, float, float]] = MappingProxyType(
     {"trust": (0.35, 0.25, 0.20, 0.20), "layered": (0.6, 0.0, 0.2, 0.2)}
 )
-"""Weights of relevance, accuracy, freshness and utility; `layered` puts importance in the place of utility."""
+"""Weights of relevance, accuracy, freshness, utility; `layered` has importance in the place of utility."""
 
 SESSION_BEST = 3
 """How many of a session's best turns speak for it."""
 
 
-def judge(candidates: Mapping[int, Candidate], plan: Planned, question: Question, tools: Tools) -> list[Candidate]:
+def judge(
+    candidates: Mapping[int, Candidate], plan: Planned, question: Question, tools: Tools
+) -> list[Candidate]:
     """The best candidates, read and in order, best first."""
     depth = max(tools.config.recall.judged, 2 * question.limit)
     best = sorted(candidates.values(), key=lambda c: (-(c.own + c.lent), c.key))[:depth]
@@ -140,7 +142,12 @@ def _score(read: list[Candidate], profile: str) -> None:
         parts = one.trust
         last = one.record.importance if profile == "layered" else parts.utility
         relevance, accuracy, freshness, rest = weights
-        sum_ = relevance * parts.relevance + accuracy * parts.accuracy + freshness * parts.freshness + rest * last
+        sum_ = (
+            relevance * parts.relevance
+            + accuracy * parts.accuracy
+            + freshness * parts.freshness
+            + rest * last
+        )
         one.score = one.standing * sum_
 
 

@@ -44,4 +44,6 @@ def _best_form(memory: Memory, left: int | None) -> tuple[str, str, int] | None:
         ("key_fact", forms.key_fact, forms.key_fact_tokens),
         ("label", forms.label, forms.label_tokens),
     )
-    return next(((n, text, cost) for n, text, cost in choices if text and (left is None or cost <= left)), None)
+    return next(
+        ((n, text, cost) for n, text, cost in choices if text and (left is None or cost <= left)), None
+    )

@@ -37,7 +37,7 @@ class Planned:
     noise: Noise
     """How near this question lies to memories in general: the order of the hits is measured against it."""
     usual_noise: Noise
-    """How near any question does: relevance is measured against it, so that a question nothing answers shows."""
+    """How near any question does: relevance is measured against it, so a question nothing answers shows."""
     named: frozenset[str]
     """Lower-case words of the question, to recognise a speaker's name."""
 
@@ -85,7 +85,7 @@ def _usual(near: Thresholds) -> Noise:
 
 
 def _noise(space: Space | None, vector: Floats | None, near: Thresholds, tools: Tools) -> Noise:
-    """What is measured in this file, leaning on the space's known figures while there is little to measure."""
+    """What is measured in this file, leaning on the space's known figures while there is little of it."""
     if space is None or vector is None:
         return _usual(near)
     found = tools.index.noise(space, vector)
@@ -97,7 +97,7 @@ def _noise(space: Space | None, vector: Floats | None, near: Thresholds, tools: 
 
 def _embed(text: str, tools: Tools, notes: list[str]) -> tuple[Space | None, Floats | None]:
     try:
-        space, vector = tools.embedder.embed_query_in_space(text)
+        space, vector = tools.embedder.embed_query(text)
     except EmbedderDown as down:
         notes.append(f"words only: {down.message}")
         return None, None

@@ -26,7 +26,7 @@ def rerank(ranked: list[Candidate], plan: Planned, question: Question, tools: To
 
 def _likeness(head: Sequence[Candidate], plan: Planned, tools: Tools) -> dict[tuple[int, int], float]:
     """For pairs that are nearly the same: how nearly, above 0 and up to 1."""
-    import numpy as np  # noqa: PLC0415 - brought in only where vectors are
+    import numpy as np
 
     if plan.space is None:
         return {}
@@ -46,7 +46,9 @@ def _pick(head: list[Candidate], likeness: dict[tuple[int, int], float], balance
         return head
     left, taken = list(head), []
     while left:
-        best = max(left, key=lambda one: (balance * one.score - (1 - balance) * one.repeats, one.score, one.key))
+        best = max(
+            left, key=lambda one: (balance * one.score - (1 - balance) * one.repeats, one.score, one.key)
+        )
         left.remove(best)
         taken.append(best)
         for one in left:

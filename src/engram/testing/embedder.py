@@ -21,7 +21,7 @@ class HashEmbedder:
     """Hashes each word to a direction and adds them up; synonyms share one direction.
 
     >>> embedder = HashEmbedder(synonyms={"automobile": "car"})
-    >>> _, (one, other) = embedder.embed_in_space(["my automobile", "my car"])
+    >>> _, (one, other) = embedder.embed(["my automobile", "my car"])
     >>> float(one @ other) > 0.99
     True
     """
@@ -38,7 +38,7 @@ class HashEmbedder:
         """Where the vectors belong."""
         return self._space
 
-    def embed_in_space(self, texts: Sequence[str]) -> tuple[Space, Floats]:
+    def embed(self, texts: Sequence[str]) -> tuple[Space, Floats]:
         """One row each; zeros for a text without a word."""
         if self.down:
             raise EmbedderDown("The hash embedder was switched off.")
@@ -46,9 +46,9 @@ class HashEmbedder:
             return self._space, np.zeros((0, self._space.dims), dtype=np.float32)
         return self._space, unit(np.stack([self._sum(text) for text in texts]))
 
-    def embed_query_in_space(self, text: str) -> tuple[Space, Floats]:
+    def embed_query(self, text: str) -> tuple[Space, Floats]:
         """A question: one vector."""
-        space, rows = self.embed_in_space([text])
+        space, rows = self.embed([text])
         return space, rows[0]
 
     def health(self) -> Health:

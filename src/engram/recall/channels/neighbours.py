@@ -41,7 +41,10 @@ def _asking(keys: list[int], tools: Tools) -> set[int]:
 def asks(content: str) -> bool:
     """Whether a turn ends with a question.
 
-    >>> asks("I was there. How about you?"), asks("Why? Because I said so, and that is the whole of it, really.")
+    >>> (
+    ...     asks("I was there. How about you?"),
+    ...     asks("Why? Because I said so, and that is the whole of it, really."),
+    ... )
     (True, False)
     """
     return any(mark in content[-QUESTION_TAIL:] for mark in QUESTION_MARKS)

@@ -19,7 +19,7 @@ def score(plan: Planned, keys: Sequence[int], tools: Tools) -> dict[int, float]:
     """The cosine of keys that another channel found; those without a vector are left out."""
     if plan.space is None or plan.vector is None or not keys:
         return {}
-    from engram.vectors.similarity import cosines  # noqa: PLC0415 - brings numpy, which text-only recall does without
+    from engram.vectors.similarity import cosines
 
     stored = tools.store.vectors.rows(plan.space, keys)
     found = cosines(stored.rows.astype("float32"), plan.vector)

@@ -112,7 +112,6 @@ class MemoryRecords:
             return Reach(namespace=tables.namespaces.get(access.scope.namespace))
         return Reach(scopes=frozenset(n for scope, n in tables.scopes.items() if access.may_read(scope)))
 
-
     def stats(self, access: Access, space: Space | None) -> Stats:
         """Counts."""
         tables = self._tables()
