@@ -31,7 +31,7 @@ DEFAULT = Thresholds(0.85, 0.80, 0.65, 0.70, 0.25, 0.10, 0.10, is_measured=False
 # ("My editor is vim", "Actually, my editor is Helix now": 0.54 static) and strangers no longer do. Noise:
 # questions of people's small talk against turns of other talks.
 SPACES = {
-    "engram-static-1": Thresholds(0.93, 0.89, 0.45, 0.78, 0.34, 0.29, 0.10),
+    "engram-static-1": Thresholds(0.93, 0.89, 0.45, 0.78, 0.34, 0.30, 0.10),
     "arctic-embed-s": Thresholds(0.97, 0.96, 0.83, 0.91, 0.60, 0.574, 0.040),
 }
 
