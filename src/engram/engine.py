@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from engram.capture import change, owed, screen
+from engram.capture.partly import remember_partly
 from engram.capture.pipeline import remember as remember_all
 from engram.config import Config, load
 from engram.errors import (
@@ -51,7 +52,6 @@ OWED_SLICE = 256
 
 # The verb `list` hides the builtin inside the class, so its annotations take these names.
 Given = Draft | Mapping[str, Any] | str
-Givens = list[Given]
 Drafts = list[Draft]
 Receipts = list[Receipt]
 Results = list[Receipt | Refusal]
@@ -139,7 +139,9 @@ class Engram:
             if progress is not None:
                 progress(len(done))
             return done
-        return self._write_partly([*drafts], progress)
+        results = remember_partly([*drafts], self._draft, self._tools, self._actor, progress)
+        self._pay([result for result in results if isinstance(result, Receipt)])
+        return results
 
     def update(self, memory_id: str, *, because: str = "", **changes: Any) -> Memory:
         """Change fields of a memory; its former content stays in its history."""
@@ -392,28 +394,6 @@ class Engram:
         elif self._owed:
             with suppress(EmbedderDown):
                 self._owed = owed.fill(self._tools, most=OWED_SLICE) >= OWED_SLICE
-
-    def _write_partly(self, items: Givens, progress: Callable[[int], None] | None) -> Results:
-        results: Results = []
-        size = self._tools.config.embed.batch
-        for start in range(0, len(items), size):
-            results += self._slice(start, items[start : start + size])
-            if progress is not None:
-                progress(len(results))
-        return results
-
-    def _slice(self, start: int, items: Givens) -> Results:
-        good: Drafts = []
-        places: list[int] = []
-        results: dict[int, Receipt | Refusal] = {}
-        for place, item in enumerate(items, start):
-            try:
-                good.append(screen.screen(self._draft(item)))
-                places.append(place)
-            except (InvalidInput, AccessDenied) as error:
-                results[place] = Refusal(place, error)
-        results.update(zip(places, self._write(good), strict=True))
-        return [results[place] for place in sorted(results)]
 
     def _draft(self, item: Given) -> Draft:
         if isinstance(item, str):

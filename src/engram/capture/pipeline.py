@@ -29,8 +29,16 @@ FACT_NEIGHBOURS = 3
 
 def remember(drafts: Sequence[Draft], tools: Tools, actor: str) -> list[Receipt]:
     """Write the drafts, in order. Raises InvalidInput before anything is written."""
-    prepared = [prepare(screen(draft), tools) for draft in drafts]
-    prepared = _embed(prepared, tools)
+    return write(make_ready([screen(draft) for draft in drafts], tools), tools, actor)
+
+
+def make_ready(screened: Sequence[Draft], tools: Tools) -> list[Prepared]:
+    """Everything that can be worked out from the drafts alone: needs no look at what is stored."""
+    return _embed([prepare(draft, tools) for draft in screened], tools)
+
+
+def write(prepared: Sequence[Prepared], tools: Tools, actor: str) -> list[Receipt]:
+    """Look for neighbours, decide about each, and write all in one unit of work."""
     near = _nearest(prepared, tools)
     prepared = [
         with_surprise(item, [cosine for _, cosine in found], tools)

@@ -7,7 +7,7 @@ pattern for text in lower case.
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 
 
 @cache
@@ -48,6 +48,7 @@ def headings(name: str) -> tuple[str, ...]:
     return tuple(parts(name))
 
 
+@lru_cache(maxsize=1 << 10)
 def found(name: str, lower: str, *, under: str = "") -> bool:
     """Whether any pattern of a file, or of one part of it, occurs in a text in lower case.
 

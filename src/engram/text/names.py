@@ -39,7 +39,7 @@ def entities(text: str) -> list[Entity]:
     plain = compatible(text).replace("’", "'")
     found: dict[str, Entity] = {}
     rest = plain
-    for kind, pattern in _FIXED:
+    for kind, pattern in _FIXED if _FIXED_SIGN.search(plain) else ():
         for match in pattern.finditer(rest):
             name = match.group().rstrip(".,;:!?)'\"")
             found.setdefault(name.lower(), Entity(name, kind))
@@ -105,6 +105,8 @@ _FILE = (
     r"|\b(?:Makefile|Dockerfile|README|LICENSE)\b|\b[A-Za-z]:\\[\w\\. -]*\w"
 )
 _RELEASE = r"(?<![\w.])v\d+(?:\.\d+)*(?:-[\w.]+)?\b|(?<![\w.$€£])\d+\.\d+\.\d+(?:-[\w.]+)?\b(?!\.\d)"
+# Nearly every text has none of them: one quick look saves all the others.
+_FIXED_SIGN = re.compile(r"[/@\\]|\.\w|\bv\d|Makefile|Dockerfile|README|LICENSE|www", re.IGNORECASE)
 _FIXED: Final = (
     ("url", re.compile(_URL, re.IGNORECASE)),
     ("email", re.compile(_EMAIL, re.ASCII)),
@@ -212,11 +214,14 @@ _CALENDAR: Final = frozenset(
 )
 
 
-# "Wow, Caroline!" calls someone; a name after a comma far into a sentence may be anything.
+# "Wow, Anna!" calls someone; a name after a comma far into a sentence may be anything.
 _CALL: Final = 20
+BEFORE: Final = 40
+"""So much of what stands before a name tells what it is."""
 
 
 def _type(name: str, before: str, after: str) -> str:
+    before = before[-BEFORE:]
     if _FIRM.search(name) or _BEFORE_FIRM.search(before):
         return "organization"
     if _STREET.search(name):

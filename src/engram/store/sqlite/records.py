@@ -148,6 +148,8 @@ def to_row(memory: Memory, scope: int) -> dict[str, Any]:
 
 def to_json(value: object) -> str:
     """A value as JSON, text as it is; what JSON does not know becomes its text."""
+    if not value and isinstance(value, dict | tuple):
+        return "{}" if isinstance(value, dict) else "[]"
     return _ENCODER.encode(value)
 
 

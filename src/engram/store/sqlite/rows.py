@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from engram.model.facts import Fact
 from engram.model.memory import Memory
 from engram.store.sqlite import records
-from engram.store.sqlite.query import Db, ask_line
+from engram.store.sqlite.query import Db, ask_line, ask_value
 
 ADD = """
 INSERT INTO memories (
@@ -64,13 +64,26 @@ DELETE FROM memories
 WHERE row = :row
 """
 
-WITH_HASH = records.select("""
-WHERE m.content_hash = :content_hash
-  AND m.scope = :scope
-  AND m.status = 'active'
-ORDER BY m.row
+# Only the row: asking for a whole record costs its many columns even when there is none.
+WITH_HASH = """
+SELECT row
+FROM memories
+WHERE content_hash = :content_hash
+  AND scope = :scope
+  AND status = 'active'
+ORDER BY row
 LIMIT 1
+"""
+
+BY_ROW = records.select("""
+WHERE m.row = :row
 """)
+
+ROW_OF = """
+SELECT row
+FROM memories
+WHERE id = :id
+"""
 
 LAST_OF_SESSION = """
 SELECT id
@@ -149,8 +162,15 @@ def put_facts(db: Db, row: int, facts: Sequence[Fact]) -> None:
 
 def with_hash(db: Db, content_hash: str, scope: int) -> Memory | None:
     """The active memory of a scope with this hash."""
-    line = ask_line(db, WITH_HASH, {"content_hash": content_hash, "scope": scope})
+    row = ask_value(db, WITH_HASH, {"content_hash": content_hash, "scope": scope})
+    line = None if row is None else ask_line(db, BY_ROW, {"row": row})
     return None if line is None else records.from_row(line)[1]
+
+
+def row_of(db: Db, memory_id: str) -> int | None:
+    """The row of a full id."""
+    row: int | None = ask_value(db, ROW_OF, {"id": memory_id})
+    return row
 
 
 def last_of_session(db: Db, session: str, scope: int) -> str | None:

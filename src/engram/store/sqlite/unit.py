@@ -11,6 +11,7 @@ from engram.model.event import Verb
 from engram.model.memory import Memory
 from engram.model.relations import Edge, EdgeType
 from engram.model.scope import Scope
+from engram.model.vectors import Space
 from engram.ports import Embedded, Findable
 from engram.store.sqlite import ledger, opinions, relations, rows, scopes, texts, vectors
 from engram.store.sqlite.ledger import Difference, Happening
@@ -26,6 +27,7 @@ class SqliteUnit:
         self._clock = clock
         self._actor = actor
         self._places: dict[Scope, tuple[int, int]] = {}
+        self._spaces: dict[Space, vectors.SpaceLine] = {}
 
     def get(self, memory_id: str) -> Memory | None:
         """The memory as it is inside this unit."""
@@ -34,12 +36,12 @@ class SqliteUnit:
 
     def same_content(self, content_hash: str, scope: Scope) -> Memory | None:
         """The active memory of this very scope with the same normalized content."""
-        place = scopes.find(self._db, scope)
+        place = self._known_place(scope)
         return rows.with_hash(self._db, content_hash, place[0]) if place else None
 
     def last_of_session(self, session: str, scope: Scope) -> str | None:
         """The id of the memory stored last in a session of this very scope."""
-        place = scopes.find(self._db, scope)
+        place = self._known_place(scope)
         return rows.last_of_session(self._db, session, place[0]) if place else None
 
     def add(self, memory: Memory, findable: Findable, vector: Embedded | None, because: str) -> None:
@@ -49,7 +51,7 @@ class SqliteUnit:
         texts.put(self._db, row, findable, place)
         rows.put_facts(self._db, row, findable.facts)
         if vector is not None:
-            vectors.put(self._db, row, vector, place, memory.status.value)
+            self._put_vector(row, vector, memory)
         self._tell(Verb.STORED, memory, because)
 
     def change(
@@ -74,14 +76,14 @@ class SqliteUnit:
     def embed(self, memory_id: str, vector: Embedded) -> None:
         """Set a memory's vector in a space."""
         row, memory = self._find(memory_id)
-        vectors.put(self._db, row, vector, self._place(memory.scope), memory.status.value)
+        self._put_vector(row, vector, memory)
 
     def relate(self, edge: Edge, because: str) -> None:
         """Add an edge, or reinforce the one that is there."""
-        (row, source), (other, _) = self._find(edge.source), self._find(edge.target)
-        relations.put(self._db, row, other, edge, to_micros(self._clock.now()))
+        ends = self._row(edge.source), self._row(edge.target)
+        relations.put(self._db, *ends, edge, to_micros(self._clock.now()))
         if edge.type is not EdgeType.NEXT:
-            self._tell(Verb.RELATED, source, because, edge.target)
+            self._tell(Verb.RELATED, self._find(edge.source)[1], because, edge.target)
 
     def unrelate(self, source: str, target: str, edge_type: EdgeType, because: str) -> bool:
         """Take an edge away; whether there was one."""
@@ -118,6 +120,22 @@ class SqliteUnit:
         if found is None:
             raise NotFound(memory_id)
         return found
+
+    def _put_vector(self, row: int, vector: Embedded, memory: Memory) -> None:
+        space = self._spaces.get(vector.space)
+        if space is None:
+            space = self._spaces[vector.space] = vectors.find_or_add(self._db, vector.space)
+        vectors.put(self._db, row, vector, space, (*self._place(memory.scope), memory.status.value))
+
+    def _row(self, memory_id: str) -> int:
+        row = rows.row_of(self._db, memory_id)
+        if row is None:
+            raise NotFound(memory_id)
+        return row
+
+    def _known_place(self, scope: Scope) -> tuple[int, int] | None:
+        """The same of a scope that may never have been written to."""
+        return self._places.get(scope) or scopes.find(self._db, scope)
 
     def _place(self, scope: Scope) -> tuple[int, int]:
         """Numbers of a scope and its namespace."""

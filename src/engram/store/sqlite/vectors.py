@@ -169,14 +169,19 @@ class SqliteVectors:
 # ---------------------------------------------------------------- inside the writer
 
 
-def put(db: Db, row: int, vector: Embedded, place: tuple[int, int], status: str) -> None:
-    """Set a memory's vector in a space; `place` is the numbers of its scope and namespace."""
+SpaceLine = tuple[int, Floats | None]
+"""The number of a space and its centre, once it has one."""
+
+
+def put(db: Db, row: int, vector: Embedded, line: SpaceLine, place: tuple[int, int, str]) -> None:
+    """Set a memory's vector in a space; `place` is the numbers of its scope and namespace, and its status."""
     one = np.asarray(vector.vector, dtype=np.float32).reshape(1, -1)
     if one.shape[1] != vector.space.dims:
         raise EmbedderMismatch(
             f"The vector has {one.shape[1]} dimensions, {vector.space.key} has {vector.space.dims}."
         )
-    space, centre = _find_or_add(db, vector.space)
+    space, centre = line
+    scope, namespace, status = place
     bytes_, scales = quantize(one)
     db.execute(
         PUT_VECTOR, {"id": space * STRIDE + row, "scale": float(scales[0]), "vector": bytes_.tobytes()}
@@ -186,8 +191,8 @@ def put(db: Db, row: int, vector: Embedded, place: tuple[int, int], status: str)
         {
             "row": row,
             "space": space,
-            "namespace": place[1],
-            "scope": place[0],
+            "namespace": namespace,
+            "scope": scope,
             "status": STATUS_PLACE[status],
             "signature": None if centre is None else sign(restore(bytes_, scales), centre).tobytes(),
         },
@@ -207,7 +212,7 @@ def drop(db: Db, row: int) -> None:
 
 
 def _sign_all(db: Db, space: Space, centre: Floats) -> None:
-    number, _ = _find_or_add(db, space)
+    number, _ = find_or_add(db, space)
     db.execute(SET_CENTRE, {"space": number, "centre": centre.tobytes()})
     for batch in _batches(db, base_of(db, space), space.dims):
         signatures = sign(restore(batch.rows, batch.scales), centre)
@@ -243,11 +248,12 @@ def sizes(db: Db) -> dict[str, int]:
     return dict(ask(db, SIZES))
 
 
-def _find_or_add(db: Db, space: Space) -> tuple[int, Floats | None]:
+def find_or_add(db: Db, space: Space) -> SpaceLine:
+    """The line of a space, made if need be."""
     number, centre = _find(db, space)
     if number is None:
         db.execute(ADD_SPACE, {"key": space.key})
-        return _find_or_add(db, space)
+        return find_or_add(db, space)
     return number, centre
 
 
