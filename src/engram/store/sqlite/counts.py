@@ -21,11 +21,12 @@ WHERE {seen}
 GROUP BY m.status, m.kind, m.category, m.layer
 """
 
+# The pluses keep the index out of it: with it, every visible source would be tried with every visible target.
 EDGES = """
 SELECT count(*)
 FROM edges AS e
-WHERE e.source IN (SELECT m.row FROM memories AS m WHERE {seen})
-  AND e.target IN (SELECT m.row FROM memories AS m WHERE {seen})
+WHERE +e.source IN (SELECT m.row FROM memories AS m WHERE {seen})
+  AND +e.target IN (SELECT m.row FROM memories AS m WHERE {seen})
 """
 
 EVENTS = """
