@@ -119,9 +119,9 @@ class RecallConfig:
     """How a question is answered."""
 
     limit: int = number(10, 1, 500, "how many hits come back unless the caller says", "recall")
-    text_candidates: int = number(200, 10, 2_000, "candidates by words", "packages")
-    vector_candidates: int = number(100, 10, 2_000, "candidates by meaning", "packages")
-    judged: int = number(80, 10, 1_000, "candidates whose records are read and judged", "measured")
+    text_candidates: int = number(120, 10, 2_000, "candidates by words", "packages")
+    vector_candidates: int = number(60, 10, 2_000, "candidates by meaning", "packages")
+    judged: int = number(40, 10, 1_000, "candidates whose records are read and judged", "measured")
     text_weight: float = number(0.8, 0, 10, "weight of the words' BM25", "measured")
     vector_weight: float = number(1.0, 0, 10, "weight of a standard deviation above the noise", "measured")
     certain_deviations: float = number(
