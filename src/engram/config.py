@@ -202,7 +202,7 @@ class Setting:
             return ", ".join(self.known)
         if isinstance(self.default, bool):
             return "true, false"
-        return f"{self.low:g} to {self.high:g}" if self.low is not None else "text"
+        return f"{self.low:,} to {self.high:,}" if self.low is not None else "text"
 
     @property
     def variable(self) -> str:
