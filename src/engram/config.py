@@ -2,6 +2,9 @@
 
 Values come, later ones winning, from: the defaults here, a preset, a TOML file, the environment
 (`ENGRAM_RECALL__LIMIT=20`), and arguments (`{"recall.limit": 20}`). A bad value names itself and its range.
+
+Where a number comes from: `measured` by a benchmark of this project, `design` set with the architecture, or
+the name of the memory system whose experience it carries (`layers`, `cortex`, `files`, `retention`, `ledger`).
 """
 
 from __future__ import annotations
@@ -42,14 +45,14 @@ def switch(*, default: bool, meaning: str, origin: str) -> Any:
 class StoreConfig:
     """The file and its writer."""
 
-    busy_timeout_s: float = number(10.0, 0.1, 300, "how long a write waits for another process", "scale")
+    busy_timeout_s: float = number(10.0, 0.1, 300, "how long a write waits for another process", "design")
     queue_limit: int = number(
-        10_000, 1, 1_000_000, "writes that may wait before callers are told to slow down", "scale"
+        10_000, 1, 1_000_000, "writes that may wait before callers are told to slow down", "design"
     )
-    group_limit: int = number(256, 1, 10_000, "writes committed together at most", "scale")
-    readers: int = number(4, 1, 64, "connections kept open for reading", "scale")
+    group_limit: int = number(256, 1, 10_000, "writes committed together at most", "design")
+    readers: int = number(4, 1, 64, "connections kept open for reading", "design")
     synchronous: str = choice(
-        "NORMAL", ("NORMAL", "FULL"), "FULL also survives a power cut, at a tenth of the write rate", "scale"
+        "NORMAL", ("NORMAL", "FULL"), "FULL also survives a power cut, at a tenth of the write rate", "design"
     )
 
 
@@ -57,13 +60,13 @@ class StoreConfig:
 class EmbedConfig:
     """What turns text into vectors."""
 
-    name: str = words("static", "static, transformer, openai, ollama, or chain:first,second", "capture")
-    model: str = words("", "the model's name at a remote service", "capture")
-    base_url: str = words("", "address of an OpenAI-compatible or Ollama service", "capture")
-    api_key: str = words("", "key for that service; better given by the environment", "capture")
-    path: str = words("", "folder of a transformer model in ONNX form", "capture")
-    timeout_s: float = number(10.0, 0.1, 600, "how long a remote call may take", "scale")
-    batch: int = number(256, 1, 4_096, "texts embedded in one go", "scale")
+    name: str = words("static", "static, transformer, openai, ollama, or chain:first,second", "design")
+    model: str = words("", "the model's name at a remote service", "design")
+    base_url: str = words("", "address of an OpenAI-compatible or Ollama service", "design")
+    api_key: str = words("", "key for that service; better given by the environment", "design")
+    path: str = words("", "folder of a transformer model in ONNX form", "design")
+    timeout_s: float = number(10.0, 0.1, 600, "how long a remote call may take", "design")
+    batch: int = number(256, 1, 4_096, "texts embedded in one go", "design")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +74,10 @@ class IndexConfig:
     """How nearest vectors are found."""
 
     exact_limit: int = number(
-        20_000, 100, 1_000_000, "up to so many vectors each is compared exactly", "scale"
+        20_000, 100, 1_000_000, "up to so many vectors each is compared exactly", "design"
     )
     rescore: int = number(
-        400, 10, 10_000, "candidates of the signature scan that are compared exactly", "scale"
+        400, 10, 10_000, "candidates of the signature scan that are compared exactly", "design"
     )
 
 
@@ -87,8 +90,8 @@ class TextConfig:
     cue_weight: float = number(
         1.0, 0, 2, "what a cue word (speaker, date, tag) counts against a content word", "measured"
     )
-    rows_cap: int = number(3_000, 100, 1_000_000, "matching rows a search may touch", "packages")
-    share_cap: float = number(0.005, 0, 1, "the same as a share of all memories, if that is more", "packages")
+    rows_cap: int = number(3_000, 100, 1_000_000, "matching rows a search may touch", "design")
+    share_cap: float = number(0.005, 0, 1, "the same as a share of all memories, if that is more", "design")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,14 +99,12 @@ class RememberConfig:
     """What happens to a new statement."""
 
     jaccard_same: float = number(
-        0.50, 0, 1, "shared words, beside a near vector, that make a repetition", "capture"
+        0.50, 0, 1, "shared words, beside a near vector, that make a repetition", "design"
     )
-    jaccard_alone: float = number(
-        0.85, 0, 1, "shared words that make a repetition without vectors", "capture"
-    )
+    jaccard_alone: float = number(0.85, 0, 1, "shared words that make a repetition without vectors", "design")
     neighbours: int = number(5, 1, 50, "how many near memories a new one is compared with", "retention")
     inherited_confidence: float = number(
-        0.2, 0, 1, "share of the old confidence a correction takes over", "capture"
+        0.2, 0, 1, "share of the old confidence a correction takes over", "design"
     )
     surprise_gain: float = number(
         0.3, 0, 1, "how much a novel memory gains in importance at most", "retention"
@@ -118,9 +119,9 @@ class RememberConfig:
 class RecallConfig:
     """How a question is answered."""
 
-    limit: int = number(10, 1, 500, "how many hits come back unless the caller says", "recall")
-    text_candidates: int = number(120, 10, 2_000, "candidates by words", "packages")
-    vector_candidates: int = number(60, 10, 2_000, "candidates by meaning", "packages")
+    limit: int = number(10, 1, 500, "how many hits come back unless the caller says", "design")
+    text_candidates: int = number(120, 10, 2_000, "candidates by words", "design")
+    vector_candidates: int = number(60, 10, 2_000, "candidates by meaning", "design")
     judged: int = number(40, 10, 1_000, "candidates whose records are read and judged", "measured")
     text_weight: float = number(0.8, 0, 10, "weight of the words' BM25", "measured")
     vector_weight: float = number(1.0, 0, 10, "weight of a standard deviation above the noise", "measured")
@@ -140,17 +141,17 @@ class RecallConfig:
     relevance_floor: float = number(
         0.25, 0, 1, "hits that fit worse are left out: nothing rather than noise", "measured"
     )
-    touch_above: float = number(0.5, 0, 1, "only hits at least so relevant count as used", "recall")
+    touch_above: float = number(0.5, 0, 1, "only hits at least so relevant count as used", "design")
     suppress_days: int = number(
-        90, 0, 3_650, "days that 'not helpful' keeps a memory out of like questions", "recall"
+        90, 0, 3_650, "days that 'not helpful' keeps a memory out of like questions", "design"
     )
-    mmr_lambda: float = number(0.7, 0, 1, "relevance against variety when reranking", "recall")
+    mmr_lambda: float = number(0.7, 0, 1, "relevance against variety when reranking", "design")
     mmr_depth: int = number(30, 2, 500, "how far down the list reranking looks", "measured")
     rerank: str = choice(
-        "mmr", ("none", "mmr"), "how near-duplicates are kept from crowding the list", "recall"
+        "mmr", ("none", "mmr"), "how near-duplicates are kept from crowding the list", "design"
     )
     profile: str = choice(
-        "default", ("default", "trust", "layered"), "how relevance and standing are weighed", "recall"
+        "default", ("default", "trust", "layered"), "how relevance and standing are weighed", "design"
     )
 
 

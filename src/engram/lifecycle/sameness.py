@@ -175,6 +175,8 @@ def _extends(new: Statement, old: Neighbour, limits: Limits) -> Verdict | None:
     if _shared(new, old.statement) <= limits.jaccard or new.marks.negated != old.statement.marks.negated:
         return None
     added = " ".join(term for term in dict.fromkeys(new.line) if term not in old.statement.line)
+    if not added:
+        return Reinforce(old.memory, "same words but for fillers")
     return Merge(old.memory, f"says the same and adds: {added}")
 
 

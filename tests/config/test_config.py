@@ -1,0 +1,74 @@
+"""Settings: where they come from, and what a bad one says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from engram.config import PRESETS, SETTINGS, Config, load, overlay, values
+from engram.errors import ConfigError
+
+
+def test_later_sources_win(tmp_path: Path) -> None:
+    file = tmp_path / "engram.toml"
+    file.write_text('preset = "layers"\n[recall]\nlimit = 7\nmmr_lambda = 0.5\n')
+
+    config = load(file, environment={"ENGRAM_RECALL__LIMIT": "8"}, arguments={"recall.mmr_lambda": 0.6})
+
+    assert (config.recall.limit, config.recall.mmr_lambda, config.recall.profile) == (8, 0.6, "layered")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "told"),
+    [
+        ("recall.limit", 0, "1 to 500"),
+        ("recall.limit", "many", "1 to 500"),
+        ("recall.limit", 2.5, "1 to 500"),
+        ("recall.limit", True, "1 to 500"),
+        ("recall.mmr_lambda", float("nan"), "0 to 1"),
+        ("recall.profile", "mine", "default, trust, layered"),
+        ("recall.nothing", 1, "no setting"),
+        ("nothing.at_all", 1, "no setting"),
+    ],
+)
+def test_a_bad_value_names_itself_and_its_range(name: str, value: object, told: str) -> None:
+    with pytest.raises(ConfigError) as refused:
+        overlay(Config(), {name: value})
+
+    assert name in refused.value.message
+    assert told in refused.value.message
+
+
+def test_a_file_that_is_missing_or_no_toml_says_so(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError):
+        load(tmp_path / "missing.toml", environment={})
+    bad = tmp_path / "bad.toml"
+    bad.write_text("this is = = not toml")
+    with pytest.raises(ConfigError):
+        load(bad, environment={})
+
+
+def test_an_unknown_preset_names_the_known_ones() -> None:
+    with pytest.raises(ConfigError) as refused:
+        load(environment={}, preset="imaginary")
+
+    assert all(name in refused.value.message for name in PRESETS)
+
+
+def test_every_preset_loads() -> None:
+    for name in PRESETS:
+        load(environment={}, preset=name)
+
+
+def test_every_default_lies_in_its_own_range() -> None:
+    for setting in SETTINGS:
+        assert overlay(Config(), {setting.name: setting.default}) == Config(), setting.name
+
+
+def test_the_table_of_values_is_complete() -> None:
+    assert values(Config()) == {setting.name: setting.default for setting in SETTINGS}
+
+
+def test_variables_of_the_doors_are_no_settings() -> None:
+    assert load(environment={"ENGRAM_FILE": "x.db", "ENGRAM_CONFIG": "y"}) == Config()

@@ -1,0 +1,89 @@
+"""Both flows run on ports alone: with the in-memory store they give the answers they give with a file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from engram.capture.pipeline import remember
+from engram.config import Config
+from engram.index import SignatureIndex
+from engram.model.draft import Draft
+from engram.model.recall import Question
+from engram.model.receipt import Outcome
+from engram.model.scope import Access, Role, Scope
+from engram.ports import Store, Tools
+from engram.recall.pipeline import recall
+from engram.store.sqlite import SqliteStore
+from engram.testing import FakeClock, HashEmbedder, MemoryStore, sequential_ids
+
+TURNS = (
+    ("Ann", "Which instrument does your daughter play?"),
+    ("Ben", "The cello, since last May."),
+    ("Ann", "Lovely! Mine paints."),
+)
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+def tools(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Tools]:
+    clock = FakeClock()
+    store: Store = (
+        MemoryStore(clock) if request.param == "memory" else SqliteStore.open(tmp_path / "m.db", clock)
+    )
+    yield Tools(
+        store=store,
+        index=SignatureIndex(store),
+        embedder=HashEmbedder(),
+        clock=clock,
+        config=Config(),
+        new_id=sequential_ids(),
+        count_tokens=len,
+    )
+    store.close()
+
+
+def test_a_correction_supersedes(tools: Tools) -> None:
+    receipts = remember([Draft("My editor is vim"), Draft("My editor is Helix now")], tools, "tester")
+
+    assert [receipt.outcome for receipt in receipts] == [Outcome.STORED, Outcome.SUPERSEDED]
+    found = recall(Question("editor"), tools)
+    assert [hit.memory.content for hit in found] == ["My editor is Helix now"]
+
+
+def test_neighbours_lend_their_fit(tools: Tools) -> None:
+    remember([Draft(said, speaker=who, session="s1") for who, said in TURNS], tools, "tester")
+
+    found = recall(Question("What instrument does the daughter play?"), tools)
+    assert [hit.memory.speaker for hit in found][:2] == ["Ann", "Ben"]
+
+
+def test_no_channel_crosses_a_scope(tools: Tools) -> None:
+    drafts = [Draft(said, speaker=who, session="s1", scope=Scope(agent="ada")) for who, said in TURNS]
+    remember([*drafts, Draft("The daughter of rex plays drums", scope=Scope(agent="rex"))], tools, "tester")
+
+    question = Question(
+        "daughter play instrument", access=Access(Scope(agent="rex"), Role.AGENT), min_relevance=0.0
+    )
+    assert {hit.memory.scope.agent for hit in recall(question, tools)} == {"rex"}
+
+
+def test_the_answers_are_the_same_with_and_without_a_file(tmp_path: Path) -> None:
+    answers = []
+    for store in (MemoryStore(FakeClock()), SqliteStore.open(tmp_path / "m.db", FakeClock())):
+        tools = Tools(
+            store=store,
+            index=SignatureIndex(store),
+            embedder=HashEmbedder(),
+            clock=FakeClock(),
+            config=Config(),
+            new_id=sequential_ids(),
+            count_tokens=len,
+        )
+        remember([Draft(said, speaker=who, session="s1") for who, said in TURNS], tools, "tester")
+        found = recall(Question("What does the daughter paint or play?", min_relevance=0.0), tools)
+        answers.append([(hit.memory.id, round(hit.score, 6), round(hit.relevance, 6)) for hit in found])
+        store.close()
+
+    assert answers[0] == answers[1]

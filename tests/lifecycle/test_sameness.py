@@ -1,0 +1,70 @@
+"""The one decision about repetition, case by case."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from engram.lifecycle.sameness import Limits, Merge, Neighbour, New, Reinforce, Statement, Supersede, decide
+from engram.model.memory import Memory
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+LATER = datetime(2026, 2, 1, tzinfo=UTC)
+LIMITS = Limits(duplicate=0.85, strong=0.80, related=0.65, jaccard=0.5, jaccard_alone=0.85)
+
+
+def neighbour(content: str, cosine: float | None = 0.95) -> Neighbour:
+    memory = Memory("old", content, "hash", NOW, NOW)
+    return Neighbour(memory, Statement.of(memory), cosine)
+
+
+def verdict(new: str, old: str, cosine: float | None = 0.95, at: datetime = LATER) -> type:
+    return type(decide(Statement(new, "", at), [neighbour(old, cosine)], LIMITS))
+
+
+@pytest.mark.parametrize(
+    ("new", "old", "cosine", "expected"),
+    [
+        ("I like green tea", "I really like green tea", 0.95, Reinforce),
+        ("I like green tea", "I really like green tea", 0.70, Reinforce),
+        ("Rain fell all night", "Rain just fell all night", 0.79, New),
+        ("Rain fell all night", "Rain just fell all night", 0.86, Reinforce),
+        ("I like green tea", "I really like green tea", None, Reinforce),
+        ("I like tea", "I like tea with milk and two sugars", 0.95, New),
+        ("I like tea with milk and sugar", "I like tea with milk", 0.9, Merge),
+        ("I like tea with milk and sugar", "I like tea with milk", 0.8, New),
+        ("She likes red apples a lot", "She likes green apples a lot", 0.97, New),
+        ("Anna loves Bob", "Bob loves Anna", 0.99, New),
+        ("I do not like tea", "I like tea", 0.97, New),
+        ("There are 3 cups", "There are 4 cups", 0.99, New),
+        ("We meet on Monday at noon", "We meet on Friday at noon", 0.98, New),
+        ("My editor is Helix", "My editor is vim", 0.7, Supersede),
+        ("My editor is Helix", "My editor is vim", None, Supersede),
+        ("My editor is Helix", "My editor is Helix editor", None, Reinforce),
+        ("I live in Berlin", "I live in Berlin", 0.99, Reinforce),
+        ("I like coffee", "I like tea", 0.9, New),
+        ("I no longer live in Berlin", "I live in Berlin", 0.9, Supersede),
+        ("I no longer live in Berlin", "I live in Bonn", 0.9, New),
+    ],
+)
+def test_the_verdict(new: str, old: str, cosine: float | None, expected: type) -> None:
+    assert verdict(new, old, cosine) is expected
+
+
+def test_what_is_told_about_an_earlier_time_replaces_nothing() -> None:
+    earlier = datetime(2020, 1, 1, tzinfo=UTC)
+
+    assert verdict("My editor is emacs", "My editor is vim", 0.9, at=earlier) is New
+
+
+def test_a_repetition_is_preferred_to_a_replacement() -> None:
+    neighbours = [neighbour("My editor is vim", 0.9), neighbour("My editor is Helix", 0.99)]
+
+    found = decide(Statement("My editor is Helix", "", LATER), neighbours, LIMITS)
+    assert isinstance(found, Reinforce)
+    assert found.memory.content == "My editor is Helix"
+
+
+def test_no_neighbour_makes_it_new() -> None:
+    assert isinstance(decide(Statement("Anything", "", NOW), [], LIMITS), New)

@@ -1,0 +1,35 @@
+"""Which texts are sensitive."""
+
+from __future__ import annotations
+
+import pytest
+
+from engram.model.axes import Tier
+from engram.security.sensitive import tier_of
+
+
+@pytest.mark.parametrize(
+    ("text", "tier"),
+    [
+        ("my card is 4111-1111-1111-1111", Tier.CONFIDENTIAL),
+        ("order number 4111-1111-1111-1112 has shipped", Tier.CLEAR),
+        ("SSN 123-45-6789", Tier.CONFIDENTIAL),
+        ("pay to DE89 3704 0044 0532 0130 00", Tier.CONFIDENTIAL),
+        ("the key is sk-proj-abcdefghijklmnopqrstuvwx", Tier.CONFIDENTIAL),
+        ("token ghp_abcdefghijklmnopqrstuvwxyz0123456789", Tier.CONFIDENTIAL),
+        ("AKIAIOSFODNN7EXAMPLE", Tier.CONFIDENTIAL),
+        ("-----BEGIN RSA PRIVATE KEY-----", Tier.CONFIDENTIAL),
+        ("password: hunter22", Tier.CONFIDENTIAL),
+        ("the Wi-Fi password is correcthorse", Tier.CONFIDENTIAL),
+        ("密码是abc12345", Tier.CONFIDENTIAL),
+        ("write to anna.b+list@example.org", Tier.SENSITIVE),
+        ("call me at +49 170 555 1234", Tier.SENSITIVE),
+        ("call 555-123-4567", Tier.SENSITIVE),
+        ("I like tea", Tier.CLEAR),
+        ("version 2.10.3 of 2024-05-06", Tier.CLEAR),
+        ("3,000 people in 2019", Tier.CLEAR),
+        ("the password was reset yesterday", Tier.CLEAR),
+    ],
+)
+def test_the_tier(text: str, tier: Tier) -> None:
+    assert tier_of(text) is tier
