@@ -4,7 +4,7 @@ Values come, later ones winning, from: the defaults here, a preset, a TOML file,
 (`ENGRAM_RECALL__LIMIT=20`), and arguments (`{"recall.limit": 20}`). A bad value names itself and its range.
 
 Where a number comes from: `measured` by a benchmark of this project, `design` set with the architecture, or
-the name of the memory system whose experience it carries (`layers`, `cortex`, `files`, `retention`, `ledger`).
+the name of the system whose experience it carries (`layers`, `cortex`, `files`, `retention`, `ledger`).
 """
 
 from __future__ import annotations
