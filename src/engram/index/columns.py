@@ -34,7 +34,7 @@ class Lines:
     namespaces: NDArray[np.int32]
     statuses: NDArray[np.int8]
     signatures: NDArray[np.uint8] | None = None
-    rows: NDArray[np.int8] | None = None
+    rows: NDArray[np.float32] | None = None
     lengths: NDArray[np.float32] | None = None
 
     def arrays(self) -> Iterator[tuple[str, Array]]:

@@ -1,7 +1,7 @@
 """Following a space: the store's changes come in, an up-to-date copy of its lines comes out.
 
-A small space is copied with its 8-bit rows, so that each one can be compared exactly. When a space outgrows
-that, its vectors are given signatures, once, in a thread of its own; from then on the copy holds those only.
+A small space is copied with its rows as floats, so that each can be compared exactly and at once. When a space
+outgrows that, its vectors get signatures, once, in a thread of its own; from then on the copy holds those only.
 Until they are there, searches stay exact: over the rows in memory, or block by block out of the store.
 """
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 BATCH = 10_000
 """Changes that are asked for in one go."""
-ROOM = 4
+ROOM = 2
 """Rows stay in memory up to so many times the exact limit while the signatures are being made."""
 SAMPLE = 2_000
 """Vectors whose mean becomes the centre of a space."""
@@ -95,7 +95,7 @@ class Follower:
                 namespaces=none,
                 statuses=np.zeros(0, dtype=np.int8),
                 signatures=np.zeros((0, width), dtype=np.uint8) if signed else None,
-                rows=np.zeros((0, self._space.dims), dtype=np.int8) if holds_rows else None,
+                rows=np.zeros((0, self._space.dims), dtype=np.float32) if holds_rows else None,
                 lengths=np.zeros(0, dtype=np.float32) if holds_rows else None,
             )
         )
@@ -126,7 +126,8 @@ class Follower:
         order = np.argsort(found.keys)
         places = new.places(found.keys[order])
         picked = {name: array[places] for name, array in new.arrays()}
-        return Lines(**(picked | {"rows": found.rows[order], "lengths": lengths(found.rows[order])}))
+        rows = found.rows[order].astype(np.float32)
+        return Lines(**(picked | {"rows": rows, "lengths": lengths(rows)}))
 
     def _sign_once(self, lines: Lines) -> None:
         """Have the space signed, unless that is under way or was tried in vain."""

@@ -20,7 +20,8 @@ from engram.vectors.similarity import dots
 
 Floats = NDArray[np.float32]
 Keys = NDArray[np.int64]
-Rows = NDArray[np.int8]
+Rows = NDArray[np.int8] | NDArray[np.float32]
+"""As they come from the store, or as floats in the same steps."""
 Found = list[tuple[int, float]]
 
 STATUSES = tuple(Status)
@@ -101,7 +102,7 @@ def candidates(lines: Lines, places: Places, signature: NDArray[np.uint8], count
 
 def lengths(rows: Rows) -> Floats:
     """How long each row is, in steps of its own scale."""
-    floats = rows.astype(np.float32)
+    floats = rows.astype(np.float32, copy=False)
     return np.sqrt(dots(floats, floats))
 
 
@@ -109,7 +110,10 @@ def _cosines(block: Block, question: Floats) -> Floats:
     """The cosine of each row with a question of length 1; minus infinity for a row of zeros."""
     found = np.full(len(block.keys), -np.inf, dtype=np.float32)
     return np.divide(
-        dots(block.rows.astype(np.float32), question), block.lengths, out=found, where=block.lengths > 0
+        dots(block.rows.astype(np.float32, copy=False), question),
+        block.lengths,
+        out=found,
+        where=block.lengths > 0,
     )
 
 
@@ -133,9 +137,8 @@ def _best(keys: Keys, found: Floats, k: int) -> Found:
 
 
 def _best_of_block(block: Block, questions: Floats, k: int) -> tuple[Keys, Floats]:
-    floats = block.rows.astype(np.float32)
-    floats /= np.where(block.lengths > 0, block.lengths, 1)[:, np.newaxis]
-    found = questions @ floats.T
+    found = questions @ block.rows.astype(np.float32, copy=False).T
+    found /= np.where(block.lengths > 0, block.lengths, 1)
     found[:, block.lengths == 0] = -np.inf
     best, everyone = [], np.arange(len(questions))
     # Taking the greatest a few times is faster than sorting, and equal ones come by key.
