@@ -1,8 +1,8 @@
 """Following a space: the store's changes come in, an up-to-date copy of its lines comes out.
 
-A small space is copied with its rows as floats, so that each can be compared exactly and at once. When a space
-outgrows that, its vectors get signatures, once, in a thread of its own; from then on the copy holds those only.
-Until they are there, searches stay exact: over the rows in memory, or block by block out of the store.
+A small space is copied with its rows as floats, so that each can be compared exactly and at once. When it
+outgrows that, its vectors get signatures, once, in a thread of its own; then the copy holds those only. Until
+they are there, searches stay exact: over the rows in memory, or block by block out of the store.
 """
 
 from __future__ import annotations
