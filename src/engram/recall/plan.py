@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ from engram.lifecycle.calibration import Thresholds, thresholds
 from engram.model.recall import Plan, Question
 from engram.ports import Noise, Tools, View
 from engram.text import words
+from engram.text.scripts import PAIRED
 
 if TYPE_CHECKING:
     from engram.model.vectors import Space
@@ -18,6 +20,9 @@ if TYPE_CHECKING:
 SELF_WORDS = frozenset({"i", "me", "my", "mine", "myself", "we", "our", "us", "我", "我的", "我们"})
 """Words by which the asker means the user; a stop word everywhere else."""
 USER = "user"
+PAIR_SHARE = 0.5
+"""Pairs of a script without spaces run across the borders of words: about half of them mean nothing."""
+_PAIRED = re.compile(f"[{PAIRED}]")
 NOISE_PRIOR = 100
 """The known figures of a space weigh as much as so many measured vectors."""
 MIN_DEVIATION = 0.01
@@ -30,7 +35,8 @@ class Planned:
     shown: Plan
     view: View
     terms: tuple[str, ...]
-    idf: dict[str, float]
+    mass: float
+    """The most the words of a memory could weigh."""
     space: Space | None
     vector: Floats | None
     near: Thresholds
@@ -40,11 +46,6 @@ class Planned:
     """How near any question does: relevance is measured against it, so a question nothing answers shows."""
     named: frozenset[str]
     """Lower-case words of the question, to recognise a speaker's name."""
-
-    @property
-    def mass(self) -> float:
-        """The most the words of a memory could weigh."""
-        return sum(self.idf.values())
 
 
 def make(question: Question, tools: Tools) -> Planned:
@@ -70,7 +71,7 @@ def make(question: Question, tools: Tools) -> Planned:
         shown=shown,
         view=View(question.access, question.filters),
         terms=asked.terms,
-        idf=tools.store.texts.rarity(asked.terms),
+        mass=_mass(tools.store.texts.rarity(asked.terms)),
         space=space,
         vector=vector,
         near=near,
@@ -78,6 +79,10 @@ def make(question: Question, tools: Tools) -> Planned:
         usual_noise=_usual(near) if near.is_measured else noise,
         named=named | frozenset(speakers),
     )
+
+
+def _mass(rarity: dict[str, float]) -> float:
+    return sum(value * (PAIR_SHARE if _PAIRED.search(term) else 1.0) for term, value in rarity.items())
 
 
 def _usual(near: Thresholds) -> Noise:
