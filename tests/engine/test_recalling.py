@@ -254,4 +254,4 @@ def test_a_single_result_has_the_full_score(memory: Engram) -> None:
     only = memory.recall("where is the router?")
 
     assert len(only) == 1
-    assert only[0].score > 0.9
+    assert only[0].score == 1.0

@@ -132,9 +132,9 @@ def _lend_within_sessions(read: list[Candidate], tools: Tools) -> None:
 
 
 def _score(read: list[Candidate], profile: str) -> None:
-    """Scores between 0 and 1; in the default profile the best fit is 1, also when it stands alone."""
+    """Scores from 0 up; in the default profile the best one is 1, also when it stands alone."""
     weights = PROFILES.get(profile)
-    top = max((one.fit for one in read), default=0.0) or 1.0
+    top = max((one.standing * one.fit for one in read), default=0.0) or 1.0
     for one in read:
         if weights is None:
             one.score = one.standing * one.fit / top

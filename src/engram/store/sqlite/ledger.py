@@ -26,11 +26,19 @@ from engram.store.sqlite.readers import Readers
 from engram.store.sqlite.scopes import Places
 from engram.store.sqlite.views import where_event
 
-NEXT_OF_DAY = """
-INSERT INTO event_days (day, events)
-VALUES (:day, 1)
-ON CONFLICT (day) DO UPDATE SET events = events + 1
-RETURNING events
+NEWEST = """
+SELECT id
+FROM events
+ORDER BY seq DESC
+LIMIT 1
+"""
+
+# Only for a day that is not the newest event's: a new one, or one that a clock has gone back to.
+HIGHEST_OF_DAY = """
+SELECT max(CAST(substr(id, 14) AS INTEGER))
+FROM events
+WHERE id > 'EVT-' || :day || '-'
+  AND id < 'EVT-' || :day || '.'
 """
 
 APPEND = """
@@ -135,22 +143,25 @@ class SqliteLedger:
 # ---------------------------------------------------------------- inside the writer
 
 
-def append(db: Db, what: Happening, change: Difference | None = None) -> None:
+Days = dict[str, int]
+"""The highest number given out so far, day by day. Known for one unit of work: others write in between."""
+
+
+def append(db: Db, what: Happening, days: Days, change: Difference | None = None) -> None:
     """Write an event; the words of a change go where they can be erased, unless they are a secret."""
     before, after = _digested(db, change) if change else ({}, {})
-    day = f"{what.at:%Y%m%d}"
-    values = {
-        "id": f"EVT-{day}-{ask_value(db, NEXT_OF_DAY, {'day': day}):03d}",
-        "at": to_micros(what.at),
-        "actor": what.actor,
-        "verb": what.verb.value,
-        "memory": what.memory,
-        "scope": what.scope,
-        "because": what.because,
-        "before": records.to_json(before),
-        "after": records.to_json(after),
-        "related": what.related,
-    }
+    values = (
+        _next_id(db, f"{what.at:%Y%m%d}", days),
+        to_micros(what.at),
+        what.actor,
+        what.verb.value,
+        what.memory,
+        what.scope,
+        what.because,
+        records.to_json(before),
+        records.to_json(after),
+        what.related,
+    )
     db.execute(APPEND, values)
     if change and not change.is_secret:
         _keep_words(db, db.last_insert_rowid(), change)
@@ -166,6 +177,19 @@ def difference(row: int, old: Memory, new: Memory) -> Difference:
 def drop(db: Db, row: int) -> None:
     """Forget the words of a memory's earlier versions."""
     db.execute(DROP_WORDS, {"row": row})
+
+
+def _next_id(db: Db, day: str, days: Days) -> str:
+    if day not in days:
+        days[day] = _highest_of(db, day)
+    days[day] += 1
+    return f"EVT-{day}-{days[day]:03d}"
+
+
+def _highest_of(db: Db, day: str) -> int:
+    """The highest number of a day: the newest event has it, unless it is of another day."""
+    _, newest_day, number = (ask_value(db, NEWEST) or "--").split("-")
+    return int(number) if newest_day == day else ask_value(db, HIGHEST_OF_DAY, {"day": day}) or 0
 
 
 def _digested(db: Db, change: Difference) -> tuple[dict[str, Any], dict[str, Any]]:

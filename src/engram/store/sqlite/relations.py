@@ -54,18 +54,16 @@ WHERE e.type IN (SELECT value FROM json_each(:edge_types))
   AND {seen}
 """
 
-REINFORCE = """
-UPDATE edges
-SET confidence = min(confidence + :gain, 1.0),
-  last_reinforced_at = :at
-WHERE source = :source
-  AND target = :target
-  AND type = :type
+IS_THERE = """
+SELECT EXISTS (SELECT 1 FROM edges WHERE source = :source AND target = :target AND type = :type)
 """
 
 ADD = """
 INSERT INTO edges (source, target, type, weight, confidence, origin, last_reinforced_at)
 VALUES (:source, :target, :type, :weight, :confidence, :origin, :last_reinforced_at)
+ON CONFLICT (source, target, type) DO UPDATE SET
+  confidence = min(confidence + :gain, 1.0),
+  last_reinforced_at = :at
 """
 
 REMOVE = """
@@ -130,15 +128,11 @@ class SqliteRelations:
 
 def put(db: Db, source: int, target: int, edge: Edge, at: int) -> None:
     """Add an edge between two rows, or reinforce the one that is there. Raises CycleRefused."""
-    ends = {"source": source, "target": target, "type": edge.type.value}
-    db.execute(REINFORCE, {**ends, "gain": REINFORCEMENT, "at": at})
-    if db.changes():
-        return
-    acyclic = {"source": source, "target": target, "acyclic": records.as_list(ACYCLIC)}
-    if source == target or (edge.type in ACYCLIC and ask_value(db, LEADS_BACK, acyclic)):
+    ends = (source, target, edge.type.value)
+    if source == target or (edge.type in ACYCLIC and _closes_a_circle(db, *ends)):
         raise CycleRefused(edge.type.value)
-    rest = {"weight": edge.weight, "confidence": edge.confidence, "origin": edge.origin}
-    db.execute(ADD, {**ends, **rest, "last_reinforced_at": records.micros(edge.last_reinforced_at)})
+    rest = (edge.weight, edge.confidence, edge.origin, records.micros(edge.last_reinforced_at))
+    db.execute(ADD, (*ends, *rest, REINFORCEMENT, at))
 
 
 def remove(db: Db, source: int, target: int, edge_type: EdgeType) -> bool:
@@ -150,6 +144,14 @@ def remove(db: Db, source: int, target: int, edge_type: EdgeType) -> bool:
 def drop(db: Db, row: int) -> None:
     """Take away every edge of a memory."""
     db.execute(DROP, {"row": row})
+
+
+def _closes_a_circle(db: Db, source: int, target: int, edge_type: str) -> bool:
+    """Whether an edge that is not there yet would lead back to where it begins."""
+    ends = {"source": source, "target": target, "type": edge_type}
+    if ask_value(db, IS_THERE, ends):
+        return False
+    return bool(ask_value(db, LEADS_BACK, {**ends, "acyclic": records.as_list(ACYCLIC)}))
 
 
 def _edge(line: tuple[Any, ...]) -> Edge:

@@ -86,7 +86,7 @@ WHERE id = :id
 """
 
 LAST_OF_SESSION = """
-SELECT id
+SELECT id, row
 FROM memories
 WHERE session = :session
   AND session <> ''
@@ -95,9 +95,10 @@ ORDER BY row DESC
 LIMIT 1
 """
 
-ADD_TAG = """
+ADD_TAGS = """
 INSERT OR IGNORE INTO memory_tags (row, tag)
-VALUES (:row, :tag)
+SELECT :row, value
+FROM json_each(:tags)
 """
 
 DROP_TAGS = """
@@ -105,9 +106,10 @@ DELETE FROM memory_tags
 WHERE row = :row
 """
 
-ADD_MENTION = """
+ADD_MENTIONS = """
 INSERT OR IGNORE INTO mentions (row, name)
-VALUES (:row, :name)
+SELECT :row, value
+FROM json_each(:names)
 """
 
 DROP_MENTIONS = """
@@ -137,7 +139,7 @@ def add(db: Db, memory: Memory, scope: int) -> int:
 
 def replace(db: Db, row: int, old: Memory, new: Memory, scope: int) -> None:
     """Write a record over the old one; `scope` is the number of the new one's scope."""
-    db.execute(REPLACE, {**records.to_row(new, scope), "row": row})
+    db.execute(REPLACE, (*records.to_row(new, scope)[1:], row))
     if new.tags != old.tags:
         db.execute(DROP_TAGS, {"row": row})
         _put_tags(db, row, new.tags)
@@ -152,9 +154,14 @@ def remove(db: Db, row: int) -> None:
         db.execute(sql, {"row": row})
 
 
-def put_facts(db: Db, row: int, facts: Sequence[Fact]) -> None:
+def replace_facts(db: Db, row: int, facts: Sequence[Fact]) -> None:
     """Replace the facts a memory states."""
     db.execute(DROP_FACTS, {"row": row})
+    add_facts(db, row, facts)
+
+
+def add_facts(db: Db, row: int, facts: Sequence[Fact]) -> None:
+    """Write the facts of a memory that has none yet."""
     for fact in facts:
         parts = {"subject": fact.subject, "predicate": fact.predicate, "object": fact.object}
         db.execute(ADD_FACT, {**parts, "row": row, "functional": int(fact.functional)})
@@ -173,17 +180,17 @@ def row_of(db: Db, memory_id: str) -> int | None:
     return row
 
 
-def last_of_session(db: Db, session: str, scope: int) -> str | None:
-    """The id of the newest memory of a session."""
+def last_of_session(db: Db, session: str, scope: int) -> tuple[str, int] | None:
+    """Id and row of the newest memory of a session."""
     line = ask_line(db, LAST_OF_SESSION, {"session": session, "scope": scope})
-    return None if line is None else str(line[0])
+    return None if line is None else (line[0], line[1])
 
 
 def _put_tags(db: Db, row: int, tags: Sequence[str]) -> None:
-    for tag in tags:
-        db.execute(ADD_TAG, {"row": row, "tag": tag})
+    if tags:
+        db.execute(ADD_TAGS, (row, records.to_json(tags)))
 
 
 def _put_mentions(db: Db, row: int, names: Sequence[str]) -> None:
-    for name in names:
-        db.execute(ADD_MENTION, {"row": row, "name": name.casefold()})
+    if names:
+        db.execute(ADD_MENTIONS, (row, records.to_json(tuple(map(str.casefold, names)))))

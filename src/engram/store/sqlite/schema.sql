@@ -187,7 +187,7 @@ END;
 -- What an index must know of each vector, in the order of change: a line is replaced, with a new `seq`, whenever
 -- the vector, or the status or scope of its memory, changes. So "what is new since seq 17" is one short scan.
 CREATE TABLE marks (
-  seq INTEGER PRIMARY KEY AUTOINCREMENT, -- grows with each change in any space
+  seq INTEGER PRIMARY KEY, -- grows with each change in any space
   row INTEGER NOT NULL, -- the memory; not a reference: the mark outlives an erased memory
   space INTEGER NOT NULL REFERENCES spaces (id), -- the space
   gone INTEGER NOT NULL, -- 1 when the vector was taken away
@@ -214,7 +214,7 @@ CREATE INDEX edges_by_target ON edges (target);
 
 -- The ledger. It never holds a memory's words: those are in `versions`, which can be erased.
 CREATE TABLE events (
-  seq INTEGER PRIMARY KEY AUTOINCREMENT, -- order of writing
+  seq INTEGER PRIMARY KEY, -- order of writing
   id TEXT NOT NULL UNIQUE, -- EVT-YYYYMMDD-NNN
   at INTEGER NOT NULL, -- when
   actor TEXT NOT NULL, -- who
@@ -233,12 +233,6 @@ END;
 CREATE TRIGGER events_stay_there BEFORE DELETE ON events BEGIN
   SELECT RAISE(ABORT, 'the ledger is append-only');
 END;
-
--- How many events a day has, for their ids.
-CREATE TABLE event_days (
-  day TEXT PRIMARY KEY, -- YYYYMMDD
-  events INTEGER NOT NULL -- number of its last event
-) WITHOUT ROWID;
 
 -- The words that events leave out: earlier and later texts of clear memories, until the memory is erased.
 CREATE TABLE versions (

@@ -102,14 +102,8 @@ class SqliteTexts:
 
 def put(db: Db, row: int, findable: Findable, place: tuple[int, int]) -> None:
     """Index a memory's terms, or index them anew; `place` is the numbers of its scope and namespace."""
-    values = {
-        "row": row,
-        "body": " ".join(findable.terms),
-        "cues": " ".join(findable.cues),
-        "place": _tokens(place),
-        "length": len(findable.terms) + len(findable.cues),
-    }
-    db.execute(PUT, values)
+    terms, cues = findable.terms, findable.cues
+    db.execute(PUT, (row, " ".join(terms), " ".join(cues), _tokens(place), len(terms) + len(cues)))
 
 
 def move(db: Db, row: int, place: tuple[int, int]) -> None:

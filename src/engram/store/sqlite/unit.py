@@ -28,6 +28,9 @@ class SqliteUnit:
         self._actor = actor
         self._places: dict[Scope, tuple[int, int]] = {}
         self._spaces: dict[Space, vectors.SpaceLine] = {}
+        self._days: ledger.Days = {}
+        self._rows: dict[str, int] = {}
+        self._last: dict[tuple[str, Scope], str | None] = {}
 
     def get(self, memory_id: str) -> Memory | None:
         """The memory as it is inside this unit."""
@@ -41,15 +44,17 @@ class SqliteUnit:
 
     def last_of_session(self, session: str, scope: Scope) -> str | None:
         """The id of the memory stored last in a session of this very scope."""
-        place = self._known_place(scope)
-        return rows.last_of_session(self._db, session, place[0]) if place else None
+        if (session, scope) not in self._last:
+            self._last[session, scope] = self._look_for_last(session, scope)
+        return self._last[session, scope]
 
     def add(self, memory: Memory, findable: Findable, vector: Embedded | None, because: str) -> None:
         """Write a new memory with its words, its vector and its event."""
         place = self._place(memory.scope)
-        row = rows.add(self._db, memory, place[0])
+        row = self._rows[memory.id] = rows.add(self._db, memory, place[0])
+        self._last[memory.session, memory.scope] = memory.id
         texts.put(self._db, row, findable, place)
-        rows.put_facts(self._db, row, findable.facts)
+        rows.add_facts(self._db, row, findable.facts)
         if vector is not None:
             self._put_vector(row, vector, memory)
         self._tell(Verb.STORED, memory, because)
@@ -61,10 +66,11 @@ class SqliteUnit:
         row, old = self._find(new.id)
         place = self._place(new.scope)
         change = ledger.difference(row, old, new)
+        self._last.clear()
         rows.replace(self._db, row, old, new, place[0])
         if findable is not None:
             texts.put(self._db, row, findable, place)
-            rows.put_facts(self._db, row, findable.facts)
+            rows.replace_facts(self._db, row, findable.facts)
         elif new.scope != old.scope:
             texts.move(self._db, row, place)
         if new.content != old.content:
@@ -113,6 +119,8 @@ class SqliteUnit:
         for noun in (texts, vectors, relations, ledger, opinions):
             noun.drop(self._db, row)
         rows.remove(self._db, row)
+        self._rows.pop(memory_id, None)
+        self._last.clear()
         self._tell(Verb.ERASED, memory, because)
 
     def _find(self, memory_id: str) -> tuple[int, Memory]:
@@ -128,14 +136,25 @@ class SqliteUnit:
         vectors.put(self._db, row, vector, space, (*self._place(memory.scope), memory.status.value))
 
     def _row(self, memory_id: str) -> int:
-        row = rows.row_of(self._db, memory_id)
+        row = self._rows.get(memory_id) or rows.row_of(self._db, memory_id)
         if row is None:
             raise NotFound(memory_id)
         return row
 
+    def _look_for_last(self, session: str, scope: Scope) -> str | None:
+        place = self._known_place(scope)
+        found = rows.last_of_session(self._db, session, place[0]) if place else None
+        if found is None:
+            return None
+        self._rows[found[0]] = found[1]
+        return found[0]
+
     def _known_place(self, scope: Scope) -> tuple[int, int] | None:
         """The same of a scope that may never have been written to."""
-        return self._places.get(scope) or scopes.find(self._db, scope)
+        place = self._places.get(scope) or scopes.find(self._db, scope)
+        if place is not None:
+            self._places[scope] = place
+        return place
 
     def _place(self, scope: Scope) -> tuple[int, int]:
         """Numbers of a scope and its namespace."""
@@ -148,4 +167,4 @@ class SqliteUnit:
     ) -> None:
         place = self._place(memory.scope)[0]
         what = Happening(self._clock.now(), self._actor, verb, memory.id, place, because, related)
-        ledger.append(self._db, what, change)
+        ledger.append(self._db, what, self._days, change)

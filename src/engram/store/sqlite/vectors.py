@@ -16,7 +16,7 @@ from engram.store.sqlite import records
 from engram.store.sqlite.query import Db, ask, ask_line, ask_value
 from engram.store.sqlite.readers import Readers, snapshot
 from engram.store.sqlite.writer import Writer
-from engram.vectors.quantize import quantize, restore
+from engram.vectors.quantize import STEPS, quantize, restore
 from engram.vectors.signatures import sign
 
 Floats = NDArray[np.float32]
@@ -25,6 +25,8 @@ STRIDE = 1 << 40
 """An embedding's id is its space's number times this, plus the memory's row."""
 SIGN_BATCH = 10_000
 """Rows that are given signatures in one go: bounds the memory it takes."""
+PLAIN_FROM, PLAIN_TO = 1e-30, 1e30
+"""A vector whose largest part lies between these is far from the ends of what 32 bits can hold."""
 STATUS_PLACE = {status.value: place for place, status in enumerate(Status)}
 
 ADD_SPACE = """
@@ -175,28 +177,17 @@ SpaceLine = tuple[int, Floats | None]
 
 def put(db: Db, row: int, vector: Embedded, line: SpaceLine, place: tuple[int, int, str]) -> None:
     """Set a memory's vector in a space; `place` is the numbers of its scope and namespace, and its status."""
-    one = np.asarray(vector.vector, dtype=np.float32).reshape(1, -1)
-    if one.shape[1] != vector.space.dims:
+    one = np.asarray(vector.vector, dtype=np.float32).reshape(-1)
+    if len(one) != vector.space.dims:
         raise EmbedderMismatch(
-            f"The vector has {one.shape[1]} dimensions, {vector.space.key} has {vector.space.dims}."
+            f"The vector has {len(one)} dimensions, {vector.space.key} has {vector.space.dims}."
         )
     space, centre = line
     scope, namespace, status = place
-    bytes_, scales = quantize(one)
-    db.execute(
-        PUT_VECTOR, {"id": space * STRIDE + row, "scale": float(scales[0]), "vector": bytes_.tobytes()}
-    )
-    db.execute(
-        PUT_MARK,
-        {
-            "row": row,
-            "space": space,
-            "namespace": namespace,
-            "scope": scope,
-            "status": STATUS_PLACE[status],
-            "signature": None if centre is None else sign(restore(bytes_, scales), centre).tobytes(),
-        },
-    )
+    bytes_, scales = _quantized(one)
+    signature = None if centre is None else sign(restore(bytes_, scales), centre).tobytes()
+    db.execute(PUT_VECTOR, (space * STRIDE + row, float(scales[0]), bytes_.tobytes()))
+    db.execute(PUT_MARK, (row, space, namespace, scope, STATUS_PLACE[status], signature))
 
 
 def move(db: Db, row: int, place: tuple[int, int], status: str) -> None:
@@ -209,6 +200,15 @@ def drop(db: Db, row: int) -> None:
     """Take away a memory's vectors in all spaces, and leave word of it."""
     db.execute(DROP_VECTORS, {"row": row})
     db.execute(DROP_MARKS, {"row": row})
+
+
+def _quantized(one: Floats) -> tuple[NDArray[np.int8], Floats]:
+    """What `quantize` makes of a table with this one row. A plain vector takes the short way: a third of it."""
+    largest = np.abs(one).max(initial=0.0)
+    if not PLAIN_FROM < largest < PLAIN_TO:
+        return quantize(one[np.newaxis])
+    scale = largest / np.float32(STEPS)
+    return np.rint(one / scale).astype(np.int8)[np.newaxis], scale[np.newaxis]
 
 
 def _sign_all(db: Db, space: Space, centre: Floats) -> None:

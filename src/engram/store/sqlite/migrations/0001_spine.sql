@@ -171,7 +171,7 @@ CREATE TRIGGER embeddings_removed AFTER DELETE ON embeddings BEGIN
 END;
 
 CREATE TABLE marks (
-  seq INTEGER PRIMARY KEY AUTOINCREMENT,
+  seq INTEGER PRIMARY KEY,
   row INTEGER NOT NULL,
   space INTEGER NOT NULL REFERENCES spaces (id),
   gone INTEGER NOT NULL,
@@ -196,7 +196,7 @@ CREATE TABLE edges (
 CREATE INDEX edges_by_target ON edges (target);
 
 CREATE TABLE events (
-  seq INTEGER PRIMARY KEY AUTOINCREMENT,
+  seq INTEGER PRIMARY KEY,
   id TEXT NOT NULL UNIQUE,
   at INTEGER NOT NULL,
   actor TEXT NOT NULL,
@@ -215,11 +215,6 @@ END;
 CREATE TRIGGER events_stay_there BEFORE DELETE ON events BEGIN
   SELECT RAISE(ABORT, 'the ledger is append-only');
 END;
-
-CREATE TABLE event_days (
-  day TEXT PRIMARY KEY,
-  events INTEGER NOT NULL
-) WITHOUT ROWID;
 
 CREATE TABLE versions (
   event INTEGER PRIMARY KEY REFERENCES events (seq),
