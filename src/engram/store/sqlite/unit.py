@@ -52,7 +52,8 @@ class SqliteUnit:
         """Write a new memory with its words, its vector and its event."""
         place = self._place(memory.scope)
         row = self._rows[memory.id] = rows.add(self._db, memory, place[0])
-        self._last[memory.session, memory.scope] = memory.id
+        if memory.session:
+            self._last[memory.session, memory.scope] = memory.id
         texts.put(self._db, row, findable, place)
         rows.add_facts(self._db, row, findable.facts)
         if vector is not None:
