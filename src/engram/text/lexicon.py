@@ -2,11 +2,17 @@
 
 A file is made of lines; `# ` starts a comment, `[heading]` a part. A line is a word, several words, or a
 pattern for text in lower case.
+
+Patterns are tried on every text that is kept, so most are turned away cheaply. A line of whole words alone,
+`\\b(?:met|saw)\\b`, is looked up among the words of the text. Before any other line may stand, in braces,
+pieces of text of which every match holds at least one, `{wrong} \\b(?:is|was) wrong\\b`: without them the
+line is not tried.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
 
 
@@ -48,18 +54,62 @@ def headings(name: str) -> tuple[str, ...]:
     return tuple(parts(name))
 
 
-@lru_cache(maxsize=1 << 10)
 def found(name: str, lower: str, *, under: str = "") -> bool:
     """Whether any pattern of a file, or of one part of it, occurs in a text in lower case.
 
     >>> found("negations", "i do not know"), found("categories", "please call me sam", under="identity")
     (True, True)
     """
-    return pattern(name, under, ascii_only=lower.isascii()).search(lower) is not None
+    plain, others = _tests(name, under, lower.isascii())
+    if not plain.isdisjoint(words_of(lower)):
+        return True
+    for pieces, expression in others:
+        for piece in pieces:
+            if piece in lower:
+                if expression.search(lower):
+                    return True
+                break
+    return False
+
+
+@lru_cache(maxsize=1 << 6)
+def words_of(text: str) -> frozenset[str]:
+    """The runs of letters, digits and underscores in a text, as a pattern's `\\b` bounds them."""
+    return frozenset(_RUN.findall(text))
 
 
 @cache
 def pattern(name: str, under: str = "", *, ascii_only: bool = False) -> re.Pattern[str]:
     """One expression that matches any line; `ascii_only` leaves out what plain English text cannot hold."""
-    rows = (row for row in parts(name)[under] if row.isascii() or not ascii_only)
+    return _any(row for _, row in _rows(name, under, ascii_only=ascii_only))
+
+
+_RUN = re.compile(r"\w+")
+_PIECES = re.compile(r"(?:\{(?P<pieces>[^}]+)\} )?(?P<row>.*)")
+_PLAIN = re.compile(r"\\b(?:\(\?:\w+(?:\|\w+)*\)|\w+)\\b")
+_Others = tuple[tuple[tuple[str, ...], re.Pattern[str]], ...]
+
+
+@cache
+def _tests(name: str, under: str, ascii_only: bool) -> tuple[frozenset[str], _Others]:  # noqa: FBT001 - a cache key
+    """The words to look up, then the patterns to try, each with the pieces that call for it."""
+    plain: set[str] = set()
+    called: dict[tuple[str, ...], list[str]] = {}
+    for pieces, row in _rows(name, under, ascii_only=ascii_only):
+        if _PLAIN.fullmatch(row):
+            plain.update(row[2:-2].removeprefix("(?:").removesuffix(")").split("|"))
+        else:
+            called.setdefault(pieces or ("",), []).append(row)  # the empty piece occurs in every text
+    return frozenset(plain), tuple((pieces, _any(rows)) for pieces, rows in called.items())
+
+
+def _rows(name: str, under: str, *, ascii_only: bool) -> Iterator[tuple[tuple[str, ...], str]]:
+    """The lines of a part, each with its pieces."""
+    for line in parts(name)[under]:
+        match = _PIECES.fullmatch(line)
+        if match and (line.isascii() or not ascii_only):
+            yield tuple((match["pieces"] or "").split()), match["row"]
+
+
+def _any(rows: Iterable[str]) -> re.Pattern[str]:
     return re.compile("|".join(f"(?:{row})" for row in rows) or r"(?!)")
