@@ -21,6 +21,7 @@ from engram.store.sqlite.ledger import SqliteLedger
 from engram.store.sqlite.memories import SqliteMemories
 from engram.store.sqlite.migrate import is_current, migrate
 from engram.store.sqlite.opinions import SqliteOpinions
+from engram.store.sqlite.query import Db
 from engram.store.sqlite.readers import Readers
 from engram.store.sqlite.relations import SqliteRelations
 from engram.store.sqlite.scopes import Places
@@ -63,15 +64,14 @@ class SqliteStore:
 
     def write(self, work: Callable[[Unit], T], actor: str) -> T:
         """Run the work inside the writer and wait until it is on disk."""
-        done = self._writing().run(lambda db: work(SqliteUnit(db, self._opener.clock, actor)))
-        return cast("T", done)
+        return cast("T", self._writing().run(self._task(work, actor)))
 
     def write_later(self, work: Callable[[Unit], object], actor: str) -> None:
         """Hand work over without waiting. Dropped when the queue is full, or the file is read-only."""
         if self._writer is None:
             return
         try:
-            self._writer.run_later(lambda db: work(SqliteUnit(db, self._opener.clock, actor)))
+            self._writer.run_later(self._task(work, actor))
         except Overloaded:
             log.warning("The write queue is full: a count of uses was dropped.")
 
@@ -95,6 +95,15 @@ class SqliteStore:
         self._readers.close()
         if self._remove is not None:
             self._remove()
+
+    def _task(self, work: Callable[[Unit], T], actor: str) -> Callable[[Db], T]:
+        def task(db: Db) -> T:
+            unit = SqliteUnit(db, self._opener.clock, actor)
+            result = work(unit)
+            unit.finish()
+            return result
+
+        return task
 
     def _writing(self) -> Writer:
         if self._writer is None:

@@ -30,6 +30,13 @@ ON CONFLICT (row) DO UPDATE SET
   length = excluded.length
 """
 
+# One statement for all: before the next one that writes several lines, the index would close a segment.
+ADD_MANY = """
+INSERT INTO texts (row, body, cues, place, length)
+SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4
+FROM json_each(:lines)
+"""
+
 MOVE = """
 UPDATE texts
 SET place = :place
@@ -100,10 +107,23 @@ class SqliteTexts:
 # ---------------------------------------------------------------- inside the writer
 
 
-def put(db: Db, row: int, findable: Findable, place: tuple[int, int]) -> None:
-    """Index a memory's terms, or index them anew; `place` is the numbers of its scope and namespace."""
+def line(row: int, findable: Findable, place: tuple[int, int]) -> Line:
+    """What is written of a memory's terms; `place` is the numbers of its scope and namespace."""
     terms, cues = findable.terms, findable.cues
-    db.execute(PUT, (row, " ".join(terms), " ".join(cues), _tokens(place), len(terms) + len(cues)))
+    return row, " ".join(terms), " ".join(cues), _tokens(place), len(terms) + len(cues)
+
+
+def put(db: Db, one: Line) -> None:
+    """Index a memory's terms, or index them anew."""
+    db.execute(PUT, one)
+
+
+def add(db: Db, lines: list[Line]) -> None:
+    """Index the terms of new memories."""
+    if len(lines) == 1:
+        put(db, lines[0])
+    else:
+        db.execute(ADD_MANY, (records.to_json(lines),))
 
 
 def move(db: Db, row: int, place: tuple[int, int]) -> None:

@@ -16,7 +16,10 @@ from engram.ports import Embedded, Findable
 from engram.store.sqlite import ledger, opinions, relations, rows, scopes, texts, vectors
 from engram.store.sqlite.ledger import Difference, Happening
 from engram.store.sqlite.memories import by_id
-from engram.store.sqlite.query import Db
+from engram.store.sqlite.query import Db, Line
+
+INDEXED_AT_ONCE = 1_000
+"""New memories whose words are held back at most."""
 
 
 class SqliteUnit:
@@ -30,6 +33,7 @@ class SqliteUnit:
         self._spaces: dict[Space, vectors.SpaceLine] = {}
         self._days: ledger.Days = {}
         self._rows: dict[str, int] = {}
+        self._unindexed: list[Line] = []
         self._last: dict[tuple[str, Scope], str | None] = {}
 
     def get(self, memory_id: str) -> Memory | None:
@@ -54,7 +58,9 @@ class SqliteUnit:
         row = self._rows[memory.id] = rows.add(self._db, memory, place[0])
         if memory.session:
             self._last[memory.session, memory.scope] = memory.id
-        texts.put(self._db, row, findable, place)
+        self._unindexed.append(texts.line(row, findable, place))
+        if len(self._unindexed) >= INDEXED_AT_ONCE:
+            self.finish()
         rows.add_facts(self._db, row, findable.facts)
         if vector is not None:
             self._put_vector(row, vector, memory)
@@ -70,9 +76,11 @@ class SqliteUnit:
         self._last.clear()
         rows.replace(self._db, row, old, new, place[0])
         if findable is not None:
-            texts.put(self._db, row, findable, place)
+            self.finish()
+            texts.put(self._db, texts.line(row, findable, place))
             rows.replace_facts(self._db, row, findable.facts)
         elif new.scope != old.scope:
+            self.finish()
             texts.move(self._db, row, place)
         if new.content != old.content:
             vectors.drop(self._db, row)
@@ -117,12 +125,19 @@ class SqliteUnit:
     def erase(self, memory_id: str, because: str) -> None:
         """Remove a memory and everything that tells of its words; the ledger keeps the bare fact."""
         row, memory = self._find(memory_id)
+        self.finish()
         for noun in (texts, vectors, relations, ledger, opinions):
             noun.drop(self._db, row)
         rows.remove(self._db, row)
         self._rows.pop(memory_id, None)
         self._last.clear()
         self._tell(Verb.ERASED, memory, because)
+
+    def finish(self) -> None:
+        """Index the words of what was added: all at once, at the end of the work or before they change."""
+        if self._unindexed:
+            texts.add(self._db, self._unindexed)
+            self._unindexed = []
 
     def _find(self, memory_id: str) -> tuple[int, Memory]:
         found = by_id(self._db, memory_id)
