@@ -10,8 +10,6 @@ import re
 
 from engram.model.axes import Tier
 
-# Nearly every text is harmless: without a digit, an at sign or one of these words none of the rules can fire.
-_SUSPECT = re.compile(r"[\d@]|-----BEGIN|(?i:pass(?:word|wd|phrase)|key|token|密码|口令)")
 _SECRETS = re.compile(
     r"""
       -----BEGIN\ [A-Z ]*PRIVATE\ KEY-----
@@ -44,7 +42,7 @@ def tier_of(text: str) -> Tier:
     >>> tier_of("my card is 4111 1111 1111 1111"), tier_of("write to anna@example.org"), tier_of("I like tea")
     (<Tier.CONFIDENTIAL: 'confidential'>, <Tier.SENSITIVE: 'sensitive'>, <Tier.CLEAR: 'clear'>)
     """
-    if not _SUSPECT.search(text):
+    if not _is_suspect(text):
         return Tier.CLEAR
     if _SECRETS.search(text) or _SSN.search(text):
         return Tier.CONFIDENTIAL
@@ -53,6 +51,16 @@ def tier_of(text: str) -> Tier:
     if any(passes_iban(m.group()) for m in _IBAN.finditer(text)):
         return Tier.CONFIDENTIAL
     return Tier.SENSITIVE if _EMAIL.search(text) or _PHONE.search(text) else Tier.CLEAR
+
+
+# Nearly every text is harmless: without a digit, an at sign or one of these words none of the rules can fire.
+_SIGN = re.compile(r"[\d@]")
+_WORDS = ("-----begin", "password", "passwd", "passphrase", "key", "token", "密码", "口令")
+
+
+def _is_suspect(text: str) -> bool:
+    lower = text.casefold()
+    return _SIGN.search(text) is not None or any(word in lower for word in _WORDS)
 
 
 def at_least(asked: Tier | None, needed: Tier) -> Tier:

@@ -29,7 +29,7 @@ _DONE = r"(?:了)?"
 
 def read(sentence: str, speaker: str) -> Iterator[Statement]:
     """The facts of one sentence; none when it holds no Chinese."""
-    if not _HAN.search(sentence):
+    if sentence.isascii() or not _HAN.search(sentence):
         return
     changed = is_correction(sentence)
     for part in _BREAK.split(sentence):

@@ -15,7 +15,9 @@ from engram.text.technologies import known
 
 _Match = re.Match[str]
 _Build = Callable[[_Match, "_Told"], Statement | None]
-_Rule = tuple[str, _Build]
+_Shape = tuple[re.Pattern[str], _Build]
+_Rule = tuple[str, str, _Build]
+"""Words of which a clause of this shape holds at least one, the shape, and how it is read."""
 
 _NAME = r"[A-Z][\w'-]*[\w](?: [A-Z][\w'-]*[\w]){0,2}"
 _WHO = rf"(?P<who>I|[Ww]e|{_NAME})"
@@ -25,26 +27,42 @@ _HAVE = r"(?:'ve|'s| have| has)?"
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """Who speaks, and whether the sentence tells of a change."""
+    """Who speaks, and the whole sentence."""
 
     speaker: str
-    changed: bool
+    sentence: str
+
+    @property
+    def changed(self) -> bool:
+        """Whether the sentence tells of a change."""
+        return is_correction(self.sentence)
 
 
 def read(sentence: str, speaker: str) -> Iterator[Statement]:
     """The facts of one sentence."""
-    if sentence.rstrip().endswith("?") or sentence.isupper():
+    if not _shapes_for(sentence) or sentence.rstrip().endswith("?") or sentence.isupper():
         return
-    told = _Told(speaker, changed=is_correction(sentence))
+    told = _Told(speaker, sentence)
     for clause in _clauses(sentence):
-        if not _START.match(clause) or _UNREAL.search(clause) or is_negated(clause):
+        shapes = _shapes_for(clause) if _START.match(clause) else ()
+        if not shapes or _UNREAL.search(clause) or is_negated(clause):
             continue
-        for shape, build in _shapes():
+        for shape, build in shapes:
             match = shape.match(clause)
             fact = build(match, told) if match else None
             if fact:
                 yield fact
                 break
+
+
+def _shapes_for(text: str) -> list[_Shape]:
+    """The shapes that the words of a text allow, in order; for most texts none."""
+    shapes, called = _shapes()
+    words = lexicon.words_of(text)
+    found = {at for word in called.keys() & words for at in called[word]}
+    if "=" in text:
+        found.update(called["="])
+    return [shapes[at] for at in sorted(found)]
 
 
 _START = re.compile(r"[A-Z]|we\b|my\b|our\b|the\b|call\b|people\b|this\b")
@@ -243,31 +261,58 @@ _ATTRIBUTE = r"(?P<attribute>[A-Za-z][\w'-]*(?: [A-Za-z][\w'-]*){0,3}?)"
 _THING = r"(?P<who>[\w'.-]+(?: [\w'.-]+){0,3}?)"
 _OF = r"(?: (?:of|for) (?P<owner>(?:the )?[\w'.-]+(?: [\w'.-]+){0,3}?))?"
 _EQUALS = r"(?:is set to|is|=|will be|(?:has |was )?(?:changed|moved) to)"
+_EQUAL_WORDS = "is = will changed moved"
 _ROLE = r"(?: (?:as|for) (?:my|our|his|her|the|their) (?P<role>[\w -]+?)| (?:for|to|when|in|on|with|at) .*)?"
 _SWITCHED = r"(?P<verb>switch(?:ed|ing)|migrat(?:ed|ing)|mov(?:ed|ing)|chang(?:ed|ing))"
 
 
 def _did(verbs: str, predicate: str) -> _Rule:
     """What one may do with many things at once: "I like tea" and "I like coffee" are both true."""
-    return rf"^{_WHO}{_HAVE} {_SOFT}(?:{verbs}) {_VALUE}", _plain(predicate, functional=False)
+    words = f"{verbs.replace('s?', '')}|{verbs.replace('?', '')}".replace("|", " ")
+    return words, rf"^{_WHO}{_HAVE} {_SOFT}(?:{verbs}) {_VALUE}", _plain(predicate, functional=False)
 
 
 # Tried in order; the first that yields a statement ends the clause.
 _RULES: Final[tuple[_Rule, ...]] = (
-    (rf"^(?:[Cc]all me|(?:[Mm]y friends|[Pp]eople) call me|I(?:'m| am) called|I go by) {_VALUE}", _named),
-    (r"^(?:[Tt]his is|I'm|I am) (?P<value>[A-Z][a-z]+(?: [A-Z][a-z]+)?) (?:speaking|here)$", _named),
-    (rf"^{_WHO}{_BE} (?P<value>\d{{1,3}}) ?(?:years old|yo|y/o)\b", _aged),
-    (rf"^{_WHO} {_SOFT}(?:lives?|resides?) in {_VALUE}", _place("live in")),
-    (rf"^{_WHO}{_BE} {_SOFT}(?:living|based) in {_VALUE}", _place("live in")),
-    (rf"^{_WHO}{_BE}? {_SOFT}(?:works?|working|employed) (?:at|for|by) {_VALUE}", _place("work at")),
-    (rf"^{_WHO}{_BE}? {_SOFT}(?:works?|working) as (?P<value>an? .*)$", _plain("job", functional=True)),
-    (rf"^{_WHO}{_BE} {_SOFT}married to {_VALUE}", _place("married to")),
-    (rf"^{_WHO}{_BE} {_SOFT}engaged to {_VALUE}", _place("engaged to")),
-    (rf"^(?:[Tt]he )?{_THING} is {_SOFT}(?:located|situated) (?:in|at|on) {_VALUE}", _place("located in")),
-    (rf"^{_WHO}(?:{_HAVE}|{_BE}) {_SOFT}{_SWITCHED}(?: over)?(?: from (?P<old>.+?))? to {_VALUE}", _switch),
-    (rf"^{_WHO}{_HAVE} {_SOFT}replaced (?P<old>.+?) (?P<verb>with|by) {_VALUE}", _switch),
-    (rf"^{_WHO}{_BE}? {_SOFT}(?:uses?|using) (?P<value>.+?){_ROLE}(?: now)?$", _use),
     (
+        "call Call called by",
+        rf"^(?:[Cc]all me|(?:[Mm]y friends|[Pp]eople) call me|I(?:'m| am) called|I go by) {_VALUE}",
+        _named,
+    ),
+    (
+        "speaking here",
+        r"^(?:[Tt]his is|I'm|I am) (?P<value>[A-Z][a-z]+(?: [A-Z][a-z]+)?) (?:speaking|here)$",
+        _named,
+    ),
+    ("m am s is re are", rf"^{_WHO}{_BE} (?P<value>\d{{1,3}}) ?(?:years old|yo|y/o)\b", _aged),
+    ("live lives reside resides", rf"^{_WHO} {_SOFT}(?:lives?|resides?) in {_VALUE}", _place("live in")),
+    ("living based", rf"^{_WHO}{_BE} {_SOFT}(?:living|based) in {_VALUE}", _place("live in")),
+    (
+        "work works working employed",
+        rf"^{_WHO}{_BE}? {_SOFT}(?:works?|working|employed) (?:at|for|by) {_VALUE}",
+        _place("work at"),
+    ),
+    (
+        "work works working",
+        rf"^{_WHO}{_BE}? {_SOFT}(?:works?|working) as (?P<value>an? .*)$",
+        _plain("job", functional=True),
+    ),
+    ("married", rf"^{_WHO}{_BE} {_SOFT}married to {_VALUE}", _place("married to")),
+    ("engaged", rf"^{_WHO}{_BE} {_SOFT}engaged to {_VALUE}", _place("engaged to")),
+    (
+        "located situated",
+        rf"^(?:[Tt]he )?{_THING} is {_SOFT}(?:located|situated) (?:in|at|on) {_VALUE}",
+        _place("located in"),
+    ),
+    (
+        "switched switching migrated migrating moved moving changed changing",
+        rf"^{_WHO}(?:{_HAVE}|{_BE}) {_SOFT}{_SWITCHED}(?: over)?(?: from (?P<old>.+?))? to {_VALUE}",
+        _switch,
+    ),
+    ("replaced", rf"^{_WHO}{_HAVE} {_SOFT}replaced (?P<old>.+?) (?P<verb>with|by) {_VALUE}", _switch),
+    ("use uses using", rf"^{_WHO}{_BE}? {_SOFT}(?:uses?|using) (?P<value>.+?){_ROLE}(?: now)?$", _use),
+    (
+        "prefer prefers",
         rf"^{_WHO} {_SOFT}prefers? (?P<value>.+?)(?: (?:over|to|rather than) .*)?$",
         _plain("prefer", functional=False),
     ),
@@ -283,20 +328,31 @@ _RULES: Final[tuple[_Rule, ...]] = (
     _did("bought|purchased", "bought"),
     _did("adopted", "adopted"),
     (
+        "have has",
         rf"^{_WHO} {_SOFT}(?:have|has) (?P<value>(?:an?|two|three|four|five|\d+|many|several) .*)$",
         _plain("have", functional=False),
     ),
     (
+        "is",
         rf"^(?P<who>{_NAME}) is (?P<owner>[Mm]y|[Oo]ur|{_NAME}'s) (?P<attribute>[a-z][\w-]*(?: [a-z]+)?)$",
         _kin,
     ),
-    (rf"^{_MINE} {_ATTRIBUTE} {_SOFT}{_EQUALS} {_VALUE}", _owned),
-    (rf"^{_MINE} {_ATTRIBUTE}'s {_SOFT}(?P<value>[A-Z\d].*)$", _owned),
-    (rf"^[Tt]he {_ATTRIBUTE}{_OF} {_SOFT}(?:{_EQUALS}|is on|is at) {_VALUE}", _the),
-    (rf"^(?P<who>I|{_NAME})(?:'m| am| is) {_SOFT}(?P<value>an? [a-z].*)$", _plain("is a", functional=False)),
+    (_EQUAL_WORDS, rf"^{_MINE} {_ATTRIBUTE} {_SOFT}{_EQUALS} {_VALUE}", _owned),
+    ("s", rf"^{_MINE} {_ATTRIBUTE}'s {_SOFT}(?P<value>[A-Z\d].*)$", _owned),
+    (_EQUAL_WORDS, rf"^[Tt]he {_ATTRIBUTE}{_OF} {_SOFT}(?:{_EQUALS}|is on|is at) {_VALUE}", _the),
+    (
+        "m am is",
+        rf"^(?P<who>I|{_NAME})(?:'m| am| is) {_SOFT}(?P<value>an? [a-z].*)$",
+        _plain("is a", functional=False),
+    ),
 )
 
 
 @cache
-def _shapes() -> tuple[tuple[re.Pattern[str], _Build], ...]:
-    return tuple((re.compile(rule), build) for rule, build in _RULES)
+def _shapes() -> tuple[tuple[_Shape, ...], dict[str, list[int]]]:
+    """The shapes, and for each word the places of those it calls for."""
+    called: dict[str, list[int]] = {}
+    for at, (words, _, _) in enumerate(_RULES):
+        for word in words.split():
+            called.setdefault(word, []).append(at)
+    return tuple((re.compile(rule), build) for _, rule, build in _RULES), called

@@ -25,9 +25,16 @@ LABEL_CHARACTERS: Final = 12  # of a text in a script without spaces
 _MARKED = re.compile(
     r"\d[\d.,:]*|(?<=\s)[A-Z]\w*|\w+[./_@]\w+|\b(?:not|never|no longer|actually|instead)\b|不|改|现在"
 )
+# The same for a text without words joined by signs, which are slow to look for.
+_JOINED = re.compile(r"[./_@]\w")
+_MARKED_PLAIN = re.compile(
+    r"\d[\d.,:]*|[A-Z](?<=\s[A-Z])\w*"
+    r"|n(?<=\bn)(?:ot|ever|o longer)\b|a(?<=\ba)ctually\b|i(?<=\bi)nstead\b|不|改|现在"
+)
 _PAIRED = re.compile(f"[{PAIRED}]")
 _CLAUSE = re.compile(
-    r"(?<=[^\d])[;,](?=\s)|\s[—–-]\s|[，；：]|\s(?=(?:because|although|though|which|while|whereas|unless)\b)"
+    r"[;,](?<=[^\d][;,])(?=\s)|[，；：]"
+    r"|\s(?:[—–-]\s|(?=(?:because|although|though|which|while|whereas|unless)\b))"
 )
 _OPENER = re.compile(
     r"^(?:(?:by the way|also|and|but|so|well|oh|hey|hi|hello|yes|yeah|ok|okay|thanks|wow|anyway|actually"
@@ -102,6 +109,8 @@ def _width(text: str) -> int:
 
 def _best_first(parts: list[str]) -> list[int]:
     """Places of the parts, the most telling first: frequent words, numbers and names count."""
+    if len(parts) == 1:
+        return [0]
     words = [content_words(part) for part in parts]
     spread = Counter(word for found in words for word in found)
     scores = [
@@ -113,7 +122,8 @@ def _best_first(parts: list[str]) -> list[int]:
 
 def _weight(part: str) -> float:
     """What a part holds beside plain words: numbers, names, code; a question tells little."""
-    marked = min(len(_MARKED.findall(part)), 6)
+    marks = _MARKED if _JOINED.search(part) else _MARKED_PLAIN
+    marked = min(len(marks.findall(part)), 6)
     return 0.5 * marked - (2.0 if part.rstrip().endswith(("?", "？")) else 0.0)
 
 

@@ -1,11 +1,11 @@
-"""The word lists that ship with the package: a name comes in, its lines come out (read once, then kept).
+r"""The word lists that ship with the package: a name comes in, its lines come out (read once, then kept).
 
 A file is made of lines; `# ` starts a comment, `[heading]` a part. A line is a word, several words, or a
 pattern for text in lower case.
 
 Patterns are tried on every text that is kept, so most are turned away cheaply. A line of whole words alone,
-`\\b(?:met|saw)\\b`, is looked up among the words of the text. Before any other line may stand, in braces,
-pieces of text of which every match holds at least one, `{wrong} \\b(?:is|was) wrong\\b`: without them the
+`\b(?:met|saw)\b`, is looked up among the words of the text. Before any other line may stand, in braces,
+pieces of text of which every match holds at least one, `{wrong} \b(?:is|was) wrong\b`: without them the
 line is not tried.
 """
 
@@ -74,7 +74,7 @@ def found(name: str, lower: str, *, under: str = "") -> bool:
 
 @lru_cache(maxsize=1 << 6)
 def words_of(text: str) -> frozenset[str]:
-    """The runs of letters, digits and underscores in a text, as a pattern's `\\b` bounds them."""
+    """The runs of letters, digits and underscores in a text, which are its words for a pattern."""
     return frozenset(_RUN.findall(text))
 
 

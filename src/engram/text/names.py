@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, datetime
+from functools import lru_cache
 from typing import Final
 
 from engram.text import lexicon
@@ -39,7 +40,7 @@ def entities(text: str) -> list[Entity]:
     plain = compatible(text).replace("’", "'")
     found: dict[str, Entity] = {}
     rest = plain
-    for kind, pattern in _FIXED if _FIXED_SIGN.search(plain) else ():
+    for kind, pattern in _FIXED if _has_fixed_form(plain) else ():
         for match in pattern.finditer(rest):
             name = match.group().rstrip(".,;:!?)'\"")
             found.setdefault(name.lower(), Entity(name, kind))
@@ -88,6 +89,9 @@ def _day(day: date) -> tuple[str, str, str]:
 
 
 def _shifts(text: str) -> list[int]:
+    lower = text.lower()
+    if text.isascii() and not any(word in lower for word in ("yesterday", "tomorrow", "last night")):
+        return []
     return [days for pattern, days in _SHIFTS if pattern.search(text)]
 
 
@@ -106,7 +110,8 @@ _FILE = (
 )
 _RELEASE = r"(?<![\w.])v\d+(?:\.\d+)*(?:-[\w.]+)?\b|(?<![\w.$€£])\d+\.\d+\.\d+(?:-[\w.]+)?\b(?!\.\d)"
 # Nearly every text has none of them: one quick look saves all the others.
-_FIXED_SIGN = re.compile(r"[/@\\]|\.\w|\bv\d|Makefile|Dockerfile|README|LICENSE|www", re.IGNORECASE)
+_FIXED_SIGN = re.compile(r"[/@\\.v](?:(?<=[/@\\])|(?<=\.)\w|(?<=v)\d)")
+_FIXED_NAMES: Final = ("Makefile", "Dockerfile", "README", "LICENSE")
 _FIXED: Final = (
     ("url", re.compile(_URL, re.IGNORECASE)),
     ("email", re.compile(_EMAIL, re.ASCII)),
@@ -115,8 +120,17 @@ _FIXED: Final = (
     ("version", re.compile(_RELEASE, re.ASCII)),
 )
 
+
+def _has_fixed_form(plain: str) -> bool:
+    """Whether there is a sign of an address, a file or a version; it may be wrong only by saying yes."""
+    if _FIXED_SIGN.search(plain) or "www." in plain.lower():
+        return True
+    return any(name in plain for name in _FIXED_NAMES)
+
+
 _CAPITAL = r"[A-Z][^\W\d_]*(?:['-][A-Z]?[^\W\d_]+)*"
-_NAME = re.compile(rf"\b{_CAPITAL}(?:\s(?:(?:de|van|von|der|la|bin|al|of|the)\s)?{_CAPITAL})*")
+_FIRST = _CAPITAL.replace("[A-Z]", r"[A-Z](?<!\w[A-Z])", 1)  # a set of characters first: a fast search
+_NAME = re.compile(rf"{_FIRST}(?:\s(?:(?:de|van|von|der|la|bin|al|of|the)\s)?{_CAPITAL})*")
 _HUMAN_VERB = re.compile(
     r"\s(?:said|says|told|tells|asked|asks|likes?|loves?|hates?|prefers?|wants?|thinks?|knows?|works?|worked|lives?|lived"
     r"|went|moved|met|visited|bought|uses?|joined|wrote|enjoys?|plays?|studies|speaks?|owns?|drives?|decided|recommended"
@@ -154,7 +168,7 @@ _HAN_PERSON = re.compile(
 
 
 def _people_and_places(text: str) -> Iterator[Entity]:
-    for match in _HAN_PERSON.finditer(text):
+    for match in () if text.isascii() else _HAN_PERSON.finditer(text):
         yield Entity(match.group(1), "person")
     for sentence in sentences(text):
         if sentence.isupper() or sentence.startswith("```"):
@@ -192,6 +206,7 @@ def _without_opener(name: str, start: int) -> tuple[str, int]:
     return " ".join(words), start
 
 
+@lru_cache(maxsize=1 << 12)
 def _is_common(name: str) -> bool:
     plain = name.lower().removesuffix("'s")
     if len(plain) < 2 or ("'" in plain and plain in lexicon.words("stop_words")):  # noqa: PLR2004 - a lone capital names nothing
@@ -222,13 +237,21 @@ BEFORE: Final = 40
 
 def _type(name: str, before: str, after: str) -> str:
     before = before[-BEFORE:]
-    if _FIRM.search(name) or _BEFORE_FIRM.search(before):
+    firm, person, place = _led_by(" ".join(before.rsplit(" ", 3)[-3:]))
+    if firm or _FIRM.search(name):
         return "organization"
     if _STREET.search(name):
         return "location"
     called = before.endswith(", ") and after[:1] in {"!", "?", ".", ""} and len(before) < _CALL
-    if called or _BEFORE_PERSON.search(before) or _HUMAN_VERB.match(after):
+    if called or person or _HUMAN_VERB.match(after):
         return "person"
-    if _BEFORE_PLACE.search(before):
+    if place:
         return "location"
     return "person" if after.startswith("'s") else "unknown"
+
+
+@lru_cache(maxsize=1 << 12)
+def _led_by(words: str) -> tuple[bool, bool, bool]:
+    """Whether the last two words before a name announce a firm, a person, a place."""
+    firm, person, place = (sign.search(words) for sign in (_BEFORE_FIRM, _BEFORE_PERSON, _BEFORE_PLACE))
+    return firm is not None, person is not None, place is not None

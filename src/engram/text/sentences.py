@@ -19,6 +19,8 @@ _END = re.compile(
     r"(?P<wide>(?:[。！？｡]|…{2,}(?=\s|$)|[!?]+(?=[\u3000-\u9fff]))[。！？!?]*)(?P<wide_close>[”’」』）)\"']*)"
     r"|(?P<stop>\.{3,}|…|[.!?]+)(?P<close>[”’\"')\]»*_`]*)(?=\s|$)"
 )
+# The same for ASCII; it begins with a set of characters, which makes the search fast.
+_PLAIN_END = re.compile(r"(?P<stop>[.!?][.!?]*)(?P<close>[\"')\]*_`]*)(?=\s|$)")
 _INITIAL = re.compile(r"(?:^|[\s(\"'“‘.])[A-Z]$")
 _ACRONYM = re.compile(r"(?:^|[\s(\"'“‘])(?:[A-Za-z]\.)+[A-Za-z]$")
 _LAST_WORD = re.compile(r"[^\s(\[\"'“‘]+$")
@@ -80,7 +82,7 @@ _WRAPPED = 50
 
 def _cut(block: str) -> Iterator[str]:
     start = 0
-    for match in _END.finditer(block):
+    for match in (_PLAIN_END if block.isascii() else _END).finditer(block):
         if match.end() <= start or (match["stop"] and not _ends(block, match, start)):
             continue
         sentence = block[start : match.end()].strip()

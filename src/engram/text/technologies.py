@@ -12,6 +12,7 @@ from engram.text.scripts import PAIRED
 
 # Inner dots and signs belong to the name (Node.js, C++, CI/CD); a full stop at its end does not.
 _TOKEN: Final = re.compile(rf"\.?[^\W_{PAIRED}](?:[.'!&_-]?(?:(?![{PAIRED}_])\w))*(?:\+\+|#)?")
+_PLAIN_TOKEN: Final = re.compile(r"\.?[a-z0-9]+(?:[.'!&_-][a-z0-9]+)*(?:\+\+|#)?")  # for ASCII in lower case
 _SPEAKS_OF_TOOLS: Final = re.compile(
     r"(?:\b(?:in|with|use[ds]?|using|to|from|on|via|of|and|or|writes?|wrote|learn(?:ing|ed|s)?"
     r"|cod(?:e|ing)|install(?:ed)?|like|love|prefers?|is|my|our|the|run(?:s|ning)?|try|tried|knows?|than"
@@ -59,9 +60,11 @@ def vocabulary() -> dict[str, Technology]:
 
 @lru_cache(maxsize=1 << 6)
 def _mentioned(text: str) -> tuple[Technology, ...]:
+    reach = _reach()
+    if text.isascii() and reach.keys().isdisjoint(_PLAIN_TOKEN.findall(text.lower())):
+        return ()
     spans = [match.span() for match in _TOKEN.finditer(text)]
     found: dict[str, Technology] = {}
-    reach = _reach()
     skip_to = 0
     for at, (start, end) in enumerate(spans):
         tokens = reach.get(text[start:end].lower(), 0)

@@ -97,10 +97,11 @@ def encode(word: str) -> str:
 
 
 _SPACED_SYMBOLS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))|['’ʼ‘]")
+# Runs of what always stays come first: a sentence is then few matches, not one for each letter.
 _KEPT = re.compile(
-    r"(?<=\d)[.:](?=\d)|(?<!\S)\.(?=[^\W\d])|(?<!\w)[-−](?=\d)"  # 3.5 10:30 .env -5
+    rf"[%$€£¥₹°=<>\s\w{MARKS}{PAIRED}{EMOJI}\U0001f1e6-\U0001f1ff]+"
+    r"|(?<=\d)[.:](?=\d)|(?<!\S)\.(?=[^\W\d])|(?<!\w)[-−](?=\d)"  # 3.5 10:30 .env -5
     r"|(?<=\w)\+\+?(?!\w)|(?<=\w)\#(?!\w)|(?<!\w)[\#@](?=\w)"  # C++ C# #123 @handle
-    rf"|[%$€£¥₹°=<>]|[\w{MARKS}{PAIRED}{EMOJI}]|[\U0001f1e6-\U0001f1ff]"
 )
 
 
@@ -115,9 +116,11 @@ def normalized(text: str) -> str:
     >>> normalized("?!")
     '?!'
     """
-    plain = _SPACED_SYMBOLS.sub("", compatible(text).lower())
-    kept = _drop_punctuation(plain)
-    return " ".join((kept or plain).split())
+    plain = compatible(text).lower()
+    if "," in plain or "'" in plain or not plain.isascii():
+        plain = _SPACED_SYMBOLS.sub("", plain)
+    kept = _drop_punctuation(plain).split()
+    return " ".join(kept or plain.split())
 
 
 def content_hash(text: str) -> str:
