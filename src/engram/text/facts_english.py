@@ -9,7 +9,8 @@ from functools import cache
 from typing import Final
 
 from engram.text import lexicon
-from engram.text.marks import is_correction, is_negated
+from engram.text.clauses import NAME, WHO, clauses, tells
+from engram.text.marks import is_correction
 from engram.text.statement import Statement, describes, names_something, use, value
 from engram.text.technologies import known
 
@@ -19,8 +20,6 @@ _Shape = tuple[re.Pattern[str], _Build]
 _Rule = tuple[str, str, _Build]
 """Words of which a clause of this shape holds at least one, the shape, and how it is read."""
 
-_NAME = r"[A-Z][\w'-]*[\w](?: [A-Z][\w'-]*[\w]){0,2}"
-_WHO = rf"(?P<who>I|[Ww]e|{_NAME})"
 _SOFT = r"(?:(?:now|currently|actually|really|just|also|still|usually|mostly|mainly|always|both|all|only) )*"
 _HAVE = r"(?:'ve|'s| have| has)?"
 
@@ -43,9 +42,9 @@ def read(sentence: str, speaker: str) -> Iterator[Statement]:
     if not _shapes_for(sentence) or sentence.rstrip().endswith("?") or sentence.isupper():
         return
     told = _Told(speaker, sentence)
-    for clause in _clauses(sentence):
-        shapes = _shapes_for(clause) if _START.match(clause) else ()
-        if not shapes or _UNREAL.search(clause) or is_negated(clause):
+    for clause in clauses(sentence):
+        shapes = _shapes_for(clause)
+        if not shapes or not tells(clause):
             continue
         for shape, build in shapes:
             match = shape.match(clause)
@@ -63,44 +62,6 @@ def _shapes_for(text: str) -> list[_Shape]:
     if "=" in text:
         found.update(called["="])
     return [shapes[at] for at in sorted(found)]
-
-
-_START = re.compile(r"[A-Z]|we\b|my\b|our\b|the\b|call\b|people\b|this\b")
-_UNREAL = re.compile(
-    r"\b(?:if|would|could|might|may be|maybe|perhaps|wish|hopes?|wants?|wanted|should|think|guess|suppose"
-    r"|imagine"
-    r"|dream|pretend|plans?|planning|used to|was|were|had|did|ago|until|before|almost|nearly|what|why|how"
-    r"|whether)\b",
-    re.IGNORECASE,
-)
-_OPENER = re.compile(
-    r"^(?:(?:actually|correction|update|no|nope|wait|yes|yeah|ok|okay|oh|well|so|and|but|also|fyi|btw"
-    r"|by the way|now"
-    r"|(?:please )?(?:note|remember)(?: that)?|just so you know|for the record|as of (?:now|today)"
-    r"|from now on"
-    r"|these days|nowadays|currently|today|hi|hello|hey|i told you(?: that)?|you know)\b[\s,:;.!—-]*)+",
-    re.IGNORECASE,
-)
-_VERB = r"(?:live|work|like|love|use|prefer|speak|play|own)s?|has|have"
-_BREAK = re.compile(
-    r"\s*(?:[;,—]|\s-\s|\.\s)\s*(?:(?:and|but|so|while|yet)\s+)?|\s+(?:but|while)\s+"
-    rf"|\s+and\s+(?=(?:I|we|my|our|the|he|she|they|it|{_VERB})\b|[A-Z][\w'-]* (?:\w+ )?(?:is|{_VERB})\b)"
-)
-_BARE_VERB = re.compile(rf"^(?:{_VERB}|moved|switched)\b")
-_SUBJECT = re.compile(rf"^{_WHO}\b(?!'s)")
-
-
-def _clauses(sentence: str) -> Iterator[str]:
-    """The clauses of a sentence; one without a subject of its own takes the one before it."""
-    subject = ""
-    for part in _BREAK.split(sentence):
-        clause = _OPENER.sub("", part.strip(" \"'“”.!*")).strip()
-        if subject and _BARE_VERB.match(clause):
-            clause = f"{subject} {clause}"
-        found = _SUBJECT.match(clause)
-        subject = found["who"] if found else ""
-        if clause:
-            yield clause
 
 
 def _subject(match: _Match, speaker: str) -> str | None:
@@ -256,7 +217,7 @@ def _aged(match: _Match, told: _Told) -> Statement | None:
 
 _BE = r"(?:'m| am|'s| is|'re| are)"
 _VALUE = r"(?P<value>\S.*)$"
-_MINE = rf"(?P<who>[Mm]y|[Oo]ur|{_NAME}'s)"
+_MINE = rf"(?P<who>[Mm]y|[Oo]ur|{NAME}'s)"
 _ATTRIBUTE = r"(?P<attribute>[A-Za-z][\w'-]*(?: [A-Za-z][\w'-]*){0,3}?)"
 _THING = r"(?P<who>[\w'.-]+(?: [\w'.-]+){0,3}?)"
 _OF = r"(?: (?:of|for) (?P<owner>(?:the )?[\w'.-]+(?: [\w'.-]+){0,3}?))?"
@@ -269,53 +230,33 @@ _SWITCHED = r"(?P<verb>switch(?:ed|ing)|migrat(?:ed|ing)|mov(?:ed|ing)|chang(?:e
 def _did(verbs: str, predicate: str) -> _Rule:
     """What one may do with many things at once: "I like tea" and "I like coffee" are both true."""
     words = f"{verbs.replace('s?', '')}|{verbs.replace('?', '')}".replace("|", " ")
-    return words, rf"^{_WHO}{_HAVE} {_SOFT}(?:{verbs}) {_VALUE}", _plain(predicate, functional=False)
+    return words, rf"^{WHO}{_HAVE} {_SOFT}(?:{verbs}) {_VALUE}", _plain(predicate, functional=False)
 
 
 # Tried in order; the first that yields a statement ends the clause.
 _RULES: Final[tuple[_Rule, ...]] = (
-    (
-        "call Call called by",
-        rf"^(?:[Cc]all me|(?:[Mm]y friends|[Pp]eople) call me|I(?:'m| am) called|I go by) {_VALUE}",
-        _named,
-    ),
-    (
-        "speaking here",
-        r"^(?:[Tt]his is|I'm|I am) (?P<value>[A-Z][a-z]+(?: [A-Z][a-z]+)?) (?:speaking|here)$",
-        _named,
-    ),
-    ("m am s is re are", rf"^{_WHO}{_BE} (?P<value>\d{{1,3}}) ?(?:years old|yo|y/o)\b", _aged),
-    ("live lives reside resides", rf"^{_WHO} {_SOFT}(?:lives?|resides?) in {_VALUE}", _place("live in")),
-    ("living based", rf"^{_WHO}{_BE} {_SOFT}(?:living|based) in {_VALUE}", _place("live in")),
-    (
-        "work works working employed",
-        rf"^{_WHO}{_BE}? {_SOFT}(?:works?|working|employed) (?:at|for|by) {_VALUE}",
-        _place("work at"),
-    ),
-    (
-        "work works working",
-        rf"^{_WHO}{_BE}? {_SOFT}(?:works?|working) as (?P<value>an? .*)$",
-        _plain("job", functional=True),
-    ),
-    ("married", rf"^{_WHO}{_BE} {_SOFT}married to {_VALUE}", _place("married to")),
-    ("engaged", rf"^{_WHO}{_BE} {_SOFT}engaged to {_VALUE}", _place("engaged to")),
-    (
-        "located situated",
-        rf"^(?:[Tt]he )?{_THING} is {_SOFT}(?:located|situated) (?:in|at|on) {_VALUE}",
-        _place("located in"),
-    ),
-    (
-        "switched switching migrated migrating moved moving changed changing",
-        rf"^{_WHO}(?:{_HAVE}|{_BE}) {_SOFT}{_SWITCHED}(?: over)?(?: from (?P<old>.+?))? to {_VALUE}",
-        _switch,
-    ),
-    ("replaced", rf"^{_WHO}{_HAVE} {_SOFT}replaced (?P<old>.+?) (?P<verb>with|by) {_VALUE}", _switch),
-    ("use uses using", rf"^{_WHO}{_BE}? {_SOFT}(?:uses?|using) (?P<value>.+?){_ROLE}(?: now)?$", _use),
-    (
-        "prefer prefers",
-        rf"^{_WHO} {_SOFT}prefers? (?P<value>.+?)(?: (?:over|to|rather than) .*)?$",
-        _plain("prefer", functional=False),
-    ),
+    ("call Call called by",
+     rf"^(?:[Cc]all me|(?:[Mm]y friends|[Pp]eople) call me|I(?:'m| am) called|I go by) {_VALUE}", _named),
+    ("speaking here",
+     r"^(?:[Tt]his is|I'm|I am) (?P<value>[A-Z][a-z]+(?: [A-Z][a-z]+)?) (?:speaking|here)$", _named),
+    ("m am s is re are", rf"^{WHO}{_BE} (?P<value>\d{{1,3}}) ?(?:years old|yo|y/o)\b", _aged),
+    ("live lives reside resides", rf"^{WHO} {_SOFT}(?:lives?|resides?) in {_VALUE}", _place("live in")),
+    ("living based", rf"^{WHO}{_BE} {_SOFT}(?:living|based) in {_VALUE}", _place("live in")),
+    ("work works working employed",
+     rf"^{WHO}{_BE}? {_SOFT}(?:works?|working|employed) (?:at|for|by) {_VALUE}", _place("work at")),
+    ("work works working",
+     rf"^{WHO}{_BE}? {_SOFT}(?:works?|working) as (?P<value>an? .*)$", _plain("job", functional=True)),
+    ("married", rf"^{WHO}{_BE} {_SOFT}married to {_VALUE}", _place("married to")),
+    ("engaged", rf"^{WHO}{_BE} {_SOFT}engaged to {_VALUE}", _place("engaged to")),
+    ("located situated",
+     rf"^(?:[Tt]he )?{_THING} is {_SOFT}(?:located|situated) (?:in|at|on) {_VALUE}", _place("located in")),
+    ("switched switching migrated migrating moved moving changed changing",
+     rf"^{WHO}(?:{_HAVE}|{_BE}) {_SOFT}{_SWITCHED}(?: over)?(?: from (?P<old>.+?))? to {_VALUE}", _switch),
+    ("replaced", rf"^{WHO}{_HAVE} {_SOFT}replaced (?P<old>.+?) (?P<verb>with|by) {_VALUE}", _switch),
+    ("use uses using", rf"^{WHO}{_BE}? {_SOFT}(?:uses?|using) (?P<value>.+?){_ROLE}(?: now)?$", _use),
+    ("prefer prefers",
+     rf"^{WHO} {_SOFT}prefers? (?P<value>.+?)(?: (?:over|to|rather than) .*)?$",
+     _plain("prefer", functional=False)),
     _did("likes?", "like"),
     _did("loves?|adores?", "love"),
     _did("enjoys?", "enjoy"),
@@ -327,25 +268,17 @@ _RULES: Final[tuple[_Rule, ...]] = (
     _did("visited", "visited"),
     _did("bought|purchased", "bought"),
     _did("adopted", "adopted"),
-    (
-        "have has",
-        rf"^{_WHO} {_SOFT}(?:have|has) (?P<value>(?:an?|two|three|four|five|\d+|many|several) .*)$",
-        _plain("have", functional=False),
-    ),
-    (
-        "is",
-        rf"^(?P<who>{_NAME}) is (?P<owner>[Mm]y|[Oo]ur|{_NAME}'s) (?P<attribute>[a-z][\w-]*(?: [a-z]+)?)$",
-        _kin,
-    ),
+    ("have has",
+     rf"^{WHO} {_SOFT}(?:have|has) (?P<value>(?:an?|two|three|four|five|\d+|many|several) .*)$",
+     _plain("have", functional=False)),
+    ("is",
+     rf"^(?P<who>{NAME}) is (?P<owner>[Mm]y|[Oo]ur|{NAME}'s) (?P<attribute>[a-z][\w-]*(?: [a-z]+)?)$", _kin),
     (_EQUAL_WORDS, rf"^{_MINE} {_ATTRIBUTE} {_SOFT}{_EQUALS} {_VALUE}", _owned),
     ("s", rf"^{_MINE} {_ATTRIBUTE}'s {_SOFT}(?P<value>[A-Z\d].*)$", _owned),
     (_EQUAL_WORDS, rf"^[Tt]he {_ATTRIBUTE}{_OF} {_SOFT}(?:{_EQUALS}|is on|is at) {_VALUE}", _the),
-    (
-        "m am is",
-        rf"^(?P<who>I|{_NAME})(?:'m| am| is) {_SOFT}(?P<value>an? [a-z].*)$",
-        _plain("is a", functional=False),
-    ),
-)
+    ("m am is",
+     rf"^(?P<who>I|{NAME})(?:'m| am| is) {_SOFT}(?P<value>an? [a-z].*)$", _plain("is a", functional=False)),
+)  # fmt: skip
 
 
 @cache

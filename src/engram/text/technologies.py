@@ -61,9 +61,13 @@ def vocabulary() -> dict[str, Technology]:
 @lru_cache(maxsize=1 << 6)
 def _mentioned(text: str) -> tuple[Technology, ...]:
     reach = _reach()
-    if text.isascii() and reach.keys().isdisjoint(_PLAIN_TOKEN.findall(text.lower())):
-        return ()
-    spans = [match.span() for match in _TOKEN.finditer(text)]
+    if text.isascii():
+        lower = text.lower()
+        if reach.keys().isdisjoint(_PLAIN_TOKEN.findall(lower)):
+            return ()
+        spans = [match.span() for match in _PLAIN_TOKEN.finditer(lower)]
+    else:
+        spans = [match.span() for match in _TOKEN.finditer(text)]
     found: dict[str, Technology] = {}
     skip_to = 0
     for at, (start, end) in enumerate(spans):
