@@ -29,6 +29,8 @@ def classify(
     ('preference', 'semantic', 'fact')
     >>> classify("Yesterday we deployed v2 to production")
     ('moment', 'episodic', 'narrative')
+    >>> classify("The server is called heron and listens on port 8443")
+    ('fact', 'semantic', 'fact')
     >>> classify("To release: run the tests, then tag the commit")
     ('procedure', 'procedural', 'procedure')
     """
@@ -48,7 +50,7 @@ def category_of(text: str, tags: Sequence[str] = ()) -> str:
             return category
     if is_correction(text):
         return "correction"
-    if _happened_at(plain) or lexicon.found("past", plain):
+    if _happened_at(plain) or _is_over(plain):
         return "moment"
     return "fact" if _STATES.search(plain) else "general"
 
@@ -73,7 +75,7 @@ def kind_of(text: str, category: str = "general", tags: Sequence[str] = ()) -> s
             return _TAG_KINDS.get(tag.lower(), tag.lower())
     if _CODEBASE.search(text):
         return "codebase"
-    if lexicon.found("past", plain):
+    if _is_over(plain):
         return "episodic"
     return "semantic" if lexicon.found("habits", plain) or category == "fact" else "episodic"
 
@@ -94,7 +96,14 @@ def _happened_at(plain: str) -> bool:
     placed = lexicon.found("times", plain) or lexicon.found("dated", plain)
     if not placed or lexicon.found("recurring", plain):
         return False
-    return lexicon.found("past", plain) or _DAY.search(plain) is not None
+    return _is_over(plain) or _DAY.search(plain) is not None
+
+
+def _is_over(plain: str) -> bool:
+    """Whether the text tells of a past action; "is called", "are made of" say what is so now."""
+    if not lexicon.found("past", plain):
+        return False
+    return lexicon.found("past", _PARTICIPLE.sub(" is ", plain))
 
 
 _KINDS: Final = frozenset({"episodic", "semantic", "procedural", "codebase"})
@@ -119,6 +128,9 @@ _TAG_KINDS: Final = {
     "event": "episodic", "meeting": "episodic", "log": "episodic", "episode": "episodic",
 }  # fmt: skip
 
+_PARTICIPLE = re.compile(
+    r"\b(?:is|are)(?: (?:also|now|still|usually|often|always|currently|not))? (?!(?:was|were|had|did)\b)\w+"
+)
 _DAY = re.compile(
     r"\b(?:today|tonight|yesterday|tomorrow|last|next|this)\b|[今昨明前后]天|[上下这]个?(?:周|月|星期)"
     r"|[去今明]年"
