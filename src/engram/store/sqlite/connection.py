@@ -20,7 +20,8 @@ CIPHER = "chacha20"
 KEY_BYTES = 32
 LOG_LIMIT_BYTES = 16 * 1024 * 1024
 """The write-ahead log is cut back to this after a checkpoint."""
-CHECKPOINT_PAGES = 2_000
+CHECKPOINT_PAGES = 4_000
+"""Changed pages after which the log is brought into the file: the writer waits for the disk then."""
 RETRY_S = 0.01
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
+from json.encoder import encode_basestring
 from typing import Any
 
 from engram.model.axes import Kind, Layer, Lifecycle, Policy, Priority, Status, Tier, Type, Verification
@@ -134,8 +135,8 @@ def to_row(memory: Memory, scope: int) -> tuple[Any, ...]:
         memory.version,
         memory.tier.value,
         memory.content,
-        to_json(memory.tags),
-        to_json(memory.entities),
+        names_to_json(memory.tags),
+        names_to_json(memory.entities),
         to_json(dict(memory.details)),
         forms.summary,
         forms.key_fact,
@@ -152,6 +153,11 @@ def to_json(value: object) -> str:
     if not value and isinstance(value, dict | tuple):
         return "{}" if isinstance(value, dict) else "[]"
     return _ENCODER.encode(value)
+
+
+def names_to_json(names: Iterable[str]) -> str:
+    """The same of texts only, which needs no look at what each of them is."""
+    return f"[{', '.join(map(encode_basestring, names))}]"
 
 
 def as_list(values: Iterable[object]) -> str:

@@ -188,9 +188,9 @@ def last_of_session(db: Db, session: str, scope: int) -> tuple[str, int] | None:
 
 def _put_tags(db: Db, row: int, tags: Sequence[str]) -> None:
     if tags:
-        db.execute(ADD_TAGS, (row, records.to_json(tags)))
+        db.execute(ADD_TAGS, (row, records.names_to_json(tags)))
 
 
 def _put_mentions(db: Db, row: int, names: Sequence[str]) -> None:
     if names:
-        db.execute(ADD_MENTIONS, (row, records.to_json(tuple(map(str.casefold, names)))))
+        db.execute(ADD_MENTIONS, (row, records.names_to_json(map(str.casefold, names))))

@@ -79,6 +79,7 @@ class Places:
         self._lock = threading.Lock()
         self._newest = -1
         self._scopes: list[tuple[int, int, Scope]] = []
+        self._numbers: dict[Scope, tuple[int, int]] = {}
         self._reaches: dict[Access, Reach] = {}
 
     def reach(self, db: Db, access: Access) -> Reach:
@@ -94,10 +95,15 @@ class Places:
                 found = self._reaches[access] = _resolve(self._scopes, access)
             return found
 
+    def numbers(self, scope: Scope) -> tuple[int, int] | None:
+        """Numbers of the scope and its namespace, if some reader has seen them on disk."""
+        return self._numbers.get(scope)
+
     def _refresh(self, db: Db) -> None:
         newest = ask_value(db, NEWEST)
         if newest != self._newest:
             self._scopes = [(id_, namespace, Scope(*parts)) for id_, namespace, *parts in ask(db, ALL)]
+            self._numbers = {scope: (id_, namespace) for id_, namespace, scope in self._scopes}
             self._reaches.clear()
             self._newest = newest
 

@@ -44,7 +44,7 @@ class SqliteStore:
         self._opener = opener
         self._writer = writer
         self._readers = Readers(opener)
-        places = Places()
+        self._places = places = Places()
         self.memories = SqliteMemories(self._readers, places)
         self.texts = SqliteTexts(self._readers, places, opener.settings)
         self.vectors = SqliteVectors(self._readers, writer)
@@ -98,7 +98,7 @@ class SqliteStore:
 
     def _task(self, work: Callable[[Unit], T], actor: str) -> Callable[[Db], T]:
         def task(db: Db) -> T:
-            unit = SqliteUnit(db, self._opener.clock, actor)
+            unit = SqliteUnit(db, self._places, self._opener.clock, actor)
             result = work(unit)
             unit.finish()
             return result

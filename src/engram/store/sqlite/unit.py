@@ -17,6 +17,7 @@ from engram.store.sqlite import ledger, opinions, relations, rows, scopes, texts
 from engram.store.sqlite.ledger import Difference, Happening
 from engram.store.sqlite.memories import by_id
 from engram.store.sqlite.query import Db, Line
+from engram.store.sqlite.scopes import Places
 
 INDEXED_AT_ONCE = 1_000
 """New memories whose words are held back at most."""
@@ -25,8 +26,9 @@ INDEXED_AT_ONCE = 1_000
 class SqliteUnit:
     """Implements `ports.Unit`. Lives inside the writer's thread, for one piece of work."""
 
-    def __init__(self, db: Db, clock: Clock, actor: str) -> None:
+    def __init__(self, db: Db, seen: Places, clock: Clock, actor: str) -> None:
         self._db = db
+        self._seen = seen
         self._clock = clock
         self._actor = actor
         self._places: dict[Scope, tuple[int, int]] = {}
@@ -167,16 +169,17 @@ class SqliteUnit:
 
     def _known_place(self, scope: Scope) -> tuple[int, int] | None:
         """The same of a scope that may never have been written to."""
-        place = self._places.get(scope) or scopes.find(self._db, scope)
+        place = self._places.get(scope) or self._seen.numbers(scope) or scopes.find(self._db, scope)
         if place is not None:
             self._places[scope] = place
         return place
 
     def _place(self, scope: Scope) -> tuple[int, int]:
         """Numbers of a scope and its namespace."""
-        if scope not in self._places:
-            self._places[scope] = scopes.find_or_add(self._db, scope)
-        return self._places[scope]
+        place = self._places.get(scope)
+        if place is None:
+            place = self._places[scope] = self._seen.numbers(scope) or scopes.find_or_add(self._db, scope)
+        return place
 
     def _tell(
         self, verb: Verb, memory: Memory, because: str, related: str = "", change: Difference | None = None

@@ -204,7 +204,7 @@ def drop(db: Db, row: int) -> None:
 
 def _quantized(one: Floats) -> tuple[NDArray[np.int8], Floats]:
     """What `quantize` makes of a table with this one row. A plain vector takes a shorter way."""
-    largest = np.abs(one).max(initial=0.0)
+    largest = np.maximum.reduce(np.abs(one), initial=0.0)
     if not PLAIN_FROM < largest < PLAIN_TO:
         return quantize(one[np.newaxis])
     scale = largest / np.float32(STEPS)
