@@ -86,7 +86,7 @@ class TextConfig:
     """How words are ranked."""
 
     k1: float = number(0.9, 0, 5, "how much a repeated word adds (BM25)", "measured")
-    b: float = number(0.4, 0, 1, "how much long memories are held back (BM25)", "measured")
+    b: float = number(0.6, 0, 1, "how much long memories are held back (BM25)", "measured")
     cue_weight: float = number(
         1.0, 0, 2, "what a cue word (speaker, date, tag) counts against a content word", "measured"
     )

@@ -117,3 +117,12 @@ def test_another_project_is_another_memory(shell: Shell) -> None:
 
     assert shell.json("recall", "launch code name", "--project", "gemini", code=1)["hits"] == []
     assert shell.json("--project", "apollo", "recall", "launch code name")["hits"]
+
+
+def test_sessions_can_be_ranked_instead_of_hits(shell: Shell) -> None:
+    for session, said in (("s1", "The cello is old"), ("s1", "We tuned the cello"), ("s2", "A cello!")):
+        shell.remember(said, "--session", session, "--speaker", "Ann")
+
+    answer = shell.json("recall", "cello", "--sessions", "--min-relevance", "0")
+    assert [one["session"] for one in answer["sessions"]] == ["s1", "s2"]
+    assert "s1" in shell.says("recall", "cello", "--sessions", "--min-relevance", "0").splitlines()[1]

@@ -255,3 +255,16 @@ def test_a_single_result_has_the_full_score(memory: Engram) -> None:
 
     assert len(only) == 1
     assert only[0].score == 1.0
+
+
+def test_sessions_are_ranked_by_their_best_turns(memory: Engram) -> None:
+    for session, said in (
+        ("s1", "The cello is old"),
+        ("s1", "We tuned the cello"),
+        ("s2", "A cello!"),
+        ("s3", "Tea"),
+    ):
+        memory.remember(said, speaker="Ann", session=session, source="session")
+
+    names = [name for name, _ in memory.recall("cello", min_relevance=0.0, limit=50).sessions]
+    assert names[:2] == ["s1", "s2"]

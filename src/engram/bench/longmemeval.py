@@ -17,6 +17,7 @@ from engram.bench.cases import Ask, Document, Entry, Haystack, read_json
 from engram.errors import InvalidInput
 from engram.model.draft import Draft
 from engram.model.memory import CONTENT_LIMIT
+from engram.model.recall import roll_up
 
 LIMIT = 100
 """How many turns are asked for, so that enough sessions come together."""
@@ -40,7 +41,7 @@ def load(path: Path, limit: int | None = None, turns: str = "all") -> list[Hayst
 
 
 def by_session(ranking: Sequence[Entry]) -> tuple[Entry, ...]:
-    """A ranking of turns as a ranking of their sessions: by the best turn, equal ones by the sum of all.
+    """A ranking of turns as a ranking of their sessions, rolled up as `Recall.sessions` does it.
 
     >>> turns = [Entry(frozenset({"a"}), 0.9), Entry(frozenset({"b"}), 0.9), Entry(frozenset({"b"}), 0.1)]
     >>> [sorted(entry.documents) for entry in by_session(turns)]
@@ -50,8 +51,9 @@ def by_session(ranking: Sequence[Entry]) -> tuple[Entry, ...]:
     for entry in ranking:
         for session in sorted(entry.documents):
             scores.setdefault(session, []).append(entry.score)
-    order = sorted(scores, key=lambda session: (max(scores[session]), sum(scores[session])), reverse=True)
-    return tuple(Entry(frozenset({session}), max(scores[session])) for session in order)
+    rolled = {session: roll_up(found) for session, found in scores.items()}
+    order = sorted(rolled, key=lambda session: -rolled[session])
+    return tuple(Entry(frozenset({session}), rolled[session]) for session in order)
 
 
 def pieces(text: str, limit: int = CONTENT_LIMIT) -> list[str]:

@@ -45,10 +45,11 @@ _KNOWN = {setting.name: setting.known for setting in settings()}
 @click.option("--min-relevance", type=float, metavar="0..1", help="Leave out what fits worse.")
 @click.option("--archived", "include_archived", is_flag=True, help="Look among archived memories too.")
 @click.option("--dry", is_flag=True, help="Leave no trace: nothing counts as used.")
+@click.option("--sessions", is_flag=True, help="Rank the sessions the hits come from, not the hits.")
 @click.option("--as-session", default="", metavar="NAME", help="The session this use counts for.")
 @filter_options
 @pass_run
-def recall(run: Run, query: tuple[str, ...], as_session: str, **options: Any) -> None:
+def recall(run: Run, query: tuple[str, ...], as_session: str, *, sessions: bool, **options: Any) -> None:
     """Find what answers a question.
 
     Words need no quotation marks; `-` reads it from stdin. When nothing fits, nothing comes back and
@@ -58,7 +59,10 @@ def recall(run: Run, query: tuple[str, ...], as_session: str, **options: Any) ->
     filters = filters_from(options)
     with run.open() as memory:
         answer = memory.recall(question, scope=run.scope, filters=filters, session=as_session, **options)
-    say_recall(run, answer, explain=options["explain"])
+    if sessions:
+        say_sessions(run, answer)
+    else:
+        say_recall(run, answer, explain=options["explain"])
     if not answer.hits:
         raise click.exceptions.Exit(NOT_FOUND)
 
@@ -77,6 +81,22 @@ def say_recall(run: Run, answer: Recall, *, explain: bool = False) -> None:
         say(run, hit_table(answer, answer.at or run.clock.now()), _footer(answer))
     else:
         say(run, text(("nothing fits. ", "bold"), ("`--explain` says what was left out and why.", "dim")))
+
+
+def say_sessions(run: Run, answer: Recall) -> None:
+    """The sessions that answer, best first."""
+    found = answer.sessions
+    if run.json:
+        say_json({"sessions": [{"session": name, "score": score} for name, score in found]})
+    elif run.quiet:
+        say(run, *(shown(name) for name, _ in found))
+    else:
+        best = max((score for _, score in found), default=0.0) or 1.0
+        rows = [
+            (text((str(place), "dim")), f"{score:.2f}", text((bar(score / best), "green")), line(name))
+            for place, (name, score) in enumerate(found, 1)
+        ]
+        say(run, table(("#", "score", "", "session"), rows))
 
 
 def hit_table(answer: Recall, now: datetime) -> Table:

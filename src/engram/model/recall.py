@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -120,6 +120,16 @@ class Recall:
     """Milliseconds a step, in order."""
     at: datetime | None = None
 
+    @property
+    def sessions(self) -> tuple[tuple[str, float], ...]:
+        """The sessions the hits come from with their scores, best first."""
+        scores: dict[str, list[float]] = {}
+        for hit in self.hits:
+            if hit.memory.session:
+                scores.setdefault(hit.memory.session, []).append(hit.score)
+        rolled = ((session, roll_up(found)) for session, found in scores.items())
+        return tuple(sorted(rolled, key=lambda one: -one[1]))
+
     def __iter__(self) -> Iterator[Hit]:
         return iter(self.hits)
 
@@ -128,3 +138,13 @@ class Recall:
 
     def __getitem__(self, place: int) -> Hit:
         return self.hits[place]
+
+
+def roll_up(scores: Iterable[float]) -> float:
+    """How well a session answers: by its three best turns, each counting half as much as the one before.
+
+    >>> roll_up([0.2, 1.0, 0.5, 0.5])
+    1.375
+    """
+    best = sorted(scores, reverse=True)[:3]
+    return sum(score * 0.5**place for place, score in enumerate(best))
