@@ -120,6 +120,8 @@ class SqliteMemories:
 
     def read(self, keys: Sequence[int]) -> dict[int, Memory]:
         """The records of keys that a search has already allowed."""
+        if len(keys) == 0:
+            return {}
         with self._readers.lend() as db:
             lines = ask(db, BY_KEYS, {"keys": records.as_list(map(int, keys))})
         return dict(map(records.from_row, lines))
