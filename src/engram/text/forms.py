@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
@@ -107,17 +108,21 @@ def _width(text: str) -> int:
     return len(text) if text.isascii() else len(text) + len(_PAIRED.findall(text))
 
 
-def _best_first(parts: list[str]) -> list[int]:
+def _best_first(parts: list[str]) -> Sequence[int]:
     """Places of the parts, the most telling first: frequent words, numbers and names count."""
-    if len(parts) == 1:
-        return [0]
+    return (0,) if len(parts) == 1 else _ranked(tuple(parts))
+
+
+@lru_cache(maxsize=1 << 4)
+def _ranked(parts: tuple[str, ...]) -> tuple[int, ...]:
+    """Kept for a moment: the summary and the key fact ask the same."""
     words = [content_words(part) for part in parts]
     spread = Counter(word for found in words for word in found)
     scores = [
         sum(spread[word] for word in found) ** 0.5 + _weight(part)
         for part, found in zip(parts, words, strict=True)
     ]
-    return sorted(range(len(parts)), key=lambda at: (-scores[at], at))
+    return tuple(sorted(range(len(parts)), key=lambda at: (-scores[at], at)))
 
 
 def _weight(part: str) -> float:
