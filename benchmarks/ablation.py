@@ -1,0 +1,68 @@
+"""What each idea of recall is worth: one part is switched off at a time, and LoCoMo is asked again.
+
+    python benchmarks/ablation.py --data FILE > benchmarks/results/locomo-ablation.md
+
+Runs `engram bench locomo` once a line, so a line can be checked by hand with the settings it names.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+from typing import Any
+
+VARIANTS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("as shipped", ()),
+    ("words only", ("recall.vector_weight=0",)),
+    ("meaning only", ("recall.text_weight=0",)),
+    ("no neighbouring turns", ("recall.next_share=0", "recall.previous_share=0", "recall.answer_share=0")),
+    ("a question lends no more than another turn", ("recall.answer_share=0",)),
+    ("no help from the session", ("recall.session_share=0",)),
+    ("the speaker's name counts for nothing more", ("recall.speaker_gain=1",)),
+    ("speaker and date are no cue words", ("text.cue_weight=0",)),
+    ("no reranking", ("recall.rerank=none",)),
+    (
+        "words only, none of the rest",
+        (
+            "recall.vector_weight=0",
+            "recall.next_share=0",
+            "recall.previous_share=0",
+            "recall.answer_share=0",
+            "recall.session_share=0",
+            "recall.speaker_gain=1",
+        ),
+    ),
+)
+CATEGORIES = ("multi-hop", "temporal", "open-domain", "single-hop", "adversarial")
+
+
+def main() -> None:
+    """Run all variants and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", required=True)
+    data = parser.parse_args().data
+    print("# What each idea is worth on LoCoMo (development half, base install)\n")
+    print("`python benchmarks/ablation.py --data FILE`; evidence recall, n = 1,018 questions.\n")
+    print("| variant | R@5 | R@10 | R@20 | " + " | ".join(CATEGORIES) + " (R@10) | settings |")
+    print("|---|---|---|---|" + "---|" * (len(CATEGORIES) + 1))
+    for name, settings in VARIANTS:
+        print(_row(name, settings, _run(data, settings)), flush=True)
+
+
+def _run(data: str, settings: tuple[str, ...]) -> dict[str, Any]:
+    switches = [word for setting in settings for word in ("--set", setting)]
+    command = [sys.executable, "-m", "engram", "bench", "locomo", "--data", data, "--json", *switches]
+    answer: dict[str, Any] = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+    return answer
+
+
+def _row(name: str, settings: tuple[str, ...], found: dict[str, Any]) -> str:
+    whole = [f"{found[f'recall@{k}']:.3f}" for k in (5, 10, 20)]
+    parts = [f"{found['by_category'][category]['recall@10']:.3f}" for category in CATEGORIES]
+    return f"| {name} | {' | '.join([*whole, *parts])} | {' '.join(f'`{one}`' for one in settings)} |"
+
+
+if __name__ == "__main__":
+    main()
