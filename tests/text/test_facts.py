@@ -126,3 +126,14 @@ def test_any_text_can_be_read(text: str) -> None:
 
 def test_a_pronoun_is_nobody_in_particular_in_chinese_either() -> None:
     assert facts("张伟是我的表弟，其年龄是36岁。") == []
+
+
+def test_an_attribute_belongs_to_its_owner() -> None:
+    uncle, aunt = facts("我叔叔的生日是5月3日"), facts("我婶婶的生日是6月3日")
+
+    assert uncle[0].subject != aunt[0].subject
+    assert [(fact.subject, fact.predicate) for fact in facts("会议的地点是北京")] == [("会议", "location")]
+
+
+def test_a_description_of_someone_takes_nothings_place() -> None:
+    assert not any(fact.functional for fact in facts("我的上司是南京人"))

@@ -44,7 +44,8 @@ def _read_clause(clause: str, speaker: str, *, changed: bool) -> Iterator[Statem
         found = _value(match["value"]) if match else None
         if match is None or found is None:
             continue
-        subject = _subject(match.groupdict().get("who"), speaker)
+        who = match.groupdict().get("who")
+        subject = _owner(who, speaker) if predicate == "attribute" else _subject(who, speaker)
         fact = _fact(match, subject, predicate, found, functional=functional, changed=changed)
         if fact:
             yield fact
@@ -61,18 +62,30 @@ def _fact(
     attribute = match["attribute"]
     known = _attributes().get(attribute)
     if subject is None:
+        if match.groupdict().get("who"):
+            return None
         return Statement(attribute, "is", found, functional=True) if known else _compound(attribute, found)
     one_valued = known or attribute.startswith("最喜欢的")
-    return Statement(subject, known or attribute, found, functional=True) if one_valued else None
+    # 我的上司是南京人 describes the boss and names nobody: it takes nothing's place.
+    return Statement(subject, known or attribute, found, known not in _ROLES) if one_valued else None
 
 
 def _compound(attribute: str, found: str) -> Statement | None:
     """会议时间 is the time of the 会议."""
     for noun in sorted(_attributes(), key=len, reverse=True):
         owner = attribute.removesuffix(noun).removesuffix("的")
-        if owner != attribute and owner and owner[0] not in "这那我你他她它您其该此某":
+        if owner != attribute and owner and owner[0] not in _POINTERS:
             return Statement(owner, _attributes()[noun], found, functional=True)
     return None
+
+
+def _owner(who: str | None, speaker: str) -> str | None:
+    """Whose attribute it is: the speaker's, someone's of theirs (我叔叔), or anything's with a name."""
+    if who is None or who in {"我", "我们", "俺", "咱们"}:
+        return None if who is None else speaker
+    if who[0] == "我":
+        return f"{speaker}'s {who[1:].removeprefix('的')}"
+    return None if who[0] in _POINTERS else who
 
 
 def _subject(who: str | None, speaker: str) -> str | None:
@@ -83,6 +96,8 @@ def _subject(who: str | None, speaker: str) -> str | None:
     return who
 
 
+_POINTERS: Final = frozenset("这那我你他她它您其该此某")
+_ROLES: Final = frozenset({"boss", "manager", "wife", "husband", "girlfriend", "boyfriend"})
 _NO_NAMES: Final = frozenset(
     {"大家", "有人", "别人", "自己", "今天", "明天", "昨天", "人们", "老师", "同学", "朋友"}
 )
@@ -105,6 +120,7 @@ def _attributes() -> dict[str, str]:
 
 _COPULA = rf"{_NOW}(?:是|叫做|叫|为|改成{_DONE}|改为{_DONE}|换成{_DONE}|改到{_DONE}|变成{_DONE}|[:：])"
 _VALUE = r"(?P<value>.+)$"
+_MINE = rf"(?P<who>我的?(?!最)[{HAN}]{{1,3}})"
 _TURNED = rf"(?:换成|换到|改成|改用|切换到|迁移到){_DONE}"
 _RULES: Final = (
     (rf"^(?:请)?(?:叫我|喊我){_VALUE}", "name", True),
@@ -119,6 +135,7 @@ _RULES: Final = (
     (rf"^{_WHO}{_NOW}(?:买了|购买了){_VALUE}", "bought", False),
     (rf"^{_WHO}{_NOW}(?:去过|到过|参观了){_VALUE}", "visited", False),
     (rf"^{_WHO}{_NOW}会(?:说|讲){_VALUE}", "speak", False),
+    (rf"^{_MINE}的(?P<attribute>[{HAN}]{{1,6}}?){_COPULA}{_VALUE}", "attribute", True),
     (rf"^{_WHO}的(?P<attribute>最喜欢的[{HAN}]{{1,4}}|[{HAN}]{{1,6}}?){_COPULA}{_VALUE}", "attribute", True),
     (rf"^{_WHO}(?P<attribute>最喜欢的[{HAN}]{{1,4}}){_COPULA}{_VALUE}", "attribute", True),
     (rf"^(?:这个|那个|我们的)?(?P<attribute>[{HAN}]{{2,6}}?){_COPULA}{_VALUE}", "attribute", True),

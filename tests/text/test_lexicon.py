@@ -1,0 +1,36 @@
+"""Word lists: turning a text away early must never change the answer."""
+
+from __future__ import annotations
+
+import pytest
+
+from engram.bench.sentences import sentences
+from engram.text import lexicon
+
+FILES = ("categories", "corrections", "negations", "past", "habits", "times", "dated", "recurring")
+TEXTS = (
+    "i no longer use vim; actually, i switched from vim to helix last week",
+    "please always run the tests before you deploy, never on fridays",
+    "we decided to keep invoices in postgresql because the accountants need sql",
+    "i'll call her by friday, i promised. my birthday is in may",
+    "to deploy: run the tests, first tag the release, then push the tag",
+    "she prefers tea and hates coffee; i'd rather stay than go",
+    "he lives in berlin, works at acme and is married to ines",
+    "every monday we meet at noon. yesterday we met anna two days ago on 3 may 2024",
+    "what is the plan? how to install it: step 1, open the box",
+    "不再使用vim，改用helix了。我决定明天之前完成，必须每天跑测试",
+    "我叫小李，我喜欢绿茶。昨天我们去了上海，步骤：首先打开，然后关闭",
+)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_turning_away_early_changes_no_answer(name: str) -> None:
+    made_up = sentences(5)
+    texts = [*TEXTS, *(next(made_up).lower() for _ in range(300))]
+    for heading in lexicon.headings(name):
+        whole = lexicon.pattern(name, heading)
+        for text in texts:
+            assert lexicon.found(name, text, under=heading) == (whole.search(text) is not None), (
+                heading,
+                text,
+            )
