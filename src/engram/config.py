@@ -90,7 +90,7 @@ class TextConfig:
     cue_weight: float = number(
         1.0, 0, 2, "what a cue word (speaker, date, tag) counts against a content word", "measured"
     )
-    rows_cap: int = number(3_000, 100, 1_000_000, "matching rows a search may touch", "design")
+    rows_cap: int = number(1_500, 100, 1_000_000, "matching rows a search may touch", "design")
     share_cap: float = number(0.005, 0, 1, "the same as a share of all memories, if that is more", "design")
 
 

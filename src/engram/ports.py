@@ -146,6 +146,10 @@ class Memories(Protocol):
         """The records of keys that a search has already allowed. Missing keys are left out."""
         ...
 
+    def endings(self, keys: Sequence[int], length: int) -> dict[int, str]:
+        """The last characters of each content: what it takes to see whether a turn asks something."""
+        ...
+
     def keys(self, ids: Sequence[str]) -> dict[str, int]:
         """The keys of full ids. Missing ids are left out."""
         ...

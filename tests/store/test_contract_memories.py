@@ -270,3 +270,10 @@ def test_readers_see_what_was_selected(store: Store) -> None:
     keys = store.memories.select(view(tags_any=frozenset({"x"})), 10)
     assert keys is not None
     assert contents_of(store, keys) == [wanted.content]
+
+
+def test_the_endings_of_contents_are_read_by_key(store: Store) -> None:
+    short, long = add(store, "Why?"), add(store, "It rained. 今天下雨了吗？")
+    keys = [key_of(store, short), key_of(store, long)]
+    assert store.memories.endings(keys, 4) == {keys[0]: "Why?", keys[1]: "雨了吗？"}
+    assert store.memories.endings([], 4) == {}

@@ -34,8 +34,8 @@ def lend(candidates: dict[int, Candidate], plan: Planned, tools: Tools) -> None:
 
 
 def _asking(keys: list[int], tools: Tools) -> set[int]:
-    records = tools.store.memories.read(keys) if keys else {}
-    return {key for key, memory in records.items() if asks(memory.content)}
+    endings = tools.store.memories.endings(keys, QUESTION_TAIL) if keys else {}
+    return {key for key, ending in endings.items() if asks(ending)}
 
 
 def asks(content: str) -> bool:

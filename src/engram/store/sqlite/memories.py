@@ -27,6 +27,12 @@ BY_ID = records.select("""
 WHERE m.id = :id
 """)
 
+ENDINGS = """
+SELECT row, substr(content, -:length)
+FROM memories
+WHERE row IN (SELECT value FROM json_each(:keys))
+"""
+
 BY_KEYS = records.select("""
 WHERE m.row IN (SELECT value FROM json_each(:keys))
 """)
@@ -125,6 +131,11 @@ class SqliteMemories:
         with self._readers.lend() as db:
             lines = ask(db, BY_KEYS, {"keys": records.as_list(map(int, keys))})
         return dict(map(records.from_row, lines))
+
+    def endings(self, keys: Sequence[int], length: int) -> dict[int, str]:
+        """The last characters of each content."""
+        with self._readers.lend() as db:
+            return dict(ask(db, ENDINGS, {"keys": records.as_list(map(int, keys)), "length": length}))
 
     def keys(self, ids: Sequence[str]) -> dict[str, int]:
         """The keys of full ids."""

@@ -30,7 +30,7 @@ class StoreSettings:
     """32 raw bytes turn the file into a vault; derive them from a passphrase once, outside."""
     candidates: int = 200
     """How many memories the text index names before they are ranked by all words."""
-    rows_cap: int = 3_000
+    rows_cap: int = 1_500
     """How many matching rows a text search may touch, or `share_cap` of the file if that is more."""
     share_cap: float = 0.005
     cue_weight: float = 0.5

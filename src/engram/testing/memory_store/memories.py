@@ -53,6 +53,10 @@ class MemoryRecords:
         records = self._tables().records
         return {int(key): records[int(key)] for key in keys if int(key) in records}
 
+    def endings(self, keys: Sequence[int], length: int) -> dict[int, str]:
+        """The last characters of each content."""
+        return {key: memory.content[-length:] for key, memory in self.read(keys).items()}
+
     def keys(self, ids: Sequence[str]) -> dict[str, int]:
         """Keys by id."""
         known = self._tables().keys
