@@ -36,6 +36,8 @@ class Lines:
     signatures: NDArray[np.uint8] | None = None
     rows: NDArray[np.float32] | None = None
     lengths: NDArray[np.float32] | None = None
+    sketches: NDArray[np.uint8] | None = None
+    """Signatures of rows held in memory, made here: for a quick first look."""
 
     def arrays(self) -> Iterator[tuple[str, Array]]:
         """Those that are there, by name."""
@@ -103,6 +105,7 @@ class Columns:
         """Let go of the vectors themselves."""
         self._growing.pop("rows", None)
         self._growing.pop("lengths", None)
+        self._growing.pop("sketches", None)
 
     def _is_behind(self, keys: NDArray[np.int64]) -> bool:
         """Whether these keys are in order and all come after the last one."""

@@ -19,8 +19,12 @@ from engram.index.ranking import lengths
 from engram.model.vectors import Space
 from engram.ports import IndexStats, Store, VectorChanges
 from engram.vectors.quantize import restore
+from engram.vectors.signatures import sign
+from engram.vectors.similarity import unit
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from engram.ports import Floats
 
 BATCH = 10_000
@@ -42,6 +46,7 @@ class Follower:
         self._columns: Columns | None = None
         self._upto = 0
         self._signing: Thread | None = None
+        self._lean: Floats | None = None
 
     def lines(self) -> Lines:
         """The copy, as of now."""
@@ -97,6 +102,7 @@ class Follower:
                 signatures=np.zeros((0, width), dtype=np.uint8) if signed else None,
                 rows=np.zeros((0, self._space.dims), dtype=np.float32) if holds_rows else None,
                 lengths=np.zeros(0, dtype=np.float32) if holds_rows else None,
+                sketches=np.zeros((0, width), dtype=np.uint8) if holds_rows else None,
             )
         )
         return self._columns
@@ -127,7 +133,14 @@ class Follower:
         places = new.places(found.keys[order])
         picked = {name: array[places] for name, array in new.arrays()}
         rows = found.rows[order].astype(np.float32)
-        return Lines(**(picked | {"rows": rows, "lengths": lengths(rows)}))
+        sketches = self.sketch(unit(rows))
+        return Lines(**(picked | {"rows": rows, "lengths": lengths(rows), "sketches": sketches}))
+
+    def sketch(self, vectors: Floats) -> NDArray[np.uint8]:
+        """Signatures for use in memory only, centred on the first vectors that came."""
+        if self._lean is None:
+            self._lean = vectors.mean(axis=0)
+        return sign(vectors, self._lean)
 
     def _sign_once(self, lines: Lines) -> None:
         """Have the space signed, unless that is under way or was tried in vain."""

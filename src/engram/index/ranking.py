@@ -22,6 +22,7 @@ Floats = NDArray[np.float32]
 Keys = NDArray[np.int64]
 Rows = NDArray[np.int8] | NDArray[np.float32]
 """As they come from the store, or as floats in the same steps."""
+Signatures = NDArray[np.uint8]
 Found = list[tuple[int, float]]
 
 STATUSES = tuple(Status)
@@ -84,14 +85,14 @@ def nearest_of_each(blocks: Blocks, questions: Floats, k: int) -> list[Found]:
     return [_best(keys[i], found[i], k) for i in range(len(questions))]
 
 
-def candidates(lines: Lines, places: Places, signature: NDArray[np.uint8], count: int) -> Places:
+def candidates(signatures: Signatures, places: Places, signature: Signatures, count: int) -> Places:
     """Those of the places whose signatures differ in the fewest bits, `count` of them; equal ones by key."""
-    if lines.signatures is None or len(places) <= count:
+    if len(places) <= count:
         return places
-    if len(places) == len(lines.keys):
-        distances = hamming(lines.signatures, signature)
+    if len(places) == len(signatures):
+        distances = hamming(signatures, signature)
     else:
-        distances = hamming(lines.signatures[places], signature)
+        distances = hamming(signatures[places], signature)
     # Distances are small whole numbers: counting them finds the border faster than sorting.
     border = int(np.searchsorted(np.cumsum(np.bincount(distances)), count))
     nearer = np.flatnonzero(distances < border)

@@ -34,6 +34,8 @@ BLOCK = 4_096
 """Rows that are turned into floats at once: what fits the processor's cache is compared fastest."""
 WIDEN = 4
 """How many times more keys are shown to the store when too few have passed."""
+SKETCHED = 256
+"""Candidates that are compared exactly after a look at their sketches."""
 FEW = 16
 """Candidates that are compared exactly for each of many questions at once."""
 QUESTIONS = 256
@@ -73,10 +75,12 @@ class SignatureIndex:
             return [[] for _ in questions]
         lines = self._follower(space).lines()
         places = ranking.allowed(lines, reach, frozenset({Status.ACTIVE}))
-        if lines.signatures is None:
-            found = self._all_exactly(space, lines, places, questions, k)
-        else:
+        if lines.signatures is not None:
             found = self._all_by_signature(space, lines, places, questions, k)
+        elif lines.sketches is not None and len(questions) <= SINGLY:
+            found = self._all_by_sketch(space, lines, places, questions, k)
+        else:
+            found = self._all_exactly(space, lines, places, questions, k)
         return [hits if question.any() else [] for question, hits in zip(questions, found, strict=True)]
 
     def noise(self, space: Space, vector: Floats) -> Noise:
@@ -121,25 +125,39 @@ class SignatureIndex:
     def _nearest(self, space: Space, lines: Lines, places: Places, question: Floats, k: int) -> Found:
         if lines.signatures is not None:
             signature = self._signatures(space, question[np.newaxis])[0]
-            places = ranking.candidates(lines, places, signature, max(self._rescore, k))
+            places = ranking.candidates(lines.signatures, places, signature, max(self._rescore, k))
         return ranking.nearest(self._blocks(space, lines, places), question, k)
 
     def _all_exactly(
         self, space: Space, lines: Lines, places: Places, questions: Floats, k: int
     ) -> list[Found]:
-        if len(questions) <= SINGLY:
-            return [ranking.nearest(self._blocks(space, lines, places), one, k) for one in questions]
         found: list[Found] = []
         for start in range(0, len(questions), QUESTIONS):
             some = questions[start : start + QUESTIONS]
             found += ranking.nearest_of_each(self._blocks(space, lines, places), some, k)
         return found
 
+    def _all_by_sketch(
+        self, space: Space, lines: Lines, places: Places, questions: Floats, k: int
+    ) -> list[Found]:
+        """A few questions at a time: the sketches leave out whatever is far."""
+        if lines.sketches is None:
+            raise AssertionError("asked only of a space that is sketched")
+        sketches = self._follower(space).sketch(questions)
+        count = max(SKETCHED, 2 * k)
+        near = [ranking.candidates(lines.sketches, places, one, count) for one in sketches]
+        pairs = zip(questions, near, strict=True)
+        return [ranking.nearest(self._blocks(space, lines, some), one, k) for one, some in pairs]
+
     def _all_by_signature(
         self, space: Space, lines: Lines, places: Places, questions: Floats, k: int
     ) -> list[Found]:
         count = max(FEW, 2 * k)
-        near = [ranking.candidates(lines, places, one, count) for one in self._signatures(space, questions)]
+        signatures = lines.signatures
+        if signatures is None:
+            raise AssertionError("asked only of a space that is signed")
+        signed = self._signatures(space, questions)
+        near = [ranking.candidates(signatures, places, one, count) for one in signed]
         # All candidates in one look-up; each question then picks its own.
         wanted = lines.keys[np.unique(np.concatenate(near))]
         read = self._store.vectors.rows(space, wanted.tolist())
