@@ -268,3 +268,17 @@ def test_sessions_are_ranked_by_their_best_turns(memory: Engram) -> None:
 
     names = [name for name, _ in memory.recall("cello", min_relevance=0.0, limit=50).sessions]
     assert names[:2] == ["s1", "s2"]
+
+
+def test_a_long_winded_question_is_still_answered(house: Engram) -> None:
+    talk = (
+        "I was wondering about so many things this morning, the weather, my cousin, the old bridge, lunch. "
+    )
+
+    assert contents(house.recall(talk * 3 + "Anyway, where does the Wi-Fi router stand?"))[0] == HOUSE[3]
+
+
+def test_a_chinese_question_finds_its_answer(house: Engram) -> None:
+    house.remember("我舅舅的单位是青岛华银储蓄银行。")
+
+    assert contents(house.recall("舅舅的单位叫什么名字来着？"))[0] == "我舅舅的单位是青岛华银储蓄银行。"

@@ -20,8 +20,10 @@ if TYPE_CHECKING:
 SELF_WORDS = frozenset({"i", "me", "my", "mine", "myself", "we", "our", "us", "我", "我的", "我们"})
 """Words by which the asker means the user; a stop word everywhere else."""
 USER = "user"
-PAIR_SHARE = 0.5
-"""Pairs of a script without spaces run across the borders of words: about half of them mean nothing."""
+PAIR_SHARE = 0.3
+"""Pairs of a script without spaces run across the borders of words: most of them mean nothing."""
+MOST_MASS = 30.0
+"""A question that talks on and on is answered by what would answer one of about six telling words."""
 _PAIRED = re.compile(f"[{PAIRED}]")
 NOISE_PRIOR = 100
 """The known figures of a space weigh as much as so many measured vectors."""
@@ -82,7 +84,8 @@ def make(question: Question, tools: Tools) -> Planned:
 
 
 def _mass(rarity: dict[str, float]) -> float:
-    return sum(value * (PAIR_SHARE if _PAIRED.search(term) else 1.0) for term, value in rarity.items())
+    whole = sum(value * (PAIR_SHARE if _PAIRED.search(term) else 1.0) for term, value in rarity.items())
+    return min(whole, MOST_MASS)
 
 
 def _usual(near: Thresholds) -> Noise:
