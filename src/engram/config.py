@@ -36,11 +36,6 @@ def words(default: str, meaning: str, origin: str) -> Any:
     return field(default=default, metadata={"meaning": meaning, "origin": origin})
 
 
-def switch(*, default: bool, meaning: str, origin: str) -> Any:
-    """A setting that is on or off."""
-    return field(default=default, metadata={"meaning": meaning, "origin": origin})
-
-
 @dataclass(frozen=True, slots=True)
 class StoreConfig:
     """The file and its writer."""
@@ -137,6 +132,7 @@ class RecallConfig:
     session_share: float = number(
         0.3, 0, 1, "share that the best turns of a session lend to all of it", "measured"
     )
+    phrase_gain: float = number(1.0, 0, 10, "factor more when quoted words stand together", "design")
     speaker_gain: float = number(1.3, 1, 3, "factor when the question names the speaker", "measured")
     relevance_floor: float = number(
         0.25, 0, 1, "hits that fit worse are left out: nothing rather than noise", "measured"

@@ -41,6 +41,7 @@ from engram.model.scope import Access, Scope
 from engram.model.vectors import Space
 from engram.ports import Embedder, Tools, Unit, View
 from engram.recall.pipeline import recall as answer
+from engram.text.tokens import count, is_exact
 
 FILE_VARIABLE = "ENGRAM_FILE"
 QUERY_LIMIT = 10_000
@@ -87,7 +88,6 @@ class Engram:
         from engram.embed import open_embedder
         from engram.index import SignatureIndex
         from engram.store.sqlite import SqliteStore, StoreSettings
-        from engram.text.tokens import count
 
         settings = config if isinstance(config, Config) else load(arguments=config)
         where = str(path or os.environ.get(FILE_VARIABLE) or default_file())
@@ -315,7 +315,14 @@ class Engram:
         advice = (
             "" if health.ok else "memories are found by their words meanwhile; check the embedder's settings"
         )
-        findings = [*tools.store.check(), Finding("embedder", health.ok, health.detail, advice)]
+        counted = (
+            "counted exactly" if is_exact() else "estimated; `pip install engram-cortex[tokens]` counts them"
+        )
+        findings = [
+            *tools.store.check(),
+            Finding("embedder", health.ok, health.detail, advice),
+            Finding("tokens", ok=True, detail=counted),
+        ]
         if space is not None:
             index = tools.index.stats(space)
             held = f"{index.vectors:,} in {space.key}, searched by {index.mode}, {stats.pending:,} pending"

@@ -282,3 +282,12 @@ def test_a_chinese_question_finds_its_answer(house: Engram) -> None:
     house.remember("我舅舅的单位是青岛华银储蓄银行。")
 
     assert contents(house.recall("舅舅的单位叫什么名字来着？"))[0] == "我舅舅的单位是青岛华银储蓄银行。"
+
+
+def test_quoted_words_that_stand_together_come_first(memory: Engram) -> None:
+    memory.remember("The red house has a green door and a garden")
+    memory.remember("A green house was built behind the red door")
+
+    found = memory.recall('"green house"', min_relevance=0.0)
+    assert found[0].memory.content.startswith("A green house")
+    assert any(row.name == "quoted words stand together" for row in found[0].evidence)

@@ -5,7 +5,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engram.text.bm25 import coverage, idf, phrase_share, score
+from engram.text.bm25 import idf, phrase_share, score
 
 TERMS = st.sampled_from(["a", "b", "c", "d"])
 
@@ -29,7 +29,6 @@ def test_rare_terms_more_hits_and_short_documents_score_higher() -> None:
 
 def test_nothing_shared_scores_nothing() -> None:
     assert score({"a": 1.0}, [["b"], []], avg_len=0) == [0.0, 0.0]
-    assert coverage({}, ["a"]) == 0.0
     assert phrase_share([], ["a"]) == 0.0
 
 

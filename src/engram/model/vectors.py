@@ -17,13 +17,3 @@ class Space:
     def key(self) -> str:
         """The space as one word, as the store keeps it."""
         return f"{self.model}/{self.dims}/{self.version}"
-
-    @classmethod
-    def parse(cls, key: str) -> Space:
-        """The space that gave this key.
-
-        >>> Space.parse("tiny/8/1") == Space("tiny", 8, "1")
-        True
-        """
-        model, dims, version = key.rsplit("/", 2)
-        return cls(model, int(dims), version)

@@ -32,6 +32,8 @@ class Candidate:
     lent_relevance: float = 0.0
     speaker: float = 1.0
     """Factor for a speaker the question names."""
+    phrase: float = 1.0
+    """Factor for quoted words that stand together in it."""
     session: float = 0.0
     """Fit lent by the best of its session."""
     relevance: float = 0.0
@@ -48,7 +50,7 @@ class Candidate:
     @property
     def fit(self) -> float:
         """All fit together: what the order of the default profile comes from."""
-        return (self.own + self.lent) * self.speaker + self.session
+        return (self.own + self.lent) * self.speaker * self.phrase + self.session
 
     @property
     def record(self) -> Memory:
@@ -71,6 +73,8 @@ def evidence(candidate: Candidate) -> tuple[Evidence, ...]:
         rows.append(Evidence("neighbours", "lent by neighbouring turns", candidate.lent))
     if candidate.speaker != 1.0:
         rows.append(Evidence("neighbours", "speaker named", candidate.speaker, "factor"))
+    if candidate.phrase != 1.0:
+        rows.append(Evidence("text", "quoted words stand together", candidate.phrase, "factor"))
     if candidate.session:
         rows.append(Evidence("neighbours", "lent by its session", candidate.session))
     rows.append(Evidence("judge", "relevance", candidate.relevance))

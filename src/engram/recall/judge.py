@@ -20,6 +20,8 @@ from engram.model.recall import Question, Trust
 from engram.ports import Tools
 from engram.recall.candidates import Candidate
 from engram.recall.plan import Planned
+from engram.text import words
+from engram.text.bm25 import phrase_share
 
 LAYER_BONUS = MappingProxyType({Layer.BUFFER: 0.9, Layer.WORKING: 1.0, Layer.CORE: 1.1})
 LIFECYCLE_WEIGHT = MappingProxyType(
@@ -51,6 +53,7 @@ def judge(
     best = sorted(candidates.values(), key=lambda c: (-(c.own + c.lent), c.key))[:depth]
     read = _read(best, tools)
     _hear_speakers(read, plan, tools)
+    _find_phrases(read, plan, tools)
     _lend_within_sessions(read, tools)
     now = tools.clock.now()
     for one in read:
@@ -116,6 +119,14 @@ def _hear_speakers(read: Iterable[Candidate], plan: Planned, tools: Tools) -> No
         speaker = one.record.speaker
         if speaker and not plan.named.isdisjoint(speaker.lower().split()):
             one.speaker = gain
+
+
+def _find_phrases(read: Iterable[Candidate], plan: Planned, tools: Tools) -> None:
+    if not plan.phrases:
+        return
+    for one in read:
+        share = phrase_share(plan.phrases, words.terms(one.record.content))
+        one.phrase = 1.0 + tools.config.recall.phrase_gain * share
 
 
 def _lend_within_sessions(read: list[Candidate], tools: Tools) -> None:

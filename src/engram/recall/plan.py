@@ -37,6 +37,8 @@ class Planned:
     shown: Plan
     view: View
     terms: tuple[str, ...]
+    phrases: tuple[tuple[str, ...], ...]
+    """Quoted parts of the question, whose words should stand together."""
     mass: float
     """The most the words of a memory could weigh."""
     space: Space | None
@@ -73,6 +75,7 @@ def make(question: Question, tools: Tools) -> Planned:
         shown=shown,
         view=View(question.access, question.filters),
         terms=asked.terms,
+        phrases=asked.phrases,
         mass=_mass(tools.store.texts.rarity(asked.terms)),
         space=space,
         vector=vector,

@@ -50,16 +50,6 @@ def idf(documents_with_term: int, documents: int) -> float:
     return math.log1p((of - documents_with_term + 0.5) / (documents_with_term + 0.5))
 
 
-def coverage(query: Mapping[str, float], doc: Document) -> float:
-    """The share of the question's weight that the document holds, between 0 and 1: rare words count most.
-
-    >>> coverage({"red": 1.0, "appl": 3.0}, ["appl", "pie"])
-    0.75
-    """
-    whole = sum(query.values())
-    return sum(value for term, value in query.items() if term in doc) / whole if whole else 0.0
-
-
 def phrase_share(phrases: Sequence[Sequence[str]], doc: Sequence[str]) -> float:
     """The share of quoted phrases that stand word by word in the document, between 0 and 1.
 
