@@ -46,7 +46,7 @@ class Follower:
         self._columns: Columns | None = None
         self._upto = 0
         self._signing: Thread | None = None
-        self._lean: Floats | None = None
+        self._lean: Floats = np.zeros(space.dims, dtype=np.float32)
 
     def lines(self) -> Lines:
         """The copy, as of now."""
@@ -133,13 +133,13 @@ class Follower:
         places = new.places(found.keys[order])
         picked = {name: array[places] for name, array in new.arrays()}
         rows = found.rows[order].astype(np.float32)
+        if not self._columns or not len(self._columns.lines.keys):
+            self._lean = unit(rows).mean(axis=0)
         sketches = self.sketch(unit(rows))
         return Lines(**(picked | {"rows": rows, "lengths": lengths(rows), "sketches": sketches}))
 
     def sketch(self, vectors: Floats) -> NDArray[np.uint8]:
         """Signatures for use in memory only, centred on the first vectors that came."""
-        if self._lean is None:
-            self._lean = vectors.mean(axis=0)
         return sign(vectors, self._lean)
 
     def _sign_once(self, lines: Lines) -> None:
