@@ -11,7 +11,7 @@ from pathlib import Path
 
 import apsw
 
-from engram.errors import ConfigError
+from engram.errors import ConfigError, StoreError
 from engram.model.clock import Clock
 from engram.store.sqlite.settings import StoreSettings
 
@@ -80,9 +80,12 @@ class Opener:
 def _create(path: Path) -> None:
     if path.exists():
         return
-    if not path.parent.exists():
-        path.parent.mkdir(parents=True, mode=0o700)
-    os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+    try:
+        if not path.parent.exists():
+            path.parent.mkdir(parents=True, mode=0o700)
+        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+    except OSError as error:
+        raise StoreError(f"{path} cannot be opened: {error.strerror}.") from error
 
 
 def _unlock(db: apsw.Connection, key: bytes) -> None:

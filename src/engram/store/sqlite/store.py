@@ -86,7 +86,11 @@ class SqliteStore:
 
     def check(self) -> list[Finding]:
         """Look for damage and repair what can be rebuilt."""
-        return cast("list[Finding]", self._writing().run(upkeep.check, alone=True))
+        if self._writer is None:
+            return [
+                Finding("file", ok=True, detail="opened for reading; open it for writing to have it checked")
+            ]
+        return cast("list[Finding]", self._writer.run(upkeep.check, alone=True))
 
     def close(self) -> None:
         """Finish what is waiting and let go of the file."""
