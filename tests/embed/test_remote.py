@@ -201,3 +201,14 @@ def test_health_is_asked_at_most_every_half_minute() -> None:
         assert embedder.health().ok
         assert embedder.health().detail == f"tiny at {server.url}"
         assert len(server.asked) == 2
+
+
+def test_a_server_that_was_down_is_left_alone_for_half_a_minute() -> None:
+    clock = FakeClock()
+    with remote(in_turn(Reply(400, b"no"), good), clock=clock) as (server, embedder):
+        for _ in range(3):
+            with pytest.raises(EmbedderDown):
+                embedder.embed(["tea"])
+        assert len(server.asked) == 1
+        clock.advance(seconds=31)
+        assert embedder.embed(["tea"])[1].shape[0] == 1

@@ -139,6 +139,7 @@ class RemoteEmbedder:
                 self._http = None
 
     def _vectors(self, texts: Sequence[str], attempts: int) -> Floats:
+        self._spare_the_wait()
         try:
             vectors = self._checked(self._answer(texts, attempts), len(texts))
         except EmbedderError as error:
@@ -147,6 +148,12 @@ class RemoteEmbedder:
         well = Health(ok=True, detail=f"{self._server.model} at {self._server.base_url}")
         self._health = (self._monotonic(), well)
         return vectors
+
+    def _spare_the_wait(self) -> None:
+        """A server that was down a moment ago is not tried again: nobody should wait for it at every call."""
+        known = self._health
+        if known and not known[1].ok and self._monotonic() - known[0] < HEALTH_SECONDS:
+            raise EmbedderDown(known[1].detail)
 
     def _answer(self, texts: Sequence[str], attempts: int) -> list[Any]:
         """The rows of one request, tried again while that may help."""
