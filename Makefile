@@ -10,7 +10,7 @@ WORKERS ?= 2
 # One order for all compilations, and nothing in the result that names this machine or its index.
 COMPILE := CUSTOM_COMPILE_COMMAND="make lock" $(BIN)/python -m piptools compile pyproject.toml --quiet \
 	--generate-hashes --allow-unsafe --strip-extras --newline lf \
-	--no-emit-index-url --no-emit-trusted-host --no-emit-find-links --no-emit-options
+	--no-emit-trusted-host --no-emit-find-links --no-emit-options --no-emit-index-url
 
 .DEFAULT_GOAL := help
 .PHONY: help run test test-slow lint format bench check docs docs-check lock clean

@@ -17,7 +17,7 @@ from engram.capture.pipeline import remember as remember_all
 from engram.config import Config, load
 from engram.errors import (
     AccessDenied,
-    EmbedderDown,
+    EmbedderError,
     EngramError,
     InvalidInput,
     NotFound,
@@ -380,7 +380,7 @@ class Engram:
         """The present embedding space; None while a server that would name it is down."""
         try:
             return self._tools.embedder.space
-        except EmbedderDown:
+        except EmbedderError:
             return None
 
     # ------------------------------------------------------------ who may do what
@@ -399,7 +399,7 @@ class Engram:
         if not all(receipt.embedded for receipt in receipts):
             self._owed = True
         elif self._owed:
-            with suppress(EmbedderDown):
+            with suppress(EmbedderError):
                 self._owed = owed.fill(self._tools, most=OWED_SLICE) >= OWED_SLICE
 
     def _draft(self, item: Given) -> Draft:

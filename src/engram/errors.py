@@ -21,7 +21,8 @@ EngramError
 ├── ConfigError             E5001   a setting has no meaning or is out of its range
 ├── EmbedderError
 │   ├── EmbedderDown        E3001
-│   └── EmbedderMismatch    E3002
+│   ├── EmbedderMismatch    E3002
+│   └── EmbedderRefused     E3003
 └── StoreError
     ├── KeyNeeded           E1001
     ├── StoreCorrupt        E1002
@@ -238,6 +239,12 @@ class EmbedderMismatch(EmbedderError):
     """Vectors came in another shape than this space has."""
 
     code = "E3002"
+
+
+class EmbedderRefused(EmbedderError):
+    """The server works but does not take these texts, perhaps because one is too long for its model."""
+
+    code = "E3003"
 
 
 class StoreError(EngramError):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from engram.embed.remote import DIALECTS, RemoteEmbedder, Server
-from engram.errors import EmbedderDown, EmbedderMismatch
+from engram.errors import EmbedderDown, EmbedderMismatch, EmbedderRefused
 from engram.model.vectors import Space
 from engram.testing import FakeClock
 from tests.embed.embedding_server import (
@@ -205,10 +205,18 @@ def test_health_is_asked_at_most_every_half_minute() -> None:
 
 def test_a_server_that_was_down_is_left_alone_for_half_a_minute() -> None:
     clock = FakeClock()
-    with remote(in_turn(Reply(400, b"no"), good), clock=clock) as (server, embedder):
+    with remote(in_turn(Reply(401, b"no"), good), clock=clock) as (server, embedder):
         for _ in range(3):
             with pytest.raises(EmbedderDown):
                 embedder.embed(["tea"])
         assert len(server.asked) == 1
         clock.advance(seconds=31)
         assert embedder.embed(["tea"])[1].shape[0] == 1
+
+
+def test_a_refused_text_says_nothing_about_the_server() -> None:
+    with remote(in_turn(Reply(400, b"too long"), good)) as (_, embedder):
+        with pytest.raises(EmbedderRefused, match="too long"):
+            embedder.embed(["tea"])
+        assert embedder.embed(["tea"])[1].shape[0] == 1
+        assert embedder.health().ok

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
-from engram import Engram, Status
-from engram.errors import BadTransition, CycleRefused, InvalidInput, UnknownValue
+from engram import Engram, Receipt, Status
+from engram.errors import (
+    BadTransition,
+    CycleRefused,
+    EmbedderMismatch,
+    EmbedderRefused,
+    InvalidInput,
+    UnknownValue,
+)
 from engram.model.axes import Verification
+from engram.model.vectors import Space
 from engram.testing import FakeClock, HashEmbedder
+from engram.testing.embedder import Floats
 from tests.engine.conftest import contents
 
 
@@ -144,6 +154,39 @@ def test_without_an_embedder_words_still_find_and_vectors_come_later(file: Path,
         moody.down = False
         memory.remember("The dog is called Rex")
         assert memory.stats().pending == 0
+
+
+class Choosy(HashEmbedder):
+    """Refuses long texts, and questions altogether when it lies about their length."""
+
+    lies = False
+
+    def embed(self, texts: Sequence[str]) -> tuple[Space, Floats]:
+        if self.lies:
+            raise EmbedderMismatch("The embedder sent an array of shape (1, 3).")
+        if any(len(text) > 40 for text in texts):
+            raise EmbedderRefused("too long for this model")
+        return super().embed(texts)
+
+
+def test_one_text_the_embedder_refuses_holds_nobody_up(file: Path, clock: FakeClock) -> None:
+    long = "The old lighthouse keeper tells the same story every single winter"
+    with Engram.open(file, clock=clock, embedder=Choosy()) as memory:
+        receipts = memory.remember_many(["The cat is called Mia", long, "The dog is called Rex"])
+        assert all(receipt.memory.id for receipt in receipts if isinstance(receipt, Receipt))
+        assert memory.reembed() == 2
+        assert memory.stats().pending == 1
+        assert contents(memory.recall("lighthouse keeper"))[0] == long
+
+
+def test_an_embedder_that_lies_breaks_nothing(file: Path, clock: FakeClock) -> None:
+    liar = Choosy()
+    liar.lies = True
+    with Engram.open(file, clock=clock, embedder=liar) as memory:
+        assert not memory.remember("The cat is called Mia").embedded
+        found = memory.recall("cat called")
+        assert contents(found) == ["The cat is called Mia"]
+        assert any("shape" in note for note in found.plan.notes)
 
 
 def test_changing_the_model_reembeds_and_never_mixes(file: Path, clock: FakeClock) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from engram.capture import screen
 from engram.capture.enrich import findable, shorter
-from engram.errors import EmbedderDown, NotFound, UnknownValue
+from engram.errors import EmbedderError, NotFound, UnknownValue
 from engram.lifecycle.status import check_transition
 from engram.model.axes import Kind, Lifecycle, Policy, Priority, Status, Tier, Type, Verification
 from engram.model.event import Verb
@@ -153,7 +153,7 @@ def _with(old: Memory, clean: Mapping[str, Any], tools: Tools) -> Memory:
 def _embed(content: str, tools: Tools) -> Embedded | None:
     try:
         space, vectors = tools.embedder.embed([content])
-    except EmbedderDown:
+    except EmbedderError:
         return None
     return Embedded(space, vectors[0])
 
@@ -161,5 +161,5 @@ def _embed(content: str, tools: Tools) -> Embedded | None:
 def _embed_query(query: str, tools: Tools) -> Embedded | None:
     try:
         return Embedded(*tools.embedder.embed_query(query))
-    except EmbedderDown:
+    except EmbedderError:
         return None

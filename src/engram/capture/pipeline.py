@@ -13,7 +13,7 @@ from dataclasses import replace
 from engram.capture.enrich import Prepared, prepare, with_surprise
 from engram.capture.screen import screen
 from engram.capture.settle import settle
-from engram.errors import EmbedderDown
+from engram.errors import EmbedderError
 from engram.lifecycle.calibration import thresholds
 from engram.lifecycle.sameness import Limits, Neighbour, New, Statement, Verdict, decide
 from engram.model.axes import Status
@@ -54,14 +54,14 @@ def write(prepared: Sequence[Prepared], tools: Tools, actor: str) -> list[Receip
 
 
 def _embed(prepared: list[Prepared], tools: Tools) -> list[Prepared]:
-    """Vectors for all; none when the embedder is down: words are searchable at once, vectors come later."""
+    """Vectors for all; none when the embedder fails: words are searchable at once, vectors come later."""
     size = tools.config.embed.batch
     done: list[Prepared] = []
     for start in range(0, len(prepared), size):
         part = prepared[start : start + size]
         try:
             space, vectors = tools.embedder.embed([item.memory.content for item in part])
-        except EmbedderDown:
+        except EmbedderError:
             return done + prepared[start:]
         done += [replace(item, vector=Embedded(space, row)) for item, row in zip(part, vectors, strict=True)]
     return done

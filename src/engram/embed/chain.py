@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from engram.embed.health import HEALTH_SECONDS
-from engram.errors import ConfigError, EmbedderDown, EmbedderError
+from engram.errors import ConfigError, EmbedderDown, EmbedderError, EmbedderRefused
 from engram.model.vectors import Space
 from engram.ports import Embedder, Health
 
@@ -81,6 +81,8 @@ class ChainEmbedder:
                 continue
             try:
                 return ask(member)
+            except EmbedderRefused as error:
+                failure = error
             except EmbedderError as error:
                 self._rest(place, error.message)
                 failure = error

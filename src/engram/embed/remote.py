@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 from engram.embed.health import HEALTH_SECONDS
 from engram.embed.unit import unit_rows
-from engram.errors import EmbedderDown, EmbedderError, EmbedderMismatch
+from engram.errors import EmbedderDown, EmbedderError, EmbedderMismatch, EmbedderRefused
 from engram.model.vectors import Space
 from engram.ports import Health
 
@@ -33,6 +33,8 @@ FIRST_WAIT: Final = 0.5
 LONGEST_WAIT: Final = 8.0
 TOO_MANY_REQUESTS: Final = 429
 SERVER_ERRORS: Final = 500
+REFUSALS: Final = frozenset({400, 413, 422})
+"""The server works and will not take this text: others may fare better."""
 LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
@@ -142,6 +144,8 @@ class RemoteEmbedder:
         self._spare_the_wait()
         try:
             vectors = self._checked(self._answer(texts, attempts), len(texts))
+        except EmbedderRefused:
+            raise
         except EmbedderError as error:
             self._health = (self._monotonic(), Health(ok=False, detail=error.message))
             raise
@@ -180,6 +184,10 @@ class RemoteEmbedder:
         raise self._down(problem)
 
     def _rows(self, response: httpx.Response) -> list[Any]:
+        if response.status_code in REFUSALS:
+            raise EmbedderRefused(
+                f"The embedding server at {self._server.base_url} refused these texts: {response.text[:200]}"
+            )
         if not response.is_success:
             raise self._down(f"refused with {response.status_code}: {response.text[:200]}")
         try:

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from engram.errors import EmbedderDown
+from engram.errors import EmbedderError
 from engram.lifecycle.calibration import Thresholds, thresholds
 from engram.model.recall import Plan, Question
 from engram.ports import Noise, Tools, View
@@ -58,6 +58,8 @@ def make(question: Question, tools: Tools) -> Planned:
     notes: list[str] = []
     if asked.weak:
         notes.append("only common words: they are searched as they are")
+    if asked.phrases:
+        notes.append("quoted words count more where they stand together")
     space, vector = _embed(question.text, tools, notes)
     settings = tools.config.recall
     named = frozenset(words.normalized(question.text).split())
@@ -109,7 +111,7 @@ def _noise(space: Space | None, vector: Floats | None, near: Thresholds, tools: 
 def _embed(text: str, tools: Tools, notes: list[str]) -> tuple[Space | None, Floats | None]:
     try:
         space, vector = tools.embedder.embed_query(text)
-    except EmbedderDown as down:
+    except EmbedderError as down:
         notes.append(f"words only: {down.message}")
         return None, None
     if not vector.any():

@@ -1,4 +1,4 @@
-"""What tells two similar sentences apart: numbers, negation, names, times, and whether one is a correction.
+"""What tells two similar sentences apart: numbers, negation, names and times.
 
 Two texts that share most words may still say different things ("red apples" and "green apples" are for the
 words to tell, "3 apples" and "4 apples" are told here). `differences` names what does not agree.
@@ -22,7 +22,6 @@ class Marks:
     numbers: frozenset[str]
     negated: bool
     names: frozenset[str]
-    correction: bool
     times: frozenset[str]
     words: frozenset[str]
 
@@ -32,8 +31,8 @@ def marks(text: str) -> Marks:
     """The marks of `text`.
 
     >>> found = marks("Actually, Anna does not have 3,000 apples since Monday")
-    >>> found.numbers, found.negated, found.correction, found.times, sorted(found.names)
-    (frozenset({'3000'}), True, True, frozenset({'monday'}), ['anna'])
+    >>> found.numbers, found.negated, found.times, sorted(found.names)
+    (frozenset({'3000'}), True, frozenset({'monday'}), ['anna'])
     """
     plain = compatible(text).replace("’", "'")
     lower = plain.lower()
@@ -43,7 +42,6 @@ def marks(text: str) -> Marks:
         numbers=_numbers(plain),
         negated=is_negated(plain),
         names=_names(plain, words),
-        correction=is_correction(plain),
         times=frozenset(times.findall(lower)),
         words=frozenset(word.lower() for word in words) | frozenset(_bare(word) for word in words),
     )
