@@ -111,6 +111,61 @@ class RememberConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class CaptureConfig:
+    """What is made of a conversation."""
+
+    buffer_turns: int = number(
+        5, 1, 1_000, "turns that wait at most before memories are made of them", "files"
+    )
+    buffer_minutes: float = number(10.0, 0, 10_080, "minutes that the oldest of them waits at most", "files")
+    assistant: str = choice(
+        "signals",
+        ("off", "signals", "all"),
+        "what is kept of an assistant's own words: nothing, decisions and results, or every statement",
+        "design",
+    )
+    least: str = choice(
+        "low", ("low", "medium", "high"), "how strong a signal a statement needs to be kept", "design"
+    )
+    rule_confidence: float = number(0.7, 0, 1, "how far a statement found by rules is believed", "cortex")
+    echo_hours: float = number(
+        24.0, 0, 8_760, "hours for which recalled words are recognised as an echo", "design"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class LlmConfig:
+    """Which model helps, when, and what it may cost."""
+
+    level: str = choice(
+        "auto",
+        ("off", "auto", "full"),
+        "never; only where rules are unsure; wherever a model can help",
+        "design",
+    )
+    base_url: str = words(
+        "", "address of an OpenAI-compatible service; without one no model is asked", "design"
+    )
+    api_key: str = words("", "key for that service; better given by the environment", "design")
+    model: str = words("", "the model's name", "design")
+    small_model: str = words("", "a cheaper model for small questions; empty: the same", "design")
+    fallback_model: str = words("", "the model to ask when the first one fails; empty: none", "design")
+    timeout_s: float = number(30.0, 0.1, 600, "how long a call may take", "design")
+    retries: int = number(1, 0, 5, "times a call that failed for the moment is tried again", "design")
+    answer_tokens: int = number(2_000, 16, 100_000, "tokens of an answer at most", "design")
+    daily_tokens: int = number(
+        500_000, 0, 1_000_000_000, "tokens of all calls of a day (UTC) at most; 0: no limit", "layers"
+    )
+    prompt_price: float = number(
+        0.0, 0, 10_000, "US dollars for a million tokens asked; 0: by the table", "design"
+    )
+    answer_price: float = number(
+        0.0, 0, 10_000, "US dollars for a million tokens answered; 0: by the table", "design"
+    )
+    rest_s: float = number(30.0, 0, 3_600, "seconds a service that failed is left alone", "design")
+
+
+@dataclass(frozen=True, slots=True)
 class RecallConfig:
     """How a question is answered."""
 
@@ -176,6 +231,8 @@ class Config:
     index: IndexConfig = IndexConfig()
     text: TextConfig = TextConfig()
     remember: RememberConfig = RememberConfig()
+    capture: CaptureConfig = CaptureConfig()
+    llm: LlmConfig = LlmConfig()
     recall: RecallConfig = RecallConfig()
     trust: TrustConfig = TrustConfig()
 

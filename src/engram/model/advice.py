@@ -1,0 +1,77 @@
+"""What a model may be asked for, and what it answers: values, never prompts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from engram.model.facts import Fact
+
+
+@dataclass(frozen=True, slots=True)
+class Extracted:
+    """One statement that a model took out of a conversation, in words that stand alone."""
+
+    content: str
+    category: str
+    confidence: float
+    turns: tuple[int, ...] = ()
+    """The keys of the turns it came from."""
+    event_time: datetime | None = None
+    facts: tuple[Fact, ...] = ()
+    entities: tuple[str, ...] = ()
+    corrects: bool = False
+    """Whether it says that something said before is no longer so, or never was."""
+
+
+class Comparison(StrEnum):
+    """What a new statement is to an old one."""
+
+    SAME = "same"
+    ADDS = "adds"
+    REPLACES = "replaces"
+    CONTRADICTS = "contradicts"
+    """Both cannot be true, and nothing says which one is."""
+    DIFFERENT = "different"
+
+
+class CallOutcome(StrEnum):
+    """How a call to a model ended."""
+
+    ANSWERED = "answered"
+    REPAIRED = "repaired"
+    """The first answer did not fit its schema, the second did."""
+    UNUSABLE = "unusable"
+    REFUSED = "refused"
+    FAILED = "failed"
+    """No answer: unreachable, too slow, broken off."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call to a model, as it is accounted for."""
+
+    at: datetime
+    component: str
+    model: str
+    prompt_tokens: int
+    answer_tokens: int
+    ms: int
+    cost: float
+    """Estimated, in US dollars; 0 where the price is not known."""
+    outcome: CallOutcome
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """Calls of one component to one model, added up."""
+
+    component: str
+    model: str
+    calls: int
+    failed: int
+    prompt_tokens: int
+    answer_tokens: int
+    ms: int
+    cost: float

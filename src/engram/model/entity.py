@@ -1,0 +1,38 @@
+"""An entity: somebody or something that memories speak of, under one name or several."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A name in a text and what it seems to be the name of."""
+
+    name: str
+    type: str = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """One thing with all its names, inside one namespace."""
+
+    name: str
+    """The name it is shown by."""
+    namespace: str = "default"
+    type: str = "unknown"
+    """person, project, technology, file, service, organization, concept, location or unknown."""
+    aliases: tuple[str, ...] = ()
+    """Every name it goes by, without case, its own among them."""
+    first_seen: datetime | None = None
+    last_seen: datetime | None = None
+    mentions: int = 0
+    """How many memories name it, of those the caller may see; counted up to a limit."""
+    key: int = 0
+    """Its number in the store."""
+
+
+ENTITY_TYPES: tuple[str, ...] = (
+    "person", "project", "technology", "file", "service", "organization", "concept", "location", "unknown",
+)  # fmt: skip

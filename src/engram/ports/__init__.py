@@ -1,0 +1,73 @@
+"""The parts that can be swapped, as small protocols, and `Tools`, the bundle a flow receives.
+
+A *key* is a memory's row number in its store: short, ordered by time of storing, and never shown to a caller.
+Channels and indexes speak in keys; everything public speaks in ids.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engram.ports.nouns import (
+    Entities,
+    Facts,
+    Ledger,
+    Memories,
+    Opinions,
+    Origins,
+    Relations,
+    Spending,
+    Texts,
+    Turns,
+    Vectors,
+)
+from engram.ports.parts import Advisor, Alone, Embedder, IndexStats, Noise, Tools, VectorIndex
+from engram.ports.store import Store
+from engram.ports.unit import Unit
+from engram.ports.values import (
+    Embedded,
+    Findable,
+    Health,
+    Link,
+    Reach,
+    Suppression,
+    VectorChanges,
+    VectorRows,
+    View,
+)
+
+if TYPE_CHECKING:
+    from engram.ports.values import Floats as Floats
+    from engram.ports.values import Keys as Keys
+
+__all__ = [
+    "Advisor",
+    "Alone",
+    "Embedded",
+    "Embedder",
+    "Entities",
+    "Facts",
+    "Findable",
+    "Health",
+    "IndexStats",
+    "Ledger",
+    "Link",
+    "Memories",
+    "Noise",
+    "Opinions",
+    "Origins",
+    "Reach",
+    "Relations",
+    "Spending",
+    "Store",
+    "Suppression",
+    "Texts",
+    "Tools",
+    "Turns",
+    "Unit",
+    "VectorChanges",
+    "VectorIndex",
+    "VectorRows",
+    "Vectors",
+    "View",
+]

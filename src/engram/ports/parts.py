@@ -1,0 +1,149 @@
+"""What stands beside the store: embedder, index, advisor; and `Tools`, the bundle a flow receives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from engram.config import Config
+    from engram.model.advice import Comparison, Extracted
+    from engram.model.clock import Clock
+    from engram.model.turn import Turn
+    from engram.model.vectors import Space
+    from engram.ports.store import Store
+    from engram.ports.values import (
+        Floats,
+        Health,
+        Reach,
+        View,
+    )
+
+
+class Embedder(Protocol):
+    """Turns text into vectors of unit length."""
+
+    @property
+    def space(self) -> Space:
+        """Where the vectors of the next call will belong."""
+        ...
+
+    def embed(self, texts: Sequence[str]) -> tuple[Space, Floats]:
+        """Documents: one row each, of zeros for a text without a known word; and the space they belong to.
+
+        Raises EmbedderDown when no vectors can be made at the moment.
+        """
+        ...
+
+    def embed_query(self, text: str) -> tuple[Space, Floats]:
+        """A question: one vector, and its space. Raises EmbedderDown."""
+        ...
+
+    def health(self) -> Health:
+        """Whether vectors can be made at the moment."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Noise:
+    """How near a question lies to vectors in general: mean and deviation of its cosines with a sample."""
+
+    mean: float
+    deviation: float
+    sample: int
+
+    def deviations(self, cosine: float) -> float:
+        """How far a cosine stands above the noise, in deviations."""
+        return (cosine - self.mean) / self.deviation
+
+
+@dataclass(frozen=True, slots=True)
+class IndexStats:
+    """What a vector index holds."""
+
+    vectors: int
+    mode: str
+    """How it searches: exact, signatures …"""
+    bytes: int
+
+
+class VectorIndex(Protocol):
+    """Finds the nearest vectors. The store stays the truth; an index catches up with it by itself."""
+
+    def search(self, space: Space, vector: Floats, k: int, view: View) -> list[tuple[int, float]]:
+        """The k nearest keys the view allows, with their cosine, best first."""
+        ...
+
+    def nearest(self, space: Space, vectors: Floats, k: int, reach: Reach) -> list[list[tuple[int, float]]]:
+        """For many vectors at once: the nearest active keys inside a reach (for deduplication)."""
+        ...
+
+    def noise(self, space: Space, vector: Floats) -> Noise:
+        """How near this question lies to the vectors of its space in general."""
+        ...
+
+    def stats(self, space: Space) -> IndexStats:
+        """What the index holds of a space."""
+        ...
+
+    def settle(self) -> None:
+        """Wait for work in the background; called before the store is closed."""
+        ...
+
+
+class Advisor(Protocol):
+    """A model that may help. Every answer may be None: no model may be asked, or none gave a usable answer.
+
+    No call raises for what a model or a network does, and none takes longer than the configured time.
+    """
+
+    def extract(self, turns: Sequence[Turn], before: Sequence[Turn] = ()) -> tuple[Extracted, ...] | None:
+        """The statements worth keeping in these turns; the turns before them are there to be understood."""
+        ...
+
+    def merge(self, old: str, new: str) -> str | None:
+        """One statement that says what both say."""
+        ...
+
+    def compare(self, old: str, new: str) -> Comparison | None:
+        """What a new statement is to an old one."""
+        ...
+
+    def health(self) -> Health:
+        """Whether a model can be asked at the moment, and if not, why."""
+        ...
+
+
+class Alone:
+    """The advisor when no model is there: every rule decides by itself."""
+
+    def extract(self, turns: Sequence[Turn], before: Sequence[Turn] = ()) -> None:
+        """Nobody to ask."""
+
+    def merge(self, old: str, new: str) -> None:
+        """Nobody to ask."""
+
+    def compare(self, old: str, new: str) -> None:
+        """Nobody to ask."""
+
+    def health(self) -> Health:
+        """Well: no model is needed."""
+        from engram.ports.values import Health
+
+        return Health(ok=True, detail="no model is configured; rules decide")
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """Everything a flow may use. The engine builds it; tests build it from fakes."""
+
+    store: Store
+    index: VectorIndex
+    embedder: Embedder
+    clock: Clock
+    config: Config
+    new_id: Callable[[], str]
+    """Makes the id of a new memory: chance is passed in like time."""
+    count_tokens: Callable[[str], int]
+    advisor: Advisor = field(default_factory=Alone)

@@ -1,0 +1,109 @@
+"""The store: a bundle of nouns, one way to write, and upkeep."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+if TYPE_CHECKING:
+    from engram.model.pages import Finding
+    from engram.ports.nouns import (
+        Entities,
+        Facts,
+        Ledger,
+        Memories,
+        Opinions,
+        Origins,
+        Relations,
+        Spending,
+        Texts,
+        Turns,
+        Vectors,
+    )
+    from engram.ports.unit import Unit
+
+
+T = TypeVar("T")
+
+
+class Store(Protocol):
+    """A bundle of nouns, one way to write, and upkeep."""
+
+    @property
+    def memories(self) -> Memories:
+        """The records."""
+        ...
+
+    @property
+    def texts(self) -> Texts:
+        """The text index."""
+        ...
+
+    @property
+    def vectors(self) -> Vectors:
+        """The vectors."""
+        ...
+
+    @property
+    def relations(self) -> Relations:
+        """The edges."""
+        ...
+
+    @property
+    def facts(self) -> Facts:
+        """What memories state."""
+        ...
+
+    @property
+    def entities(self) -> Entities:
+        """Who and what is spoken of."""
+        ...
+
+    @property
+    def turns(self) -> Turns:
+        """The raw log."""
+        ...
+
+    @property
+    def origins(self) -> Origins:
+        """Where imports came from."""
+        ...
+
+    @property
+    def spending(self) -> Spending:
+        """What models have cost."""
+        ...
+
+    @property
+    def ledger(self) -> Ledger:
+        """The events."""
+        ...
+
+    @property
+    def opinions(self) -> Opinions:
+        """The feedback."""
+        ...
+
+    def write(self, work: Callable[[Unit], T], actor: str) -> T:
+        """Run the work inside the writer and wait until it is on disk. An exception leaves nothing behind."""
+        ...
+
+    def write_later(self, work: Callable[[Unit], object], actor: str) -> None:
+        """Hand work over without waiting, for what may be lost (counting a use). A full queue drops it."""
+        ...
+
+    def flush(self) -> None:
+        """Wait until everything handed over so far is written."""
+        ...
+
+    def vacuum(self) -> None:
+        """Give freed space back and leave nothing of erased memories in the file or its log."""
+        ...
+
+    def check(self) -> list[Finding]:
+        """Look for damage and repair what can be rebuilt (text index, counters)."""
+        ...
+
+    def close(self) -> None:
+        """Finish what is waiting and let go of the file. Safe to call twice."""
+        ...
