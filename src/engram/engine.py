@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import asdict, fields, replace
 from pathlib import Path
 from types import TracebackType
@@ -13,18 +12,12 @@ from typing import Any, Self
 
 from engram.capture import change, owed, screen
 from engram.capture.partly import remember_partly
-from engram.capture.pipeline import remember as remember_all
 from engram.config import Config, load
 from engram.errors import (
-    AccessDenied,
-    EmbedderError,
     EngramError,
     InvalidInput,
     NotFound,
-    OutOfRange,
-    ShortId,
     UnknownValue,
-    WrongType,
 )
 from engram.model.axes import Mode, Status
 from engram.model.clock import Clock, SystemClock
@@ -38,7 +31,7 @@ from engram.model.recall import Question, Recall
 from engram.model.receipt import Receipt, Refusal
 from engram.model.relations import Edge, EdgeType
 from engram.model.scope import Access, Scope
-from engram.model.vectors import Space
+from engram.nouns.desk import PAGE_LIMIT, Desk, whole
 from engram.ports import Embedder, Tools, Unit, View
 from engram.recall.pipeline import recall as answer
 from engram.text.tokens import count, is_exact
@@ -46,10 +39,6 @@ from engram.text.tokens import count, is_exact
 FILE_VARIABLE = "ENGRAM_FILE"
 QUERY_LIMIT = 10_000
 """A question is cut to so many characters: what is longer is a document, and its beginning tells enough."""
-PAGE_LIMIT = 1_000
-PREFIX_LENGTH = 4
-"""The least of an id that may stand for it."""
-OWED_SLICE = 256
 
 # The verb `list` hides the builtin inside the class, so its annotations take these names.
 Given = Draft | Mapping[str, Any] | str
@@ -65,9 +54,12 @@ class Engram:
     """A memory that is open. Safe to use from many threads; close it, or use it in a `with` block."""
 
     def __init__(self, tools: Tools, access: Access, actor: str, path: str) -> None:
-        self._tools, self._access, self._actor, self._path = tools, access, actor, path
-        space = self._space()
-        self._owed = space is None or bool(tools.store.memories.unembedded(space, 0, 1))
+        self._desk = Desk(tools, access, actor)
+        self._path = path
+
+    @property
+    def _tools(self) -> Tools:
+        return self._desk.tools
 
     @classmethod
     def open(  # noqa: PLR0913 - each is a thing a user may bring along; all but the path by name
@@ -124,7 +116,7 @@ class Engram:
         unknown = given.keys() - {f.name for f in fields(Draft)}
         if unknown:
             raise UnknownValue("field of a memory", min(unknown), tuple(f.name for f in fields(Draft)))
-        return self._write([self._mine(replace(draft(content="", **given), content=content))])[0]
+        return self._desk.write([self._desk.mine(replace(draft(content="", **given), content=content))])[0]
 
     def remember_many(
         self,
@@ -135,17 +127,17 @@ class Engram:
     ) -> Results:
         """Keep many statements: all or none; with `partial` each good one, and a refusal for each other."""
         if not partial:
-            done: Results = [*self._write([self._draft(item) for item in drafts])]
+            done: Results = [*self._desk.write([self._draft(item) for item in drafts])]
             if progress is not None:
                 progress(len(done))
             return done
-        results = remember_partly([*drafts], self._draft, self._tools, self._actor, progress)
-        self._pay([result for result in results if isinstance(result, Receipt)])
+        results = remember_partly([*drafts], self._draft, self._tools, self._desk.actor, progress)
+        self._desk.pay([result for result in results if isinstance(result, Receipt)])
         return results
 
     def update(self, memory_id: str, *, because: str = "", **changes: Any) -> Memory:
         """Change fields of a memory; its former content stays in its history."""
-        return change.update(self._own(memory_id), changes, self._tools, self._actor, because)
+        return change.update(self._desk.own(memory_id), changes, self._tools, self._desk.actor, because)
 
     def forget(self, memory_id: str, because: str = "") -> Memory:
         """Archive a memory: no longer recalled, and restored at any time."""
@@ -158,34 +150,34 @@ class Engram:
     def set_status(self, memory_id: str, status: Status | str, because: str = "") -> Memory:
         """Say that a memory is challenged, invalidated, archived … or active again."""
         wanted: Status = member("status", Status, status)
-        return change.set_status(self._own(memory_id), wanted, self._tools, self._actor, because)
+        return change.set_status(self._desk.own(memory_id), wanted, self._tools, self._desk.actor, because)
 
     def erase(self, memory_id: str, because: str = "") -> None:
         """Remove a memory for good, everywhere: afterwards its words are nowhere in the file."""
-        full = self._own(memory_id)
+        full = self._desk.own(memory_id)
 
         def work(unit: Unit) -> None:
             unit.erase(full, because)
 
-        self._tools.store.write(work, self._actor)
+        self._tools.store.write(work, self._desk.actor)
         self._tools.store.vacuum()
 
     def pin(self, memory_id: str, *, pinned: bool = True) -> Memory:
         """Make a memory immune to forgetting, or let it go again."""
-        return change.pin(self._own(memory_id), pinned=pinned, tools=self._tools, actor=self._actor)
+        return change.pin(self._desk.own(memory_id), pinned=pinned, tools=self._tools, actor=self._desk.actor)
 
     def confirm(self, memory_id: str, because: str = "") -> Memory:
         """Vouch for a memory."""
-        return change.confirm(self._own(memory_id), self._tools, self._actor, because)
+        return change.confirm(self._desk.own(memory_id), self._tools, self._desk.actor, because)
 
     def feedback(self, memory_id: str, *, helpful: bool, query: str = "", because: str = "") -> Memory:
         """Say whether a memory helped. If not, and with the question, it stays out of questions like that."""
         return change.opine(
-            self._own(memory_id),
+            self._desk.own(memory_id),
             helpful=helpful,
             query=query,
             tools=self._tools,
-            actor=self._actor,
+            actor=self._desk.actor,
             because=because,
         )
 
@@ -202,7 +194,9 @@ class Engram:
         screen.share("weight", weight)
         screen.share("confidence", confidence)
         kind: EdgeType = member("type", EdgeType, type)
-        edge = Edge(self._own(source), self._own(target), kind, weight, confidence, origin=self._actor)
+        edge = Edge(
+            self._desk.own(source), self._desk.own(target), kind, weight, confidence, origin=self._desk.actor
+        )
         if edge.source == edge.target:
             message = "A memory cannot be related to itself."
             raise InvalidInput(message)
@@ -210,13 +204,13 @@ class Engram:
         def work(unit: Unit) -> None:
             unit.relate(edge, because="")
 
-        self._tools.store.write(work, self._actor)
+        self._tools.store.write(work, self._desk.actor)
         return edge
 
     def unrelate(self, source: str, target: str, type: EdgeType | str) -> bool:
         """Take a relation away; whether there was one."""
-        ends, kind = (self._own(source), self._own(target)), member("type", EdgeType, type)
-        return self._tools.store.write(lambda unit: unit.unrelate(*ends, kind, because=""), self._actor)
+        ends, kind = (self._desk.own(source), self._desk.own(target)), member("type", EdgeType, type)
+        return self._tools.store.write(lambda unit: unit.unrelate(*ends, kind, because=""), self._desk.actor)
 
     # ------------------------------------------------------------ reading
 
@@ -249,9 +243,9 @@ class Engram:
         screen.name("session", session)
         question = Question(
             text=screen.readable("query", query)[:QUERY_LIMIT],
-            access=self._at(scope),
-            limit=_whole("limit", settings.limit if limit is None else limit, 1, 500),
-            budget=None if budget is None else _whole("budget", budget, 0, 10_000_000),
+            access=self._desk.at(scope),
+            limit=whole("limit", settings.limit if limit is None else limit, 1, 500),
+            budget=None if budget is None else whole("budget", budget, 0, 10_000_000),
             filters=wanted,
             profile=_one_of("profile", profile or settings.profile, ("default", "trust", "layered")),
             rerank=_one_of("rerank", rerank or settings.rerank, ("none", "mmr")),
@@ -265,7 +259,7 @@ class Engram:
     def get(self, memory_id: str) -> Memory | None:
         """One memory by its id or the beginning of it; None when there is none."""
         try:
-            return self._tools.store.memories.get(self._resolve(memory_id), self._access)
+            return self._tools.store.memories.get(self._desk.resolve(memory_id), self._desk.access)
         except NotFound:
             return None
 
@@ -278,39 +272,39 @@ class Engram:
         scope: Scope | None = None,
     ) -> Page:
         """Memories page by page, newest first."""
-        view = View(self._at(scope), filters or Filters())
-        return self._tools.store.memories.page(view, _whole("limit", limit, 1, PAGE_LIMIT), cursor)
+        view = View(self._desk.at(scope), filters or Filters())
+        return self._tools.store.memories.page(view, whole("limit", limit, 1, PAGE_LIMIT), cursor)
 
     def relations(self, memory_id: str) -> Edges:
         """What a memory is related to, in both directions."""
-        return self._tools.store.relations.of(self._resolve(memory_id), self._access)
+        return self._tools.store.relations.of(self._desk.resolve(memory_id), self._desk.access)
 
     def events(self, memory_id: str | None = None, *, limit: int = 100, before: str | None = None) -> Events:
         """The history of a memory, or of all that the caller may see, newest first.
 
         An erased memory has a history too: its full id still finds the bare facts.
         """
-        most = _whole("limit", limit, 1, PAGE_LIMIT)
+        most = whole("limit", limit, 1, PAGE_LIMIT)
         try:
-            full = None if memory_id is None else self._resolve(memory_id)
+            full = None if memory_id is None else self._desk.resolve(memory_id)
         except NotFound:
             found = self._tools.store.ledger.events(
-                str(memory_id).strip().lower(), self._access, most, before
+                str(memory_id).strip().lower(), self._desk.access, most, before
             )
             if not found:
                 raise
             return found
-        return self._tools.store.ledger.events(full, self._access, most, before)
+        return self._tools.store.ledger.events(full, self._desk.access, most, before)
 
     def stats(self) -> Stats:
         """How much is kept, of what."""
-        return self._tools.store.memories.stats(self._access, self._space())
+        return self._tools.store.memories.stats(self._desk.access, self._desk.space())
 
     # ------------------------------------------------------------ upkeep
 
     def doctor(self) -> Findings:
         """Look at every part; repair what can be rebuilt; say in words what to do about the rest."""
-        tools, space = self._tools, self._space()
+        tools, space = self._tools, self._desk.space()
         health, stats = tools.embedder.health(), self.stats()
         advice = (
             "" if health.ok else "memories are found by their words meanwhile; check the embedder's settings"
@@ -336,7 +330,7 @@ class Engram:
         total = self.stats().pending
         tell = None if progress is None else (lambda done: progress(done, max(total, done)))
         count = owed.fill(self._tools, progress=tell)
-        self._owed = False
+        self._desk.owing = False
         return count
 
     def export(self, *, scope: Scope | None = None) -> Iterator[dict[str, Any]]:
@@ -347,7 +341,7 @@ class Engram:
             for memory in page:
                 yield {
                     **plain(memory),
-                    "edges": plain(self._tools.store.relations.of(memory.id, self._access)),
+                    "edges": plain(self._tools.store.relations.of(memory.id, self._desk.access)),
                 }
             cursor = page.cursor
             if cursor is None:
@@ -376,74 +370,14 @@ class Engram:
     ) -> None:
         self.close()
 
-    def _space(self) -> Space | None:
-        """The present embedding space; None while a server that would name it is down."""
-        try:
-            return self._tools.embedder.space
-        except EmbedderError:
-            return None
-
-    # ------------------------------------------------------------ who may do what
-
-    def _write(self, drafts: Drafts) -> Receipts:
-        for one in drafts:
-            if not self._access.may_write(one.scope):
-                what = f"write to {one.scope}"
-                raise AccessDenied(what)
-        receipts = remember_all(drafts, self._tools, self._actor)
-        self._pay(receipts)
-        return receipts
-
-    def _pay(self, receipts: Iterable[Receipt]) -> None:
-        """Vectors work again: give some memories that went without one theirs."""
-        if not all(receipt.embedded for receipt in receipts):
-            self._owed = True
-        elif self._owed:
-            with suppress(EmbedderError):
-                self._owed = owed.fill(self._tools, most=OWED_SLICE) >= OWED_SLICE
-
     def _draft(self, item: Given) -> Draft:
         if isinstance(item, str):
             item = Draft(item)
         elif not isinstance(item, Draft):
             item = draft_from(item)
-        one = self._mine(item)
-        if not self._access.may_write(one.scope):
-            what = f"write to {one.scope}"
-            raise AccessDenied(what)
+        one = self._desk.mine(item)
+        self._desk.check_write(one.scope)
         return one
-
-    def _mine(self, one: Draft) -> Draft:
-        """A draft without a place of its own belongs where the caller stands."""
-        return replace(one, scope=self._access.scope) if one.scope == Scope() else one
-
-    def _at(self, scope: Scope | None) -> Access:
-        if scope is None or scope == self._access.scope:
-            return self._access
-        seen = self._access.at(scope)
-        if not self._access.sees_below or not (
-            self._access.all_namespaces or scope.lies_below(self._access.scope)
-        ):
-            what = f"look from {scope}"
-            raise AccessDenied(what)
-        return seen
-
-    def _resolve(self, memory_id: str) -> str:
-        given = screen.readable("id", memory_id).strip().lower()
-        if len(given) < PREFIX_LENGTH:
-            raise ShortId(given, PREFIX_LENGTH)
-        return self._tools.store.memories.resolve(given, self._access)
-
-    def _own(self, memory_id: str) -> str:
-        """The full id of a memory that this caller may change."""
-        full = self._resolve(memory_id)
-        memory = self._tools.store.memories.get(full, self._access)
-        if memory is None:
-            raise NotFound(memory_id)
-        if not self._access.may_write(memory.scope):
-            what = f"change memories of {memory.scope}"
-            raise AccessDenied(what)
-        return full
 
 
 def default_file() -> Path:
@@ -451,14 +385,6 @@ def default_file() -> Path:
     from platformdirs import user_data_path
 
     return user_data_path("engram") / "memory.db"
-
-
-def _whole(field: str, value: Any, low: int, high: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise WrongType(field, value, "a whole number")
-    if not low <= value <= high:
-        raise OutOfRange(field, value, low, high)
-    return value
 
 
 def _one_of(field: str, value: Any, known: tuple[str, ...]) -> str:

@@ -1,0 +1,109 @@
+"""The desk: who asks, with which tools, and what they may see and change. Facade and nouns share one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from engram.capture import owed, screen
+from engram.capture.pipeline import remember
+from engram.errors import AccessDenied, EmbedderError, NotFound, OutOfRange, ShortId, WrongType
+from engram.model.draft import Draft
+from engram.model.receipt import Receipt
+from engram.model.scope import Access, Scope
+from engram.model.vectors import Space
+from engram.ports import Tools
+
+PREFIX_LENGTH = 4
+"""The least of an id that may stand for it."""
+PAGE_LIMIT = 1_000
+OWED_SLICE = 256
+
+
+@dataclass(slots=True)
+class Desk:
+    """Checks every caller's rights in one place. Safe to use from many threads."""
+
+    tools: Tools
+    access: Access
+    actor: str
+    owing: bool = field(init=False)
+    """Whether some memory may still wait for its vector."""
+
+    def __post_init__(self) -> None:
+        space = self.space()
+        self.owing = space is None or bool(self.tools.store.memories.unembedded(space, 0, 1))
+
+    def space(self) -> Space | None:
+        """The present embedding space; None while a server that would name it is down."""
+        try:
+            return self.tools.embedder.space
+        except EmbedderError:
+            return None
+
+    def write(self, drafts: list[Draft]) -> list[Receipt]:
+        """Remember the drafts, all or none."""
+        for one in drafts:
+            self.check_write(one.scope)
+        receipts = remember(drafts, self.tools, self.actor)
+        self.pay(receipts)
+        return receipts
+
+    def pay(self, receipts: Iterable[Receipt]) -> None:
+        """Vectors work again: give some memories that went without one theirs."""
+        if not all(receipt.embedded for receipt in receipts):
+            self.owing = True
+        elif self.owing:
+            with suppress(EmbedderError):
+                self.owing = owed.fill(self.tools, most=OWED_SLICE) >= OWED_SLICE
+
+    def mine(self, one: Draft) -> Draft:
+        """A draft without a place of its own belongs where the caller stands."""
+        return replace(one, scope=self.access.scope) if one.scope == Scope() else one
+
+    def check_write(self, scope: Scope) -> None:
+        """Raises AccessDenied unless the caller may write there."""
+        if not self.access.may_write(scope):
+            what = f"write to {scope}"
+            raise AccessDenied(what)
+
+    def at(self, scope: Scope | None) -> Access:
+        """The caller's access, looking from a scope below."""
+        if scope is None or scope == self.access.scope:
+            return self.access
+        seen = self.access.at(scope)
+        if not self.access.sees_below or not (
+            self.access.all_namespaces or scope.lies_below(self.access.scope)
+        ):
+            what = f"look from {scope}"
+            raise AccessDenied(what)
+        return seen
+
+    def resolve(self, memory_id: str) -> str:
+        """The full id that this text begins."""
+        given = screen.readable("id", memory_id).strip().lower()
+        if len(given) < PREFIX_LENGTH:
+            raise ShortId(given, PREFIX_LENGTH)
+        return self.tools.store.memories.resolve(given, self.access)
+
+    def own(self, memory_id: str) -> str:
+        """The full id of a memory that this caller may change."""
+        full = self.resolve(memory_id)
+        memory = self.tools.store.memories.get(full, self.access)
+        if memory is None:
+            raise NotFound(memory_id)
+        if not self.access.may_write(memory.scope):
+            what = f"change memories of {memory.scope}"
+            raise AccessDenied(what)
+        return full
+
+
+def whole(field_name: str, value: Any, low: int, high: int) -> int:
+    """A whole number within a range."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise WrongType(field_name, value, "a whole number")
+    if not low <= value <= high:
+        raise OutOfRange(field_name, value, low, high)
+    return value
