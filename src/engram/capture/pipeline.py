@@ -7,7 +7,7 @@ All drafts of one call are written in one unit of work: all of them or none.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from engram.capture.enrich import Prepared, prepare, with_surprise
@@ -25,11 +25,13 @@ from engram.ports import Embedded, Tools, Unit
 
 FACT_NEIGHBOURS = 3
 """How many memories with the same subject and predicate are looked at; normally only one is active."""
+Also = Callable[[Unit, list[Receipt]], None]
+"""What else belongs into the same unit of work, once the receipts are known."""
 
 
-def remember(drafts: Sequence[Draft], tools: Tools, actor: str) -> list[Receipt]:
+def remember(drafts: Sequence[Draft], tools: Tools, actor: str, also: Also | None = None) -> list[Receipt]:
     """Write the drafts, in order. Raises InvalidInput before anything is written."""
-    return write(make_ready([screen(draft) for draft in drafts], tools), tools, actor)
+    return write(make_ready([screen(draft) for draft in drafts], tools), tools, actor, also)
 
 
 def make_ready(screened: Sequence[Draft], tools: Tools) -> list[Prepared]:
@@ -37,7 +39,7 @@ def make_ready(screened: Sequence[Draft], tools: Tools) -> list[Prepared]:
     return _embed([prepare(draft, tools) for draft in screened], tools)
 
 
-def write(prepared: Sequence[Prepared], tools: Tools, actor: str) -> list[Receipt]:
+def write(prepared: Sequence[Prepared], tools: Tools, actor: str, also: Also | None = None) -> list[Receipt]:
     """Look for neighbours, decide about each, and write all in one unit of work."""
     near = _nearest(prepared, tools)
     prepared = [
@@ -48,7 +50,11 @@ def write(prepared: Sequence[Prepared], tools: Tools, actor: str) -> list[Receip
 
     def work(unit: Unit) -> list[Receipt]:
         batch = _Batch(tools)
-        return [batch.write(unit, item, candidates) for item, candidates in zip(prepared, known, strict=True)]
+        pairs = zip(prepared, known, strict=True)
+        receipts = [batch.write(unit, item, candidates) for item, candidates in pairs]
+        if also is not None:
+            also(unit, receipts)
+        return receipts
 
     return tools.store.write(work, actor)
 
