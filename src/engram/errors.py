@@ -16,7 +16,10 @@ EngramError
 │   ├── AmbiguousId         E2012
 │   ├── CycleRefused        E2013
 │   ├── BadImport           E2014
-│   └── ShortId             E2015
+│   ├── ShortId             E2015
+│   ├── UnknownFormat       E2016
+│   ├── SourceTooLarge      E2017
+│   └── BadSource           E2018
 ├── AccessDenied            E4001   the caller may not see or change that
 ├── ConfigError             E5001   a setting has no meaning or is out of its range
 ├── EmbedderError
@@ -206,6 +209,46 @@ class ShortId(InvalidInput):
     def __init__(self, prefix: str, least: int) -> None:
         super().__init__(f"{prefix[:60]!r} is too little of an id: give at least {least} characters.")
         self.prefix, self.least = prefix, least
+
+
+class UnknownFormat(InvalidInput):
+    """A file that no reader knows."""
+
+    code = "E2016"
+
+    def __init__(self, name: str, why: str, known: tuple[str, ...]) -> None:
+        super().__init__(f"{name}: {why}; name its format, one of: {', '.join(known)}.")
+        self.name, self.why, self.known = name, why, known
+
+
+class SourceTooLarge(InvalidInput):
+    """A file, or what it unpacks to, is larger than is read."""
+
+    code = "E2017"
+
+    def __init__(self, name: str, limit: int) -> None:
+        super().__init__(f"{name} holds more than {limit // 1_000_000:,} MB: split it, and read the parts.")
+        self.name, self.limit = name, limit
+
+
+class BadSource(InvalidInput):
+    """A file is not what its format says it is."""
+
+    code = "E2018"
+
+    def __init__(self, name: str, kind: str, why: str) -> None:
+        super().__init__(f"{name} cannot be read as {kind}: {why}")
+        self.name, self.kind, self.why = name, kind, why
+
+
+class UnknownEntity(NotFound):
+    """Nothing that this caller may see goes by that name."""
+
+    code = "E2021"
+
+    def __init__(self, name: str) -> None:
+        InvalidInput.__init__(self, f"Nothing is known under the name {name[:60]!r}.")
+        self.name = name
 
 
 class AccessDenied(EngramError):
