@@ -56,3 +56,18 @@ def folded(word: str) -> str:
         return word
     bare = _ACCENTS.sub("", unicodedata.normalize("NFD", word))
     return unicodedata.normalize("NFC", bare).translate(_LETTERS_WITHOUT_PARTS)
+
+
+def is_wide(text: str) -> bool:
+    """Whether a text is mostly written without spaces.
+
+    >>> is_wide("我用 Helix 写代码"), is_wide("Anna 说 hello to everybody here")
+    (True, False)
+    """
+    if text.isascii():
+        return False
+    return _WIDE_SHARE * len(_WIDE.findall(text)) >= sum(char.isalnum() for char in text)
+
+
+_WIDE = re.compile(f"[{PAIRED}]")
+_WIDE_SHARE: Final = 2.5
