@@ -25,9 +25,16 @@ def db(path: Path) -> Iterator[apsw.Connection]:
 
 
 def objects(db: apsw.Connection) -> dict[str, str]:
-    """Every table, index and trigger with its statement, without comments and spacing."""
+    """Every table, index and trigger with its statement, without comments and spacing.
+
+    A column that was added later stands behind a space and a comma.
+    """
     lines = db.execute("SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL AND name <> 'migrations'")
-    return {str(name): " ".join(re.sub(r"--.*", "", str(sql)).split()) for name, sql in lines}
+    return {str(name): _bare(str(sql)) for name, sql in lines}
+
+
+def _bare(sql: str) -> str:
+    return re.sub(r"\s*([(),])\s*", r"\1", " ".join(re.sub(r"--.*", "", sql).split()))
 
 
 def test_the_schema_is_what_all_migrations_make(db: apsw.Connection, clock: FakeClock) -> None:

@@ -15,7 +15,7 @@ from engram.model.scope import Access, Scope
 from engram.model.vectors import Space
 from engram.ports import Reach, View
 from engram.store.sqlite import counts, records, scopes, vectors
-from engram.store.sqlite.query import Db, ask, ask_line
+from engram.store.sqlite.query import HIGHEST, Db, ask, ask_line
 from engram.store.sqlite.readers import Readers
 from engram.store.sqlite.scopes import Places
 from engram.store.sqlite.views import Where, where
@@ -91,8 +91,6 @@ LIMIT :limit
 
 WIDE_SHARE = 0.1
 """A caller who sees more of the file than this is served by going through all of it in order."""
-HIGHEST = "\U0010ffff"
-"""Comes after every character that can follow in an id."""
 
 
 class SqliteMemories:

@@ -14,6 +14,9 @@ Db = apsw.Connection
 Line = tuple[Any, ...]
 NOTHING: Mapping[str, Any] = {}
 
+HIGHEST = "\U0010ffff"
+"""Comes after every character: what begins with `x` lies between `x` and `x` with this behind it."""
+
 
 def ask(db: Db, sql: str, values: Mapping[str, Any] = NOTHING) -> list[Line]:
     """All lines of the answer."""

@@ -125,10 +125,44 @@ CREATE TABLE facts (
   subject TEXT NOT NULL, -- lower case
   predicate TEXT NOT NULL, -- lower case
   object TEXT NOT NULL, -- lower case
-  functional INTEGER NOT NULL -- 1 when there is one object at a time
+  functional INTEGER NOT NULL, -- 1 when there is one object at a time
+  confidence REAL, -- how sure it is; NULL: as sure as the memory
+  valid_from INTEGER, -- since when it holds; NULL: since the memory does
+  valid_to INTEGER -- until when it held; NULL: as long as the memory does
 );
 CREATE INDEX facts_by_subject ON facts (subject, predicate);
 CREATE INDEX facts_by_memory ON facts (row);
+CREATE INDEX facts_by_object ON facts (object);
+CREATE INDEX facts_functional ON facts (subject, predicate, object) WHERE functional = 1; -- where disputes are looked for
+
+-- Who and what is spoken of, inside a namespace. Which memories name it follows from `aliases` and `mentions`.
+CREATE TABLE entities (
+  id INTEGER PRIMARY KEY AUTOINCREMENT, -- its number, never used again
+  namespace INTEGER NOT NULL REFERENCES namespaces (id), -- the tree it is known in
+  name TEXT NOT NULL, -- the name it is shown by
+  type TEXT NOT NULL, -- person, project, technology and so on, or unknown
+  first_seen INTEGER NOT NULL, -- when it was spoken of first
+  last_seen INTEGER NOT NULL -- when it was spoken of last
+);
+CREATE INDEX entities_by_time ON entities (namespace, last_seen);
+
+-- Every name of an entity, its own among them. Two entities become one when their aliases point to one.
+CREATE TABLE aliases (
+  namespace INTEGER NOT NULL REFERENCES namespaces (id), -- the tree it is known in
+  alias TEXT NOT NULL, -- the name without case, as `mentions` has it
+  entity INTEGER NOT NULL REFERENCES entities (id), -- what it is a name of
+  name TEXT NOT NULL, -- the name as it was written
+  PRIMARY KEY (namespace, alias)
+) WITHOUT ROWID;
+CREATE INDEX aliases_by_entity ON aliases (entity, alias);
+
+-- The words of each alias: "lovelace" leads to "ada lovelace".
+CREATE TABLE alias_words (
+  namespace INTEGER NOT NULL REFERENCES namespaces (id), -- the tree it is known in
+  word TEXT NOT NULL, -- one of its words
+  alias TEXT NOT NULL, -- the alias
+  PRIMARY KEY (namespace, word, alias)
+) WITHOUT ROWID;
 
 -- What the text index is made of: analysed terms, joined by spaces.
 CREATE TABLE texts (
@@ -262,3 +296,51 @@ CREATE TABLE access_log (
   at INTEGER NOT NULL -- when
 );
 CREATE INDEX access_log_by_memory ON access_log (row, session);
+
+-- The raw log of conversations: what was said, word for word.
+CREATE TABLE turns (
+  key INTEGER PRIMARY KEY AUTOINCREMENT, -- its number: grows in the order of logging, never used again
+  scope INTEGER NOT NULL REFERENCES scopes (id), -- where it belongs
+  session TEXT NOT NULL, -- the conversation
+  id TEXT NOT NULL, -- the caller's message id, known once in its session
+  part TEXT NOT NULL, -- user, assistant, system, tool
+  speaker TEXT NOT NULL, -- a person's name, or empty
+  at INTEGER NOT NULL, -- when it was said
+  captured_at INTEGER, -- when memories were made of it; NULL while it waits
+  content TEXT NOT NULL, -- what was said
+  UNIQUE (session, scope, id)
+);
+CREATE INDEX turns_by_session ON turns (session, scope);
+CREATE INDEX turns_waiting ON turns (scope, key, at) WHERE captured_at IS NULL; -- what waits is counted in here alone
+
+-- Which turns a memory came from: erasing the memory erases them.
+CREATE TABLE turn_memories (
+  turn INTEGER NOT NULL REFERENCES turns (key), -- the turn
+  row INTEGER NOT NULL REFERENCES memories (row), -- a memory that came from it
+  PRIMARY KEY (turn, row)
+) WITHOUT ROWID;
+CREATE INDEX turn_memories_by_memory ON turn_memories (row, turn);
+
+-- Which part of which file an imported memory came from.
+CREATE TABLE origins (
+  scope INTEGER NOT NULL REFERENCES scopes (id), -- where it was imported to
+  origin TEXT NOT NULL, -- the file and the part of it
+  row INTEGER NOT NULL REFERENCES memories (row), -- the memory
+  digest TEXT NOT NULL, -- of what the memory was made from
+  PRIMARY KEY (scope, origin)
+) WITHOUT ROWID;
+CREATE INDEX origins_by_memory ON origins (row);
+
+-- Each call to a model. It holds no words.
+CREATE TABLE llm_usage (
+  id INTEGER PRIMARY KEY, -- a number
+  at INTEGER NOT NULL, -- when
+  component TEXT NOT NULL, -- what asked
+  model TEXT NOT NULL, -- which model answered
+  prompt_tokens INTEGER NOT NULL, -- what the question cost
+  answer_tokens INTEGER NOT NULL, -- what the answer cost
+  ms INTEGER NOT NULL, -- how long it took
+  cost REAL NOT NULL, -- estimated US dollars, 0 where the price is not known
+  outcome TEXT NOT NULL -- answered, repaired, unusable, refused, failed
+);
+CREATE INDEX llm_usage_by_time ON llm_usage (at, prompt_tokens, answer_tokens);

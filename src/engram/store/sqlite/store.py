@@ -21,12 +21,15 @@ from engram.store.sqlite.ledger import SqliteLedger
 from engram.store.sqlite.memories import SqliteMemories
 from engram.store.sqlite.migrate import is_current, migrate
 from engram.store.sqlite.opinions import SqliteOpinions
+from engram.store.sqlite.origins import SqliteOrigins
 from engram.store.sqlite.query import Db
 from engram.store.sqlite.readers import Readers
 from engram.store.sqlite.relations import SqliteRelations
 from engram.store.sqlite.scopes import Places
 from engram.store.sqlite.settings import StoreSettings
+from engram.store.sqlite.spending import SqliteSpending
 from engram.store.sqlite.texts import SqliteTexts
+from engram.store.sqlite.turns import SqliteTurns
 from engram.store.sqlite.unit import SqliteUnit
 from engram.store.sqlite.vectors import SqliteVectors
 from engram.store.sqlite.writer import Writer
@@ -49,6 +52,9 @@ class SqliteStore:
         self.texts = SqliteTexts(self._readers, places, opener.settings)
         self.vectors = SqliteVectors(self._readers, writer)
         self.relations = SqliteRelations(self._readers, places)
+        self.turns = SqliteTurns(self._readers, places)
+        self.origins = SqliteOrigins(self._readers)
+        self.spending = SqliteSpending(self._readers, writer)
         self.ledger = SqliteLedger(self._readers, places)
         self.opinions = SqliteOpinions(self._readers)
         self._remove = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True) if folder else None

@@ -11,9 +11,12 @@ from engram.model.event import Verb
 from engram.model.memory import Memory
 from engram.model.relations import Edge, EdgeType
 from engram.model.scope import Scope
+from engram.model.turn import Turn, Waiting
 from engram.model.vectors import Space
 from engram.ports import Embedded, Findable
 from engram.store.sqlite import ledger, opinions, relations, rows, scopes, texts, vectors
+from engram.store.sqlite import origins as sources
+from engram.store.sqlite import turns as raw
 from engram.store.sqlite.ledger import Difference, Happening
 from engram.store.sqlite.memories import by_id
 from engram.store.sqlite.query import Db, Line
@@ -124,11 +127,32 @@ class SqliteUnit:
         change = ledger.difference(row, old, self._find(memory_id)[1])
         self._tell(Verb.FEEDBACK, old, because, change=change)
 
+    def log(self, turns: Sequence[Turn]) -> Waiting:
+        """Add turns to the raw log but for those whose id their session knows; what waits in the scope."""
+        raw.add(self._db, turns, self._place)
+        return raw.waiting(self._db, self._place(turns[0].scope)[0]) if turns else Waiting()
+
+    def captured(self, turns: Sequence[Turn], at: datetime) -> None:
+        """Say that memories were made of these turns: they wait no longer."""
+        raw.captured(self._db, turns, at, self._place)
+
+    def come_from(self, memory_id: str, turns: Sequence[int]) -> None:
+        """Say which turns (by key) a memory came from."""
+        raw.link(self._db, self._row(memory_id), turns)
+
+    def came(self, memory_id: str, scope: Scope, origin: str, digest: str) -> None:
+        """Keep where an imported memory came from."""
+        sources.put(self._db, self._place(scope)[0], origin, self._row(memory_id), digest)
+
+    def left(self, scope: Scope, origins: Sequence[str]) -> None:
+        """Drop origins that are no more."""
+        sources.remove(self._db, self._place(scope)[0], origins)
+
     def erase(self, memory_id: str, because: str) -> None:
         """Remove a memory and everything that tells of its words; the ledger keeps the bare fact."""
         row, memory = self._find(memory_id)
         self.finish()
-        for noun in (texts, vectors, relations, ledger, opinions):
+        for noun in (texts, vectors, relations, ledger, opinions, raw, sources):
             noun.drop(self._db, row)
         rows.remove(self._db, row)
         self._rows.pop(memory_id, None)

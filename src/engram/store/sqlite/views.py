@@ -23,6 +23,9 @@ IN_WIDE_SCOPES = "+m.scope IN (SELECT value FROM json_each(:scopes))"
 EVENT_IN_NAMESPACE = "e.scope IN (SELECT id FROM scopes WHERE namespace = :namespace)"
 EVENT_IN_SCOPES = "e.scope IN (SELECT value FROM json_each(:scopes))"
 
+TURN_IN_NAMESPACE = "t.scope IN (SELECT id FROM scopes WHERE namespace = :namespace)"
+TURN_IN_SCOPES = "t.scope IN (SELECT value FROM json_each(:scopes))"
+
 ONE_OF = {
     "statuses": "m.status IN (SELECT value FROM json_each(:statuses))",
     "kinds": "m.kind IN (SELECT value FROM json_each(:kinds))",
@@ -113,11 +116,20 @@ def where(reach: Reach, filters: Filters, *, wide: bool = False, at_hand: bool =
 
 def where_event(reach: Reach) -> Where:
     """What an event `e` must satisfy to be seen: its memory belonged to a place the reach covers."""
+    return _only_place(reach, EVENT_IN_NAMESPACE, EVENT_IN_SCOPES)
+
+
+def where_turn(reach: Reach) -> Where:
+    """What a turn `t` must satisfy to be seen."""
+    return _only_place(reach, TURN_IN_NAMESPACE, TURN_IN_SCOPES)
+
+
+def _only_place(reach: Reach, in_namespace: str, in_scopes: str) -> Where:
     if reach.everything:
         return Where((), {})
     if reach.namespace is not None:
-        return Where((EVENT_IN_NAMESPACE,), {"namespace": reach.namespace})
-    return Where((EVENT_IN_SCOPES,), {"scopes": as_list(sorted(reach.scopes))})
+        return Where((in_namespace,), {"namespace": reach.namespace})
+    return Where((in_scopes,), {"scopes": as_list(sorted(reach.scopes))})
 
 
 def _place(reach: Reach, clauses: list[str], values: dict[str, Any], *, wide: bool) -> None:

@@ -1,4 +1,4 @@
-"""The store: one way to write, six nouns to read."""
+"""The store: one way to write, many nouns to read."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from engram.testing.memory_store.memories import MemoryRecords
 from engram.testing.memory_store.relations import MemoryLedger, MemoryOpinions, MemoryRelations
 from engram.testing.memory_store.tables import Tables
 from engram.testing.memory_store.texts import MemoryTexts
+from engram.testing.memory_store.turns import MemoryOrigins, MemorySpending, MemoryTurns
 from engram.testing.memory_store.unit import MemoryUnit
 from engram.testing.memory_store.vectors import MemoryVectors
 
@@ -38,6 +39,9 @@ class MemoryStore:
         self.texts = MemoryTexts(self._tables)
         self.vectors = MemoryVectors(self._tables, self._commit)
         self.relations = MemoryRelations(self._tables)
+        self.turns = MemoryTurns(self._tables)
+        self.origins = MemoryOrigins(self._tables)
+        self.spending = MemorySpending(self._tables, self._commit)
         self.ledger = MemoryLedger(self._tables)
         self.opinions = MemoryOpinions(self._tables)
 

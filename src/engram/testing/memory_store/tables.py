@@ -12,10 +12,12 @@ from datetime import date
 import numpy as np
 from numpy.typing import NDArray
 
+from engram.model.advice import Call
 from engram.model.event import Event
 from engram.model.memory import Memory
 from engram.model.relations import Edge, EdgeType
 from engram.model.scope import Scope
+from engram.model.turn import Turn
 from engram.ports import Findable, Suppression
 
 Floats = NDArray[np.float32]
@@ -48,6 +50,12 @@ class Tables:
     opinions: dict[int, Suppression] = field(default_factory=dict)
     used_in: dict[tuple[int, str], None] = field(default_factory=dict)
     """In which sessions a memory was used."""
+    turns: dict[int, Turn] = field(default_factory=dict)
+    turn_memories: dict[tuple[int, int], None] = field(default_factory=dict)
+    """Which turn led to which memory."""
+    origins: dict[tuple[Scope, str], tuple[int, str]] = field(default_factory=dict)
+    """Memory and digest, by scope and origin."""
+    calls: dict[int, Call] = field(default_factory=dict)
     scopes: dict[Scope, int] = field(default_factory=dict)
     namespaces: dict[str, int] = field(default_factory=dict)
     event_counts: dict[date, int] = field(default_factory=dict)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
+from itertools import islice
 
 import numpy as np
 
@@ -15,13 +16,17 @@ from engram.model.event import Event, Verb
 from engram.model.memory import Memory
 from engram.model.relations import ACYCLIC, Edge, EdgeType
 from engram.model.scope import Scope
+from engram.model.turn import Turn, Waiting
 from engram.ports import Embedded, Findable, Suppression
 from engram.testing.memory_store.differences import NO_CHANGE, Change, differences
 from engram.testing.memory_store.tables import KeptVector, Tables
+from engram.testing.memory_store.turns import waiting
 from engram.vectors.quantize import quantize
 
 REINFORCEMENT = 0.1
 """What an edge gains in confidence each time it is drawn again."""
+COUNTED = 1_000
+"""How many waiting turns are counted at most."""
 
 
 class MemoryUnit:
@@ -137,6 +142,44 @@ class MemoryUnit:
             self._tables.opinions[number] = Suppression(key, question.space.key, question.vector, now)
         self._tell(Verb.FEEDBACK, memory_id, because, change=differences(old, new))
 
+    def log(self, turns: Sequence[Turn]) -> Waiting:
+        """Add turns that are not known yet."""
+        tables = self._tables
+        known = {(turn.scope, turn.session, turn.id) for turn in tables.turns.values()}
+        for turn in turns:
+            if (turn.scope, turn.session, turn.id) not in known:
+                known.add((turn.scope, turn.session, turn.id))
+                key = tables.next_number("turn")
+                tables.turns[key] = replace(turn, key=key)
+                tables.number_scope(turn.scope)
+        found = [turn.at for turn in islice(waiting(tables, turns[0].scope), COUNTED)] if turns else []
+        return Waiting(len(found), min(found, default=None))
+
+    def captured(self, turns: Sequence[Turn], at: datetime) -> None:
+        """Let turns wait no longer."""
+        wanted = {turn.key for turn in turns}
+        named = {(turn.scope, turn.session, turn.id) for turn in turns if not turn.key}
+        for key, turn in self._tables.turns.items():
+            is_meant = key in wanted or (turn.scope, turn.session, turn.id) in named
+            if is_meant and turn.captured_at is None:
+                self._tables.turns[key] = replace(turn, captured_at=at)
+
+    def come_from(self, memory_id: str, turns: Sequence[int]) -> None:
+        """Link a memory to its turns."""
+        key = self._key(memory_id)
+        known = (turn for turn in turns if turn in self._tables.turns)
+        self._tables.turn_memories.update(dict.fromkeys((turn, key) for turn in known))
+
+    def came(self, memory_id: str, scope: Scope, origin: str, digest: str) -> None:
+        """Keep an origin."""
+        self._tables.number_scope(scope)
+        self._tables.origins[scope, origin] = (self._key(memory_id), digest)
+
+    def left(self, scope: Scope, origins: Sequence[str]) -> None:
+        """Drop origins."""
+        for origin in origins:
+            self._tables.origins.pop((scope, origin), None)
+
     def erase(self, memory_id: str, because: str) -> None:
         """Remove a memory; its events stay, without what they said about it."""
         tables, key = self._tables, self._key(memory_id)
@@ -145,6 +188,10 @@ class MemoryUnit:
         del tables.keys[memory_id], tables.records[key], tables.findables[key]
         tables.edges = {place: edge for place, edge in tables.edges.items() if memory_id not in place[:2]}
         tables.opinions = {number: said for number, said in tables.opinions.items() if said.key != key}
+        said = {turn for turn, row in tables.turn_memories if row == key}
+        tables.turns = {number: turn for number, turn in tables.turns.items() if number not in said}
+        tables.turn_memories = {link: None for link in tables.turn_memories if link[0] not in said}
+        tables.origins = {place: kept for place, kept in tables.origins.items() if kept[0] != key}
         tables.used_in = {use: None for use in tables.used_in if use[0] != key}
         for number, event in tables.events.items():
             if event.memory == memory_id:

@@ -1,0 +1,81 @@
+"""What calls to models have cost: each call comes in, sums come out."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from engram.errors import AccessDenied
+from engram.model.advice import Call, CallOutcome, Spent
+from engram.model.clock import to_micros
+from engram.store.sqlite.query import Db, ask, ask_value
+from engram.store.sqlite.readers import Readers
+from engram.store.sqlite.records import as_list
+from engram.store.sqlite.writer import Writer
+
+RECORD = """
+INSERT INTO llm_usage (at, component, model, prompt_tokens, answer_tokens, ms, cost, outcome)
+VALUES (:at, :component, :model, :prompt_tokens, :answer_tokens, :ms, :cost, :outcome)
+"""
+
+TOKENS_SINCE = """
+SELECT coalesce(sum(prompt_tokens + answer_tokens), 0)
+FROM llm_usage
+WHERE at >= :since
+"""
+
+SUMMARY = """
+SELECT
+  component,
+  model,
+  count(*),
+  count(*) FILTER (WHERE outcome NOT IN (SELECT value FROM json_each(:useful))),
+  sum(prompt_tokens),
+  sum(answer_tokens),
+  sum(ms),
+  sum(cost)
+FROM llm_usage
+WHERE at >= :since
+GROUP BY component, model
+ORDER BY sum(prompt_tokens + answer_tokens) DESC, component, model
+"""
+
+USEFUL = as_list([CallOutcome.ANSWERED.value, CallOutcome.REPAIRED.value])
+"""How a call ends that brought something."""
+
+
+class SqliteSpending:
+    """Implements `ports.Spending`. Used by any thread but the writer's."""
+
+    def __init__(self, readers: Readers, writer: Writer | None) -> None:
+        self._readers = readers
+        self._writer = writer
+
+    def record(self, call: Call) -> None:
+        """Account for a call; it is on disk when this returns."""
+        if self._writer is None:
+            raise AccessDenied("account for a call to a model: the file was opened for reading")
+        self._writer.run(lambda db: _record(db, call))
+
+    def tokens_since(self, at: datetime) -> int:
+        """All tokens of calls since a time."""
+        with self._readers.lend() as db:
+            return int(ask_value(db, TOKENS_SINCE, {"since": to_micros(at)}))
+
+    def summary(self, since: datetime) -> list[Spent]:
+        """Calls since a time, added up by component and model, most tokens first."""
+        with self._readers.lend() as db:
+            return [Spent(*line) for line in ask(db, SUMMARY, {"since": to_micros(since), "useful": USEFUL})]
+
+
+def _record(db: Db, call: Call) -> None:
+    values = {
+        "at": to_micros(call.at),
+        "component": call.component,
+        "model": call.model,
+        "prompt_tokens": call.prompt_tokens,
+        "answer_tokens": call.answer_tokens,
+        "ms": call.ms,
+        "cost": call.cost,
+        "outcome": call.outcome.value,
+    }
+    db.execute(RECORD, values)

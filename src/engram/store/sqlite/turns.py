@@ -1,0 +1,241 @@
+"""The raw log: what was said comes in word for word; out come what waits, a session, a memory's turns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
+from typing import Any
+
+from engram.model.clock import from_micros, to_micros
+from engram.model.scope import Access, Scope
+from engram.model.turn import Part, Turn, Waiting
+from engram.store.sqlite import scopes
+from engram.store.sqlite.query import Db, Line, ask, ask_line, ask_value
+from engram.store.sqlite.readers import Readers
+from engram.store.sqlite.records import as_list, micros
+from engram.store.sqlite.scopes import Places
+from engram.store.sqlite.views import where_turn
+
+COLUMNS = """
+SELECT
+  t.key, t.session, t.id, t.part, t.speaker, t.at, t.captured_at, t.content,
+  n.name, s.project, s.squad, s.agent, s.channel, s.user
+FROM turns AS t
+JOIN scopes AS s ON s.id = t.scope
+JOIN namespaces AS n ON n.id = s.namespace
+"""
+
+WAITING = (
+    COLUMNS
+    + """
+WHERE t.captured_at IS NULL
+  AND t.scope = :scope
+  AND (:session IS NULL OR t.session = :session)
+ORDER BY t.key
+LIMIT :limit
+"""
+)
+
+# One look for each scope: how much waits there does not matter.
+SCOPES_WAITING = """
+SELECT n.name, s.project, s.squad, s.agent, s.channel, s.user
+FROM scopes AS s
+JOIN namespaces AS n ON n.id = s.namespace
+WHERE EXISTS (SELECT 1 FROM turns AS t WHERE t.captured_at IS NULL AND t.scope = s.id)
+ORDER BY s.id
+"""
+
+BEFORE = (
+    COLUMNS
+    + """
+WHERE t.session = :session
+  AND t.scope = :scope
+  AND t.key < :key
+ORDER BY t.key DESC
+LIMIT :limit
+"""
+)
+
+OF_SESSION = (
+    COLUMNS
+    + """
+WHERE t.session = :session
+  AND t.key > :after
+  AND {seen}
+ORDER BY t.key
+LIMIT :limit
+"""
+)
+
+OF_MEMORY = (
+    COLUMNS
+    + """
+JOIN turn_memories AS l ON l.turn = t.key
+JOIN memories AS m ON m.row = l.row
+WHERE m.id = :memory
+  AND {seen}
+ORDER BY t.key
+"""
+)
+
+ADD = """
+INSERT INTO turns (scope, session, id, part, speaker, at, captured_at, content)
+VALUES (:scope, :session, :id, :part, :speaker, :at, :captured_at, :content)
+ON CONFLICT DO NOTHING
+"""
+
+COUNT_WAITING = """
+SELECT count(*), min(at)
+FROM (
+  SELECT at
+  FROM turns
+  WHERE captured_at IS NULL
+    AND scope = :scope
+  ORDER BY key
+  LIMIT :limit
+)
+"""
+
+KEY_OF = """
+SELECT key
+FROM turns
+WHERE session = :session
+  AND scope = :scope
+  AND id = :id
+"""
+
+CAPTURED = """
+UPDATE turns
+SET captured_at = :at
+WHERE key IN (SELECT value FROM json_each(:keys))
+  AND captured_at IS NULL
+"""
+
+LINK = """
+INSERT OR IGNORE INTO turn_memories (turn, row)
+SELECT t.key, :row
+FROM json_each(:keys) AS k
+CROSS JOIN turns AS t ON t.key = k.value
+"""
+
+SOURCES = """
+SELECT turn
+FROM turn_memories
+WHERE row = :row
+"""
+
+DROP_LINKS = """
+DELETE FROM turn_memories
+WHERE turn IN (SELECT value FROM json_each(:keys))
+"""
+
+DROP = """
+DELETE FROM turns
+WHERE key IN (SELECT value FROM json_each(:keys))
+"""
+
+COUNTED = 1_000
+"""How many waiting turns are counted at most."""
+
+Place = Callable[[Scope], tuple[int, int]]
+"""Gives numbers of a scope and its namespace."""
+
+
+class SqliteTurns:
+    """Implements `ports.Turns`. Used by any thread."""
+
+    def __init__(self, readers: Readers, places: Places) -> None:
+        self._readers = readers
+        self._places = places
+
+    def waiting(self, scope: Scope, limit: int, session: str | None = None) -> list[Turn]:
+        """Turns of this very scope that are not captured yet, oldest first; of one session if named."""
+        with self._readers.lend() as db:
+            place = scopes.find(db, scope)
+            values = {"scope": place and place[0], "session": session, "limit": limit}
+            return [_turn(line) for line in ask(db, WAITING, values)]
+
+    def scopes_waiting(self) -> list[Scope]:
+        """The scopes in which turns wait."""
+        with self._readers.lend() as db:
+            return [Scope(*line) for line in ask(db, SCOPES_WAITING)]
+
+    def before(self, turn: Turn, limit: int) -> list[Turn]:
+        """The turns said just before this one in its session, oldest first."""
+        with self._readers.lend() as db:
+            place = scopes.find(db, turn.scope)
+            if place is None:
+                return []
+            values = {"scope": place[0], "session": turn.session, "key": turn.key, "limit": limit}
+            return [_turn(line) for line in reversed(ask(db, BEFORE, values))]
+
+    def of_session(self, session: str, access: Access, limit: int, after: int = 0) -> list[Turn]:
+        """A session's turns in order, beginning after a key, of scopes the caller may see."""
+        with self._readers.lend() as db:
+            seen = where_turn(self._places.reach(db, access))
+            values = {**seen.values, "session": session, "after": after, "limit": limit}
+            return [_turn(line) for line in ask(db, OF_SESSION.format(seen=seen.sql), values)]
+
+    def of_memory(self, memory_id: str, access: Access) -> list[Turn]:
+        """The turns a memory came from."""
+        with self._readers.lend() as db:
+            seen = where_turn(self._places.reach(db, access))
+            values = {**seen.values, "memory": memory_id}
+            return [_turn(line) for line in ask(db, OF_MEMORY.format(seen=seen.sql), values)]
+
+
+# ---------------------------------------------------------------- inside the writer
+
+
+def add(db: Db, turns: Iterable[Turn], place: Place) -> None:
+    """Log turns but for those whose id their session knows."""
+    for turn in turns:
+        values = {
+            "scope": place(turn.scope)[0],
+            "session": turn.session,
+            "id": turn.id,
+            "part": turn.part.value,
+            "speaker": turn.speaker,
+            "at": to_micros(turn.at),
+            "captured_at": micros(turn.captured_at),
+            "content": turn.content,
+        }
+        db.execute(ADD, values)
+
+
+def waiting(db: Db, scope: int) -> Waiting:
+    """What waits in a scope; counting stops at a thousand."""
+    line = ask_line(db, COUNT_WAITING, {"scope": scope, "limit": COUNTED})
+    if line is None or not line[0]:
+        return Waiting()
+    return Waiting(line[0], from_micros(line[1]))
+
+
+def captured(db: Db, turns: Iterable[Turn], at: datetime, place: Place) -> None:
+    """These wait no longer. A turn that was never read back is known by its id."""
+    keys = [turn.key or _key_of(db, turn, place) for turn in turns]
+    db.execute(CAPTURED, {"keys": as_list(keys), "at": to_micros(at)})
+
+
+def link(db: Db, row: int, keys: Sequence[int]) -> None:
+    """Say which turns a memory came from; those that are gone are left out."""
+    db.execute(LINK, {"row": row, "keys": as_list(keys)})
+
+
+def drop(db: Db, row: int) -> None:
+    """Forget the turns a memory came from, also for other memories that came from them."""
+    keys = as_list(line[0] for line in ask(db, SOURCES, {"row": row}))
+    db.execute(DROP_LINKS, {"keys": keys})
+    db.execute(DROP, {"keys": keys})
+
+
+def _key_of(db: Db, turn: Turn, place: Place) -> int | None:
+    values = {"session": turn.session, "scope": place(turn.scope)[0], "id": turn.id}
+    key: int | None = ask_value(db, KEY_OF, values)
+    return key
+
+
+def _turn(line: Line) -> Turn:
+    key, session, id_, part, speaker, at, captured_at, content, *scope = line
+    moment: Any = None if captured_at is None else from_micros(captured_at)
+    return Turn(id_, session, content, from_micros(at), Part(part), speaker, Scope(*scope), key, moment)
