@@ -59,6 +59,9 @@ _MOST: Final = 0.5
 _CODED = re.compile(r"`|://")
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|\bhttps?://\S+", re.DOTALL)
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
+_SPACED = re.compile(
+    r"[^\s.,;:!?()\"«»|\u0964]+"
+)  # vowel signs are no letters to a pattern, but belong to the word
 _EAST: Final = frozenset({"han", "kana", "hangul"})
 
 # Where a block of letters starts, and whose letters they are; "" ends a block.
@@ -100,7 +103,7 @@ def _eastern(text: str, scripts: Counter[str]) -> str:
     if scripts["hangul"] > scripts["kana"] + scripts["han"]:
         return "ko"
     # Chinese texts name Japanese things now and then; Japanese has kana in nearly every word.
-    return "ja" if scripts["kana"] * 5 > scripts["han"] else "zh"
+    return "ja" if scripts["kana"] * 4 > scripts["han"] else "zh"
 
 
 _ASIAN = re.compile("[\u1100-\u11ff\u3040-\u30ff\u3130-\u318f\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]+")
@@ -113,7 +116,7 @@ def _shared(script: str, text: str) -> str:
         if not letters.isdisjoint(lower):
             return code
     if script in _USUAL:
-        return _by_words(script, _WORD.findall(lower))[0] or _USUAL[script]
+        return _by_words(script, _SPACED.findall(lower))[0] or _USUAL[script]
     return script
 
 
@@ -152,7 +155,7 @@ def _by_words(part: str, words: Iterable[str]) -> tuple[str, int]:
 def _function_words(part: str) -> dict[str, tuple[tuple[str, int], ...]]:
     """Each word with its languages; a word that only one language has weighs more."""
     found: dict[str, list[str]] = {}
-    for row in lexicon.parts("languages")[part]:
+    for row in lexicon.parts("languages").get(part, ()):
         code, _, words = row.partition(": ")
         for word in dict.fromkeys(words.split()):
             found.setdefault(word, []).append(code)
