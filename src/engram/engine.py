@@ -6,6 +6,7 @@ import os
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, fields, replace
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -31,7 +32,10 @@ from engram.model.recall import Question, Recall
 from engram.model.receipt import Receipt, Refusal
 from engram.model.relations import Edge, EdgeType
 from engram.model.scope import Access, Scope
+from engram.nouns.conflicts import Conflicts
 from engram.nouns.desk import PAGE_LIMIT, Desk, whole
+from engram.nouns.entities import Entities
+from engram.nouns.facts import Facts
 from engram.ports import Embedder, Tools, Unit, View
 from engram.recall.pipeline import recall as answer
 from engram.text.tokens import count, is_exact
@@ -346,6 +350,23 @@ class Engram:
             cursor = page.cursor
             if cursor is None:
                 return
+
+    # ------------------------------------------------------------ nouns
+
+    @cached_property
+    def facts(self) -> Facts:
+        """What is known about whom: add, ask, follow and end facts."""
+        return Facts(self._desk)
+
+    @cached_property
+    def entities(self) -> Entities:
+        """Who and what is spoken of: profiles, names, timelines."""
+        return Entities(self._desk)
+
+    @cached_property
+    def conflicts(self) -> Conflicts:
+        """What contradicts what, and settling it."""
+        return Conflicts(self._desk)
 
     @property
     def config(self) -> Config:

@@ -19,7 +19,8 @@ EngramError
 │   ├── ShortId             E2015
 │   ├── UnknownFormat       E2016
 │   ├── SourceTooLarge      E2017
-│   └── BadSource           E2018
+│   ├── BadSource           E2018
+│   └── UnknownEntity       E2021
 ├── AccessDenied            E4001   the caller may not see or change that
 ├── ConfigError             E5001   a setting has no meaning or is out of its range
 ├── EmbedderError

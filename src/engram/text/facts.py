@@ -1,18 +1,21 @@
 """Facts by rule: a text comes in, the triples it plainly states come out.
 
-Conservative: questions, wishes, conditions, denials and the past give no fact, nor does "he" or "it". English
-and Chinese; a sentence may give several facts. "I", "my" and "we" are the speaker, or `user` when unnamed.
+Conservative: questions, wishes, conditions and denials give no fact, nor does a pronoun that may mean two
+people; the past gives one only with its dates. English and Chinese; a sentence may give several facts. "I",
+"my" and "we" are the speaker, or `user` when unnamed.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from datetime import datetime
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final
 
 from engram.model.facts import Fact
 from engram.text import facts_chinese, facts_english
+from engram.text.facts_given import given
 from engram.text.scripts import compatible
 from engram.text.sentences import sentences
 from engram.text.statement import USER, Statement
@@ -26,13 +29,30 @@ _NO_LONGER = re.compile(
 _ANYMORE = re.compile(r"\s*\b(?:any ?more|any longer)\b", re.IGNORECASE)
 
 
-def facts(text: str, speaker: str | None = None) -> list[Fact]:
-    """The facts that `text` states, once each, in order.
+def stated(
+    content: str, details: Mapping[str, Any], speaker: str = "", now: datetime | None = None
+) -> tuple[Fact, ...]:
+    """Every fact of a memory: those given with it (`details["facts"]`) and those its content states.
 
-    >>> facts("Actually, my editor is Helix now.")
-    [Fact(subject='user', predicate='editor', object='helix', functional=True)]
-    >>> facts("我住在上海", speaker="Lin")
-    [Fact(subject='lin', predicate='live in', object='上海', functional=True)]
+    What was given wins over what the rules read: it may know better how sure a fact is and when it held.
+
+    >>> found = stated("Anna lives in Rome", {"facts": [{"subject": "I", "predicate": "age", "object": 30}]})
+    >>> [(fact.subject, fact.predicate, fact.object) for fact in found]
+    [('user', 'age', '30'), ('anna', 'live in', 'rome')]
+    """
+    told = given(details.get("facts"), speaker or USER)
+    known = {(fact.subject, fact.predicate, fact.object) for fact in told}
+    read = facts(content, speaker or None, now)
+    return (*told, *(fact for fact in read if (fact.subject, fact.predicate, fact.object) not in known))
+
+
+def facts(text: str, speaker: str | None = None, now: datetime | None = None) -> list[Fact]:
+    """The facts that `text` states, once each, in order; `now` is when it was said.
+
+    >>> facts("Actually, my editor is Helix now.") == [Fact("user", "editor", "helix", functional=True)]
+    True
+    >>> facts("我住在上海", speaker="Lin") == [Fact("lin", "live in", "上海", functional=True)]
+    True
     """
     return list(
         dict.fromkeys(_fact(found, found.object) for found in _statements(text[:_LONGEST], speaker or USER))
@@ -42,10 +62,10 @@ def facts(text: str, speaker: str | None = None) -> list[Fact]:
 def ended(text: str, speaker: str | None = None) -> list[Fact]:
     """The facts that `text` says are true no longer: what was switched from, what one does not do anymore.
 
-    >>> ended("We switched from MySQL to PostgreSQL")
-    [Fact(subject='user', predicate='database', object='mysql', functional=True)]
-    >>> ended("I no longer live in Berlin")
-    [Fact(subject='user', predicate='live in', object='berlin', functional=True)]
+    >>> ended("We switched from MySQL to PostgreSQL") == [Fact("user", "database", "mysql", functional=True)]
+    True
+    >>> ended("I no longer live in Berlin") == [Fact("user", "live in", "berlin", functional=True)]
+    True
     """
     text = text[:_LONGEST]
     left = [_fact(found, found.replaces) for found in _statements(text, speaker or USER) if found.replaces]

@@ -1,0 +1,1 @@
+"""Rules about how things hang together: which names mean one thing, and what follows from what."""

@@ -1,0 +1,203 @@
+"""Entities: who and what memories speak of. `memory.entities` shows, joins and parts them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from engram.capture import screen
+from engram.errors import EmptyContent, InvalidInput, UnknownEntity, UnknownValue
+from engram.model.entity import ENTITY_TYPES, Entity
+from engram.model.event import Verb
+from engram.model.facts import Claim, FactQuery
+from engram.model.filters import ANY_STATUS, Filters
+from engram.model.memory import Memory
+from engram.model.relations import EdgeType
+from engram.nouns.desk import PAGE_LIMIT, Desk, whole
+from engram.nouns.facts import holds
+from engram.ports import Unit, View
+from engram.text.marks import is_correction
+
+SAMPLE = 200
+"""So many memories of an entity are looked at for its profile: the latest."""
+SHOWN = 5
+BESIDE = 10
+FACTS = 50
+REINFORCED = 20
+"""Of so many repeated memories a timeline looks up when they were repeated."""
+
+
+class StepKind(StrEnum):
+    """What a step of a timeline did to what was known."""
+
+    FIRST = "first mention"
+    ADDED = "addition"
+    CORRECTED = "correction"
+    REINFORCED = "reinforcement"
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """What is known about one entity."""
+
+    entity: Entity
+    facts: tuple[Claim, ...] = ()
+    """What holds about it now, newest first."""
+    memories: tuple[Memory, ...] = ()
+    """The weightiest memories that name it."""
+    beside: tuple[tuple[str, int], ...] = ()
+    """Other names in the same memories with how often, counted over the latest of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of a timeline."""
+
+    at: datetime
+    kind: StepKind
+    what: str
+    memory: Memory
+
+
+Found = list[Entity]
+Steps = list[Step]
+
+
+class Entities:
+    """Who and what is spoken of. Hangs on the facade; safe to use from many threads."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+
+    def get(self, name: str) -> Profile | None:
+        """What is known about somebody or something, under any of its names; None when nothing is."""
+        entity = self._desk.tools.store.entities.get(_name(name), self._desk.access)
+        return None if entity is None else self._profile(entity)
+
+    def list(self, *, type: str = "", prefix: str = "", limit: int = 50) -> Found:
+        """Entities, last seen first: of one type, or with a name that begins so."""
+        if type and type not in ENTITY_TYPES:
+            raise UnknownValue("type", type, ENTITY_TYPES)
+        most = whole("limit", limit, 1, PAGE_LIMIT)
+        beginning = screen.readable("prefix", prefix).strip()
+        return self._desk.tools.store.entities.page(self._desk.access, most, type, beginning)
+
+    def alias(self, name: str, other: str) -> Entity:
+        """Let an entity go by one more name; what was known under that name becomes part of it.
+
+        `split` takes it back.
+        """
+        entity, also = self._known(name), _name(other)
+        if also.lower() in {one.lower() for one in entity.aliases}:
+            return entity
+        self._check_write()
+
+        def work(unit: Unit) -> None:
+            unit.alias(also, entity)
+
+        self._desk.tools.store.write(work, self._desk.actor)
+        return self._known(entity.name)
+
+    def merge(self, keep: str, other: str) -> Entity:
+        """Say that two entities are one; it is shown by the first name. `split` takes it back."""
+        one, two = self._known(keep), self._known(other)
+        if one.key == two.key:
+            raise InvalidInput(f"{keep!r} and {other!r} are names of one entity already.")
+        for name in dict.fromkeys((two.name, *two.aliases)):
+            one = self.alias(one.name, name)
+        return one
+
+    def split(self, name: str) -> Entity:
+        """Make a name stand for an entity of its own again, with the memories that use this name."""
+        entity = self._known(name)
+        self._check_write()
+        done = self._desk.tools.store.write(
+            lambda unit: unit.split(_name(name), entity.namespace), self._desk.actor
+        )
+        if not done:
+            raise InvalidInput(f"{name!r} is the entity's own name: split off one of its other names.")
+        return self._known(name)
+
+    def timeline(self, name: str, limit: int = 50) -> Steps:
+        """How the knowledge about an entity grew, oldest first; of a long story the latest steps."""
+        most = whole("limit", limit, 1, PAGE_LIMIT)
+        entity = self._known(name)
+        view = View(self._desk.access, ANY_STATUS)
+        found = self._desk.tools.store.entities.memories(entity, view, most)
+        corrections = self._corrections([key for key, _ in found], view)
+        steps = [_step(key, memory, corrections) for key, memory in found]
+        steps.sort(key=lambda step: step.at)
+        if steps and len(found) < most:
+            first = steps[0]
+            steps[0] = Step(first.at, StepKind.FIRST, first.what, first.memory)
+        steps += self._reinforcements([memory for _, memory in found])
+        return sorted(steps, key=lambda step: step.at)[-most:]
+
+    # ------------------------------------------------------------ inside
+
+    def _known(self, name: str) -> Entity:
+        entity = self._desk.tools.store.entities.get(_name(name), self._desk.access)
+        if entity is None:
+            raise UnknownEntity(name)
+        return entity
+
+    def _check_write(self) -> None:
+        """Names hold for a whole namespace; whoever may write at their own place may say what means what."""
+        self._desk.check_write(self._desk.access.scope)
+
+    def _profile(self, entity: Entity) -> Profile:
+        store, view = self._desk.tools.store, View(self._desk.access, Filters())
+        now = self._desk.tools.clock.now()
+        names = frozenset({entity.name.lower(), *(alias.lower() for alias in entity.aliases)})
+        claims = store.facts.find(FactQuery(subjects=names), view, FACTS)
+        memories = [memory for _, memory in store.entities.memories(entity, view, SAMPLE)]
+        return Profile(
+            entity,
+            tuple(claim for claim in claims if holds(claim, now)),
+            tuple(sorted(memories, key=_weight, reverse=True)[:SHOWN]),
+            _beside(memories, names),
+        )
+
+    def _corrections(self, keys: Iterable[int], view: View) -> frozenset[int]:
+        """The keys of memories that took another's place."""
+        links = self._desk.tools.store.relations.links([*keys], {EdgeType.SUPERSEDES}, view)
+        return frozenset(link.key if link.forward else link.other for link in links)
+
+    def _reinforcements(self, memories: Iterable[Memory]) -> Iterable[Step]:
+        ledger = self._desk.tools.store.ledger
+        repeated = [memory for memory in memories if memory.usage.repeated][:REINFORCED]
+        for memory in repeated:
+            for event in ledger.events(memory.id, self._desk.access, SAMPLE):
+                if event.verb is Verb.REINFORCED:
+                    yield Step(event.at, StepKind.REINFORCED, _label(memory), memory)
+
+
+def _name(name: str) -> str:
+    clean = " ".join(screen.readable("name", name).split())
+    if not clean:
+        raise EmptyContent("name")
+    screen.name("name", clean)
+    return clean
+
+
+def _step(key: int, memory: Memory, corrections: frozenset[int]) -> Step:
+    corrects = key in corrections or is_correction(memory.content)
+    return Step(
+        memory.happened_at, StepKind.CORRECTED if corrects else StepKind.ADDED, _label(memory), memory
+    )
+
+
+def _label(memory: Memory) -> str:
+    return memory.forms.key_fact or memory.forms.label or memory.content
+
+
+def _weight(memory: Memory) -> tuple[bool, float, datetime]:
+    return memory.pinned, memory.importance, memory.happened_at
+
+
+def _beside(memories: Iterable[Memory], own: frozenset[str]) -> tuple[tuple[str, int], ...]:
+    counts = Counter(name for memory in memories for name in memory.entities if name.lower() not in own)
+    return tuple(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[:BESIDE])
