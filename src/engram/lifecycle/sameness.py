@@ -1,8 +1,11 @@
-"""Sameness: a new statement and its neighbours come in, one of four verdicts comes out.
+"""Sameness: a new statement and its neighbours come in, one of five verdicts comes out.
 
 Similarity alone never drops anything: "likes red apples" and "likes green apples" are close in every model
 and still two facts. A statement repeats another only if it adds no word of meaning, its words stand in the
 same order, and numbers, negation, names and times agree. A false drop is worse than a kept duplicate.
+
+A statement that cannot be true beside another replaces it when it says so, or when there is one object at a
+time. When nothing says which of the two holds, both stay, and the pair waits to be looked at.
 
 What somebody said in a conversation (it has a speaker) is kept as it was said: only the very same words,
 found by their hash before this rule is asked, count as a repetition of it.
@@ -10,20 +13,28 @@ found by their hash before this rule is asked, count as a repetition of it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property, lru_cache
+from typing import Any
 
+from engram.model.axes import Verification
 from engram.model.facts import Fact
 from engram.model.memory import Memory
-from engram.text import facts, words
-from engram.text.marks import Marks, differences, marks
+from engram.text import facts, lexicon, words
+from engram.text.marks import Marks, differences, is_correction, marks
+from engram.text.opposites import opposed
+from engram.text.scripts import is_wide
 
 FILLERS = frozenset(
     "a an the really very just so please oh well also too actually now currently".split()  # noqa: SIM905 - a sentence
 )
 """Words that can come or go without changing what is said."""
+
+
+UNSURE = 0.6
+"""A statement believed less than this does not replace one that is believed more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,16 +55,31 @@ class Statement:
     content: str
     speaker: str
     happened_at: datetime
+    confidence: float = 1.0
+    trust: float = 1.0
+    details: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def of(cls, memory: Memory) -> Statement:
         """A memory as it is compared."""
-        return cls(memory.content, memory.speaker, memory.happened_at)
+        return cls(
+            memory.content,
+            memory.speaker,
+            memory.happened_at,
+            memory.confidence,
+            memory.trust,
+            memory.details,
+        )
 
     @cached_property
     def facts(self) -> tuple[Fact, ...]:
         """What it states."""
         return tuple(facts.facts(self.content, speaker=self.speaker or None))
+
+    @cached_property
+    def corrects(self) -> bool:
+        """Whether it says that something else was said or was so before."""
+        return bool(self.details.get("corrects")) or is_correction(self.content)
 
     @cached_property
     def ended(self) -> tuple[Fact, ...]:
@@ -116,12 +142,22 @@ class Supersede:
     because: str
 
 
-Verdict = New | Reinforce | Merge | Supersede
+@dataclass(frozen=True, slots=True)
+class Challenge:
+    """It cannot be true beside what was known, and nothing says which of the two holds."""
+
+    memory: Memory
+    because: str
+    new_doubtful: bool = False
+    """Whether the new statement is the one in doubt: what was known has been vouched for."""
+
+
+Verdict = New | Reinforce | Merge | Supersede | Challenge
 
 
 def decide(new: Statement, neighbours: Sequence[Neighbour], limits: Limits) -> Verdict:
     """The one decision about repetition. The neighbours come nearest first."""
-    for rule in (_repeats, _replaces, _extends):
+    for rule in (_repeats, _replaces, _extends, _opposes):
         for neighbour in neighbours:
             verdict = rule(new, neighbour, limits)
             if verdict is not None:
@@ -155,18 +191,65 @@ def _replaces(new: Statement, old: Neighbour, limits: Limits) -> Verdict | None:
 
     What is told about an earlier time replaces nothing.
     """
-    del limits
-    if not (new.facts or new.ended) or new.happened_at < old.statement.happened_at:
+    if new.happened_at < old.statement.happened_at:
         return None
     for mine, theirs in _pairs(new.ended, old.statement.facts):
         if mine.object == theirs.object:
-            return Supersede(old.memory, f"says that this is over: {_told(theirs)}")
+            return _replacement(new, old, f"says that this is over: {_told(theirs)}")
     for mine, theirs in _pairs(new.facts, old.statement.facts):
         if mine.functional and theirs.functional and _differ(mine.object, theirs.object):
-            return Supersede(
-                old.memory, f"{mine.subject} {mine.predicate}: was {theirs.object!r}, now {mine.object!r}"
-            )
+            was = f"{mine.subject} {mine.predicate}: was {theirs.object!r}, now {mine.object!r}"
+            return _replacement(new, old, was)
+    if new.corrects and _says_otherwise(new, old, limits):
+        return _replacement(new, old, "corrects what was said in nearly the same words")
     return None
+
+
+def _replacement(new: Statement, old: Neighbour, because: str) -> Verdict:
+    """A guess does not replace what is better known, nor does a stranger what somebody vouched for."""
+    memory = old.memory
+    vouched = memory.pinned or memory.verification is Verification.USER_CONFIRMED
+    if vouched and new.trust < memory.trust:
+        return Challenge(memory, f"{because}; but a person vouched for it", new_doubtful=True)
+    if new.confidence < UNSURE <= memory.confidence and not new.corrects:
+        return Challenge(memory, f"{because}; but it is only a guess", new_doubtful=True)
+    return Supersede(memory, because)
+
+
+def _says_otherwise(new: Statement, old: Neighbour, limits: Limits) -> bool:
+    """Whether it says the same of the same things but for a number, a name, a time or a word."""
+    if old.cosine is None or old.cosine <= limits.strong or new.line == old.statement.line:
+        return False
+    return _shared(new, old.statement) > limits.jaccard and not _same_facts(new, old.statement)
+
+
+def _opposes(new: Statement, old: Neighbour, limits: Limits) -> Verdict | None:
+    """Nearly the same words, and the opposite: which of the two holds is not for a rule to say."""
+    if old.cosine is not None and old.cosine <= limits.related:
+        return None
+    if new.marks.negated != old.statement.marks.negated and _same_but_denied(new, old.statement):
+        because = "says the opposite"
+    elif opposed(new.line, old.statement.line):
+        because = "says the opposite in other words"
+    else:
+        return None
+    if new.corrects and new.happened_at >= old.statement.happened_at:
+        return _replacement(new, old, because)
+    return Challenge(old.memory, because)
+
+
+def _same_but_denied(one: Statement, other: Statement) -> bool:
+    if set(differences(one.marks, other.marks)) - {"negation"}:
+        return False
+    mine, theirs = _undenied(one), _undenied(other)
+    return bool(mine) and mine == theirs
+
+
+def _undenied(statement: Statement) -> Sequence[str]:
+    if is_wide(statement.content):
+        return [char for char in words.normalized(statement.content) if char not in "不没别未"]
+    denials = lexicon.words("denials")
+    return [word for word in statement.line if word not in denials]
 
 
 def _extends(new: Statement, old: Neighbour, limits: Limits) -> Verdict | None:

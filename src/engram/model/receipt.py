@@ -17,6 +17,8 @@ class Outcome(StrEnum):
     MERGED = "merged"
     SUPERSEDED = "superseded"
     """It was stored and an older memory gave way to it."""
+    CHALLENGED = "challenged"
+    """It was stored; it and an older memory cannot both be true, and one of them is marked as in doubt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +29,7 @@ class Receipt:
     outcome: Outcome
     because: str
     other: str = ""
-    """The id of the older memory that was superseded."""
+    """The id of the older memory that was superseded or challenged."""
     embedded: bool = True
     """False when its vector is still to come; it is found by its words meanwhile."""
 
