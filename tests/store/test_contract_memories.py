@@ -1,4 +1,4 @@
-"""The records: get, resolve, read, page, select, allow, facts, counts."""
+"""The records: get, resolve, read, page, select, allow, counts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import pytest
 
 from engram.errors import AmbiguousId, BadCursor, NotFound
 from engram.model.axes import Kind, Layer, Lifecycle, Policy, Priority, Status, Tier, Type, Verification
-from engram.model.facts import Fact
 from engram.model.filters import Filters
 from engram.model.memory import Affect, Forms, Memory, Usage
 from engram.model.relations import EdgeType
@@ -24,11 +23,9 @@ from tests.store.making import (
     SPACE,
     add,
     agent,
-    change,
     contents,
     contents_of,
     erase,
-    found_by,
     key_of,
     make,
     put,
@@ -204,30 +201,6 @@ def test_memories_without_a_vector_are_told_page_by_page(store: Store) -> None:
     assert contents(m for _, m in first) == ["number 0", "number 1"]
     assert contents(m for _, m in second) == ["number 3", "number 4"]
     assert len(store.memories.unembedded(OTHER_SPACE, 0, 10)) == 5
-
-
-def test_facts_are_found_in_the_very_scope_newest_first(store: Store) -> None:
-    here, below = Scope(project="apollo"), Scope(project="apollo", agent="rex")
-    lives = [Fact("ada", "lives in", city, functional=True) for city in ("paris", "rome", "oslo", "bonn")]
-    for fact, scope in zip(lives, (here, here, below, here), strict=True):
-        memory = make(f"Ada lives in {fact.object}", scope=scope)
-        put(store, memory, findable=found_by(memory.content, facts=(fact, Fact("ada", "likes", "tea"))))
-    last = store.memories.page(ALL, 1).memories[0]
-    change(store, replace(last, status=Status.SUPERSEDED))
-
-    found = store.memories.by_fact("ada", "lives in", here, 10)
-    assert [fact for _, fact in found] == [lives[1], lives[0]]
-    assert contents(m for m, _ in found) == ["Ada lives in rome", "Ada lives in paris"]
-    assert len(store.memories.by_fact("ada", "lives in", here, 1)) == 1
-    assert store.memories.by_fact("ada", "hates", here, 10) == []
-
-
-def test_new_words_bring_new_facts(store: Store) -> None:
-    memory = make("Ada lives in Rome")
-    put(store, memory, findable=found_by(memory.content, facts=[Fact("ada", "lives in", "rome")]))
-    moved = replace(memory, content="Ada lives in Oslo", version=2)
-    change(store, moved, findable=found_by(moved.content, facts=[Fact("ada", "lives in", "oslo")]))
-    assert store.memories.by_fact("ada", "lives in", Scope(), 9) == [(moved, Fact("ada", "lives in", "oslo"))]
 
 
 def test_stats_count_what_is_there(store: Store, clock: FakeClock) -> None:

@@ -24,11 +24,11 @@ def said(content: str, minute: int = 0, session: str = "s1", scope: Scope = HERE
 
 
 def log(store: Store, *turns: Turn) -> Waiting:
-    return store.write(lambda unit: unit.log(turns), "tester")
+    return store.write(lambda unit: unit.log(turns), "tester")[0]
 
 
-def captured(store: Store, turns: Iterable[Turn], at: datetime = START) -> None:
-    store.write(lambda unit: unit.captured(list(turns), at), "tester")
+def captured(store: Store, turns: Iterable[Turn], at: datetime = START) -> int:
+    return store.write(lambda unit: unit.captured(list(turns), at), "tester")
 
 
 def words(turns: Iterable[Turn]) -> list[str]:
@@ -54,9 +54,10 @@ def test_a_message_is_kept_once_in_its_session(store: Store) -> None:
     first = said("hello")
     log(store, first)
     assert log(store, first, first, said("hello", 9)).turns == 1
-    assert log(store, said("hello", session="s2")).turns == 2
+    assert store.write(lambda unit: unit.log([first, said("new")]), "tester") == (Waiting(2, START), 1)
+    assert log(store, said("hello", session="s2")).turns == 3
     assert log(store, said("hello", scope=Scope())).turns == 1
-    assert len(store.turns.of_session("s1", EVERYTHING, 10)) == 2
+    assert len(store.turns.of_session("s1", EVERYTHING, 10)) == 3
 
 
 def test_what_was_captured_waits_no_longer(store: Store) -> None:
@@ -72,9 +73,12 @@ def test_what_was_captured_waits_no_longer(store: Store) -> None:
 
 def test_a_turn_is_captured_once(store: Store) -> None:
     log(store, said("one"))
-    captured(store, [said("one")])
-    captured(store, [said("one"), said("never said")], START + timedelta(days=1))
-    assert [turn.captured_at for turn in store.turns.of_session("s1", EVERYTHING, 10)] == [START]
+    log(store, said("two"))
+    assert captured(store, [said("one"), said("one")]) == 1
+    assert captured(store, [said("one"), said("never said")], START + timedelta(days=1)) == 0
+    assert captured(store, store.turns.of_session("s1", EVERYTHING, 10)) == 1
+    assert captured(store, []) == 0
+    assert [turn.captured_at for turn in store.turns.of_session("s1", EVERYTHING, 10)] == [START, START]
 
 
 def test_the_scopes_with_waiting_turns_are_known(store: Store) -> None:
@@ -156,7 +160,7 @@ def test_a_turn_is_known_inside_the_unit_that_logs_it(store: Store) -> None:
     def work(unit: Unit) -> Waiting:
         unit.log([said("one")])
         unit.captured([said("one")], START)
-        return unit.log([said("two")])
+        return unit.log([said("two")])[0]
 
     assert store.write(work, "tester").turns == 1
     assert words(store.turns.waiting(HERE, 10)) == ["two"]

@@ -124,11 +124,11 @@ def _known(
 def _same_fact(item: Prepared, tools: Tools) -> list[tuple[Memory, float | None]]:
     if item.memory.speaker:
         return []
-    by_fact = tools.store.memories.by_fact
+    stated = tools.store.facts.stated
     return [
-        (memory, None)
+        (claim.memory, None)
         for fact in (*item.statement.facts, *item.statement.ended)
-        for memory, _ in by_fact(fact.subject, fact.predicate, item.memory.scope, FACT_NEIGHBOURS)
+        for claim in stated(fact.subject, fact.predicate, item.memory.scope, FACT_NEIGHBOURS)
     ]
 
 

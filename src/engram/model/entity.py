@@ -12,6 +12,8 @@ class Named:
 
     name: str
     type: str = "unknown"
+    canonical: str = ""
+    """The name of the entity it was found to be; empty: nobody else is known under it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from engram.model.advice import Call, Spent
     from engram.model.entity import Entity
     from engram.model.event import Event
-    from engram.model.facts import Claim, Fact, FactQuery
+    from engram.model.facts import Claim, FactQuery
     from engram.model.memory import Memory
     from engram.model.pages import Page, Stats
     from engram.model.relations import Edge, EdgeType
@@ -66,10 +66,6 @@ class Memories(Protocol):
 
     def unembedded(self, space: Space, after: int, limit: int) -> list[tuple[int, Memory]]:
         """Memories without a vector in this space, by key, beginning after a key."""
-        ...
-
-    def by_fact(self, subject: str, predicate: str, scope: Scope, limit: int) -> list[tuple[Memory, Fact]]:
-        """Active memories of this very scope that state such a fact, newest first."""
         ...
 
     def reach(self, access: Access) -> Reach:
@@ -151,7 +147,8 @@ class Facts(Protocol):
     def disputed(self, view: View, limit: int) -> list[tuple[Claim, Claim]]:
         """Pairs that cannot both be true, of active or challenged memories, newest first.
 
-        Two functional facts with one subject and predicate and two objects, both held at present.
+        Two functional facts of one scope with one subject and predicate but two objects, both held at
+        present: the newest with the newest of each other object.
         """
         ...
 

@@ -74,12 +74,15 @@ class Unit(Protocol):
         """Keep feedback and count it on the memory."""
         ...
 
-    def log(self, turns: Sequence[Turn]) -> Waiting:
-        """Add turns to the raw log but for those whose id their session knows; what waits in the scope."""
+    def log(self, turns: Sequence[Turn]) -> tuple[Waiting, int]:
+        """Add turns of one scope to the raw log but for those whose id their session knows.
+
+        What waits in the scope now, counted up to a limit, and how many of the turns were new.
+        """
         ...
 
-    def captured(self, turns: Sequence[Turn], at: datetime) -> None:
-        """Say that memories were made of these turns: they wait no longer."""
+    def captured(self, turns: Sequence[Turn], at: datetime) -> int:
+        """Say that memories were made of these turns: they wait no longer. How many of them still did."""
         ...
 
     def come_from(self, memory_id: str, turns: Sequence[int]) -> None:

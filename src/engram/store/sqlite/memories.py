@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 
 from engram.errors import AmbiguousId, BadCursor, NotFound
 from engram.model.clock import to_micros
-from engram.model.facts import Fact
 from engram.model.filters import ANY_STATUS
 from engram.model.memory import Memory
 from engram.model.pages import Page, Stats
-from engram.model.scope import Access, Scope
+from engram.model.scope import Access
 from engram.model.vectors import Space
 from engram.ports import Reach, View
 from engram.store.sqlite import counts, records, scopes, vectors
@@ -75,19 +74,6 @@ WHERE m.row > :after
 ORDER BY m.row
 LIMIT :limit
 """)
-
-BY_FACT = records.select(
-    """
-JOIN facts AS f ON f.row = m.row
-WHERE f.subject = :subject
-  AND f.predicate = :predicate
-  AND m.scope = :scope
-  AND m.status = 'active'
-ORDER BY m.created_at DESC, m.row DESC
-LIMIT :limit
-""",
-    also="f.subject, f.predicate, f.object, f.functional",
-)
 
 WIDE_SHARE = 0.1
 """A caller who sees more of the file than this is served by going through all of it in order."""
@@ -179,16 +165,6 @@ class SqliteMemories:
             values = {"after": after, "limit": limit, "base": vectors.base_of(db, space)}
             return [records.from_row(line) for line in ask(db, UNEMBEDDED, values)]
 
-    def by_fact(self, subject: str, predicate: str, scope: Scope, limit: int) -> list[tuple[Memory, Fact]]:
-        """Active memories of this very scope that state such a fact, newest first."""
-        with self._readers.lend() as db:
-            place = scopes.find(db, scope)
-            if place is None:
-                return []
-            values = {"subject": subject, "predicate": predicate, "scope": place[0], "limit": limit}
-            lines = ask(db, BY_FACT, values)
-        return [(records.from_row(line[:-4])[1], _fact(*line[-4:])) for line in lines]
-
     def reach(self, access: Access) -> Reach:
         """The access, resolved."""
         with self._readers.lend() as db:
@@ -218,10 +194,6 @@ def allowed(db: Db, reach: Reach, view: View, keys: Sequence[int]) -> set[int]:
     sql = ALL_KEYS + "WHERE " + AMONG + "\n  AND " + seen.sql
     values = {**seen.values, "keys": records.as_list(map(int, keys))}
     return {line[0] for line in ask(db, sql, values)}
-
-
-def _fact(subject: str, predicate: str, object_: str, functional: int) -> Fact:
-    return Fact(subject, predicate, object_, functional == 1)
 
 
 def _cursor(key: int, memory: Memory) -> str:

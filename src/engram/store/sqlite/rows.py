@@ -1,10 +1,9 @@
-"""The records, written: a memory's own line, and its tags, names, facts and speaker beside it."""
+"""The records, written: a memory's own line, and its tags and names beside it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from engram.model.facts import Fact
 from engram.model.memory import Memory
 from engram.store.sqlite import records
 from engram.store.sqlite.query import Db, ask_line, ask_value
@@ -117,16 +116,6 @@ DELETE FROM mentions
 WHERE row = :row
 """
 
-ADD_FACT = """
-INSERT INTO facts (row, subject, predicate, object, functional)
-VALUES (:row, :subject, :predicate, :object, :functional)
-"""
-
-DROP_FACTS = """
-DELETE FROM facts
-WHERE row = :row
-"""
-
 
 def add(db: Db, memory: Memory, scope: int) -> int:
     """Write a new record; its row."""
@@ -149,22 +138,9 @@ def replace(db: Db, row: int, old: Memory, new: Memory, scope: int) -> None:
 
 
 def remove(db: Db, row: int) -> None:
-    """Take a record away, with its tags, names and facts."""
-    for sql in (DROP_TAGS, DROP_MENTIONS, DROP_FACTS, REMOVE):
+    """Take a record away, with its tags and names."""
+    for sql in (DROP_TAGS, DROP_MENTIONS, REMOVE):
         db.execute(sql, {"row": row})
-
-
-def replace_facts(db: Db, row: int, facts: Sequence[Fact]) -> None:
-    """Replace the facts a memory states."""
-    db.execute(DROP_FACTS, {"row": row})
-    add_facts(db, row, facts)
-
-
-def add_facts(db: Db, row: int, facts: Sequence[Fact]) -> None:
-    """Write the facts of a memory that has none yet."""
-    for fact in facts:
-        parts = {"subject": fact.subject, "predicate": fact.predicate, "object": fact.object}
-        db.execute(ADD_FACT, {**parts, "row": row, "functional": int(fact.functional)})
 
 
 def with_hash(db: Db, content_hash: str, scope: int) -> Memory | None:

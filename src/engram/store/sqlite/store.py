@@ -16,6 +16,7 @@ from engram.model.pages import Finding
 from engram.ports import Unit
 from engram.store.sqlite import upkeep
 from engram.store.sqlite.connection import Opener
+from engram.store.sqlite.facts import SqliteFacts
 from engram.store.sqlite.faults import translated
 from engram.store.sqlite.ledger import SqliteLedger
 from engram.store.sqlite.memories import SqliteMemories
@@ -52,6 +53,7 @@ class SqliteStore:
         self.texts = SqliteTexts(self._readers, places, opener.settings)
         self.vectors = SqliteVectors(self._readers, writer)
         self.relations = SqliteRelations(self._readers, places)
+        self.facts = SqliteFacts(self._readers, places, opener.clock)
         self.turns = SqliteTurns(self._readers, places)
         self.origins = SqliteOrigins(self._readers)
         self.spending = SqliteSpending(self._readers, writer)

@@ -187,8 +187,9 @@ class SqliteTurns:
 # ---------------------------------------------------------------- inside the writer
 
 
-def add(db: Db, turns: Iterable[Turn], place: Place) -> None:
-    """Log turns but for those whose id their session knows."""
+def add(db: Db, turns: Iterable[Turn], place: Place) -> int:
+    """Log turns but for those whose id their session knows; how many that are."""
+    before = db.total_changes()
     for turn in turns:
         values = {
             "scope": place(turn.scope)[0],
@@ -201,6 +202,7 @@ def add(db: Db, turns: Iterable[Turn], place: Place) -> None:
             "content": turn.content,
         }
         db.execute(ADD, values)
+    return db.total_changes() - before
 
 
 def waiting(db: Db, scope: int) -> Waiting:
@@ -211,10 +213,12 @@ def waiting(db: Db, scope: int) -> Waiting:
     return Waiting(line[0], from_micros(line[1]))
 
 
-def captured(db: Db, turns: Iterable[Turn], at: datetime, place: Place) -> None:
-    """These wait no longer. A turn that was never read back is known by its id."""
+def captured(db: Db, turns: Iterable[Turn], at: datetime, place: Place) -> int:
+    """Let these wait no longer; how many still did. A turn that was never read back is known by its id."""
     keys = [turn.key or _key_of(db, turn, place) for turn in turns]
+    before = db.total_changes()
     db.execute(CAPTURED, {"keys": as_list(keys), "at": to_micros(at)})
+    return db.total_changes() - before
 
 
 def link(db: Db, row: int, keys: Sequence[int]) -> None:

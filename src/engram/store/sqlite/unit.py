@@ -8,13 +8,14 @@ from datetime import datetime
 from engram.errors import NotFound
 from engram.model.clock import Clock, to_micros
 from engram.model.event import Verb
+from engram.model.facts import Claim, Fact
 from engram.model.memory import Memory
 from engram.model.relations import Edge, EdgeType
 from engram.model.scope import Scope
 from engram.model.turn import Turn, Waiting
 from engram.model.vectors import Space
 from engram.ports import Embedded, Findable
-from engram.store.sqlite import ledger, opinions, relations, rows, scopes, texts, vectors
+from engram.store.sqlite import facts, ledger, opinions, relations, rows, scopes, texts, vectors
 from engram.store.sqlite import origins as sources
 from engram.store.sqlite import turns as raw
 from engram.store.sqlite.ledger import Difference, Happening
@@ -66,7 +67,7 @@ class SqliteUnit:
         self._unindexed.append(texts.line(row, findable, place))
         if len(self._unindexed) >= INDEXED_AT_ONCE:
             self.finish()
-        rows.add_facts(self._db, row, findable.facts)
+        facts.add(self._db, row, findable.facts)
         if vector is not None:
             self._put_vector(row, vector, memory)
         self._tell(Verb.STORED, memory, because)
@@ -83,7 +84,7 @@ class SqliteUnit:
         if findable is not None:
             self.finish()
             texts.put(self._db, texts.line(row, findable, place))
-            rows.replace_facts(self._db, row, findable.facts)
+            facts.change(self._db, row, findable.facts)
         elif new.scope != old.scope:
             self.finish()
             texts.move(self._db, row, place)
@@ -127,18 +128,29 @@ class SqliteUnit:
         change = ledger.difference(row, old, self._find(memory_id)[1])
         self._tell(Verb.FEEDBACK, old, because, change=change)
 
-    def log(self, turns: Sequence[Turn]) -> Waiting:
-        """Add turns to the raw log but for those whose id their session knows; what waits in the scope."""
-        raw.add(self._db, turns, self._place)
-        return raw.waiting(self._db, self._place(turns[0].scope)[0]) if turns else Waiting()
+    def log(self, turns: Sequence[Turn]) -> tuple[Waiting, int]:
+        """Add turns to the raw log; what waits in the scope now, and how many of the turns were new."""
+        if not turns:
+            return Waiting(), 0
+        fresh = raw.add(self._db, turns, self._place)
+        return raw.waiting(self._db, self._place(turns[0].scope)[0]), fresh
 
-    def captured(self, turns: Sequence[Turn], at: datetime) -> None:
-        """Say that memories were made of these turns: they wait no longer."""
-        raw.captured(self._db, turns, at, self._place)
+    def captured(self, turns: Sequence[Turn], at: datetime) -> int:
+        """Say that memories were made of these turns; how many of them still waited."""
+        return raw.captured(self._db, turns, at, self._place)
 
     def come_from(self, memory_id: str, turns: Sequence[int]) -> None:
         """Say which turns (by key) a memory came from."""
         raw.link(self._db, self._row(memory_id), turns)
+
+    def claimed(self, subject: str, predicate: str, scope: Scope, limit: int) -> list[Claim]:
+        """Such facts of active memories of this very scope, newest first."""
+        place = self._known_place(scope)
+        return facts.stated(self._db, subject, predicate, place[0], limit) if place else []
+
+    def end_fact(self, memory_id: str, fact: Fact, at: datetime) -> None:
+        """Say until when a fact of a memory held."""
+        facts.end(self._db, self._row(memory_id), fact, at)
 
     def came(self, memory_id: str, scope: Scope, origin: str, digest: str) -> None:
         """Keep where an imported memory came from."""
@@ -152,7 +164,7 @@ class SqliteUnit:
         """Remove a memory and everything that tells of its words; the ledger keeps the bare fact."""
         row, memory = self._find(memory_id)
         self.finish()
-        for noun in (texts, vectors, relations, ledger, opinions, raw, sources):
+        for noun in (texts, vectors, facts, relations, ledger, opinions, raw, sources):
             noun.drop(self._db, row)
         rows.remove(self._db, row)
         self._rows.pop(memory_id, None)

@@ -17,18 +17,23 @@ def allowed(tables: Tables, view: View) -> Iterator[tuple[int, Memory]]:
     return (
         (key, memory)
         for key, memory in tables.records.items()
-        if memory.scope in readable and fits(memory, view.filters)
+        if memory.scope in readable and fits(tables, memory, view.filters)
     )
 
 
-def allows(view: View, memory: Memory) -> bool:
+def allows(tables: Tables, view: View, memory: Memory) -> bool:
     """Whether the caller may read the memory and it fits the filters."""
-    return view.access.may_read(memory.scope) and fits(memory, view.filters)
+    return view.access.may_read(memory.scope) and fits(tables, memory, view.filters)
 
 
-def fits(memory: Memory, filters: Filters) -> bool:
+def fits(tables: Tables, memory: Memory, filters: Filters) -> bool:
     """Whether every condition holds that is asked."""
-    return _fits_axes(memory, filters) and _fits_words(memory, filters) and _fits_numbers(memory, filters)
+    return (
+        _fits_axes(memory, filters)
+        and _fits_words(memory, filters)
+        and _fits_names(tables, memory, filters)
+        and _fits_numbers(memory, filters)
+    )
 
 
 def _fits_axes(memory: Memory, filters: Filters) -> bool:
@@ -47,14 +52,19 @@ def _fits_axes(memory: Memory, filters: Filters) -> bool:
 
 
 def _fits_words(memory: Memory, filters: Filters) -> bool:
-    named = {name.casefold() for name in memory.entities}
-    wanted = {name.casefold() for name in filters.entities}
     return (
         (not filters.tags_any or not filters.tags_any.isdisjoint(memory.tags))
         and filters.tags_all.issubset(memory.tags)
-        and (not wanted or not wanted.isdisjoint(named))
         and filters.session in ("", memory.session)
     )
+
+
+def _fits_names(tables: Tables, memory: Memory, filters: Filters) -> bool:
+    """Whether it mentions one of the names, or another name of the same entity."""
+    if not filters.entities:
+        return True
+    wanted = {name.casefold() for name in filters.entities}
+    return not wanted.isdisjoint(name.casefold() for name in memory.entities)
 
 
 def _fits_numbers(memory: Memory, filters: Filters) -> bool:

@@ -11,7 +11,6 @@ import numpy as np
 
 from engram.errors import AmbiguousId, BadCursor, NotFound
 from engram.model.axes import Status
-from engram.model.facts import Fact
 from engram.model.memory import Memory
 from engram.model.pages import Page, Stats
 from engram.model.scope import Access, Scope
@@ -69,7 +68,7 @@ class MemoryRecords:
         fitting = (
             (key, memory)
             for key, memory in reversed(tables.records.items())
-            if (before is None or key < before) and allows(view, memory)
+            if (before is None or key < before) and allows(tables, view, memory)
         )
         found = list(islice(fitting, limit + 1))
         shown = found[:limit]
@@ -83,7 +82,8 @@ class MemoryRecords:
 
     def allow(self, view: View, keys: Sequence[int]) -> set[int]:
         """Those of the keys that the view allows."""
-        return {key for key, memory in self.read(keys).items() if allows(view, memory)}
+        tables = self._tables()
+        return {key for key, memory in self.read(keys).items() if allows(tables, view, memory)}
 
     def unembedded(self, space: Space, after: int, limit: int) -> list[tuple[int, Memory]]:
         """Memories without a vector."""
@@ -94,18 +94,6 @@ class MemoryRecords:
             if key > after and (space.key, key) not in tables.vectors
         )
         return list(islice(missing, limit))
-
-    def by_fact(self, subject: str, predicate: str, scope: Scope, limit: int) -> list[tuple[Memory, Fact]]:
-        """Who states such a fact, newest first."""
-        tables = self._tables()
-        stated = (
-            (memory, fact)
-            for key, memory in reversed(tables.records.items())
-            if memory.scope == scope and memory.status is Status.ACTIVE
-            for fact in tables.findables[key].facts
-            if (fact.subject, fact.predicate) == (subject, predicate)
-        )
-        return list(islice(stated, limit))
 
     def reach(self, access: Access) -> Reach:
         """The access in numbers."""

@@ -40,7 +40,7 @@ class MemoryRelations:
             for edge in tables.edges.values()
             if edge.type in wanted
             for link in _both_ways(tables, edge)
-            if link.key in near and allows(view, tables.records[link.other])
+            if link.key in near and allows(tables, view, tables.records[link.other])
         ]
 
 

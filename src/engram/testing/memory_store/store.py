@@ -11,6 +11,7 @@ from engram.errors import StoreClosed
 from engram.model.clock import Clock
 from engram.model.pages import Finding
 from engram.ports import Unit
+from engram.testing.memory_store.facts import MemoryFacts
 from engram.testing.memory_store.memories import MemoryRecords
 from engram.testing.memory_store.relations import MemoryLedger, MemoryOpinions, MemoryRelations
 from engram.testing.memory_store.tables import Tables
@@ -39,6 +40,7 @@ class MemoryStore:
         self.texts = MemoryTexts(self._tables)
         self.vectors = MemoryVectors(self._tables, self._commit)
         self.relations = MemoryRelations(self._tables)
+        self.facts = MemoryFacts(self._tables, clock)
         self.turns = MemoryTurns(self._tables)
         self.origins = MemoryOrigins(self._tables)
         self.spending = MemorySpending(self._tables, self._commit)

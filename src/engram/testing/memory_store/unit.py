@@ -13,12 +13,14 @@ from engram.errors import CycleRefused, EmbedderMismatch, NotFound
 from engram.model.axes import Status
 from engram.model.clock import Clock
 from engram.model.event import Event, Verb
+from engram.model.facts import Claim, Fact
 from engram.model.memory import Memory
 from engram.model.relations import ACYCLIC, Edge, EdgeType
 from engram.model.scope import Scope
 from engram.model.turn import Turn, Waiting
 from engram.ports import Embedded, Findable, Suppression
 from engram.testing.memory_store.differences import NO_CHANGE, Change, differences
+from engram.testing.memory_store.facts import stated
 from engram.testing.memory_store.tables import KeptVector, Tables
 from engram.testing.memory_store.turns import waiting
 from engram.vectors.quantize import quantize
@@ -75,7 +77,9 @@ class MemoryUnit:
         self._tables.records[key] = new
         self._tables.number_scope(new.scope)
         if findable is not None:
-            self._tables.findables[key] = findable
+            ended = {fact: fact.valid_to for fact in self._tables.findables[key].facts}
+            facts = tuple(replace(one, valid_to=one.valid_to or ended.get(one)) for one in findable.facts)
+            self._tables.findables[key] = replace(findable, facts=facts)
         if new.content != old.content:
             self._drop_vectors(key)
         elif (new.status, new.scope) != (old.status, old.scope):
@@ -142,9 +146,9 @@ class MemoryUnit:
             self._tables.opinions[number] = Suppression(key, question.space.key, question.vector, now)
         self._tell(Verb.FEEDBACK, memory_id, because, change=differences(old, new))
 
-    def log(self, turns: Sequence[Turn]) -> Waiting:
+    def log(self, turns: Sequence[Turn]) -> tuple[Waiting, int]:
         """Add turns that are not known yet."""
-        tables = self._tables
+        tables, before = self._tables, len(self._tables.turns)
         known = {(turn.scope, turn.session, turn.id) for turn in tables.turns.values()}
         for turn in turns:
             if (turn.scope, turn.session, turn.id) not in known:
@@ -153,22 +157,37 @@ class MemoryUnit:
                 tables.turns[key] = replace(turn, key=key)
                 tables.number_scope(turn.scope)
         found = [turn.at for turn in islice(waiting(tables, turns[0].scope), COUNTED)] if turns else []
-        return Waiting(len(found), min(found, default=None))
+        return Waiting(len(found), min(found, default=None)), len(tables.turns) - before
 
-    def captured(self, turns: Sequence[Turn], at: datetime) -> None:
+    def captured(self, turns: Sequence[Turn], at: datetime) -> int:
         """Let turns wait no longer."""
         wanted = {turn.key for turn in turns}
         named = {(turn.scope, turn.session, turn.id) for turn in turns if not turn.key}
-        for key, turn in self._tables.turns.items():
-            is_meant = key in wanted or (turn.scope, turn.session, turn.id) in named
-            if is_meant and turn.captured_at is None:
-                self._tables.turns[key] = replace(turn, captured_at=at)
+        meant = [
+            turn
+            for key, turn in self._tables.turns.items()
+            if key in wanted or (turn.scope, turn.session, turn.id) in named
+        ]
+        fresh = {turn.key: replace(turn, captured_at=at) for turn in meant if turn.captured_at is None}
+        self._tables.turns.update(fresh)
+        return len(fresh)
 
     def come_from(self, memory_id: str, turns: Sequence[int]) -> None:
         """Link a memory to its turns."""
         key = self._key(memory_id)
         known = (turn for turn in turns if turn in self._tables.turns)
         self._tables.turn_memories.update(dict.fromkeys((turn, key) for turn in known))
+
+    def claimed(self, subject: str, predicate: str, scope: Scope, limit: int) -> list[Claim]:
+        """Who states such a fact."""
+        return stated(self._tables, subject, predicate, scope, limit)
+
+    def end_fact(self, memory_id: str, fact: Fact, at: datetime) -> None:
+        """Say until when it held."""
+        key = self._key(memory_id)
+        findable = self._tables.findables[key]
+        facts = tuple(replace(one, valid_to=at) if _says(one, fact) else one for one in findable.facts)
+        self._tables.findables[key] = replace(findable, facts=facts)
 
     def came(self, memory_id: str, scope: Scope, origin: str, digest: str) -> None:
         """Keep an origin."""
@@ -237,3 +256,7 @@ class MemoryUnit:
         event = Event(event_id, now, self._actor, verb, memory_id, because, *change, related)
         self._tables.events[self._tables.next_number("event")] = event
         self._tables.event_scopes[event_id] = self._tables.records[self._key(memory_id)].scope
+
+
+def _says(one: Fact, other: Fact) -> bool:
+    return (one.subject, one.predicate, one.object) == (other.subject, other.predicate, other.object)

@@ -1,0 +1,259 @@
+"""What memories state, as subject, predicate and object: questions come in, claims come out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from engram.model.clock import Clock, from_micros, to_micros
+from engram.model.facts import Claim, Fact, FactQuery
+from engram.model.scope import Scope
+from engram.ports import View
+from engram.store.sqlite import records, scopes
+from engram.store.sqlite.query import Db, Line, ask
+from engram.store.sqlite.readers import Readers
+from engram.store.sqlite.records import as_list
+from engram.store.sqlite.scopes import Places
+from engram.store.sqlite.views import where
+
+FACT = "f.subject, f.predicate, f.object, f.functional, f.confidence, f.valid_from, f.valid_to"
+WIDTH = 7
+
+STATED = records.select(
+    """
+JOIN facts AS f ON f.row = m.row
+WHERE f.subject = :subject
+  AND f.predicate = :predicate
+  AND m.scope = :scope
+  AND m.status = 'active'
+ORDER BY m.created_at DESC, m.row DESC, f.id
+LIMIT :limit
+""",
+    also=FACT,
+)
+
+# By subject or object the facts lead to the memories; else memories are gone through, the newest first.
+FROM_FACTS = """
+SELECT f.id
+FROM facts AS f
+CROSS JOIN memories AS m ON m.row = f.row
+WHERE {clauses}
+ORDER BY m.created_at DESC, m.row DESC, f.id
+LIMIT :limit
+"""
+
+FROM_MEMORIES = """
+SELECT f.id
+FROM memories AS m
+CROSS JOIN facts AS f ON f.row = m.row
+WHERE {clauses}
+ORDER BY m.created_at DESC, m.row DESC, f.id
+LIMIT :limit
+"""
+
+CLAIMS = records.select(
+    """
+JOIN facts AS f ON f.row = m.row
+WHERE f.id IN (SELECT value FROM json_each(:ids))
+""",
+    also=f"f.id, {FACT}",
+)
+
+PARTS = {
+    "subjects": "f.subject IN (SELECT value FROM json_each(:subjects))",
+    "predicates": "f.predicate IN (SELECT value FROM json_each(:predicates))",
+    "objects": "f.object IN (SELECT value FROM json_each(:objects))",
+}
+
+SAID = "coalesce(m.event_time, m.created_at) <= :as_of"
+BEGUN = "coalesce(f.valid_from, m.valid_from, :as_of) <= :as_of"
+NOT_ENDED = "coalesce(f.valid_to, m.valid_to, :as_of + 1) > :as_of"
+
+# The first part reads one narrow index from end to end and leaves the few groups that name two objects.
+DISPUTED = """
+WITH torn AS (
+  SELECT subject, predicate
+  FROM facts INDEXED BY facts_functional
+  WHERE functional = 1
+  GROUP BY subject, predicate
+  HAVING min(object) <> max(object)
+)
+SELECT f.id, m.row, m.scope, f.subject, f.predicate, f.object
+FROM torn AS g
+CROSS JOIN facts AS f ON f.subject = g.subject AND f.predicate = g.predicate
+CROSS JOIN memories AS m ON m.row = f.row
+WHERE f.functional = 1
+  AND m.status IN ('active', 'challenged')
+  AND {clauses}
+ORDER BY m.created_at DESC, m.row DESC, f.id
+LIMIT :limit
+"""
+
+ADD = """
+INSERT INTO facts (row, subject, predicate, object, functional, confidence, valid_from, valid_to)
+VALUES (:row, :subject, :predicate, :object, :functional, :confidence, :valid_from, :valid_to)
+"""
+
+END = """
+UPDATE facts
+SET valid_to = :at
+WHERE row = :row
+  AND subject = :subject
+  AND predicate = :predicate
+  AND object = :object
+"""
+
+ENDED = """
+SELECT subject, predicate, object, functional, valid_to
+FROM facts
+WHERE row = :row
+  AND valid_to IS NOT NULL
+"""
+
+DROP = """
+DELETE FROM facts
+WHERE row = :row
+"""
+
+COMPARED = 10_000
+"""How many facts are looked at for disputes at most, the newest ones."""
+
+
+class SqliteFacts:
+    """Implements `ports.Facts`. Used by any thread."""
+
+    def __init__(self, readers: Readers, places: Places, clock: Clock) -> None:
+        self._readers = readers
+        self._places = places
+        self._clock = clock
+
+    def stated(self, subject: str, predicate: str, scope: Scope, limit: int) -> list[Claim]:
+        """Such facts of active memories of this very scope, newest first."""
+        with self._readers.lend() as db:
+            place = scopes.find(db, scope)
+            return stated(db, subject, predicate, place[0], limit) if place else []
+
+    def find(self, query: FactQuery, view: View, limit: int) -> list[Claim]:
+        """Facts that fit the query, of memories that the view allows, newest first."""
+        clauses, values = _asked(query)
+        is_led = bool(query.subjects or query.objects)
+        filters = view.filters if query.as_of is None else replace(view.filters, statuses=frozenset())
+        with self._readers.lend() as db:
+            seen = where(self._places.reach(db, view.access), filters, at_hand=True)
+            sql = (FROM_FACTS if is_led else FROM_MEMORIES).format(clauses=_all(*clauses, seen.sql))
+            found = ask(db, sql, {**values, **seen.values, "limit": limit})
+            return list(_claims(db, [line[0] for line in found]).values())
+
+    def disputed(self, view: View, limit: int) -> list[tuple[Claim, Claim]]:
+        """Pairs of one scope that cannot both be true, newest first: each older object against the newest."""
+        with self._readers.lend() as db:
+            seen = where(self._places.reach(db, view.access), view.filters, at_hand=True)
+            sql = DISPUTED.format(clauses=_all(BEGUN, NOT_ENDED, seen.sql))
+            values = {**seen.values, "as_of": to_micros(self._clock.now()), "limit": COMPARED}
+            pairs = _pairs(ask(db, sql, values))[:limit]
+            claims = _claims(db, [one for pair in pairs for one in pair])
+        return [(claims[newer], claims[older]) for newer, older in pairs]
+
+
+def stated(db: Db, subject: str, predicate: str, scope: int, limit: int) -> list[Claim]:
+    """Such facts of active memories of a scope, newest first."""
+    values = {"subject": subject, "predicate": predicate, "scope": scope, "limit": limit}
+    return [_claim(line[:-WIDTH], line[-WIDTH:]) for line in ask(db, STATED, values)]
+
+
+def _asked(query: FactQuery) -> tuple[list[str], dict[str, Any]]:
+    asked = {"subjects": query.subjects, "predicates": query.predicates, "objects": query.objects}
+    clauses = [PARTS[name] for name, parts in asked.items() if parts]
+    values: dict[str, Any] = {name: as_list(map(str.lower, parts)) for name, parts in asked.items() if parts}
+    if query.as_of is not None:
+        clauses += [SAID, BEGUN, NOT_ENDED]
+        values["as_of"] = to_micros(query.as_of)
+    return clauses, values
+
+
+def _all(*clauses: str) -> str:
+    return "\n  AND ".join(clauses)
+
+
+def _pairs(lines: Sequence[Line]) -> list[tuple[int, int]]:
+    """The newest fact of each group with the newest of every other object, the newest pairs first."""
+    groups: dict[tuple[Any, ...], list[tuple[int, int]]] = {}
+    known: dict[tuple[Any, ...], set[str]] = {}
+    for id_, row, scope, subject, predicate, object_ in lines:
+        group, objects = (scope, subject, predicate), known.setdefault((scope, subject, predicate), set())
+        if object_ not in objects:
+            objects.add(object_)
+            groups.setdefault(group, []).append((id_, row))
+    return [
+        (newest[0], other[0])
+        for newest, *others in groups.values()
+        for other in others
+        if other[1] != newest[1]
+    ]
+
+
+def _claims(db: Db, ids: Iterable[int]) -> dict[int, Claim]:
+    """Claims by the number of their fact, in the order asked."""
+    wanted = list(ids)
+    if not wanted:
+        return {}
+    lines = ask(db, CLAIMS, {"ids": as_list(wanted)})
+    found = {line[-WIDTH - 1]: _claim(line[: -WIDTH - 1], line[-WIDTH:]) for line in lines}
+    return {one: found[one] for one in wanted if one in found}
+
+
+def _claim(memory_line: Line, fact_line: Line) -> Claim:
+    memory = records.from_row(memory_line)[1]
+    subject, predicate, object_, functional, confidence, valid_from, valid_to = fact_line
+    fact = Fact(
+        subject,
+        predicate,
+        object_,
+        functional == 1,
+        memory.confidence if confidence is None else confidence,
+        None if valid_from is None else from_micros(valid_from),
+        None if valid_to is None else from_micros(valid_to),
+    )
+    return Claim(fact, memory)
+
+
+# ---------------------------------------------------------------- inside the writer
+
+
+def add(db: Db, row: int, facts: Iterable[Fact]) -> None:
+    """Write the facts of a memory that has none yet. One that is quite sure is as sure as the memory."""
+    for fact in facts:
+        values = (
+            row,
+            fact.subject,
+            fact.predicate,
+            fact.object,
+            int(fact.functional),
+            fact.confidence if fact.confidence < 1 else None,
+            records.micros(fact.valid_from),
+            records.micros(fact.valid_to),
+        )
+        db.execute(ADD, values)
+
+
+def change(db: Db, row: int, facts: Iterable[Fact]) -> None:
+    """Replace the facts of a memory; one that had ended and is stated again has still ended."""
+    ended = {
+        Fact(subject, predicate, object_, functional == 1): from_micros(at)
+        for subject, predicate, object_, functional, at in ask(db, ENDED, {"row": row})
+    }
+    drop(db, row)
+    add(db, row, (replace(fact, valid_to=fact.valid_to or ended.get(fact)) for fact in facts))
+
+
+def end(db: Db, row: int, fact: Fact, at: datetime) -> None:
+    """Say until when a fact held."""
+    parts = {"subject": fact.subject, "predicate": fact.predicate, "object": fact.object}
+    db.execute(END, {**parts, "row": row, "at": to_micros(at)})
+
+
+def drop(db: Db, row: int) -> None:
+    """Forget what a memory states."""
+    db.execute(DROP, {"row": row})
