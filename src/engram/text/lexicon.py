@@ -1,7 +1,8 @@
 r"""The word lists that ship with the package: a name comes in, its lines come out (read once, then kept).
 
 A file is made of lines; `# ` starts a comment, `[heading]` a part. A line is a word, several words, or a
-pattern for text in lower case.
+pattern for text in lower case. `@name = ...` names a piece of pattern that later lines hold as `<@name>`.
+A line that begins with `+ ` is an example that its part must find, with `- ` one that it must not find.
 
 Patterns are tried on every text that is kept, so most are turned away cheaply. A line of whole words alone,
 `\b(?:met|saw)\b`, is looked up among the words of the text. Before any other line may stand, in braces,
@@ -38,15 +39,24 @@ def words(name: str) -> frozenset[str]:
 
 @cache
 def parts(name: str) -> dict[str, tuple[str, ...]]:
-    """The lines of a file by heading, in order; lines before the first heading stand under ''."""
+    """The lines of a file by heading, in order, without examples; lines before a heading stand under ''."""
     found: dict[str, list[str]] = {}
-    heading = ""
-    for row in lines(name):
-        if re.fullmatch(r"\[[a-z ]+\]", row):
-            heading = row[1:-1]
-        else:
-            found.setdefault(heading, []).append(row)
+    named: dict[str, str] = {}
+    for heading, row in _headed(name):
+        if definition := _NAMED.fullmatch(row):
+            named[definition["name"]] = _whole(definition["piece"], named)
+        elif not row.startswith(("+ ", "- ")):
+            found.setdefault(heading, []).append(_whole(row, named))
     return {title: tuple(rows) for title, rows in found.items()}
+
+
+@cache
+def examples(name: str, under: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What a part of a file must find, and what it must not find."""
+    rows = [row for heading, row in _headed(name) if heading == under]
+    return tuple(row[2:] for row in rows if row.startswith("+ ")), tuple(
+        row[2:] for row in rows if row.startswith("- ")
+    )
 
 
 def headings(name: str) -> tuple[str, ...]:
@@ -85,9 +95,27 @@ def pattern(name: str, under: str = "", *, ascii_only: bool = False) -> re.Patte
 
 
 _RUN = re.compile(r"\w+")
+_HEADING = re.compile(r"\[[a-z ]+\]")
+_NAMED = re.compile(r"@(?P<name>[a-z]+) = (?P<piece>.*)")
+_NAME_USED = re.compile(r"<@([a-z]+)>")
 _PIECES = re.compile(r"(?:\{(?P<pieces>[^}]+)\} )?(?P<row>.*)")
 _PLAIN = re.compile(r"\\b(?:\(\?:\w+(?:\|\w+)*\)|\w+)\\b")
 _Others = tuple[tuple[tuple[str, ...], re.Pattern[str]], ...]
+
+
+def _headed(name: str) -> Iterator[tuple[str, str]]:
+    """Every line of a file with the heading it stands under."""
+    heading = ""
+    for row in lines(name):
+        if _HEADING.fullmatch(row):
+            heading = row[1:-1]
+        else:
+            yield heading, row
+
+
+def _whole(row: str, named: dict[str, str]) -> str:
+    """A line with the named pieces put in."""
+    return _NAME_USED.sub(lambda use: named[use[1]], row) if "<@" in row else row
 
 
 @cache
