@@ -23,7 +23,9 @@ _FIRST_PERSON: Final = frozenset(
 def given(listed: Any, speaker: str) -> tuple[Fact, ...]:
     """The facts of a list of {subject, predicate, object, functional, confidence, valid_from, valid_to}.
 
-    >>> found = given([{"subject": "I", "predicate": "lives in", "object": "Rome"}, {"subject": "?"}, 7], "Anna")
+    >>> found = given(
+    ...     [{"subject": "I", "predicate": "lives in", "object": "Rome"}, {"subject": "?"}, 7], "Anna"
+    ... )
     >>> found == (Fact("anna", "live in", "rome", functional=True),)
     True
     """

@@ -94,6 +94,11 @@ def pattern(name: str, under: str = "", *, ascii_only: bool = False) -> re.Patte
     return _any(row for _, row in _rows(name, under, ascii_only=ascii_only))
 
 
+def tests(name: str, under: str) -> tuple[tuple[tuple[str, ...], str], ...]:
+    """The patterns of a part as they are written, each with the pieces that call for it."""
+    return tuple(_rows(name, under, ascii_only=False))
+
+
 _RUN = re.compile(r"\w+")
 _HEADING = re.compile(r"\[[a-z ]+\]")
 _NAMED = re.compile(r"@(?P<name>[a-z]+) = (?P<piece>.*)")

@@ -10,10 +10,18 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, datetime
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Final
 
-from engram.text import lexicon
+from engram.text import lexicon, names_chinese
+from engram.text.name_types import (
+    UNKNOWN,
+    by_its_words,
+    followed_by,
+    leads_to,
+    listed_as,
+    type_of,
+)
 from engram.text.scripts import compatible
 from engram.text.sentences import sentences
 from engram.text.technologies import known, mentioned
@@ -23,7 +31,8 @@ from engram.text.technologies import known, mentioned
 class Entity:
     """A name and what it names.
 
-    Types: person, location, organization, technology, file, url, email, handle, version, unknown.
+    Types: person, location, organization, project, technology, service, concept, file, url, email, handle,
+    version, unknown.
     """
 
     name: str
@@ -44,12 +53,28 @@ def entities(text: str) -> list[Entity]:
         for match in pattern.finditer(rest):
             name = match.group().rstrip(".,;:!?)'\"")
             found.setdefault(name.lower(), Entity(name, kind))
+            service = service_of(name) if kind == "url" else ""
+            if service:
+                found.setdefault(service.lower(), Entity(service, "service"))
         rest = pattern.sub(" ∎ ", rest)
     for tech in mentioned(rest):
         found.setdefault(tech.name.lower(), Entity(tech.name, "technology"))
     for entity in _people_and_places(rest):
         found.setdefault(entity.name.lower(), entity)
     return list(found.values())
+
+
+def service_of(url: str) -> str:
+    """The well-known service behind an address, by its host; "" for others.
+
+    >>> service_of("https://gist.github.com/anna/1"), service_of("https://example.org")
+    ('GitHub', '')
+    """
+    host = url.lower().partition("://")[2] or url.lower()
+    host = re.split(r"[/:?#]", host.rpartition("@")[2] if "@" in host.split("/")[0] else host, maxsplit=1)[0]
+    labels = host.split(".")
+    tails = (".".join(labels[at:]) for at in range(len(labels) - 1))
+    return next((_services()[tail] for tail in tails if tail in _services()), "")
 
 
 def cue_words(text: str, *, speaker: str | None = None, when: datetime | None = None) -> list[str]:
@@ -67,6 +92,12 @@ def cue_words(text: str, *, speaker: str | None = None, when: datetime | None = 
     lower = text.lower()
     cues += [tech.name for tech in mentioned(text) if tech.name.lower() not in lower]
     return list(dict.fromkeys(cues))
+
+
+@cache
+def _services() -> dict[str, str]:
+    rows = (row.split(" = ", 1) for row in lexicon.lines("services"))
+    return {host: name for host, name in rows}
 
 
 _MONTHS: Final = (
@@ -98,6 +129,7 @@ def _shifts(text: str) -> list[int]:
 _URL = r"\b(?:https?://|ftp://|www\.)[^\s<>\"'`)\]}，。；、]+"
 _EMAIL = r"\b[\w.+-]+@[\w-]+(?:\.[\w-]+)+\b"
 _HANDLE = r"(?<![\w@./])@[A-Za-z]\w[\w-]*"
+_HASHTAG = r"(?<![\w&/#])#(?![0-9a-fA-F]{3,8}\b)[^\W\d_][\w-]{1,40}"  # no colour
 _FILE = (
     r"(?<![\w/.-])(?:~|\.{1,2})?/[\w.@-]+(?:/[\w.@-]+)+/?"
     r"|(?<![\w/.-])[\w.-]+(?:/[\w.@-]+)*/[\w@-]+\.\w{1,8}\b"
@@ -110,12 +142,13 @@ _FILE = (
 )
 _RELEASE = r"(?<![\w.])v\d+(?:\.\d+)*(?:-[\w.]+)?\b|(?<![\w.$€£])\d+\.\d+\.\d+(?:-[\w.]+)?\b(?!\.\d)"
 # Nearly every text has none of them: one quick look saves all the others.
-_FIXED_SIGN = re.compile(r"[/@\\.v](?:(?<=[/@\\])|(?<=\.)\w|(?<=v)\d)")
+_FIXED_SIGN = re.compile(r"[/@\\.v#](?:(?<=[/@\\])|(?<=[.#])\w|(?<=v)\d)")
 _FIXED_NAMES: Final = ("Makefile", "Dockerfile", "README", "LICENSE")
 _FIXED: Final = (
     ("url", re.compile(_URL, re.IGNORECASE)),
     ("email", re.compile(_EMAIL, re.ASCII)),
     ("handle", re.compile(_HANDLE, re.ASCII)),
+    ("concept", re.compile(_HASHTAG)),
     ("file", re.compile(_FILE, re.ASCII)),
     ("version", re.compile(_RELEASE, re.ASCII)),
 )
@@ -131,67 +164,64 @@ def _has_fixed_form(plain: str) -> bool:
 _CAPITAL = r"[A-Z][^\W\d_]*(?:['-][A-Z]?[^\W\d_]+)*"
 _FIRST = _CAPITAL.replace("[A-Z]", r"[A-Z](?<!\w[A-Z])", 1)  # a set of characters first: a fast search
 _NAME = re.compile(rf"{_FIRST}(?:\s(?:(?:de|van|von|der|la|bin|al|of|the)\s)?{_CAPITAL})*")
-_HUMAN_VERB = re.compile(
-    r"\s(?:said|says|told|tells|asked|asks|likes?|loves?|hates?|prefers?|wants?|thinks?|knows?|works?|worked|lives?|lived"
-    r"|went|moved|met|visited|bought|uses?|joined|wrote|enjoys?|plays?|studies|speaks?|owns?|drives?|decided|recommended"
-    r"|suggested|agreed|mentioned)\b"
-)
-_BEFORE_PERSON = re.compile(
-    r"(?:\b(?:with|met|meet|call|called|told|tell|ask|asked|thanks?|hi|hey|hello|dear|by|and|named|friend"
-    r"|friends|sister|brother|wife"
-    r"|husband|son|daughter|boss|manager|colleague|partner|mom|dad|uncle|aunt|cousin|Mr\.?|Mrs\.?|Ms\.?"
-    r"|Dr\.?|Prof\.?)\s|^)$",
-    re.IGNORECASE,
-)
-_BEFORE_PLACE = re.compile(
-    r"\b(?:live|lives|lived|living|move|moved|moving|travel|travell?ed|travell?ing|flew|fly|drove|went"
-    r"|going|go|trip|back|born"
-    r"|based|located|visit|visited|visiting|arrived|stayed|staying|from|in|near|to)\s(?:(?:to|in|from|at"
-    r"|near|around)\s)?$",
-    re.IGNORECASE,
-)
-_BEFORE_FIRM = re.compile(
-    r"\b(?:work|works|worked|working|job|employed|interview|intern|joined|join)\s(?:(?:at|for|with|by)\s)?$",
-    re.IGNORECASE,
-)
-_FIRM = re.compile(
-    r"\b(?:Inc|Ltd|LLC|Corp|GmbH|AG|Co|University|College|Institute|Bank|Company|Foundation|Labs?|Group"
-    r"|Hospital|School)\.?$"
-)
-_STREET = re.compile(
-    r"\b(?:Street|Avenue|Road|Park|Lake|Mount|River|Beach|City|County|Island|Airport|Station|Square|Bridge)\b"
-)
-_HAN_PERSON = re.compile(
-    "(?<![一-鿿])([王李张刘陈杨黄赵吴周徐孙马朱胡郭何高林罗郑梁谢宋唐许韩冯邓曹彭曾肖田董袁潘于蒋蔡余杜叶程苏魏吕丁任沈姚卢姜崔钟谭陆汪范金石廖贾夏韦付方白邹孟熊秦邱江尹薛闫段雷侯龙史陶黎贺顾毛郝龚邵万钱严武戴莫孔向汤][一-鿿]{1,2}?)"
-    "(?=说|在|的|是|和|跟|住|喜欢|告诉|问|去|来|要|想|会|有|今天|昨天|明天|[，,。：:])"
-)
+_UPPER = re.compile("[A-Z]")
+_JOINED: Final = frozenset({", ", " and ", ", and ", " & ", " or ", "/"})
 
 
 def _people_and_places(text: str) -> Iterator[Entity]:
-    for match in () if text.isascii() else _HAN_PERSON.finditer(text):
-        yield Entity(match.group(1), "person")
-    for sentence in sentences(text):
+    if not text.isascii():
+        yield from (Entity(name, type_) for name, type_ in names_chinese.names(text))
+    for sentence in sentences(text) if _UPPER.search(text) else ():
         if sentence.isupper() or sentence.startswith("```"):
             continue
+        end, last = 0, ""
         for match in _NAME.finditer(sentence):
-            yield from _named(match, sentence)
+            found = _named(match, sentence)
+            if found is None:
+                continue
+            if found.type == UNKNOWN and last and sentence[end : match.start()] in _JOINED:
+                found = Entity(found.name, last)  # "Berlin and Foo": one of a row is like the one before
+            end, last = match.end(), found.type
+            yield found
 
 
-def _named(match: re.Match[str], sentence: str) -> Iterator[Entity]:
+def _named(match: re.Match[str], sentence: str) -> Entity | None:
     name, start = _without_opener(match.group(), match.start())
     name = name.removesuffix("'s")
-    before, after = sentence[:start], sentence[match.end() :]
     if not name or _is_common(name) or known(name):
-        return
-    possessive = match.group().endswith("'s") or after.startswith("'s")
-    first = name.split(" ")[0].lower()
-    if first in lexicon.words("first_names"):
-        yield Entity(name, "person" if not _FIRM.search(name) else "organization")
-        return
+        return None
+    before, after = sentence[:start], sentence[match.end() :]
+    if match.group().endswith("'s"):
+        after = "'s" + after
+    if name.split(" ", 1)[0].lower() in lexicon.words("first_names"):
+        return Entity(name, _type_of_first_name(name, before))
+    listed, ambiguous = listed_as(name)
+    if listed and not ambiguous:
+        return Entity(name, _type_of_listed(listed, before, after))
     opens = not before.strip(" \"'“‘([*-")
-    if opens and " " not in name and not possessive and not _HUMAN_VERB.match(after):
-        return
-    yield Entity(name, _type(name, before, after))
+    if opens and " " not in name and not after.startswith("'s") and followed_by(after) not in _ACTORS:
+        return None
+    return Entity(name, _type_of_listed(listed, before, after) if listed else type_of(name, before, after))
+
+
+_ACTORS: Final = frozenset({"person", "organization"})
+
+
+def _type_of_first_name(name: str, before: str) -> str:
+    """A first name is a person's, unless it is part of a firm's name or stands where a place is meant."""
+    own = by_its_words(name)
+    place = own == "location" or listed_as(name)[0] == "location"
+    if own == "organization" or (place and leads_to(before)[0] == "location"):
+        return own or "location"
+    return "person"
+
+
+def _type_of_listed(listed: str, before: str, after: str) -> str:
+    """A well-known name is what the list says, unless the words around it clearly say otherwise."""
+    led, strong = leads_to(before)
+    if (strong and led in _ACTORS) or (followed_by(after) == "person" and led == "person"):
+        return led
+    return listed
 
 
 def _without_opener(name: str, start: int) -> tuple[str, int]:
@@ -227,31 +257,3 @@ _CALENDAR: Final = frozenset(
         "i'll",
     ]
 )
-
-
-# "Wow, Anna!" calls someone; a name after a comma far into a sentence may be anything.
-_CALL: Final = 20
-BEFORE: Final = 40
-"""So much of what stands before a name tells what it is."""
-
-
-def _type(name: str, before: str, after: str) -> str:
-    before = before[-BEFORE:]
-    firm, person, place = _led_by(" ".join(before.rsplit(" ", 3)[-3:]))
-    if firm or _FIRM.search(name):
-        return "organization"
-    if _STREET.search(name):
-        return "location"
-    called = before.endswith(", ") and after[:1] in {"!", "?", ".", ""} and len(before) < _CALL
-    if called or person or _HUMAN_VERB.match(after):
-        return "person"
-    if place:
-        return "location"
-    return "person" if after.startswith("'s") else "unknown"
-
-
-@lru_cache(maxsize=1 << 12)
-def _led_by(words: str) -> tuple[bool, bool, bool]:
-    """Whether the last two words before a name announce a firm, a person, a place."""
-    firm, person, place = (sign.search(words) for sign in (_BEFORE_FIRM, _BEFORE_PERSON, _BEFORE_PLACE))
-    return firm is not None, person is not None, place is not None

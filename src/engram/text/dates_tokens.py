@@ -1,0 +1,287 @@
+"""Tokens of an English text: the words and figures that may speak of time, and gaps for all others."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import Any, Final
+
+from engram.text import lexicon
+from engram.text.calendars import Grain, Partial, holiday_names
+from engram.text.clocks import Clock
+from engram.text.dates_rules import GAP, Token
+
+_FIGURES = r"""
+  (?P<skip>[$€£¥#]\s?\d[\d.,]*|\d[\d.,]*\s?%|\d{1,3}(?:,\d{3})+(?:\.\d+)?|24/7)
+| (?P<ymd>(?<![\d.])\d{4}[-/.]\d{1,2}[-/.]\d{1,2}(?!\d))
+| (?P<mdy>(?<![\d./])\d{1,2}(?:[-/]\d{1,2}[-/](?:\d{4}|\d{2})|\.\d{1,2}\.\d{4})(?![\d/]))
+| (?P<version>(?<![\w.])v?\d+(?:\.\d+){2,})
+| (?P<compact>(?<![\d.])(?:19|20)\d{6}(?![\d.]))
+| (?P<ym>(?<![\d.-])[12]\d{3}[-/](?:1[0-2]|0?[1-9])(?![\d/-]))
+| (?P<my>(?<![\d./])(?:1[0-2]|0?[1-9])/[12]\d{3}(?![\d/]))
+| (?P<md>(?<![\d./])\d{1,2}/\d{1,2}(?![\d/]))
+| (?P<clock>(?<![\d:.])\d{1,2}[:：]\d{2}(?:[:：]\d{2}(?:\.\d+)?)?(?![\d:]))
+| (?P<decade>'?(?<![\d])(?:1\d|20)?\d0'?s\b)
+| (?P<ordinal>(?<![\d.])\d{1,3}(?:st|nd|rd|th)\b)
+| (?P<apostrophe>'\d\d\b)
+| (?P<decimal>(?<![\d.])\d{1,2}\.\d{1,2}(?![\d.]*\d))
+| (?P<military>(?<![\d.])0\d{3}(?![\d.]*\d))
+| (?P<year>(?<![\d.])[12]\d{3}(?!\.?\d))
+| (?P<number>(?<![\d.])\d{1,3}(?!\.?\d))
+| (?P<meridiem>(?<![A-Za-z])[ap]\s?\.?\s?m(?:pm)?(?![A-Za-z])\.?|(?<=\d)[ap](?![A-Za-z])\.?|\.[ap]\.?m\b)
+| (?P<period>(?<![A-Za-z])[qh][1-4](?![\d])|(?<![A-Za-z])w(?:eek|k)?\s?\#?\d{1,2}(?!\d))
+| (?P<glue>(?<=\d)T(?=\d\d:))
+"""
+
+
+def tokens(text: str, words: frozenset[str]) -> list[Token]:
+    """The tokens of `text`, left to right; runs of anything else are gaps. `words` are its words."""
+    found: list[Token] = []
+    end = 0
+    for match in _scanner(_holidays_in(words), chinese=not text.isascii()).finditer(text):
+        token = _token(match)
+        if token is None:
+            continue
+        if text[end : match.start()].strip():
+            found.append(Token(GAP, end, match.start()))
+        found.append(token)
+        end = match.end()
+    if text[end:].strip():
+        found.append(Token(GAP, end, len(text)))
+    return list(_with_numbers(found))
+
+
+@cache
+def _scanner(holidays: tuple[str, ...], *, chinese: bool) -> re.Pattern[str]:
+    names = "|".join(re.escape(name) for name in holidays)
+    first = rf"(?P<holiday>\b(?:{names})\b(?!'s\s+(?:eve|day))) |" if holidays else ""
+    first = first.replace(r"\ ", r"\s+").replace("'", "['’]")
+    rest = r"|(?P<word>[A-Za-z]+(?:['’]clock)?)|(?P<mark>[-–—~,/()@<>=])"
+    if chinese:
+        words = sorted(chinese_vocabulary(), key=len, reverse=True)
+        starts = "".join(sorted({word[0] for word in words}))
+        known = "|".join(words).replace("前天", "前天(?!气)")
+        rest += rf"|(?P<chinese>(?=[{starts}])(?:{known}))|(?P<numeral>[{_NUMERALS}]+)"
+    return re.compile(first + _FIGURES.strip() + rest, re.VERBOSE | re.IGNORECASE)
+
+
+def _holidays_in(words: frozenset[str]) -> tuple[str, ...]:
+    """The holidays whose first word occurs, longest first."""
+    found = {name for word in words & _first_words().keys() for name in _first_words()[word]}
+    return tuple(sorted(found, key=lambda name: (-len(name), name)))
+
+
+@cache
+def _first_words() -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for name in holiday_names():
+        if name.isascii():
+            found.setdefault(re.split(r"[\s'-]", name)[0].rstrip("."), []).append(name)
+    return found
+
+
+def _token(match: re.Match[str]) -> Token | None:
+    kind, written = match.lastgroup or "", match.group()
+    if kind == "chinese":
+        category, value = chinese_vocabulary()[written]
+    elif kind == "word":
+        category, value = vocabulary().get(written.lower().replace("’", "'"), (GAP, None))
+    else:
+        category, value = _figure(kind, written.lower())
+    return Token(category, match.start(), match.end(), value)
+
+
+def _figure(kind: str, written: str) -> tuple[str, Any]:
+    """The category and meaning of a figure."""
+    numbers = [int(piece) for piece in re.findall(r"\d+", written)]
+    match kind:
+        case "ymd" | "mdy" | "compact" | "ym" | "my" | "md":
+            return _dated(kind, written, numbers)
+        case "clock" | "military":
+            return _timed(written, numbers)
+        case "decade":
+            return "decade", numbers[0]
+        case "numeral":
+            return "number", numeral(written)
+        case "ordinal" | "number" | "year":
+            return kind, numbers[0]
+        case "apostrophe":
+            return "year", full_year(numbers[0])
+        case "decimal":
+            return kind, (numbers[0], numbers[1], float(written))
+        case "meridiem":
+            return kind, None if "m" in written[1:].replace("m", "", 1) else written.strip(". ")[0]
+        case "period":
+            return {"q": "quarter", "h": "halfyear"}.get(written[0], "weeknumber"), numbers[0]
+        case "holiday":
+            return kind, Partial(holiday=holiday_names()[re.sub(r"\s+", " ", written.replace("’", "'"))])
+        case "mark":
+            return _MARKS[written], written
+        case "glue":
+            return "at", None
+    return GAP, None
+
+
+_MARKS: Final = {
+    **dict.fromkeys("-–—~", "dash"), ",": "comma", "/": "slash", "(": "open", ")": "shut", "@": "at",
+    "<": "lesser", ">": "greater", "=": "equal",
+}  # fmt: skip
+
+
+def _dated(kind: str, written: str, numbers: list[int]) -> tuple[str, Any]:
+    if kind == "compact":
+        numbers = [int(written[:4]), int(written[4:6]), int(written[6:])]
+    if kind in {"ymd", "compact"}:
+        year, month, day = numbers
+        return _day(year, *((day, month) if month > 12 else (month, day)))
+    if kind in {"ym", "my"}:
+        year, month = sorted(numbers, reverse=True)
+        return "date", Partial(year=year, month=month)
+    first, second, *years = numbers
+    month, day = (second, first) if first > 12 else (first, second)
+    return _day(full_year(years[0]) if years else None, month, day)
+
+
+def _day(year: int | None, month: int, day: int) -> tuple[str, Any]:
+    if not (1 <= month <= 12 and 1 <= day <= 31):
+        return GAP, None
+    return "date", Partial(year=year, month=month, day=day)
+
+
+def full_year(year: int) -> int:
+    """The year that two figures mean: '95 is 1995, '23 is 2023."""
+    return year if year > 99 else year + (1900 if year > 39 else 2000)
+
+
+def _timed(written: str, numbers: list[int]) -> tuple[str, Any]:
+    if ":" not in written and "：" not in written:
+        numbers = [int(written[:2]), int(written[2:])]
+    hour, minute, *second = numbers
+    if hour > 24 or minute > 59 or (second and second[0] > 59):
+        return GAP, None
+    return "clock", Clock(
+        hour % 24,
+        minute,
+        second[0] if second else 0,
+        sure=hour > 12 or written[0] == "0",
+        grain=Grain.SECOND if second else Grain.MINUTE,
+    )
+
+
+@cache
+def vocabulary() -> dict[str, tuple[str, Any]]:
+    """Every word with its category and value."""
+    found: dict[str, tuple[str, Any]] = {}
+    for category, rows in lexicon.parts("dates_en").items():
+        for row in rows:
+            written, _, value = row.partition(" = ")
+            for word in written.split() if category != "wary" else ():
+                found.setdefault(
+                    word, (value, None) if category == "plain" else (category, _value(category, value))
+                )
+    found["o'clock"] = ("oclock", None)
+    return found
+
+
+@cache
+def chinese_vocabulary() -> dict[str, tuple[str, Any]]:
+    """Every Chinese word with its category and value, holidays among them."""
+    found: dict[str, tuple[str, Any]] = {}
+    for category, rows in lexicon.parts("dates_zh").items():
+        for row in rows:
+            written, _, value = row.partition(" = ")
+            for word in written.split():
+                found[word] = (value, None) if category == "plain" else (category, _value(category, value))
+    for name, kept in holiday_names().items():
+        if not name.isascii():
+            found[name] = ("holiday", Partial(holiday=kept))
+    return found
+
+
+_NUMERALS = "零〇一二两兩三四五六七八九十百千廿"
+_DIGITS: Final = {**dict(zip("零一二三四五六七八九", range(10), strict=True)), "〇": 0, "两": 2, "兩": 2}
+
+
+def numeral(written: str) -> int:
+    """The value of a Chinese number.
+
+    >>> numeral("二零一六"), numeral("三十一"), numeral("廿五"), numeral("一百零八")
+    (2016, 31, 25, 108)
+    """
+    if not set(written) & set("十百千廿"):
+        return int("".join(str(_DIGITS[sign]) for sign in written))
+    total, last = 0, 0
+    for sign in written:
+        if sign in _DIGITS:
+            last = _DIGITS[sign]
+        elif sign == "廿":
+            total += 20
+        else:
+            total += (last or 1) * {"十": 10, "百": 100, "千": 1000}[sign]
+            last = 0
+    return total + last
+
+
+def _value(category: str, value: str) -> Any:
+    if category == "unit":
+        return Grain(value)
+    if category in {"part", "daypart"}:
+        return tuple(int(piece) for piece in value.split())
+    if category == "clock":
+        return Clock(int(value), 0, sure=True)
+    return int(value) if re.fullmatch(r"-?\d+", value) else value
+
+
+def _with_numbers(found: list[Token]) -> Iterator[Token]:
+    """The same tokens with number words joined: twenty fourth, two thousand and fifteen."""
+    waiting: Token | None = None
+    for token, following in zip(found, [*found[1:], None], strict=True):
+        if waiting is None:
+            waiting = token
+            continue
+        joined = _joined(waiting, token, following)
+        if joined is None:
+            yield waiting
+            waiting = token
+        else:
+            waiting = joined
+    if waiting is not None:
+        yield waiting
+
+
+def _joined(one: Token, other: Token, following: Token | None) -> Token | None:
+    if one.category != "number" or one.end - one.start < 3:  # figures are whole already; words are longer
+        return None
+    low, high = one.value, other.value
+    if other.category == "scale":
+        value = low // 1000 * 1000 + low % 1000 * high
+    elif (
+        other.category == "dash"
+        and low in _TENS
+        and following
+        and following.category in {"number", "ordinal"}
+    ):
+        return Token("number", one.start, other.end, low) if following.start == other.end else None
+    elif other.category == "and" and low >= 100 and following and following.category in {"number", "ordinal"}:
+        return Token("number", one.start, other.end, low)
+    elif other.category in {"number", "ordinal"} and _fits(low, high):
+        value = low + high
+    else:
+        return None
+    category = "year" if 1000 <= value < 3000 and other.category != "ordinal" else other.category
+    category = "number" if category == "scale" else category
+    if category == "year" and following and following.category in {"number", "and", "scale"}:
+        category = "number"
+    return Token(category, one.start, other.end, value)
+
+
+_TENS: Final = frozenset(range(20, 100, 10))
+
+
+def _fits(low: int, high: int) -> bool:
+    return (
+        (low in _TENS and 0 < high < 10)
+        or (low >= 100 and low % 100 == 0 and high < 100)
+        or (low >= 1000 and low % 1000 == 0 and high < 1000)
+    )

@@ -1,0 +1,66 @@
+"""Chinese names in a text: people by surname and what stands around, places and organizations by list.
+
+Nothing parts Chinese words, so a person is found only where a surname begins a word and a verb, a title or
+a mark follows; what only looks so ("高兴的", "周末去") is listed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+
+from engram.text import lexicon
+from engram.text.phrases import listed
+
+
+def names(text: str) -> Iterator[tuple[str, str]]:
+    """Names with their types.
+
+    >>> list(names("李雷和王老师在华为工作，住在上海"))
+    [('华为', 'organization'), ('上海', 'location'), ('李雷', 'person'), ('王老师', 'person')]
+    """
+    rest = text
+    for match in _FIRM.finditer(text) if _FIRM_SIGN.search(text) else ():
+        if match["name"][0] not in _POINTING:
+            yield match["name"], "organization"
+            rest = rest.replace(match["name"], "∎")
+    for match in _well_known().finditer(rest):
+        yield match.group(), match.lastgroup or "location"
+    for match in _person().finditer(rest):
+        if match.group()[:2] not in lexicon.words("not_surnames"):
+            yield match.group(), "person"
+
+
+_FIRM_SIGN = re.compile("公司|大学|集团|银行|医院|学院|研究[所院]|[中小]学|事务所|博物馆")
+_FIRM = re.compile(
+    r"(?:^|(?<=[，。！？；：、\s在去到从进是叫于入上和给]))"
+    r"(?P<name>[一-鿿]{2,8}?(?:有限公司|公司|大学|集团|银行|医院|学院|研究[所院]|中学|小学|事务所|博物馆))"
+)
+_POINTING = frozenset("一这那我你他她它某每各两几哪同大小新老本该贵其在去到从进是叫和给上很有没不")
+_GIVEN = "(?![的了在是不有和说去来要会也都就我你他她它这那个们吗呢吧很还又与跟着过把被让从到为以及或])[一-鿿]"
+_TITLE = "(?:老师|先生|女士|小姐|经理|医生|教授|总监|主任|师傅|同学|阿姨|叔叔|律师|博士|大夫)"
+_BEFORE = "(?:(?<![一-鿿])|(?<=[和跟与叫给找问约见陪请让对由]))"
+_AFTER = "(?=说|在|的|是|和|跟|住|喜欢|告诉|问|去|来|要|想|会|有|今天|昨天|明天|[，,。：:])"
+_SPEAKS = "(?=说|和|跟|住|喜欢|告诉|问|去|来|今天|昨天|明天)"
+
+
+@cache
+def _person() -> re.Pattern[str]:
+    """A surname with a title, a surname with a given name before a verb or a mark, "小李" before a verb."""
+    single, *double = lexicon.lines("surnames")
+    surname = f"(?:{'|'.join(double[0].split())}|[{single}])"
+    return re.compile(
+        f"{_BEFORE}(?:{surname}(?:{_GIVEN}){{0,2}}?{_TITLE}|{surname}(?:{_GIVEN}){{1,2}}?{_AFTER}|[小老阿][{single}]{_SPEAKS})"
+    )
+
+
+@cache
+def _well_known() -> re.Pattern[str]:
+    """The listed names, the longest first, so that 中国银行 is not 中国."""
+    groups = (("organization", "organizations"), ("location", "places"))
+    return re.compile("|".join(f"(?P<{type_}>{_any(file)})" for type_, file in groups))
+
+
+def _any(file: str) -> str:
+    return "|".join(sorted((name for name, _ in listed(file, "chinese")), key=len, reverse=True))

@@ -1,0 +1,273 @@
+"""Propositions by rules: a message comes in, the statements in it that are worth keeping come out.
+
+Each stands alone: its speaker is named instead of "I", its dates are dates instead of "yesterday", a pronoun
+has become a name where only one can be meant. A sentence that leans on the one before ("It was great") stays
+with it. What is left out says why. Nothing is invented: every word of a statement was said, but for names,
+dates and the ending of a verb.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import lru_cache
+from typing import Final
+
+from engram.text import lexicon
+from engram.text.clauses import clauses
+from engram.text.dates import When, dates, resolved
+from engram.text.facts import facts
+from engram.text.junk import cleaned, is_filler, junk_of
+from engram.text.kinds import category_of
+from engram.text.names import entities
+from engram.text.persons import third_person
+from engram.text.questions import stated
+from engram.text.scripts import is_wide
+from engram.text.sentences import sentences
+from engram.text.signals import Level, Signal, signals
+from engram.text.verbatim import verbatim
+
+EXPLICIT: Final = 0.95
+IMPLIED: Final = 0.7
+INFERRED: Final = 0.5
+SPECULATIVE: Final = 0.35
+LONGEST: Final = 20_000
+"""Of a longer message only the beginning is read: what follows is a document, and has its own way in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """Who said something, to whom, when, and whom it was about last."""
+
+    at: datetime
+    speaker: str = ""
+    listener: str = ""
+    person: str = ""
+    """The one person spoken of just before; empty when it is nobody or more than one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proposition:
+    """One statement in words that stand alone."""
+
+    text: str
+    original: str
+    """The words as they were said."""
+    category: str
+    level: Level
+    confidence: float
+    asked: bool = False
+    """Whether the speaker asked to have it remembered."""
+    when: When | None = None
+    """The time it speaks of."""
+    leans: bool = False
+    """Whether it can only be understood with what was said before it."""
+    verbatim: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """A sentence that was left out, and why."""
+
+    text: str
+    why: str
+
+
+def propositions(message: str, said: Said, least: Level = Level.LOW) -> list[Proposition]:
+    """The statements of a message that are worth keeping.
+
+    >>> noon = datetime(2023, 5, 8, 12)
+    >>> [p.text for p in propositions("Hi! I moved to Rome yesterday. How are you?", Said(noon, "Anna"))]
+    ['Anna moved to Rome on 7 May 2023.']
+    """
+    return [one for one in examine(message, said, least) if isinstance(one, Proposition)]
+
+
+def examine(message: str, said: Said, least: Level = Level.LOW) -> list[Proposition | Left]:
+    """Every sentence of a message: what is kept of it, or why it is not."""
+    junk = junk_of(message)
+    if junk is not None:
+        return [Left(message[:200], str(junk))]
+    found: list[Proposition | Left] = []
+    for sentence in sentences(cleaned(message[:LONGEST])):
+        for one in _read(sentence, said, least):
+            said = _spoken_of(one, said)
+            _add(one, found)
+    return found
+
+
+def _read(sentence: str, said: Said, least: Level) -> Iterator[Proposition | Left]:
+    bare, asked = without_lead_in(stated(sentence))
+    why = _unwanted(bare, asked=asked)
+    if why:
+        yield Left(sentence, why)
+        return
+    for part in _parts(bare):
+        found = signals(part)
+        level = Level.HIGH if asked else max((one.level for one in found), default=Level.NONE)
+        if level < least:
+            yield Left(part, "says nothing that lasts")
+        else:
+            yield _proposition(part, found, level, said, asked=asked)
+
+
+def _proposition(part: str, found: list[Signal], level: Level, said: Said, *, asked: bool) -> Proposition:
+    named = _with_person(part, said)
+    text = third_person(resolved(named, said.at), said.speaker, said.listener)
+    return Proposition(
+        text=text[:1].upper() + text[1:],
+        original=part,
+        category=_category(part, found),
+        level=level,
+        confidence=EXPLICIT if asked else _confidence(part),
+        asked=asked,
+        when=_when(part, said.at),
+        leans=bool(_LEANING.match(named)),
+        verbatim=verbatim(part),
+    )
+
+
+# ---------------------------------------------------------------- what is no statement
+
+
+def without_lead_in(sentence: str) -> tuple[str, bool]:
+    """The sentence without the words that only lead to it, and whether these ask to remember it.
+
+    >>> without_lead_in("Oh, by the way, please remember that I'm allergic to nuts")
+    ("I'm allergic to nuts", True)
+    """
+    rest, asked = sentence.strip().lstrip("*_#>-• \t"), False
+    while True:
+        shorter = _lead_ins("asked").sub("", rest, count=1)
+        asked = asked or shorter != rest
+        shorter = _VOCATIVE.sub("", _lead_ins("talk").sub("", shorter, count=1), count=1)
+        if shorter == rest or not shorter.strip():
+            return rest.strip(), asked
+        rest = shorter.strip()
+
+
+@lru_cache(maxsize=2)
+def _lead_ins(part: str) -> re.Pattern[str]:
+    rows = lexicon.parts("lead_ins")[part]
+    return re.compile("^(?:" + "|".join(f"(?:{row})" for row in rows) + ")", re.IGNORECASE)
+
+
+_VOCATIVE = re.compile(r"^[A-Z][a-z]+[,!] (?=[A-Z\"“])")
+
+
+def _unwanted(bare: str, *, asked: bool) -> str:
+    if not bare:
+        return "a question"
+    if asked:
+        return ""
+    if is_filler(bare):
+        return "small talk"
+    if _too_short(bare):
+        return "a fragment"
+    return ""
+
+
+_LEAST_WORDS: Final = 3
+_LEAST_CHARACTERS: Final = 4
+
+
+def _too_short(bare: str) -> bool:
+    if is_wide(bare):
+        return sum(char.isalnum() for char in bare) < _LEAST_CHARACTERS
+    return len(bare.split()) < _LEAST_WORDS and not facts(bare)
+
+
+def _parts(bare: str) -> list[str]:
+    """The clauses of a sentence when each states a fact of its own, else the sentence as it is."""
+    if len(facts(bare)) < _SEVERAL:
+        return [bare]
+    parts = list(clauses(bare))
+    if len(parts) < _SEVERAL or not all(facts(part) for part in parts):
+        return [bare]
+    return parts
+
+
+_SEVERAL: Final = 2
+
+# ---------------------------------------------------------------- what it says
+
+
+def _category(part: str, found: list[Signal]) -> str:
+    """By its strongest signal if that says more than the words themselves."""
+    strong = next((one.category for one in found if one.level >= Level.MEDIUM), "")
+    return strong or category_of(part)
+
+
+def _confidence(part: str) -> float:
+    lower = part.lower().replace("’", "'")
+    if lexicon.found("hedges", lower, under="speculative"):
+        return SPECULATIVE
+    return INFERRED if lexicon.found("hedges", lower, under="inferred") else IMPLIED
+
+
+def _when(part: str, at: datetime) -> When | None:
+    """The one time a statement speaks of; None when it names none or several."""
+    found = [one for one in dates(part, at) if one.first is not None and not one.recurring and one.certain]
+    return found[0] if len(found) == 1 else None
+
+
+# ---------------------------------------------------------------- what it leans on
+
+_LEANING = re.compile(
+    r"(?:it|it's|that|that's|this|these|those|they|they're|he|he's|she|she's|him|her|his|their|there|then|such|both)\b"
+    r"|(?:它|他|她|这|那|他们|她们|它们|其)",
+    re.IGNORECASE,
+)
+_PERSON_PRONOUN = re.compile(
+    r"^(?P<subject>(?:[Hh]e|[Ss]he)\b(?P<short>'s)?)|^(?P<own>(?:[Hh]is|[Hh]er)\b(?= \w))"
+)
+_CHINESE_PRONOUN = re.compile(r"^[他她](?P<own>的)?(?!们)")
+
+
+def _with_person(part: str, said: Said) -> str:
+    """The statement with its first pronoun named, where only one person can be meant."""
+    if not said.person:
+        return part
+    if is_wide(part):
+        return _CHINESE_PRONOUN.sub(lambda match: said.person + (match["own"] or ""), part, count=1)
+
+    def name(match: re.Match[str]) -> str:
+        if match["own"]:
+            return f"{said.person}'s"
+        return f"{said.person} is" if match["short"] else said.person
+
+    return _PERSON_PRONOUN.sub(name, part, count=1)
+
+
+def _spoken_of(one: Proposition | Left, said: Said) -> Said:
+    """Whom the next pronoun can mean: the one person named last."""
+    people = [
+        entity.name
+        for entity in entities(one.original if isinstance(one, Proposition) else one.text)
+        if entity.type == "person" and entity.name not in {said.speaker, said.listener}
+    ]
+    if not people:
+        return said
+    return replace(said, person=people[0] if len(people) == 1 else "")
+
+
+def _add(one: Proposition | Left, found: list[Proposition | Left]) -> None:
+    """A statement that leans on the one before it is told with it."""
+    last = found[-1] if found else None
+    if not (isinstance(one, Proposition) and one.leans and isinstance(last, Proposition)) or one.asked:
+        found.append(one)
+        return
+    found[-1] = replace(
+        last,
+        text=f"{_closed(last.text)} {one.text}",
+        original=f"{_closed(last.original)} {one.original}",
+        level=max(last.level, one.level),
+        when=last.when or one.when,
+        verbatim=tuple(dict.fromkeys((*last.verbatim, *one.verbatim))),
+    )
+
+
+def _closed(text: str) -> str:
+    return text if text.endswith((".", "!", "。", "！", "…", ":", "”", '"')) else f"{text}."
