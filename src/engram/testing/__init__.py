@@ -1,4 +1,4 @@
-"""What to test with: time moved by hand, an embedder without a model, a store without a file."""
+"""What to test with: time moved by hand, an embedder without a model, a store without a file, a scripted model."""
 
 from __future__ import annotations
 
@@ -6,5 +6,6 @@ from engram.testing.clock import FakeClock
 from engram.testing.embedder import HashEmbedder
 from engram.testing.ids import sequential_ids
 from engram.testing.memory_store import MemoryStore
+from engram.testing.model_server import ScriptedServer
 
-__all__ = ["FakeClock", "HashEmbedder", "MemoryStore", "sequential_ids"]
+__all__ = ["FakeClock", "HashEmbedder", "MemoryStore", "ScriptedServer", "sequential_ids"]

@@ -1,0 +1,201 @@
+"""The advisor: a flow's question comes in; a checked answer goes out, or None when no model may or did help.
+
+    question ─▶ models that do not rest ─▶ budget ─▶ client ─▶ check ─▶ once more with the mistake shown
+                    └─ the fall-back model when the first one gives nothing
+
+Every call is accounted for. The configured time holds for all of it together, and no failure is raised.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final, TypeVar
+
+from engram.config import LlmConfig
+from engram.llm import answers, prices, prompts
+from engram.llm.answers import Bad
+from engram.llm.budget import Budget
+from engram.llm.client import Client, Failed, Service
+from engram.llm.prompts import Prompt
+from engram.llm.resting import EVERY, Resting
+from engram.llm.wire import Question, Said
+from engram.model.advice import Call, CallOutcome, Comparison, Extracted
+from engram.model.clock import Clock
+from engram.model.turn import Turn
+from engram.ports import Advisor, Alone, Health, Spending
+from engram.text import tokens
+
+SMALL: Final = frozenset({"merge", "compare"})
+"""Components whose questions a smaller model answers well enough."""
+FIRST_SHARE: Final = 0.7
+"""Share of the time that the first model may use when there is another to fall back to."""
+PROBE_SECONDS: Final = 5.0
+MESSAGE_TOKENS: Final = 8
+"""What a message costs beside its words."""
+CAUTION: Final = 1.3
+"""An estimate of tokens is taken so much higher: every model counts a little differently."""
+
+Value = TypeVar("Value")
+Read = Callable[[str], Value | Bad]
+
+
+def open_advisor(config: LlmConfig, spending: Spending, clock: Clock) -> Advisor:
+    """The advisor that the configuration asks for."""
+    if config.level == "off" or not config.base_url.strip() or not config.model.strip():
+        return Alone()
+    return ModelAdvisor(config, spending, clock)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """Who asks which model, and until when the answer is of use."""
+
+    component: str
+    model: str
+    deadline: float
+
+
+class ModelAdvisor:
+    """Asks the models of one service. Holds nothing open; safe to share between threads."""
+
+    def __init__(
+        self,
+        config: LlmConfig,
+        spending: Spending,
+        clock: Clock,
+        *,
+        wait: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._config = config
+        self._clock = clock
+        self._client = Client(Service(config.base_url, config.api_key, config.retries), clock, wait)
+        self._budget = Budget(spending, clock, config.daily_tokens)
+        self._resting = Resting(clock, config.rest_s)
+        self._well_at: float | None = None
+
+    def extract(self, turns: Sequence[Turn], before: Sequence[Turn] = ()) -> tuple[Extracted, ...] | None:
+        """The statements worth keeping in these turns; empty when there are none."""
+        if not turns:
+            return ()
+        prompt = prompts.extract(turns, before)
+        return self._ask("extract", prompt, lambda text: answers.extracted(text, turns, before))
+
+    def merge(self, old: str, new: str) -> str | None:
+        """One statement that says what both say."""
+        return self._ask("merge", prompts.merge(old, new), lambda text: answers.merged(text, old, new))
+
+    def compare(self, old: str, new: str) -> Comparison | None:
+        """What a new statement is to an old one."""
+        return self._ask("compare", prompts.compare(old, new), answers.compared)
+
+    def health(self) -> Health:
+        """Whether a model can be asked at the moment; a short question without cost finds out."""
+        if self._config.level == "off":
+            return Health(ok=True, detail="no model may be asked; rules decide")
+        if self._budget.is_spent():
+            limit = f"{self._config.daily_tokens:,}"
+            return Health(ok=False, detail=f"The {limit} tokens of today (llm.daily_tokens) are used up.")
+        models = self._models("extract")
+        reasons = [self._resting.why(model) for model in models]
+        if all(reasons):
+            return Health(ok=False, detail=reasons[0])
+        if not self._was_well():
+            problem = self._client.probe(min(self._config.timeout_s, PROBE_SECONDS))
+            if problem is not None:
+                self._resting.begin(EVERY, problem.reason)
+                return Health(ok=False, detail=problem.reason)
+            self._well_at = self._clock.monotonic()
+        awake = next(model for model, reason in zip(models, reasons, strict=True) if not reason)
+        return Health(ok=True, detail=" ".join([awake, *(f"({reason})" for reason in reasons if reason)]))
+
+    def _ask(self, component: str, prompt: Prompt, read: Read[Value]) -> Value | None:
+        """The first usable answer of the models that may be asked."""
+        if self._config.level == "off":
+            return None
+        begun = self._clock.monotonic()
+        awake = [model for model in self._models(component) if not self._resting.why(model)]
+        for place, model in enumerate(awake, 1):
+            share = 1.0 if place == len(awake) else FIRST_SHARE
+            asked = _Asked(component, model, begun + share * self._config.timeout_s)
+            value = self._ask_model(asked, prompt, read)
+            if value is not None or self._resting.why(EVERY):
+                return value
+        return None
+
+    def _models(self, component: str) -> list[str]:
+        """The models to ask, in order."""
+        config = self._config
+        first = config.small_model if component in SMALL and config.small_model else config.model
+        return list(dict.fromkeys(model for model in (first, config.fallback_model) if model))
+
+    def _ask_model(self, asked: _Asked, prompt: Prompt, read: Read[Value]) -> Value | None:
+        """One model's answer, mended once."""
+        value, text = self._round(asked, prompt, read, CallOutcome.ANSWERED)
+        if isinstance(value, Bad) and not value.refused:
+            again = prompts.repair(prompt, text, value.problem)
+            value, _ = self._round(asked, again, read, CallOutcome.REPAIRED)
+        return None if isinstance(value, Bad) else value
+
+    def _round(
+        self, asked: _Asked, prompt: Prompt, read: Read[Value], good: CallOutcome
+    ) -> tuple[Value | Bad | None, str]:
+        """One call, paid for: its value, or why it is none, and the words of the model."""
+        question = Question(
+            asked.model, prompt.messages, prompt.name, prompt.schema, self._config.answer_tokens
+        )
+        expected = _prompt_tokens(question)
+        reserved = expected + question.answer_tokens
+        if not self._budget.reserve(reserved):
+            return None, ""
+        call = None
+        at, begun = self._clock.now(), self._clock.monotonic()
+        try:
+            got = self._client.ask(question, asked.deadline)
+            value, outcome = self._judged(got, asked.model, read, good)
+            used = _used(got, expected)
+            ms = round(1_000 * (self._clock.monotonic() - begun))
+            cost = prices.cost(asked.model, *used, self._config)
+            call = Call(at, asked.component, asked.model, *used, ms, cost, outcome)
+        finally:
+            self._budget.settle(reserved, call)
+        return value, got.text if isinstance(got, Said) else ""
+
+    def _judged(
+        self, got: Said | Failed, model: str, read: Read[Value], good: CallOutcome
+    ) -> tuple[Value | Bad | None, CallOutcome]:
+        """What an answer is worth; a failure sends the model, or the service, to rest."""
+        if isinstance(got, Failed):
+            if got.rests:
+                self._resting.begin(EVERY if got.everywhere else model, got.reason, got.wait_s)
+            return None, CallOutcome.FAILED
+        self._resting.end(model)
+        self._well_at = self._clock.monotonic()
+        if got.refused:
+            return Bad("it was refused", refused=True), CallOutcome.REFUSED
+        value = read(got.text)
+        if isinstance(value, Bad):
+            return value, CallOutcome.REFUSED if value.refused else CallOutcome.UNUSABLE
+        return value, good
+
+    def _was_well(self) -> bool:
+        at = self._well_at
+        return at is not None and self._clock.monotonic() - at < self._config.rest_s
+
+
+def _prompt_tokens(question: Question) -> int:
+    """What a question is going to cost, rather too much than too little."""
+    texts: Iterable[str] = (message.content for message in question.messages)
+    words = sum(tokens.count(text) + MESSAGE_TOKENS for text in texts)
+    return round(CAUTION * (words + tokens.count(json.dumps(question.schema))))
+
+
+def _used(got: Said | Failed, expected: int) -> tuple[int, int]:
+    """Tokens asked and answered: as reported, else estimated; none where the service did no work."""
+    if isinstance(got, Failed):
+        return (expected if got.worked else 0), 0
+    prompt = got.prompt_tokens if got.prompt_tokens is not None else expected
+    answer = got.answer_tokens if got.answer_tokens is not None else tokens.count(got.text)
+    return prompt, answer

@@ -1,0 +1,249 @@
+"""Is it true to what was said? A statement and the words it claims to come from come in; yes or no comes out.
+
+Most of its words must have been said, and every number and every name. Words that only report
+("User prefers") count neither way. A date may be worked out from what was said ("yesterday"), so it is
+checked by itself.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from functools import cache
+from typing import Final
+
+from engram.llm.files import lines, pattern
+from engram.model.turn import Turn
+from engram.text.marks import is_negated, marks
+from engram.text.names import entities
+from engram.text.sentences import sentences
+from engram.text.words import content_words
+
+LEAST_SAID: Final = 0.5
+"""Share of a statement's words that must have been said."""
+NEAR_DAYS: Final = 400
+"""How far from its turn a date may lie that was worked out and not said."""
+NEAR_YEARS: Final = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What was said, ready to be compared with."""
+
+    sentences: tuple[str, ...]
+    terms: frozenset[str]
+    words: frozenset[str]
+    named: frozenset[str]
+    numbers: frozenset[str]
+    days: tuple[date, ...] = ()
+    """When it was said."""
+    speaks_of_time: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    """A date as far as it is written: the year alone, a day without its year, and so on."""
+
+    year: int | None
+    month: int | None = None
+    day: int | None = None
+
+
+def evidence_of(cited: Sequence[Turn], context: Sequence[Turn] = ()) -> Evidence:
+    """What the cited turns and those around them say, and by whom."""
+    speakers = " ".join(turn.speaker for turn in (*cited, *context))
+    days = tuple(turn.at.date() for turn in cited)
+    return evidence([speakers, *(turn.content for turn in (*context, *cited))], days)
+
+
+def evidence(texts: Iterable[str], days: tuple[date, ...] = ()) -> Evidence:
+    """What texts say, made ready."""
+    text = "\n".join(texts)
+    found = marks(text)
+    return Evidence(
+        sentences=tuple(sentences(text)),
+        terms=content_words(text),
+        words=found.words,
+        named=frozenset(entity.name.lower() for entity in entities(text)),
+        numbers=_plain_numbers(found.numbers),
+        days=days,
+        speaks_of_time=pattern("data/when.txt").search(text.lower()) is not None,
+    )
+
+
+def supports(said: Evidence, statement: str) -> bool:
+    """Whether a statement is borne out by what was said.
+
+    >>> said = evidence(["I moved to Berlin with my 2 cats"])
+    >>> supports(said, "User moved to Berlin"), supports(said, "User moved to Bern")
+    (True, False)
+    >>> supports(said, "User has 3 cats"), supports(said, "User is a famous painter")
+    (False, False)
+    """
+    rest, days = without_dates(statement)
+    return (
+        all(dates(said, day) for day in days)
+        and _numbers_said(said, rest)
+        and share(said, rest) >= LEAST_SAID
+        and _names_said(said, rest)
+    )
+
+
+def share(said: Evidence, statement: str) -> float:
+    """Which share of a statement's words was said; 1 when it has none of its own."""
+    words = content_words(_CLOCK_TIME.sub(" ", statement)) - _reporting()
+    words = frozenset(word for word in words if not word.isdecimal())  # numbers are checked by themselves
+    return len(words & said.terms) / len(words) if words else 1.0
+
+
+def dates(said: Evidence, day: Day) -> bool:
+    """Whether a date was said, or can have been worked out from what was said."""
+    if day.year is None or str(day.year) in said.numbers:
+        return day.day is None or str(day.day) in said.numbers or said.speaks_of_time
+    if not said.days:
+        return False
+    if any(_gap(day, when) == 0 for when in said.days):
+        return True
+    if any(str(abs(day.year - when.year)) in said.numbers for when in said.days):
+        return said.speaks_of_time
+    return said.speaks_of_time and any(_is_near(day, when) for when in said.days)
+
+
+def dated(said: Evidence, moment: datetime) -> bool:
+    """The same for a moment."""
+    return dates(said, Day(moment.year, moment.month, moment.day))
+
+
+def names(said: Evidence, name: str) -> bool:
+    """Whether somebody or something was named, in any case of letters.
+
+    >>> said = evidence(["I met Bob Smith in src/app.py"])
+    >>> names(said, "bob smith"), names(said, "user"), names(said, "Eve")
+    (True, True, False)
+    """
+    return _numbers_said(said, name) and _is_said(said, name.lower())
+
+
+def turns_round(said: Evidence, statement: str) -> bool:
+    """Whether a statement affirms what its nearest sentence denies, or denies what it affirms.
+
+    >>> said = evidence(["I don't drink coffee.", "I like tea."])
+    >>> turns_round(said, "User drinks coffee"), turns_round(said, "User avoids coffee")
+    (True, False)
+    """
+    words = content_words(statement)
+    best = max(said.sentences, key=lambda sentence: len(words & content_words(sentence)), default="")
+    return bool(words & content_words(best)) and _denies(best) != _denies(statement)
+
+
+def without_dates(statement: str) -> tuple[str, list[Day]]:
+    """The statement without its dates, and the dates.
+
+    >>> without_dates("Anna left on 7 May 2023, not in 2021")
+    ('Anna left on  , not in  ', [Day(year=2023, month=5, day=7), Day(year=2021, month=None, day=None)])
+    """
+    found: list[Day] = []
+    for shape in _DATES:
+        found += (_day(match) for match in shape.finditer(statement))
+        statement = shape.sub(" ", statement)
+    return statement, found
+
+
+_MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_MONTH = (
+    r"(?P<name>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?"
+    r"|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\.?"
+)
+_CLOCK = r"(?:[T ]\d{1,2}:\d{2}(?::\d{2})?(?:Z|[+-]\d{2}:?\d{2})?)?"
+_NTH = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
+_DATES: Final = tuple(
+    re.compile(shape, re.IGNORECASE)
+    for shape in (
+        rf"\b(?P<year>\d{{4}})[-/](?P<month>\d{{1,2}})(?:[-/](?P<day>\d{{1,2}}))?\b{_CLOCK}",
+        rf"\b{_NTH} (?:of )?{_MONTH}(?:,? (?P<year>\d{{4}}))?\b",
+        rf"\b{_MONTH} {_NTH}\b(?:,? (?P<year>\d{{4}})\b)?",
+        rf"\b{_MONTH},? (?P<year>\d{{4}})\b",
+        r"(?P<year>\d{4}) ?年(?: ?(?P<month>\d{1,2}) ?月(?: ?(?P<day>\d{1,2}) ?[日号])?)?",
+        r"(?P<month>\d{1,2}) ?月 ?(?P<day>\d{1,2}) ?[日号]",
+        r"\b(?P<year>(?:19|20)\d{2})\b",
+    )
+)
+_FIRST_WORD = re.compile(r"[^\W_][\w'’-]*")
+_CLOCK_TIME = re.compile(r"\b(\d{1,2}):(\d{2})\b")
+_HALF_DAY: Final = 12
+
+
+def _day(match: re.Match[str]) -> Day:
+    parts = match.groupdict()
+    name = (parts.get("name") or "")[:3].lower()
+    month = _MONTHS.index(name) + 1 if name else parts.get("month")
+    year, number = parts.get("year"), parts.get("day")
+    return Day(
+        int(year) if year else None,
+        int(month) if month else None,
+        int(number) if number else None,
+    )
+
+
+def _gap(day: Day, when: date) -> int | None:
+    """Days between a full date and a day; None for a date that is not full, or none at all."""
+    try:
+        return abs((date(day.year or 0, day.month or 0, day.day or 0) - when).days)
+    except ValueError:
+        return None
+
+
+def _is_near(day: Day, when: date) -> bool:
+    gap = _gap(day, when)
+    if gap is not None:
+        return gap <= NEAR_DAYS
+    return day.day is None and day.year is not None and abs(day.year - when.year) <= NEAR_YEARS
+
+
+def _numbers_said(said: Evidence, statement: str) -> bool:
+    rest = _CLOCK_TIME.sub(lambda match: "" if _hour_said(said, int(match[1])) else match[0], statement)
+    return _plain_numbers(marks(rest).numbers) <= said.numbers
+
+
+def _hour_said(said: Evidence, hour: int) -> bool:
+    """Whether "15:00" may be what "at 3 pm" became."""
+    return bool({str(hour), str(hour % _HALF_DAY), str(hour % _HALF_DAY + _HALF_DAY)} & said.numbers)
+
+
+def _plain_numbers(numbers: Iterable[str]) -> frozenset[str]:
+    """Numbers without leading zeros, and the parts of those written together: 05, 3.0, 1.2.3."""
+    return frozenset(number.lstrip("0") or "0" for number in numbers)
+
+
+def _names_said(said: Evidence, statement: str) -> bool:
+    return all(_is_said(said, name) for name in _names(statement))
+
+
+def _names(statement: str) -> Iterator[str]:
+    """What is written like a name: with a capital inside a sentence, or by the rules for names anywhere."""
+    first = {_bare(match[0]) for one in sentences(statement) if (match := _FIRST_WORD.search(one))}
+    yield from marks(statement).names - first
+    yield from (entity.name.lower() for entity in entities(statement))
+
+
+def _is_said(said: Evidence, name: str) -> bool:
+    if name in said.words or name in said.named:
+        return True
+    words = content_words(name) - _reporting()
+    return words <= said.terms
+
+
+def _bare(word: str) -> str:
+    return word.lower().replace("’", "'").removesuffix("'s")
+
+
+def _denies(text: str) -> bool:
+    return is_negated(text) or pattern("data/opposites.txt").search(text.lower()) is not None
+
+
+@cache
+def _reporting() -> frozenset[str]:
+    """Words that only report, as terms; in Chinese also the pairs that reach into them."""
+    return content_words(" ".join(lines("data/reporting.txt")))

@@ -1,0 +1,404 @@
+"""The whole way to a model and back, over a real socket: good, malformed, slow, refusing, limited, dying."""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+import time
+from datetime import UTC, datetime
+
+import pytest
+
+from engram.config import LlmConfig
+from engram.llm import open_advisor
+from engram.model.advice import CallOutcome, Comparison
+from engram.model.clock import SystemClock
+from engram.ports import Alone
+from engram.testing import FakeClock, ScriptedServer
+from engram.testing.model_server import (
+    Reply,
+    Request,
+    dies,
+    dies_mid_stream,
+    drips,
+    fails,
+    filters,
+    knows_no,
+    refuses,
+    says,
+    says_json,
+    stalls,
+    streams,
+    too_many_requests,
+)
+from tests.llm.settings import Account, advisor, statement, turn
+
+ANSWERED, REPAIRED, UNUSABLE, REFUSED, FAILED = CallOutcome
+BERLIN = turn("I moved to Berlin last week", speaker="Anna")
+GOOD = says_json({"statements": [statement("Anna moved to Berlin.")]})
+GARBAGE = says("Here you go: moved to Berlin!")
+
+
+def contents(found: tuple[object, ...] | None) -> list[str] | None:
+    return None if found is None else [getattr(item, "content", "") for item in found]
+
+
+def test_a_good_answer_becomes_statements_with_the_keys_of_their_turns() -> None:
+    with ScriptedServer(GOOD) as server:
+        found = advisor(server.url).extract([BERLIN])
+
+    assert found is not None
+    assert [(item.content, item.turns, item.category) for item in found] == [
+        ("Anna moved to Berlin.", (7,), "fact")
+    ]
+
+
+def test_two_statements_are_compared_and_merged() -> None:
+    with ScriptedServer(
+        says('{"relation": "replaces"}'), says('{"merged": "Anna has 2 cats, Tom and Bo"}')
+    ) as server:
+        asked = advisor(server.url)
+
+        assert asked.compare("Anna lives in Rome", "Anna lives in Berlin now") is Comparison.REPLACES
+        assert asked.merge("Anna has 2 cats", "Anna's cats are Tom and Bo") == "Anna has 2 cats, Tom and Bo"
+
+
+def test_a_malformed_answer_is_mended_once_and_the_model_sees_its_mistake() -> None:
+    account = Account()
+    with ScriptedServer(GARBAGE, GOOD) as server:
+        found = advisor(server.url, account).extract([BERLIN])
+        shown = server.requests[1].body["messages"]
+
+    assert contents(found) == ["Anna moved to Berlin."]
+    assert [message["role"] for message in shown] == ["system", "user", "assistant", "user"]
+    assert shown[2]["content"] == "Here you go: moved to Berlin!"
+    assert 'no JSON object with a list "statements"' in shown[3]["content"]
+    assert [outcome for _, _, outcome in account.outcomes] == [UNUSABLE, REPAIRED]
+
+
+def test_an_answer_malformed_twice_is_given_up() -> None:
+    account = Account()
+    with ScriptedServer(GARBAGE) as server:
+        assert advisor(server.url, account).extract([BERLIN]) is None
+        assert len(server.requests) == 2
+
+    assert [outcome for _, _, outcome in account.outcomes] == [UNUSABLE, UNUSABLE]
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [stalls(), drips(every_s=0.02), drips(every_s=0.02, headers_too=True)],
+    ids=["stalling", "dripping", "dripping even its headers"],
+)
+def test_the_deadline_holds_against_a_server_that_is(reply: Reply) -> None:
+    account = Account()
+    with ScriptedServer(reply) as server:
+        begun = time.monotonic()
+        found = advisor(server.url, account, SystemClock(), timeout_s=0.3, retries=5).extract([BERLIN])
+        took = time.monotonic() - begun
+
+    assert found is None
+    assert took < 30, "dripping to the end would take minutes"
+    assert [outcome for _, _, outcome in account.outcomes] == [FAILED]
+    assert account.calls[0].prompt_tokens > 0, "the service worked on it and will charge"
+
+
+@pytest.mark.parametrize("reply", [refuses(), filters(), says("抱歉，我不能回答。")])
+def test_a_model_that_refuses_is_not_pressed(reply: Reply) -> None:
+    account = Account()
+    with ScriptedServer(reply) as server:
+        assert advisor(server.url, account).extract([BERLIN]) is None
+        assert len(server.requests) == 1
+
+    assert [outcome for _, _, outcome in account.outcomes] == [REFUSED]
+
+
+@pytest.mark.parametrize(
+    ("asked", "waited"),
+    [(2, [2.0]), ("0.1", [0.5]), (None, [0.5]), ("Mon, 01 Jan 2024 12:00:03 GMT", [3.0]), ("soon", [0.5])],
+)
+def test_a_limited_service_is_asked_again_after_the_time_it_names(
+    asked: float | str | None, waited: list[float]
+) -> None:
+    waits: list[float] = []
+    with ScriptedServer(too_many_requests(asked), GOOD) as server:
+        found = advisor(server.url, wait=waits.append).extract([BERLIN])
+
+    assert contents(found) == ["Anna moved to Berlin."]
+    assert waits == waited
+
+
+def test_a_wait_beyond_the_deadline_is_not_begun_and_the_service_rests_as_long_as_it_asked() -> None:
+    waits: list[float] = []
+    clock = FakeClock()
+    with ScriptedServer(too_many_requests(120), GOOD) as server:
+        asked = advisor(server.url, clock=clock, wait=waits.append, rest_s=30)
+
+        assert asked.extract([BERLIN]) is None
+        clock.advance(seconds=119)
+        assert asked.extract([BERLIN]) is None
+        assert len(server.requests) == 1
+        clock.advance(seconds=2)
+        assert contents(asked.extract([BERLIN])) == ["Anna moved to Berlin."]
+
+    assert waits == []
+
+
+def test_a_service_limited_for_good_is_given_up_after_the_configured_tries() -> None:
+    account, waits = Account(), list[float]()
+    with ScriptedServer(too_many_requests()) as server:
+        assert advisor(server.url, account, wait=waits.append, retries=2).extract([BERLIN]) is None
+        assert len(server.requests) == 3
+
+    assert waits == [0.5, 1.0]
+    assert [(call.outcome, call.prompt_tokens) for call in account.calls] == [(FAILED, 0)]
+
+
+@pytest.mark.parametrize(
+    "broken", [fails(500), fails(503), dies(), dies_mid_stream(), streams('{"statements": [', ends=False)]
+)
+def test_what_breaks_for_a_moment_is_tried_again(broken: Reply) -> None:
+    with ScriptedServer(broken, GOOD) as server:
+        assert contents(advisor(server.url).extract([BERLIN])) == ["Anna moved to Berlin."]
+
+
+@pytest.mark.parametrize("broken", [fails(500), dies(), dies_mid_stream(), fails(401), fails(404)])
+def test_what_stays_broken_is_no_answer_and_rests(broken: Reply) -> None:
+    clock = FakeClock()
+    with ScriptedServer(broken) as server:
+        asked = advisor(server.url, clock=clock, rest_s=30)
+        assert asked.extract([BERLIN]) is None
+        tries = len(server.requests)
+
+        clock.advance(seconds=29)
+        assert asked.compare("a", "b") is None
+        assert len(server.requests) == tries, "it is left alone"
+        assert not asked.health().ok
+
+        server.then(GOOD)
+        clock.advance(seconds=2)
+        assert contents(asked.extract([BERLIN])) == ["Anna moved to Berlin."]
+        assert asked.health().ok
+
+
+def test_a_question_the_service_will_not_take_does_not_make_it_rest() -> None:
+    with ScriptedServer(fails(400, "context_length_exceeded", "too long"), GOOD) as server:
+        asked = advisor(server.url)
+
+        assert asked.extract([BERLIN]) is None
+        assert contents(asked.extract([BERLIN])) == ["Anna moved to Berlin."]
+
+
+def test_nobody_listens_at_the_address() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    account = Account()
+    asked = advisor(f"http://127.0.0.1:{port}/v1", account)
+
+    assert asked.extract([BERLIN]) is None
+    assert asked.health().detail == f"The model service at 127.0.0.1:{port} cannot be reached."
+    assert [(call.outcome, call.prompt_tokens) for call in account.calls] == [(FAILED, 0)]
+
+
+@pytest.mark.parametrize(
+    "url", ["nonsense", "ftp://127.0.0.1/v1", "http://[bad", "http://127.0.0.1:99999/v1"]
+)
+def test_an_address_that_is_none_breaks_nothing(url: str) -> None:
+    asked = advisor(url)
+
+    assert asked.extract([BERLIN]) is None
+    assert not asked.health().ok
+
+
+@pytest.mark.parametrize("key", ["ключ", "two\nlines"])
+def test_a_key_that_is_none_breaks_nothing_and_is_not_shown(key: str) -> None:
+    with ScriptedServer(GOOD) as server:
+        asked = advisor(server.url, api_key=key)
+
+        assert asked.extract([BERLIN]) is None
+        assert key not in asked.health().detail
+
+
+def test_a_stream_nobody_asked_for_is_read_all_the_same() -> None:
+    with ScriptedServer(streams(json.dumps({"statements": [statement("Anna moved to Berlin.")]}))) as server:
+        assert contents(advisor(server.url).extract([BERLIN])) == ["Anna moved to Berlin."]
+
+
+def test_a_service_without_schemas_is_asked_more_simply_and_that_is_remembered() -> None:
+    def old_service(request: Request) -> Reply:
+        return knows_no("response_format") if "response_format" in request.body else GOOD
+
+    with ScriptedServer(old_service) as server:
+        asked = advisor(server.url)
+        assert contents(asked.extract([BERLIN])) == ["Anna moved to Berlin."]
+        forms = [request.body.get("response_format", {}).get("type") for request in server.requests]
+        asked.extract([BERLIN])
+
+        assert forms == ["json_schema", "json_object", None]
+        assert len(server.requests) == 4
+
+
+def test_a_service_with_other_names_for_its_limits_is_understood() -> None:
+    def new_service(request: Request) -> Reply:
+        if "max_tokens" in request.body:
+            return fails(400, "unsupported_parameter", "'max_tokens': use 'max_completion_tokens' instead.")
+        if "temperature" in request.body:
+            return fails(400, "unsupported_value", "'temperature' does not support 0 with this model.")
+        return GOOD
+
+    with ScriptedServer(new_service) as server:
+        assert contents(advisor(server.url).extract([BERLIN])) == ["Anna moved to Berlin."]
+        assert server.requests[-1].body["max_completion_tokens"] == 2_000
+
+
+def test_small_questions_go_to_the_small_model_and_the_key_goes_along() -> None:
+    def by_model(request: Request) -> Reply:
+        return GOOD if request.model == "large" else says('{"relation": "same"}')
+
+    with ScriptedServer(by_model) as server:
+        asked = advisor(server.url, small_model="small", api_key="k-123")
+        asked.extract([BERLIN])
+        asked.compare("a b", "a b")
+
+        assert [request.model for request in server.requests] == ["large", "small"]
+        assert {request.headers["authorization"] for request in server.requests} == {"Bearer k-123"}
+
+
+def test_the_fall_back_model_is_asked_when_the_first_one_fails_and_alone_while_that_rests() -> None:
+    def first_is_gone(request: Request) -> Reply:
+        return GOOD if request.model == "spare" else fails(404, "model_not_found")
+
+    account = Account()
+    with ScriptedServer(first_is_gone) as server:
+        asked = advisor(server.url, account, fallback_model="spare")
+        assert contents(asked.extract([BERLIN])) == ["Anna moved to Berlin."]
+        assert contents(asked.extract([BERLIN])) == ["Anna moved to Berlin."]
+        health = asked.health()
+
+    assert [(model, outcome) for _, model, outcome in account.outcomes] == [
+        ("large", FAILED), ("spare", ANSWERED), ("spare", ANSWERED),
+    ]  # fmt: skip
+    assert health.ok
+    assert "spare" in health.detail
+    assert "model_not_found" in health.detail
+
+
+def test_a_first_model_that_stalls_leaves_time_for_the_fall_back() -> None:
+    def by_model(request: Request) -> Reply:
+        return GOOD if request.model == "spare" else stalls()
+
+    with ScriptedServer(by_model) as server:
+        asked = advisor(server.url, clock=SystemClock(), fallback_model="spare", timeout_s=2.0)
+
+        assert contents(asked.extract([BERLIN])) == ["Anna moved to Berlin."]
+
+
+def test_a_call_is_accounted_for_as_the_service_counts_it() -> None:
+    account, clock = Account(), FakeClock()
+    good = says('{"relation": "same"}', prompt_tokens=1_000, answer_tokens=50)
+    with ScriptedServer(good) as server:
+        advisor(server.url, account, clock, model="gpt-4o-mini").compare("a b", "a b")
+
+    (call,) = account.calls
+    assert (call.component, call.model, call.prompt_tokens, call.answer_tokens) == (
+        "compare", "gpt-4o-mini", 1_000, 50,
+    )  # fmt: skip
+    assert call.at == clock.now()
+    assert call.cost == pytest.approx((1_000 * 0.15 + 50 * 0.60) / 1_000_000)
+    assert call.outcome is ANSWERED
+
+
+@pytest.mark.parametrize(
+    "usage", [None, {"prompt_tokens": -5}, {"prompt_tokens": "many"}, {"prompt_tokens": 10**20}, 7]
+)
+def test_a_count_that_cannot_be_believed_is_estimated(usage: object) -> None:
+    account = Account()
+    body = json.loads(GOOD.body) | {"usage": usage}
+    with ScriptedServer(Reply(json.dumps(body).encode())) as server:
+        advisor(server.url, account, prompt_price=2.0, answer_price=10.0).extract([BERLIN])
+
+    (call,) = account.calls
+    assert 300 < call.prompt_tokens < 3_000
+    assert 10 < call.answer_tokens < 200
+    assert call.cost == pytest.approx((call.prompt_tokens * 2 + call.answer_tokens * 10) / 1_000_000)
+
+
+def test_the_daily_limit_holds_and_ends_at_midnight() -> None:
+    account, clock = Account(), FakeClock(datetime(2024, 1, 1, 23, 0, tzinfo=UTC))
+    good = says('{"relation": "same"}', prompt_tokens=400, answer_tokens=100)
+    with ScriptedServer(good) as server:
+        asked = advisor(server.url, account, clock, daily_tokens=3_000, answer_tokens=100)
+        while asked.compare("a b", "a b"):
+            pass
+
+        assert 2_000 <= account.tokens_since(datetime(2024, 1, 1, tzinfo=UTC)) <= 3_000
+        calls = len(server.requests)
+        assert asked.compare("a b", "a b") is None
+        assert len(server.requests) == calls, "nobody is asked any more"
+
+        clock.advance(hours=2)
+        assert asked.compare("a b", "a b") is Comparison.SAME
+
+
+def test_the_daily_limit_holds_when_many_ask_at_once() -> None:
+    account = Account()
+    gate = threading.Barrier(8)
+    good = says('{"relation": "same"}', prompt_tokens=400, answer_tokens=100)
+    with ScriptedServer(good) as server:
+        asked = advisor(server.url, account, daily_tokens=6_000, answer_tokens=100)
+
+        def ask() -> None:
+            gate.wait()
+            for _ in range(3):
+                asked.compare("a b", "a b")
+
+        threads = [threading.Thread(target=ask) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+        spent = sum(call.prompt_tokens + call.answer_tokens for call in account.calls)
+        assert len(server.requests) == len(account.calls)
+        assert 3_000 <= spent <= 6_000
+
+
+def test_a_spent_day_is_said_by_the_health() -> None:
+    account = Account()
+    with ScriptedServer(says('{"relation": "same"}', prompt_tokens=5_000)) as server:
+        asked = advisor(server.url, account, daily_tokens=5_000)
+        asked.compare("a", "b")
+
+        assert asked.health().detail == "The 5,000 tokens of today (llm.daily_tokens) are used up."
+
+
+@pytest.mark.parametrize("settings", [{"level": "off"}, {"base_url": ""}, {"model": " "}])
+def test_without_a_model_or_with_level_off_rules_decide_alone(settings: dict[str, str]) -> None:
+    config = LlmConfig(**({"base_url": "http://127.0.0.1:1", "model": "m"} | settings))
+
+    assert isinstance(open_advisor(config, Account(), FakeClock()), Alone)
+
+
+def test_with_level_off_nobody_is_asked() -> None:
+    account = Account()
+    with ScriptedServer(GOOD) as server:
+        asked = advisor(server.url, account, level="off")
+
+        assert (asked.extract([BERLIN]), asked.merge("a", "b"), asked.compare("a", "b")) == (None, None, None)
+        assert asked.health().ok
+        assert server.requests == []
+    assert account.calls == []
+
+
+def test_nothing_to_extract_asks_nobody() -> None:
+    with ScriptedServer(GOOD) as server:
+        assert advisor(server.url).extract([]) == ()
+        assert server.requests == []
+
+
+@pytest.mark.parametrize(("status", "ok"), [(200, True), (404, True), (401, False), (500, False)])
+def test_the_health_of_a_service_nobody_asked_yet(status: int, ok: bool) -> None:
+    with ScriptedServer(GOOD, models_status=status) as server:
+        assert advisor(server.url).health().ok is ok
+        assert server.requests == [], "asking for its health costs nothing"
