@@ -6,56 +6,10 @@ Weeks begin on Monday, seasons are those of the northern half of the world. All 
 from __future__ import annotations
 
 from calendar import monthrange
-from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime, timedelta
-from enum import StrEnum
-from functools import cache
-from typing import Final, Literal
+from typing import Final
 
-from engram.text import lexicon
-
-Prefer = Literal["past", "future", "near"]
-
-
-class Grain(StrEnum):
-    """How exact an expression is."""
-
-    SECOND = "second"
-    MINUTE = "minute"
-    HOUR = "hour"
-    PART = "part"  # of a day: the morning, the evening
-    DAY = "day"
-    WEEKEND = "weekend"
-    WEEK = "week"
-    MONTH = "month"
-    QUARTER = "quarter"
-    SEASON = "season"
-    HALF = "half"  # of a year
-    YEAR = "year"
-    DECADE = "decade"
-    CENTURY = "century"
-
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """A stretch of time from `first` to before `last`; None where it is open."""
-
-    first: datetime | None
-    last: datetime | None
-    grain: Grain
-    certain: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class Length:
-    """So many of a unit, and perhaps more: one hour and thirty minutes."""
-
-    count: float
-    unit: Grain
-    more: Length | None = None
-    certain: bool = True
-
+from engram.text.when import Grain, Length, Span
 
 _SECONDS: Final = {Grain.SECOND: 1, Grain.MINUTE: 60, Grain.HOUR: 3600, Grain.DAY: 86400, Grain.WEEK: 604800}
 _MONTHS: Final = {
@@ -73,11 +27,12 @@ def moved(moment: datetime, length: Length, sign: int = 1) -> datetime:
     >>> moved(datetime(2023, 5, 8), Length(2, Grain.WEEK), -1)
     datetime.datetime(2023, 4, 24, 0, 0)
     """
-    there = _stepped(moment, length.count * sign, length.unit)
+    there = stepped(moment, length.count * sign, length.unit)
     return moved(there, length.more, sign) if length.more else there
 
 
-def _stepped(moment: datetime, count: float, unit: Grain) -> datetime:
+def stepped(moment: datetime, count: float, unit: Grain) -> datetime:
+    """`moment` so many units later, or earlier when `count` is below zero."""
     if unit in _MONTHS:
         months = count * _MONTHS[unit]
         days = round((months - int(months)) * 30)
@@ -100,8 +55,8 @@ def unit_span(moment: datetime, unit: Grain, by: int = 0) -> Span:
     (datetime.datetime(2023, 5, 1, 0, 0), datetime.datetime(2023, 5, 8, 0, 0))
     """
     step = Grain.WEEK if unit is Grain.WEEKEND else unit
-    first = _floor(_stepped(_floor(moment, step), by, step), unit)
-    last = first + timedelta(days=2) if unit is Grain.WEEKEND else _stepped(first, 1, unit)
+    first = _floor(stepped(_floor(moment, step), by, step), unit)
+    last = first + timedelta(days=2) if unit is Grain.WEEKEND else stepped(first, 1, unit)
     return Span(first, last, unit)
 
 
@@ -113,7 +68,7 @@ def _floor(moment: datetime, unit: Grain) -> datetime:
     if unit in {Grain.WEEK, Grain.WEEKEND}:
         return day - timedelta(days=day.weekday()) + timedelta(days=5 * (unit is Grain.WEEKEND))
     if unit is Grain.SEASON:
-        return _stepped(day.replace(day=1), -(day.month % 3), Grain.MONTH)
+        return stepped(day.replace(day=1), -(day.month % 3), Grain.MONTH)
     if unit in {Grain.DECADE, Grain.CENTURY}:
         years = _MONTHS[unit] // 12
         return day.replace(year=day.year // years * years, month=1, day=1)
@@ -171,151 +126,3 @@ def nth_weekday(span: Span, number: int, weekday: int) -> Span:
     if not span.first <= day < span.last:
         raise ValueError("no such weekday in the span")
     return Span(day, day + timedelta(days=1), Grain.DAY)
-
-
-@dataclass(frozen=True, slots=True)
-class Partial:
-    """A day, month or year of which some parts are left unsaid: "7 May", "Friday the 13th", "May"."""
-
-    year: int | None = None
-    month: int | None = None
-    day: int | None = None
-    weekday: int | None = None
-    holiday: str | None = None
-    season: int | None = None
-
-    @property
-    def whole(self) -> bool:
-        """Whether nothing is left to choose."""
-        return self.year is not None
-
-
-def spans(partial: Partial, now: datetime) -> Iterator[Span]:
-    """Every span near `now` that fits, in order."""
-    if partial.year is not None:
-        yield from _in_year(partial, partial.year)
-    elif partial.month or partial.holiday or partial.season:
-        for year in range(now.year - 9, now.year + 10):
-            yield from _in_year(partial, year)
-    elif partial.day:
-        month = now.replace(day=1)
-        for step in range(-15, 16):
-            there = _stepped(month, step, Grain.MONTH)
-            yield from _in_year(Partial(None, there.month, partial.day, partial.weekday), there.year)
-    elif partial.weekday is not None:
-        monday = unit_span(now, Grain.WEEK).first
-        for week in (-1, 0, 1):
-            if monday:
-                day = monday + timedelta(days=7 * week + partial.weekday)
-                yield Span(day, day + timedelta(days=1), Grain.DAY)
-
-
-def _in_year(partial: Partial, year: int) -> Iterator[Span]:
-    span = None
-    if partial.holiday:
-        span = holiday(partial.holiday, year)
-    elif partial.season:
-        span = season_span(year, partial.season)
-    elif partial.month and partial.day:
-        if 1 <= year <= 9999 and partial.day <= monthrange(year, partial.month)[1]:
-            span = day_span(year, partial.month, partial.day)
-    elif partial.month:
-        span = month_span(year, partial.month)
-    else:
-        span = year_span(year)
-    by_day = partial.weekday is None or partial.month is None or partial.year is not None
-    if span and (by_day or span.first is None or span.first.weekday() == partial.weekday):
-        yield span
-
-
-def chosen(options: list[Span], now: datetime, prefer: Prefer) -> Span | None:
-    """The option that fits best: the last one begun, the next one not over, or the nearest."""
-    if not options:
-        return None
-    begun = [span for span in options if span.first and span.first <= now]
-    coming = [span for span in options if span.last and span.last > now]
-    if prefer == "past" and begun:
-        return begun[-1]
-    if prefer == "future" and coming:
-        return coming[0]
-    return min(options, key=lambda span: _distance(span, now))
-
-
-def _distance(span: Span, now: datetime) -> timedelta:
-    first, last = span.first or now, span.last or now
-    return max(first - now, now - last, timedelta(0))
-
-
-def settled(partial: Partial, now: datetime, prefer: Prefer) -> Span | None:
-    """The span a partial date most likely means.
-
-    >>> settled(Partial(month=5, day=9), datetime(2018, 1, 7), "past").first
-    datetime.datetime(2017, 5, 9, 0, 0)
-    """
-    found = chosen(list(spans(partial, now)), now, prefer)
-    if found is None and partial.weekday is not None and partial.day:
-        # The weekday does not fit the day of the month: the day counts.
-        return settled(Partial(partial.year, partial.month, partial.day), now, prefer)
-    return found
-
-
-def holiday(name: str, year: int) -> Span | None:
-    """The day a holiday falls on, by the rule in the data file.
-
-    >>> holiday("easter", 2018).first, holiday("thanksgiving", 2023).first.day
-    (datetime.datetime(2018, 4, 1, 0, 0), 23)
-    """
-    kind, *rest = _holiday_rules()[name].split()
-    if kind == "fixed":
-        return day_span(year, int(rest[0]), int(rest[1]))
-    if kind == "easter":
-        return _days_after(easter(year), int(rest[0]))
-    if kind == "nth":
-        month, weekday, number = int(rest[0]), int(rest[1]), int(rest[2])
-        day = nth_weekday(month_span(year, month), number, weekday)
-        return _days_after(day, int(rest[3]) if len(rest) > 3 else 0)  # noqa: PLR2004
-    day_of_year = _table(kind).get(year)
-    return _days_after(day_span(year, *day_of_year), int(rest[0]) if rest else 0) if day_of_year else None
-
-
-def _days_after(span: Span, days: int) -> Span:
-    if span.first is None:
-        return span
-    first = span.first + timedelta(days=days)
-    return Span(first, first + timedelta(days=1), Grain.DAY)
-
-
-def easter(year: int) -> Span:
-    """Easter Sunday of the western churches (the anonymous Gregorian computus)."""
-    a, b, c = year % 19, year // 100, year % 100
-    d = (19 * a + b - b // 4 - (b - (b + 8) // 25 + 1) // 3 + 15) % 30
-    e = (32 + 2 * (b % 4) + 2 * (c // 4) - d - c % 4) % 7
-    f = d + e - 7 * ((a + 11 * d + 22 * e) // 451) + 114
-    return day_span(year, f // 31, f % 31 + 1)
-
-
-@cache
-def holiday_names() -> dict[str, str]:
-    """Every name of every holiday, in lower case, and the name its rule is kept under."""
-    names = {}
-    for row in lexicon.parts("holidays")["names"]:
-        written = [name.strip() for name in row.partition(" = ")[0].split(",")]
-        names.update(dict.fromkeys(written, written[0]))
-    return names
-
-
-@cache
-def _holiday_rules() -> dict[str, str]:
-    rows = (row.partition(" = ") for row in lexicon.parts("holidays")["names"])
-    return {written.split(",")[0].strip(): rule for written, _, rule in rows}
-
-
-@cache
-def _table(name: str) -> dict[int, tuple[int, int]]:
-    """Days that follow no rule short enough: a year and its month and day."""
-    found = {}
-    for row in lexicon.parts("holidays")[name.replace("_", " ")]:
-        for entry in row.split():
-            year, month, day = entry.split("-")
-            found[int(year)] = (int(month), int(day))
-    return found

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from engram.text.calendars import Grain, Span, midnight
+from engram.text.calendars import midnight
+from engram.text.when import Grain, Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,7 @@ def in_part(clock: Clock, part: Part) -> Clock:
         return replace(clock, hour=clock.hour % 12 + 12, sure=True)
     return replace(
         clock,
-        hour=clock.hour % 12 if part[0] < 6 or clock.hour == 12 and part[0] > 18 else clock.hour,
+        hour=clock.hour % 12 if part[0] < 6 or (clock.hour == 12 and part[0] > 18) else clock.hour,
         sure=True,
     )
 

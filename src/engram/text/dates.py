@@ -9,38 +9,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cache
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from engram.text import dates_chinese, dates_chinese_ranges, dates_english, dates_english_ranges, dates_times
-from engram.text.calendars import Grain, Length, Partial, Prefer, Span, holiday_names
 from engram.text.clocks import hours_of_day, likely, on_day, part_of_day
+from engram.text.dates_rewrite import rewritten
 from engram.text.dates_rules import GAP, Scene, Token, reduced
 from engram.text.dates_tokens import chinese_vocabulary, tokens, vocabulary
+from engram.text.holidays import holiday_names
 from engram.text.lexicon import parts, words_of
-
-Kind = Literal["date", "range", "time", "duration", "set"]
-
-
-@dataclass(frozen=True, slots=True)
-class When:
-    """One expression of time in a text.
-
-    `first` is inclusive, `last` exclusive; None where the time is open. `grain` says how exact the words are:
-    "five years ago" is counted to the day but means about a year. Not `certain`: vague or ambiguous words.
-    """
-
-    text: str
-    start: int
-    end: int
-    first: datetime | None
-    last: datetime | None
-    grain: Grain
-    certain: bool = True
-    recurring: bool = False
-    kind: Kind = "date"
+from engram.text.partials import Partial
+from engram.text.when import Grain, Kind, Prefer, Span, When
 
 
 def dates(text: str, now: datetime, *, prefer: Prefer = "near") -> list[When]:
@@ -63,12 +44,87 @@ def dates(text: str, now: datetime, *, prefer: Prefer = "near") -> list[When]:
     return found
 
 
+def resolved(text: str, now: datetime, *, prefer: Prefer = "near") -> str:
+    """`text` with each relative expression that is certain enough written out, so that it reads well later.
+
+    >>> resolved("I met Anna yesterday", datetime(2023, 5, 8))
+    'I met Anna on 7 May 2023'
+    >>> resolved("昨天我去了上海", datetime(2023, 5, 8))
+    '2023年5月7日我去了上海'
+    """
+    found = dates(text, now, prefer=prefer)
+    return rewritten(text, found, lambda piece: dates(piece, now, prefer=prefer)) if found else text
+
+
 _DIGIT = re.compile(r"\d")
 _FUNCTION: Final = frozenset(
-    "the a of in on at to from between and or after before by any all other half ish more less than rest number "
-    "scale no back time right dash comma slash open shut as lesser greater equal decimal vague edge "
-    "edgenoun shift past meridiem later earlier starting ending calendar "
-    "de ge di qian hou ago plus among until first firstlast back fen ke zheng".split()
+    [
+        "the",
+        "a",
+        "of",
+        "in",
+        "on",
+        "at",
+        "to",
+        "from",
+        "between",
+        "and",
+        "or",
+        "after",
+        "before",
+        "by",
+        "any",
+        "all",
+        "other",
+        "half",
+        "ish",
+        "more",
+        "less",
+        "than",
+        "rest",
+        "number",
+        "scale",
+        "no",
+        "back",
+        "time",
+        "right",
+        "dash",
+        "comma",
+        "slash",
+        "open",
+        "shut",
+        "as",
+        "lesser",
+        "greater",
+        "equal",
+        "decimal",
+        "vague",
+        "edge",
+        "edgenoun",
+        "shift",
+        "past",
+        "meridiem",
+        "later",
+        "earlier",
+        "starting",
+        "ending",
+        "calendar",
+        "de",
+        "ge",
+        "di",
+        "qian",
+        "hou",
+        "ago",
+        "plus",
+        "among",
+        "until",
+        "first",
+        "firstlast",
+        "back",
+        "fen",
+        "ke",
+        "zheng",
+    ]
 )
 
 
@@ -122,10 +178,34 @@ def _without_lookalikes(segment: list[Token], text: str) -> Iterator[Token]:
 
 
 _COMPANY: Final = frozenset(
-    "in on of since to from by after before shift past every between edge edgenoun number ordinal year weekday "
-    "dash slash open month date".split()
+    [
+        "in",
+        "on",
+        "of",
+        "since",
+        "to",
+        "from",
+        "by",
+        "after",
+        "before",
+        "shift",
+        "past",
+        "every",
+        "between",
+        "edge",
+        "edgenoun",
+        "number",
+        "ordinal",
+        "year",
+        "weekday",
+        "dash",
+        "slash",
+        "open",
+        "month",
+        "date",
+    ]
 )
-_FOLLOWERS: Final = frozenset("number ordinal year clock part weekday".split())
+_FOLLOWERS: Final = frozenset(["number", "ordinal", "year", "clock", "part", "weekday"])
 
 
 @cache
@@ -182,7 +262,7 @@ def _meant(token: Token, scene: Scene) -> tuple[Span, Kind] | None:
 
 def _clear(value: Any) -> bool:
     """Whether a partial date leaves little to choose: a bare weekday or day of the month leaves a lot."""
-    return not isinstance(value, Partial) or value.whole or value.weekday is None and value.day is None
+    return not isinstance(value, Partial) or value.whole or (value.weekday is None and value.day is None)
 
 
 def _trimmed(token: Token, text: str) -> tuple[int, int]:

@@ -8,21 +8,12 @@ from datetime import timedelta
 from functools import cache
 from typing import Final
 
-from engram.text.calendars import (
-    Grain,
-    Length,
-    Partial,
-    Span,
-    half_span,
-    midnight,
-    moved,
-    quarter_span,
-    unit_span,
-    year_span,
-)
+from engram.text.calendars import half_span, midnight, moved, quarter_span, unit_span, year_span
 from engram.text.dates_portions import counted_of, portion
 from engram.text.dates_rules import Built, Match, Rule, table
 from engram.text.dates_tokens import full_year
+from engram.text.partials import Partial
+from engram.text.when import Grain, Length, Span
 
 _HOURS: Final = frozenset({Grain.HOUR, Grain.MINUTE, Grain.SECOND})
 _LONGEST_BARE_YEAR = 99

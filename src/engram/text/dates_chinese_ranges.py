@@ -6,10 +6,11 @@ import re
 from datetime import timedelta
 from functools import cache
 
-from engram.text.calendars import Grain, Span, unit_span
+from engram.text.calendars import unit_span
 from engram.text.clocks import Clock, hours, in_part, part_of_day
 from engram.text.dates_joining import after, before, between, joined, narrowed_moment, since, until
 from engram.text.dates_rules import Built, Match, Rule, table
+from engram.text.when import Grain, Span
 
 
 @cache

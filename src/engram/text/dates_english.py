@@ -8,14 +8,9 @@ from functools import cache
 from typing import Any
 
 from engram.text.calendars import (
-    Grain,
-    Length,
-    Partial,
-    Span,
     day_span,
     half_span,
     midnight,
-    month_span,
     moved,
     nth_weekday,
     quarter_span,
@@ -26,6 +21,8 @@ from engram.text.calendars import (
 from engram.text.dates_portions import counted_of, portion
 from engram.text.dates_rules import Built, Match, Rule, table
 from engram.text.dates_tokens import full_year
+from engram.text.partials import Partial
+from engram.text.when import Grain, Length, Span
 
 _DAY = "[number ordinal]"
 _OF = "[of in comma]*"
@@ -59,10 +56,10 @@ def _set(match: Match) -> Built:
 
 def _length(match: Match) -> Built:
     unit = match.one("unit")
-    number = match.one("number", "vague", "a")
+    number = match.one("number", "vague")
     decimal = match.one("decimal")
     count = decimal[2] if decimal else 1 if number is None else number
-    certain = not match.has("vague") or match.one("vague") == 2 and match.has("a")
+    certain = not match.has("vague") or (match.one("vague") == 2 and match.has("a"))
     return "length", Length(count, unit, certain=certain)
 
 
@@ -179,7 +176,7 @@ def _weekday_day(match: Match) -> Built:
     weekday, date, day = match.one("weekday"), match.one("date"), match.one("ordinal", "number")
     if isinstance(date, Partial) and date.day:
         return "date", replace(date, weekday=weekday)
-    if date is None and match.has("ordinal") or (day or 0) > 12:
+    if (date is None and match.has("ordinal")) or (day or 0) > 12:
         return ("date", Partial(day=day, weekday=weekday)) if day <= 31 else None
     return None
 
@@ -215,7 +212,7 @@ _DAYS = (
     (f"the? {_DAY} of? month", _day_month),
     ("month [of in comma dash]* year", _month_year),
     ("year [of comma]? month", _month_year),
-    (f"[quarter halfyear] [of in comma dash]* the? year", _quarter_year),
+    ("[quarter halfyear] [of in comma dash]* the? year", _quarter_year),
     ("year dash? [quarter halfyear]", _quarter_year),
     (f"weeknumber {_OF} the? year", _week_number),
     (f"[holiday season] {_OF} year", _named),

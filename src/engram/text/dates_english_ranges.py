@@ -6,11 +6,13 @@ from dataclasses import replace
 from datetime import timedelta
 from functools import cache
 
-from engram.text.calendars import Grain, Partial, Span, unit_span
+from engram.text.calendars import unit_span
 from engram.text.clocks import Clock, part_of_day
 from engram.text.dates_joining import after, before, between, joined, narrowed_moment, since, until
 from engram.text.dates_rules import Built, Match, Rule, table
-from engram.text.dates_times import has_noun, narrowed, narrowed_hours, plain_hours
+from engram.text.dates_times import has_noun, narrowed, narrowed_hours
+from engram.text.partials import Partial
+from engram.text.when import Grain, Span
 
 
 @cache
@@ -141,7 +143,7 @@ _TIMED = (
     ("set [and comma] [date weekday] [on in at comma]* [clock hours part]", _set),
     ("date [from between at] number [to dash and] number", _set),
     (f"date {_ON} [clock hours part]", joined),
-    (f"date number number", _hour_beside),
+    ("date number number", _hour_beside),
     (f"[clock hours] {_ON} the? date", joined),
     (f"part {_ON} date", joined),
     (f"moment {_ON} [clock hours]", narrowed_moment),
@@ -152,8 +154,8 @@ _END = "[date moment clock]"
 _RANGES = (
     (f"[from between]? the? {_END} [to dash] the? [date moment clock number ordinal now]", between),
     (f"[from between] the? {_END} and the? [date moment clock number ordinal now]", between),
-    (f"[from between] the? [number ordinal] [to dash and] the? date", between),
-    (f"[number ordinal] [to dash] the? date", between),
+    ("[from between] the? [number ordinal] [to dash and] the? date", between),
+    ("[number ordinal] [to dash] the? date", between),
     ("to datum", _to_date),
     ("soon", _soon),
 )

@@ -6,9 +6,11 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from engram.text.calendars import Grain, Partial, Span, chosen, midnight, spans
+from engram.text.calendars import midnight
 from engram.text.clocks import Clock, hours_of_day, in_part, likely, on_day, part_of_day
 from engram.text.dates_rules import Built, Match, Scene
+from engram.text.partials import Partial, chosen, spans
+from engram.text.when import Grain, Span
 
 
 def joined(match: Match) -> Built:

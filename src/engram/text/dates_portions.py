@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from engram.text.calendars import Grain, Length, Span, midnight, moved, unit_span
+from engram.text.calendars import midnight, moved
 from engram.text.dates_rules import Built
+from engram.text.when import Grain, Length, Span
 
 
 def portion(whole: Span, edge: str, now: datetime) -> Span:

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from engram.text.calendars import Partial, Prefer, Span, settled
+from engram.text.partials import Partial, settled
+from engram.text.when import Prefer, Span
 
 
 @dataclass(frozen=True, slots=True)

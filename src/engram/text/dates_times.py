@@ -6,9 +6,10 @@ import re
 from functools import cache
 
 from engram.text import lexicon
-from engram.text.calendars import Grain, Length, moved
+from engram.text.calendars import moved
 from engram.text.clocks import Clock, hours, in_part, on_day, twelve
 from engram.text.dates_rules import Built, Match, Rule, table
+from engram.text.when import Grain
 
 
 @cache
@@ -107,7 +108,7 @@ def _at(match: Match) -> Built:
         return None
     if decimal:
         return "clock", clock_of(decimal[0], decimal[1])
-    if len(numbers) == 2 and (numbers[1] < 10 or match.has("dash") and re.search(r"\d", match.words)):
+    if len(numbers) == 2 and (numbers[1] < 10 or (match.has("dash") and re.search(r"\d", match.words))):
         return None
     return ("clock", clock_of(*numbers)) if 1 <= numbers[0] <= 12 or len(numbers) == 2 else None
 

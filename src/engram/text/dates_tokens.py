@@ -8,9 +8,11 @@ from functools import cache
 from typing import Any, Final
 
 from engram.text import lexicon
-from engram.text.calendars import Grain, Partial, holiday_names
 from engram.text.clocks import Clock
 from engram.text.dates_rules import GAP, Token
+from engram.text.holidays import holiday_names
+from engram.text.partials import Partial
+from engram.text.when import Grain
 
 _FIGURES = r"""
   (?P<skip>[$€£¥#]\s?\d[\d.,]*|\d[\d.,]*\s?%|\d{1,3}(?:,\d{3})+(?:\.\d+)?|24/7)
