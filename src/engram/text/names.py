@@ -96,8 +96,8 @@ def cue_words(text: str, *, speaker: str | None = None, when: datetime | None = 
 
 @cache
 def _services() -> dict[str, str]:
-    rows = (row.split(" = ", 1) for row in lexicon.lines("services"))
-    return {host: name for host, name in rows}
+    rows = (row.partition(" = ") for row in lexicon.lines("services"))
+    return {host: name for host, _, name in rows}
 
 
 _MONTHS: Final = (
@@ -143,7 +143,7 @@ _FILE = (
 _RELEASE = r"(?<![\w.])v\d+(?:\.\d+)*(?:-[\w.]+)?\b|(?<![\w.$€£])\d+\.\d+\.\d+(?:-[\w.]+)?\b(?!\.\d)"
 # Nearly every text has none of them: one quick look saves all the others.
 _FIXED_SIGN = re.compile(r"[/@\\.v#](?:(?<=[/@\\])|(?<=[.#])\w|(?<=v)\d)")
-_FIXED_NAMES: Final = ("Makefile", "Dockerfile", "README", "LICENSE")
+_FIXED_NAME = re.compile("[MDRL](?:akefile|ockerfile|EADME|ICENSE)")
 _FIXED: Final = (
     ("url", re.compile(_URL, re.IGNORECASE)),
     ("email", re.compile(_EMAIL, re.ASCII)),
@@ -156,9 +156,7 @@ _FIXED: Final = (
 
 def _has_fixed_form(plain: str) -> bool:
     """Whether there is a sign of an address, a file or a version; it may be wrong only by saying yes."""
-    if _FIXED_SIGN.search(plain) or "www." in plain.lower():
-        return True
-    return any(name in plain for name in _FIXED_NAMES)
+    return _FIXED_SIGN.search(plain) is not None or _FIXED_NAME.search(plain) is not None
 
 
 _CAPITAL = r"[A-Z][^\W\d_]*(?:['-][A-Z]?[^\W\d_]+)*"

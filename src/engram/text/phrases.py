@@ -35,6 +35,7 @@ class Phrases(Generic[Value]):
         self._lengths: dict[str, tuple[int, ...]] = {}
         for phrase, value in entries.items():
             self._add(phrase, value)
+        self._starts = _starts(self._joined)
 
     def _add(self, phrase: str, value: Value) -> None:
         if not phrase.isascii() and " " not in phrase and not phrase[0].isascii():
@@ -73,15 +74,25 @@ class Phrases(Generic[Value]):
         [Spot(start=1, end=3, value=1)]
         """
         skip = 0
-        for at, character in enumerate(text):
-            lengths = self._lengths.get(character)
-            if lengths is None or at < skip:
+        for match in self._starts.finditer(text):
+            at = match.start()
+            if at < skip:
                 continue
-            for size in lengths:
+            for size in self._lengths[text[at]]:
                 if text[at : at + size] in self._joined:
                     skip = at + size
                     yield Spot(at, skip, self._joined[text[at:skip]])
                     break
+
+
+def _starts(phrases: Iterable[str]) -> re.Pattern[str]:
+    """Where a phrase may start: its first character and, unless one stands alone, its second."""
+    held = list(phrases)
+    if not held:
+        return re.compile("(?!)")
+    first, second = ("".join(sorted({re.escape(phrase[at : at + 1]) for phrase in held})) for at in (0, 1))
+    alone = any(len(phrase) == 1 for phrase in held)
+    return re.compile(f"[{first}]" if alone else f"[{first}](?=[{second}])")
 
 
 def listed(name: str, part: str) -> Iterator[tuple[str, str]]:
