@@ -30,8 +30,8 @@ LIFECYCLE_WEIGHT = MappingProxyType(
 VERIFICATION_WEIGHT = MappingProxyType({Verification.USER_CONFIRMED: 1.05, Verification.DISPUTED: 0.85})
 PINNED_BONUS = 1.05
 CHALLENGED_WEIGHT = 0.8
-TIP = 0.04
-"""How far importance and freshness tip the default profile, up or down."""
+TIP = 0.01
+"""How far importance and freshness tip the default profile, up or down: enough to decide between equals."""
 
 GONE = frozenset({Status.SUPERSEDED, Status.INVALIDATED, Status.MERGED})
 """Statuses that never stand above a memory that holds."""
