@@ -70,6 +70,8 @@ class Fate(StrEnum):
     MERGED = "merged"
     SUPERSEDED = "superseded"
     """Stored, and an older memory gave way."""
+    CHALLENGED = "challenged"
+    """Stored, and it cannot be true beside an older memory."""
     UNCHANGED = "unchanged"
     """As it was the last time: nothing was done."""
     UPDATED = "updated"

@@ -171,7 +171,8 @@ def _fact(tool: str, subject: str, predicate: str, object_: str, *, number: int)
     """A relation as a sentence, and the fact that it states."""
     if not (subject and predicate and object_):
         return unreadable(f"{tool}:{number}", number, "it is no relation with two ends and a name.")
-    fact = [part.replace("_", " ").lower() for part in (subject, predicate, object_)]
+    parts = (part.replace("_", " ").lower() for part in (subject, predicate, object_))
+    fact = dict(zip(("subject", "predicate", "object"), parts, strict=True))
     told = " ".join((subject, predicate.replace("_", " "), object_))
     origin = f"{tool}:{subject}|{predicate}|{object_}"
     return Item(origin, told, ItemKind.STATEMENT, details={"facts": [fact]})

@@ -1,0 +1,155 @@
+"""Which format a file has: a path comes in; how it is read, and what its origins begin with, come out.
+
+The name is believed where it says something; JSON is known by what it holds.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from engram.capture.sources import chatgpt, claude, files, markdown, memories, messages, plain
+from engram.errors import BadSource, UnknownFormat, UnknownValue
+from engram.model.ingest import Found
+from engram.model.memory import SOURCE_LENGTH_LIMIT
+
+AUTO = "auto"
+FORMATS = ("markdown", "text", "chatgpt", "claude", "messages", "engram", "mem0", "graph")
+"""`graph` is the JSON Lines file of the MCP memory server."""
+_BY_SUFFIX = {
+    ".md": "markdown", ".markdown": "markdown", ".mdx": "markdown", ".mkd": "markdown",
+    ".txt": "text", ".text": "text", ".rst": "text", ".org": "text", ".adoc": "text",
+}  # fmt: skip
+DOCUMENTS = frozenset(_BY_SUFFIX)
+"""Suffixes of notes and documents: what is read of a folder."""
+_LINES = frozenset({".jsonl", ".ndjson"})
+SNIFFED = 20
+"""Lines of JSON that are looked at: a log may begin with something else than a message."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file as it is read."""
+
+    format: str
+    found: Iterable[Found]
+    beginning: str
+    """What the origins of its items begin with."""
+    name: str = ""
+    """What its memories are marked with; empty when they are no document's."""
+
+    @property
+    def is_document(self) -> bool:
+        """Whether the file is the truth about what it holds: what goes there goes here."""
+        return self.format in ("markdown", "text")
+
+
+def open_source(path: Path, format: str = AUTO, limit: int = files.LARGEST) -> Source:  # noqa: A002 (a user's word)
+    """How a file is read. Raises UnknownFormat, BadSource, BadText or SourceTooLarge."""
+    if format not in (AUTO, *FORMATS):
+        raise UnknownValue("format", format, (AUTO, *FORMATS))
+    suffix = path.suffix.lower()
+    if files.is_archive(path):
+        return _archive(path, format, limit)
+    text = files.read_text(path, limit)
+    named = _BY_SUFFIX.get(suffix, "") if format == AUTO else format
+    if named in ("markdown", "text"):
+        return document(text, named, f"file:{path.resolve().as_posix()}", path.name)
+    data = _values(text, path.name, lines=suffix in _LINES)
+    return _json(text, data, path, "" if format == AUTO else format)
+
+
+def document(text: str, format: str, origin: str, title: str) -> Source:  # noqa: A002 (a user's word)
+    """A text as a document: its passages follow it when it changes."""
+    name = f"document:{title}"[:SOURCE_LENGTH_LIMIT]
+    read = markdown.read if format == "markdown" else plain.read
+    return Source(format, read(text, origin, title=title, source=name), f"{origin}#", name)
+
+
+def _archive(path: Path, format: str, limit: int) -> Source:  # noqa: A002 (as above)
+    readers = {chatgpt.FORMAT: chatgpt, claude.FORMAT: claude}
+    parts: list[Iterator[Found]] = []
+    chosen = ""
+    for name, text in files.conversations(path, limit):
+        data = files.loaded(text, name)
+        fitting = [one for one, reader in readers.items() if reader.fits(data) and format in (AUTO, one)]
+        if data == []:
+            continue
+        if not fitting:
+            raise BadSource(path.name, "a chat export" if format == AUTO else format, f"{name} is none")
+        chosen = fitting[0]
+        parts.append(readers[chosen].read(data))
+    return Source(chosen or chatgpt.FORMAT, chain.from_iterable(parts), f"{chosen}:")
+
+
+class _Lines(list[Any]):
+    """Values of JSON Lines, as far as they were looked at."""
+
+
+def _values(text: str, name: str, *, lines: bool) -> Any:
+    """The JSON of a file, or the first values of JSON Lines. Raises UnknownFormat for what is neither."""
+    bare = text.lstrip()
+    if not bare.startswith(("{", "[")):
+        raise UnknownFormat(name, "neither its name nor its beginning says what it is", FORMATS)
+    if not lines:
+        try:
+            return json.loads(text)
+        except RecursionError as error:
+            raise BadSource(name, "JSON", "it is nested too deeply") from error
+        except ValueError as error:
+            if not _first_values(text):
+                raise BadSource(name, "JSON", f"it is damaged ({error})") from error
+    return _Lines(_first_values(text))
+
+
+def _first_values(text: str) -> list[Any]:
+    values: list[Any] = []
+    for number, (_, line) in enumerate(files.lines(text)):
+        if number >= SNIFFED:
+            break
+        try:
+            values.append(json.loads(line))
+        except (ValueError, RecursionError):
+            continue
+    return values
+
+
+def _json(text: str, data: Any, path: Path, wanted: str) -> Source:
+    if isinstance(data, _Lines):
+        for format_, read in _line_readers(text, path):
+            if wanted == format_ or (not wanted and any(_is_line_of(format_, one) for one in data)):
+                return Source(format_, read(), f"{format_}:")
+        raise UnknownFormat(path.name, "its lines are of no known kind", FORMATS)
+    for format_, fits, read in _document_readers(data, path):
+        if wanted in ("", format_) and fits():
+            return Source(format_, read(), f"{format_}:")
+    if wanted:
+        raise BadSource(path.name, wanted, "it holds nothing of that kind")
+    raise UnknownFormat(path.name, "it is JSON of no known kind", FORMATS)
+
+
+def _line_readers(text: str, path: Path) -> Iterator[tuple[str, Callable[[], Iterator[Found]]]]:
+    yield "graph", lambda: memories.read_lines("graph", text)
+    yield "mem0", lambda: memories.read_lines("mem0", text)
+    yield "messages", lambda: messages.read_lines(text, path.stem)
+    yield "engram", lambda: memories.read_lines("engram", text)
+
+
+def _is_line_of(format_: str, value: Any) -> bool:
+    return messages.fits(value) if format_ == messages.FORMAT else memories.reader_of(value) == format_
+
+
+def _document_readers(
+    data: Any, path: Path
+) -> Iterator[tuple[str, Callable[[], bool], Callable[[], Iterator[Found]]]]:
+    yield chatgpt.FORMAT, lambda: chatgpt.fits(data), lambda: chatgpt.read(data)
+    yield claude.FORMAT, lambda: claude.fits(data), lambda: claude.read(data)
+    found = memories.records(data)
+    if found is not None:
+        tool, given = found
+        yield tool, lambda: True, lambda: memories.read(tool, given)
+    yield messages.FORMAT, lambda: messages.fits(data), lambda: messages.read(data, path.stem)

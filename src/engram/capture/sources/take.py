@@ -1,0 +1,312 @@
+"""Taking a source in: what a reader found comes in; memories are written, and a report goes out.
+
+    read → compare with the last time → statements → screen → what remember() does → origins
+
+A slice of items is one unit of work, and so are the memories and where they came from: a run that is cut off
+goes on where it stopped. A dry run does all of it, too, and then takes each slice back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+
+from engram.capture.enrich import Prepared
+from engram.capture.pipeline import make_ready, write
+from engram.capture.screen import screen
+from engram.capture.sources.compare import Known, Plan, compare, grouped, nth
+from engram.capture.sources.revise import SHARED, Settled, archive, revise
+from engram.capture.sources.shapes import BEGINNING, refused
+from engram.capture.sources.statements import statements
+from engram.errors import AccessDenied, EngramError, InvalidInput
+from engram.model.axes import Status
+from engram.model.draft import Draft
+from engram.model.ingest import Fate, Found, IngestReport, Item, ItemKind, ItemReport
+from engram.model.memory import TAG_LIMIT, Memory
+from engram.model.receipt import Receipt
+from engram.model.scope import Scope
+from engram.ports import Tools, Unit
+
+SLICE = 256
+"""Items that are written together: large enough to be quick, small enough that a break loses little."""
+AS_BEFORE = "as it was"
+TWICE = "it stands twice in its source"
+MADE = frozenset({Fate.STORED, Fate.SUPERSEDED, Fate.CHALLENGED})
+"""What a dry run only pretends to make."""
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """How a source is taken in, for whom and where to."""
+
+    scope: Scope
+    actor: str
+    check: Callable[[Scope], None]
+    """Raises AccessDenied where the caller may not write."""
+    beginning: str = ""
+    """What the origins of this source begin with; empty when it cannot be compared with the last time."""
+    whole: bool = False
+    """Whether what is no longer in it is archived."""
+    source: str = ""
+    """What memories of this source are marked with: only those are archived."""
+    dry: bool = False
+    moved: bool = False
+    """Whether everything goes to `scope`, also what names a place of its own."""
+    tags: tuple[str, ...] = ()
+    progress: Progress | None = None
+
+
+class _Rehearsed(Exception):
+    """Takes back what a dry run has written."""
+
+
+@dataclass(slots=True)
+class _Work:
+    """One item on its way: what it becomes, what it was, and how it ended."""
+
+    item: Item
+    known: Known | None = None
+    drafts: list[Draft] = field(default_factory=list)
+    prepared: list[Prepared] = field(default_factory=list)
+    settled: list[Settled] = field(default_factory=list)
+    report: ItemReport | None = None
+
+
+def take(found: Iterable[Found], order: Order, tools: Tools) -> IngestReport:
+    """Take in everything that a reader found. Turns have a way of their own and must not come here."""
+    run = _Run(order, tools)
+    return run.take(list(found))
+
+
+class _Run:
+    """One source being taken in."""
+
+    def __init__(self, order: Order, tools: Tools) -> None:
+        self.order, self.tools = order, tools
+        self.taken: set[str] = set()
+        """Memories that some item of this run has made its own."""
+        self.shared: set[str] = set()
+        """Memories that something else also came from: they are not ours to change."""
+        self.hashes: set[str] = set()
+        """Contents of the slices before: a dry run has taken them back."""
+        self.done = self.total = 0
+
+    def take(self, found: Sequence[Found]) -> IngestReport:
+        """Compare, write slice by slice, put away what is gone; one report for each thing found."""
+        items = [one for one in found if isinstance(one, Item)]
+        self.total = len(items)
+        plan = compare(items, self._known())
+        self._find_shared(plan)
+        reports = self._settled_already(plan)
+        for part in _slices([*((item, None) for item in plan.new), *plan.changed]):
+            works = [_Work(item, former) for item, former in part]
+            self._write(works)
+            reports |= {work.item.origin: self._told(work) for work in works}
+            self._tell(len(works))
+        gone = self._finish(plan)
+        return IngestReport((*_in_order(found, reports), *gone), self.order.dry)
+
+    # ------------------------------------------------------------ what is known
+
+    def _known(self) -> dict[str, Known]:
+        if not self.order.beginning:
+            return {}
+        return grouped(self.tools.store.origins.known(self.order.scope, self.order.beginning))
+
+    def _find_shared(self, plan: Plan) -> None:
+        """Memories with another origin than the items that changed or went."""
+        if not plan.changed and not plan.gone:
+            return
+        touched = {one.origin for _, one in plan.changed} | {one.origin for one in plan.gone}
+        everything = grouped(self.tools.store.origins.known(self.order.scope, ""))
+        self.shared = {
+            memory_id
+            for origin, one in everything.items()
+            if origin not in touched
+            for memory_id in one.memories.values()
+        }
+
+    def _owns(self, source: str) -> Callable[[Memory], bool]:
+        def owns(memory: Memory) -> bool:
+            free = memory.id not in self.shared and memory.id not in self.taken
+            return free and memory.source == source and not memory.pinned
+
+        return owns
+
+    def _settled_already(self, plan: Plan) -> dict[str, ItemReport]:
+        self._tell(len(plan.same) + len(plan.moved) + len(plan.twice))
+        reports: dict[str, ItemReport] = {}
+        for item, known in (*plan.same, *plan.moved):
+            ids = tuple(known.memories.values())
+            reports[item.origin] = replace(_report(item, Fate.UNCHANGED, AS_BEFORE), memories=ids)
+        return reports
+
+    # ------------------------------------------------------------ a slice
+
+    def _write(self, works: Sequence[_Work]) -> None:
+        self._prepare(works)
+        direct = [work for work in works if _goes_directly(work)]
+        others = [work for work in works if work.report is None and not _goes_directly(work)]
+        fresh = [one for work in others for one in work.prepared]
+
+        def also(unit: Unit, receipts: list[Receipt]) -> None:
+            given = iter(receipts)
+            for work in others:
+                work.settled = [Settled.of(next(given)) for _ in work.prepared]
+            for work in direct:
+                self._revise(unit, work)
+            for work in (*others, *direct):
+                self._keep_origins(unit, work)
+            if self.order.dry:
+                raise _Rehearsed
+
+        if not fresh and not direct:
+            return
+        try:
+            write(fresh, self.tools, self.order.actor, also)
+        except _Rehearsed:
+            self.hashes |= {one.memory.content_hash for work in works for one in work.prepared}
+
+    def _prepare(self, works: Sequence[_Work]) -> None:
+        """Statements of every item, screened and made ready all together; what is none says why."""
+        now = self.tools.clock.now()
+        for work in works:
+            try:
+                drafts, why = statements(work.item, now)
+            except InvalidInput as error:
+                work.report = refused(work.item.origin, error, work.item.text)
+                continue
+            self._screen(work, drafts, why)
+        prepared = iter(make_ready([draft for work in works for draft in work.drafts], self.tools))
+        for work in works:
+            work.prepared = [_ready(next(prepared), work.item) for _ in work.drafts]
+            self._recognise(work)
+
+    def _screen(self, work: _Work, drafts: Sequence[Draft], why: str) -> None:
+        faults: list[EngramError] = []
+        for draft in drafts:
+            try:
+                good = screen(self._placed(draft))
+                self.order.check(good.scope)
+                work.drafts.append(good)
+            except (InvalidInput, AccessDenied) as error:
+                faults.append(error)
+        if not work.drafts and faults:
+            work.report = refused(work.item.origin, faults[0], work.item.text)
+        elif not work.drafts and work.known is None:
+            work.report = _report(work.item, Fate.DROPPED, why)
+
+    def _placed(self, draft: Draft) -> Draft:
+        tags = tuple(dict.fromkeys((*self.order.tags, *draft.tags)))[:TAG_LIMIT]
+        elsewhere = draft.scope != Scope() and not self.order.moved
+        return replace(draft, scope=draft.scope if elsewhere else self.order.scope, tags=tags)
+
+    def _recognise(self, work: _Work) -> None:
+        """A dry run says of what an earlier slice held what a real run would find out by itself."""
+        known = bool(work.prepared) and all(one.memory.content_hash in self.hashes for one in work.prepared)
+        if self.order.dry and known and work.known is None:
+            work.report = _report(work.item, Fate.REINFORCED, "the same words again")
+            work.prepared = []
+
+    def _revise(self, unit: Unit, work: _Work) -> None:
+        former = list(work.known.memories.values()) if work.known else []
+        owns = self._owns(work.item.source)
+        work.settled = revise(unit, former, work.prepared, owns, self.tools)
+        self.taken |= {one.memory for one in work.settled}
+
+    def _keep_origins(self, unit: Unit, work: _Work) -> None:
+        scope, item = self.order.scope, work.item
+        kept = [nth(item.origin, place) for place in range(len(work.settled))]
+        if work.known:
+            unit.left(scope, [origin for origin in work.known.memories if origin not in kept])
+        for origin, one in zip(kept, work.settled, strict=True):
+            unit.came(one.memory, scope, origin, item.digest)
+
+    # ------------------------------------------------------------ the end
+
+    def _finish(self, plan: Plan) -> list[ItemReport]:
+        """Follow what moved, and put away what is gone."""
+        gone = plan.gone if self.order.whole else []
+        reports: list[ItemReport] = []
+
+        def work(unit: Unit) -> None:
+            unit.left(self.order.scope, [origin for _, known in plan.moved for origin in known.memories])
+            for item, known in plan.moved:
+                for place, memory_id in enumerate(known.memories.values()):
+                    unit.came(memory_id, self.order.scope, nth(item.origin, place), item.digest)
+            reports.extend(self._remove(unit, one) for one in gone)
+            if self.order.dry:
+                raise _Rehearsed
+
+        if gone or plan.moved:
+            with suppress(_Rehearsed):
+                self.tools.store.write(work, self.order.actor)
+        return reports
+
+    def _remove(self, unit: Unit, known: Known) -> ItemReport:
+        ids = tuple(dict.fromkeys(known.memories.values()))
+        memories = [memory for memory_id in ids if (memory := unit.get(memory_id)) is not None]
+        owns = self._owns(self.order.source)
+        ours = [one for one in memories if owns(one)]
+        for memory in ours:
+            if memory.status is Status.ACTIVE:
+                archive(unit, memory, self.tools)
+        unit.left(self.order.scope, list(known.memories))
+        reason = "no longer in its source" if len(ours) == len(memories) else SHARED
+        text = memories[0].content[:BEGINNING] if memories else ""
+        return ItemReport(known.origin, Fate.REMOVED, ids, reason, text=text)
+
+    # ------------------------------------------------------------ the report
+
+    def _told(self, work: _Work) -> ItemReport:
+        if work.report is not None:
+            return work.report
+        if not work.settled:
+            return _report(work.item, Fate.REMOVED, "nothing in it is worth keeping now")
+        first = next((one for one in work.settled if one.fate is not Fate.REINFORCED), work.settled[0])
+        dry = self.order.dry
+        ids = tuple(one.memory for one in work.settled if not (dry and one.fate in MADE))
+        return replace(_report(work.item, first.fate, first.because), memories=ids)
+
+    def _tell(self, more: int) -> None:
+        self.done += more
+        if self.order.progress is not None and more:
+            self.order.progress(self.done, self.total)
+
+
+def _goes_directly(work: _Work) -> bool:
+    """What changed replaces itself, and code repeats nothing that somebody said: neither is compared."""
+    return work.report is None and (work.known is not None or work.item.kind is ItemKind.CODE)
+
+
+def _ready(one: Prepared, item: Item) -> Prepared:
+    """What a source file says in passing ("the key is a number") is no fact about the world."""
+    if item.kind is not ItemKind.CODE:
+        return one
+    return replace(one, findable=replace(one.findable, facts=()))
+
+
+def _report(item: Item, fate: Fate, reason: str) -> ItemReport:
+    return ItemReport(item.origin, fate, (), reason, text=item.text[:BEGINNING])
+
+
+def _in_order(found: Sequence[Found], reports: dict[str, ItemReport]) -> Iterator[ItemReport]:
+    """One report for each thing found, in the order of the source."""
+    seen: set[str] = set()
+    for one in found:
+        if isinstance(one, ItemReport):
+            yield one
+        elif one.origin in seen:
+            yield _report(one, Fate.DROPPED, TWICE)
+        else:
+            seen.add(one.origin)
+            yield reports[one.origin]
+
+
+def _slices(
+    works: Sequence[tuple[Item, Known | None]],
+) -> Iterator[Sequence[tuple[Item, Known | None]]]:
+    for start in range(0, len(works), SLICE):
+        yield works[start : start + SLICE]
