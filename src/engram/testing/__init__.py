@@ -1,4 +1,4 @@
-"""What to test with: time moved by hand, an embedder without a model, a store without a file, a scripted model."""
+"""What to test with: a clock moved by hand, an embedder and a store without files, a scripted model."""
 
 from __future__ import annotations
 
