@@ -12,6 +12,7 @@ from engram.llm import ModelAdvisor
 from engram.model.advice import Call, CallOutcome, Spent
 from engram.model.clock import Clock
 from engram.model.turn import Part, Turn
+from engram.ports import Spending
 from engram.testing import FakeClock
 
 AT = datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
@@ -46,7 +47,7 @@ def turn(content: str, key: int = 7, speaker: str = "", part: Part = Part.USER) 
 
 def advisor(
     url: str,
-    account: Account | None = None,
+    account: Spending | None = None,
     clock: Clock | None = None,
     wait: Callable[[float], None] = lambda _: None,
     **settings: Any,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from datetime import datetime, time
 
-from engram.errors import StoreError
+from engram.errors import EngramError
 from engram.model.advice import Call
 from engram.model.clock import Clock
 from engram.ports import Spending
@@ -39,7 +39,7 @@ class Budget:
         if call is not None:
             try:
                 self._spending.record(call)
-            except StoreError:
+            except EngramError:
                 kept = call.prompt_tokens + call.answer_tokens
         with self._lock:
             self._reserved += kept - reserved
@@ -52,7 +52,7 @@ class Budget:
         """Today's tokens; all of them when nobody can say: a limit that cannot be checked is no limit."""
         try:
             return self._spending.tokens_since(start_of_day(self._clock.now()))
-        except StoreError:
+        except EngramError:
             return self._limit
 
 
