@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -38,3 +39,14 @@ class Entity:
 ENTITY_TYPES: tuple[str, ...] = (
     "person", "project", "technology", "file", "service", "organization", "concept", "location", "unknown",
 )  # fmt: skip
+
+_BETWEEN_WORDS = re.compile(r"[ \-_./]+")
+
+
+def words_of(name: str) -> tuple[str, ...]:
+    """The words of a name, without case: what it may share with another name.
+
+    >>> words_of("Ada King-Lovelace")
+    ('ada', 'king', 'lovelace')
+    """
+    return tuple(dict.fromkeys(word for word in _BETWEEN_WORDS.split(name.casefold()) if word))

@@ -1,4 +1,4 @@
-"""The records, written: a memory's own line, and its tags and names beside it."""
+"""The records, written: a memory's own line, and its tags beside it."""
 
 from __future__ import annotations
 
@@ -105,24 +105,12 @@ DELETE FROM memory_tags
 WHERE row = :row
 """
 
-ADD_MENTIONS = """
-INSERT OR IGNORE INTO mentions (row, name)
-SELECT :row, value
-FROM json_each(:names)
-"""
-
-DROP_MENTIONS = """
-DELETE FROM mentions
-WHERE row = :row
-"""
-
 
 def add(db: Db, memory: Memory, scope: int) -> int:
     """Write a new record; its row."""
     db.execute(ADD, records.to_row(memory, scope))
     row = db.last_insert_rowid()
     _put_tags(db, row, memory.tags)
-    _put_mentions(db, row, memory.entities)
     return row
 
 
@@ -132,14 +120,11 @@ def replace(db: Db, row: int, old: Memory, new: Memory, scope: int) -> None:
     if new.tags != old.tags:
         db.execute(DROP_TAGS, {"row": row})
         _put_tags(db, row, new.tags)
-    if new.entities != old.entities:
-        db.execute(DROP_MENTIONS, {"row": row})
-        _put_mentions(db, row, new.entities)
 
 
 def remove(db: Db, row: int) -> None:
-    """Take a record away, with its tags and names."""
-    for sql in (DROP_TAGS, DROP_MENTIONS, REMOVE):
+    """Take a record away, with its tags."""
+    for sql in (DROP_TAGS, REMOVE):
         db.execute(sql, {"row": row})
 
 
@@ -165,8 +150,3 @@ def last_of_session(db: Db, session: str, scope: int) -> tuple[str, int] | None:
 def _put_tags(db: Db, row: int, tags: Sequence[str]) -> None:
     if tags:
         db.execute(ADD_TAGS, (row, records.names_to_json(tags)))
-
-
-def _put_mentions(db: Db, row: int, names: Sequence[str]) -> None:
-    if names:
-        db.execute(ADD_MENTIONS, (row, records.names_to_json(map(str.casefold, names))))

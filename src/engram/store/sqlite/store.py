@@ -16,6 +16,7 @@ from engram.model.pages import Finding
 from engram.ports import Unit
 from engram.store.sqlite import upkeep
 from engram.store.sqlite.connection import Opener
+from engram.store.sqlite.entities import SqliteEntities
 from engram.store.sqlite.facts import SqliteFacts
 from engram.store.sqlite.faults import translated
 from engram.store.sqlite.ledger import SqliteLedger
@@ -54,6 +55,7 @@ class SqliteStore:
         self.vectors = SqliteVectors(self._readers, writer)
         self.relations = SqliteRelations(self._readers, places)
         self.facts = SqliteFacts(self._readers, places, opener.clock)
+        self.entities = SqliteEntities(self._readers, places)
         self.turns = SqliteTurns(self._readers, places)
         self.origins = SqliteOrigins(self._readers)
         self.spending = SqliteSpending(self._readers, writer)

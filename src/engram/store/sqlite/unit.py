@@ -7,6 +7,7 @@ from datetime import datetime
 
 from engram.errors import NotFound
 from engram.model.clock import Clock, to_micros
+from engram.model.entity import Entity
 from engram.model.event import Verb
 from engram.model.facts import Claim, Fact
 from engram.model.memory import Memory
@@ -15,7 +16,7 @@ from engram.model.scope import Scope
 from engram.model.turn import Turn, Waiting
 from engram.model.vectors import Space
 from engram.ports import Embedded, Findable
-from engram.store.sqlite import facts, ledger, opinions, relations, rows, scopes, texts, vectors
+from engram.store.sqlite import facts, ledger, naming, opinions, relations, rows, scopes, texts, vectors
 from engram.store.sqlite import origins as sources
 from engram.store.sqlite import turns as raw
 from engram.store.sqlite.ledger import Difference, Happening
@@ -39,6 +40,7 @@ class SqliteUnit:
         self._spaces: dict[Space, vectors.SpaceLine] = {}
         self._days: ledger.Days = {}
         self._rows: dict[str, int] = {}
+        self._naming = naming.Naming(db)
         self._unindexed: list[Line] = []
         self._last: dict[tuple[str, Scope], str | None] = {}
 
@@ -68,6 +70,8 @@ class SqliteUnit:
         if len(self._unindexed) >= INDEXED_AT_ONCE:
             self.finish()
         facts.add(self._db, row, findable.facts)
+        names = naming.named(findable.names, memory.entities)
+        self._naming.add(row, place[1], names, to_micros(memory.happened_at))
         if vector is not None:
             self._put_vector(row, vector, memory)
         self._tell(Verb.STORED, memory, because)
@@ -81,6 +85,10 @@ class SqliteUnit:
         change = ledger.difference(row, old, new)
         self._last.clear()
         rows.replace(self._db, row, old, new, place[0])
+        if findable is not None or new.entities != old.entities or new.scope.namespace != old.scope.namespace:
+            names = naming.named(findable.names if findable else (), new.entities)
+            places = (self._place(old.scope)[1], place[1])
+            self._naming.change(row, places, names, to_micros(new.happened_at))
         if findable is not None:
             self.finish()
             texts.put(self._db, texts.line(row, findable, place))
@@ -152,6 +160,14 @@ class SqliteUnit:
         """Say until when a fact of a memory held."""
         facts.end(self._db, self._row(memory_id), fact, at)
 
+    def alias(self, name: str, entity: Entity) -> None:
+        """Let an entity go by one more name; an entity of that name becomes part of it."""
+        self._naming.alias(name, entity)
+
+    def split(self, name: str, namespace: str) -> bool:
+        """Make a name stand for an entity of its own again; whether it was an alias."""
+        return self._naming.split(name, namespace)
+
     def came(self, memory_id: str, scope: Scope, origin: str, digest: str) -> None:
         """Keep where an imported memory came from."""
         sources.put(self._db, self._place(scope)[0], origin, self._row(memory_id), digest)
@@ -164,15 +180,18 @@ class SqliteUnit:
         """Remove a memory and everything that tells of its words; the ledger keeps the bare fact."""
         row, memory = self._find(memory_id)
         self.finish()
-        for noun in (texts, vectors, facts, relations, ledger, opinions, raw, sources):
+        names = naming.mentioned(self._db, row)
+        for noun in (texts, vectors, facts, naming, relations, ledger, opinions, raw, sources):
             noun.drop(self._db, row)
         rows.remove(self._db, row)
+        self._naming.sweep(self._place(memory.scope)[1], names)
         self._rows.pop(memory_id, None)
         self._last.clear()
         self._tell(Verb.ERASED, memory, because)
 
     def finish(self) -> None:
         """Index the words of what was added: all at once, at the end of the work or before they change."""
+        self._naming.finish()
         if self._unindexed:
             texts.add(self._db, self._unindexed)
             self._unindexed = []

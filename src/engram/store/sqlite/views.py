@@ -26,6 +26,7 @@ EVENT_IN_SCOPES = "e.scope IN (SELECT value FROM json_each(:scopes))"
 TURN_IN_NAMESPACE = "t.scope IN (SELECT id FROM scopes WHERE namespace = :namespace)"
 TURN_IN_SCOPES = "t.scope IN (SELECT value FROM json_each(:scopes))"
 
+# An entity is asked for by any of its names: the second half of that clause goes over its other names.
 ONE_OF = {
     "statuses": "m.status IN (SELECT value FROM json_each(:statuses))",
     "kinds": "m.kind IN (SELECT value FROM json_each(:kinds))",
@@ -52,6 +53,15 @@ ONE_OF = {
       SELECT row
       FROM mentions
       WHERE name IN (SELECT value FROM json_each(:entities))
+      UNION ALL
+      SELECT t.row
+      FROM json_each(:entities) AS j
+      CROSS JOIN namespaces AS n
+      CROSS JOIN aliases AS a ON a.namespace = n.id AND a.alias = j.value
+      CROSS JOIN aliases AS o ON o.entity = a.entity AND o.alias <> a.alias
+      CROSS JOIN mentions AS t ON t.name = o.alias
+      CROSS JOIN memories AS x ON x.row = t.row
+      CROSS JOIN scopes AS s ON s.id = x.scope AND s.namespace = n.id
     )""",
 }
 
@@ -73,7 +83,17 @@ ITS_OWN = {
       SELECT 1
       FROM mentions AS t
       WHERE t.row = m.row
-        AND t.name IN (SELECT value FROM json_each(:entities))
+        AND (
+          t.name IN (SELECT value FROM json_each(:entities))
+          OR EXISTS (
+            SELECT 1
+            FROM scopes AS s
+            CROSS JOIN aliases AS o ON o.namespace = s.namespace AND o.alias = t.name
+            CROSS JOIN aliases AS a ON a.entity = o.entity
+            WHERE s.id = m.scope
+              AND a.alias IN (SELECT value FROM json_each(:entities))
+          )
+        )
     )""",
 }
 

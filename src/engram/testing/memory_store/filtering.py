@@ -64,7 +64,10 @@ def _fits_names(tables: Tables, memory: Memory, filters: Filters) -> bool:
     if not filters.entities:
         return True
     wanted = {name.casefold() for name in filters.entities}
-    return not wanted.isdisjoint(name.casefold() for name in memory.entities)
+    namespace = memory.scope.namespace
+    meant = {tables.aliases[namespace, name][0] for name in wanted if (namespace, name) in tables.aliases}
+    names = tables.mentions[tables.keys[memory.id]]
+    return any(name in wanted or tables.aliases.get((namespace, name), (0, ""))[0] in meant for name in names)
 
 
 def _fits_numbers(memory: Memory, filters: Filters) -> bool:

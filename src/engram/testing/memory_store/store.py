@@ -11,6 +11,7 @@ from engram.errors import StoreClosed
 from engram.model.clock import Clock
 from engram.model.pages import Finding
 from engram.ports import Unit
+from engram.testing.memory_store.entities import MemoryEntities
 from engram.testing.memory_store.facts import MemoryFacts
 from engram.testing.memory_store.memories import MemoryRecords
 from engram.testing.memory_store.relations import MemoryLedger, MemoryOpinions, MemoryRelations
@@ -41,6 +42,7 @@ class MemoryStore:
         self.vectors = MemoryVectors(self._tables, self._commit)
         self.relations = MemoryRelations(self._tables)
         self.facts = MemoryFacts(self._tables, clock)
+        self.entities = MemoryEntities(self._tables)
         self.turns = MemoryTurns(self._tables)
         self.origins = MemoryOrigins(self._tables)
         self.spending = MemorySpending(self._tables, self._commit)

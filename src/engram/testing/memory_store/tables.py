@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engram.model.advice import Call
+from engram.model.entity import Entity
 from engram.model.event import Event
 from engram.model.memory import Memory
 from engram.model.relations import Edge, EdgeType
@@ -50,6 +51,12 @@ class Tables:
     opinions: dict[int, Suppression] = field(default_factory=dict)
     used_in: dict[tuple[int, str], None] = field(default_factory=dict)
     """In which sessions a memory was used."""
+    mentions: dict[int, frozenset[str]] = field(default_factory=dict)
+    """The names of each memory, without case."""
+    entities: dict[int, Entity] = field(default_factory=dict)
+    """Without aliases and mentions, which are worked out."""
+    aliases: dict[tuple[str, str], tuple[int, str]] = field(default_factory=dict)
+    """What a name of a namespace stands for, and how it was written."""
     turns: dict[int, Turn] = field(default_factory=dict)
     turn_memories: dict[tuple[int, int], None] = field(default_factory=dict)
     """Which turn led to which memory."""

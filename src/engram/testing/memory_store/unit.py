@@ -12,6 +12,7 @@ import numpy as np
 from engram.errors import CycleRefused, EmbedderMismatch, NotFound
 from engram.model.axes import Status
 from engram.model.clock import Clock
+from engram.model.entity import Entity
 from engram.model.event import Event, Verb
 from engram.model.facts import Claim, Fact
 from engram.model.memory import Memory
@@ -19,6 +20,7 @@ from engram.model.relations import ACYCLIC, Edge, EdgeType
 from engram.model.scope import Scope
 from engram.model.turn import Turn, Waiting
 from engram.ports import Embedded, Findable, Suppression
+from engram.testing.memory_store import naming
 from engram.testing.memory_store.differences import NO_CHANGE, Change, differences
 from engram.testing.memory_store.facts import stated
 from engram.testing.memory_store.tables import KeptVector, Tables
@@ -64,6 +66,7 @@ class MemoryUnit:
         self._tables.records[key] = memory
         self._tables.findables[key] = findable
         self._tables.number_scope(memory.scope)
+        naming.mention(self._tables, key, memory, findable)
         if vector is not None:
             self.embed(memory.id, vector)
         self._tell(Verb.STORED, memory.id, because)
@@ -76,6 +79,10 @@ class MemoryUnit:
         old = self._tables.records[key]
         self._tables.records[key] = new
         self._tables.number_scope(new.scope)
+        if findable is not None or new.entities != old.entities or new.scope.namespace != old.scope.namespace:
+            before = self._tables.mentions[key]
+            naming.mention(self._tables, key, new, findable)
+            naming.sweep(self._tables, old.scope.namespace, before)
         if findable is not None:
             ended = {fact: fact.valid_to for fact in self._tables.findables[key].facts}
             facts = tuple(replace(one, valid_to=one.valid_to or ended.get(one)) for one in findable.facts)
@@ -189,6 +196,14 @@ class MemoryUnit:
         facts = tuple(replace(one, valid_to=at) if _says(one, fact) else one for one in findable.facts)
         self._tables.findables[key] = replace(findable, facts=facts)
 
+    def alias(self, name: str, entity: Entity) -> None:
+        """Let an entity go by one more name."""
+        naming.alias(self._tables, name, entity)
+
+    def split(self, name: str, namespace: str) -> bool:
+        """Make a name stand for itself again."""
+        return naming.split(self._tables, name, namespace)
+
     def came(self, memory_id: str, scope: Scope, origin: str, digest: str) -> None:
         """Keep an origin."""
         self._tables.number_scope(scope)
@@ -204,9 +219,12 @@ class MemoryUnit:
         tables, key = self._tables, self._key(memory_id)
         self._drop_vectors(key)
         self._tell(Verb.ERASED, memory_id, because)
+        memory = tables.records[key]
         del tables.keys[memory_id], tables.records[key], tables.findables[key]
         tables.edges = {place: edge for place, edge in tables.edges.items() if memory_id not in place[:2]}
         tables.opinions = {number: said for number, said in tables.opinions.items() if said.key != key}
+        names = tables.mentions.pop(key)
+        naming.sweep(tables, memory.scope.namespace, names)
         said = {turn for turn, row in tables.turn_memories if row == key}
         tables.turns = {number: turn for number, turn in tables.turns.items() if number not in said}
         tables.turn_memories = {link: None for link in tables.turn_memories if link[0] not in said}
