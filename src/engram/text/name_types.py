@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import cache, lru_cache
 from typing import Final
 
+from engram.text import lexicon
 from engram.text.phrases import listed
 
 UNKNOWN: Final = "unknown"
@@ -28,7 +29,7 @@ def type_of(name: str, before: str, after: str) -> str:
     led, strong = led_by(_last_words(before))
     followed = followed_by(after)
     if strong or not followed:
-        return led or ("person" if _is_called(before, after) or after.startswith("'s") else UNKNOWN)
+        return led or ("person" if _is_somebody(before, after) else UNKNOWN)
     return followed
 
 
@@ -86,6 +87,12 @@ def leads_to(before: str) -> tuple[str, bool]:
     return led_by(_last_words(before))
 
 
+@cache
+def openers() -> frozenset[str]:
+    """Verbs that begin an order and stand before a name."""
+    return frozenset(word for row in lexicon.parts("name_cues")["openers"] for word in row.split())
+
+
 _TITLES: Final = frozenset({"mr", "mrs", "ms", "dr", "prof", "sir", "uncle", "aunt"})
 # "Wow, Anna!" calls someone; a name after a comma far into a sentence may be anything.
 _CALL: Final = 20
@@ -95,11 +102,17 @@ _REACH: Final = 40
 def _last_words(before: str) -> str:
     """The last three words, when nothing but a space or an opening mark parts them from the name."""
     near = before[-_REACH:].rstrip("\"'“‘(*_")
+    near = near.removesuffix("the ")
     return " ".join(near.rsplit(" ", 4)[-4:-1]) if near.endswith(" ") else ""
 
 
-def _is_called(before: str, after: str) -> bool:
-    return before.endswith(", ") and after[:1] in {"!", "?", ".", ""} and len(before) < _CALL
+def _is_somebody(before: str, after: str) -> bool:
+    """Whether a name is called ("Wow, Anna!"), owns something, or is told to be somebody ("is my sister")."""
+    if after.startswith("'s"):
+        return True
+    called = before.endswith(", ") and after[:1] in {"!", "?", ".", ""} and len(before) < _CALL
+    told = after.split(" ", 4)[1:4] if after.startswith((" is ", " was ")) else ()
+    return called or (len(told) > 2 and _cues("before").get(told[2].rstrip(".,;!?")) == "person")  # noqa: PLR2004
 
 
 @cache

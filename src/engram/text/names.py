@@ -20,6 +20,7 @@ from engram.text.name_types import (
     followed_by,
     leads_to,
     listed_as,
+    openers,
     type_of,
 )
 from engram.text.scripts import compatible
@@ -225,13 +226,18 @@ def _type_of_listed(listed: str, before: str, after: str) -> str:
 def _without_opener(name: str, start: int) -> tuple[str, int]:
     """A name without the words before it that only carry the sentence's capital: "Yesterday Anna" is Anna."""
     words = name.split(" ")
-    while (
-        words and _is_common(words[0]) and not (len(words) > 1 and words[0] in {"New", "Old", "Great", "Big"})
-    ):
+    while words and _is_opener(words):
         start += len(words.pop(0)) + 1
     while words and _is_common(words[-1]):
         words.pop()
     return " ".join(words), start
+
+
+def _is_opener(words: list[str]) -> bool:
+    alone = len(words) == 1
+    if _is_common(words[0]):
+        return alone or words[0] not in {"New", "Old", "Great", "Big"}
+    return not alone and words[0].lower() in openers()
 
 
 @lru_cache(maxsize=1 << 12)
