@@ -91,6 +91,7 @@ _HEADINGS: Final = {
     "boilerplate": Junk.BOILERPLATE,
     "chinese": Junk.FILLER,
 }
+_HAN_CHAR = re.compile(f"[{HAN}]")
 _SAYS = re.compile(r"[^\W_]")
 _FACE = re.compile(rf"[{EMOJI}]|(?<!\w)[:;=][-']?[)(DPpoO/|](?!\w)|<3|\^_\^")
 _MY = re.compile(
@@ -148,23 +149,40 @@ _TO_NAME = re.compile(r"(?<=\w) [A-Z][\w'-]+$")
 
 def _talk(clause: str) -> Junk | None:
     """The sort of small talk one clause is, with or without the name it is addressed to."""
-    for words in (clause, _TO_NAME.sub("", clause)):
-        match = _talks().fullmatch(" ".join(words.lower().split()))
+    han = _HAN_CHAR.search(clause) is not None
+    for words in dict.fromkeys((clause, _TO_NAME.sub("", clause))):
+        plain = _DRAWN.sub(r"\1", " ".join(words.lower().split()))
+        if not han and not _vocabulary().issuperset(plain.split(" ", 2)[:2]):
+            continue
+        match = _talks(han).fullmatch(plain)
         if match and match.lastgroup:
             return _HEADINGS[match.lastgroup]
     return None
 
 
+_DRAWN = re.compile(r"([a-z])\1{2,}|(?<=ha)(ha)+h?\b")  # "sooo", "hahaha"
+_WORD = re.compile(r"(?<![a-z'\\])[a-z']+")
+
+
 @cache
-def _talks() -> re.Pattern[str]:
+def _vocabulary() -> frozenset[str]:
+    """Every word small talk is made of: a clause that begins with others is none, which is quickly seen."""
+    rows = (row for title in _HEADINGS for row in lexicon.parts("small_talk")[title])
+    words = {word for row in rows for word in _WORD.findall(row)}
+    return frozenset(words | {word + word[-1] for word in words})
+
+
+@cache
+def _talks(han: bool) -> re.Pattern[str]:  # noqa: FBT001 - a cache key
     """One expression with a group for each sort."""
-    sorts = (f"(?P<{title}>{'|'.join(lexicon.parts('small_talk')[title])})" for title in _HEADINGS)
-    return re.compile("|".join(sorts))
+    titles = [title for title in _HEADINGS if han or title != "chinese"]
+    return re.compile(
+        "|".join(f"(?P<{title}>{'|'.join(lexicon.parts('small_talk')[title])})" for title in titles)
+    )
 
 
 _FEWEST_WORDS: Final = 3
 _FEWEST_HAN: Final = 3
-_HAN_CHAR = re.compile(f"[{HAN}]")
 # Two words can be a whole statement: "I'm vegan", "Anna died", "she left".
 _TWO_WORD_FACT = re.compile(
     r"(?:i'm|i am|we're|she's|he's|they're|it's) (?!(?:so|very|just|not|all|fine|ok|okay|good|great|sure|back|here)\b)\w+"

@@ -7,7 +7,7 @@ A line that begins with `+ ` is an example that its part must find, with `- ` on
 Patterns are tried on every text that is kept, so most are turned away cheaply. A line of whole words alone,
 `\b(?:met|saw)\b`, is looked up among the words of the text. Before any other line may stand, in braces,
 pieces of text of which every match holds at least one, `{wrong} \b(?:is|was) wrong\b`: without them the
-line is not tried.
+line is not tried. In a piece `_` stands for a space.
 """
 
 from __future__ import annotations
@@ -141,7 +141,8 @@ def _rows(name: str, under: str, *, ascii_only: bool) -> Iterator[tuple[tuple[st
     for line in parts(name)[under]:
         match = _PIECES.fullmatch(line)
         if match and (line.isascii() or not ascii_only):
-            yield tuple((match["pieces"] or "").split()), match["row"]
+            pieces = (match["pieces"] or "").split()
+            yield tuple(piece.replace("_", " ") for piece in pieces), match["row"]
 
 
 def _any(rows: Iterable[str]) -> re.Pattern[str]:

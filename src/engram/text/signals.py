@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import IntEnum
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final
 
 from engram.text import lexicon
@@ -110,10 +110,10 @@ def _mask(match: re.Match[str], found: list[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Rule:
-    level: Level
     category: str
     name: str
-    tests: tuple[tuple[tuple[str, ...], re.Pattern[str]], ...]
+    pieces: tuple[str, ...]
+    form: re.Pattern[str]
 
 
 FILES: Final = ("signals_english", "signals_chinese")
@@ -122,22 +122,23 @@ _LETTER = re.compile(r"[A-Za-z]{2}")
 
 
 def _found(text: str, level: Level) -> Iterator[Signal]:
-    """The signals of one level, rule by rule; a text is cut into statements only when a rule may apply."""
-    lower = text.lower()
-    forms = [
-        (rule, form)
-        for name in _files(text)
-        for rule in _rules(name, level)
-        for pieces, form in rule.tests
-        if not pieces or any(piece in lower for piece in pieces)
-    ]
-    if not forms:
-        return
-    told = _statements(text)
-    for rule, form in forms:
-        for statement in told:
-            for match in form.finditer(statement):
-                yield Signal(level, rule.category, rule.name, match.group().strip())
+    """The signals of one level, rule by rule."""
+    whole = text.lower()
+    called = [rule for name in _files(text) for rule in _rules(name, level) if _calls(rule, whole)]
+    told = [(statement, statement.lower()) for statement in _statements(text)] if called else []
+    for rule in called:
+        for statement, lower in told:
+            if _calls(rule, lower):
+                for match in rule.form.finditer(statement):
+                    yield Signal(level, rule.category, rule.name, match.group().strip())
+
+
+def _calls(rule: _Rule, lower: str) -> bool:
+    """Whether a text holds one of the pieces without which a rule cannot match."""
+    for piece in rule.pieces:  # noqa: SIM110 - this runs for every rule, and any() takes three times as long
+        if piece in lower:
+            return True
+    return False
 
 
 def _files(text: str) -> list[str]:
@@ -147,19 +148,21 @@ def _files(text: str) -> list[str]:
     return [name for name, script in zip(FILES, (_LETTER, _HAN_CHAR), strict=True) if script.search(text)]
 
 
-def _statements(text: str) -> list[str]:
+@lru_cache(maxsize=1 << 4)
+def _statements(text: str) -> tuple[str, ...]:
+    """The parts of a text that state something; kept for a moment, because every level reads them."""
     told = (stated(sentence) for sentence in sentences(text))
-    return [part for part in told if part and not is_filler(part)]
+    return tuple(part for part in told if part and not is_filler(part))
 
 
 @cache
 def _rules(name: str, level: Level) -> tuple[_Rule, ...]:
     """The rules of one file and level; a heading says level, category and name."""
-    rules = []
+    found = []
     for heading in lexicon.headings(name):
         strength, _, rest = heading.partition(" ")
-        category, _, title = rest.partition(" ")
         if strength.upper() == level.name:
-            tests = ((pieces, re.compile(row, re.IGNORECASE)) for pieces, row in lexicon.tests(name, heading))
-            rules.append(_Rule(level, category, title, tuple(tests)))
-    return tuple(rules)
+            category, _, title = rest.partition(" ")
+            for pieces, row in lexicon.tests(name, heading):
+                found.append(_Rule(category, title, pieces or ("",), re.compile(row, re.IGNORECASE)))
+    return tuple(found)
