@@ -11,16 +11,15 @@ import re
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from functools import cache
-from typing import Any, Final
+from typing import Final
 
 from engram.text import dates_chinese, dates_chinese_ranges, dates_english, dates_english_ranges, dates_times
 from engram.text.clocks import hours_of_day, likely, on_day, part_of_day
 from engram.text.dates_rewrite import rewritten
 from engram.text.dates_rules import GAP, Scene, Token, reduced
-from engram.text.dates_tokens import chinese_vocabulary, tokens, vocabulary
-from engram.text.holidays import holiday_names
+from engram.text.dates_tokens import chinese_vocabulary, holiday_words, tokens, vocabulary
 from engram.text.lexicon import parts, words_of
-from engram.text.partials import Partial
+from engram.text.scripts import HAN
 from engram.text.when import Grain, Kind, Prefer, Span, When
 
 
@@ -57,87 +56,28 @@ def resolved(text: str, now: datetime, *, prefer: Prefer = "near") -> str:
 
 
 _DIGIT = re.compile(r"\d")
-_FUNCTION: Final = frozenset(
-    [
-        "the",
-        "a",
-        "of",
-        "in",
-        "on",
-        "at",
-        "to",
-        "from",
-        "between",
-        "and",
-        "or",
-        "after",
-        "before",
-        "by",
-        "any",
-        "all",
-        "other",
-        "half",
-        "ish",
-        "more",
-        "less",
-        "than",
-        "rest",
-        "number",
-        "scale",
-        "no",
-        "back",
-        "time",
-        "right",
-        "dash",
-        "comma",
-        "slash",
-        "open",
-        "shut",
-        "as",
-        "lesser",
-        "greater",
-        "equal",
-        "decimal",
-        "vague",
-        "edge",
-        "edgenoun",
-        "shift",
-        "past",
-        "meridiem",
-        "later",
-        "earlier",
-        "starting",
-        "ending",
-        "calendar",
-        "de",
-        "ge",
-        "di",
-        "qian",
-        "hou",
-        "ago",
-        "plus",
-        "among",
-        "until",
-        "first",
-        "firstlast",
-        "back",
-        "fen",
-        "ke",
-        "zheng",
-    ]
-)
+_HAN = re.compile(f"[{HAN}]")
+_AGE = re.compile(r"[ -]olds?\b|岁")
+
+
+@cache
+def _categories(under: str) -> frozenset[str]:
+    """Categories by what they do in a sentence."""
+    return frozenset(name for row in parts("dates_ties")[under] for name in row.split())
 
 
 @cache
 def _triggers() -> frozenset[str]:
-    weak = {"ish", "half"} | _FUNCTION
+    weak = _categories("ties")
     found = {word for word, (category, _) in vocabulary().items() if category not in weak}
-    return frozenset(found | {re.split(r"[\s'-]", name)[0].rstrip(".") for name in holiday_names()})
+    return frozenset(found | holiday_words().keys() | {"thousand", "nineteen", "twenty"})
 
 
 @cache
 def _chinese_signs() -> re.Pattern[str]:
-    strong = {word[0] for word, (category, _) in chinese_vocabulary().items() if category not in _FUNCTION}
+    strong = {
+        word[0] for word, (category, _) in chinese_vocabulary().items() if category not in _categories("ties")
+    }
     return re.compile(rf"\d|[{''.join(sorted(strong))}]")
 
 
@@ -149,7 +89,9 @@ def _segments(found: list[Token], scene: Scene) -> Iterator[list[Token]]:
             segment.append(token)
             continue
         kept = list(_without_lookalikes(segment, scene.text))
-        yield from (run for run in _runs(kept) if any(each.category not in _FUNCTION for each in run))
+        yield from (
+            run for run in _runs(kept) if any(each.category not in _categories("ties") for each in run)
+        )
         segment = []
 
 
@@ -167,45 +109,22 @@ def _runs(found: list[Token]) -> Iterator[list[Token]]:
 def _without_lookalikes(segment: list[Token], text: str) -> Iterator[Token]:
     """The same tokens, but "may", "march" or "sat" are gaps when nothing near them speaks of time."""
     for place, token in enumerate(segment):
-        word = text[token.start : token.end]
-        if token.category in {"month", "weekday", "season"} and word.lower() in _wary():
-            near = {each.category for each in segment[max(place - 2, 0) : place]}
-            behind = {each.category for each in segment[place + 1 : place + 3]}
-            if not (near & _COMPANY or behind & _FOLLOWERS or word == text.strip(" .?!")):
+        if token.category in _NAMES and text[token.start : token.end].lower() in _wary():
+            before, after = segment[max(place - 2, 0) : place], segment[place + 1 : place + 3]
+            alone = len(text.strip(" .?!")) == token.end - token.start
+            if not alone and not _in_company(token, before, after):
                 yield Token(GAP, token.start, token.end)
                 continue
         yield token
 
 
-_COMPANY: Final = frozenset(
-    [
-        "in",
-        "on",
-        "of",
-        "since",
-        "to",
-        "from",
-        "by",
-        "after",
-        "before",
-        "shift",
-        "past",
-        "every",
-        "between",
-        "edge",
-        "edgenoun",
-        "number",
-        "ordinal",
-        "year",
-        "weekday",
-        "dash",
-        "slash",
-        "open",
-        "month",
-        "date",
-    ]
-)
-_FOLLOWERS: Final = frozenset(["number", "ordinal", "year", "clock", "part", "weekday"])
+def _in_company(token: Token, before: list[Token], after: list[Token]) -> bool:
+    name = "a weekday" if token.category == "weekday" else "a name"
+    near = {each.category for each in before} & _categories(f"before {name}")
+    return bool(near or {each.category for each in after} & _categories(f"after {name}"))
+
+
+_NAMES: Final = frozenset({"month", "weekday", "season"})
 
 
 @cache
@@ -214,7 +133,7 @@ def _wary() -> frozenset[str]:
 
 
 def _read(segment: list[Token], scene: Scene) -> list[Token]:
-    if scene.text[segment[0].start : segment[-1].end].isascii():
+    if not _HAN.search(scene.text, segment[0].start, segment[-1].end):
         tables = (dates_times.rules(), dates_english.rules(), dates_english_ranges.rules())
     else:
         tables = (dates_chinese_ranges.times(), dates_chinese.rules(), dates_chinese_ranges.rules())
@@ -234,8 +153,8 @@ def _when(token: Token, scene: Scene, now: datetime) -> When | None:
     zone = now.tzinfo
     first = span.first.replace(tzinfo=zone) if span.first else None
     last = span.last.replace(tzinfo=zone) if span.last else None
-    start, end = _trimmed(token, scene.text)
-    return When(scene.text[start:end], start, end, first, last, span.grain, span.certain, kind == "set", kind)
+    said = scene.text[token.start : token.end]
+    return When(said, token.start, token.end, first, last, span.grain, span.certain, kind == "set", kind)
 
 
 def _meant(token: Token, scene: Scene) -> tuple[Span, Kind] | None:
@@ -244,26 +163,15 @@ def _meant(token: Token, scene: Scene) -> tuple[Span, Kind] | None:
         case "date" | "moment" | "range":
             span = scene.span(value)
             long = not (span.first and span.last and span.last - span.first <= timedelta(days=1))
-            return Span(
-                span.first, span.last, span.grain, span.certain and _clear(value)
-            ), "range" if long else "date"
+            return span, "range" if long else "date"
         case "clock":
             return on_day(scene.now, likely(value)), "time"
         case "hours":
             return hours_of_day(scene.now, value), "time"
         case "part":
             return part_of_day(scene.now, value), "time"
-        case "length":
+        case "length" if not _AGE.match(scene.text, token.end):
             return Span(None, None, value.unit, value.certain), "duration"
         case "set":
             return Span(None, None, Grain.DAY), "set"
     return None
-
-
-def _clear(value: Any) -> bool:
-    """Whether a partial date leaves little to choose: a bare weekday or day of the month leaves a lot."""
-    return not isinstance(value, Partial) or value.whole or (value.weekday is None and value.day is None)
-
-
-def _trimmed(token: Token, text: str) -> tuple[int, int]:
-    return token.start, token.end

@@ -116,8 +116,23 @@ def _sum(match: Match) -> Built:
     return None if one.more else ("length", replace(one, more=other))
 
 
+def _quarter(match: Match) -> Built:
+    date = match.one("date")
+    if match.one("unit") not in {Grain.QUARTER, None}:
+        return None
+    year = match.scene.span(date).first.year if date else match.scene.now.year  # type: ignore[union-attr]
+    return "date", quarter_span(year, match.one("number", "quarter"))
+
+
+def _nth(match: Match) -> Built:
+    whole = match.scene.span(match.one("date"))
+    return counted_of(whole, match.one("number"), Length(1, _unit(match)))
+
+
 _UNIT = "[unit nian yue zhou tian]"
 _LENGTHS = (
+    ("date de? di number ge? [unit nian yue zhou tian]", _nth),
+    ("date? de? di? number unit", _quarter),
     (f"[number vague] ge? half? ge? {_UNIT} half?", _length),
     (f"half ge? {_UNIT}", _length),
     ("number ge? halfyear", _length),
@@ -242,19 +257,6 @@ _RELATIVE = (
 # Parts of longer spans, and days counted from others
 
 
-def _quarter(match: Match) -> Built:
-    date = match.one("date")
-    if match.one("unit") not in {Grain.QUARTER, None}:
-        return None
-    year = match.scene.span(date).first.year if date else match.scene.now.year  # type: ignore[union-attr]
-    return "date", quarter_span(year, match.one("number", "quarter"))
-
-
-def _nth(match: Match) -> Built:
-    whole = match.scene.span(match.one("date"))
-    return counted_of(whole, match.one("number"), Length(1, _unit(match)))
-
-
 def _first_few(match: Match) -> Built:
     whole = match.scene.span(match.one("date"))
     return counted_of(whole, match.one("firstlast") or 1, match.one("length"))
@@ -295,6 +297,8 @@ def _sign(match: Match) -> int:
 def _rolling(match: Match) -> Built:
     """过去十年, 未来三天, 之后5分钟."""
     by, length, now = _sign(match), match.one("length"), match.scene.now
+    if match.one("lately") == 1:
+        return None
     if length.unit in _HOURS:
         ends = sorted([now, moved(now, length, by)])
     else:
@@ -304,9 +308,7 @@ def _rolling(match: Match) -> Built:
 
 
 _COUNTED = (
-    ("date? de? di? number unit", _quarter),
     ("date de? quarter", _quarter),
-    (f"date de? di number ge? {_UNIT}", _nth),
     ("date de? [firstlast qian] length", _first_few),
     ("date? de? edge", _portion),
     ("length [ago qian later hou]", _counted),

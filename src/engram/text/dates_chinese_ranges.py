@@ -78,6 +78,14 @@ def _lately(match: Match) -> Built:
     return "range", Span(ends[0], ends[1], Grain.MONTH, certain=False)
 
 
+def _since(match: Match) -> Built:
+    """从明天: from then on; but hours that are told with both ends stay what they are."""
+    moment = match.one("moment")
+    if moment and moment.last - moment.first > timedelta(minutes=1):
+        return "moment", moment
+    return since(match)
+
+
 def _set(match: Match) -> Built:
     return "set", None
 
@@ -102,7 +110,7 @@ _RANGES = (
     (f"from? [number year] [to dash] {_END} among?", between),
 )
 _LATE = (
-    (f"from {_ANY} [later hou]?", since),
+    (f"from {_ANY} [later hou]?", _since),
     (f"until {_ANY}", until),
     (f"{_ANY} [ago qian]", before),
     (f"{_ANY} [later hou]", after),

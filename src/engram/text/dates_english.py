@@ -18,8 +18,11 @@ from engram.text.calendars import (
     week_of_year,
     year_span,
 )
+from engram.text.clocks import part_of_day
+from engram.text.dates_joining import joined
 from engram.text.dates_portions import counted_of, portion
 from engram.text.dates_rules import Built, Match, Rule, table
+from engram.text.dates_times import has_noun
 from engram.text.dates_tokens import full_year
 from engram.text.partials import Partial
 from engram.text.when import Grain, Length, Span
@@ -67,8 +70,16 @@ def _and_half(match: Match) -> Built:
     units = match.all("unit")
     count = match.one("number") or 0
     if match.has("half"):
-        return "length", Length(count + 0.5, units[0])
+        halved = None if count else _HALVES.get(units[0])
+        return "length", halved or Length(count + 0.5, units[0])
     return ("length", Length(count + 0.25, units[1])) if units[0] is Grain.QUARTER else None
+
+
+_HALVES = {
+    Grain.YEAR: Length(6, Grain.MONTH),
+    Grain.DAY: Length(12, Grain.HOUR),
+    Grain.HOUR: Length(30, Grain.MINUTE),
+}
 
 
 def _fortnights(match: Match) -> Built:
@@ -97,7 +108,8 @@ _LENGTHS = (
     ("a unit", _length),
     ("[number a] fortnight", _fortnights),
     ("number nights", _nights),
-    ("length and? length", _sum),
+    ("(?<![shift past]) length and? length", _sum),
+    ("(?<=[shift past]) length and? length(?! [ago later])", _sum),
 )
 
 
@@ -109,6 +121,8 @@ def _day_month(match: Match) -> Built:
     days, years = match.all("number", "ordinal"), match.all("year")
     month, day = match.one("month"), days[0]
     year = years[0] if years else None
+    if len(days) == 3 and not 15 <= days[1] <= 20:
+        return None
     if year is None and len(days) == 3 and 15 <= days[1] <= 20 and days[2] < 100:  # nineteen eighty six
         year = days[1] * 100 + days[2]
     elif year is None and len(days) == 2:  # 5-Aug-16
@@ -175,7 +189,8 @@ def _weekday_day(match: Match) -> Built:
     """Friday 7/6, Friday the 13th, Monday 21: the weekday helps to choose the month."""
     weekday, date, day = match.one("weekday"), match.one("date"), match.one("ordinal", "number")
     if isinstance(date, Partial) and date.day:
-        return "date", replace(date, weekday=weekday)
+        near = match.scene.now.year if match.has("shift") and date.year is None else date.year
+        return "date", replace(date, weekday=weekday, year=near)
     if (date is None and match.has("ordinal")) or (day or 0) > 12:
         return ("date", Partial(day=day, weekday=weekday)) if day <= 31 else None
     return None
@@ -189,9 +204,29 @@ def _weekday_figures(match: Match) -> Built:
     fits = any(
         day_span(y, month, day).first.weekday() == match.one("weekday") for y in (year - 1, year, year + 1)
     )  # type: ignore[union-attr]
-    if not fits and (not decimal or not match.has("shift")):
+    hours_too = not decimal and (month < day or month == 12)
+    if hours_too or (not fits and not (decimal and match.has("shift"))):
         return None
-    return "date", Partial(month=month, day=day, weekday=match.one("weekday"))
+    year_said = match.scene.now.year if match.has("shift") else None
+    return "date", Partial(year_said, month, day, weekday=match.one("weekday"))
+
+
+def _weekday_aside(match: Match) -> Built:
+    return "date", match.one("date")
+
+
+def _year(match: Match) -> Built:
+    return "date", Partial(year=match.one("year"))
+
+
+def _year_alone(match: Match) -> Built:
+    """A year without a word before it, unless it counts something: 2000 people."""
+    year = match.one("year")
+    return None if not 1900 <= year < 2100 or has_noun(match.rest) else ("date", Partial(year=year))
+
+
+def _current(match: Match) -> Built:
+    return ("date", unit_span(match.scene.now, Grain.DAY)) if match.one("shift") == 0 else None
 
 
 def _bracketed(match: Match) -> Built:
@@ -228,6 +263,17 @@ _DAYS = (
 # Days told from today
 
 
+def _later_shift(match: Match) -> Built:
+    """This coming Saturday, this past week."""
+    return "shift", match.all("shift", "past")[-1]
+
+
+def _counted_ago(match: Match) -> Built:
+    """A week ago yesterday."""
+    day = unit_span(match.scene.now, Grain.DAY, match.one("day")).first
+    return _from(match, day, -1)
+
+
 def _today(match: Match) -> Built:
     return "date", unit_span(match.scene.now, Grain.DAY, match.one("day"))
 
@@ -243,6 +289,24 @@ def _beside(match: Match) -> Built:
     return ("date", unit_span(match.scene.now, unit, 2 * step)) if shift == step else None
 
 
+def _beside_part(match: Match) -> Built:
+    """The night before last."""
+    step = 1 if match.has("after") else -1
+    day = unit_span(match.scene.now, Grain.DAY, 2 * step).first
+    return ("moment", part_of_day(day, match.one("part"))) if day and match.one("shift") == step else None
+
+
+def _beside_date(match: Match) -> Built:
+    """The day after Thanksgiving, the week before Christmas."""
+    date = match.one("holiday", "date")
+    start, unit = match.scene.span(date).first, match.one("unit")
+    by = 1 if match.has("after") else -1
+    return ("date", unit_span(start, unit, by)) if start and unit in _CALENDAR else None
+
+
+_CALENDAR = frozenset({Grain.DAY, Grain.WEEK, Grain.WEEKEND, Grain.MONTH, Grain.YEAR})
+
+
 def _shifted(match: Match) -> Built:
     """This week, last month, next hour."""
     by, unit, now = match.one("shift", "past"), match.one("unit"), match.scene.now
@@ -250,11 +314,16 @@ def _shifted(match: Match) -> Built:
         return _rolling(match, Length(2, Grain.WEEK))
     if unit in {Grain.HOUR, Grain.MINUTE, Grain.SECOND}:
         return _rolling(match, Length(1, unit)) if by else None
-    return "date", unit_span(now, unit, by)
+    told = match.words.startswith("the ") and (unit is Grain.DAY or "following" in match.words)
+    return "date", replace(
+        unit_span(now, unit, by), certain=not told
+    )  # "the next day" is told from another day
 
 
 def _counted(match: Match) -> Built:
     """The last 3 months, the next two quarters, 2 upcoming weeks."""
+    if match.has("number") and not match.words.endswith("s"):
+        return None  # "only 3 next week"
     return _rolling(match, match.one("length") or Length(match.one("number"), match.one("unit")))
 
 
@@ -310,6 +379,12 @@ def _in_week(match: Match) -> Built:
     return "date", unit_span(week.first + timedelta(days=match.one("weekday")), Grain.DAY)
 
 
+def _in_week_timed(match: Match) -> Built:
+    """Wednesday evening next week."""
+    day = _in_week(match)
+    return joined(match.but(date=day[1])) if day else None
+
+
 def _day_of(match: Match) -> Built:
     """The 21st of this month."""
     month = match.scene.span(match.one("date"))
@@ -319,21 +394,29 @@ def _day_of(match: Match) -> Built:
 
 
 _RELATIVE = (
+    ("shift [shift past]", _later_shift),
+    ("length ago day", _counted_ago),
     ("the? unit [before after] day", _beside),
+    ("the part [before after] shift", _beside_part),
     ("the? unit [before after] shift", _beside),
     ("day", _today),
-    ("the? [shift past] length", _counted),
+    ("the? [shift past] length(?! [of in] the? [date year month shift unit])", _counted),
     ("the? number shift unit", _counted),
-    ("the? [shift past] calendar? [unit fortnight]", _shifted),
+    ("the? [shift past] calendar? [unit fortnight](?! of the? [date year month])", _shifted),
     (f"{_OF} weeknumber {_OF} date", _week_number),
     ("weeknumber", _week_number),
     ("the? [shift past] weekday comma? the? date", _weekday_day),
-    ("the? [shift past] weekday", _shifted_weekday),
+    ("the? [shift past] weekday(?! [of in] the? [date month unit year])", _shifted_weekday),
     ("[shift past] [month season holiday date]", _shifted_name),
     ("weekday [of in on comma dash]* the? date", _in_week),
+    ("weekday at? [part clock hours] [of in on comma]* the? date", _in_week_timed),
     ("date [of in on comma dash]* weekday", _in_week),
     (f"the? {_DAY} {_OF} date", _day_of),
-    ("date open [date weekday] shut", _bracketed),
+    ("date open date shut", _bracketed),
+    ("date open weekday shut", _weekday_aside),
+    ("(?<=[in of since from to before after by between edge edgenoun]) year", _year),
+    ("year", _year_alone),
+    ("shift datum", _current),
 )
 
 
@@ -370,8 +453,44 @@ def _portion(match: Match) -> Built:
         return None
     edge = match.one("edge", "edgenoun")
     if edge is None:
-        edge = "rest" if match.has("rest") else "late" if match.has("later") else "early"
+        edge = "rest" if match.has("rest") else "later" if match.has("later") else "earlier"
     return "date", portion(whole, edge, match.scene.now)
+
+
+def _holiday_weekend(match: Match) -> Built:
+    """Labor Day weekend reaches from Saturday to the holiday, that of Thanksgiving from the holiday to Sunday."""
+    named = match.one("holiday", "date")
+    if match.one("unit") is not Grain.WEEKEND or not isinstance(named, Partial) or not named.holiday:
+        return None
+    day = match.scene.span(named)
+    if day.first is None or day.last is None:
+        return None
+    weekend = unit_span(day.first - timedelta(days=3), Grain.WEEKEND)
+    if weekend.first is None or weekend.last is None:
+        return None
+    return "range", Span(min(day.first, weekend.first), max(day.last, weekend.last), Grain.WEEKEND)
+
+
+def _the_weekend(match: Match) -> Built:
+    if match.one("unit") is not Grain.WEEKEND:
+        return None
+    return "date", replace(unit_span(match.scene.now, Grain.WEEKEND), certain=False)
+
+
+def _nth_timed(match: Match) -> Built:
+    """The first Monday 1pm to 3pm of next month."""
+    day = nth_weekday(_whole(match), match.one("ordinal", "shift"), match.one("weekday"))
+    return joined(match.but(date=day))
+
+
+def _half(match: Match) -> Built:
+    """The first half of 2022."""
+    whole, number = _whole(match), match.one("ordinal")
+    if whole.first is None or number not in {1, 2}:
+        return None
+    if whole.grain is Grain.YEAR:
+        return "date", half_span(whole.first.year, number)
+    return "date", portion(whole, "earlier" if number == 1 else "later", whole.first)
 
 
 def _ago(match: Match) -> Built:
@@ -447,7 +566,7 @@ def _plain_weekday(match: Match) -> Built:
 
 
 def _whole_of(pattern: str) -> str:
-    return f"{pattern} the? [date month unit]"
+    return f"{pattern} the? [date month unit holiday]"
 
 
 _FROM = "[date month weekday holiday now]"
@@ -455,10 +574,16 @@ _COUNTED = (
     (_whole_of("the? [ordinal shift] weekday [of in]"), _nth),
     (_whole_of("the? [ordinal shift] unit [of in]"), _nth),
     (_whole_of("the? [ordinal shift] length [of in]"), _first_few),
+    (_whole_of("the? ordinal half of"), _half),
+    ("the unit [before after] [holiday date]", _beside_date),
     (_whole_of("the? edgenoun of?"), _portion),
     (_whole_of("the? rest of?"), _portion),
     ("edge dash? in? the? [date month]", _portion),
     ("[later earlier] date", _portion),
+    ("[holiday date] unit", _holiday_weekend),
+    ("the? unit of [holiday date]", _holiday_weekend),
+    ("the? [ordinal shift] weekday [clock hours part] [of in] the? [date month unit]", _nth_timed),
+    ("the? unit", _the_weekend),
     ("[more less] than length ago", _ago),
     ("length ago", _ago),
     ("length back", _ago),

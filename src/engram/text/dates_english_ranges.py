@@ -9,7 +9,7 @@ from functools import cache
 from engram.text.calendars import unit_span
 from engram.text.clocks import Clock, part_of_day
 from engram.text.dates_joining import after, before, between, joined, narrowed_moment, since, until
-from engram.text.dates_rules import Built, Match, Rule, table
+from engram.text.dates_rules import PAIR, Built, Match, Rule, table
 from engram.text.dates_times import has_noun, narrowed, narrowed_hours
 from engram.text.partials import Partial
 from engram.text.when import Grain, Span
@@ -23,7 +23,7 @@ def rules() -> tuple[Rule, ...]:
 
 def _now(match: Match) -> Built:
     now = match.scene.now
-    if match.has("present") and not match.has("at"):
+    if match.one("unit") not in {None, Grain.MINUTE} or match.one("shift"):
         return None
     return "moment", Span(now, now + timedelta(seconds=1), Grain.SECOND)
 
@@ -50,32 +50,19 @@ def _shifted_part(match: Match) -> Built:
     return ("moment", part_of_day(day, match.one("part"))) if day else None
 
 
-def _day_alone(match: Match) -> Built:
-    """On the 18th, the 18th: a day of the month, unless it counts something."""
+def _day(match: Match) -> Built:
+    """On the 18th: a day of the month, unless it counts something."""
     day = match.one("ordinal", "number")
-    if not 1 <= day <= 31 or has_noun(match.rest):
-        return None
-    if match.has("ordinal") and not any(letter.isdigit() for letter in match.words) and not match.has("on"):
-        return None
-    return "date", Partial(day=day)
+    return None if not 1 <= day <= 31 or has_noun(match.rest) else ("date", Partial(day=day))
 
 
-def _year_alone(match: Match) -> Built:
-    year = match.one("year")
-    held = any(
-        match.has(word) for word in ("in", "of", "since", "from", "to", "before", "after", "by", "between")
-    )
-    if not held and (not 1900 <= year < 2100 or has_noun(match.rest)):
-        return None
-    return "date", Partial(year=year)
+def _day_alone(match: Match) -> Built:
+    """The 18th in figures; "the first" may be the first of anything."""
+    return _day(match) if any(letter.isdigit() for letter in match.words) else None
 
 
 def _part(match: Match) -> Built:
     return "part", match.one("part")
-
-
-def _reordered(match: Match) -> Built:
-    return joined(match)
 
 
 def _set(match: Match) -> Built:
@@ -87,14 +74,17 @@ def _hour_beside(match: Match) -> Built:
     hour, minute = match.all("number")
     if hour > 24 or not 10 <= minute < 60:
         return None
-    return joined(_with(match, Clock(hour, minute)))
+    return joined(match.but(clock=Clock(hour, minute)))
 
 
-def _with(match: Match, clock: Clock) -> Match:
-    from engram.text.dates_rules import Token
-
-    date = match.one("date")
-    return Match([Token("date", 0, 0, date), Token("clock", 0, 0, clock)], match.scene)
+def _bounded_clock(match: Match) -> Built:
+    """Tomorrow before 5pm, 3 pm or later on Monday."""
+    built = joined(match)
+    if built is None:
+        return None
+    moment = match.but(moment=built[1], date=None)
+    late = any(map(match.has, ("after", "since"))) or (match.has("later") and not match.has("no"))
+    return since(moment) if late else before(moment)
 
 
 def _soon(match: Match) -> Built:
@@ -108,23 +98,37 @@ def _to_date(match: Match) -> Built:
     return "range", Span(None, now, Grain.DAY)
 
 
-def _portion_since(match: Match) -> Built:
-    return since(match)
-
-
 def _two_days(match: Match) -> Built:
     """18 and 19 June: the first is a day of that month too."""
     date, day = match.one("date"), match.one("number", "ordinal")
-    if not isinstance(date, Partial) or not date.day or not 1 <= day <= 31 or date.day <= day:
+    if not isinstance(date, Partial) or not date.month or not date.day or not 1 <= day < date.day:
         return None
-    one, other = match.scene.span(replace(date, day=day)), match.scene.span(date)
-    return "range", Span(one.first, other.last, Grain.DAY)
+    return PAIR, (("date", replace(date, day=day)), ("date", date))
+
+
+def _until_now(match: Match) -> Built:
+    """From March to date."""
+    date = match.one("date", "moment")
+    scene = replace(match.scene, prefer="past")
+    first, now = scene.span(date).first, match.scene.now
+    return "range", Span(first, now, Grain.DAY)
+
+
+def _starting(match: Match) -> Built:
+    """Starting tomorrow, beginning on 7 May; "start in May" tells when something starts, not how long it lasts."""
+    return since(match) if match.has("starting") or match.words.startswith("beginning") else None
+
+
+def _as_edge(match: Match) -> Built:
+    return until(match) if match.one("edge") == "late" else since(match)
 
 
 _ON = "[on of in comma at]*"
 _SMALL = (
+    ("(?<!between)(?<!from) [number ordinal] [and or] date", _two_days),
     ("right? now", _now),
-    ("at the? present time?", _now),
+    ("at the? [present unit] time?", _now),
+    ("at shift time", _now),
     ("the? closing", _closing),
     ("shift part", _shifted_part),
     ("tonight", _tonight),
@@ -132,28 +136,31 @@ _SMALL = (
     ("clock [in at of on]* the? part", narrowed),
     ("part [at comma]? clock", narrowed),
     ("hours [in at of]* the? part", narrowed_hours),
-    ("on the? ordinal", _day_alone),
-    ("on the number", _day_alone),
+    ("(?<=[on by since to before after from]) the? ordinal", _day),
+    ("(?<=on) the number", _day),
     ("the ordinal", _day_alone),
-    ("year", _year_alone),
 )
 _TIMED = (
     ("set [on in at comma]* [clock hours part]", _set),
     ("[clock hours part] set", _set),
     ("set [and comma] [date weekday] [on in at comma]* [clock hours part]", _set),
-    ("date [from between at] number [to dash and] number", _set),
     (f"date {_ON} [clock hours part]", joined),
+    ("date dash clock", joined),
+    (f"date {_ON} [before after since by to] at? clock", _bounded_clock),
+    (f"date {_ON} no later than at? clock", _bounded_clock),
+    (f"[before after since by to] at? clock {_ON} date", _bounded_clock),
+    (f"clock [or and] [later earlier] {_ON} date", _bounded_clock),
     ("date number number", _hour_beside),
     (f"[clock hours] {_ON} the? date", joined),
     (f"part {_ON} date", joined),
     (f"moment {_ON} [clock hours]", narrowed_moment),
     (f"[clock hours] {_ON} moment", narrowed_moment),
-    ("date [of in on]* date", _set),
 )
 _END = "[date moment clock]"
 _RANGES = (
     (f"[from between]? the? {_END} [to dash] the? [date moment clock number ordinal now]", between),
-    (f"[from between] the? {_END} and the? [date moment clock number ordinal now]", between),
+    (f"between the? {_END} and the? [date moment clock number ordinal now]", between),
+    (f"from? the? {_END} to datum", _until_now),
     ("[from between] the? [number ordinal] [to dash and] the? date", between),
     ("[number ordinal] [to dash] the? date", between),
     ("to datum", _to_date),
@@ -161,14 +168,15 @@ _RANGES = (
 )
 _OPEN = (
     ("since the? [date moment range]", since),
-    ("starting [on from in at]? the? [date moment]", since),
+    ("[starting edgenoun] [on from in at]? the? [date moment]", _starting),
     ("from the? [date moment] on", since),
     ("[date moment] [or and] later", since),
+    ("no later than the? [date moment]", until),
+    ("as edge as [date moment]", _as_edge),
     ("later than the? [date moment]", after),
     ("after the? [date moment]", after),
-    ("no later than the? [date moment]", until),
     ("[date moment] [or and] earlier", until),
-    ("[before] the? [date moment range]", before),
+    ("before at? the? [date moment range]", before),
     ("earlier than the? [date moment]", before),
-    ("[by to] the? [date moment]", until),
+    ("[by to] at? the? [date moment]", until),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -58,6 +59,7 @@ def between(match: Match) -> Built:
     return "range", Span(start.first, _last(end), end.grain, start.certain and end.certain)
 
 
+_FIRST_YEAR = 1000
 _ENDS = ("date", "moment", "clock", "number", "ordinal", "year", "now")
 
 
@@ -68,13 +70,15 @@ def _last(end: Span) -> datetime | None:
 def _year_shared(one: Any, other: Any) -> tuple[Any, Any]:
     """May to October 2020, 4 and 6 March: what the second says holds for the first."""
     if isinstance(one, int) and isinstance(other, Partial) and other.day:
-        one = Partial(other.year, other.month, one)
-    elif isinstance(one, int) and isinstance(other, Partial) and other.month is None:
+        one = Partial(other.year, other.month, one) if one < other.day else Partial(day=one)
+    elif isinstance(one, int) and isinstance(other, Partial) and other.month is None and one >= _FIRST_YEAR:
         one = Partial(year=one)  # 1995 – 1997年
     elif isinstance(other, int) and isinstance(one, Partial) and one.day:
         other = Partial(day=other)
     if not (isinstance(one, Partial) and isinstance(other, Partial)):
         return one, other
+    if one.month is None and one.day and one.weekday is None and other.month and one.day < (other.day or 0):
+        one = replace(one, month=other.month, year=other.year)
     if one.year is None and other.year and one.month and other.month:
         later = (one.month, one.day or 1) > (other.month, other.day or 31)
         one = replace(one, year=other.year - 1 if later else other.year)
@@ -96,6 +100,10 @@ def _pair(scene: Scene, one: Any, other: Any) -> tuple[Span, Span] | None:
         for end in [_after(scene, start, other)]
         if end and start.first and end.last
     ]
+    if isinstance(other, Span):
+        options = [pair for pair in options if pair[0].first and other.last and pair[0].first < other.last][
+            -1:
+        ]
     best = chosen([Span(start.first, end.last, end.grain) for start, end in options], scene.now, scene.prefer)
     return next(((s, e) for s, e in options if best and (s.first, e.last) == (best.first, best.last)), None)
 
@@ -133,8 +141,10 @@ def after(match: Match) -> Built:
 
 
 def before(match: Match) -> Built:
-    """Until its start."""
+    """Until its start; before the end of May, until that end."""
     span = _bounded(match)
+    if re.search(r"\b(?:end|close)\b", match.words):
+        return "range", Span(None, span.last, span.grain, span.certain)
     return "range", Span(None, span.first, span.grain, span.certain)
 
 
@@ -146,4 +156,4 @@ def until(match: Match) -> Built:
 
 
 def _bounded(match: Match) -> Span:
-    return match.scene.span(match.one("date", "moment", "range"))
+    return match.scene.span(match.one("moment") or match.one("date", "range"))

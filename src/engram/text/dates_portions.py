@@ -22,8 +22,17 @@ def portion(whole: Span, edge: str, now: datetime) -> Span:
         raise ValueError("an open span has no parts")
     if edge == "rest":
         return Span(max(midnight(now), whole.first), whole.last, whole.grain)
+    if edge in {"earlier", "later"}:
+        return _half(whole.first, whole.last, whole.grain, now, edge)
     first, last = _cuts(whole.first, whole.last, whole.grain)[edge]
     return Span(first, last, whole.grain)
+
+
+def _half(first: datetime, last: datetime, grain: Grain, now: datetime, edge: str) -> Span:
+    """The earlier half, or what is left of the later one."""
+    middle = moved(first, Length(6, Grain.MONTH)) if grain is Grain.YEAR else first + (last - first) // 2
+    middle = now if grain is Grain.DAY else midnight(middle)
+    return Span(first, middle, grain) if edge == "earlier" else Span(max(middle, midnight(now)), last, grain)
 
 
 def _cuts(first: datetime, last: datetime, grain: Grain) -> dict[str, tuple[datetime, datetime]]:

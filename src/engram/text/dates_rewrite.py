@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from engram.text.dates_tokens import chinese_vocabulary, vocabulary
+from engram.text.scripts import HAN
 from engram.text.when import Grain, When
 
 Reader = Callable[[str], list[When]]
@@ -33,6 +34,7 @@ _RELATIVE: Final = frozenset(
     ]
 )
 _SHORT: Final = frozenset({Grain.SECOND, Grain.MINUTE, Grain.HOUR})
+_HAN = re.compile(f"[{HAN}]")
 _WORD = re.compile(r"[A-Za-z]+")
 _BOUND = re.compile(r"(?i)^(?:since|until|till|til|by|before|after|from|no later than)\s+(?:around\s+)?")
 _DAY_WORDS = re.compile(
@@ -57,7 +59,7 @@ def rewritten(text: str, found: Iterable[When], read: Reader) -> str:
 def _written(text: str, when: When, read: Reader) -> str | None:
     if when.kind not in {"date", "range"} or not when.certain or not is_relative(when.text):
         return None
-    if not when.text.isascii():
+    if _HAN.search(when.text):
         return _chinese(when)
     bound = _BOUND.match(when.text)
     if bound and (when.first is None or when.last is None):
@@ -73,7 +75,7 @@ def is_relative(written: str) -> bool:
     >>> is_relative("last week"), is_relative("in two days"), is_relative("7 May 2023"), is_relative("前天")
     (True, True, False, True)
     """
-    if not written.isascii():
+    if _HAN.search(written):
         words = (word for word, (category, _) in chinese_vocabulary().items() if category in _RELATIVE)
         return any(word in written for word in words)
     known = vocabulary()

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -41,7 +41,7 @@ class Scene:
         found = settled(value, self.now, self.prefer) if isinstance(value, Partial) else value
         if found is None:
             raise ValueError("no such date")
-        return found
+        return replace(found, certain=value.whole) if isinstance(value, Partial) else found
 
 
 class Match:
@@ -65,6 +65,11 @@ class Match:
         """Whether a token of this category was matched."""
         return any(token.category == category for token in self._tokens)
 
+    def but(self, **values: Any) -> Match:
+        """The same match with the tokens of some categories exchanged for other values."""
+        kept = [token for token in self._tokens if token.category not in values]
+        return Match([*kept, *(Token(name, 0, 0, value) for name, value in values.items())], self.scene)
+
     @property
     def rest(self) -> str:
         """The text after the match."""
@@ -83,10 +88,20 @@ class Match:
 
 Built = tuple[str, Any] | None
 Builder = Callable[[Match], Built]
-Rule = tuple[re.Pattern[str], Builder]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A pattern over categories with its builder; a row without any of one of its `needs` is not tried."""
+
+    expression: re.Pattern[str]
+    builder: Builder
+    needs: tuple[frozenset[str], ...]
+
 
 _CHARACTERS: dict[str, str] = {}
 GAP = "gap"
+PAIR = "pair"
 
 
 def character(category: str) -> str:
@@ -96,7 +111,7 @@ def character(category: str) -> str:
 
 def table(rules: Iterable[tuple[str, Builder]]) -> tuple[Rule, ...]:
     """The rules ready for use."""
-    return tuple((_compiled(pattern), builder) for pattern, builder in rules)
+    return tuple(Rule(_compiled(pattern), builder, _needs(pattern)) for pattern, builder in rules)
 
 
 def _compiled(pattern: str) -> re.Pattern[str]:
@@ -105,25 +120,48 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(written.replace(" ", ""))
 
 
+def _needs(pattern: str) -> tuple[frozenset[str], ...]:
+    """The sets of categories of which each must occur: what is neither optional nor looked around at."""
+    plain = re.sub(r"\(\?[^)]*\)", "", pattern)
+    found = re.findall(r"(\[[a-z ]+\]|[a-z]+)([?*]?)", plain)
+    return tuple(
+        frozenset(character(name) for name in re.findall(r"[a-z]+", names))
+        for names, times in found
+        if not times
+    )
+
+
 def reduced(tokens: list[Token], rules: Iterable[Rule], scene: Scene) -> list[Token]:
     """The tokens after all rules were applied in order."""
     row = "".join([character(token.category) for token in tokens])
-    for expression, builder in rules:
-        found = expression.search(row)
+    here = set(row)
+    for rule in rules:
+        if any(map(here.isdisjoint, rule.needs)):
+            continue
+        found = rule.expression.search(row)
         while found:
-            token = _built(tokens[found.start() : found.end()], builder, scene)
-            if token is None:
-                found = expression.search(row, found.start() + 1)
-                continue
-            tokens = [*tokens[: found.start()], token, *tokens[found.end() :]]
-            row = row[: found.start()] + character(token.category) + row[found.end() :]
-            found = expression.search(row, found.start() + 1)
+            start, end = found.span()
+            made = _built(tokens[start:end], rule.builder, scene)
+            if made:
+                tokens = [*tokens[:start], *made, *tokens[end:]]
+                row = row[:start] + "".join([character(token.category) for token in made]) + row[end:]
+                here = set(row)
+            found = rule.expression.search(row, start + 1)
     return tokens
 
 
-def _built(tokens: list[Token], builder: Builder, scene: Scene) -> Token | None:
+def _built(tokens: list[Token], builder: Builder, scene: Scene) -> list[Token]:
     try:
         built = builder(Match(tokens, scene))
     except (ValueError, OverflowError):  # a day no calendar has: the words mean something else
-        return None
-    return None if built is None else Token(built[0], tokens[0].start, tokens[-1].end, built[1])
+        return []
+    if built is None:
+        return []
+    if built[0] == PAIR:  # the first and the last token each mean something of their own
+        (one, first), (other, last) = built[1]
+        return [
+            replace(tokens[0], category=one, value=first),
+            *tokens[1:-1],
+            replace(tokens[-1], category=other, value=last),
+        ]
+    return [Token(built[0], tokens[0].start, tokens[-1].end, built[1])]

@@ -9,6 +9,7 @@ from engram.text import lexicon
 from engram.text.calendars import moved
 from engram.text.clocks import Clock, hours, in_part, on_day, twelve
 from engram.text.dates_rules import Built, Match, Rule, table
+from engram.text.dates_tokens import vocabulary
 from engram.text.when import Grain
 
 
@@ -116,7 +117,7 @@ def _at(match: Match) -> Built:
 def has_noun(rest: str) -> bool:
     """Whether a text goes on with a word that a number before it would count."""
     word = re.match(r"[ -]?([A-Za-z]+)", rest)
-    return bool(word) and word[1].lower() not in lexicon.words("stop_words")  # type: ignore[index]
+    return word is not None and word[1].lower() not in lexicon.words("stop_words") | vocabulary().keys()
 
 
 def narrowed(match: Match) -> Built:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, Final
 
 from engram.text import lexicon
@@ -22,7 +22,7 @@ _FIGURES = r"""
 | (?P<compact>(?<![\d.])(?:19|20)\d{6}(?![\d.]))
 | (?P<ym>(?<![\d.-])[12]\d{3}[-/](?:1[0-2]|0?[1-9])(?![\d/-]))
 | (?P<my>(?<![\d./])(?:1[0-2]|0?[1-9])/[12]\d{3}(?![\d/]))
-| (?P<md>(?<![\d./])\d{1,2}/\d{1,2}(?![\d/]))
+| (?P<md>(?<![\d./])\d{1,2}/\d{1,2}(?![\d/]|\s+of\b))
 | (?P<clock>(?<![\d:.])\d{1,2}[:：]\d{2}(?:[:：]\d{2}(?:\.\d+)?)?(?![\d:]))
 | (?P<decade>'?(?<![\d])(?:1\d|20)?\d0'?s\b)
 | (?P<ordinal>(?<![\d.])\d{1,3}(?:st|nd|rd|th)\b)
@@ -32,7 +32,7 @@ _FIGURES = r"""
 | (?P<year>(?<![\d.])[12]\d{3}(?!\.?\d))
 | (?P<number>(?<![\d.])\d{1,3}(?!\.?\d))
 | (?P<meridiem>(?<![A-Za-z])[ap]\s?\.?\s?m(?:pm)?(?![A-Za-z])\.?|(?<=\d)[ap](?![A-Za-z])\.?|\.[ap]\.?m\b)
-| (?P<period>(?<![A-Za-z])[qh][1-4](?![\d])|(?<![A-Za-z])w(?:eek|k)?\s?\#?\d{1,2}(?!\d))
+| (?P<period>(?<![A-Za-z])[qh][1-4](?![\d])|(?<![A-Za-z])w(?:eek|k)?\s?\#?\d{1,2}(?!\d|\s?[ap]\.?m|:))
 | (?P<glue>(?<=\d)T(?=\d\d:))
 """
 
@@ -43,9 +43,9 @@ def tokens(text: str, words: frozenset[str]) -> list[Token]:
     end = 0
     for match in _scanner(_holidays_in(words), chinese=not text.isascii()).finditer(text):
         token = _token(match)
-        if token is None:
-            continue
-        if text[end : match.start()].strip():
+        if token.category == "meridiem" and not (found and found[-1].category in _TIMED):
+            token = Token(GAP, token.start, token.end)  # I am
+        if text[end : match.start()].strip() and not _shortened(found, text[end : match.start()]):
             found.append(Token(GAP, end, match.start()))
         found.append(token)
         end = match.end()
@@ -54,7 +54,15 @@ def tokens(text: str, words: frozenset[str]) -> list[Token]:
     return list(_with_numbers(found))
 
 
-@cache
+_TIMED: Final = frozenset({"number", "clock", "decimal", "oclock"})
+
+
+def _shortened(found: list[Token], between: str) -> bool:
+    """Whether what lies between is the dot of a shortened month or weekday: Dec. 31."""
+    return between.strip() == "." and bool(found) and found[-1].category in {"month", "weekday"}
+
+
+@lru_cache(maxsize=1 << 6)
 def _scanner(holidays: tuple[str, ...], *, chinese: bool) -> re.Pattern[str]:
     names = "|".join(re.escape(name) for name in holidays)
     first = rf"(?P<holiday>\b(?:{names})\b(?!'s\s+(?:eve|day))) |" if holidays else ""
@@ -62,28 +70,32 @@ def _scanner(holidays: tuple[str, ...], *, chinese: bool) -> re.Pattern[str]:
     rest = r"|(?P<word>[A-Za-z]+(?:['’]clock)?)|(?P<mark>[-–—~,/()@<>=])"
     if chinese:
         words = sorted(chinese_vocabulary(), key=len, reverse=True)
+        words = [word for word in words if word != "零"]  # part of a number
         starts = "".join(sorted({word[0] for word in words}))
-        known = "|".join(words).replace("前天", "前天(?!气)")
+        known = "|".join(_NOT_BEFORE.get(word, "") + word + _NOT_AFTER.get(word, "") for word in words)
         rest += rf"|(?P<chinese>(?=[{starts}])(?:{known}))|(?P<numeral>[{_NUMERALS}]+)"
     return re.compile(first + _FIGURES.strip() + rest, re.VERBOSE | re.IGNORECASE)
 
 
 def _holidays_in(words: frozenset[str]) -> tuple[str, ...]:
-    """The holidays whose first word occurs, longest first."""
-    found = {name for word in words & _first_words().keys() for name in _first_words()[word]}
+    """The holidays whose words all occur, longest first."""
+    near = (entry for word in words & holiday_words().keys() for entry in holiday_words()[word])
+    found = {name for name, needed in near if needed <= words}
     return tuple(sorted(found, key=lambda name: (-len(name), name)))
 
 
 @cache
-def _first_words() -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+def holiday_words() -> dict[str, list[tuple[str, frozenset[str]]]]:
+    """The most telling word of each holiday, its longest, with the name and all its words."""
+    found: dict[str, list[tuple[str, frozenset[str]]]] = {}
     for name in holiday_names():
         if name.isascii():
-            found.setdefault(re.split(r"[\s'-]", name)[0].rstrip("."), []).append(name)
+            needed = lexicon.words_of(name)
+            found.setdefault(max(needed, key=lambda word: (len(word), word)), []).append((name, needed))
     return found
 
 
-def _token(match: re.Match[str]) -> Token | None:
+def _token(match: re.Match[str]) -> Token:
     kind, written = match.lastgroup or "", match.group()
     if kind == "chinese":
         category, value = chinese_vocabulary()[written]
@@ -201,6 +213,16 @@ def chinese_vocabulary() -> dict[str, tuple[str, Any]]:
     return found
 
 
+# Where words run together, what stands beside one tells that it is none: 十年|中国, 三天|前|天气.
+_NOT_AFTER: Final = {
+    "前天": "(?!气)",
+    "中": "(?![国文心学间午部华])",
+    "初": "(?![中步级恋期衷])",
+    "后": "(?!台|面|来)",
+}
+_NOT_BEFORE: Final = dict.fromkeys(
+    ("年初", "年中", "年底", "年末", "月初", "月中", "月底", "月末"), r"(?<![\d零〇一二两三四五六七八九十])"
+)
 _NUMERALS = "零〇一二两兩三四五六七八九十百千廿"
 _DIGITS: Final = {**dict(zip("零一二三四五六七八九", range(10), strict=True)), "〇": 0, "两": 2, "兩": 2}
 
