@@ -36,6 +36,7 @@ from engram.nouns.conflicts import Conflicts
 from engram.nouns.desk import PAGE_LIMIT, Desk, whole
 from engram.nouns.entities import Entities
 from engram.nouns.facts import Facts
+from engram.nouns.sources import Sources
 from engram.ports import Embedder, Tools, Unit, View
 from engram.recall.pipeline import recall as answer
 from engram.text.tokens import count, is_exact
@@ -367,6 +368,11 @@ class Engram:
     def conflicts(self) -> Conflicts:
         """What contradicts what, and settling it."""
         return Conflicts(self._desk)
+
+    @cached_property
+    def sources(self) -> Sources:
+        """What comes from elsewhere: documents, chats of other services, code, results."""
+        return Sources(self._desk)
 
     @property
     def config(self) -> Config:

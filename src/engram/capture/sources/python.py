@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from engram.capture.sources.symbols import Outline, Symbol
 
 _FIRST = re.compile(r"^(.+?[.!?。])(?=\s|$)", re.DOTALL)
+PURPOSE_LENGTH = 800
+"""Characters of a module's docstring that are kept."""
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -21,7 +23,16 @@ def outline_python(text: str) -> Outline | None:
             tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
-    return Outline("Python", paragraph(ast.get_docstring(tree)), tuple(_imports(tree)), tuple(_symbols(tree)))
+    return Outline("Python", _purpose(tree), tuple(_imports(tree)), tuple(_symbols(tree)))
+
+
+def _purpose(tree: ast.Module) -> str:
+    """The module's docstring as far as it is short: further down it often tells how and why."""
+    whole = " ".join((ast.get_docstring(tree) or "").split())
+    if len(whole) <= PURPOSE_LENGTH:
+        return whole
+    end = whole.rfind(". ", 0, PURPOSE_LENGTH)
+    return whole[: end + 1] if end > 0 else whole[:PURPOSE_LENGTH]
 
 
 def paragraph(doc: str | None) -> str:
@@ -44,11 +55,12 @@ def _imports(tree: ast.Module) -> Iterator[str]:
 
 
 def _symbols(tree: ast.Module) -> Iterator[Symbol]:
-    for node in tree.body:
-        if isinstance(node, Function | ast.ClassDef) and not node.name.startswith("_"):
-            members = tuple(_members(node)) if isinstance(node, ast.ClassDef) else ()
-            doc = paragraph(ast.get_docstring(node))
-            yield Symbol(node.name, _signature(node), node.lineno, doc, members)
+    """Public classes and functions; of several with one name (overloads) the last, which does the work."""
+    public = (one for one in tree.body if isinstance(one, Function | ast.ClassDef))
+    by_name = {one.name: one for one in public if not one.name.startswith("_")}
+    for node in by_name.values():
+        members = tuple(_members(node)) if isinstance(node, ast.ClassDef) else ()
+        yield Symbol(node.name, _signature(node), node.lineno, paragraph(ast.get_docstring(node)), members)
 
 
 def _members(node: ast.ClassDef) -> Iterator[str]:

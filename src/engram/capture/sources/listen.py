@@ -1,0 +1,115 @@
+"""Chats of other services: their messages come in and are heard as if they were said now, each once.
+
+The raw log knows a message by its session and id, so that reading an export twice captures it once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Protocol
+
+from engram.capture.sources.shapes import BEGINNING
+from engram.capture.sources.take import Order
+from engram.model.ingest import Fate, Found, IngestReport, Item, ItemReport
+from engram.model.memory import NAME_LENGTH_LIMIT
+from engram.model.scope import Access, Role, Scope
+from engram.model.turn import Turn
+from engram.ports import Tools
+
+if TYPE_CHECKING:
+    from engram.model.observation import Observation
+
+SLICE = 200
+"""Messages that are heard together."""
+LONGEST_SESSION = 1_000_000
+ID_LIMIT = 200
+
+
+class Ear(Protocol):
+    """Whoever listens to turns."""
+
+    def hear(self, turns: Sequence[Turn]) -> Observation:
+        """Log turns of one scope; read what waits there if it is time."""
+        ...
+
+    def flush(self, session: str | None = None, scope: Scope | None = None) -> Observation:
+        """Read now whatever waits in a scope."""
+        ...
+
+
+def listen(found: Sequence[Found], order: Order, ear: Ear | None, tools: Tools) -> IngestReport:
+    """Hear every message that the log does not know, and report on each."""
+    turns = {one.origin: turn(one, order.scope, tools.clock.now()) for one in found if isinstance(one, Item)}
+    known = _known({one.session for one in turns.values()}, order.scope, tools)
+    fresh = [one for one in turns.values() if (one.session, one.id) not in known]
+    heard = [] if order.dry else list(_hear(fresh, order, ear, tools))
+    told = _Told(heard)
+    reports = (
+        one if isinstance(one, ItemReport) else told.of(one, turns[one.origin], known) for one in found
+    )
+    return IngestReport(tuple(reports), order.dry)
+
+
+def turn(item: Item, scope: Scope, now: datetime) -> Turn:
+    """The message as it is logged."""
+    own = str(item.details.get("message") or item.origin)
+    return Turn(
+        id=own[:ID_LIMIT],
+        session=item.session[:NAME_LENGTH_LIMIT],
+        content=item.text,
+        at=item.at or now,
+        part=item.part,
+        speaker=item.speaker[:NAME_LENGTH_LIMIT],
+        scope=scope,
+    )
+
+
+def _known(sessions: set[str], scope: Scope, tools: Tools) -> set[tuple[str, str]]:
+    access = Access(scope, Role.AGENT)
+    return {
+        (session, one.id)
+        for session in sessions
+        for one in tools.store.turns.of_session(session, access, LONGEST_SESSION)
+    }
+
+
+def _hear(turns: Sequence[Turn], order: Order, ear: Ear | None, tools: Tools) -> Iterator[Observation]:
+    for start in range(0, len(turns), SLICE):
+        part = turns[start : start + SLICE]
+        if ear is None:
+            tools.store.write(lambda unit, part=part: unit.log(part), order.actor)  # type: ignore[misc]
+        else:
+            yield ear.hear(part)
+        if order.progress is not None:
+            order.progress(start + len(part), len(turns))
+    if ear is not None and turns:
+        yield ear.flush(scope=order.scope)
+
+
+class _Told:
+    """What was made of each message."""
+
+    def __init__(self, heard: Sequence[Observation]) -> None:
+        self.read = {(one.session, one.id) for part in heard for one in part.captured}
+        self.left = {one.turn: one.why for part in heard for one in part.left_out}
+        self.made: dict[tuple[str, str], list[tuple[str, Fate, str]]] = {}
+        for receipt in (receipt for part in heard for receipt in part.receipts):
+            for own in receipt.memory.details.get("turns", ()):
+                fate = Fate(receipt.outcome.value)
+                line = (receipt.memory.id, fate, receipt.because)
+                self.made.setdefault((receipt.memory.session, own), []).append(line)
+
+    def of(self, item: Item, said: Turn, known: set[tuple[str, str]]) -> ItemReport:
+        """The report of one message."""
+        key = said.session, said.id
+        report = ItemReport(item.origin, Fate.OBSERVED, (), "waits to be read", text=item.text[:BEGINNING])
+        if key in known:
+            return replace(report, outcome=Fate.UNCHANGED, reason="it is in the log already")
+        if made := self.made.get(key):
+            ids = tuple(dict.fromkeys(memory_id for memory_id, _, _ in made))
+            return replace(report, outcome=made[0][1], memories=ids, reason=made[0][2])
+        if key in self.read and said.id in self.left:
+            return replace(report, outcome=Fate.DROPPED, reason=self.left[said.id])
+        return replace(report, reason="read") if key in self.read else report
