@@ -201,6 +201,7 @@ def test_nothing_worth_keeping_is_an_answer() -> None:
         '```json\n{"statements": [ITEM]}\n```',
         'Sure, here are the [1] statements you asked for: {"statements": [ITEM]} Anything else?',
         "<think>{maybe [so]}</think>[ITEM,]",
+        '{"statements": []} is too little.</think>{"statements": [ITEM]}',
         "ITEM",
         '{"statements": [ITEM, {"content": "Anna mov',
         '{"statements": [ITEM',

@@ -130,4 +130,4 @@ def test_a_spent_day_is_said_by_the_health() -> None:
         asked = advisor(server.url, account, daily_tokens=5_000)
         asked.compare("a", "b")
 
-        assert asked.health().detail == "The 5,000 tokens of today (llm.daily_tokens) are used up."
+        assert asked.health().detail == "The 5,000 tokens of a day (llm.daily_tokens) are used up."

@@ -95,9 +95,9 @@ class ModelAdvisor:
         """Whether a model can be asked at the moment; a short question without cost finds out."""
         if self._config.level == "off":
             return Health(ok=True, detail="no model may be asked; rules decide")
-        if self._budget.is_spent():
+        if not self._budget.has_room(self._config.answer_tokens):
             limit = f"{self._config.daily_tokens:,}"
-            return Health(ok=False, detail=f"The {limit} tokens of today (llm.daily_tokens) are used up.")
+            return Health(ok=False, detail=f"The {limit} tokens of a day (llm.daily_tokens) are used up.")
         models = self._models("extract")
         reasons = [self._resting.why(model) for model in models]
         if all(reasons):

@@ -28,7 +28,7 @@ class Budget:
     def reserve(self, tokens: int) -> bool:
         """Whether a call may cost so much; if so, `settle` must follow."""
         with self._lock:
-            fits = not self._limit or self._spent() + self._reserved + tokens <= self._limit
+            fits = self._fits(tokens)
             if fits:
                 self._reserved += tokens
             return fits
@@ -44,9 +44,13 @@ class Budget:
         with self._lock:
             self._reserved += kept - reserved
 
-    def is_spent(self) -> bool:
-        """Whether nothing is left for today."""
-        return bool(self._limit) and self._spent() >= self._limit
+    def has_room(self, tokens: int) -> bool:
+        """Whether a call may cost so much at the moment; reserves nothing."""
+        with self._lock:
+            return self._fits(tokens)
+
+    def _fits(self, tokens: int) -> bool:
+        return not self._limit or self._spent() + self._reserved + tokens <= self._limit
 
     def _spent(self) -> int:
         """Today's tokens; all of them when nobody can say: a limit that cannot be checked is no limit."""

@@ -171,6 +171,7 @@ _DATES: Final = tuple(
     )
 )
 _FIRST_WORD = re.compile(r"[^\W_][\w'’-]*")
+_LIKENESS = re.compile(r"-(?:related|based|style|themed|like|inspired)\b")
 _CLOCK_TIME = re.compile(r"\b(\d{1,2}):(\d{2})\b")
 _HALF_DAY: Final = 12
 
@@ -231,7 +232,7 @@ def _names(statement: str) -> Iterator[str]:
 def _is_said(said: Evidence, name: str) -> bool:
     if name in said.words or name in said.named:
         return True
-    words = content_words(name) - _reporting()
+    words = content_words(_LIKENESS.sub("", name)) - _reporting()
     return words <= said.terms
 
 

@@ -42,7 +42,8 @@ def values(text: str) -> Iterator[Any]:
             yield found
 
 
-_THOUGHTS = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL)
+# What a model thinks aloud is no answer; some formats show only its end, a cut answer only its beginning.
+_THOUGHTS = re.compile(r"\A.*</think(?:ing)?>|<think(?:ing)?>.*\Z", re.DOTALL)
 _START = re.compile(r"[{\[]")
 _SPACE = re.compile(r"(?:[\s,]|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
 _BARE = re.compile(r"[^\s,:\[\]{}\"']+")

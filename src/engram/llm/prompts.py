@@ -24,6 +24,8 @@ from engram.model.turn import Turn
 
 LONGEST_TURN: Final = 8_000
 """Characters of a turn that a model is shown; of a longer one, its beginning and its end."""
+LONGEST_TURNS: Final = 40_000
+"""Characters of all turns together; many turns are shown in shorter pieces."""
 LONGEST_BEFORE: Final = 1_000
 MOST_BEFORE: Final = 10
 """Turns before the others that a model is shown."""
@@ -42,7 +44,8 @@ class Prompt:
 
 def extract(turns: Sequence[Turn], before: Sequence[Turn] = ()) -> Prompt:
     """Asks for the statements of these turns that are worth keeping."""
-    lines = [_line(turn, LONGEST_TURN, number) for number, turn in enumerate(turns, 1)]
+    longest = min(LONGEST_TURN, LONGEST_TURNS // max(1, len(turns)))
+    lines = [_line(turn, longest, number) for number, turn in enumerate(turns, 1)]
     earlier = [_line(turn, LONGEST_BEFORE) for turn in before[-MOST_BEFORE:]]
     return _rendered("extract", turns="\n".join(lines), before="\n".join(earlier))
 
