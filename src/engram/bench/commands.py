@@ -9,9 +9,9 @@ from typing import Any, TypedDict, TypeVar, Unpack
 
 import click
 
-from engram.bench import figures, locomo, longmemeval, memdaily, results, screen, speed
+from engram.bench import captured, figures, locomo, longmemeval, memdaily, results, screen, speed
 from engram.bench.cases import Haystack
-from engram.bench.retrieval import RollUp, Run, examine
+from engram.bench.retrieval import RollUp, Run, Write, examine
 from engram.bench.setup import Setup, set_up
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -70,12 +70,15 @@ def bench() -> None:
 @bench.command("locomo")
 @_data
 @click.option("--limit-conversations", type=COUNT, help="Only the first so many.")
+@click.option("--captured", "listening", is_flag=True, help="Listen to the turns instead of storing each.")
 @_common
-def run_locomo(data: Path, limit_conversations: int | None, **common: Unpack[Common]) -> None:
+def run_locomo(
+    data: Path, limit_conversations: int | None, *, listening: bool, **common: Unpack[Common]
+) -> None:
     """Find the turns of long conversations that answer a question (LoCoMo)."""
     haystacks = locomo.load(data, limit_conversations)
     setup = _setup(common)
-    run = _examine(haystacks, setup, locomo.LIMIT)
+    run = _examine(haystacks, setup, locomo.LIMIT, write=captured.listen if listening else None)
     _tell_retrieval(results.result("locomo", figures.by_evidence(run), setup, data), common, "by_category")
 
 
@@ -153,10 +156,18 @@ def _setup(common: Common) -> Setup:
     return set_up(common["assignments"], common["model"])
 
 
-def _examine(haystacks: Sequence[Haystack], setup: Setup, limit: int, roll_up: RollUp = tuple) -> Run:
+def _examine(
+    haystacks: Sequence[Haystack],
+    setup: Setup,
+    limit: int,
+    roll_up: RollUp = tuple,
+    write: Write | None = None,
+) -> Run:
     total = sum(len(one.asks) for one in haystacks)
     with screen.bar() as bar:
-        return examine(haystacks, setup, limit, roll_up, lambda by: bar.advance("questions", by, total))
+        return examine(
+            haystacks, setup, limit, roll_up, lambda by: bar.advance("questions", by, total), write
+        )
 
 
 def _tell_retrieval(result: Mapping[str, Any], common: Common, groups_name: str) -> None:

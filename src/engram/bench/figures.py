@@ -57,6 +57,19 @@ def _figures(run: Run, quality: Quality, groups_name: str) -> Figures:
         "haystacks": run.haystacks,
         "outcomes": dict(run.outcomes.most_common()),
         "writes_per_s": round(written / run.write_s, 1) if run.write_s else 0.0,
+        **_captured(run),
+    }
+
+
+def _captured(run: Run) -> Figures:
+    """How much of a conversation became memories; nothing where none was listened to."""
+    if not run.turns:
+        return {}
+    return {
+        "turns": run.turns,
+        "turns_kept": round(run.kept / run.turns, DIGITS),
+        "memories_per_turn": round(run.memories / run.turns, DIGITS),
+        "turns_per_s": round(run.turns / run.write_s, 1),
     }
 
 

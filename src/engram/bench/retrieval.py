@@ -22,6 +22,8 @@ from engram.model.receipt import Receipt, Refusal
 RollUp = Callable[[Sequence[Entry]], tuple[Entry, ...]]
 """Turns a ranking of memories into one of larger things."""
 REFUSED = "refused"
+Names = dict[str, frozenset[str]]
+"""Each memory's id with the names of the documents it stands for."""
 
 
 @dataclass(slots=True)
@@ -34,6 +36,15 @@ class Run:
     write_s: float = 0.0
     left_out: int = 0
     haystacks: int = 0
+    turns: int = 0
+    """Turns that were listened to; 0 where documents are remembered as they are."""
+    kept: int = 0
+    """Those of them that a memory came from."""
+    memories: int = 0
+
+
+Write = Callable[[Engram, Sequence[Document], Run], Names]
+"""How documents are written."""
 
 
 def examine(
@@ -42,6 +53,7 @@ def examine(
     limit: int,
     roll_up: RollUp = tuple,
     progress: Progress | None = None,
+    write: Write | None = None,
 ) -> Run:
     """Write every haystack and ask all its questions."""
     run = Run()
@@ -49,21 +61,21 @@ def examine(
         with tempfile.TemporaryDirectory(prefix="engram-bench-") as folder:
             path = Path(folder) / "haystack.engram"
             with setup.open(path, now=haystack.asked_at) as engine:
-                _examine_one(engine, haystack, run, limit, roll_up)
+                names = (write or remember)(engine, haystack.documents, run)
+                _ask_all(engine, haystack, run, names, limit, roll_up)
         if progress is not None:
             progress(len(haystack.asks))
     return run
 
 
-def _examine_one(engine: Engram, haystack: Haystack, run: Run, limit: int, roll_up: RollUp) -> None:
-    names = _write(engine, haystack.documents, run)
+def _ask_all(engine: Engram, haystack: Haystack, run: Run, names: Names, limit: int, roll_up: RollUp) -> None:
     run.left_out += haystack.left_out
     run.haystacks += 1
     run.answered.extend(_answer(engine, ask, names, limit, roll_up) for ask in haystack.asks)
 
 
-def _write(engine: Engram, documents: Sequence[Document], run: Run) -> dict[str, frozenset[str]]:
-    """Each memory's id with the names of all the documents that went into it."""
+def remember(engine: Engram, documents: Sequence[Document], run: Run) -> Names:
+    """Write documents as they are; each memory's id with the names of all that went into it."""
     started = time.perf_counter()
     receipts = engine.remember_many([document.draft for document in documents], partial=True)
     run.write_s += time.perf_counter() - started
@@ -79,9 +91,7 @@ def _outcome(receipt: Receipt | Refusal) -> str:
     return receipt.outcome.value if isinstance(receipt, Receipt) else REFUSED
 
 
-def _answer(
-    engine: Engram, ask: Ask, names: dict[str, frozenset[str]], limit: int, roll_up: RollUp
-) -> Answered:
+def _answer(engine: Engram, ask: Ask, names: Names, limit: int, roll_up: RollUp) -> Answered:
     started = time.perf_counter()
     found = engine.recall(ask.text, limit=limit, min_relevance=0.0, dry=True)
     ms = (time.perf_counter() - started) * 1000

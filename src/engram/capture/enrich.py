@@ -6,14 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+from engram.lifecycle.affect import affect
 from engram.lifecycle.defaults import confidence_of, standing_of
 from engram.lifecycle.sameness import Statement
 from engram.model.axes import Kind, Layer, Policy, Type, Verification
 from engram.model.draft import Draft
+from engram.model.entity import Named
 from engram.model.memory import Forms, Memory, trust_of
 from engram.ports import Embedded, Findable, Tools
 from engram.security.sensitive import at_least, tier_of
 from engram.text import facts, forms, kinds, names, words
+from engram.text.dates import dates
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +44,7 @@ def prepare(draft: Draft, tools: Tools) -> Prepared:
     standing = standing_of(category)
     confidence = confidence_of(draft.source) if draft.confidence is None else draft.confidence
     asked_for = draft.source == "human" and not draft.speaker
+    found = names.entities(draft.content)
     memory = Memory(
         id=tools.new_id(),
         content=draft.content,
@@ -54,7 +58,7 @@ def prepare(draft: Draft, tools: Tools) -> Prepared:
         category=category,
         type=Type(type_),
         tags=draft.tags,
-        entities=tuple(dict.fromkeys(entity.name for entity in names.entities(draft.content))),
+        entities=tuple(dict.fromkeys(entity.name for entity in found)),
         details=draft.details,
         layer=draft.layer or (Layer.WORKING if asked_for else Layer.BUFFER),
         verification=Verification.UNVERIFIED,
@@ -63,7 +67,8 @@ def prepare(draft: Draft, tools: Tools) -> Prepared:
         pinned=draft.pinned,
         importance=standing.importance if draft.importance is None else draft.importance,
         confidence=confidence,
-        event_time=draft.event_time,
+        affect=affect(draft.content, outcome=str(draft.details.get("outcome", ""))),
+        event_time=draft.event_time or _happened(draft.content, kind, now),
         valid_from=draft.valid_from,
         valid_to=draft.valid_to,
         expires_at=draft.expires_at or _expiry(confidence, tools),
@@ -77,13 +82,26 @@ def prepare(draft: Draft, tools: Tools) -> Prepared:
 
 
 def findable(memory: Memory) -> Findable:
-    """The words and facts a memory is found by."""
+    """The words, facts and names a memory is found by; an answer also by the question it answers."""
     cues = names.cue_words(memory.content, speaker=memory.speaker or None, when=memory.event_time)
+    context = str(memory.details.get("context", ""))
+    more = (*cues, *memory.tags, context) if context else (*cues, *memory.tags)
     return Findable(
         terms=tuple(words.terms(memory.content)),
-        cues=tuple(dict.fromkeys(term for cue in (*cues, *memory.tags) for term in words.terms(cue))),
-        facts=tuple(facts.facts(memory.content, speaker=memory.speaker or None)),
+        cues=tuple(dict.fromkeys(term for cue in more for term in words.terms(cue))),
+        facts=facts.stated(memory.content, memory.details, memory.speaker, memory.happened_at),
+        names=tuple(Named(entity.name, entity.type) for entity in names.entities(memory.content)),
     )
+
+
+def _happened(content: str, kind: str, now: datetime) -> datetime | None:
+    """When an episode happened, if its words name one time in the past."""
+    if kind != Kind.EPISODIC:
+        return None
+    named = [when for when in dates(content, now) if when.first is not None and when.certain]
+    if len(named) != 1 or named[0].first is None or named[0].first > now:
+        return None
+    return named[0].first
 
 
 def shorter(content: str, tools: Tools) -> Forms:

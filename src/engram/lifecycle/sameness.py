@@ -74,7 +74,7 @@ class Statement:
     @cached_property
     def facts(self) -> tuple[Fact, ...]:
         """What it states."""
-        return tuple(facts.facts(self.content, speaker=self.speaker or None))
+        return facts.stated(self.content, self.details, self.speaker)
 
     @cached_property
     def corrects(self) -> bool:

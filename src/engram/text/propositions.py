@@ -17,17 +17,20 @@ from typing import Final
 
 from engram.text import lexicon
 from engram.text.clauses import clauses
-from engram.text.dates import When, dates, resolved
+from engram.text.dates import dates, resolved
 from engram.text.facts import facts
 from engram.text.junk import cleaned, is_filler, junk_of
 from engram.text.kinds import category_of
+from engram.text.marks import is_correction
 from engram.text.names import entities
 from engram.text.persons import third_person
 from engram.text.questions import stated
 from engram.text.scripts import is_wide
 from engram.text.sentences import sentences
 from engram.text.signals import Level, Signal, signals
+from engram.text.substance import has_substance
 from engram.text.verbatim import verbatim
+from engram.text.when import When
 
 EXPLICIT: Final = 0.95
 IMPLIED: Final = 0.7
@@ -62,6 +65,8 @@ class Proposition:
     """Whether the speaker asked to have it remembered."""
     when: When | None = None
     """The time it speaks of."""
+    corrects: bool = False
+    """Whether it says that something else was said or was so before."""
     leans: bool = False
     """Whether it can only be understood with what was said before it."""
     verbatim: tuple[str, ...] = ()
@@ -109,8 +114,11 @@ def _read(sentence: str, said: Said, least: Level) -> Iterator[Proposition | Lef
         level = Level.HIGH if asked else max((one.level for one in found), default=Level.NONE)
         if level < least:
             yield Left(part, "says nothing that lasts")
+        elif level is Level.LOW and not has_substance(part, frozenset({said.speaker, said.listener})):
+            yield Left(part, "tells nothing of its own")
         else:
-            yield _proposition(part, found, level, said, asked=asked)
+            one = _proposition(part, found, level, said, asked=asked)
+            yield replace(one, corrects=is_correction(sentence))
 
 
 def _proposition(part: str, found: list[Signal], level: Level, said: Said, *, asked: bool) -> Proposition:
@@ -217,7 +225,7 @@ def _when(part: str, at: datetime) -> When | None:
 
 _LEANING = re.compile(
     r"(?:it|it's|that|that's|this|these|those|they|they're|he|he's|she|she's|him|her|his|their|there|then|such|both)\b"
-    r"|(?:它|他|她|这|那|他们|她们|它们|其)",
+    r"|(?:它|他|她|这|那|他们|她们|它们|其)|\[",
     re.IGNORECASE,
 )
 _PERSON_PRONOUN = re.compile(

@@ -1,0 +1,218 @@
+"""Extraction: turns come in; drafts of what is worth keeping come out, each with the turns it came from.
+
+A model reads them if one may and can; otherwise, and for whatever it gives no answer to, the rules do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from engram.capture.gate import Gate
+from engram.model.advice import Extracted
+from engram.model.axes import Layer, Policy
+from engram.model.draft import Draft
+from engram.model.facts import Fact
+from engram.model.observation import LeftOut
+from engram.model.plain import plain
+from engram.model.turn import Part, Turn
+from engram.ports import Tools
+from engram.text.facts import facts
+from engram.text.propositions import IMPLIED, Left, Proposition, Said, examine
+from engram.text.questions import is_question
+from engram.text.sentences import sentences
+from engram.text.signals import Level, level_of
+from engram.text.when import When
+
+ASSISTANT_NAME = "Assistant"
+ASSISTANT_KEEPS = frozenset({"decision", "commitment", "insight", "procedure", "correction", "constraint"})
+"""What is kept of an assistant's own words unless all of it is: what was decided, promised or found out."""
+CONTEXT_LIMIT = 300
+TAIL = 2_000
+"""How much of the turn before is searched for the question it ends with."""
+SOURCE = "session"
+
+
+@dataclass(slots=True)
+class Reading:
+    """What was found in some turns of one session."""
+
+    drafts: list[Draft] = field(default_factory=list)
+    origins: list[tuple[int, ...]] = field(default_factory=list)
+    """For each draft the keys of its turns."""
+    left_out: list[LeftOut] = field(default_factory=list)
+    by: str = "rules"
+
+    def keep(self, draft: Draft, turns: tuple[int, ...]) -> None:
+        """Add a draft."""
+        self.drafts.append(draft)
+        self.origins.append(turns)
+
+
+def read(turns: Sequence[Turn], before: Sequence[Turn], gate: Gate, tools: Tools) -> Reading:
+    """What is worth keeping in turns that followed one another in one session."""
+    answer = _ask_model(turns, before, tools)
+    if answer is None:
+        return _by_rules(turns, before, gate, tools)
+    reading = Reading(by="a model")
+    by_key = {turn.key: turn for turn in turns}
+    for one in answer:
+        sources = [by_key[key] for key in one.turns if key in by_key] or list(turns)
+        why = gate.refuses(one.content, sources[-1])
+        if why:
+            reading.left_out.append(LeftOut(sources[-1].id, one.content, why))
+        else:
+            reading.keep(_from_model(one, sources), tuple(turn.key for turn in sources))
+    return reading
+
+
+# ---------------------------------------------------------------- by a model
+
+
+def _ask_model(turns: Sequence[Turn], before: Sequence[Turn], tools: Tools) -> tuple[Extracted, ...] | None:
+    """At level `auto` only what has a real signal is worth a call."""
+    spoken = [turn for turn in turns if turn.part in {Part.USER, Part.ASSISTANT}]
+    if not spoken or tools.config.llm.level == "off":
+        return None
+    if tools.config.llm.level == "auto" and max(level_of(turn.content) for turn in spoken) < Level.MEDIUM:
+        return None
+    return tools.advisor.extract(spoken, before)
+
+
+def _from_model(one: Extracted, sources: Sequence[Turn]) -> Draft:
+    last = sources[-1]
+    details: dict[str, Any] = {"turns": [turn.id for turn in sources]}
+    if one.facts:
+        details["facts"] = [_plain_fact(fact) for fact in one.facts]
+    if one.corrects:
+        details["corrects"] = True
+    return Draft(
+        content=one.content,
+        category=one.category,
+        confidence=one.confidence,
+        details=details,
+        scope=last.scope,
+        session=last.session,
+        source=SOURCE,
+        event_time=one.event_time or last.at,
+    )
+
+
+def _plain_fact(fact: Fact) -> dict[str, Any]:
+    return {name: value for name, value in plain(fact).items() if value not in (None, False, 1.0)}
+
+
+# ---------------------------------------------------------------- by rules
+
+
+def _by_rules(turns: Sequence[Turn], before: Sequence[Turn], gate: Gate, tools: Tools) -> Reading:
+    reading = Reading()
+    names = {turn.speaker for turn in (*before, *turns) if turn.speaker}
+    previous = before[-1] if before else None
+    for turn in turns:
+        for draft in _read_turn(turn, previous, names, gate, reading.left_out, tools):
+            reading.keep(draft, (turn.key,))
+        previous = turn
+    return reading
+
+
+def _read_turn(
+    turn: Turn,
+    previous: Turn | None,
+    names: set[str],
+    gate: Gate,
+    left_out: list[LeftOut],
+    tools: Tools,
+) -> Iterator[Draft]:
+    why = _unread(turn, tools)
+    if why:
+        left_out.append(LeftOut(turn.id, turn.content[:CONTEXT_LIMIT], why))
+        return
+    least = Level[tools.config.capture.least.upper()]
+    for one in examine(turn.content, _said(turn, names), least):
+        refused = one.why if isinstance(one, Left) else _refused(one, turn, gate, tools)
+        if refused or isinstance(one, Left):
+            text = one.text if isinstance(one, Left) else one.original
+            left_out.append(LeftOut(turn.id, text, refused))
+        else:
+            yield _from_rules(one, turn, previous, tools)
+
+
+def _unread(turn: Turn, tools: Tools) -> str:
+    if turn.part is Part.SYSTEM:
+        return "a system prompt"
+    if turn.part is Part.TOOL:
+        return "a tool's output"
+    if turn.part is Part.ASSISTANT and not turn.speaker and tools.config.capture.assistant == "off":
+        return "an assistant's own words"
+    return ""
+
+
+def _said(turn: Turn, names: set[str]) -> Said:
+    others = names - {turn.speaker}
+    speaker = turn.speaker or (ASSISTANT_NAME if turn.part is Part.ASSISTANT else "")
+    return Said(
+        at=turn.at,
+        speaker=speaker,
+        listener=others.pop() if turn.speaker and len(others) == 1 else "",
+    )
+
+
+def _refused(one: Proposition, turn: Turn, gate: Gate, tools: Tools) -> str:
+    alone = turn.part is Part.ASSISTANT and not turn.speaker
+    telling = one.category in ASSISTANT_KEEPS and one.level >= Level.MEDIUM
+    if alone and tools.config.capture.assistant == "signals" and not telling:
+        return "an assistant's own words"
+    return gate.refuses(one.original, turn) or gate.refuses(one.text, turn)
+
+
+def _from_rules(one: Proposition, turn: Turn, previous: Turn | None, tools: Tools) -> Draft:
+    when = one.when
+    details: dict[str, Any] = {"turns": [turn.id]}
+    if turn.speaker:
+        details["said_by"] = turn.speaker
+    if one.original != one.text:
+        details["said"] = one.original
+    if one.corrects:
+        details["corrects"] = True
+    if one.verbatim:
+        details["verbatim"] = list(one.verbatim)
+    if one.category == "commitment" and when is not None and when.first is not None:
+        details["due"] = (when.last or when.first).isoformat()
+    context = _context(turn, previous)
+    if context:
+        details["context"] = context
+    lost = set(facts(one.original, turn.speaker or None)) - set(facts(one.text))
+    if lost:
+        details["facts"] = [_plain_fact(fact) for fact in sorted(lost, key=str)]
+    return Draft(
+        content=one.text,
+        category=one.category,
+        confidence=one.confidence if one.confidence != IMPLIED else tools.config.capture.rule_confidence,
+        details=details,
+        scope=turn.scope,
+        session=turn.session,
+        source=SOURCE,
+        layer=Layer.WORKING if one.asked else None,
+        policy=Policy.PROTECTED if one.asked else None,
+        event_time=_happened(when, turn),
+    )
+
+
+def _happened(when: When | None, turn: Turn) -> datetime:
+    """When it happened, if that lies in the past; what is yet to come was said now."""
+    if when is None or when.first is None or when.first > turn.at:
+        return turn.at
+    return when.first
+
+
+def _context(turn: Turn, previous: Turn | None) -> str:
+    """The question a turn answers: an answer is found by the words of its question, too."""
+    if previous is None or previous.part in {Part.SYSTEM, Part.TOOL}:
+        return ""
+    if (previous.part, previous.speaker) == (turn.part, turn.speaker):
+        return ""
+    asked = [sentence for sentence in sentences(previous.content[-TAIL:]) if is_question(sentence)]
+    return asked[-1][:CONTEXT_LIMIT] if asked else ""

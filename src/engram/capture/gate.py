@@ -1,0 +1,56 @@
+"""The gate in front of memory: words come in; why they must not become a memory comes out, or nothing.
+
+What the engine itself brought into a prompt comes back in answers, quotes and pasted blocks. It must not be
+learned again: an assistant that repeats a memory confirms nothing.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from threading import Lock
+
+from engram.model.filters import Filters
+from engram.model.recall import Recall
+from engram.model.scope import Access
+from engram.model.turn import Part, Turn
+from engram.ports import Tools, View
+from engram.text.echo import Echoes
+from engram.text.persons import has_first_person
+
+REMEMBERED = 500
+"""How many memories that were recalled before this process began are recognised."""
+
+
+class Gate:
+    """Knows what was recalled lately. Lives as long as the engine; any thread may use it."""
+
+    def __init__(self, tools: Tools) -> None:
+        self._tools = tools
+        self._echoes = Echoes()
+        self._lock = Lock()
+        self._caught_up = False
+
+    def heard(self, answer: Recall) -> None:
+        """Keep in mind what a recall brought into a prompt."""
+        self._echoes.heard(text for hit in answer.hits for text in {hit.text, hit.memory.content})
+
+    def refuses(self, sentence: str, turn: Turn) -> str:
+        """Why a sentence of this turn is not to be learned; empty when it may be.
+
+        A person who says it again in the first person means it; an assistant only repeats what it was given.
+        """
+        self._catch_up()
+        if turn.part is not Part.ASSISTANT and has_first_person(sentence):
+            return ""
+        return "an echo of what was recalled" if self._echoes.is_echo(sentence) else ""
+
+    def _catch_up(self) -> None:
+        """What other processes recalled from this file counts as well."""
+        with self._lock:
+            if self._caught_up:
+                return
+            self._caught_up = True
+        since = self._tools.clock.now() - timedelta(hours=self._tools.config.capture.echo_hours)
+        view = View(Access.everything(), Filters(accessed_since=since))
+        page = self._tools.store.memories.page(view, REMEMBERED)
+        self._echoes.heard(memory.content for memory in page if memory.usage.accessed)

@@ -1,0 +1,100 @@
+"""Listening: conversation comes in as words or as messages; what came of it goes out."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from threading import Lock
+from typing import Any
+
+from engram.capture import observe
+from engram.capture.messages import Setting, turns_from
+from engram.errors import InvalidInput
+from engram.model.observation import Observation
+from engram.model.plain import moment
+from engram.model.scope import Scope
+from engram.model.turn import Part, Turn
+from engram.nouns.desk import Desk, whole
+
+TURNS_LIMIT = 10_000
+
+
+class Listening:
+    """One ear for each open memory. Any thread may speak; what waits in a scope is read by one at a time."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+        self._heard_in: set[Scope] = set()
+        self._lock = Lock()
+
+    def words(
+        self,
+        user: str | None,
+        assistant: str | None,
+        setting: Setting,
+        message_id: str = "",
+    ) -> list[Turn]:
+        """Turns from one exchange in plain words."""
+        own = message_id or uuid.uuid4().hex
+        said = (
+            (Part.USER, user, setting.user, own),
+            (Part.ASSISTANT, assistant, setting.assistant, f"{own}:reply"),
+        )
+        return [
+            Turn(id_, setting.session, text, setting.at, part, name, setting.scope)
+            for part, text, name, id_ in said
+            if text is not None
+        ]
+
+    def setting(
+        self,
+        session: str,
+        time: datetime | str | None,
+        scope: Scope | None,
+        speaker: str,
+        assistant_name: str,
+    ) -> Setting:
+        """Where and when something is said, and by whom."""
+        place = self._desk.access.scope if scope is None else scope
+        self._desk.check_write(place)
+        at = self._desk.tools.clock.now() if time is None else moment("time", time)
+        return Setting(session, at, place, speaker, assistant_name)
+
+    def messages(self, messages: Sequence[Mapping[str, Any]], setting: Setting) -> list[Turn]:
+        """Turns from messages as chat services shape them."""
+        return turns_from(messages, setting)
+
+    def hear(self, turns: Sequence[Turn]) -> Observation:
+        """Log turns of one scope; read what waits there if it is time."""
+        if not turns:
+            message = "Nothing was said: give `user`, `assistant` or `messages`."
+            raise InvalidInput(message)
+        for turn in turns:
+            self._desk.check_write(turn.scope)
+        with self._lock:
+            self._heard_in.add(turns[0].scope)
+            heard = observe.observe(turns, self._desk.gate, self._desk.tools, self._desk.actor)
+        self._desk.pay(heard.receipts)
+        return heard
+
+    def flush(self, session: str | None = None, scope: Scope | None = None) -> Observation:
+        """Read now whatever waits in a scope, of one session or of all."""
+        place = self._desk.access.scope if scope is None else scope
+        self._desk.check_write(place)
+        with self._lock:
+            done = observe.capture(place, self._desk.gate, self._desk.tools, self._desk.actor, session)
+        self._desk.pay(done.receipts)
+        return replace(done, because="asked to" if done.captured else "nothing waits")
+
+    def close(self) -> None:
+        """Read what is left in every scope that was heard here."""
+        for scope in tuple(self._heard_in):
+            self.flush(scope=scope)
+        self._heard_in.clear()
+
+    def turns(self, session: str, limit: int, after: int) -> list[Turn]:
+        """A session word for word."""
+        most = whole("limit", limit, 1, TURNS_LIMIT)
+        return self._desk.tools.store.turns.of_session(session, self._desk.access, most, after)
