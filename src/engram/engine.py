@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, fields, replace
+from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -26,16 +27,19 @@ from engram.model.draft import Draft
 from engram.model.event import Event
 from engram.model.filters import ANY_STATUS, Filters, types_for
 from engram.model.memory import Memory
+from engram.model.observation import Observation
 from engram.model.pages import Finding, Page, Stats
 from engram.model.plain import draft, draft_from, member, plain
 from engram.model.recall import Question, Recall
 from engram.model.receipt import Receipt, Refusal
 from engram.model.relations import Edge, EdgeType
 from engram.model.scope import Access, Scope
+from engram.model.turn import Turn
 from engram.nouns.conflicts import Conflicts
 from engram.nouns.desk import PAGE_LIMIT, Desk, whole
 from engram.nouns.entities import Entities
 from engram.nouns.facts import Facts
+from engram.nouns.listening import Listening
 from engram.nouns.sources import Sources
 from engram.ports import Embedder, Tools, Unit, View
 from engram.recall.pipeline import recall as answer
@@ -53,6 +57,7 @@ Results = list[Receipt | Refusal]
 Edges = list[Edge]
 Events = list[Event]
 Findings = list[Finding]
+Turns = list[Turn]
 
 
 class Engram:
@@ -60,6 +65,7 @@ class Engram:
 
     def __init__(self, tools: Tools, access: Access, actor: str, path: str) -> None:
         self._desk = Desk(tools, access, actor)
+        self._listening = Listening(self._desk)
         self._path = path
 
     @property
@@ -139,6 +145,41 @@ class Engram:
         results = remember_partly([*drafts], self._draft, self._tools, self._desk.actor, progress)
         self._desk.pay([result for result in results if isinstance(result, Receipt)])
         return results
+
+    def observe(  # noqa: PLR0913 - what may be known about something said; all but the words by name
+        self,
+        user: str | None = None,
+        assistant: str | None = None,
+        *,
+        messages: Sequence[Mapping[str, Any]] | None = None,
+        session: str = "",
+        time: datetime | str | None = None,
+        speaker: str = "",
+        assistant_name: str = "",
+        message_id: str = "",
+        scope: Scope | None = None,
+    ) -> Observation:
+        """Listen to what was said: an exchange in words, or `messages` in the shape of a chat service.
+
+        Logged at once; read for memories when something matters, when enough has been said, or on `flush`.
+        """
+        setting = self._listening.setting(session, time, scope, speaker, assistant_name)
+        turns = self._listening.words(user, assistant, setting, message_id)
+        if messages is not None:
+            turns += self._listening.messages(messages, setting)
+        return self._listening.hear(turns)
+
+    def flush(self, session: str | None = None, *, scope: Scope | None = None) -> Observation:
+        """Read now what waits to be read: at the end of a session, or of all."""
+        return self._listening.flush(session, scope)
+
+    def turns(self, session: str, *, limit: int = 1_000, after: int = 0) -> Turns:
+        """A session word for word, in order; `after` is the key of the last turn already seen."""
+        return self._listening.turns(session, limit, after)
+
+    def said(self, memory_id: str) -> Turns:
+        """The turns a memory came from, word for word."""
+        return self._tools.store.turns.of_memory(self._desk.resolve(memory_id), self._desk.access)
 
     def update(self, memory_id: str, *, because: str = "", **changes: Any) -> Memory:
         """Change fields of a memory; its former content stays in its history."""
@@ -259,7 +300,10 @@ class Engram:
             session=session,
             explain=explain,
         )
-        return answer(question, self._tools)
+        found = answer(question, self._tools)
+        if not dry:
+            self._desk.gate.heard(found)
+        return found
 
     def get(self, memory_id: str) -> Memory | None:
         """One memory by its id or the beginning of it; None when there is none."""
@@ -386,8 +430,11 @@ class Engram:
 
     def close(self) -> None:
         """Finish what is waiting and let go of the file. Safe to call twice."""
-        self._tools.index.settle()
-        self._tools.store.close()
+        try:
+            self._listening.close()
+        finally:
+            self._tools.index.settle()
+            self._tools.store.close()
 
     def __enter__(self) -> Self:
         return self

@@ -24,7 +24,7 @@ from engram.text.propositions import IMPLIED, Left, Proposition, Said, examine
 from engram.text.questions import is_question
 from engram.text.sentences import sentences
 from engram.text.signals import Level, level_of
-from engram.text.when import When
+from engram.text.when.words import When
 
 ASSISTANT_NAME = "Assistant"
 ASSISTANT_KEEPS = frozenset({"decision", "commitment", "insight", "procedure", "correction", "constraint"})

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from engram.capture import owed, screen
+from engram.capture.gate import Gate
 from engram.capture.pipeline import remember
 from engram.errors import AccessDenied, EmbedderError, NotFound, OutOfRange, ShortId, WrongType
 from engram.model.draft import Draft
@@ -31,8 +32,11 @@ class Desk:
     actor: str
     owing: bool = field(init=False)
     """Whether some memory may still wait for its vector."""
+    gate: Gate = field(init=False)
+    """What keeps recalled words from being learned again."""
 
     def __post_init__(self) -> None:
+        self.gate = Gate(self.tools)
         space = self.space()
         self.owing = space is None or bool(self.tools.store.memories.unembedded(space, 0, 1))
 

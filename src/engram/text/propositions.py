@@ -30,7 +30,7 @@ from engram.text.sentences import sentences
 from engram.text.signals import Level, Signal, signals
 from engram.text.substance import has_substance
 from engram.text.verbatim import verbatim
-from engram.text.when import When
+from engram.text.when.words import When
 
 EXPLICIT: Final = 0.95
 IMPLIED: Final = 0.7
