@@ -20,9 +20,9 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from engram.text.calendars import moved
 from engram.text.dates import When, dates
-from engram.text.when import Grain, Length
+from engram.text.when.calendars import moved
+from engram.text.when.words import Grain, Length
 
 WANTED = ("date", "daterange", "datetime", "datetimerange")
 

@@ -13,18 +13,27 @@ from datetime import datetime, timedelta
 from functools import cache
 from typing import Final
 
-from engram.text import dates_chinese, dates_chinese_ranges, dates_english, dates_english_ranges, dates_times
-from engram.text.clocks import hours_of_day, likely, on_day, part_of_day
-from engram.text.dates_rewrite import rewritten
-from engram.text.dates_rules import GAP, Scene, Token, reduced
-from engram.text.dates_tokens import chinese_vocabulary, holiday_words, tokens, vocabulary
 from engram.text.lexicon import parts, words_of
 from engram.text.scripts import HAN
-from engram.text.when import Grain, Kind, Prefer, Span, When
+from engram.text.when import chinese, english
+from engram.text.when.clocks import hours_of_day, likely, on_day, part_of_day
+from engram.text.when.rewrite import rewritten
+from engram.text.when.rules import GAP, Scene, Token, reduced
+from engram.text.when.tokens import tokens
+from engram.text.when.vocabulary import chinese_vocabulary, holiday_words, vocabulary
+from engram.text.when.words import (
+    Grain,
+    Kind,
+    Prefer,
+    Span,
+    When,
+)
+
+__all__ = ["Grain", "When", "dates", "resolved"]
 
 
 def dates(text: str, now: datetime, *, prefer: Prefer = "near") -> list[When]:
-    """Every expression of time in `text`, left to right; `prefer` chooses where a year or week is left unsaid.
+    """Every expression of time in `text`, left to right; `prefer` chooses where a year is left unsaid.
 
     >>> [found] = dates("I met Anna yesterday", datetime(2023, 5, 8))
     >>> found.text, found.first, found.last
@@ -134,12 +143,8 @@ def _wary() -> frozenset[str]:
 
 def _read(segment: list[Token], scene: Scene) -> list[Token]:
     if not _HAN.search(scene.text, segment[0].start, segment[-1].end):
-        tables = (dates_times.rules(), dates_english.rules(), dates_english_ranges.rules())
-    else:
-        tables = (dates_chinese_ranges.times(), dates_chinese.rules(), dates_chinese_ranges.rules())
-    for rules in tables:
-        segment = reduced(segment, rules, scene)
-    return segment
+        return reduced(segment, english.rules(), scene)
+    return reduced(segment, chinese.rules(), scene)
 
 
 def _when(token: Token, scene: Scene, now: datetime) -> When | None:

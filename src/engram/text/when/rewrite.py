@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 from typing import Final
 
-from engram.text.dates_tokens import chinese_vocabulary, vocabulary
 from engram.text.scripts import HAN
-from engram.text.when import Grain, When
+from engram.text.when.vocabulary import chinese_vocabulary, vocabulary
+from engram.text.when.words import Grain, When
 
 Reader = Callable[[str], list[When]]
 

@@ -6,8 +6,8 @@ from datetime import timedelta
 from functools import cache
 
 from engram.text import lexicon
-from engram.text.calendars import day_span, month_span, nth_weekday
-from engram.text.when import Grain, Span
+from engram.text.when.calendars import day_span, month_span, nth_weekday
+from engram.text.when.words import Grain, Span
 
 
 def holiday(name: str, year: int) -> Span | None:

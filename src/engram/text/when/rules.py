@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from engram.text.partials import Partial, settled
-from engram.text.when import Prefer, Span
+from engram.text.when.partials import Partial, settled
+from engram.text.when.words import Prefer, Span
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Dates of which some parts are left unsaid: a partial date comes in, the span it most likely means comes out."""
+"""Dates with parts left unsaid: a partial date comes in, the span it most likely means comes out."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from engram.text.calendars import day_span, month_span, season_span, stepped, unit_span, year_span
-from engram.text.holidays import holiday
-from engram.text.when import Grain, Prefer, Span
+from engram.text.when.calendars import day_span, month_span, season_span, stepped, unit_span, year_span
+from engram.text.when.holidays import holiday
+from engram.text.when.words import Grain, Prefer, Span
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,11 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from engram.text.calendars import midnight
-from engram.text.clocks import Clock, hours_of_day, in_part, likely, on_day, part_of_day
-from engram.text.dates_rules import Built, Match, Scene
-from engram.text.partials import Partial, chosen, spans
-from engram.text.when import Grain, Span
+from engram.text.when.calendars import midnight
+from engram.text.when.clocks import Clock, hours_of_day, in_part, likely, on_day, part_of_day
+from engram.text.when.partials import Partial, chosen, spans
+from engram.text.when.rules import Built, Match, Scene
+from engram.text.when.words import Grain, Span
 
 
 def joined(match: Match) -> Built:
@@ -95,10 +95,7 @@ def _pair(scene: Scene, one: Any, other: Any) -> tuple[Span, Span] | None:
         return None
     starts = list(spans(one, scene.now)) if isinstance(one, Partial) else [one]
     options = [
-        (start, end)
-        for start in starts
-        for end in [_after(scene, start, other)]
-        if end and start.first and end.last
+        (start, end) for start in starts for end in [_after(start, other)] if end and start.first and end.last
     ]
     if isinstance(other, Span):
         options = [pair for pair in options if pair[0].first and other.last and pair[0].first < other.last][
@@ -114,7 +111,7 @@ def _clock_pair(scene: Scene, one: Clock, other: Any) -> tuple[Span, Span] | Non
     return on_day(scene.now, likely(one)), other
 
 
-def _after(scene: Scene, start: Span, other: Any) -> Span | None:
+def _after(start: Span, other: Any) -> Span | None:
     if isinstance(other, Span):
         return other
     if isinstance(other, Clock) and start.first:
@@ -126,6 +123,11 @@ def _after(scene: Scene, start: Span, other: Any) -> Span | None:
         return None
     later = (span for span in spans(other, start.first) if span.first and span.first >= start.first)
     return next(later, None)
+
+
+def recurring(_match: Match) -> Built:
+    """What comes again: every Monday."""
+    return "set", None
 
 
 def since(match: Match) -> Built:

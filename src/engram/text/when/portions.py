@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from engram.text.calendars import midnight, moved
-from engram.text.dates_rules import Built
-from engram.text.when import Grain, Length, Span
+from engram.text.when.calendars import midnight, moved
+from engram.text.when.rules import Built
+from engram.text.when.words import Grain, Length, Span
 
 
 def portion(whole: Span, edge: str, now: datetime) -> Span:
@@ -60,7 +60,7 @@ def _cuts(first: datetime, last: datetime, grain: Grain) -> dict[str, tuple[date
 
 
 def counted_of(whole: Span, number: int, length: Length) -> Built:
-    """The nth unit of a span, or its first or last few: the third week of May, the last four months of 2021."""
+    """The nth unit of a span, or its first or last few: the third week of May, the last days of 2021."""
     if whole.first is None or whole.last is None or number == 0:
         return None
     first, last = whole.first, whole.last

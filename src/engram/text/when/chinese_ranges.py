@@ -4,36 +4,12 @@ from __future__ import annotations
 
 import re
 from datetime import timedelta
-from functools import cache
 
-from engram.text.calendars import unit_span
-from engram.text.clocks import Clock, hours, in_part, part_of_day
-from engram.text.dates_joining import after, before, between, joined, narrowed_moment, since, until
-from engram.text.dates_rules import Built, Match, Rule, table
-from engram.text.when import Grain, Span
-
-
-@cache
-def times() -> tuple[Rule, ...]:
-    """The rules for clocks: they come first, as they take figures that would otherwise be days."""
-    return table(
-        [
-            ("number dian half", _clock),
-            ("number dian number ke", _clock),
-            ("number dian number fen number unit", _clock),
-            ("number dian number fen?", _clock),
-            ("number dian zheng?", _clock),
-            ("part de? clock", _in_part),
-            ("clock meridiem", _in_part),
-            ("clock [to dash] clock", _hours),
-        ]
-    )
-
-
-@cache
-def rules() -> tuple[Rule, ...]:
-    """The rules in the order they are applied."""
-    return table([*_TIMED, *_OPEN, *_RANGES, *_LATE])
+from engram.text.when.calendars import unit_span
+from engram.text.when.clocks import Clock, hours, in_part, part_of_day
+from engram.text.when.joining import after, before, between, joined, narrowed_moment, recurring, since, until
+from engram.text.when.rules import Built, Match
+from engram.text.when.words import Grain, Span
 
 
 def _clock(match: Match) -> Built:
@@ -86,14 +62,21 @@ def _since(match: Match) -> Built:
     return since(match)
 
 
-def _set(match: Match) -> Built:
-    return "set", None
-
-
+# Clocks come first, as they take figures that would otherwise be days.
+TIMES = (
+    ("number dian half", _clock),
+    ("number dian number ke", _clock),
+    ("number dian number fen number unit", _clock),
+    ("number dian number fen?", _clock),
+    ("number dian zheng?", _clock),
+    ("part de? clock", _in_part),
+    ("clock meridiem", _in_part),
+    ("clock [to dash] clock", _hours),
+)
 _TIMED = (
     ("now", _now),
     ("daypart", _day_part),
-    ("set de? [clock hours part]", _set),
+    ("set de? [clock hours part]", recurring),
     ("date de? [clock hours part]", joined),
     ("moment de? [clock hours]", narrowed_moment),
 )
@@ -116,3 +99,4 @@ _LATE = (
     (f"{_ANY} [later hou]", after),
     ("lately", _lately),
 )
+RANGES = (*_TIMED, *_OPEN, *_RANGES, *_LATE)

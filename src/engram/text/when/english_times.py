@@ -3,40 +3,13 @@
 from __future__ import annotations
 
 import re
-from functools import cache
 
 from engram.text import lexicon
-from engram.text.calendars import moved
-from engram.text.clocks import Clock, hours, in_part, on_day, twelve
-from engram.text.dates_rules import Built, Match, Rule, table
-from engram.text.dates_tokens import vocabulary
-from engram.text.when import Grain
-
-
-@cache
-def rules() -> tuple[Rule, ...]:
-    """The rules in the order they are applied."""
-    end = "[clock number decimal]"
-    return table(
-        [
-            ("number dash? number meridiem", _said),
-            ("[number decimal clock] meridiem", _said),
-            ("number dash? number? oclock meridiem?", _said),
-            ("[number clock] ish", _said),
-            ("edge part", _edge_of_day),
-            ("a? unit [past to] number oclock? meridiem?", _past),
-            ("half past number oclock? meridiem?", _past),
-            ("number unit? [past to] [number clock] oclock? meridiem?", _past),
-            (f"[from between] {end} [to dash and] clock", _hours),
-            ("clock [to dash] [clock number decimal]", _hours),
-            ("[number decimal] [to dash] clock", _hours),
-            ("from [clock number] of length", _for_length),
-            ("of? length from clock", _for_length),
-            ("of? length from number", _for_length),
-            ("at the? number dash? number", _at),
-            ("at the? [number decimal]", _at),
-        ]
-    )
+from engram.text.when.calendars import moved
+from engram.text.when.clocks import Clock, hours, in_part, on_day, twelve
+from engram.text.when.rules import Built, Match
+from engram.text.when.vocabulary import vocabulary
+from engram.text.when.words import Grain
 
 
 def clock_of(hour: int, minute: int = 0, meridiem: str | None = None) -> Clock:
@@ -136,3 +109,24 @@ def plain_hours(match: Match) -> Built:
     """Two numbers beside a day: Monday 3-8, between 7 and 9 last night."""
     one, other = match.all("number")
     return ("hours", hours(clock_of(one), clock_of(other))) if one <= 24 and other <= 24 else None
+
+
+_END = "[clock number decimal]"
+TIMES = (
+    ("number dash? number meridiem", _said),
+    ("[number decimal clock] meridiem", _said),
+    ("number dash? number? oclock meridiem?", _said),
+    ("[number clock] ish", _said),
+    ("edge part", _edge_of_day),
+    ("a? unit [past to] number oclock? meridiem?", _past),
+    ("half past number oclock? meridiem?", _past),
+    ("number unit? [past to] [number clock] oclock? meridiem?", _past),
+    (f"[from between] {_END} [to dash and] clock", _hours),
+    ("clock [to dash] [clock number decimal]", _hours),
+    ("[number decimal] [to dash] clock", _hours),
+    ("from [clock number] of length", _for_length),
+    ("of? length from clock", _for_length),
+    ("of? length from number", _for_length),
+    ("at the? number dash? number", _at),
+    ("at the? [number decimal]", _at),
+)

@@ -9,7 +9,7 @@ from calendar import monthrange
 from datetime import datetime, timedelta
 from typing import Final
 
-from engram.text.when import Grain, Length, Span
+from engram.text.when.words import Grain, Length, Span
 
 _SECONDS: Final = {Grain.SECOND: 1, Grain.MINUTE: 60, Grain.HOUR: 3600, Grain.DAY: 86400, Grain.WEEK: 604800}
 _MONTHS: Final = {

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from engram.text.calendars import midnight
-from engram.text.when import Grain, Span
+from engram.text.when.calendars import midnight
+from engram.text.when.words import Grain, Span
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,37 +5,24 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from datetime import timedelta
-from functools import cache
 from typing import Final
 
-from engram.text.calendars import half_span, midnight, moved, quarter_span, unit_span, year_span
-from engram.text.dates_portions import counted_of, portion
-from engram.text.dates_rules import Built, Match, Rule, table
-from engram.text.dates_tokens import full_year
-from engram.text.partials import Partial
-from engram.text.when import Grain, Length, Span
+from engram.text.when.calendars import half_span, midnight, moved, quarter_span, unit_span, year_span
+from engram.text.when.joining import recurring
+from engram.text.when.partials import Partial
+from engram.text.when.portions import counted_of, portion
+from engram.text.when.rules import Built, Match
+from engram.text.when.tokens import full_year
+from engram.text.when.words import Grain, Length, Span
 
 _HOURS: Final = frozenset({Grain.HOUR, Grain.MINUTE, Grain.SECOND})
 _LONGEST_BARE_YEAR = 99
 
 
-@cache
-def rules() -> tuple[Rule, ...]:
-    """The rules in the order they are applied."""
-    return table([*_SETS, *_YEARS, *_LENGTHS, *_DAYS, *_RELATIVE, *_COUNTED])
-
-
-# What comes again
-
-
-def _set(match: Match) -> Built:
-    return "set", None
-
-
 _SETS = (
-    ("every [number vague]? ge? [unit nian yue zhou tian part season] [number ri tian]?", _set),
-    ("every [number vague]? ge? yue number ri", _set),
-    ("every [number vague]? ge? ri", _set),
+    ("every [number vague]? ge? [unit nian yue zhou tian part season] [number ri tian]?", recurring),
+    ("every [number vague]? ge? yue number ri", recurring),
+    ("every [number vague]? ge? ri", recurring),
 )
 
 
@@ -314,3 +301,4 @@ _COUNTED = (
     ("length [ago qian later hou]", _counted),
     ("[back lately ago qian later hou] length", _rolling),
 )
+DAYS = (*_SETS, *_YEARS, *_LENGTHS, *_DAYS, *_RELATIVE, *_COUNTED)

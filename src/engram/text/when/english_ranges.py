@@ -4,21 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
-from functools import cache
 
-from engram.text.calendars import unit_span
-from engram.text.clocks import Clock, part_of_day
-from engram.text.dates_joining import after, before, between, joined, narrowed_moment, since, until
-from engram.text.dates_rules import PAIR, Built, Match, Rule, table
-from engram.text.dates_times import has_noun, narrowed, narrowed_hours
-from engram.text.partials import Partial
-from engram.text.when import Grain, Span
-
-
-@cache
-def rules() -> tuple[Rule, ...]:
-    """The rules in the order they are applied."""
-    return table([*_SMALL, *_TIMED, *_RANGES, *_OPEN])
+from engram.text.when.calendars import unit_span
+from engram.text.when.clocks import Clock, part_of_day
+from engram.text.when.english_times import has_noun, narrowed, narrowed_hours
+from engram.text.when.joining import after, before, between, joined, narrowed_moment, recurring, since, until
+from engram.text.when.partials import Partial
+from engram.text.when.rules import PAIR, Built, Match
+from engram.text.when.words import Grain, Span
 
 
 def _now(match: Match) -> Built:
@@ -45,7 +38,7 @@ def _tonight(match: Match) -> Built:
 
 
 def _shifted_part(match: Match) -> Built:
-    """This morning, last night, next evening."""
+    """Last night, this morning, next evening."""
     day = unit_span(match.scene.now, Grain.DAY, match.one("shift")).first
     return ("moment", part_of_day(day, match.one("part"))) if day else None
 
@@ -63,10 +56,6 @@ def _day_alone(match: Match) -> Built:
 
 def _part(match: Match) -> Built:
     return "part", match.one("part")
-
-
-def _set(match: Match) -> Built:
-    return "set", None
 
 
 def _hour_beside(match: Match) -> Built:
@@ -115,7 +104,7 @@ def _until_now(match: Match) -> Built:
 
 
 def _starting(match: Match) -> Built:
-    """Starting tomorrow, beginning on 7 May; "start in May" tells when something starts, not how long it lasts."""
+    """Starting tomorrow, beginning on 7 May; "to start in May" only tells when something starts."""
     return since(match) if match.has("starting") or match.words.startswith("beginning") else None
 
 
@@ -141,9 +130,9 @@ _SMALL = (
     ("the ordinal", _day_alone),
 )
 _TIMED = (
-    ("set [on in at comma]* [clock hours part]", _set),
-    ("[clock hours part] set", _set),
-    ("set [and comma] [date weekday] [on in at comma]* [clock hours part]", _set),
+    ("set [on in at comma]* [clock hours part]", recurring),
+    ("[clock hours part] set", recurring),
+    ("set [and comma] [date weekday] [on in at comma]* [clock hours part]", recurring),
     (f"date {_ON} [clock hours part]", joined),
     ("date dash clock", joined),
     (f"date {_ON} [before after since by to] at? clock", _bounded_clock),
@@ -180,3 +169,4 @@ _OPEN = (
     ("earlier than the? [date moment]", before),
     ("[by to] at? the? [date moment]", until),
 )
+RANGES = (*_SMALL, *_TIMED, *_RANGES, *_OPEN)

@@ -1,0 +1,185 @@
+"""English days told from today: "yesterday", "last week", "next Friday", "the week after next"."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+from engram.text.when.calendars import (
+    day_span,
+    midnight,
+    moved,
+    unit_span,
+)
+from engram.text.when.clocks import part_of_day
+from engram.text.when.english_days import week_number, weekday_day
+from engram.text.when.english_times import has_noun
+from engram.text.when.joining import joined
+from engram.text.when.partials import Partial
+from engram.text.when.rules import Built, Match
+from engram.text.when.words import Grain, Length, Span
+
+_DAY = "[number ordinal]"
+_OF = "[of in comma]*"
+
+
+def _later_shift(match: Match) -> Built:
+    """The second of two: this coming Saturday, this past week."""
+    return "shift", match.all("shift", "past")[-1]
+
+
+def _today(match: Match) -> Built:
+    return "date", unit_span(match.scene.now, Grain.DAY, match.one("day"))
+
+
+def _beside(match: Match) -> Built:
+    """The day before yesterday, the week after next."""
+    unit, step = match.one("unit"), 1 if match.has("after") else -1
+    if match.has("day"):
+        return (
+            ("date", unit_span(match.scene.now, unit, match.one("day") + step)) if unit is Grain.DAY else None
+        )
+    shift = match.one("shift")
+    return ("date", unit_span(match.scene.now, unit, 2 * step)) if shift == step else None
+
+
+def _beside_part(match: Match) -> Built:
+    """The night before last."""
+    step = 1 if match.has("after") else -1
+    day = unit_span(match.scene.now, Grain.DAY, 2 * step).first
+    return ("moment", part_of_day(day, match.one("part"))) if day and match.one("shift") == step else None
+
+
+def _shifted(match: Match) -> Built:
+    """Last month, this week, next hour."""
+    by, unit, now = match.one("shift", "past"), match.one("unit"), match.scene.now
+    if match.has("fortnight"):
+        return _rolling(match, Length(2, Grain.WEEK))
+    if unit in {Grain.HOUR, Grain.MINUTE, Grain.SECOND}:
+        return _rolling(match, Length(1, unit)) if by else None
+    told = match.words.startswith("the ") and (unit is Grain.DAY or "following" in match.words)
+    return "date", replace(
+        unit_span(now, unit, by), certain=not told
+    )  # "the next day" is told from another day
+
+
+def _counted(match: Match) -> Built:
+    """The last 3 months, the next two quarters, 2 upcoming weeks."""
+    if match.has("number") and not match.words.endswith("s"):
+        return None  # "only 3 next week"
+    return _rolling(match, match.one("length") or Length(match.one("number"), match.one("unit")))
+
+
+def _rolling(match: Match, length: Length) -> Built:
+    by, now = match.one("shift", "past"), match.scene.now
+    if not by:
+        return None
+    if length.unit in {Grain.QUARTER, Grain.WEEKEND, Grain.DECADE, Grain.CENTURY}:
+        here = unit_span(now, length.unit, 1 if by > 0 else 0).first
+        ends = sorted([here, moved(here, length, by)]) if here else [now, now]
+    elif length.unit in {Grain.HOUR, Grain.MINUTE, Grain.SECOND}:
+        ends = sorted([now, moved(now, length, by)])
+    else:
+        today = midnight(now) + timedelta(days=1 if by > 0 else 0)
+        ends = sorted([today, moved(today, length, by)])
+    return "range", Span(ends[0], ends[1], length.unit, length.certain)
+
+
+def _shifted_weekday(match: Match) -> Built:
+    """Last Friday is the latest one before today, next Friday the first one after it."""
+    by, weekday = match.one("shift", "past"), match.one("weekday")
+    today = midnight(match.scene.now)
+    if by == 0:
+        day = today + timedelta(days=weekday - today.weekday())
+    elif by > 0:
+        day = today + timedelta(days=(weekday - today.weekday() - 1) % 7 + 1)
+    else:
+        day = today - timedelta(days=(today.weekday() - weekday - 1) % 7 + 1)
+    return "date", unit_span(day, Grain.DAY)
+
+
+def _shifted_name(match: Match) -> Built:
+    """Last May, this summer, next Easter, this 5/12."""
+    by, now = match.one("shift", "past"), match.scene.now
+    named = match.one("holiday", "date")
+    if named is None:
+        named = Partial(month=match.one("month"), season=match.one("season"))
+    if not isinstance(named, Partial) or named.year:
+        return None
+    found = [match.scene.span(replace(named, year=year)) for year in range(now.year - 2, now.year + 3)]
+    if by == 0:
+        return "date", found[2]
+    past = [span for span in found if span.last and span.last <= now]
+    coming = [span for span in found if span.first and span.first > now]
+    return "date", past[-1] if by < 0 else coming[0]
+
+
+def _in_week(match: Match) -> Built:
+    """Monday of next week; next week on Monday."""
+    week = match.scene.span(match.one("date"))
+    if week.grain is not Grain.WEEK or week.first is None:
+        return None
+    return "date", unit_span(week.first + timedelta(days=match.one("weekday")), Grain.DAY)
+
+
+def _in_week_timed(match: Match) -> Built:
+    """Wednesday evening next week."""
+    day = _in_week(match)
+    return joined(match.but(date=day[1])) if day else None
+
+
+def _day_of(match: Match) -> Built:
+    """The 21st of this month."""
+    month = match.scene.span(match.one("date"))
+    if month.grain is not Grain.MONTH or month.first is None:
+        return None
+    return "date", day_span(month.first.year, month.first.month, match.one("ordinal", "number"))
+
+
+def _weekday_aside(match: Match) -> Built:
+    return "date", match.one("date")
+
+
+def _year(match: Match) -> Built:
+    return "date", Partial(year=match.one("year"))
+
+
+def _year_alone(match: Match) -> Built:
+    """A year without a word before it, unless it counts something: 2000 people."""
+    year = match.one("year")
+    return None if not 1900 <= year < 2100 or has_noun(match.rest) else ("date", Partial(year=year))
+
+
+def _current(match: Match) -> Built:
+    return ("date", unit_span(match.scene.now, Grain.DAY)) if match.one("shift") == 0 else None
+
+
+def _bracketed(match: Match) -> Built:
+    dates = match.all("date")
+    return "date", dates[-1]
+
+
+RELATIVE = (
+    ("shift [shift past]", _later_shift),
+    ("the? unit [before after] day", _beside),
+    ("the part [before after] shift", _beside_part),
+    ("the? unit [before after] shift", _beside),
+    ("day", _today),
+    ("the? [shift past] length(?! [of in] the? [date year month shift unit])", _counted),
+    ("the? number shift unit", _counted),
+    ("the? [shift past] calendar? [unit fortnight](?! of the? [date year month])", _shifted),
+    (f"{_OF} weeknumber {_OF} date", week_number),
+    ("weeknumber", week_number),
+    ("the? [shift past] weekday comma? the? date", weekday_day),
+    ("the? [shift past] weekday(?! [of in] the? [date month unit year])", _shifted_weekday),
+    ("[shift past] [month season holiday date]", _shifted_name),
+    ("weekday [of in on comma dash]* the? date", _in_week),
+    ("weekday at? [part clock hours] [of in on comma]* the? date", _in_week_timed),
+    ("date [of in on comma dash]* weekday", _in_week),
+    (f"the? {_DAY} {_OF} date", _day_of),
+    ("date open date shut", _bracketed),
+    ("date open weekday shut", _weekday_aside),
+    ("(?<=[in of since from to before after by between edge edgenoun]) year", _year),
+    ("year", _year_alone),
+    ("shift datum", _current),
+)

@@ -1,0 +1,200 @@
+"""Tokens of an English text: the words and figures that may speak of time, and gaps for all others."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any, Final
+
+from engram.text.when.clocks import Clock
+from engram.text.when.holidays import holiday_names
+from engram.text.when.numbers import NUMERALS, numeral, with_numbers
+from engram.text.when.partials import Partial
+from engram.text.when.rules import GAP, Token
+from engram.text.when.vocabulary import chinese_vocabulary, holiday_words, vocabulary
+from engram.text.when.words import Grain
+
+_FIGURES = r"""
+  (?P<skip>[$€£¥#]\s?\d[\d.,]*|\d[\d.,]*\s?%|\d{1,3}(?:,\d{3})+(?:\.\d+)?|24/7)
+| (?P<ymd>(?<![\d.])\d{4}[-/.]\d{1,2}[-/.]\d{1,2}(?!\d))
+| (?P<mdy>(?<![\d./])\d{1,2}(?:[-/]\d{1,2}[-/](?:\d{4}|\d{2})|\.\d{1,2}\.\d{4})(?![\d/]))
+| (?P<version>(?<![\w.])v?\d+(?:\.\d+){2,})
+| (?P<compact>(?<![\d.])(?:19|20)\d{6}(?![\d.]))
+| (?P<ym>(?<![\d.-])[12]\d{3}[-/](?:1[0-2]|0?[1-9])(?![\d/-]))
+| (?P<my>(?<![\d./])(?:1[0-2]|0?[1-9])/[12]\d{3}(?![\d/]))
+| (?P<md>(?<![\d./])\d{1,2}/\d{1,2}(?![\d/]|\s+of\b))
+| (?P<clock>(?<![\d:.])\d{1,2}[:：]\d{2}(?:[:：]\d{2}(?:\.\d+)?)?(?![\d:]))
+| (?P<decade>'?(?<![\d])(?:1\d|20)?\d0'?s\b)
+| (?P<ordinal>(?<![\d.])\d{1,3}(?:st|nd|rd|th)\b)
+| (?P<apostrophe>'\d\d\b)
+| (?P<decimal>(?<![\d.])\d{1,2}\.\d{1,2}(?![\d.]*\d))
+| (?P<military>(?<![\d.])0\d{3}(?![\d.]*\d))
+| (?P<year>(?<![\d.])[12]\d{3}(?!\.?\d))
+| (?P<number>(?<![\d.])\d{1,3}(?!\.?\d))
+| (?P<meridiem>(?<![A-Za-z])[ap]\s?\.?\s?m(?:pm)?(?![A-Za-z])\.?|(?<=\d)[ap](?![A-Za-z])\.?|\.[ap]\.?m\b)
+| (?P<period>(?<![A-Za-z])[qh][1-4](?![\d])|(?<![A-Za-z])w(?:eek|k)?\s?\#?\d{1,2}(?!\d|\s?[ap]\.?m|:))
+| (?P<glue>(?<=\d)T(?=\d\d:))
+"""
+
+
+def tokens(text: str, words: frozenset[str]) -> list[Token]:
+    """The tokens of `text`, left to right; runs of anything else are gaps. `words` are its words."""
+    found: list[Token] = []
+    end = 0
+    for match in _scanner(_holidays_in(words), chinese=not text.isascii()).finditer(text):
+        token = _token(match)
+        if token.category == "meridiem" and not (found and found[-1].category in _TIMED):
+            token = Token(GAP, token.start, token.end)  # I am
+        if text[end : match.start()].strip() and not _shortened(found, text[end : match.start()]):
+            found.append(Token(GAP, end, match.start()))
+        found.append(token)
+        end = match.end()
+    if text[end:].strip():
+        found.append(Token(GAP, end, len(text)))
+    return list(with_numbers(found))
+
+
+_TIMED: Final = frozenset({"number", "clock", "decimal", "oclock"})
+
+
+def _shortened(found: list[Token], between: str) -> bool:
+    """Whether what lies between is the dot of a shortened month or weekday: Dec. 31."""
+    return between.strip() == "." and bool(found) and found[-1].category in {"month", "weekday"}
+
+
+@lru_cache(maxsize=1 << 6)
+def _scanner(holidays: tuple[str, ...], *, chinese: bool) -> re.Pattern[str]:
+    names = "|".join(re.escape(name) for name in holidays)
+    first = rf"(?P<holiday>\b(?:{names})\b(?!'s\s+(?:eve|day))) |" if holidays else ""
+    first = first.replace(r"\ ", r"\s+").replace("'", "['’]")
+    rest = r"|(?P<word>[A-Za-z]+(?:['’]clock)?)|(?P<mark>[-–—~,/()@<>=])"
+    if chinese:
+        words = sorted(chinese_vocabulary(), key=len, reverse=True)
+        words = [word for word in words if word != "零"]  # part of a number
+        starts = "".join(sorted({word[0] for word in words}))
+        known = "|".join(_NOT_BEFORE.get(word, "") + word + _NOT_AFTER.get(word, "") for word in words)
+        rest += rf"|(?P<chinese>(?=[{starts}])(?:{known}))|(?P<numeral>[{NUMERALS}]{{1,9}})"
+    return re.compile(first + _FIGURES.strip() + rest, re.VERBOSE | re.IGNORECASE)
+
+
+def _holidays_in(words: frozenset[str]) -> tuple[str, ...]:
+    """The holidays whose words all occur, longest first."""
+    near = (entry for word in words & holiday_words().keys() for entry in holiday_words()[word])
+    found = {name for name, needed in near if needed <= words}
+    return tuple(sorted(found, key=lambda name: (-len(name), name)))
+
+
+def _token(match: re.Match[str]) -> Token:
+    kind, written = match.lastgroup or "", match.group()
+    if kind == "chinese":
+        category, value = chinese_vocabulary()[written]
+    elif kind == "word":
+        category, value = vocabulary().get(written.lower().replace("’", "'"), (GAP, None))
+    else:
+        category, value = _figure(kind, written.lower())
+    return Token(category, match.start(), match.end(), value)
+
+
+def _figure(kind: str, written: str) -> tuple[str, Any]:
+    """The category and meaning of a figure."""
+    if kind in {"skip", "version"}:
+        return GAP, None
+    if kind in {"ymd", "mdy", "compact", "ym", "my", "md"}:
+        return _dated(kind, written, _numbers(written))
+    if kind in {"clock", "military"}:
+        return _timed(written, _numbers(written))
+    if kind in {"decade", "ordinal", "number", "year"}:
+        return kind, _numbers(written)[0]
+    return _SIGNS[kind](written)
+
+
+def _numbers(written: str) -> list[int]:
+    return [int(piece) for piece in re.findall(r"\d+", written)]
+
+
+def _decimal(written: str) -> tuple[str, Any]:
+    before, after = _numbers(written)
+    return "decimal", (before, after, float(written))
+
+
+def _meridiem(written: str) -> tuple[str, Any]:
+    either = "mpm" in written  # 7ampm
+    return "meridiem", None if either else written.strip(". ")[0]
+
+
+def _period(written: str) -> tuple[str, Any]:
+    return {"q": "quarter", "h": "halfyear"}.get(written[0], "weeknumber"), _numbers(written)[0]
+
+
+def _holiday(written: str) -> tuple[str, Any]:
+    name = re.sub(r"\s+", " ", written.replace("’", "'"))
+    return "holiday", Partial(holiday=holiday_names()[name])
+
+
+_SIGNS: Final[dict[str, Callable[[str], tuple[str, Any]]]] = {
+    "apostrophe": lambda written: ("year", full_year(int(written[1:]))),
+    "decimal": _decimal,
+    "meridiem": _meridiem,
+    "period": _period,
+    "holiday": _holiday,
+    "numeral": lambda written: ("number", numeral(written)),
+    "mark": lambda written: (_MARKS[written], written),
+    "glue": lambda _: ("at", None),
+}
+_MARKS: Final = {
+    **dict.fromkeys("-–—~", "dash"), ",": "comma", "/": "slash", "(": "open", ")": "shut", "@": "at",
+    "<": "lesser", ">": "greater", "=": "equal",
+}  # fmt: skip
+
+
+def _dated(kind: str, written: str, numbers: list[int]) -> tuple[str, Any]:
+    if kind == "compact":
+        numbers = [int(written[:4]), int(written[4:6]), int(written[6:])]
+    if kind in {"ymd", "compact"}:
+        year, month, day = numbers
+        return _day(year, *((day, month) if month > 12 else (month, day)))
+    if kind in {"ym", "my"}:
+        year, month = sorted(numbers, reverse=True)
+        return "date", Partial(year=year, month=month)
+    first, second, *years = numbers
+    month, day = (second, first) if first > 12 else (first, second)
+    return _day(full_year(years[0]) if years else None, month, day)
+
+
+def _day(year: int | None, month: int, day: int) -> tuple[str, Any]:
+    if not (1 <= month <= 12 and 1 <= day <= 31):
+        return GAP, None
+    return "date", Partial(year=year, month=month, day=day)
+
+
+def full_year(year: int) -> int:
+    """The year that two figures mean: '95 is 1995, '23 is 2023."""
+    return year if year > 99 else year + (1900 if year > 39 else 2000)
+
+
+def _timed(written: str, numbers: list[int]) -> tuple[str, Any]:
+    if ":" not in written and "：" not in written:
+        numbers = [int(written[:2]), int(written[2:])]
+    hour, minute, *second = numbers
+    if hour > 24 or minute > 59 or (second and second[0] > 59):
+        return GAP, None
+    return "clock", Clock(
+        hour % 24,
+        minute,
+        second[0] if second else 0,
+        sure=hour > 12 or written[0] == "0",
+        grain=Grain.SECOND if second else Grain.MINUTE,
+    )
+
+
+# Where words run together, what stands beside one tells that it is none: 十年|中国, 三天|前|天气.
+_NOT_AFTER: Final = {
+    "前天": "(?!气)",
+    "中": "(?![国文心学间午部华])",
+    "初": "(?![中步级恋期衷])",
+    "后": "(?!台|面|来)",
+}
+_NOT_BEFORE: Final = dict.fromkeys(
+    ("年初", "年中", "年底", "年末", "月初", "月中", "月底", "月末"), r"(?<![\d零〇一二两三四五六七八九十])"
+)
