@@ -416,7 +416,7 @@ class Engram:
     @cached_property
     def sources(self) -> Sources:
         """What comes from elsewhere: documents, chats of other services, code, results."""
-        return Sources(self._desk)
+        return Sources(self._desk, self._listening)
 
     @property
     def config(self) -> Config:

@@ -21,6 +21,9 @@ COMMANDS: dict[str, dict[str, tuple[str, str, str]]] = {
         "remember": ("engram.cli.remember", "remember", "Keep a statement."),
         "recall": ("engram.cli.recall", "recall", "Find what answers a question."),
     },
+    "Bring in": {
+        "ingest": ("engram.cli.ingest", "ingest", "Take in documents, chats, code and results."),
+    },
     "Look": {
         "list": ("engram.cli.browse", "list_memories", "List memories, newest first."),
         "show": ("engram.cli.browse", "show", "Show everything about one memory."),

@@ -29,7 +29,7 @@ Progress = Callable[[int, int], None]
 class Sources:
     """What comes from elsewhere. Hangs on the facade; safe to use from many threads."""
 
-    def __init__(self, desk: Desk, ear: listen.Ear | None = None) -> None:
+    def __init__(self, desk: Desk, ear: listen.Ear) -> None:
         self._desk = desk
         self._ear = ear
 
@@ -192,7 +192,7 @@ class Sources:
         everything = list(found)
         turns = [one for one in everything if isinstance(one, Item) and one.kind is ItemKind.TURN]
         if turns:
-            return listen.listen(everything, order, self._ear, self._desk.tools)
+            return listen.listen(everything, order, self._ear, self._desk.gate, self._desk.tools)
         report = take(everything, order, self._desk.tools)
         self._check_owing()
         return report

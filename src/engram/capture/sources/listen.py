@@ -6,29 +6,38 @@ The raw log knows a message by its session and id, so that reading an export twi
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Protocol
+from itertools import groupby
+from typing import Protocol
 
+from engram.capture import extract
+from engram.capture.gate import Gate
+from engram.capture.pipeline import make_ready, write
+from engram.capture.screen import screen
 from engram.capture.sources.shapes import BEGINNING
-from engram.capture.sources.take import Order
+from engram.capture.sources.take import MADE, Order, Rehearsed
+from engram.errors import InvalidInput
+from engram.model.draft import Draft
 from engram.model.ingest import Fate, Found, IngestReport, Item, ItemReport
 from engram.model.memory import NAME_LENGTH_LIMIT
+from engram.model.observation import LeftOut, Observation
+from engram.model.receipt import Receipt
 from engram.model.scope import Access, Role, Scope
 from engram.model.turn import Turn
-from engram.ports import Tools
-
-if TYPE_CHECKING:
-    from engram.model.observation import Observation
+from engram.ports import Tools, Unit
 
 SLICE = 200
 """Messages that are heard together."""
 LONGEST_SESSION = 1_000_000
 ID_LIMIT = 200
+CONTEXT_TURNS = 4
+"""Turns before the first one that are looked at to understand it."""
 
 
 class Ear(Protocol):
-    """Whoever listens to turns."""
+    """Whoever listens to turns for this memory."""
 
     def hear(self, turns: Sequence[Turn]) -> Observation:
         """Log turns of one scope; read what waits there if it is time."""
@@ -39,13 +48,14 @@ class Ear(Protocol):
         ...
 
 
-def listen(found: Sequence[Found], order: Order, ear: Ear | None, tools: Tools) -> IngestReport:
+def listen(found: Sequence[Found], order: Order, ear: Ear, gate: Gate, tools: Tools) -> IngestReport:
     """Hear every message that the log does not know, and report on each."""
-    turns = {one.origin: turn(one, order.scope, tools.clock.now()) for one in found if isinstance(one, Item)}
+    items = (one for one in found if isinstance(one, Item))
+    turns = {one.origin: turn(one, order.scope, tools.clock.now()) for one in items}
     known = _known({one.session for one in turns.values()}, order.scope, tools)
     fresh = [one for one in turns.values() if (one.session, one.id) not in known]
-    heard = [] if order.dry else list(_hear(fresh, order, ear, tools))
-    told = _Told(heard)
+    heard = _rehearse(fresh, order, gate, tools) if order.dry else _hear(fresh, order, ear)
+    told = _Told([*heard], dry=order.dry)
     reports = (
         one if isinstance(one, ItemReport) else told.of(one, turns[one.origin], known) for one in found
     )
@@ -75,23 +85,54 @@ def _known(sessions: set[str], scope: Scope, tools: Tools) -> set[tuple[str, str
     }
 
 
-def _hear(turns: Sequence[Turn], order: Order, ear: Ear | None, tools: Tools) -> Iterator[Observation]:
+def _hear(turns: Sequence[Turn], order: Order, ear: Ear) -> Iterator[Observation]:
     for start in range(0, len(turns), SLICE):
         part = turns[start : start + SLICE]
-        if ear is None:
-            tools.store.write(lambda unit, part=part: unit.log(part), order.actor)  # type: ignore[misc]
-        else:
-            yield ear.hear(part)
+        yield ear.hear(part)
         if order.progress is not None:
             order.progress(start + len(part), len(turns))
-    if ear is not None and turns:
+    if turns:
         yield ear.flush(scope=order.scope)
+
+
+def _rehearse(turns: Sequence[Turn], order: Order, gate: Gate, tools: Tools) -> Iterator[Observation]:
+    """What hearing these turns would bring: everything is done but for the log, and taken back."""
+    for _, group in groupby(turns, key=lambda one: one.session):
+        talk = list(group)
+        for start in range(0, len(talk), SLICE):
+            part = talk[start : start + SLICE]
+            reading = extract.read(part, talk[:start][-CONTEXT_TURNS:], gate, tools)
+            yield Observation(
+                captured=tuple(part),
+                receipts=tuple(_tried(reading.drafts, reading.left_out, order, tools)),
+                left_out=tuple(reading.left_out),
+            )
+
+
+def _tried(drafts: Sequence[Draft], left_out: list[LeftOut], order: Order, tools: Tools) -> list[Receipt]:
+    good: list[Draft] = []
+    for draft in drafts:
+        try:
+            good.append(screen(draft))
+        except InvalidInput as error:
+            left_out.append(LeftOut("", draft.content, error.message))
+    receipts: list[Receipt] = []
+
+    def also(unit: Unit, made: list[Receipt]) -> None:
+        del unit
+        receipts.extend(made)
+        raise Rehearsed
+
+    with suppress(Rehearsed):
+        write(make_ready(good, tools), tools, order.actor, also)
+    return receipts
 
 
 class _Told:
     """What was made of each message."""
 
-    def __init__(self, heard: Sequence[Observation]) -> None:
+    def __init__(self, heard: Sequence[Observation], *, dry: bool) -> None:
+        self.dry = dry
         self.read = {(one.session, one.id) for part in heard for one in part.captured}
         self.left = {one.turn: one.why for part in heard for one in part.left_out}
         self.made: dict[tuple[str, str], list[tuple[str, Fate, str]]] = {}
@@ -108,8 +149,8 @@ class _Told:
         if key in known:
             return replace(report, outcome=Fate.UNCHANGED, reason="it is in the log already")
         if made := self.made.get(key):
-            ids = tuple(dict.fromkeys(memory_id for memory_id, _, _ in made))
-            return replace(report, outcome=made[0][1], memories=ids, reason=made[0][2])
+            ids = dict.fromkeys(own for own, fate, _ in made if not (self.dry and fate in MADE))
+            return replace(report, outcome=made[0][1], memories=tuple(ids), reason=made[0][2])
         if key in self.read and said.id in self.left:
             return replace(report, outcome=Fate.DROPPED, reason=self.left[said.id])
         return replace(report, reason="read") if key in self.read else report

@@ -23,6 +23,7 @@ _IMAGE = re.compile(r"!\[[^\]]*\]\([^)]*\)")
 _LINK = re.compile(r"(?<!!)\[([^\]]+)\]\((?:[^()\s]|\([^()]*\))*(?:\s+\"[^\"]*\")?\)")
 _STRESS = re.compile(r"(\*\*|__)(?=\S)(.+?)(?<=\S)\1")
 _TABLE_RULE = re.compile(r"^[ \t]*\|?[ \t:|-]*-[ \t:|-]*\|[ \t:|-]*$")
+_BAR = re.compile(r"(?<!\\)\|")
 _MATTER = re.compile(r"\A---[ \t]*\n(.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 _FIELD = re.compile(r"^(\w[\w -]*?):[ \t]*(.*)$")
 _LISTED = re.compile(r"^[ \t]*-[ \t]+(.*)$")
@@ -157,7 +158,7 @@ def _is_row(line: str) -> bool:
 
 def _rows(block: list[str]) -> Iterator[str]:
     """Each row of a table, its cells named by the row above the rule."""
-    rows = [[cell.strip() for cell in _bare(line).strip().strip("|").split("|")] for line in block]
+    rows = [_cells(line) for line in block]
     ruled = len(block) > 1 and _TABLE_RULE.match(block[1])
     names = rows[0] if ruled else []
     for row in rows[2:] if ruled else rows:
@@ -165,6 +166,16 @@ def _rows(block: list[str]) -> Iterator[str]:
         told = " · ".join(f"{name}: {cell}" if name else cell for name, cell in pairs if cell)
         if told:
             yield told
+
+
+def _cells(line: str) -> list[str]:
+    r"""The cells of a row; a bar with a backslash before it belongs to its cell.
+
+    >>> _cells(r"| a \| b | c |")
+    ['a | b', 'c']
+    """
+    bare = _bare(line).strip().removeprefix("|").removesuffix("|")
+    return [cell.strip().replace("\\|", "|") for cell in _BAR.split(bare)]
 
 
 def _prose(body: str) -> Iterator[str]:

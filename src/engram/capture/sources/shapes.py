@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from engram.capture.messages import PARTS
 from engram.errors import BadImport, EngramError
 from engram.model.ingest import Fate, ItemReport
 from engram.model.turn import Part
@@ -15,11 +16,6 @@ BEGINNING = 80
 """Characters of an item that a report shows."""
 _MILLISECONDS = 1e11
 """A number of seconds beyond this lies in the year 5138: it counts milliseconds."""
-_PARTS = {
-    "user": Part.USER, "human": Part.USER, "assistant": Part.ASSISTANT, "ai": Part.ASSISTANT,
-    "model": Part.ASSISTANT, "system": Part.SYSTEM, "developer": Part.SYSTEM, "tool": Part.TOOL,
-    "function": Part.TOOL,
-}  # fmt: skip
 _TEXTS = frozenset({"text", "input_text", "output_text"})
 
 
@@ -42,7 +38,7 @@ def moment(value: Any) -> datetime | None:
 
 def part_of(role: Any) -> Part | None:
     """Whose part in a conversation a role plays; None for one that nobody knows."""
-    return _PARTS.get(role.lower()) if isinstance(role, str) else None
+    return PARTS.get(role.lower()) if isinstance(role, str) else None
 
 
 def words_of(content: Any) -> str:

@@ -6,7 +6,7 @@ memory of another tool, a piece of code and a result are worded already.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -15,6 +15,7 @@ from engram.model.axes import Kind, Type
 from engram.model.draft import Draft
 from engram.model.ingest import Item, ItemKind
 from engram.model.plain import draft
+from engram.text.junk import is_filler, junk_of
 from engram.text.persons import third_person
 from engram.text.propositions import Left, Proposition, Said, examine
 from engram.text.signals import Level
@@ -32,8 +33,8 @@ class _Statement:
     """One or several sentences that belong together."""
 
     text: str
-    category: str
-    confidence: float
+    category: str | None
+    confidence: float | None
     at: datetime | None
     verbatim: tuple[str, ...] = ()
 
@@ -52,22 +53,35 @@ def statements(item: Item, now: datetime) -> tuple[list[Draft], str]:
 def _passage(item: Item, now: datetime) -> tuple[list[Draft], str]:
     if any(len(word) > LONGEST_WORD for word in item.text.split()):
         return [], "data, not prose"
-    # Whoever brings a document wants what is in it: no signal is needed, only a statement.
-    found = examine(standing_alone(item.text, item), Said(item.at or now, item.speaker), Level.NONE)
-    left = next((one.why for one in found if isinstance(one, Left)), "nothing")
-    made = [_draft(one, item) for one in _together(found, item)]
-    return made, "" if made else left
+    whole = standing_alone(item.text, item)
+    junk = junk_of(whole)
+    if junk is not None:
+        return [], str(junk)
+    found = examine(whole, Said(item.at or now, item.speaker), Level.NONE)
+    made = [_draft(one, item) for one in _together([_kept(one, item) for one in found])]
+    return made, "" if made else "says nothing that lasts"
 
 
-def _together(found: list[Proposition | Left], item: Item) -> Iterator[_Statement]:
+def _kept(one: Proposition | Left, item: Item) -> tuple[_Statement, bool] | None:
+    """A sentence as a statement, and whether it could stand alone; nothing when it is filler.
+
+    Whoever brings a document wants what is in it: a sentence need not be about somebody to be kept.
+    """
+    if isinstance(one, Proposition):
+        return _statement(one, item), one.level >= Level.MEDIUM
+    if is_filler(one.text):
+        return None
+    return _Statement(third_person(one.text, item.speaker), None, None, item.at), False
+
+
+def _together(found: Iterable[tuple[_Statement, bool] | None]) -> Iterator[_Statement]:
     """A sentence without a signal of its own goes with the one before it: it only goes on."""
     held: _Statement | None = None
     for one in found:
-        if isinstance(one, Left):
+        if one is None:
             continue
-        this = _statement(one, item)
-        goes_on = held is not None and one.level < Level.MEDIUM
-        if held is not None and goes_on and len(held.text) + len(this.text) < TOGETHER:
+        this, stands = one
+        if held is not None and not stands and len(held.text) + len(this.text) < TOGETHER:
             text = f"{held.text.rstrip()} {this.text}"
             held = replace(held, text=text, verbatim=held.verbatim + this.verbatim)
             continue
@@ -91,9 +105,13 @@ def _statement(one: Proposition, item: Item) -> _Statement:
 
 
 def _draft(one: _Statement, item: Item) -> Draft:
-    fields = _fields(item)
+    fields, details = _fields(item), dict(item.details)
+    context = str(details.get("query") or details.get("heading") or item.title)
+    if context:
+        details["context"] = context  # found by the words above it, too
     if one.verbatim:
-        fields["details"] = {**item.details, "verbatim": list(one.verbatim)}
+        details["verbatim"] = list(one.verbatim)
+    fields["details"] = details
     return Draft(one.text, category=one.category, confidence=one.confidence, event_time=one.at, **fields)
 
 

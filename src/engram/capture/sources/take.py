@@ -58,7 +58,7 @@ class Order:
     progress: Progress | None = None
 
 
-class _Rehearsed(Exception):
+class Rehearsed(Exception):
     """Takes back what a dry run has written."""
 
 
@@ -160,13 +160,13 @@ class _Run:
             for work in (*others, *direct):
                 self._keep_origins(unit, work)
             if self.order.dry:
-                raise _Rehearsed
+                raise Rehearsed
 
         if not fresh and not direct:
             return
         try:
             write(fresh, self.tools, self.order.actor, also)
-        except _Rehearsed:
+        except Rehearsed:
             self.hashes |= {one.memory.content_hash for work in works for one in work.prepared}
 
     def _prepare(self, works: Sequence[_Work]) -> None:
@@ -238,10 +238,10 @@ class _Run:
                     unit.came(memory_id, self.order.scope, nth(item.origin, place), item.digest)
             reports.extend(self._remove(unit, one) for one in gone)
             if self.order.dry:
-                raise _Rehearsed
+                raise Rehearsed
 
         if gone or plan.moved:
-            with suppress(_Rehearsed):
+            with suppress(Rehearsed):
                 self.tools.store.write(work, self.order.actor)
         return reports
 

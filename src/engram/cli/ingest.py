@@ -1,0 +1,250 @@
+"""`engram ingest …`: files, code, texts and results go in; what became of each item comes out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from engram.cli.exits import BAD_INPUT
+from engram.cli.options import Group, Run, pass_run, together
+from engram.cli.output import counted, line, say, say_json, short, table, text
+from engram.cli.progress import steps
+from engram.cli.values import Pair, split, text_or_stdin
+from engram.model.ingest import Fate, IngestReport, ItemReport
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+    from engram.nouns.sources import Sources
+
+FORMATS = ("auto", "markdown", "text", "chatgpt", "claude", "messages", "engram", "mem0", "graph")
+OUTCOMES = ("success", "failure", "partial")
+ROWS = 40
+"""Items that are listed for a person; --all lists every one, --json too."""
+STYLES = {
+    Fate.STORED: "green", Fate.SUPERSEDED: "magenta", Fate.CHALLENGED: "yellow", Fate.UPDATED: "magenta",
+    Fate.REINFORCED: "blue", Fate.MERGED: "blue", Fate.REMOVED: "yellow", Fate.OBSERVED: "green",
+    Fate.REFUSED: "red", Fate.DROPPED: "dim", Fate.UNCHANGED: "dim",
+}  # fmt: skip
+QUIETLY = frozenset({Fate.UNCHANGED, Fate.DROPPED})
+"""What a person need not read item by item."""
+
+dry_option = click.option("--dry-run", "dry", is_flag=True, help="Say what would be done, and do nothing.")
+all_option = click.option("--all", "everything", is_flag=True, help="List every item, also the unchanged.")
+tag_option = click.option(
+    "--tag", "-t", "tags", multiple=True, metavar="TAG", help="Mark every memory with it."
+)
+outcome_option = click.option(
+    "--outcome", type=click.Choice(OUTCOMES), default="success", show_default=True, help="How it ended."
+)
+detail_option = click.option(
+    "--detail", "details", type=Pair(), multiple=True, help="Anything else worth keeping."
+)
+common = together(dry_option, all_option)
+
+
+@click.group("ingest", cls=Group)
+def ingest() -> None:
+    """Take in documents, chats, code and results.
+
+    What is taken in again is compared with the last time: what is unchanged costs nothing, what changed is
+    changed, and what is gone from a document or a source tree is archived.
+    """
+
+
+@ingest.command("file")
+@click.argument(
+    "paths", metavar="PATH…", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path)
+)
+@click.option(
+    "--format", "format_", type=click.Choice(FORMATS), default="auto", show_default=True, help="What it is."
+)
+@tag_option
+@common
+@pass_run
+def ingest_file(
+    run: Run, paths: tuple[Path, ...], format_: str, tags: tuple[str, ...], dry: bool, everything: bool
+) -> None:
+    """Documents, chat exports, memories of other tools.
+
+    Read are Markdown and plain text; the exports of ChatGPT and Claude, also packed; messages as models take
+    them; memories of engram, mem0 and the MCP memory server. Of a folder every document is read.
+    """
+
+    def take(sources: Sources, progress: Callable[[int, int], None]) -> IngestReport:
+        report = IngestReport(dry=dry)
+        for path in paths:
+            report += sources.file(
+                path, format=format_, dry=dry, scope=_scope(run), tags=split(tags), progress=progress
+            )
+        return report
+
+    _run(run, take, everything=everything)
+
+
+@ingest.command("code")
+@click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@tag_option
+@common
+@pass_run
+def ingest_code(run: Run, folder: Path, tags: tuple[str, ...], dry: bool, everything: bool) -> None:
+    """A source tree: what each file and each public symbol is for.
+
+    What .gitignore leaves out is left out. Run it again after a change: only what changed is written.
+    """
+    _run(
+        run,
+        lambda sources, progress: sources.code(
+            folder, dry=dry, scope=_scope(run), tags=split(tags), progress=progress
+        ),
+        everything=everything,
+    )
+
+
+@ingest.command("text")
+@click.argument("words", metavar="[TEXT]", nargs=-1)
+@click.option(
+    "--title", default="", metavar="NAME", help="Its name: given again, the text is compared with it."
+)
+@tag_option
+@common
+@pass_run
+def ingest_text(
+    run: Run, words: tuple[str, ...], title: str, tags: tuple[str, ...], dry: bool, everything: bool
+) -> None:
+    """A text in Markdown, from the arguments or from stdin."""
+    said = text_or_stdin(words, "text")
+    _run(
+        run,
+        lambda sources, _: sources.text(said, title=title, dry=dry, scope=_scope(run), tags=split(tags)),
+        everything=everything,
+    )
+
+
+@ingest.command("summary")
+@click.argument("words", metavar="[TEXT]", nargs=-1)
+@click.option("--session", required=True, metavar="NAME", help="The session that it sums up.")
+@common
+@pass_run
+def ingest_summary(run: Run, words: tuple[str, ...], session: str, dry: bool, everything: bool) -> None:
+    """The summary of a session."""
+    said = text_or_stdin(words, "summary")
+    _run(
+        run,
+        lambda sources, _: sources.summary(said, session=session, dry=dry, scope=_scope(run)),
+        everything=everything,
+    )
+
+
+@ingest.command("task")
+@click.argument("name")
+@click.argument("words", metavar="[RESULT]", nargs=-1)
+@outcome_option
+@detail_option
+@common
+@pass_run
+def ingest_task(
+    run: Run,
+    name: str,
+    words: tuple[str, ...],
+    *,
+    outcome: str,
+    details: Sequence[tuple[str, str]],
+    dry: bool,
+    everything: bool,
+) -> None:
+    """What a task came to."""
+    said = text_or_stdin(words, "result")
+    given: dict[str, Any] = {"outcome": outcome, "details": dict(details), "dry": dry, "scope": _scope(run)}
+    _run(run, lambda sources, _: sources.task(name, said, **given), everything=everything)
+
+
+@ingest.command("flow")
+@click.argument("name")
+@click.argument("words", metavar="[RESULT]", nargs=-1)
+@click.option("--step", "names", multiple=True, metavar="NAME", help="A step, in order; repeatable.")
+@outcome_option
+@detail_option
+@common
+@pass_run
+def ingest_flow(
+    run: Run,
+    name: str,
+    words: tuple[str, ...],
+    *,
+    names: tuple[str, ...],
+    outcome: str,
+    details: Sequence[tuple[str, str]],
+    dry: bool,
+    everything: bool,
+) -> None:
+    """What a flow of several steps came to."""
+    said = text_or_stdin(words, "result") if words or not names else ""
+    given: dict[str, Any] = {"outcome": outcome, "details": dict(details), "dry": dry, "scope": _scope(run)}
+    _run(run, lambda sources, _: sources.flow(name, names, result=said, **given), everything=everything)
+
+
+@ingest.command("research")
+@click.argument("words", metavar="[FINDINGS]", nargs=-1)
+@click.option("--query", required=True, metavar="TEXT", help="What was looked for.")
+@click.option("--url", "urls", multiple=True, metavar="URL", help="Where it was found; repeatable.")
+@common
+@pass_run
+def ingest_research(
+    run: Run, words: tuple[str, ...], query: str, urls: tuple[str, ...], dry: bool, everything: bool
+) -> None:
+    """What a search found; from stdin, a paragraph is a finding."""
+    said = text_or_stdin(words, "findings")
+    findings = [one.strip() for one in said.split("\n\n") if one.strip()]
+    _run(
+        run,
+        lambda sources, _: sources.research(findings, query=query, urls=urls, dry=dry, scope=_scope(run)),
+        everything=everything,
+    )
+
+
+def _scope(run: Run) -> Any:
+    return run.scope if run.is_scoped else None
+
+
+def _run(
+    run: Run,
+    take: Callable[[Sources, Callable[[int, int], None]], IngestReport],
+    *,
+    everything: bool,
+) -> None:
+    with run.open() as memory, steps(run, "ingesting") as counting:
+        report = take(memory.sources, counting.reach)
+    if run.json:
+        say_json(
+            {"dry_run": report.dry, "format": report.format, "counts": report.counts, "items": report.items}
+        )
+    elif run.quiet:
+        ids = dict.fromkeys(memory_id for one in report.items for memory_id in one.memories)
+        say(run, *ids)
+    else:
+        _say(run, report, everything=everything)
+    if report.items and len(report.refused) == len(report.items):
+        raise click.exceptions.Exit(BAD_INPUT)
+
+
+def _say(run: Run, report: IngestReport, *, everything: bool) -> None:
+    shown = [one for one in report.items if everything or one.outcome not in QUIETLY]
+    most = len(shown) if everything else ROWS
+    if shown:
+        say(run, table(("outcome", "memory", "item"), [_row(one) for one in shown[:most]]))
+    if len(shown) > most:
+        say(run, text((f"and {counted(len(shown) - most, 'more item')}: --all lists them", "dim")))
+    told = " · ".join(f"{count:,} {name}" for name, count in report.counts.items())
+    title = "would be taken in, nothing was changed:" if report.dry else "taken in:"
+    say(run, text((title, "bold green"), f" {told or 'nothing'}"))
+
+
+def _row(one: ItemReport) -> tuple[Text, str, Text]:
+    ids = short(one.memories[0]) + ("…" if len(one.memories) > 1 else "") if one.memories else ""
+    reason = one.reason if one.outcome in (Fate.REFUSED, Fate.REMOVED, Fate.SUPERSEDED) else ""
+    why = [(f" · {line(reason)}", "dim")] if reason else []
+    return text((str(one.outcome), STYLES[one.outcome])), ids, text(line(one.text or one.origin), *why)
