@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
-from datetime import date, datetime
+from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import Any, Final
 
@@ -40,6 +40,8 @@ def metadata(text: str, *, now: datetime | None = None, names: Sequence[Entity] 
     >>> found = metadata("Anna fixed the crash in src/auth.py on 2024-05-03")
     >>> found.people, found.paths, found.dates, found.languages, found.code_languages
     (('Anna',), ('src/auth.py',), ('2024-05-03',), ('en',), ('Python',))
+    >>> metadata("See you tomorrow", now=datetime(2024, 5, 8)).dates
+    ('2024-05-09',)
     """
     entities = _entities(text) if names is None else names
     tone = feelings.tone(text)
@@ -79,21 +81,31 @@ def _of_type(entities: Sequence[Entity], wanted: str) -> tuple[str, ...]:
     return tuple(entity.name for entity in entities if entity.type == wanted)[:MOST]
 
 
-_ISO_DAY = re.compile(r"(?<![\d-])(\d{4})-(\d{2})-(\d{2})(?!\d)", re.ASCII)
+# A day that means the same whenever it is read is spelled out; these two lie far apart in every way.
+_READ_AT: Final = (datetime(1971, 3, 10, 9, tzinfo=UTC), datetime(2033, 9, 24, 21, tzinfo=UTC))
+_EXACT: Final = frozenset({"second", "minute", "hour", "part", "day", "weekend", "week"})
+_RANGE: Final = timedelta(days=8)
+_TICK: Final = timedelta(microseconds=1)
 
 
 def _dates(text: str, now: datetime | None) -> tuple[str, ...]:
-    """The days a text speaks of; without `now` only those it spells out."""
-    del now  # relative days are still to come
-    days = (_day(*map(int, match.groups())) for match in _ISO_DAY.finditer(text))
-    return tuple(dict.fromkeys(filter(None, days)))[:MOST]
+    """The days a text speaks of; without `now` only those that it spells out with their year."""
+    if now is not None:
+        return tuple(dict.fromkeys(_days(text, now)))[:MOST]
+    early, late = (dict.fromkeys(_days(text, moment)) for moment in _READ_AT)
+    return tuple(day for day in early if day in late)[:MOST]
 
 
-def _day(year: int, month: int, day: int) -> str:
-    try:
-        return date(year, month, day).isoformat()
-    except ValueError:
-        return ""
+def _days(text: str, now: datetime) -> Iterator[str]:
+    """A day as itself, a few days as their first and last; a month or a year is no day."""
+    from engram.text.dates import dates  # reading dates needs many rules: only where they are wanted
+
+    for when in dates(text, now):
+        if when.recurring or when.first is None or when.last is None or when.grain not in _EXACT:
+            continue
+        if when.last - when.first <= _RANGE:
+            yield when.first.date().isoformat()
+            yield max(when.first, when.last - _TICK).date().isoformat()
 
 
 def _code_languages(text: str, paths: Sequence[str]) -> Iterator[str]:

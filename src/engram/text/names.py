@@ -128,7 +128,7 @@ def _shifts(text: str) -> list[int]:
 
 
 _URL = r"\b(?:https?://|ftp://|www\.)[^\s<>\"'`)\]}，。；、]+"
-_EMAIL = r"\b[\w.+-]+@[\w-]+(?:\.[\w-]+)+\b"
+_EMAIL = r"\b[\w.+-]{1,64}@[\w-]+(?:\.[\w-]+)+\b"
 _HANDLE = r"(?<![\w@./])@[A-Za-z]\w[\w-]*"
 _HASHTAG = r"(?<![\w&/#])#(?![0-9a-fA-F]{3,8}\b)[^\W\d_][\w-]{1,40}"  # no colour
 _FILE = (

@@ -7,7 +7,7 @@ most `MOST` of them; a part that is too long is kept to its first `LONGEST` char
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Final
 
@@ -45,7 +45,7 @@ _QUOTE = re.compile(
 )
 _ADDRESS = re.compile(
     r"\b(?:https?|ftp|ssh|git|s3|file|postgres(?:ql)?|redis|mongodb)://[^\s<>\"'`)\]}，。；、]+|\bwww\.[^\s<>\"'`)\]}，。；、]+"
-    r"|\b[\w.+-]+@[\w-]+(?:\.[\w-]+)+\b",
+    r"|\b[\w.+-]{1,64}@[\w-]+(?:\.[\w-]+)+\b",
     re.IGNORECASE,
 )
 _PATH = re.compile(
@@ -55,19 +55,23 @@ _PATH = re.compile(
     re.ASCII,
 )
 _VERSION = re.compile(
-    r"(?<![\w.])v?\d+\.\d+\.\d+(?:[-+][\w.]+)?(?![\w.]*\w)|(?<![\w.])v\d+(?:\.\d+)*(?:-[\w.]+)?\b", re.ASCII
+    r"(?<![\w.])v?\d{1,8}\.\d{1,8}\.\d{1,8}(?:[-+][\w.]{1,30})?(?!\.?\w)|(?<![\w.])v\d{1,8}(?:\.\d{1,8}){0,4}(?:-[\w.]{1,30})?\b",
+    re.ASCII,
 )
-_TOLD: Final = (
-    r"[^\n\"`。]{1,200}?(?=[.;。；](?:\s|$)|\n|$|[,，]\s)"  # what an error says, to the end of its clause
+# What an error says, to the end of its clause.
+_TOLD: Final = r"[^\n\"`。]{1,200}?(?=[.;。；](?:\s|$)|\n|$|[,，]\s)"
+_ERRNO: Final = (
+    r"E(?:CONN[A-Z]+|NO(?:ENT|MEM|SPC|SYS|T[A-Z]+)|ACCES|PERM|EXIST|ADDR[A-Z]+|TIMEDOUT|PIPE|INVAL)"
 )
 _ERROR = re.compile(
-    r"\b(?:[A-Z]\w*(?:Error|Exception|Warning|Fault|Panic)|E\d{3,5}|ERR_\w+|E[A-Z]{4,}|SIG[A-Z]{3,})\b"
+    rf"\b(?:[A-Z]\w*(?:Error|Exception|Warning|Fault|Panic)|E\d{{3,5}}|ERR_\w+|{_ERRNO}|SIG[A-Z]{{3,}})\b"
     rf"(?:\s?:\s{_TOLD})?"
     r"|\b0x[0-9A-Fa-f]{4,}\b"
-    rf"|(?i:\b(?:HTTP|error|errno|exit code|status|错误码|错误代码)\s?:?\s?#?\d{{1,5}}\b(?:\s?[:：]\s?{_TOLD})?)"
+    r"|(?i:\b(?:HTTP|error|errno|exit code|status|错误码|错误代码)\s?:?\s?#?\d{1,5}\b"
+    rf"(?:\s?[:：]\s?{_TOLD})?)"
     rf"|(?i:(?<!\w)(?:error|fatal|panic|failed|traceback|报错|错误)[:：]\s?{_TOLD})"
 )
-_FIGURE_SIGN: Final = r"[$€£¥₹]\s?\d[\d,.]*\d(?:\s?[kKmMbB]\b)?|[$€£¥₹]\s?\d(?:\s?[kKmMbB]\b)?"
+_FIGURE_SIGN: Final = r"[$€£¥₹]\s?\d[\d,.]{0,20}\d(?:\s?[kKmMbB]\b)?|[$€£¥₹]\s?\d(?:\s?[kKmMbB]\b)?"
 
 
 def _spans(text: str) -> Iterator[tuple[int, int]]:
@@ -79,8 +83,9 @@ def _spans(text: str) -> Iterator[tuple[int, int]]:
     for pattern in (_ADDRESS, _PATH, _VERSION) if _SIGN.search(text) else ():
         for match in pattern.finditer(text):
             yield match.start(), match.start() + len(match.group().rstrip(".,;:!?"))
-    for pattern in (_ERROR, _command(), *((_figure(),) if _DIGIT.search(text) else ())):
+    for pattern in (_ERROR, *((_figure(),) if _DIGIT.search(text) else ())):
         yield from (match.span() for match in pattern.finditer(text))
+    yield from (match.span() for match in _command().finditer(text) if _is_command(match))
 
 
 _DIGIT = re.compile(r"\d")
@@ -98,22 +103,41 @@ def _apart(spans: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
 @cache
 def _command() -> re.Pattern[str]:
     """What follows a prompt; a tool with its arguments that starts a line or follows a colon or "run"."""
-    tools = "|".join(sorted(map(re.escape, lexicon.words("commands")), key=len, reverse=True))
-    leads = ("^", ": ", "：", r"\brun ", r"\bran ", r"\buse ", r"\btype ", r"\bexecute ", "运行", "执行")
-    lead = "|".join(f"(?<={lead})" for lead in leads)
-    plain_words = "|".join(map(re.escape, lexicon.words("stop_words")))
-    argument = rf"(?!(?:{plain_words})(?: |$))" r"(?:--?[\w-]+(?:=\S+)?|[\w./@:=*{}$~+-]*[\w/@:=*~])"
+    told = "|".join(f"(?<={lead})" for lead in (r"\brun ", r"\bran ", r"\bexecute ", "运行", "执行"))
+    lead = "|".join(f"(?<={lead})" for lead in ("^", ": ", "：", r"\buse ", r"\btype "))
+    tools = _any_of(word.removeprefix("~") for word in _words("tools"))
+    argument = (
+        rf"(?!(?:{_any_of(_words('prose'))})(?: |$))(?:--?[\w-]+(?:=\S+)?|[\w./@:=*{{}}$~+-]*[\w/@:=*~])"
+    )
     return re.compile(
-        rf"(?<=^\$ )[^\n]{{2,300}}|(?:{lead})(?:sudo )?(?:{tools})(?: {argument})+",
+        rf"(?<=^\$ )[^\n]{{2,300}}"
+        rf"|(?:(?P<told>{told})|{lead})(?:sudo )?(?P<tool>{tools})(?P<rest>(?: {argument})+)",
         re.MULTILINE | re.ASCII,
     )
+
+
+def _is_command(match: re.Match[str]) -> bool:
+    """Tools that are plain words too, marked with ~, need an option or a path, or somebody who runs them."""
+    if match["tool"] is None or match["told"] is not None or f"~{match['tool']}" not in _words("tools"):
+        return True
+    return re.search(r"[-/.=]", match["rest"]) is not None
+
+
+@cache
+def _words(part: str) -> frozenset[str]:
+    return frozenset(word for row in lexicon.parts("commands")[part] for word in row.split())
 
 
 @cache
 def _figure() -> re.Pattern[str]:
     """A figure with its unit or currency."""
-    units = "|".join(sorted(map(re.escape, lexicon.words("units")), key=len, reverse=True))
-    number = r"\d[\d,]*(?:\.\d+)?"
+    units = _any_of(lexicon.words("units"))
+    number = r"\d[\d,]{0,20}(?:\.\d{1,12})?"
     return re.compile(
-        rf"{_FIGURE_SIGN}|(?<![\w.])[-−]?{number}(?:\s?[-–]\s?{number})?\s?(?:{units})(?![A-Za-z])"
+        rf"{_FIGURE_SIGN}|(?<![A-Za-z0-9_.,])[-−]?{number}(?:\s?[-–]\s?{number})?\s?(?:{units})(?![A-Za-z])"
     )
+
+
+def _any_of(words: Iterable[str]) -> str:
+    """The longest first: `docker-compose` before `docker`."""
+    return "|".join(sorted(map(re.escape, words), key=len, reverse=True))
