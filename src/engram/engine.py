@@ -10,7 +10,7 @@ from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from engram.capture import change, owed, screen
 from engram.capture.partly import remember_partly
@@ -40,10 +40,12 @@ from engram.nouns.desk import PAGE_LIMIT, Desk, whole
 from engram.nouns.entities import Entities
 from engram.nouns.facts import Facts
 from engram.nouns.listening import Listening
-from engram.nouns.sources import Sources
 from engram.ports import Embedder, Tools, Unit, View
 from engram.recall.pipeline import recall as answer
 from engram.text.tokens import count, is_exact
+
+if TYPE_CHECKING:
+    from engram.nouns.sources import Sources
 
 FILE_VARIABLE = "ENGRAM_FILE"
 QUERY_LIMIT = 10_000
@@ -416,6 +418,8 @@ class Engram:
     @cached_property
     def sources(self) -> Sources:
         """What comes from elsewhere: documents, chats of other services, code, results."""
+        from engram.nouns.sources import Sources  # its readers are many, and most who open a memory read none
+
         return Sources(self._desk, self._listening)
 
     @property
