@@ -81,14 +81,13 @@ def cleaned(text: str) -> str:
 
 # When a message is of several sorts, what says most about it names it.
 _ORDER: Final = (
-    Junk.BOILERPLATE, Junk.QUESTION, Junk.REACTION, Junk.FILLER, Junk.GREETING, Junk.EMPTY,
+    Junk.BOILERPLATE, Junk.QUESTION, Junk.FILLER, Junk.REACTION, Junk.GREETING, Junk.EMPTY,
 )  # fmt: skip
 _HEADINGS: Final = {
     "greeting": Junk.GREETING,
-    "reaction": Junk.REACTION,
     "thanks": Junk.FILLER,
     "filler": Junk.FILLER,
-    "boilerplate": Junk.BOILERPLATE,
+    "reaction": Junk.REACTION,
     "chinese": Junk.FILLER,
 }
 _HAN_CHAR = re.compile(f"[{HAN}]")
@@ -128,6 +127,8 @@ def _small_talk(sentence: str) -> Junk | None:
     if len(sentence) > _LONGEST:
         return None
     bare = _FACE.sub(" . ", sentence.replace("’", "'"))
+    if _boilerplate().fullmatch(_EDGE.sub("", bare).lower()):
+        return Junk.BOILERPLATE
     found: list[Junk] = []
     addressed = False
     for clause in _CLAUSE.split(bare):
@@ -141,6 +142,12 @@ def _small_talk(sentence: str) -> Junk | None:
         else:
             return None
     return next((talk for talk in _ORDER if talk in found), None)
+
+
+@cache
+def _boilerplate() -> re.Pattern[str]:
+    """Unlike small talk, a set phrase is known as a whole sentence."""
+    return lexicon.pattern("small_talk", "boilerplate")
 
 
 _NAME = re.compile(r"[A-Z][\w'-]+(?: [A-Z][\w'-]+)?")
@@ -169,7 +176,7 @@ def _vocabulary() -> frozenset[str]:
     """Every word small talk is made of: a clause that begins with others is none, which is quickly seen."""
     rows = (row for title in _HEADINGS for row in lexicon.parts("small_talk")[title])
     words = {word for row in rows for word in _WORD.findall(row)}
-    return frozenset(words | {word + word[-1] for word in words})
+    return frozenset(words | {word + word[-1] for word in words} | {word[:-1] for word in words})
 
 
 @cache

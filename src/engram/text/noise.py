@@ -167,7 +167,7 @@ _SPEAKS = re.compile(
     r"\bI(?:'m|'ve|'ll|’m|’ve| am| have| was| live| like| use| need| want)\b|\b[Mm]y (?!\w+[.(=\[])\w|我(?:的|是|在|叫|们)"
 )
 _SHAPED = re.compile(
-    r"[^\w\s,.!?'’，。！？、“”]|^\s|\d|^[A-Z]|相关|记忆|^[a-z]+:$|^(?:import|from|try|else|return|pass) "
+    r"[^\w\s,.!?'’，。！？、“”]|^\s|\d|^[A-Z]|相关|记忆|^[a-z]+:$|^(?:import|from|try|else|return|pass|npm|yarn|pnpm|index|diff|panic|thread|commit|total) "
 )
 
 
