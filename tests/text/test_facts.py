@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from engram.model.facts import Fact
-from engram.text.facts import ended, facts
+from engram.text.facts import ended, facts, stated
 
 
 @pytest.mark.parametrize(
@@ -59,6 +61,90 @@ from engram.text.facts import ended, facts
         ("会议时间是下午三点", "会议", "time", "下午三点", True),
         ("我喜欢喝绿茶", "user", "like", "绿茶", False),
         ("我最喜欢的颜色是蓝色", "user", "最喜欢的颜色", "蓝色", True),
+        # work and school
+        ("I work as an engineer", "user", "job", "engineer", True),
+        ("I work as a nurse at Mercy Hospital", "user", "job", "nurse", True),
+        ("Anna is employed as a designer", "anna", "job", "designer", True),
+        ("My occupation is plumber", "user", "job", "plumber", True),
+        ("My employer is Acme", "user", "work at", "acme", True),
+        ("Anna is the CEO of Acme", "acme", "ceo", "anna", True),
+        ("Anna is Acme's CEO", "acme", "ceo", "anna", True),
+        ("The CEO of Acme is Anna", "acme", "ceo", "anna", True),
+        ("I'm the maintainer of Pelican", "pelican", "maintainer", "user", True),
+        ("Bob is a founder of Globex", "globex", "founder", "bob", False),
+        ("My wife is the manager of Apollo", "apollo", "manager", "user's wife", True),
+        ("I report to Bob", "user", "report to", "bob", True),
+        ("Anna manages the platform team", "anna", "manage", "platform team", False),
+        ("Bob founded Globex", "bob", "founded", "globex", False),
+        ("I studied at MIT", "user", "studied at", "mit", False),
+        ("I studied physics", "user", "studied", "physics", False),
+        ("Anna studied medicine at Charité", "anna", "studied", "medicine", False),
+        ("Bob majored in economics", "bob", "studied", "economics", False),
+        ("I graduated from Oxford in 2010", "user", "graduated from", "oxford", False),
+        # where from, what like
+        ("I was born in 1990", "user", "birth year", "1990", True),
+        ("Anna was born on May 3, 1990", "anna", "birthday", "may 3 1990", True),
+        ("I was born on May 3", "user", "birthday", "may 3", True),
+        ("Bob was born in Rome", "bob", "born in", "rome", True),
+        ("I'm from Italy", "user", "from", "italy", False),
+        ("Anna is originally from Poland", "anna", "from", "poland", False),
+        ("Bob comes from Kenya", "bob", "from", "kenya", False),
+        ("Anna speaks German", "anna", "speak", "german", False),
+        ("I am allergic to peanuts", "user", "allergic to", "peanuts", False),
+        ("Anna is severely allergic to shellfish", "anna", "allergic to", "shellfish", False),
+        ("Anna is engaged to Bob", "anna", "engaged to", "bob", True),
+        ("My email is anna@acme.com", "user", "email", "anna@acme.com", True),
+        ("My email address is anna@acme.com", "user", "email", "anna@acme.com", True),
+        ("My phone number is 0170 1234567", "user", "phone", "0170 1234567", True),
+        ("Anna's date of birth is May 3", "anna", "birthday", "may 3", True),
+        # kin and pets
+        ("I have a dog named Rex", "user", "dog", "rex", False),
+        ("Anna has a small cat called Misty", "anna", "cat", "misty", False),
+        ("My sister lives in Rome", "user's sister", "live in", "rome", True),
+        ("Our dog loves carrots", "user's dog", "love", "carrots", False),
+        ("My brother works at Siemens", "user's brother", "work at", "siemens", True),
+        ("My mother is from Chile", "user's mother", "from", "chile", False),
+        ("My boss speaks Dutch", "user's boss", "speak", "dutch", False),
+        # systems
+        ("The backend depends on Redis", "backend", "depend on", "redis", False),
+        ("billing-service depends on PostgreSQL", "billing-service", "depend on", "postgresql", False),
+        ("The API is written in Go", "api", "written in", "go", False),
+        ("The parser is now written in Rust", "parser", "written in", "rust", True),
+        ("Our website runs on WordPress", "website", "run on", "wordpress", False),
+        ("The server is running on Ubuntu", "server", "run on", "ubuntu", False),
+        ("The app is deployed to AWS", "app", "deployed to", "aws", False),
+        ("The wiki is hosted on GitHub", "wiki", "deployed to", "github", False),
+        ("Apollo uses PostgreSQL", "apollo", "database", "postgresql", False),
+        ("The backend uses PostgreSQL for storage", "backend", "database", "postgresql", False),
+        ("The frontend is built with React", "frontend", "built with", "react", False),
+        # third person, as capture words it
+        ("User lives in Berlin", "user", "live in", "berlin", True),
+        ("User's editor is Helix", "user", "editor", "helix", True),
+        # Chinese
+        ("用户住在上海", "user", "live in", "上海", True),
+        ("我来自成都", "user", "from", "成都", False),
+        ("我出生于1990年", "user", "birth year", "1990", True),
+        ("小红出生于1990年5月3日", "小红", "birthday", "1990年5月3日", True),
+        ("我出生在北京", "user", "born in", "北京", True),
+        ("我毕业于清华大学", "user", "graduated from", "清华大学", False),
+        ("小明从北京大学毕业", "小明", "graduated from", "北京大学", False),
+        ("我就读于复旦大学", "user", "studied at", "复旦大学", False),
+        ("我在复旦大学读书", "user", "studied at", "复旦大学", False),
+        ("我对花生过敏", "user", "allergic to", "花生", False),
+        ("我和小红结婚了", "user", "married to", "小红", True),
+        ("我养了一只叫豆豆的狗", "user", "dog", "豆豆", False),
+        ("小明有一只名叫雪球的兔子", "小明", "rabbit", "雪球", False),
+        ("我的猫叫咪咪", "user", "cat", "咪咪", False),
+        ("我家的狗叫旺财", "user", "dog", "旺财", False),
+        ("小李是腾讯的CEO", "腾讯", "ceo", "小李", True),
+        ("我是一名医生", "user", "is a", "医生", False),
+        ("小红会说法语", "小红", "speak", "法语", False),
+        ("后端依赖Redis", "后端", "depend on", "redis", False),
+        ("这个项目是用Rust写的", "项目", "written in", "rust", False),
+        ("网站部署在AWS上", "网站", "deployed to", "aws", False),
+        ("服务运行在Ubuntu上", "服务", "run on", "ubuntu", False),
+        ("我的邮箱是a@b.com", "user", "email", "a@b.com", True),
+        ("我的生日是1990年5月3日", "user", "birthday", "1990年5月3日", True),
     ],
 )
 def test_plain_statements_are_facts(
@@ -91,6 +177,31 @@ def test_plain_statements_are_facts(
         "我的狗是黑色的",
         "如果我住在上海",
         "",
+        "It depends on the weather",
+        "The answer depends on the question",
+        "The report is written in haste",
+        "The build is run on Jenkins",
+        "My release is blocked by QA",
+        "Let's go",
+        "My wife is the love of my life",
+        "My dog is the best",
+        "My meeting Monday is at ten",
+        "I was born lucky",
+        "I studied hard",
+        "I studied at night",
+        "She works at Siemens",
+        "Anna was the CEO of Acme",
+        "I lived in Rome",
+        "I worked at Acme for three years",
+        "Is Anna the CEO of Acme?",
+        "I would be allergic to peanuts",
+        "I am not allergic to peanuts",
+        "The music runs on and on",
+        "People depend on people",
+        "我不是医生",
+        "他住在上海",
+        "如果我对花生过敏",
+        "我以前住在上海",
     ],
 )
 def test_what_is_not_plainly_stated_is_no_fact(text: str) -> None:
@@ -102,6 +213,117 @@ def test_one_sentence_may_state_several_facts_of_the_speaker() -> None:
         Fact("anna", "live in", "berlin", functional=True),
         Fact("anna", "work at", "acme", functional=True),
     ]
+
+
+NOW = datetime(2026, 3, 10, 12, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("text", "predicate", "value", "functional", "since", "until"),
+    [
+        ("I live in Berlin since 2019", "live in", "berlin", True, "2019-01-01", None),
+        ("I have lived in Berlin since 2019", "live in", "berlin", True, "2019-01-01", None),
+        ("I've been living in Berlin since May 2020", "live in", "berlin", True, "2020-05-01", None),
+        ("Since 2019 I live in Oslo", "live in", "oslo", True, "2019-01-01", None),
+        ("I have worked at Siemens since January", "work at", "siemens", True, "2026-01-01", None),
+        ("I moved to Paris in 2019", "live in", "paris", True, "2019-01-01", None),
+        ("We have used PostgreSQL since 2021", "database", "postgresql", False, "2021-01-01", None),
+        ("I've known Anna since 2010", "know", "anna", False, "2010-01-01", None),
+        ("I work at Acme until June", "work at", "acme", True, None, "2026-07-01"),
+        ("I lived in Rome until 2019", "live in", "rome", False, None, "2020-01-01"),
+        ("I lived in Rome until May", "live in", "rome", False, None, "2025-06-01"),
+        ("I used to live in Rome until 2019", "live in", "rome", False, None, "2020-01-01"),
+        ("I worked at Acme from 2015 to 2018", "work at", "acme", False, "2015-01-01", "2019-01-01"),
+        ("From 2010 to 2014 I lived in Oslo", "live in", "oslo", False, "2010-01-01", "2015-01-01"),
+        ("In 2012 I lived in Oslo", "live in", "oslo", False, "2012-01-01", "2013-01-01"),
+        ("I lived in Paris in 2012", "live in", "paris", False, "2012-01-01", "2013-01-01"),
+        ("我从2019年起住在上海", "live in", "上海", True, "2019-01-01", None),
+        ("我2019年到2021年在腾讯工作", "work at", "腾讯", False, "2019-01-01", "2022-01-01"),
+    ],
+)
+def test_words_of_time_say_from_when_to_when(
+    text: str, predicate: str, value: str, functional: bool, since: str | None, until: str | None
+) -> None:
+    [fact] = facts(text, now=NOW)
+
+    assert (fact.subject, fact.predicate, fact.object) == ("user", predicate, value)
+    assert fact.functional == functional
+    assert [day and day.date().isoformat() for day in (fact.valid_from, fact.valid_to)] == [since, until]
+
+
+@pytest.mark.parametrize(
+    ("text", "last"),
+    [
+        ("Anna moved to Berlin. She works at Siemens.", ("anna", "work at", "siemens")),
+        ("Zofia moved to Berlin. She works at Siemens.", ("zofia", "work at", "siemens")),
+        ("Anna met Bob. She works at Siemens.", ("anna", "work at", "siemens")),
+        ("Anna lives in Rome. Her birthday is May 3.", ("anna", "birthday", "may 3")),
+        ("My boss is Bob. He lives in Kiel.", ("bob", "live in", "kiel")),
+        ("My sister Anna lives in Rome", ("anna", "live in", "rome")),
+        ("My dog Rex loves carrots", ("rex", "love", "carrots")),
+        ("小明住在上海。他在腾讯工作。", ("小明", "work at", "腾讯")),
+    ],
+)
+def test_a_name_that_was_said_is_meant_again(text: str, last: tuple[str, str, str]) -> None:
+    found = facts(text)[-1]
+
+    assert (found.subject, found.predicate, found.object) == last
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Anna met Clara. She works at Siemens.",
+        "Anna came by. He works at Siemens.",
+        "It was late. She works at Siemens.",
+        "小明和小红来了。他在腾讯工作。",
+    ],
+)
+def test_a_pronoun_that_may_mean_two_or_nobody_is_left_alone(text: str) -> None:
+    assert not [fact for fact in facts(text) if fact.predicate == "work at"]
+
+
+@pytest.mark.parametrize(
+    ("text", "noun", "name"),
+    [
+        ("My sister Anna lives in Rome", "sister", "anna"),
+        ("My best friend Bob Smith plays chess", "friend", "bob smith"),
+        ("Our dog Rex is here", "dog", "rex"),
+        ("Our old neighbor Clara is from Spain", "neighbor", "clara"),
+    ],
+)
+def test_a_name_beside_kin_is_their_name(text: str, noun: str, name: str) -> None:
+    assert (noun, name) in [(fact.predicate, fact.object) for fact in facts(text)]
+
+
+def test_a_memory_states_what_was_given_with_it_and_what_it_says() -> None:
+    told = {"subject": "Anna", "predicate": "lives_in", "object": "Rome", "confidence": 0.6}
+    bad = [7, {}, {"subject": "Anna", "predicate": "age"}, {"subject": "", "predicate": "x", "object": "y"}]
+
+    first, second = stated("Anna lives in Rome and works at Acme", {"facts": [told, *bad]})
+
+    assert (first, first.confidence) == (Fact("anna", "live in", "rome", functional=True), 0.6)
+    assert second == Fact("anna", "work at", "acme", functional=True)
+
+
+@pytest.mark.parametrize("listed", [None, "facts", 3, {"subject": "a"}, [None], [[]], [{"subject": ["a"]}]])
+def test_what_is_no_fact_is_left_out(listed: object) -> None:
+    assert stated("Bread needs flour", {"facts": listed}) == ()
+
+
+@given(
+    st.recursive(
+        st.none() | st.text() | st.floats(),
+        lambda inner: (
+            st.lists(inner)
+            | st.dictionaries(
+                st.sampled_from(["subject", "predicate", "object", "confidence", "valid_to"]), inner
+            )
+        ),
+    )
+)
+def test_any_data_can_be_given(listed: object) -> None:
+    assert isinstance(stated("", {"facts": listed}), tuple)
 
 
 @pytest.mark.parametrize(

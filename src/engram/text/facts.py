@@ -16,6 +16,9 @@ from typing import Any, Final
 from engram.model.facts import Fact
 from engram.text import facts_chinese, facts_english
 from engram.text.facts_given import given
+from engram.text.facts_pronouns import resolved
+from engram.text.facts_times import may_be_timed
+from engram.text.predicates import canonical
 from engram.text.scripts import compatible
 from engram.text.sentences import sentences
 from engram.text.statement import USER, Statement
@@ -54,9 +57,8 @@ def facts(text: str, speaker: str | None = None, now: datetime | None = None) ->
     >>> facts("我住在上海", speaker="Lin") == [Fact("lin", "live in", "上海", functional=True)]
     True
     """
-    return list(
-        dict.fromkeys(_fact(found, found.object) for found in _statements(text[:_LONGEST], speaker or USER))
-    )
+    found = _statements(text[:_LONGEST], speaker or USER, now if may_be_timed(text) else None)
+    return list(dict.fromkeys(_fact(one, one.object) for one in found))
 
 
 def ended(text: str, speaker: str | None = None) -> list[Fact]:
@@ -68,7 +70,8 @@ def ended(text: str, speaker: str | None = None) -> list[Fact]:
     True
     """
     text = text[:_LONGEST]
-    left = [_fact(found, found.replaces) for found in _statements(text, speaker or USER) if found.replaces]
+    found = _statements(text, speaker or USER, None)
+    left = [_fact(one, one.replaces) for one in found if one.replaces]
     for sentence in sentences(text.replace("’", "'")):
         if _NO_LONGER.search(sentence):
             left += facts(_ANYMORE.sub("", _NO_LONGER.sub("", sentence)), speaker)
@@ -77,16 +80,27 @@ def ended(text: str, speaker: str | None = None) -> list[Fact]:
 
 
 def _fact(found: Statement, value: str) -> Fact:
-    return Fact(found.subject.lower(), found.predicate.lower(), value.lower(), found.functional)
+    return Fact(
+        found.subject.lower(),
+        canonical(found.predicate),
+        value.lower(),
+        found.functional,
+        valid_from=found.valid_from,
+        valid_to=found.valid_to,
+    )
 
 
 @lru_cache(maxsize=1 << 10)
-def _statements(text: str, speaker: str) -> tuple[Statement, ...]:
-    return tuple(_read(text, speaker))
+def _statements(text: str, speaker: str, now: datetime | None) -> tuple[Statement, ...]:
+    return tuple(_read(text, speaker, now))
 
 
-def _read(text: str, speaker: str) -> Iterator[Statement]:
+def _read(text: str, speaker: str, now: datetime | None) -> Iterator[Statement]:
+    before: list[str] = []
     for sentence in sentences(compatible(text).replace("’", "'")):
-        if not sentence.startswith(("```", "~~~")):
-            yield from facts_english.read(sentence, speaker)
-            yield from facts_chinese.read(sentence, speaker)
+        if sentence.startswith(("```", "~~~")):
+            continue
+        told = resolved(sentence, before) if before else sentence
+        yield from facts_english.read(told, speaker, now)
+        yield from facts_chinese.read(told, speaker, now)
+        before.append(told)

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime
 from functools import cache
 from typing import Final
 
 from engram.text import lexicon
+from engram.text.facts_times import Validity, marked, taken
 from engram.text.marks import is_correction, is_negated
 from engram.text.scripts import HAN
-from engram.text.statement import Statement, use, value
+from engram.text.statement import USER, Statement, names_something, use, value
 
 _HAN = re.compile(f"[{HAN}]")
 _BREAK = re.compile(r"[，,；;。！!、]|但是|不过|而且|并且")
@@ -23,26 +26,37 @@ _UNREAL = re.compile(
     r"|多少|几[个点号岁]"
 )
 _NOW = r"(?:现在|目前|如今|一直|都|就|也|已经|平时|其实)*"
-_WHO = rf"(?P<who>我们|我|[A-Z][A-Za-z]+|[{HAN}]{{2,3}}?)"
+_WHO = rf"(?P<who>我们|我|用户|[A-Z][A-Za-z]+|[{HAN}]{{2,3}}?)"
 _DONE = r"(?:了)?"
 
 
-def read(sentence: str, speaker: str) -> Iterator[Statement]:
-    """The facts of one sentence; none when it holds no Chinese."""
+def read(sentence: str, speaker: str, now: datetime | None = None) -> Iterator[Statement]:
+    """The facts of one sentence, said at a time; none when it holds no Chinese."""
     if sentence.isascii() or not _HAN.search(sentence):
         return
     changed = is_correction(sentence)
-    for part in _BREAK.split(sentence):
-        clause = _OPENER.sub("", part.strip(" “”\"'「」"))
-        if clause and not _UNREAL.search(clause) and not is_negated(clause):
-            yield from _read_clause(clause, speaker, changed=changed)
+    words, times = marked(sentence, now)
+    for part in _BREAK.split(words):
+        bare, validity = taken(part.strip(" “”\"'「」"), times)
+        clause = _OPENER.sub("", bare.replace(" ", "") if validity else bare)
+        if not clause or _UNREAL.search(clause) or is_negated(clause):
+            continue
+        for fact in _read_clause(clause, speaker, changed=changed):
+            yield fact if validity is None else _dated(fact, validity)
+
+
+def _dated(fact: Statement, validity: Validity) -> Statement:
+    """Verbs have no tense: what ended before it was said is over, and takes nothing's place."""
+    over = validity.last is not None and validity.last <= validity.now
+    functional = fact.functional and not over
+    return replace(fact, functional=functional, valid_from=validity.first, valid_to=validity.last)
 
 
 def _read_clause(clause: str, speaker: str, *, changed: bool) -> Iterator[Statement]:
     for shape, predicate, functional in _shapes():
         match = shape.match(clause)
         found = _value(match["value"]) if match else None
-        if match is None or found is None:
+        if match is None or found is None or (predicate in _NAMING and not _names(found)):
             continue
         who = match.groupdict().get("who")
         subject = _owner(who, speaker) if predicate == "attribute" else _subject(who, speaker)
@@ -55,10 +69,25 @@ def _read_clause(clause: str, speaker: str, *, changed: bool) -> Iterator[Statem
 def _fact(
     match: re.Match[str], subject: str | None, predicate: str, found: str, *, functional: bool, changed: bool
 ) -> Statement | None:
-    if predicate == "use" and subject:
-        return use(subject, found, changed=changed, replaces=match.groupdict().get("old"))
-    if predicate != "attribute":
-        return Statement(subject, predicate, found, functional) if subject else None
+    if predicate == "attribute":
+        return _attribute(match, subject, found)
+    if subject is None:
+        return None
+    match predicate:
+        case "use":
+            return use(subject, found, changed=changed, replaces=match.groupdict().get("old"))
+        case "pet":
+            fact = Statement(subject, _PETS[match["attribute"]], found)
+        case "post":
+            fact = Statement(match["owner"], _POSTS[match["value"]], subject, functional)
+        case "born":
+            return _born(subject, found)
+        case _:
+            fact = Statement(subject, predicate, found, functional)
+    return fact
+
+
+def _attribute(match: re.Match[str], subject: str | None, found: str) -> Statement | None:
     attribute = match["attribute"]
     known = _attributes().get(attribute)
     if subject is None:
@@ -68,6 +97,20 @@ def _fact(
     one_valued = known or attribute.startswith("最喜欢的")
     # 我的上司是南京人 describes the boss and names nobody: it takes nothing's place.
     return Statement(subject, known or attribute, found, known not in _ROLES) if one_valued else None
+
+
+def _born(subject: str, found: str) -> Statement | None:
+    if re.search(r"\d+月\d+[日号]", found):
+        return Statement(subject, "birthday", found, functional=True)
+    year = re.fullmatch(r"(\d{4})年?", found)
+    if year:
+        return Statement(subject, "birth year", year[1], functional=True)
+    return None if re.search(r"[\d年月]", found) else Statement(subject, "born in", found, functional=True)
+
+
+def _names(found: str) -> bool:
+    """Whether a value names a thing of technology: it holds letters of its own, or is a known one."""
+    return names_something(found) or re.search(r"[A-Za-z]", found) is not None
 
 
 def _compound(attribute: str, found: str) -> Statement | None:
@@ -83,6 +126,8 @@ def _owner(who: str | None, speaker: str) -> str | None:
     """Whose attribute it is: the speaker's, someone's of theirs (我叔叔), or anything's with a name."""
     if who is None or who in {"我", "我们", "俺", "咱们"}:
         return None if who is None else speaker
+    if who == "用户":
+        return USER
     if who[0] == "我":
         return f"{speaker}'s {who[1:].removeprefix('的')}"
     return None if who[0] in _POINTERS else who
@@ -91,6 +136,8 @@ def _owner(who: str | None, speaker: str) -> str | None:
 def _subject(who: str | None, speaker: str) -> str | None:
     if who in {"我", "我们", "俺", "咱们"}:
         return speaker
+    if who == "用户":
+        return USER
     if who is None or who[0] in lexicon.words("stop_chars") or who in _NO_NAMES:
         return None
     return who
@@ -118,11 +165,27 @@ def _attributes() -> dict[str, str]:
     return {noun: predicate for noun, _, predicate in rows}
 
 
+_PETS: Final = {
+    "狗": "dog", "小狗": "dog", "猫": "cat", "小猫": "cat", "鹦鹉": "parrot", "仓鼠": "hamster",
+    "兔子": "rabbit",
+}  # fmt: skip
+_POSTS: Final = {
+    "CEO": "ceo", "CTO": "cto", "CFO": "cfo", "首席执行官": "ceo", "首席技术官": "cto", "总裁": "president",
+    "创始人": "founder", "董事长": "chair", "负责人": "owner",
+}  # fmt: skip
+_NAMING: Final = frozenset({"depend on", "written in", "run on", "deployed to"})
+_SCHOOL = r"(?:大学|学院|中学|小学|学校)"
+_WRITTEN = r"(?:写的|编写的?|开发的?|实现的?)"
+_PET = rf"(?P<attribute>{'|'.join(sorted(_PETS, key=len, reverse=True))})"
+_POST = rf"(?P<value>{'|'.join(_POSTS)})"
+_SYSTEM = rf"(?:这个|那个|我们的)?(?P<who>[A-Za-z][\w.-]*|[{HAN}]{{2,6}}?)"
 _COPULA = rf"{_NOW}(?:是|叫做|叫|为|改成{_DONE}|改为{_DONE}|换成{_DONE}|改到{_DONE}|变成{_DONE}|[:：])"
 _VALUE = r"(?P<value>.+)$"
 _MINE = rf"(?P<who>我的?(?!最)[{HAN}]{{1,3}})"
 _TURNED = rf"(?:换成|换到|改成|改用|切换到|迁移到){_DONE}"
 _RULES: Final = (
+    (rf"^{_WHO}{_NOW}(?:养了?|有)一?[只条匹](?:名?叫|名字叫)(?P<value>[^的]{{1,6}})的{_PET}$", "pet", False),
+    (rf"^{_WHO}(?:家)?(?:的)?{_PET}(?:名?叫|名字叫|的名字是|的名字叫)(?P<value>.{{1,6}})$", "pet", False),
     (rf"^(?:请)?(?:叫我|喊我){_VALUE}", "name", True),
     (rf"^{_WHO}{_NOW}叫(?!我|他|她|你){_VALUE}", "name", True),
     (rf"^{_WHO}{_NOW}(?:住在|定居在|搬到{_DONE}|搬去{_DONE}){_VALUE}", "live in", True),
@@ -135,6 +198,21 @@ _RULES: Final = (
     (rf"^{_WHO}{_NOW}(?:买了|购买了){_VALUE}", "bought", False),
     (rf"^{_WHO}{_NOW}(?:去过|到过|参观了){_VALUE}", "visited", False),
     (rf"^{_WHO}{_NOW}会(?:说|讲){_VALUE}", "speak", False),
+    (rf"^{_WHO}{_NOW}(?:来自|老家在){_VALUE}", "from", False),
+    (rf"^{_WHO}{_NOW}(?:出生于|出生在|生于){_VALUE}", "born", True),
+    (rf"^{_WHO}{_NOW}毕业于{_VALUE}", "graduated from", False),
+    (rf"^{_WHO}{_NOW}(?:从|在)(?P<value>.+?)毕业{_DONE}$", "graduated from", False),
+    (rf"^{_WHO}{_NOW}(?:就读于|在)(?P<value>.+?{_SCHOOL})(?:读书|上学|学习|念书)$", "studied at", False),
+    (rf"^{_WHO}{_NOW}就读于{_VALUE}", "studied at", False),
+    (rf"^{_WHO}{_NOW}对(?P<value>.+?)过敏$", "allergic to", False),
+    (rf"^{_WHO}{_NOW}(?:和|跟|与)(?P<value>.{{2,4}}?)结婚{_DONE}$", "married to", True),
+    (rf"^{_WHO}{_NOW}嫁给了?(?P<value>.{{2,4}})$", "married to", True),
+    (rf"^{_WHO}{_NOW}(?:是|担任)(?P<owner>[^的]{{2,12}})的{_POST}$", "post", True),
+    (rf"^{_WHO}{_NOW}是(?:一名|一位|一个|名)(?P<value>.{{1,10}})$", "is a", False),
+    (rf"^{_SYSTEM}{_NOW}依赖(?:于)?{_VALUE}", "depend on", False),
+    (rf"^{_SYSTEM}{_NOW}是?(?:用|使用)(?P<value>[A-Za-z][\w.+# -]*?){_WRITTEN}$", "written in", False),
+    (rf"^{_SYSTEM}{_NOW}(?:运行在|跑在)(?P<value>.+?)上?$", "run on", False),
+    (rf"^{_SYSTEM}{_NOW}部署(?:在|到{_DONE})(?P<value>.+?)上?$", "deployed to", False),
     (rf"^{_MINE}的(?P<attribute>[{HAN}]{{1,6}}?){_COPULA}{_VALUE}", "attribute", True),
     (rf"^{_WHO}的(?P<attribute>最喜欢的[{HAN}]{{1,4}}|[{HAN}]{{1,6}}?){_COPULA}{_VALUE}", "attribute", True),
     (rf"^{_WHO}(?P<attribute>最喜欢的[{HAN}]{{1,4}}){_COPULA}{_VALUE}", "attribute", True),

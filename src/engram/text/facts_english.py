@@ -3,55 +3,117 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime
 from functools import cache
 from typing import Final
 
 from engram.text import lexicon
-from engram.text.clauses import NAME, WHO, clauses, tells
-from engram.text.marks import is_correction
-from engram.text.statement import Statement, describes, names_something, use, value
-from engram.text.technologies import known
+from engram.text.clauses import NAME, clauses, tells
+from engram.text.facts_clauses import (
+    Build,
+    Told,
+    aged,
+    born,
+    kin,
+    named,
+    naming,
+    owned,
+    pet,
+    plain,
+    post,
+    serves,
+    switched,
+    technical,
+    the,
+    used,
+)
+from engram.text.facts_times import Validity, marked, settled, taken
+from engram.text.statement import Statement
 
-_Match = re.Match[str]
-_Build = Callable[[_Match, "_Told"], Statement | None]
-_Shape = tuple[re.Pattern[str], _Build]
-_Rule = tuple[str, str, _Build]
+_Shape = tuple[re.Pattern[str], Build]
+_Rule = tuple[str, str, Build]
 """Words of which a clause of this shape holds at least one, the shape, and how it is read."""
 
-_SOFT = r"(?:(?:now|currently|actually|really|just|also|still|usually|mostly|mainly|always|both|all|only) )*"
-_HAVE = r"(?:'ve|'s| have| has)?"
 
-
-@dataclass(frozen=True, slots=True)
-class _Told:
-    """Who speaks, and the whole sentence."""
-
-    speaker: str
-    sentence: str
-
-    @property
-    def changed(self) -> bool:
-        """Whether the sentence tells of a change."""
-        return is_correction(self.sentence)
-
-
-def read(sentence: str, speaker: str) -> Iterator[Statement]:
-    """The facts of one sentence."""
-    if not _shapes_for(sentence) or sentence.rstrip().endswith("?") or sentence.isupper():
+def read(sentence: str, speaker: str, now: datetime | None = None) -> Iterator[Statement]:
+    """The facts of one sentence, said at a time; without a time no word of time is understood."""
+    if sentence.rstrip().endswith("?") or sentence.isupper():
         return
-    told = _Told(speaker, sentence)
-    for clause in clauses(sentence):
-        shapes = _shapes_for(clause)
-        if not shapes or not tells(clause):
-            continue
-        for shape, build in shapes:
-            match = shape.match(clause)
-            fact = build(match, told) if match else None
-            if fact:
-                yield fact
-                break
+    words, times = marked(sentence, now)
+    if not times and not _shapes_for(sentence):
+        return
+    told = Told(speaker, sentence)
+    for part in clauses(_DATE.sub(r"\1 \2", words)):
+        clause, validity = taken(part, times)
+        yield from _of_kin(clause, speaker)
+        fact = _read_clause(_without_kin(clause), told, validity)
+        if fact:
+            yield fact
+
+
+def _read_clause(clause: str, told: Told, validity: Validity | None) -> Statement | None:
+    clause = _BORN.sub(r"\1 is born ", clause)
+    if validity is not None:
+        clause, validity = settled(clause, validity)
+    shapes = _shapes_for(clause)
+    if not shapes or not tells(_begun(clause)):
+        return None
+    for shape, build in shapes:
+        match = shape.match(clause)
+        fact = build(match, told) if match else None
+        if fact:
+            return fact if validity is None else _dated(fact, validity)
+    return None
+
+
+def _dated(fact: Statement, validity: Validity) -> Statement:
+    """What is over takes nothing's place."""
+    return replace(
+        fact,
+        functional=fact.functional and not validity.over,
+        valid_from=validity.first,
+        valid_to=validity.last,
+    )
+
+
+_DATE = re.compile(r"(\b[A-Z][a-z]+ \d{1,2}), (\d{4})\b")
+_BORN = re.compile(r"^(\S+(?: [A-Z]\S+)*) was born (?=in|on)")
+_IDENTIFIER = re.compile(r"[a-z]+(?:[-_.][a-z0-9]+)+ |[a-z]+\d+ ")
+
+
+def _begun(clause: str) -> str:
+    """A clause that begins with a system's name in small letters, as if it began with a capital."""
+    return clause.capitalize() if _IDENTIFIER.match(clause) else clause
+
+
+def _of_kin(clause: str, speaker: str) -> Iterator[Statement]:
+    """Read "my sister Anna …" as: my sister is Anna."""
+    match = _kin_named().match(clause)
+    if match and match["name"].split()[0].lower() not in lexicon.words("openers") and _is_name(match["name"]):
+        owner = speaker if match["owner"].lower() in {"my", "our"} else match["owner"].removesuffix("'s")
+        noun = match["kin"].lower()
+        yield Statement(owner, noun, match["name"], functional=noun in lexicon.words("roles"))
+
+
+def _without_kin(clause: str) -> str:
+    """A clause that begins "my sister Anna" is about Anna."""
+    match = _kin_named().match(clause)
+    return clause[match.start("name") :] if match and _is_name(match["name"]) else clause
+
+
+def _is_name(name: str) -> bool:
+    return lexicon.pattern("times").fullmatch(name.lower()) is None
+
+
+@cache
+def _kin_named() -> re.Pattern[str]:
+    nouns = "|".join(sorted(lexicon.words("kin")))
+    return re.compile(
+        rf"(?P<owner>[Mm]y|[Oo]ur|{NAME}'s) (?:\w+er |best |old |new )?(?P<kin>{nouns}) "
+        rf"(?P<name>{NAME})(?!')(?= [a-z]|$)"
+    )
 
 
 def _shapes_for(text: str) -> list[_Shape]:
@@ -64,199 +126,80 @@ def _shapes_for(text: str) -> list[_Shape]:
     return [shapes[at] for at in sorted(found)]
 
 
-def _subject(match: _Match, speaker: str) -> str | None:
-    """The speaker, or a name; nothing for a word that only begins a sentence."""
-    who = match["who"]
-    if who.lower() in {"i", "we", "me", "my", "our"}:
-        return speaker
-    first = who.split()[0].lower()
-    if first in lexicon.words("stop_words") or first in lexicon.words("openers") or first.endswith("ing"):
-        return None
-    return who.removesuffix("'s")
-
-
-def _plain(predicate: str, *, functional: bool) -> _Build:
-    """A shape whose subject and value stand in the clause as they are."""
-
-    def build(match: _Match, told: _Told) -> Statement | None:
-        subject, found = _subject(match, told.speaker), value(match["value"])
-        return Statement(subject, predicate, found, functional) if subject and found else None
-
-    return build
-
-
-def _place(predicate: str) -> _Build:
-    """A place or an employer has a name: "live in Berlin", not "live in fear"."""
-    plain = _plain(predicate, functional=True)
-
-    def build(match: _Match, told: _Told) -> Statement | None:
-        fact = plain(match, told)
-        if fact is None or not names_something(fact.object):
-            return None
-        return replace(fact, object=_untimed(fact.object))
-
-    return build
-
-
-_WHEN = re.compile(
-    r"\s+(?:(?:last|this|next|a few|two|three|\d+) (?:day|week|month|year|spring|summer|fall|autumn"
-    r"|winter)s?.*|in \d{4}"
-    r"|since .*|for (?:\w+ )?years.*|yesterday|today|recently|on (?:mon|tues|wednes|thurs|fri|satur"
-    r"|sun)day)$",
-    re.IGNORECASE,
-)
-
-
-def _untimed(text: str) -> str:
-    """The value alone: "Paris last year" is Paris."""
-    return _WHEN.sub("", text)
-
-
-def _owned(match: _Match, told: _Told) -> Statement | None:
-    """Read "my editor is vim", "Anna's birthday is May 3", "my sister's name is Eva"."""
-    subject, found = _subject(match, told.speaker), value(match["value"])
-    attribute = _attribute(match["attribute"])
-    if not (subject and found and attribute):
-        return None
-    owner, _, rest = attribute.rpartition("'s ")
-    subject = f"{subject}'s {owner}" if owner else subject
-    return _about(subject, rest, match["value"].strip(), found)
-
-
-def _about(subject: str, attribute: str, raw: str, found: str) -> Statement | None:
-    if re.match(r"(?:now |actually |really )*an? [a-z]", raw):
-        return Statement(f"{subject}'s {attribute}", "is a", found)
-    one_valued = attribute.startswith("favo") or _is_listed(attribute, "attributes")
-    if describes(found) or not (one_valued or names_something(found)):
-        return None
-    return Statement(subject, attribute, found, functional=not _is_listed(attribute, "shared_attributes"))
-
-
-def _the(match: _Match, _told: _Told) -> Statement | None:
-    """Read "the deadline is Friday", "the deadline for Apollo is Friday"."""
-    attribute, found, owner = _attribute(match["attribute"]), value(match["value"]), match["owner"]
-    if not attribute or not found or describes(found) or re.match(r"an? ", match["value"]):
-        return None
-    listed = _is_listed(attribute, "attributes")
-    if not (listed or names_something(found)):
-        return None
-    of = value(owner) if owner else None
-    return (
-        Statement(of, attribute, found, functional=True)
-        if of
-        else Statement(attribute, "is", found, functional=True)
-    )
-
-
-_ADJECTIVE = re.compile(
-    r"^(?:(?:new|current|own|old|actual|latest|main|real|default|primary) )+(?=\w)", re.IGNORECASE
-)
-
-
-def _attribute(raw: str) -> str | None:
-    """An attribute noun in lower case: "new editor" is the editor; a phrase with a verb in it is none."""
-    text = (
-        _ADJECTIVE.sub("", raw.strip().lower())
-        if raw.strip().lower() not in {"default branch", "main branch"}
-        else raw.lower()
-    )
-    words = text.replace("'s", "").split()
-    if not words or len(words) > 4 or any(word in lexicon.words("stop_words") for word in words):  # noqa: PLR2004
-        return None
-    return "favorite" + text[9:] if text.startswith("favourite") else text
-
-
-def _is_listed(attribute: str, name: str) -> bool:
-    listed = lexicon.words(name)
-    return attribute.replace(" ", "_") in listed or attribute.rsplit(maxsplit=1)[-1] in listed
-
-
-def _use(match: _Match, told: _Told) -> Statement | None:
-    """Read "I use Helix now"; "I use Helix as my editor" names the role itself."""
-    subject, found = _subject(match, told.speaker), value(match["value"])
-    role = _attribute(match["role"]) if match["role"] else None
-    if not (subject and found):
-        return None
-    return (
-        Statement(subject, role, found, functional=True)
-        if role
-        else use(subject, found, changed=told.changed)
-    )
-
-
-def _switch(match: _Match, told: _Told) -> Statement | None:
-    """Read "we switched from MySQL to PostgreSQL" as what is used, "I moved to Berlin" as where one lives."""
-    subject, new = _subject(match, told.speaker), value(match["value"])
-    old = value(match["old"]) if match["old"] else None
-    if not (subject and new):
-        return None
-    new = _untimed(new)
-    if match["verb"].lower().startswith("mov") and not (known(new) or (old and known(old))):
-        return Statement(subject, "live in", new, functional=True, replaces=old) if new[0].isupper() else None
-    return use(subject, new, changed=True, replaces=old)
-
-
-def _named(match: _Match, told: _Told) -> Statement | None:
-    found = value(match["value"])
-    return Statement(told.speaker, "name", found, functional=True) if found and found[0].isupper() else None
-
-
-def _kin(match: _Match, told: _Told) -> Statement | None:
-    """Read "Anna is my sister": a fact about me."""
-    subject, attribute = _subject(match, told.speaker), _attribute(match["attribute"])
-    if not subject or not attribute or subject == told.speaker:
-        return None
-    owner = told.speaker if match["owner"].lower() in {"my", "our"} else match["owner"].removesuffix("'s")
-    return Statement(owner, attribute, subject, functional=attribute in lexicon.words("roles"))
-
-
-def _aged(match: _Match, told: _Told) -> Statement | None:
-    subject = _subject(match, told.speaker)
-    return Statement(subject, "age", match["value"], functional=True) if subject else None
-
-
+_SOFT = r"(?:(?:now|currently|actually|really|just|also|still|usually|mostly|mainly|always|both|all|only) )*"
+_HAVE = r"(?:'ve|'s| have| has)?"
+_KIN = r"(?:[Mm]y|[Oo]ur) @KIN@"
+_WHO = rf"(?P<who>I|[Ww]e|{_KIN}|{NAME})"
 _BE = r"(?:'m| am|'s| is|'re| are)"
 _VALUE = r"(?P<value>\S.*)$"
 _MINE = rf"(?P<who>[Mm]y|[Oo]ur|{NAME}'s)"
 _ATTRIBUTE = r"(?P<attribute>[A-Za-z][\w'-]*(?: [A-Za-z][\w'-]*){0,3}?)"
 _THING = r"(?P<who>[\w'.-]+(?: [\w'.-]+){0,3}?)"
+_SYSTEM = r"(?:[Tt]he |[Oo]ur |[Mm]y )?(?P<who>[\w.-]+(?: [\w.-]+){0,2}?)"
 _OF = r"(?: (?:of|for) (?P<owner>(?:the )?[\w'.-]+(?: [\w'.-]+){0,3}?))?"
 _EQUALS = r"(?:is set to|is|=|will be|(?:has |was )?(?:changed|moved) to)"
 _EQUAL_WORDS = "is = will changed moved"
 _ROLE = r"(?: (?:as|for) (?:my|our|his|her|the|their) (?P<role>[\w -]+?)| (?:for|to|when|in|on|with|at) .*)?"
 _SWITCHED = r"(?P<verb>switch(?:ed|ing)|migrat(?:ed|ing)|mov(?:ed|ing)|chang(?:ed|ing))"
+_SOME = r"(?:an?|one|two|three|four|five|\d+|many|several)"
+_PETS = r"(?P<attribute>dog|cat|puppy|kitten|parrot|hamster|rabbit|bird|fish|turtle|horse|pet)"
 
 
 def _did(verbs: str, predicate: str) -> _Rule:
     """What one may do with many things at once: "I like tea" and "I like coffee" are both true."""
     words = f"{verbs.replace('s?', '')}|{verbs.replace('?', '')}".replace("|", " ")
-    return words, rf"^{WHO}{_HAVE} {_SOFT}(?:{verbs}) {_VALUE}", _plain(predicate, functional=False)
+    return words, rf"^{_WHO}{_HAVE} {_SOFT}(?:{verbs}) {_VALUE}", plain(predicate, functional=False)
 
 
 # Tried in order; the first that yields a statement ends the clause.
 _RULES: Final[tuple[_Rule, ...]] = (
     ("call Call called by",
-     rf"^(?:[Cc]all me|(?:[Mm]y friends|[Pp]eople) call me|I(?:'m| am) called|I go by) {_VALUE}", _named),
+     rf"^(?:[Cc]all me|(?:[Mm]y friends|[Pp]eople) call me|I(?:'m| am) called|I go by) {_VALUE}", named),
     ("speaking here",
-     r"^(?:[Tt]his is|I'm|I am) (?P<value>[A-Z][a-z]+(?: [A-Z][a-z]+)?) (?:speaking|here)$", _named),
-    ("m am s is re are", rf"^{WHO}{_BE} (?P<value>\d{{1,3}}) ?(?:years old|yo|y/o)\b", _aged),
-    ("live lives reside resides", rf"^{WHO} {_SOFT}(?:lives?|resides?) in {_VALUE}", _place("live in")),
-    ("living based", rf"^{WHO}{_BE} {_SOFT}(?:living|based) in {_VALUE}", _place("live in")),
+     r"^(?:[Tt]his is|I'm|I am) (?P<value>[A-Z][a-z]+(?: [A-Z][a-z]+)?) (?:speaking|here)$", named),
+    ("m am s is re are", rf"^{_WHO}{_BE} (?P<value>\d{{1,3}}) ?(?:years old|yo|y/o)\b", aged),
+    ("live lives reside resides", rf"^{_WHO} {_SOFT}(?:lives?|resides?) in {_VALUE}", naming("live in")),
+    ("living based", rf"^{_WHO}{_BE} {_SOFT}(?:living|based) in {_VALUE}", naming("live in")),
     ("work works working employed",
-     rf"^{WHO}{_BE}? {_SOFT}(?:works?|working|employed) (?:at|for|by) {_VALUE}", _place("work at")),
-    ("work works working",
-     rf"^{WHO}{_BE}? {_SOFT}(?:works?|working) as (?P<value>an? .*)$", _plain("job", functional=True)),
-    ("married", rf"^{WHO}{_BE} {_SOFT}married to {_VALUE}", _place("married to")),
-    ("engaged", rf"^{WHO}{_BE} {_SOFT}engaged to {_VALUE}", _place("engaged to")),
+     rf"^{_WHO}{_BE}? {_SOFT}(?:works?|working|employed) as (?P<value>(?:an?|the) .+?) (?:at|for) [A-Z].*$",
+     plain("job", functional=True)),
+    ("work works working employed",
+     rf"^{_WHO}{_BE}? {_SOFT}(?:works?|working|employed) (?:at|for|by) {_VALUE}", naming("work at")),
+    ("work works working employed",
+     rf"^{_WHO}{_BE}? {_SOFT}(?:works?|working|employed) as (?P<value>(?:an?|the) .*)$",
+     plain("job", functional=True)),
+    ("born", rf"^{_WHO} {_SOFT}is born (?P<verb>in|on) {_VALUE}", born),
+    ("from", rf"^{_WHO}(?:{_BE}| comes?) {_SOFT}(?:originally )?from {_VALUE}",
+     naming("from", functional=False)),
+    ("married", rf"^{_WHO}{_BE} {_SOFT}married to {_VALUE}", naming("married to")),
+    ("engaged", rf"^{_WHO}{_BE} {_SOFT}engaged to {_VALUE}", naming("engaged to")),
+    ("allergic", rf"^{_WHO}{_BE} {_SOFT}(?:\w+ly )?allergic to {_VALUE}",
+     plain("allergic to", functional=False)),
+    ("report reports", rf"^{_WHO} {_SOFT}reports? (?:directly )?to {_VALUE}", naming("report to")),
+    ("studied", rf"^{_WHO}{_HAVE} studied at {_VALUE}", naming("studied at", functional=False)),
+    ("graduated", rf"^{_WHO}{_HAVE} {_SOFT}graduated from {_VALUE}",
+     naming("graduated from", functional=False)),
+    ("studied",
+     rf"^{_WHO}{_HAVE} {_SOFT}studied (?P<value>(?!at |for |hard|a lot)\S.*?)(?: (?:at|in|with) .*)?$",
+     plain("studied", functional=False)),
+    ("majored", rf"^{_WHO}{_HAVE} majored in {_VALUE}", plain("studied", functional=False)),
     ("located situated",
-     rf"^(?:[Tt]he )?{_THING} is {_SOFT}(?:located|situated) (?:in|at|on) {_VALUE}", _place("located in")),
+     rf"^(?:[Tt]he )?{_THING} is {_SOFT}(?:located|situated) (?:in|at|on) {_VALUE}", naming("located in")),
     ("switched switching migrated migrating moved moving changed changing",
-     rf"^{WHO}(?:{_HAVE}|{_BE}) {_SOFT}{_SWITCHED}(?: over)?(?: from (?P<old>.+?))? to {_VALUE}", _switch),
-    ("replaced", rf"^{WHO}{_HAVE} {_SOFT}replaced (?P<old>.+?) (?P<verb>with|by) {_VALUE}", _switch),
-    ("use uses using", rf"^{WHO}{_BE}? {_SOFT}(?:uses?|using) (?P<value>.+?){_ROLE}(?: now)?$", _use),
+     rf"^{_WHO}(?:{_HAVE}|{_BE}) {_SOFT}{_SWITCHED}(?: over)?(?: from (?P<old>.+?))? to {_VALUE}", switched),
+    ("replaced", rf"^{_WHO}{_HAVE} {_SOFT}replaced (?P<old>.+?) (?P<verb>with|by) {_VALUE}", switched),
+    ("use uses using", rf"^{_WHO}{_BE}? {_SOFT}(?:uses?|using) (?P<value>.+?){_ROLE}(?: now)?$", used),
+    ("uses use", rf"^{_SYSTEM} {_SOFT}uses? (?P<value>.+?)(?: (?:for|to|when|in|as|with) .*)?$", serves),
+    ("depends depend", rf"^{_SYSTEM} {_SOFT}depends? on {_VALUE}", technical("depend on")),
+    ("written implemented",
+     rf"^{_SYSTEM} is {_SOFT}(?:written|implemented) in {_VALUE}", technical("written in")),
+    ("runs run running", rf"^{_SYSTEM} (?:is )?{_SOFT}(?:runs?|running) on {_VALUE}", technical("run on")),
+    ("deployed hosted",
+     rf"^{_SYSTEM} is {_SOFT}(?:deployed|hosted) (?:to|on|at|in) {_VALUE}", technical("deployed to")),
+    ("built", rf"^{_SYSTEM} is {_SOFT}built (?:with|in|on) {_VALUE}", technical("built with")),
     ("prefer prefers",
-     rf"^{WHO} {_SOFT}prefers? (?P<value>.+?)(?: (?:over|to|rather than) .*)?$",
-     _plain("prefer", functional=False)),
+     rf"^{_WHO} {_SOFT}prefers? (?P<value>.+?)(?: (?:over|to|rather than) .*)?$",
+     plain("prefer", functional=False)),
     _did("likes?", "like"),
     _did("loves?|adores?", "love"),
     _did("enjoys?", "enjoy"),
@@ -265,19 +208,27 @@ _RULES: Final[tuple[_Rule, ...]] = (
     _did("plays?", "play"),
     _did("owns?", "own"),
     _did("drives?", "drive"),
+    _did("manages?", "manage"),
+    _did("founded|co-founded", "founded"),
     _did("visited", "visited"),
     _did("bought|purchased", "bought"),
     _did("adopted", "adopted"),
     ("have has",
-     rf"^{WHO} {_SOFT}(?:have|has) (?P<value>(?:an?|two|three|four|five|\d+|many|several) .*)$",
-     _plain("have", functional=False)),
+     rf"^{_WHO} {_SOFT}(?:have|has) {_SOME} (?:[a-z]+ )?{_PETS},? (?:named|called) {_VALUE}", pet),
+    ("have has",
+     rf"^{_WHO} {_SOFT}(?:have|has) (?P<value>{_SOME} .*)$",
+     plain("have", functional=False)),
     ("is",
-     rf"^(?P<who>{NAME}) is (?P<owner>[Mm]y|[Oo]ur|{NAME}'s) (?P<attribute>[a-z][\w-]*(?: [a-z]+)?)$", _kin),
-    (_EQUAL_WORDS, rf"^{_MINE} {_ATTRIBUTE} {_SOFT}{_EQUALS} {_VALUE}", _owned),
-    ("s", rf"^{_MINE} {_ATTRIBUTE}'s {_SOFT}(?P<value>[A-Z\d].*)$", _owned),
-    (_EQUAL_WORDS, rf"^[Tt]he {_ATTRIBUTE}{_OF} {_SOFT}(?:{_EQUALS}|is on|is at) {_VALUE}", _the),
+     rf"^(?P<who>{_KIN}|{NAME}) is {_SOFT}(?:the |an? )?(?P<attribute>[\w-]+(?: [\w-]+)?) of {_VALUE}", post),
+    ("m am", rf"^(?P<who>I)(?:'m| am) {_SOFT}the (?P<attribute>[\w-]+(?: [\w-]+)?) of {_VALUE}", post),
+    ("is",
+     rf"^(?P<who>{NAME}) is (?P<owner>[Mm]y|[Oo]ur|{NAME}'s) (?P<attribute>[A-Za-z][\w-]*(?: [a-z]+)?)$",
+     kin),
+    (_EQUAL_WORDS, rf"^{_MINE} {_ATTRIBUTE} {_SOFT}{_EQUALS} {_VALUE}", owned),
+    ("s", rf"^{_MINE} {_ATTRIBUTE}'s {_SOFT}(?P<value>[A-Z\d].*)$", owned),
+    (_EQUAL_WORDS, rf"^[Tt]he {_ATTRIBUTE}{_OF} {_SOFT}(?:{_EQUALS}|is on|is at) {_VALUE}", the),
     ("m am is",
-     rf"^(?P<who>I|{NAME})(?:'m| am| is) {_SOFT}(?P<value>an? [a-z].*)$", _plain("is a", functional=False)),
+     rf"^(?P<who>I|{NAME})(?:'m| am| is) {_SOFT}(?P<value>an? [a-z].*)$", plain("is a", functional=False)),
 )  # fmt: skip
 
 
@@ -288,4 +239,5 @@ def _shapes() -> tuple[tuple[_Shape, ...], dict[str, list[int]]]:
     for at, (words, _, _) in enumerate(_RULES):
         for word in words.split():
             called.setdefault(word, []).append(at)
-    return tuple((re.compile(rule), build) for _, rule, build in _RULES), called
+    nouns = f"(?:{'|'.join(sorted(lexicon.words('kin')))})"
+    return tuple((re.compile(rule.replace("@KIN@", nouns)), build) for _, rule, build in _RULES), called

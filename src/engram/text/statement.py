@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
 
 from engram.text import lexicon
@@ -22,6 +23,8 @@ class Statement:
     object: str
     functional: bool = False
     replaces: str | None = None
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
 
 
 _HEDGE = (
@@ -62,9 +65,15 @@ def value(raw: str) -> str | None:
     text = _TRAILING.sub("", text).strip()
     if not text or _DANGLING.match(text) or len(text.split()) > MAX_WORDS:
         return None
-    if not any(char.isalnum() for char in text) or text.lower() in lexicon.words("stop_words"):
+    if not any(char.isalnum() for char in text):
         return None
-    return text
+    return None if text.lower() in lexicon.words("stop_words") and not _is_technology(text) else text
+
+
+def _is_technology(text: str) -> bool:
+    """Whether a plain word is written as the technology of that name: Go, not go."""
+    tech = known(text)
+    return tech is not None and tech.name == text and not text.islower()
 
 
 def describes(text: str) -> bool:
