@@ -94,3 +94,21 @@ def test_any_name_anywhere_has_a_type(name: str, before: str, after: str) -> Non
 @given(st.text("王李张欧阳小老师在公司大学北京上海，。说的和 ", max_size=30))
 def test_any_chinese_text_can_be_searched_for_names(text: str) -> None:
     assert all(entity.name.strip() and entity.type for entity in entities(text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Music's amazing",
+        "Running helps me",
+        "Moments like these matter",
+        "Networking plays a big role",
+        "Hard work pays",
+    ],
+)
+def test_a_plain_word_that_opens_a_sentence_is_no_name(text: str) -> None:
+    assert entities(text) == []
+
+
+def test_somebody_is_called_at_the_end_of_a_sentence() -> None:
+    assert [entity.type for entity in entities("It was so good to see you again, Zelda!")] == ["person"]

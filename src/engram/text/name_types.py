@@ -1,7 +1,7 @@
 """What a name names: the name and the words around it come in, its type comes out.
 
-Well-known places and organizations are listed; for the rest the words before and after a name and its own
-last word tell: "works at X", "X said", "X University". Without such a sign the type is `unknown`.
+Well-known places, peoples and organizations are listed; for the rest the words before and after a name and
+its own last word tell: "works at X", "X said", "X University". Without such a sign the type is `unknown`.
 """
 
 from __future__ import annotations
@@ -94,8 +94,8 @@ def openers() -> frozenset[str]:
 
 
 _TITLES: Final = frozenset({"mr", "mrs", "ms", "dr", "prof", "sir", "uncle", "aunt"})
-# "Wow, Anna!" calls someone; a name after a comma far into a sentence may be anything.
 _CALL: Final = 20
+_ENDS: Final = frozenset({"!", "?", ".", ""})
 _REACH: Final = 40
 
 
@@ -110,7 +110,9 @@ def _is_somebody(before: str, after: str) -> bool:
     """Whether a name is called ("Wow, Anna!"), owns something, or is told to be somebody ("is my sister")."""
     if after.startswith("'s"):
         return True
-    called = before.endswith(", ") and after[:1] in {"!", "?", ".", ""} and len(before) < _CALL
+    # In "Rome, Oslo, Zelda." the name is one of a row; after a plain word it calls somebody.
+    alone = len(before) < _CALL or before[:-2].rpartition(" ")[2].islower()
+    called = alone and before.endswith(", ") and after[:1] in _ENDS
     told = after.split(" ", 4)[1:4] if after.startswith((" is ", " was ")) else ()
     return called or (len(told) > 2 and _cues("before").get(told[2].rstrip(".,;!?")) == "person")  # noqa: PLR2004
 
@@ -126,6 +128,7 @@ def _cues(part: str) -> dict[str, str]:
 @cache
 def _well_known() -> dict[str, tuple[str, bool]]:
     lists = (
+        ("concept", "places", "peoples"),
         ("location", "places", "countries"),
         ("location", "places", "cities"),
         ("organization", "organizations", "english"),

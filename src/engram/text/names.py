@@ -198,12 +198,24 @@ def _named(match: re.Match[str], sentence: str) -> Entity | None:
     if listed and not ambiguous:
         return Entity(name, _type_of_listed(listed, before, after))
     opens = not before.strip(" \"'“‘([*-")
-    if opens and " " not in name and not after.startswith("'s") and followed_by(after) not in _ACTORS:
+    if opens and " " not in name and not _acts(name, after):
         return None
     return Entity(name, _type_of_listed(listed, before, after) if listed else type_of(name, before, after))
 
 
 _ACTORS: Final = frozenset({"person", "organization"})
+_NO_NOUN: Final = ("ing", "ed", "ly")
+
+
+def _acts(name: str, after: str) -> bool:
+    """Whether the first word of a sentence acts as a name does: "Zelda's cat", "Zelda said".
+
+    "Music's amazing" and "Running helps" begin with plain words.
+    """
+    if after.startswith("'s"):
+        owned = after[2:].strip().split(" ", 1)[0].rstrip(".,;:!?").lower()
+        return bool(owned) and owned not in lexicon.words("stop_words") and not owned.endswith(_NO_NOUN)
+    return not name.endswith("ing") and followed_by(after) in _ACTORS
 
 
 def _type_of_first_name(name: str, before: str) -> str:

@@ -7,33 +7,32 @@ a mark follows; what only looks so ("高兴的", "周末去") is listed.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from functools import cache
 
 from engram.text import lexicon
 from engram.text.phrases import Phrases, listed
 
 
-def names(text: str) -> Iterator[tuple[str, str]]:
+def names(text: str) -> list[tuple[str, str]]:
     """Names with their types.
 
-    >>> list(names("李雷和王老师在华为工作，住在上海"))
+    >>> names("李雷和王老师在华为工作，住在上海")
     [('华为', 'organization'), ('上海', 'location'), ('李雷', 'person'), ('王老师', 'person')]
     """
+    found = []
     rest = text
     for match in _FIRM.finditer(text) if _FIRM_SIGN.search(text) else ():
         if match["name"][0] not in _POINTING:
-            yield match["name"], "organization"
+            found.append((match["name"], "organization"))
             rest = rest.replace(match["name"], "∎")
-    for start, end, type_ in _well_known().within(rest):
-        if type_:
-            yield rest[start:end], type_
+    found += [(rest[start:end], type_) for start, end, type_ in _well_known().within(rest) if type_]
     for match in _person().finditer(rest):
         if match.group()[:2] not in lexicon.words("not_surnames"):
-            yield match.group(), "person"
+            found.append((match.group(), "person"))
+    return found
 
 
-_FIRM_SIGN = re.compile("公司|大学|集团|银行|医院|学院|研究[所院]|[中小]学|事务所|博物馆")
+_FIRM_SIGN = re.compile("[司学团行院所馆](?<=公司|大学|集团|银行|医院|学院|究所|究院|中学|小学|务所|物馆)")
 _FIRM = re.compile(
     r"(?:^|(?<=[，。！？；：、\s在去到从进是叫于入上和给了过往职]))"
     r"(?P<name>(?:(?![在去到从进是叫于入和给了过往职的我你他她])[一-鿿]){2,8}?"
