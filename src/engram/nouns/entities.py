@@ -106,12 +106,13 @@ class Entities:
         one, two = self._known(keep), self._known(other)
         if one.key == two.key:
             raise InvalidInput(f"{keep!r} and {other!r} are names of one entity already.")
-        for name in dict.fromkeys((two.name, *two.aliases)):
-            one = self.alias(one.name, name)
-        return one
+        return self.alias(one.name, two.name)
 
-    def split(self, name: str) -> Entity:
-        """Make a name stand for an entity of its own again, with the memories that use this name."""
+    def split(self, name: str) -> Entity | None:
+        """Make a name stand for an entity of its own again, with the memories that use this name.
+
+        None when no memory that the caller may see does.
+        """
         entity = self._known(name)
         self._check_write()
         done = self._desk.tools.store.write(
@@ -119,7 +120,7 @@ class Entities:
         )
         if not done:
             raise InvalidInput(f"{name!r} is the entity's own name: split off one of its other names.")
-        return self._known(name)
+        return self._desk.tools.store.entities.get(_name(name), self._desk.access)
 
     def timeline(self, name: str, limit: int = 50) -> Steps:
         """How the knowledge about an entity grew, oldest first; of a long story the latest steps."""
