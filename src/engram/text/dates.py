@@ -1,17 +1,17 @@
 """Dates in text: a sentence and the time it was said come in, the spans of time it names come out.
 
 Pure rules, English and Chinese: the text becomes tokens, rules join tokens to larger ones (see
-`dates_rules`), and what is left that means a time is returned. A text without any word or figure of time
+`when/rules.py`), and what is left that means a time is returned. A text without any word or figure of time
 costs one look at its words.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime, timedelta
 from functools import cache
-from typing import Final
+from typing import Any, Final
 
 from engram.text.lexicon import parts, words_of
 from engram.text.scripts import HAN
@@ -84,35 +84,35 @@ def _triggers() -> frozenset[str]:
 
 @cache
 def _chinese_signs() -> re.Pattern[str]:
-    strong = {
-        word[0] for word, (category, _) in chinese_vocabulary().items() if category not in _categories("ties")
-    }
-    return re.compile(rf"\d|[{''.join(sorted(strong))}]")
+    ties = _categories("ties")
+    strong = sorted(word for word, (category, _) in chinese_vocabulary().items() if category not in ties)
+    starts = "".join(sorted({word[0] for word in strong}))
+    return re.compile(rf"\d|(?=[{starts}])(?:{'|'.join(strong)})")
 
 
 def _segments(found: list[Token], scene: Scene) -> Iterator[list[Token]]:
     """Runs of tokens without a gap that hold more than words which tie."""
-    segment: list[Token] = []
-    for token in [*found, Token(GAP, 0, 0)]:
-        if token.category != GAP:
-            segment.append(token)
-            continue
-        kept = list(_without_lookalikes(segment, scene.text))
-        yield from (
-            run for run in _runs(kept) if any(each.category not in _categories("ties") for each in run)
-        )
-        segment = []
+    ties = _categories("ties")
+    for run in _runs(found):
+        if any(token.category not in ties for token in run):
+            for kept in _runs(_without_lookalikes(run, scene.text)):
+                if any(token.category not in ties for token in kept):
+                    yield kept
 
 
-def _runs(found: list[Token]) -> Iterator[list[Token]]:
+def _runs(found: Iterable[Token]) -> Iterator[list[Token]]:
+    """What lies between gaps, in pieces no longer than any expression."""
     run: list[Token] = []
     for token in found:
-        if token.category == GAP:
+        if token.category == GAP or len(run) == _LONGEST:
             yield run
             run = []
-        else:
+        if token.category != GAP:
             run.append(token)
     yield run
+
+
+_LONGEST: Final = 48
 
 
 def _without_lookalikes(segment: list[Token], text: str) -> Iterator[Token]:
@@ -163,20 +163,23 @@ def _when(token: Token, scene: Scene, now: datetime) -> When | None:
 
 
 def _meant(token: Token, scene: Scene) -> tuple[Span, Kind] | None:
-    value = token.value
-    match token.category:
-        case "date" | "moment" | "range":
-            span = scene.span(value)
-            long = not (span.first and span.last and span.last - span.first <= timedelta(days=1))
-            return span, "range" if long else "date"
-        case "clock":
-            return on_day(scene.now, likely(value)), "time"
-        case "hours":
-            return hours_of_day(scene.now, value), "time"
-        case "part":
-            return part_of_day(scene.now, value), "time"
-        case "length" if not _AGE.match(scene.text, token.end):
-            return Span(None, None, value.unit, value.certain), "duration"
-        case "set":
-            return Span(None, None, Grain.DAY), "set"
-    return None
+    """What a token that is left means; None for those that only tie, and for an age."""
+    value, today = token.value, scene.now
+    if token.category in {"date", "moment", "range"}:
+        span = scene.span(value)
+        short = span.first and span.last and span.last - span.first <= timedelta(days=1)
+        return span, "date" if short else "range"
+    if token.category == "length":
+        age = _AGE.match(scene.text, token.end)
+        return None if age else (Span(None, None, value.unit, value.certain), "duration")
+    if token.category == "set":
+        return Span(None, None, Grain.DAY), "set"
+    build = _TIMES.get(token.category)
+    return (build(today, value), "time") if build else None
+
+
+_TIMES: Final[dict[str, Callable[[datetime, Any], Span]]] = {
+    "clock": lambda day, clock: on_day(day, likely(clock)),
+    "hours": hours_of_day,
+    "part": part_of_day,
+}

@@ -1,5 +1,7 @@
 """Chinese days, weeks, months and years: the rules that grow words into dates."""
 
+# ruff: noqa: PLR2004 - months, days and hours are numbers that everybody knows
+
 from __future__ import annotations
 
 import re
@@ -174,7 +176,7 @@ def _today(match: Match) -> Built:
 
 
 def _weekday_number(match: Match) -> int:
-    number = match.one("number")
+    number: int | None = match.one("number")
     if number is None:
         return 6
     if not 1 <= number <= 7:

@@ -1,5 +1,7 @@
 """Chinese times of day, days with their times, ranges, and ranges with one open end."""
 
+# ruff: noqa: PLR2004 - months, days and hours are numbers that everybody knows
+
 from __future__ import annotations
 
 import re

@@ -1,5 +1,7 @@
 """Times of day: hours as they are said come in, clock times come out."""
 
+# ruff: noqa: PLR2004 - months, days and hours are numbers that everybody knows
+
 from __future__ import annotations
 
 from dataclasses import dataclass, replace

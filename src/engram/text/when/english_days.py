@@ -1,5 +1,7 @@
 """English days, months and years by name or figure: "7 May 2023", "Q3 2019", "Friday the 13th"."""
 
+# ruff: noqa: PLR2004 - months, days and hours are numbers that everybody knows
+
 from __future__ import annotations
 
 from dataclasses import replace
@@ -106,9 +108,8 @@ def _weekday_figures(match: Match) -> Built:
     decimal, numbers = match.one("decimal"), match.all("number")
     month, day = decimal[:2] if decimal else numbers
     year = match.scene.now.year
-    fits = any(
-        day_span(y, month, day).first.weekday() == match.one("weekday") for y in (year - 1, year, year + 1)
-    )  # type: ignore[union-attr]
+    days = (day_span(near, month, day).first for near in (year - 1, year, year + 1))
+    fits = any(first is not None and first.weekday() == match.one("weekday") for first in days)
     hours_too = not decimal and (month < day or month == 12)
     if hours_too or (not fits and not (decimal and match.has("shift"))):
         return None

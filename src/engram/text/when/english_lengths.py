@@ -1,5 +1,7 @@
 """English lengths of time and what comes again: "an hour and a half", "every other week"."""
 
+# ruff: noqa: PLR2004 - months, days and hours are numbers that everybody knows
+
 from __future__ import annotations
 
 from dataclasses import replace

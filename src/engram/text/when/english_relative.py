@@ -1,5 +1,7 @@
 """English days told from today: "yesterday", "last week", "next Friday", "the week after next"."""
 
+# ruff: noqa: PLR2004 - months, days and hours are numbers that everybody knows
+
 from __future__ import annotations
 
 from dataclasses import replace

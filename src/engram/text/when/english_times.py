@@ -1,5 +1,7 @@
 """English times of day: the rules that grow figures and words into clocks and hours."""
 
+# ruff: noqa: PLR2004 - months, days and hours are numbers that everybody knows
+
 from __future__ import annotations
 
 import re
@@ -28,7 +30,8 @@ def _said(match: Match) -> Built:
         return "clock", clock_of(decimal[0], decimal[1], meridiem)
     if len(numbers) == 2 and match.has("dash") and re.search(r"\d", match.words):
         return None  # 8-9 am is a stretch of hours
-    return ("clock", clock_of(*numbers, meridiem=meridiem)) if numbers[0] <= 24 else None
+    hour, minute = (*numbers, 0)[:2]
+    return "clock", clock_of(hour, minute, meridiem)
 
 
 def _edge_of_day(match: Match) -> Built:

@@ -1,5 +1,7 @@
 """Holidays: a name and a year come in, the day comes out. Names, rules and tables are in a data file."""
 
+# ruff: noqa: PLR2004 - months, days and hours are numbers that everybody knows
+
 from __future__ import annotations
 
 from datetime import timedelta
@@ -24,7 +26,7 @@ def holiday(name: str, year: int) -> Span | None:
     if kind == "nth":
         month, weekday, number = int(rest[0]), int(rest[1]), int(rest[2])
         day = nth_weekday(month_span(year, month), number, weekday)
-        return _days_after(day, int(rest[3]) if len(rest) > 3 else 0)  # noqa: PLR2004
+        return _days_after(day, int(rest[3]) if len(rest) > 3 else 0)
     day_of_year = _table(kind).get(year)
     return _days_after(day_span(year, *day_of_year), int(rest[0]) if rest else 0) if day_of_year else None
 

@@ -48,10 +48,7 @@ def narrowed_moment(match: Match) -> Built:
 
 def between(match: Match) -> Built:
     """Two ends: from May 3 to June 7. The range holds its last day, month or year."""
-    values = match.all(*_ENDS)
-    if len(values) != 2:
-        return None
-    one, other = _year_shared(*values)
+    one, other = _year_shared(*match.all(*_ENDS))
     found = _pair(match.scene, one, other)
     if found is None or found[0].first is None or found[1].last is None or found[1].last < found[0].first:
         return None

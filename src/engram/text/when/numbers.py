@@ -1,5 +1,7 @@
 """Number words: "twenty fourth", "two thousand and fifteen", 三十一."""
 
+# ruff: noqa: PLR2004 - months, days and hours are numbers that everybody knows
+
 from __future__ import annotations
 
 from collections.abc import Iterator

@@ -1,5 +1,7 @@
 """Dates with parts left unsaid: a partial date comes in, the span it most likely means comes out."""
 
+# ruff: noqa: PLR2004 - months, days and hours are numbers that everybody knows
+
 from __future__ import annotations
 
 from calendar import monthrange
@@ -34,11 +36,13 @@ def spans(partial: Partial, now: datetime) -> Iterator[Span]:
     if partial.year is not None:
         yield from _in_year(partial, partial.year)
     elif partial.month or partial.holiday or partial.season:
-        for year in range(now.year - 9, now.year + 10):
+        far = 9 if partial.weekday is not None or (partial.month, partial.day) == _LEAP_DAY else 1
+        for year in range(now.year - far, now.year + far + 1):
             yield from _in_year(partial, year)
     elif partial.day:
         month = now.replace(day=1)
-        for step in range(-15, 16):
+        far = 15 if partial.weekday is not None else 2
+        for step in range(-far, far + 1):
             there = stepped(month, step, Grain.MONTH)
             yield from _in_year(Partial(None, there.month, partial.day, partial.weekday), there.year)
     elif partial.weekday is not None:
@@ -47,6 +51,9 @@ def spans(partial: Partial, now: datetime) -> Iterator[Span]:
             if monday:
                 day = monday + timedelta(days=7 * week + partial.weekday)
                 yield Span(day, day + timedelta(days=1), Grain.DAY)
+
+
+_LEAP_DAY = (2, 29)
 
 
 def _in_year(partial: Partial, year: int) -> Iterator[Span]:

@@ -12,6 +12,8 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from engram.text.scripts import HAN
+from engram.text.when import chinese_written
+from engram.text.when.lengths import LONGEST, SHORT, is_portion
 from engram.text.when.vocabulary import chinese_vocabulary, vocabulary
 from engram.text.when.words import Grain, When
 
@@ -33,15 +35,11 @@ _RELATIVE: Final = frozenset(
         "back",
     ]
 )
-_SHORT: Final = frozenset({Grain.SECOND, Grain.MINUTE, Grain.HOUR})
 _HAN = re.compile(f"[{HAN}]")
 _WORD = re.compile(r"[A-Za-z]+")
 _BOUND = re.compile(r"(?i)^(?:since|until|till|til|by|before|after|from|no later than)\s+(?:around\s+)?")
 _DAY_WORDS = re.compile(
     r"(?i)\b(?:(?:this|last|next|coming|previous|past|following)\s+[a-z]+day|today|yesterday|tomorrow|tmrw)\b"
-)
-_CHINESE_DAY = re.compile(
-    r"^(?:大?[前昨今明后後][天日儿]|(?:[上下]{1,2}|[本这這])[个個]?(?:周|週|星期|礼拜|禮拜)[一二三四五六日天])"
 )
 
 
@@ -60,7 +58,7 @@ def _written(text: str, when: When, read: Reader) -> str | None:
     if when.kind not in {"date", "range"} or not when.certain or not is_relative(when.text):
         return None
     if _HAN.search(when.text):
-        return _chinese(when)
+        return chinese_written.written_out(when)
     bound = _BOUND.match(when.text)
     if bound and (when.first is None or when.last is None):
         inner = read(when.text[bound.end() :])
@@ -130,17 +128,16 @@ _LEADS: Final = frozenset(
 
 
 def _preposition(when: When) -> str:
-    if when.grain in {Grain.MONTH, Grain.YEAR, Grain.QUARTER, Grain.SEASON, Grain.HALF, Grain.DECADE}:
+    if when.grain in _IN:
         return "in "
-    if when.grain in {Grain.WEEK, Grain.WEEKEND} or not when.text[:1].isalpha():
-        return "" if when.grain is not Grain.DAY else "on "
-    return (
-        "" if _DAY_WORDS.search(when.text) and when.grain in _SHORT and not _starts_with_day(when) else "on "
-    )
+    said = _DAY_WORDS.search(when.text)
+    time_first = when.grain in SHORT and said is not None and said.start() > 0  # at 3pm tomorrow
+    return "" if when.grain in {Grain.WEEK, Grain.WEEKEND} or time_first else "on "
 
 
-def _starts_with_day(when: When) -> bool:
-    return _DAY_WORDS.match(when.text) is not None
+_IN: Final = frozenset(
+    {Grain.MONTH, Grain.YEAR, Grain.QUARTER, Grain.SEASON, Grain.HALF, Grain.DECADE, Grain.CENTURY}
+)
 
 
 def _plain(when: When) -> str | None:
@@ -148,61 +145,45 @@ def _plain(when: When) -> str | None:
     first, last = when.first, when.last
     if first is None or last is None:
         return None
-    if when.grain in _SHORT:
+    if when.grain in SHORT:
         return _moment(when, first)
     if when.grain is Grain.PART:
         return _part(when, first)
     if when.grain is Grain.DAY:
         return _day(first, named=_names_weekday(when.text)) if last - first == timedelta(days=1) else None
-    if last - first > _LONGEST[when.grain] or _is_portion(when):
+    if last - first > LONGEST[when.grain] or is_portion(when):
         return None
     return _period(first, when.grain)
 
 
-_LONGEST: Final = {
-    Grain.WEEKEND: timedelta(days=4), Grain.WEEK: timedelta(days=7), Grain.MONTH: timedelta(days=31),
-    Grain.QUARTER: timedelta(days=92), Grain.SEASON: timedelta(days=92), Grain.HALF: timedelta(days=184),
-    Grain.YEAR: timedelta(days=366), Grain.DECADE: timedelta(days=3653), Grain.CENTURY: timedelta(days=0),
-}  # fmt: skip
-
-
-def _is_portion(when: When) -> bool:
-    """Whether the span is neither a whole unit nor a day: "later this month", "the last month and a half"."""
-    first, last = when.first, when.last
-    if first is None or last is None or last - first == timedelta(days=1):
-        return False
-    whole = {Grain.WEEK: first.weekday() == 0, Grain.WEEKEND: first.weekday() == 5}  # noqa: PLR2004
-    shortest = _LONGEST[when.grain] - timedelta(days=3 if when.grain is not Grain.WEEK else 0)
-    return not whole.get(when.grain, first.day == 1) or (
-        when.grain is not Grain.WEEKEND and last - first < shortest
-    )
-
-
 def _period(first: datetime, grain: Grain) -> str:
-    match grain:
-        case Grain.WEEK:
-            return f"the week of {_day(first - timedelta(days=first.weekday()))}"
-        case Grain.WEEKEND:
-            return f"the weekend of {_day(first)}"
-        case Grain.MONTH:
-            return f"{first:%B} {first.year}"
-        case Grain.QUARTER:
-            return f"the {_NTH[(first.month - 1) // 3]} quarter of {first.year}"
-        case Grain.HALF:
-            return f"the {_NTH[first.month // 7]} half of {first.year}"
-        case Grain.SEASON:
-            return f"{_SEASONS[first.month % 12 // 3]} {first.year}"
-        case Grain.DECADE:
-            return f"the {first.year // 10 * 10}s"
-    return str(first.year)
+    return _PERIODS[grain](first) if grain in _PERIODS else str(first.year)
 
 
+# Not by strftime, which speaks the language of the machine.
+_MONTHS: Final = (
+    "January", "February", "March", "April", "May", "June",
+    "July", "August", "September", "October", "November", "December",
+)  # fmt: skip
+_WEEKDAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _NTH: Final = ("first", "second", "third", "fourth")
 _SEASONS: Final = ("winter", "spring", "summer", "autumn")
 
 
+_PERIODS: Final[dict[Grain, Callable[[datetime], str]]] = {
+    Grain.WEEK: lambda first: f"the week of {_day(first - timedelta(days=first.weekday()))}",
+    Grain.WEEKEND: lambda first: f"the weekend of {_day(first)}",
+    Grain.MONTH: lambda first: f"{_MONTHS[first.month - 1]} {first.year}",
+    Grain.QUARTER: lambda first: f"the {_NTH[(first.month - 1) // 3]} quarter of {first.year}",
+    Grain.HALF: lambda first: f"the {_NTH[first.month // 7]} half of {first.year}",
+    Grain.SEASON: lambda first: f"{_SEASONS[first.month % 12 // 3]} {first.year}",
+    Grain.DECADE: lambda first: f"the {first.year // 10 * 10}s",
+}
+
+
 def _day(day: datetime, *, named: bool = False) -> str:
-    return f"{day:%A} {day.day} {day:%B} {day.year}" if named else f"{day.day} {day:%B} {day.year}"
+    written = f"{day.day} {_MONTHS[day.month - 1]} {day.year}"
+    return f"{_WEEKDAYS[day.weekday()]} {written}" if named else written
 
 
 def _names_weekday(written: str) -> bool:
@@ -228,52 +209,6 @@ def _part(when: When, first: datetime) -> str:
 def _ends(when: When) -> str:
     if when.first is None or when.last is None:
         return ""
-    if when.grain in _SHORT:
+    if when.grain in SHORT:
         return f"{when.first:%H:%M} to {when.last:%H:%M} on {_day(when.first)}"
     return f"{_day(when.first)} to {_day(when.last - timedelta(days=1))}"
-
-
-def _chinese(when: When) -> str | None:
-    first, last = when.first, when.last
-    if first is None or last is None:
-        said = _CHINESE_DAY.search(when.text)
-        edge = first or last
-        day = edge - timedelta(days=1) if edge and first is None and not when.text.endswith("前") else edge
-        return _chinese_day(day) + when.text[said.end() :] if said and day else None
-    said = _CHINESE_DAY.match(when.text)
-    if when.grain in {*_SHORT, Grain.PART, Grain.DAY} and last - first <= timedelta(days=1):
-        if said:
-            return _chinese_day(first) + when.text[said.end() :]
-        return _chinese_day(first) if when.grain is Grain.DAY else _chinese_moment(when, first)
-    if last - first > _LONGEST.get(when.grain, timedelta(0)) or _is_portion(when):
-        return f"{when.text}（{_chinese_day(first)}至{_chinese_day(last - timedelta(days=1))}）"
-    return _chinese_period(first, when.grain, when.text)
-
-
-def _chinese_day(day: datetime) -> str:
-    return f"{day.year}年{day.month}月{day.day}日"
-
-
-def _chinese_moment(when: When, first: datetime) -> str:
-    """昨晚, 今早8点: the part of the day stays as it was said."""
-    part = {"早": "早上", "晨": "早上", "晚": "晚上", "夜": "晚上"}.get(when.text[1:2])
-    if part and when.text[0] in "今昨明前后後":
-        return _chinese_day(first) + part + when.text[2:]
-    return f"{_chinese_day(first)}{first:%H:%M}"
-
-
-def _chinese_period(first: datetime, grain: Grain, said: str) -> str | None:
-    match grain:
-        case Grain.WEEK:
-            return f"{_chinese_day(first - timedelta(days=first.weekday()))}那一周"
-        case Grain.WEEKEND:
-            return f"{_chinese_day(first)}那个周末"
-        case Grain.MONTH:
-            return f"{first.year}年{first.month}月"
-        case Grain.QUARTER:
-            return f"{first.year}年第{'一二三四'[(first.month - 1) // 3]}季度"
-        case Grain.HALF:
-            return f"{first.year}年{'上下'[first.month // 7]}半年"
-        case Grain.YEAR:
-            return f"{first.year}年"
-    return f"{said}（{first.year}年）"

@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 from engram.text.when.partials import Partial, settled
@@ -90,7 +91,7 @@ Built = tuple[str, Any] | None
 Builder = Callable[[Match], Built]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Rule:
     """A pattern over categories with its builder; a row without any of one of its `needs` is not tried."""
 
@@ -102,6 +103,7 @@ class Rule:
 _CHARACTERS: dict[str, str] = {}
 GAP = "gap"
 PAIR = "pair"
+BUILT = ("date", "moment", "range", "clock", "hours", "part", "length", "set", "shift")  # what rules make
 
 
 def character(category: str) -> str:
@@ -131,11 +133,18 @@ def _needs(pattern: str) -> tuple[frozenset[str], ...]:
     )
 
 
-def reduced(tokens: list[Token], rules: Iterable[Rule], scene: Scene) -> list[Token]:
+@lru_cache(maxsize=1 << 12)
+def _candidates(rules: tuple[Rule, ...], here: frozenset[str]) -> tuple[Rule, ...]:
+    """The rules that may fit a row of these categories, or of what is built from them."""
+    built = here | {character(name) for name in BUILT}
+    return tuple(rule for rule in rules if not any(map(built.isdisjoint, rule.needs)))
+
+
+def reduced(tokens: list[Token], rules: tuple[Rule, ...], scene: Scene) -> list[Token]:
     """The tokens after all rules were applied in order."""
     row = "".join([character(token.category) for token in tokens])
     here = set(row)
-    for rule in rules:
+    for rule in _candidates(rules, frozenset(row)):
         if any(map(here.isdisjoint, rule.needs)):
             continue
         found = rule.expression.search(row)

@@ -1,5 +1,7 @@
 """Tokens of an English text: the words and figures that may speak of time, and gaps for all others."""
 
+# ruff: noqa: PLR2004 - months, days and hours are numbers that everybody knows
+
 from __future__ import annotations
 
 import re
@@ -15,47 +17,60 @@ from engram.text.when.rules import GAP, Token
 from engram.text.when.vocabulary import chinese_vocabulary, holiday_words, vocabulary
 from engram.text.when.words import Grain
 
+# What begins with a figure, or with a sign before one.
 _FIGURES = r"""
-  (?P<skip>[$€£¥#]\s?\d[\d.,]*|\d[\d.,]*\s?%|\d{1,3}(?:,\d{3})+(?:\.\d+)?|24/7)
+  (?P<skip>[$€£¥#]\s?\d[\d.,]*|\d[\d.,]{0,15}\s?%|\d{1,3}(?:,\d{3})+(?:\.\d+)?|24/7)
 | (?P<ymd>(?<![\d.])\d{4}[-/.]\d{1,2}[-/.]\d{1,2}(?!\d))
 | (?P<mdy>(?<![\d./])\d{1,2}(?:[-/]\d{1,2}[-/](?:\d{4}|\d{2})|\.\d{1,2}\.\d{4})(?![\d/]))
-| (?P<version>(?<![\w.])v?\d+(?:\.\d+){2,})
+| (?P<version>(?<![\w.])\d+(?:\.\d+){2,})
 | (?P<compact>(?<![\d.])(?:19|20)\d{6}(?![\d.]))
 | (?P<ym>(?<![\d.-])[12]\d{3}[-/](?:1[0-2]|0?[1-9])(?![\d/-]))
 | (?P<my>(?<![\d./])(?:1[0-2]|0?[1-9])/[12]\d{3}(?![\d/]))
 | (?P<md>(?<![\d./])\d{1,2}/\d{1,2}(?![\d/]|\s+of\b))
 | (?P<clock>(?<![\d:.])\d{1,2}[:：]\d{2}(?:[:：]\d{2}(?:\.\d+)?)?(?![\d:]))
-| (?P<decade>'?(?<![\d])(?:1\d|20)?\d0'?s\b)
-| (?P<ordinal>(?<![\d.])\d{1,3}(?:st|nd|rd|th)\b)
+| (?P<decade>'?(?<!\d)(?:1\d|20)?\d0'?s\b)
+| (?P<ordinal>(?<![\d.])\d{1,3}(?:st|nd|rd|th|ST|ND|RD|TH)\b)
 | (?P<apostrophe>'\d\d\b)
 | (?P<decimal>(?<![\d.])\d{1,2}\.\d{1,2}(?![\d.]*\d))
 | (?P<military>(?<![\d.])0\d{3}(?![\d.]*\d))
 | (?P<year>(?<![\d.])[12]\d{3}(?!\.?\d))
 | (?P<number>(?<![\d.])\d{1,3}(?!\.?\d))
-| (?P<meridiem>(?<![A-Za-z])[ap]\s?\.?\s?m(?:pm)?(?![A-Za-z])\.?|(?<=\d)[ap](?![A-Za-z])\.?|\.[ap]\.?m\b)
-| (?P<period>(?<![A-Za-z])[qh][1-4](?![\d])|(?<![A-Za-z])w(?:eek|k)?\s?\#?\d{1,2}(?!\d|\s?[ap]\.?m|:))
-| (?P<glue>(?<=\d)T(?=\d\d:))
 """
+# What begins with a letter: halves of the day, quarters and weeks by number, the T of ISO 8601, words.
+_LETTERS = r"""
+  (?P<meridiem>(?<![A-Za-z])[apAP]\s?\.?\s?[mM](?:[pP][mM])?(?![A-Za-z])\.?|(?<=\d)[apAP](?![A-Za-z])\.?)
+| (?P<period>(?<![A-Za-z])(?:[qQhH][1-4](?!\d)
+    |[wW](?:eek|k|EEK|K)?\s?\#?\d{1,2}(?!\d|\s?[apAP]\.?[mM]|:)))
+| (?P<glue>(?<=\d)T(?=\d\d:))
+| (?P<word>[A-Za-z]+(?:['’]clock)?)
+"""
+_OTHERS = r"(?P<mark>[-–—~,/()@<>=])|(?P<dotted>\.[apAP]\.?[mM]\b)"
 
 
 def tokens(text: str, words: frozenset[str]) -> list[Token]:
     """The tokens of `text`, left to right; runs of anything else are gaps. `words` are its words."""
     found: list[Token] = []
-    end = 0
+    end, known = 0, vocabulary()
     for match in _scanner(_holidays_in(words), chinese=not text.isascii()).finditer(text):
+        if match.lastgroup == "word" and match.group().lower() not in known:
+            continue  # most words: they become part of a gap
         token = _token(match)
-        if token.category == "meridiem" and not (found and found[-1].category in _TIMED):
-            token = Token(GAP, token.start, token.end)  # I am
-        if text[end : match.start()].strip() and not _shortened(found, text[end : match.start()]):
-            found.append(Token(GAP, end, match.start()))
+        start = match.start()
+        if token.category == GAP or (token.category == "meridiem" and not _after_hour(found)):
+            continue
+        between = text[end:start]
+        if between and not between.isspace() and not _shortened(found, between):
+            found.append(Token(GAP, end, start))
         found.append(token)
         end = match.end()
-    if text[end:].strip():
+    if not text[end:].isspace():
         found.append(Token(GAP, end, len(text)))
     return list(with_numbers(found))
 
 
-_TIMED: Final = frozenset({"number", "clock", "decimal", "oclock"})
+def _after_hour(found: list[Token]) -> bool:
+    """Whether "am" or "p" may stand here; in "I am" it may not."""
+    return bool(found) and found[-1].category in {"number", "clock", "decimal", "oclock"}
 
 
 def _shortened(found: list[Token], between: str) -> bool:
@@ -65,17 +80,17 @@ def _shortened(found: list[Token], between: str) -> bool:
 
 @lru_cache(maxsize=1 << 6)
 def _scanner(holidays: tuple[str, ...], *, chinese: bool) -> re.Pattern[str]:
-    names = "|".join(re.escape(name) for name in holidays)
-    first = rf"(?P<holiday>\b(?:{names})\b(?!'s\s+(?:eve|day))) |" if holidays else ""
-    first = first.replace(r"\ ", r"\s+").replace("'", "['’]")
-    rest = r"|(?P<word>[A-Za-z]+(?:['’]clock)?)|(?P<mark>[-–—~,/()@<>=])"
+    """One expression for all tokens; what cannot begin with the character at hand is turned away at once."""
+    names = "|".join(re.escape(name) for name in holidays).replace(r"\ ", r"\s+").replace("'", "['’]")
+    first = rf"(?P<holiday>\b(?i:{names})\b(?!['’]s\s+(?i:eve|day)))|" if holidays else ""
+    pieces = [f"(?=[A-Za-z])(?:{first}{_LETTERS})", f"(?=[\\d'$€£¥#])(?:{_FIGURES})", _OTHERS]
     if chinese:
         words = sorted(chinese_vocabulary(), key=len, reverse=True)
         words = [word for word in words if word != "零"]  # part of a number
         starts = "".join(sorted({word[0] for word in words}))
         known = "|".join(_NOT_BEFORE.get(word, "") + word + _NOT_AFTER.get(word, "") for word in words)
-        rest += rf"|(?P<chinese>(?=[{starts}])(?:{known}))|(?P<numeral>[{NUMERALS}]{{1,9}})"
-    return re.compile(first + _FIGURES.strip() + rest, re.VERBOSE | re.IGNORECASE)
+        pieces.append(rf"(?P<chinese>(?=[{starts}])(?:{known}))|(?P<numeral>[{NUMERALS}]{{1,9}})")
+    return re.compile("|".join(pieces), re.VERBOSE)
 
 
 def _holidays_in(words: frozenset[str]) -> tuple[str, ...]:
@@ -90,7 +105,7 @@ def _token(match: re.Match[str]) -> Token:
     if kind == "chinese":
         category, value = chinese_vocabulary()[written]
     elif kind == "word":
-        category, value = vocabulary().get(written.lower().replace("’", "'"), (GAP, None))
+        category, value = vocabulary()[written.lower()]
     else:
         category, value = _figure(kind, written.lower())
     return Token(category, match.start(), match.end(), value)
@@ -132,20 +147,21 @@ def _holiday(written: str) -> tuple[str, Any]:
     return "holiday", Partial(holiday=holiday_names()[name])
 
 
+_MARKS: Final[dict[str, str]] = {
+    **dict.fromkeys("-–—~", "dash"), ",": "comma", "/": "slash", "(": "open", ")": "shut", "@": "at",
+    "<": "lesser", ">": "greater", "=": "equal",
+}  # fmt: skip
 _SIGNS: Final[dict[str, Callable[[str], tuple[str, Any]]]] = {
     "apostrophe": lambda written: ("year", full_year(int(written[1:]))),
     "decimal": _decimal,
     "meridiem": _meridiem,
+    "dotted": _meridiem,
     "period": _period,
     "holiday": _holiday,
     "numeral": lambda written: ("number", numeral(written)),
     "mark": lambda written: (_MARKS[written], written),
     "glue": lambda _: ("at", None),
 }
-_MARKS: Final = {
-    **dict.fromkeys("-–—~", "dash"), ",": "comma", "/": "slash", "(": "open", ")": "shut", "@": "at",
-    "<": "lesser", ">": "greater", "=": "equal",
-}  # fmt: skip
 
 
 def _dated(kind: str, written: str, numbers: list[int]) -> tuple[str, Any]:

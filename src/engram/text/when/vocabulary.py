@@ -24,7 +24,7 @@ def vocabulary() -> dict[str, tuple[str, Any]]:
                 found.setdefault(
                     word, (value, None) if category == "plain" else (category, _value(category, value))
                 )
-    found["o'clock"] = ("oclock", None)
+    found["o'clock"] = found["o’clock"] = ("oclock", None)
     return found
 
 

@@ -1,0 +1,380 @@
+"""Dates in text: what an expression means on the day it was said, and how it reads later."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engram.text.dates import Grain, When, dates, resolved
+
+NOW = datetime(2023, 5, 8, 10, 30)  # noqa: DTZ001 - a Monday; naive in, naive out
+
+
+def only(text: str, **kw: object) -> When:
+    [found] = dates(text, NOW, **kw)  # type: ignore[arg-type]
+    return found
+
+
+def ends(when: When) -> tuple[str | None, str | None]:
+    return (
+        f"{when.first:%Y-%m-%d}" if when.first else None,
+        f"{when.last:%Y-%m-%d}" if when.last else None,
+    )
+
+
+DAYS = {
+    "today": "2023-05-08",
+    "yesterday": "2023-05-07",
+    "the day before yesterday": "2023-05-06",
+    "tomorrow": "2023-05-09",
+    "two days ago": "2023-05-06",
+    "a couple of days ago": "2023-05-06",
+    "three weeks from tomorrow": "2023-05-30",
+    "in ten days": "2023-05-18",
+    "next Friday": "2023-05-12",
+    "last Friday": "2023-05-05",
+    "this Saturday": "2023-05-13",
+    "Monday two weeks from now": "2023-05-22",
+    "Monday of next week": "2023-05-15",
+    "next week on Wednesday": "2023-05-17",
+    "the first Monday of next month": "2023-06-05",
+    "the last day of February 2024": "2024-02-29",
+    "2023-05-07": "2023-05-07",
+    "5/7/2023": "2023-05-07",
+    "17/5/2023": "2023-05-17",
+    "7 May": "2023-05-07",
+    "May 7th, 2021": "2021-05-07",
+    "the 9th of May": "2023-05-09",
+    "twenty-fifth of January nineteen eighty six": "1986-01-25",
+    "Dec. 31, 1994": "1994-12-31",
+    "05-Aug-2016": "2016-08-05",
+    "Friday the 12th": "2023-05-12",
+    "3 months after Easter 2023": "2023-07-09",
+    "the day after Thanksgiving 2022": "2022-11-25",
+    "Christmas 2022": "2022-12-25",
+    "Chinese New Year 2024": "2024-02-10",
+    "昨天": "2023-05-07",
+    "大前天": "2023-05-05",
+    "后天": "2023-05-10",
+    "上周五": "2023-05-05",
+    "下下周日": "2023-05-28",
+    "三天前": "2023-05-05",
+    "2016年6月1日": "2016-06-01",
+    "二零零四年八月十五日": "2004-08-15",
+    "上个月5号": "2023-04-05",
+    "去年中秋节": "2022-09-10",
+    "2024年春节": "2024-02-10",
+}
+
+
+@pytest.mark.parametrize(("text", "day"), DAYS.items())
+def test_a_day_is_found_however_it_is_told(text: str, day: str) -> None:
+    found = only(text)
+
+    assert ends(found)[0] == day
+    assert found.first
+    assert found.last == found.first + timedelta(days=1)
+    assert (found.kind, found.text) == ("date", text)
+
+
+SPANS = {
+    "last week": ("2023-05-01", "2023-05-08", Grain.WEEK),
+    "the week after next": ("2023-05-22", "2023-05-29", Grain.WEEK),
+    "next weekend": ("2023-05-20", "2023-05-22", Grain.WEEKEND),
+    "last month": ("2023-04-01", "2023-05-01", Grain.MONTH),
+    "next quarter": ("2023-07-01", "2023-10-01", Grain.QUARTER),
+    "Q3 2019": ("2019-07-01", "2019-10-01", Grain.QUARTER),
+    "the second half of 2020": ("2020-07-01", "2021-01-01", Grain.HALF),
+    "last summer": ("2022-06-01", "2022-09-01", Grain.SEASON),
+    "in 2016": ("2016-01-01", "2017-01-01", Grain.YEAR),
+    "the 90s": ("1990-01-01", "2000-01-01", Grain.DECADE),
+    "the 21st century": ("2000-01-01", "2100-01-01", Grain.CENTURY),
+    "week 27 of last year": ("2022-07-04", "2022-07-11", Grain.WEEK),
+    "mid-May": ("2023-05-10", "2023-05-21", Grain.MONTH),
+    "early 2019": ("2019-01-01", "2019-05-01", Grain.YEAR),
+    "the end of the month": ("2023-05-16", "2023-06-01", Grain.MONTH),
+    "the last 3 months": ("2023-02-08", "2023-05-08", Grain.MONTH),
+    "the first two weeks of 2021": ("2021-01-04", "2021-01-18", Grain.WEEK),
+    "from May 3 to June 7": ("2023-05-03", "2023-06-08", Grain.DAY),
+    "between 4 and 6 March": ("2023-03-04", "2023-03-07", Grain.DAY),
+    "from May to October 2020": ("2020-05-01", "2020-11-01", Grain.MONTH),
+    "Nov-Feb 2017": ("2016-11-01", "2017-03-01", Grain.MONTH),
+    "2014 - 2018": ("2014-01-01", "2019-01-01", Grain.YEAR),
+    "since May 2021": ("2021-05-01", None, Grain.MONTH),
+    "after 2018": ("2019-01-01", None, Grain.YEAR),
+    "before 2018": (None, "2018-01-01", Grain.YEAR),
+    "until next Friday": (None, "2023-05-13", Grain.DAY),
+    "by the end of this month": (None, "2023-06-01", Grain.MONTH),
+    "上周": ("2023-05-01", "2023-05-08", Grain.WEEK),
+    "下个月": ("2023-06-01", "2023-07-01", Grain.MONTH),
+    "去年下半年": ("2022-07-01", "2023-01-01", Grain.HALF),
+    "2021年的第二周": ("2021-01-11", "2021-01-18", Grain.WEEK),
+    "今年第二季度": ("2023-04-01", "2023-07-01", Grain.QUARTER),
+    "过去三天": ("2023-05-05", "2023-05-08", Grain.DAY),
+    "5月1日到7日": ("2023-05-01", "2023-05-08", Grain.DAY),
+    "2016年6月1日-6月30日": ("2016-06-01", "2016-07-01", Grain.DAY),
+    "2010年至2018年": ("2010-01-01", "2019-01-01", Grain.YEAR),
+    "自2018年以来": ("2018-01-01", None, Grain.YEAR),
+    "2018年之前": (None, "2018-01-01", Grain.YEAR),
+    "2018年之后": ("2019-01-01", None, Grain.YEAR),
+    "2015年底": ("2015-09-01", "2016-01-01", Grain.YEAR),
+    "八十年代": ("1980-01-01", "1990-01-01", Grain.DECADE),
+}
+
+
+@pytest.mark.parametrize(("text", "span"), SPANS.items())
+def test_a_range_runs_from_its_first_day_to_the_day_after_its_last(
+    text: str, span: tuple[str, str, Grain]
+) -> None:
+    found = only(text)
+
+    assert (*ends(found), found.grain) == span
+    assert found.kind == "range"
+
+
+MOMENTS = {
+    "tomorrow at 3pm": "2023-05-09 15:00",
+    "at half past eight tomorrow morning": "2023-05-09 08:30",
+    "9am on Tuesday": "2023-05-09 09:00",
+    "yesterday evening at 7": "2023-05-07 19:00",
+    "in 5 minutes": "2023-05-08 10:35",
+    "half an hour ago": "2023-05-08 10:00",
+    "2022-04-23 14:55": "2022-04-23 14:55",
+    "1990-04-12T10:30:00": "1990-04-12 10:30",
+    "明天下午三点": "2023-05-09 15:00",
+    "今早8点十五分": "2023-05-08 08:15",
+    "2小时后": "2023-05-08 12:30",
+}
+
+
+@pytest.mark.parametrize(("text", "moment"), MOMENTS.items())
+def test_a_day_with_a_time_is_a_moment(text: str, moment: str) -> None:
+    assert f"{only(text).first:%Y-%m-%d %H:%M}" == moment
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("at 3pm", "time"),
+        ("quarter past three", "time"),
+        ("晚上9:30", "time"),
+        ("for 2.5 hours", "duration"),
+        ("a few minutes", "duration"),
+        ("两年", "duration"),
+        ("every Monday", "set"),
+        ("twice a week", "set"),
+        ("on weekends", "set"),
+        ("每周五", "set"),
+        ("每天", "set"),
+    ],
+)
+def test_times_lengths_and_what_comes_again_name_no_date(text: str, kind: str) -> None:
+    found = only(text)
+
+    assert found.kind == kind
+    assert found.recurring == (kind == "set")
+    if kind != "time":
+        assert (found.first, found.last) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("prefer", "day"), [("past", "2022-11-05"), ("future", "2023-11-05"), ("near", "2023-11-05")]
+)
+def test_a_day_without_a_year_is_chosen_as_preferred(prefer: str, day: str) -> None:
+    found = only("on November 5", prefer=prefer)
+
+    assert ends(found)[0] == day
+    assert not found.certain
+
+
+@pytest.mark.parametrize(
+    "text", ["recently", "soon", "a few weeks ago", "on Friday", "the 18th", "最近", "几天前", "周五"]
+)
+def test_vague_and_ambiguous_words_are_not_certain(text: str) -> None:
+    assert not only(text).certain
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I may march on, said April to the sun",
+        "the 5th floor has 3 rooms",
+        "version 2.4.11 listens on 10.0.0.1:8080",
+        "I am 25 years old",
+        "she scored 24/7 support 100%",
+        "I sat by the window, fall or not",
+        "it costs $2,019.99",
+        "我有一点累，住在三号楼",
+        "",
+    ],
+)
+def test_what_only_looks_like_a_time_is_left_alone(text: str) -> None:
+    assert dates(text, NOW) == []
+
+
+def test_expressions_come_left_to_right_with_their_places() -> None:
+    text = "I met Anna yesterday, and 下周五 we fly; back on 12 June."
+    found = dates(text, NOW)
+
+    assert [when.text for when in found] == ["yesterday", "下周五", "12 June"]
+    assert all(text[when.start : when.end] == when.text for when in found)
+
+
+def test_a_zone_is_kept() -> None:
+    zone = timezone(timedelta(hours=8))
+    [found] = dates("yesterday", datetime(2023, 5, 8, 1, tzinfo=zone))
+
+    assert found.first == datetime(2023, 5, 7, tzinfo=zone)
+    assert dates("yesterday", datetime(2023, 5, 8, tzinfo=UTC))[0].last == datetime(2023, 5, 8, tzinfo=UTC)
+
+
+WRITTEN = {
+    "I met Anna yesterday": "I met Anna on 7 May 2023",
+    "Yesterday I slept": "On 7 May 2023 I slept",
+    "Tomorrow is my birthday": "9 May 2023 is my birthday",
+    "I was in Rome last week.": "I was in Rome the week of 1 May 2023.",
+    "It was last month": "It was in April 2023",
+    "It happened last year.": "It happened in 2022.",
+    "we met two days ago": "we met on 6 May 2023",
+    "we met three months ago": "we met in February 2023",
+    "See you next Friday": "See you on Friday 12 May 2023",
+    "ill since yesterday": "ill since 7 May 2023",
+    "away until next week": "away until the week of 15 May 2023",
+    "on yesterday's call": "on 7 May 2023's call",
+    "planned for tomorrow": "planned for 9 May 2023",
+    "Call me tomorrow at 3pm": "Call me on 9 May 2023 at 3pm",
+    "Call me at 3pm tomorrow": "Call me at 3pm on 9 May 2023",
+    "It rained last night": "It rained on the night of 7 May 2023",
+    "over the last 3 months": "over the last 3 months (8 February 2023 to 7 May 2023)",
+    "I left 10 minutes ago": "I left on 8 May 2023 at 10:20",
+    "昨天我去了上海": "2023年5月7日我去了上海",
+    "上周五开会": "2023年5月5日开会",
+    "他去年结婚": "他2022年结婚",
+    "昨天下午三点见面": "2023年5月7日下午三点见面",
+    "昨晚下雨": "2023年5月7日晚上下雨",
+}
+
+
+@pytest.mark.parametrize(("text", "later"), WRITTEN.items())
+def test_relative_dates_are_written_out(text: str, later: str) -> None:
+    assert resolved(text, NOW) == later
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "On 7 May 2023 I met Anna",
+        "I swim every Monday",
+        "for three days",
+        "at 3pm",
+        "I live in Paris now",
+        "I saw her on Friday",
+        "I moved a few weeks ago",
+        "2016年6月1日",
+        "每周五",
+    ],
+)
+def test_what_reads_well_later_stays_as_it_is(text: str) -> None:
+    assert resolved(text, NOW) == text
+
+
+PIECES = st.sampled_from(
+    [
+        "the",
+        "last",
+        "next",
+        "this",
+        "3",
+        "31",
+        "99",
+        "2023",
+        "0",
+        "week",
+        "of",
+        "May",
+        "may",
+        "Feb",
+        "30",
+        "to",
+        "from",
+        "-",
+        "/",
+        ":",
+        "pm",
+        "am",
+        "ago",
+        "every",
+        "mid",
+        "Monday",
+        "13th",
+        "easter",
+        "in",
+        "before",
+        "after",
+        "5/7/2023",
+        "0:99",
+        "24:61",
+        "九",
+        "年",
+        "月",
+        "日",
+        "上",
+        "下",
+        "周",
+        "前",
+        "后",
+        "点",
+        "半",
+        "第",
+        "初",
+        "号",
+        "个",
+        "每",
+        "到",
+        "百",
+        "9999",
+        "century",
+        "decades",
+        "999",
+        "years",
+        "12",
+        "Q4",
+        "w53",
+        "'",
+        "’s",
+        ".",
+        ",",
+        "(",
+        ")",
+        "hundred",
+        "thousand",
+        "and",
+        "half",
+        "a",
+        "couple",
+        "eid",
+        "元",
+        "民国",
+    ]
+)
+
+
+@given(st.lists(PIECES, max_size=14), st.sampled_from(["", " "]), st.datetimes())
+def test_no_row_of_words_breaks_it(pieces: list[str], space: str, now: datetime) -> None:
+    text = space.join(pieces)
+    end = 0
+    for when in dates(text, now):
+        assert end <= when.start < when.end
+        assert text[when.start : when.end] == when.text
+        assert when.first is None or when.last is None or when.first <= when.last
+        end = when.end
+    resolved(text, now)
+
+
+@given(st.text())
+def test_no_text_breaks_it(text: str) -> None:
+    dates(text, NOW)
+    resolved(text, NOW)
