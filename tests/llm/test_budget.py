@@ -64,8 +64,8 @@ def test_the_daily_limit_holds_and_ends_at_midnight() -> None:
     good = says('{"relation": "same"}', prompt_tokens=300, answer_tokens=100)
     with ScriptedServer(good) as server:
         asked = advisor(server.url, account, clock, daily_tokens=3_000, answer_tokens=100)
-        while asked.compare("a b", "a b"):
-            pass
+        for _ in range(20):
+            asked.compare("a b", "a b")
 
         assert 1_000 <= account.tokens_since(datetime(2024, 1, 1, tzinfo=UTC)) <= 3_000
         calls = len(server.requests)

@@ -101,7 +101,7 @@ class ModelAdvisor:
         models = self._models("extract")
         reasons = [self._resting.why(model) for model in models]
         if all(reasons):
-            return Health(ok=False, detail=reasons[0])
+            return Health(ok=False, detail=next(iter(reasons), "no model is configured"))
         if not self._was_well():
             problem = self._client.probe(min(self._config.timeout_s, PROBE_SECONDS))
             if problem is not None:
