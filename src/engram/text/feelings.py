@@ -222,7 +222,8 @@ def _han_factor(before: str) -> float:
     factor = 1.0
     for _ in range(_WINDOW):
         size = next((n for n in (4, 3, 2, 1) if before[-n:] in lists.boosters and len(before) >= n), 0)
-        if any(before.endswith(negation) for negation in _han_negations()):
+        # The longer word is meant: 特别 is no 别, and 不太 is no 太.
+        if any(before.endswith(negation) for negation in _han_negations() if len(negation) > size):
             return factor * _TURNED
         if not size:
             break
