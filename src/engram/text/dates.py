@@ -130,7 +130,15 @@ def _without_lookalikes(segment: list[Token], text: str) -> Iterator[Token]:
 def _in_company(token: Token, before: list[Token], after: list[Token]) -> bool:
     name = "a weekday" if token.category == "weekday" else "a name"
     near = {each.category for each in before} & _categories(f"before {name}")
-    return bool(near or {each.category for each in after} & _categories(f"after {name}"))
+    return bool(near or {each.category for each in after} & _categories(f"after {name}")) or (
+        _paired(after, token) or _paired(before[::-1], token)
+    )
+
+
+def _paired(beside: list[Token], token: Token) -> bool:
+    """Whether another name of the kind stands beside: May to March."""
+    tie, name = ([each.category for each in beside] + ["", ""])[:2]
+    return tie in _categories("pairs") and name == token.category
 
 
 _NAMES: Final = frozenset({"month", "weekday", "season"})

@@ -60,7 +60,7 @@ def _sum(match: Match) -> Built:
 LENGTHS = (
     ("every other? [number ordinal]? [unit weekday part month season fortnight nights holiday]", _set),
     ("any [unit parts]", _set),
-    ("times a unit", _set),
+    ("number? times a unit", _set),
     ("[weekdays parts set]", _set),
     ("number and a? half unit", _and_half),
     ("number unit and a? half", _and_half),

@@ -110,6 +110,11 @@ def _starting(match: Match) -> Built:
     return since(match) if match.has("starting") or match.words.startswith("beginning") else None
 
 
+def _until(match: Match) -> Built:
+    """Until Friday, by Friday; "compared to last week" sets no end."""
+    return None if match.words.startswith("to ") else until(match)
+
+
 def _as_edge(match: Match) -> Built:
     return until(match) if match.one("edge") == "late" else since(match)
 
@@ -169,6 +174,6 @@ _OPEN = (
     ("[date moment] [or and] earlier", until),
     ("before at? the? [date moment range]", before),
     ("earlier than the? [date moment]", before),
-    ("[by to] at? the? [date moment]", until),
+    ("[by to] at? the? [date moment]", _until),
 )
 RANGES = (*_SMALL, *_TIMED, *_RANGES, *_OPEN)

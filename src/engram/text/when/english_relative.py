@@ -149,7 +149,11 @@ def _year(match: Match) -> Built:
 def _year_alone(match: Match) -> Built:
     """A year without a word before it, unless it counts something: 2000 people."""
     year = match.one("year")
-    return None if not 1900 <= year < 2100 or has_noun(match.rest) else ("date", Partial(year=year))
+    return (
+        None
+        if not 1900 <= year <= match.scene.now.year + 20 or has_noun(match.rest)
+        else ("date", Partial(year=year))
+    )
 
 
 def _current(match: Match) -> Built:

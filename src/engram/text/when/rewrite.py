@@ -37,6 +37,7 @@ _RELATIVE: Final = frozenset(
 )
 _HAN = re.compile(f"[{HAN}]")
 _WORD = re.compile(r"[A-Za-z]+")
+_WORD_BEFORE = re.compile(r"\b([A-Za-z]+)\s+$")
 _BOUND = re.compile(r"(?i)^(?:since|until|till|til|by|before|after|from|no later than)\s+(?:around\s+)?")
 _DAY_WORDS = re.compile(
     r"(?i)\b(?:(?:this|last|next|coming|previous|past|following)\s+[a-z]+day|today|yesterday|tomorrow|tmrw)\b"
@@ -83,14 +84,14 @@ def is_relative(written: str) -> bool:
 
 
 def _english(text: str, when: When) -> str | None:
-    before = (_WORD.findall(text[: when.start])[-1:] or [""])[0].lower()
+    before = _WORD_BEFORE.search(text[: when.start])
     after = text[when.end :]
     plain = _plain(when)
     if plain is None:
         return f"{when.text} ({_ends(when)})" if when.first and when.last else None
     if after[:2] in {"'s", "’s"}:
         return plain if when.grain in {Grain.DAY, Grain.MONTH, Grain.YEAR} else None
-    led = before in _LEADS and re.search(r"\s$", text[: when.start])
+    led = before and before[1].lower() in _LEADS
     subject = not text[: when.start].strip() and re.match(
         r"\s+(?:is|was|will|would|has|had|looks|seems)\b", after
     )

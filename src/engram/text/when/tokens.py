@@ -52,7 +52,7 @@ def tokens(text: str, words: frozenset[str]) -> list[Token]:
     found: list[Token] = []
     end, known = 0, vocabulary()
     for match in _scanner(_holidays_in(words), chinese=not text.isascii()).finditer(text):
-        if match.lastgroup == "word" and match.group().lower() not in known:
+        if match.lastgroup == "word" and (match.group().lower() not in known or match.group() in _SHOUTED):
             continue  # most words: they become part of a gap
         token = _token(match)
         start = match.start()
@@ -66,6 +66,9 @@ def tokens(text: str, words: frozenset[str]) -> list[Token]:
     if not text[end:].isspace():
         found.append(Token(GAP, end, len(text)))
     return list(with_numbers(found))
+
+
+_SHOUTED: Final = frozenset("DHWY")  # 3D is no three days
 
 
 def _after_hour(found: list[Token]) -> bool:
