@@ -36,6 +36,8 @@ EXPLICIT: Final = 0.95
 IMPLIED: Final = 0.7
 INFERRED: Final = 0.5
 SPECULATIVE: Final = 0.35
+TOGETHER: Final = 600
+"""Characters of statements told together at most."""
 LONGEST: Final = 20_000
 """Of a longer message only the beginning is read: what follows is a document, and has its own way in."""
 
@@ -264,7 +266,7 @@ def _spoken_of(one: Proposition | Left, said: Said) -> Said:
 def _add(one: Proposition | Left, found: list[Proposition | Left]) -> None:
     """A statement that leans on the one before it is told with it."""
     last = found[-1] if found else None
-    if not (isinstance(one, Proposition) and one.leans and isinstance(last, Proposition)) or one.asked:
+    if not (isinstance(one, Proposition) and isinstance(last, Proposition) and _goes_with(one, last)):
         found.append(one)
         return
     found[-1] = replace(
@@ -275,6 +277,20 @@ def _add(one: Proposition | Left, found: list[Proposition | Left]) -> None:
         when=last.when or one.when,
         verbatim=tuple(dict.fromkeys((*last.verbatim, *one.verbatim))),
     )
+
+
+def _goes_with(one: Proposition, last: Proposition) -> bool:
+    """Whether a statement is told with the one before: it leans on it, or both tell one story.
+
+    What matters by itself, or states a fact that may change, stands alone.
+    """
+    if one.asked or last.asked or len(last.text) + len(one.text) > TOGETHER:
+        return False
+    return one.leans or (_is_story(one) and _is_story(last))
+
+
+def _is_story(one: Proposition) -> bool:
+    return one.level < Level.HIGH and not facts(one.text)
 
 
 def _closed(text: str) -> str:

@@ -14,7 +14,7 @@ from engram.text import lexicon
 from engram.text.names import entities
 from engram.text.scripts import is_wide
 
-TELLING: Final = 1
+TELLING: Final = 2
 """So many words that do more than judge make a statement about oneself worth keeping."""
 
 
