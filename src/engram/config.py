@@ -179,11 +179,19 @@ class RecallConfig:
         8.0, 1, 20, "deviations above the noise that make a sure match", "measured"
     )
     lenders: int = number(
-        60, 0, 500, "candidates that lend to their neighbours in a conversation", "measured"
+        40, 0, 500, "candidates that lend to their neighbours in a conversation", "measured"
     )
     next_share: float = number(0.4, 0, 1, "share of its fit a turn lends to the following one", "measured")
     answer_share: float = number(0.4, 0, 1, "share more that a question lends to its answer", "measured")
     previous_share: float = number(0.3, 0, 1, "share of its fit a turn lends to the one before", "measured")
+    far_share: float = number(0.5, 0, 1, "share of such a loan that reaches the turn beyond", "measured")
+    lending_words: int = number(
+        100,
+        1,
+        100_000,
+        "words of a turn that lends and borrows half: longer ones speak for themselves",
+        "measured",
+    )
     session_share: float = number(
         0.3, 0, 1, "share that the best turns of a session lend to all of it", "measured"
     )

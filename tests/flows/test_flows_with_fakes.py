@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from engram.capture.pipeline import remember
 from engram.config import Config
 from engram.index import SignatureIndex
 from engram.model.draft import Draft
-from engram.model.recall import Question
+from engram.model.recall import Hit, Question
 from engram.model.receipt import Outcome
 from engram.model.scope import Access, Role, Scope
 from engram.ports import Store, Tools
@@ -59,6 +60,40 @@ def test_neighbours_lend_their_fit(tools: Tools) -> None:
     assert [hit.memory.speaker for hit in found][:2] == ["Ann", "Ben"]
 
 
+def test_a_turn_two_steps_on_borrows_too_and_less(tools: Tools) -> None:
+    remember([Draft(said, speaker=who, session="s1") for who, said in TURNS], tools, "tester")
+
+    found = recall(Question("What instrument does the daughter play?", min_relevance=0.0), tools)
+    lent = {hit.memory.content: _evidence(hit, "lent by neighbouring turns") for hit in found}
+    assert lent[TURNS[1][1]] > lent[TURNS[2][1]] > 0
+
+
+def test_a_turn_borrows_only_the_words_it_lacks(tools: Tools) -> None:
+    said = ("the cello is old", "the cello is new", "the paint is dry")
+    remember([Draft(one, speaker="Ann", session="s1") for one in said], tools, "tester")
+
+    silent = HashEmbedder()
+    silent.down = True
+    found = recall(Question("cello", min_relevance=0.0), replace(tools, embedder=silent))
+    lent = {hit.memory.content: _evidence(hit, "lent by neighbouring turns") for hit in found}
+    assert [lent[one] > 0 for one in said] == [False, False, True]
+
+
+def test_a_long_turn_speaks_for_itself(tools: Tools) -> None:
+    long = " ".join(f"word{n}" for n in range(900))
+    for session, answer in (("short", "mine is red"), ("long", f"mine is red {long}")):
+        turns = [Draft(f"which cello? {session}", speaker="Ann", session=session)]
+        remember([*turns, Draft(answer, speaker="Ben", session=session)], tools, "tester")
+
+    found = recall(Question("cello", min_relevance=0.0), tools)
+    lent = {
+        hit.memory.session: _evidence(hit, "lent by neighbouring turns")
+        for hit in found
+        if hit.memory.speaker == "Ben"
+    }
+    assert lent["short"] > 10 * lent["long"]
+
+
 def test_no_channel_crosses_a_scope(tools: Tools) -> None:
     drafts = [Draft(said, speaker=who, session="s1", scope=Scope(agent="ada")) for who, said in TURNS]
     remember([*drafts, Draft("The daughter of rex plays drums", scope=Scope(agent="rex"))], tools, "tester")
@@ -87,3 +122,7 @@ def test_the_answers_are_the_same_with_and_without_a_file(tmp_path: Path) -> Non
         store.close()
 
     assert answers[0] == answers[1]
+
+
+def _evidence(hit: Hit, name: str) -> float:
+    return sum(reason.value for reason in hit.evidence if reason.name == name)

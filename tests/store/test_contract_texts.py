@@ -61,6 +61,18 @@ def test_the_score_of_given_keys_is_the_one_of_the_search(store: Store) -> None:
     assert store.texts.score(terms("red apples"), []) == {}
 
 
+def test_a_match_tells_what_each_term_adds(store: Store) -> None:
+    for content in ("red apples", "green apples by the old house"):
+        add(store, content)
+    keys = [key for key, _ in store.texts.search(terms("red apples"), ALL, 10)]
+    matches = store.texts.matches(terms("red apples"), [*keys, 999])
+    assert [set(matches[key].terms) for key in keys] == [{"red", "appl"}, {"appl"}]
+    assert [matches[key].length for key in keys] == [2, 4]
+    assert {key: sum(match.terms.values()) for key, match in matches.items()} == pytest.approx(
+        store.texts.score(terms("red apples"), keys)
+    )
+
+
 def test_rare_terms_are_rarer(store: Store) -> None:
     for n in range(9):
         add(store, f"tea number {n}" + (" samovar" if n == 3 else ""))

@@ -5,7 +5,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engram.text.bm25 import idf, phrase_share, score
+from engram.text.bm25 import idf, parts, phrase_share, score
 
 TERMS = st.sampled_from(["a", "b", "c", "d"])
 
@@ -15,6 +15,15 @@ def test_lists_and_counts_score_alike(docs: list[list[str]]) -> None:
     query = {"a": 1.0, "b": 2.5}
 
     assert score(query, docs, avg_len=3) == score(query, [Counter(doc) for doc in docs], avg_len=3)
+
+
+@given(st.lists(st.lists(TERMS, max_size=8), max_size=5))
+def test_the_parts_make_the_score(docs: list[list[str]]) -> None:
+    query = {"a": 1.0, "b": 2.5}
+
+    found = parts(query, docs, avg_len=3)
+    assert [sum(part.values()) for part in found] == score(query, docs, avg_len=3)
+    assert [set(part) for part in found] == [set(doc) & set(query) for doc in docs]
 
 
 def test_rare_terms_more_hits_and_short_documents_score_higher() -> None:

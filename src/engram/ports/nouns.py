@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         Floats,
         Keys,
         Link,
+        Match,
         Reach,
         Suppression,
         VectorChanges,
@@ -86,6 +87,10 @@ class Texts(Protocol):
 
     def score(self, terms: Sequence[str], keys: Sequence[int]) -> dict[int, float]:
         """The BM25 score of given keys, 0.0 where no word fits."""
+        ...
+
+    def matches(self, terms: Sequence[str], keys: Sequence[int]) -> dict[int, Match]:
+        """The same term by term; keys that are not indexed are left out."""
         ...
 
     def rarity(self, terms: Sequence[str]) -> dict[str, float]:

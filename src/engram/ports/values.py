@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -57,6 +58,16 @@ class Link:
     forward: bool
     weight: float
     confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """What the words of a memory say to a question."""
+
+    terms: Mapping[str, float]
+    """The BM25 of each asked term that it has."""
+    length: int
+    """How many terms it has in all."""
 
 
 @dataclass(frozen=True, slots=True)

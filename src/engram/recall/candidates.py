@@ -25,6 +25,8 @@ class Candidate:
     vector: float = 0.0
     """The cosine as distance from noise, 0 to 1."""
     vector_rank: int | None = None
+    meaning: float = 0.0
+    """The cosine as weighted deviations from the noise, above or below."""
     own: float = 0.0
     """Fit by its own words and meaning."""
     lent: float = 0.0

@@ -7,9 +7,9 @@ deviations, so that both speak the same language in every embedding model. `benc
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from engram.ports import Tools
+from engram.ports import Match, Tools
 from engram.recall.candidates import Candidate
 from engram.recall.channels import text, vector
 from engram.recall.plan import Planned
@@ -31,6 +31,19 @@ def fuse(by_words: Found, by_meaning: Found, plan: Planned, tools: Tools) -> dic
     return candidates
 
 
+def include(
+    candidates: dict[int, Candidate], found: Mapping[int, Match], plan: Planned, tools: Tools
+) -> None:
+    """Take in what another step found, with what the channels say about it."""
+    new = {key: Candidate(key, bm25=sum(match.terms.values())) for key, match in found.items()}
+    new = {key: one for key, one in new.items() if key not in candidates}
+    for key, value in vector.score(plan, list(new), tools).items():
+        new[key].cosine = value
+    for one in new.values():
+        _weigh(one, plan, tools)
+    candidates.update(new)
+
+
 def _complete(candidates: dict[int, Candidate], plan: Planned, tools: Tools) -> None:
     """Ask each channel about the candidates that only the other one found."""
     wordless = [c.key for c in candidates.values() if c.text_rank is None]
@@ -47,8 +60,8 @@ def _weigh(candidate: Candidate, plan: Planned, tools: Tools) -> None:
     candidate.text = min(1.0, candidate.bm25 / most) if most else 0.0
     fit = settings.text_weight * candidate.bm25
     if cosine is not None:
-        fit += settings.vector_weight * plan.noise.deviations(cosine)
+        candidate.meaning = settings.vector_weight * plan.noise.deviations(cosine)
         above = plan.usual_noise.deviations(cosine) / settings.certain_deviations
         candidate.vector = min(1.0, max(0.0, above))
-    candidate.own = max(0.0, fit)
+    candidate.own = max(0.0, fit + candidate.meaning)
     candidate.relevance = 1.0 - (1.0 - candidate.text) * (1.0 - candidate.vector)

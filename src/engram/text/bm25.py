@@ -8,6 +8,7 @@ the question, the common ones too. Terms come from `words.terms`; a term's weigh
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -30,7 +31,18 @@ def score(
     >>> [round(s, 3) for s in score({"red": 1.0, "appl": 2.0}, docs, avg_len=2.0)]
     [3.0, 1.205, 0.0]
     """
-    weighted = [(term, value * (k1 + 1)) for term, value in query.items()]
+    return [sum(found.values(), 0.0) for found in parts(query, docs, avg_len=avg_len, k1=k1, b=b)]
+
+
+def parts(
+    query: Mapping[str, float], docs: Sequence[Document], *, avg_len: float, k1: float = K1, b: float = B
+) -> list[dict[str, float]]:
+    """The same term by term: what each term of the question that a document has adds to its score.
+
+    >>> parts({"red": 1.0, "appl": 2.0}, [["red", "appl"], ["tea"]], avg_len=2.0)
+    [{'red': 1.0, 'appl': 2.0}, {}]
+    """
+    weighted = {term: value * (k1 + 1) for term, value in query.items()}
     flat, slope = k1 * (1 - b), k1 * b / max(avg_len, 1e-9)
     return [_one(weighted, doc, flat, slope) for doc in docs]
 
@@ -63,14 +75,11 @@ def phrase_share(phrases: Sequence[Sequence[str]], doc: Sequence[str]) -> float:
     return sum(f" {' '.join(phrase)} " in line for phrase in phrases) / len(phrases)
 
 
-def _one(weighted: list[tuple[str, float]], doc: Document, flat: float, slope: float) -> float:
-    length: float
-    pairs: list[tuple[float, float]]
-    if isinstance(doc, Mapping):
-        length = sum(doc.values())
-        pairs = [(doc.get(term, 0), value) for term, value in weighted]
-    else:
-        length = len(doc)
-        pairs = [(doc.count(term), value) for term, value in weighted]
-    damping = flat + slope * length
-    return sum((value * count / (count + damping) for count, value in pairs if count), 0.0)
+def _one(weighted: Mapping[str, float], doc: Document, flat: float, slope: float) -> dict[str, float]:
+    counts = doc if isinstance(doc, Mapping) else Counter(doc)
+    damping = flat + slope * sum(counts.values())
+    return {
+        term: weighted[term] * count / (count + damping)
+        for term, count in counts.items()
+        if count and term in weighted
+    }

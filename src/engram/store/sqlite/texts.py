@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import cast
 
-from engram.ports import Findable, View
+from engram.ports import Findable, Match, View
 from engram.store.sqlite import records, scopes
 from engram.store.sqlite.candidates import Search, candidates
 from engram.store.sqlite.frequencies import Frequencies, Known
@@ -87,6 +87,11 @@ class SqliteTexts:
             found = self._scores(db, self._frequencies.of(db, terms), keys)
         return {int(key): found.get(int(key), 0.0) for key in keys}
 
+    def matches(self, terms: Sequence[str], keys: Sequence[int]) -> dict[int, Match]:
+        """The same term by term; keys that are not indexed are left out."""
+        with self._readers.lend() as db:
+            return self._matches(db, self._frequencies.of(db, terms), keys)
+
     def rarity(self, terms: Sequence[str]) -> dict[str, float]:
         """The inverse document frequency of each term."""
         with self._readers.lend() as db:
@@ -94,14 +99,17 @@ class SqliteTexts:
         return {term: bm25.idf(known.documents.get(term, 0), known.texts) for term in terms}
 
     def _scores(self, db: Db, known: Known, keys: Sequence[int]) -> dict[int, float]:
+        return {key: sum(match.terms.values()) for key, match in self._matches(db, known, keys).items()}
+
+    def _matches(self, db: Db, known: Known, keys: Sequence[int]) -> dict[int, Match]:
         query = {term: bm25.idf(count, known.texts) * weight(term) for term, count in known.documents.items()}
         lines = ask(db, DOCUMENTS, {"keys": records.as_list(map(int, keys))})
         wanted = frozenset(query)
         documents = [_document(wanted, line, self._settings.cue_weight) for line in lines]
         # A cue counts as part of a word, which the rule's whole numbers do not foresee but its formula does.
         docs = cast("Sequence[Mapping[str, int]]", documents)
-        scores = bm25.score(query, docs, avg_len=known.length, k1=self._settings.k1, b=self._settings.b)
-        return {line[0]: score for line, score in zip(lines, scores, strict=True)}
+        parts = bm25.parts(query, docs, avg_len=known.length, k1=self._settings.k1, b=self._settings.b)
+        return {line[0]: Match(found, line[3]) for line, found in zip(lines, parts, strict=True)}
 
 
 # ---------------------------------------------------------------- inside the writer

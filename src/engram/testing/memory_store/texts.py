@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from engram.ports import Findable, View
+from engram.ports import Findable, Match, View
 from engram.testing.memory_store.filtering import allowed
 from engram.testing.memory_store.tables import Tables
 from engram.text import bm25
@@ -30,19 +30,28 @@ class MemoryTexts:
         known = _score(tables, terms, [int(key) for key in keys if int(key) in tables.findables])
         return {int(key): known.get(int(key), 0.0) for key in keys}
 
+    def matches(self, terms: Sequence[str], keys: Sequence[int]) -> dict[int, Match]:
+        """The same term by term."""
+        tables = self._tables()
+        return _matches(tables, terms, [int(key) for key in keys if int(key) in tables.findables])
+
     def rarity(self, terms: Sequence[str]) -> dict[str, float]:
         """How much each term tells."""
         return _rarity(self._tables().findables, terms)
 
 
 def _score(tables: Tables, terms: Sequence[str], keys: Sequence[int]) -> dict[int, float]:
+    return {key: sum(match.terms.values()) for key, match in _matches(tables, terms, keys).items()}
+
+
+def _matches(tables: Tables, terms: Sequence[str], keys: Sequence[int]) -> dict[int, Match]:
     if not keys:
         return {}
     lengths = [len(_words(findable)) for findable in tables.findables.values()]
     query = {term: rarity * weight(term) for term, rarity in _rarity(tables.findables, terms).items()}
     docs = [_words(tables.findables[key]) for key in keys]
-    scores = bm25.score(query, docs, avg_len=sum(lengths) / len(lengths))
-    return dict(zip(keys, scores, strict=True))
+    parts = bm25.parts(query, docs, avg_len=sum(lengths) / len(lengths))
+    return {key: Match(found, len(doc)) for key, doc, found in zip(keys, docs, parts, strict=True)}
 
 
 def _rarity(findables: Mapping[int, Findable], terms: Sequence[str]) -> dict[str, float]:
