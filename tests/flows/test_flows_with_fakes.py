@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from engram.capture.pipeline import remember
@@ -92,6 +93,14 @@ def test_a_long_turn_speaks_for_itself(tools: Tools) -> None:
         if hit.memory.speaker == "Ben"
     }
     assert lent["short"] > 10 * lent["long"]
+
+
+def test_who_says_it_is_part_of_the_vector(tools: Tools) -> None:
+    remember([Draft("I play the cello", speaker="Ann"), Draft("The cello is old")], tools, "tester")
+
+    space, wanted = tools.embedder.embed(["Ann: I play the cello", "The cello is old"])
+    stored = tools.store.vectors.rows(space, [1, 2])
+    assert np.allclose(stored.rows * stored.scales[:, None], wanted, atol=0.02)
 
 
 def test_no_channel_crosses_a_scope(tools: Tools) -> None:

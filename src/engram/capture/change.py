@@ -20,6 +20,7 @@ from engram.model.plain import member, moment
 from engram.ports import Embedded, Tools, Unit
 from engram.security.sensitive import at_least, tier_of
 from engram.text import names, words
+from engram.text.key import key_text
 
 _AXES = {"kind": Kind, "type": Type, "priority": Priority, "policy": Policy, "tier": Tier}
 _TIMES = ("event_time", "valid_from", "valid_to", "expires_at")
@@ -33,7 +34,7 @@ STATUS_VERBS = {Status.ARCHIVED: Verb.ARCHIVED, Status.ACTIVE: Verb.RESTORED}
 def update(memory_id: str, changes: Mapping[str, Any], tools: Tools, actor: str, because: str) -> Memory:
     """Change fields of a memory as a new version of it. Nothing to change changes nothing."""
     clean = {field: _clean(field, value) for field, value in changes.items()}
-    vector = _embed(clean["content"], tools) if "content" in clean else None
+    vector = _embed(clean["content"], _speaker(memory_id, tools), tools) if "content" in clean else None
 
     def work(unit: Unit) -> Memory:
         old = _get(unit, memory_id)
@@ -150,9 +151,14 @@ def _with(old: Memory, clean: Mapping[str, Any], tools: Tools) -> Memory:
     return replace(new, tier=at_least(new.tier, tier_of(new.content)))
 
 
-def _embed(content: str, tools: Tools) -> Embedded | None:
+def _speaker(memory_id: str, tools: Tools) -> str:
+    keys = tools.store.memories.keys([memory_id])
+    return "".join(memory.speaker for memory in tools.store.memories.read(list(keys.values())).values())
+
+
+def _embed(content: str, speaker: str, tools: Tools) -> Embedded | None:
     try:
-        space, vectors = tools.embedder.embed([content])
+        space, vectors = tools.embedder.embed([key_text(content, speaker)])
     except EmbedderError:
         return None
     return Embedded(space, vectors[0])

@@ -22,6 +22,7 @@ from engram.model.memory import Memory
 from engram.model.receipt import Receipt
 from engram.model.scope import Access, Role, Scope
 from engram.ports import Embedded, Tools, Unit
+from engram.text.key import key_text
 
 FACT_NEIGHBOURS = 3
 """How many memories with the same subject and predicate are looked at; normally only one is active."""
@@ -66,7 +67,8 @@ def _embed(prepared: list[Prepared], tools: Tools) -> list[Prepared]:
     for start in range(0, len(prepared), size):
         part = prepared[start : start + size]
         try:
-            space, vectors = tools.embedder.embed([item.memory.content for item in part])
+            keys = [key_text(item.memory.content, item.memory.speaker) for item in part]
+            space, vectors = tools.embedder.embed(keys)
         except EmbedderError:
             return done + prepared[start:]
         done += [replace(item, vector=Embedded(space, row)) for item, row in zip(part, vectors, strict=True)]
