@@ -324,5 +324,10 @@ def test_names_are_data(store: Store) -> None:
 
 def test_many_mentions_are_counted_up_to_a_thousand(store: Store) -> None:
     memories = [make(f"number {n}", entities=("Ada",)) for n in range(1_003)]
-    store.write(lambda unit: [unit.add(m, found_by(m.content), None, "") for m in memories], "tester")
+
+    def work(unit: Unit) -> None:
+        for memory in memories:
+            unit.add(memory, found_by(memory.content), None, "")
+
+    store.write(work, "tester")
     assert get(store, "ada").mentions == 1_000

@@ -6,6 +6,7 @@ from pathlib import Path
 import apsw
 import pytest
 
+from engram.model.entity import Named
 from engram.model.facts import Fact
 from engram.model.relations import EdgeType
 from engram.model.turn import Turn
@@ -91,6 +92,27 @@ def test_erased_turns_are_nowhere_on_disk(store: SqliteStore, path: Path) -> Non
     left = bytes_on_disk(path).lower()
     assert [word for word in SAID if word.encode() in left] == []
     assert len(store.turns.of_session("talk", EVERYTHING, 100)) == 30
+
+
+def test_erased_names_are_nowhere_on_disk(store: SqliteStore, path: Path) -> None:
+    """The name, another name of it, a former one, and one that is another for a name that stays."""
+    names = ("Quetzal Xylander", "Yttria", "Ozymandias", "Wolpertinger")
+    memory = make("they met", entities=names[:1])
+    findable = replace(found_by("they met"), names=(Named(names[2]), Named(names[3], canonical="Ada")))
+    add(store, "Ada was here", entities=("Ada",))
+    put(store, memory, findable=findable)
+    entity = store.entities.get(names[0], EVERYTHING)
+    assert entity is not None
+    store.write(lambda u: u.alias(names[1], entity), "tester")
+    change(store, memory, findable=replace(findable, names=findable.names[1:]))
+    assert all(name.encode() in bytes_on_disk(path) for name in names)
+    erase(store, memory)
+    store.vacuum()
+    left = bytes_on_disk(path).lower()
+    assert [word for name in names for word in name.lower().split() if word.encode() in left] == []
+    ada = store.entities.get("ada", EVERYTHING)
+    assert ada is not None
+    assert ada.aliases == ("ada",)
 
 
 def test_the_words_were_there_before(store: SqliteStore, path: Path) -> None:

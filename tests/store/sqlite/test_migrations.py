@@ -9,10 +9,13 @@ import apsw
 import pytest
 
 from engram.errors import MigrationChanged, NewerSchema, StoreError
-from engram.store.sqlite import SqliteStore
+from engram.model.memory import Memory
+from engram.model.scope import Scope
+from engram.store.sqlite import SqliteStore, records, rows, texts
 from engram.store.sqlite.migrate import Migration, known, migrate
 from engram.testing import FakeClock
-from tests.store.making import EVERYTHING, add
+from engram.testing.clock import START
+from tests.store.making import ALL, EVERYTHING, add, find, found_by, make
 
 SCHEMA = (resources.files("engram.store.sqlite") / "schema.sql").read_text(encoding="utf-8")
 
@@ -102,6 +105,64 @@ def test_a_database_of_another_program_is_left_alone(
     with pytest.raises(StoreError, match="another program"):
         SqliteStore.open(path, clock)
     assert list(objects(db)) == ["theirs"]
+
+
+OLD = """
+INSERT INTO namespaces (name) VALUES ('default'), ('other');
+INSERT INTO scopes (namespace, project, squad, agent, channel, user)
+VALUES (1, '', '', '', '', ''), (1, '', '', 'rex', '', ''), (2, '', '', '', '', '');
+INSERT INTO mentions (row, name) VALUES
+  (1, 'ada king-lovelace'), (1, 'strasse'), (2, 'ada king-lovelace'), (3, 'oslo');
+INSERT INTO facts (row, subject, predicate, object, functional) VALUES (1, 'ada', 'lives in', 'oslo', 1);
+"""
+
+
+def old_file(db: apsw.Connection, clock: FakeClock) -> list[Memory]:
+    """A file of the first schema with three memories."""
+    migrate(db, clock, known()[:1])
+    db.execute(OLD)
+    places = (Scope(), Scope(agent="rex"), Scope("other"))
+    names = (("Ada King-Lovelace", "Straße"), ("ADA King-Lovelace",), ("Oslo",))
+    memories = [make("ada", scope=place, entities=name) for place, name in zip(places, names, strict=True)]
+    for number, memory in enumerate(memories, 1):
+        db.execute(rows.ADD, records.to_row(memory, number))
+    texts.put(db, texts.line(1, found_by("ada"), (1, 1)))
+    return memories
+
+
+def test_a_file_of_the_first_schema_keeps_everything(
+    path: Path, db: apsw.Connection, clock: FakeClock
+) -> None:
+    memories = old_file(db, clock)
+    db.close()
+    store = SqliteStore.open(path, clock)
+    assert list(store.memories.page(ALL, 9)) == memories[::-1]
+    assert find(store, "ada") == ["ada"]
+    (claim,) = store.facts.stated("ada", "lives in", Scope(), 9)
+    assert (claim.fact.object, claim.fact.confidence, claim.fact.valid_to) == ("oslo", 0.7, None)
+    store.close()
+
+
+def test_names_of_the_first_schema_stand_for_entities(
+    path: Path, db: apsw.Connection, clock: FakeClock
+) -> None:
+    old_file(db, clock)
+    db.close()
+    store = SqliteStore.open(path, clock)
+    found = {entity.name: entity for entity in store.entities.page(EVERYTHING, 9)}
+    assert {name: one.mentions for name, one in found.items()} == {
+        "ADA King-Lovelace": 2,
+        "strasse": 1,
+        "Oslo": 1,
+    }
+    assert found["Oslo"].namespace == "other"
+    assert found["Oslo"].first_seen == START
+    assert store.entities.like("Lovelace", EVERYTHING, 9) == [found["ADA King-Lovelace"]]
+    names = [finding.detail for finding in store.check() if finding.name == "names"]
+    assert names == ["all stand for what is spoken of"]
+    add(store, "Ada again", entities=("Ada King-Lovelace", "Bob"))
+    assert len(store.entities.page(EVERYTHING, 9)) == 4
+    store.close()
 
 
 def test_a_file_keeps_what_it_holds_when_opened_again(path: Path, clock: FakeClock) -> None:

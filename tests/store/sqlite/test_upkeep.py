@@ -6,9 +6,11 @@ import apsw
 import pytest
 
 from engram.errors import StoreCorrupt
+from engram.model.turn import Turn
 from engram.store.sqlite import SqliteStore
 from engram.testing import FakeClock
-from tests.store.making import ALL, SPACE, add, find, vector
+from engram.testing.clock import START
+from tests.store.making import ALL, EVERYTHING, SPACE, add, find, vector
 
 
 def tamper(path: Path, sql: str) -> None:
@@ -49,6 +51,44 @@ def test_wrong_counters_are_counted_again(store: SqliteStore, path: Path, name: 
     assert "counted again" in details(store)[name]
     assert details(store)[name] == "are right"
     assert store.vectors.spaces() == {SPACE.key: 1}
+
+
+@pytest.mark.parametrize(
+    "harm",
+    [
+        "DELETE FROM aliases WHERE alias = 'ada lovelace'",
+        "DELETE FROM entities WHERE name = 'Ada Lovelace'",
+        "DELETE FROM alias_words",
+        "INSERT INTO alias_words (namespace, word, alias) VALUES (1, 'grace', 'grace hopper')",
+        "INSERT INTO entities VALUES (9, 1, 'Nobody', 'unknown', 0, 0)",
+        "INSERT INTO entities VALUES (9, 1, 'No', '', 0, 0); INSERT INTO aliases VALUES (1, 'no', 9, 'No')",
+    ],
+)
+def test_names_are_put_right(store: SqliteStore, path: Path, harm: str) -> None:
+    add(store, "Ada Lovelace was here", entities=("Ada Lovelace",))
+    assert details(store)["names"] == "all stand for what is spoken of"
+    tamper(path, harm)
+    assert "put right" in details(store)["names"]
+    assert details(store)["names"] == "all stand for what is spoken of"
+    (ada,) = store.entities.page(EVERYTHING, 9)
+    assert (ada.name.casefold(), ada.mentions, ada.first_seen) == ("ada lovelace", 1, START)
+    assert [entity.key for entity in store.entities.like("Lovelace", EVERYTHING, 9)] == [ada.key]
+    assert store.entities.like("Hopper", EVERYTHING, 9) == []
+    assert all(finding.ok for finding in store.check())
+
+
+def test_links_that_lead_nowhere_are_dropped(store: SqliteStore, path: Path) -> None:
+    memory = add(store, "tea is hot")
+    store.write(lambda unit: unit.log([Turn("m1", "s1", "tea is hot", START)]), "tester")
+    store.write(lambda unit: unit.come_from(memory.id, [1]), "tester")
+    store.write(lambda unit: unit.came(memory.id, memory.scope, "notes.md", "digest"), "tester")
+    assert details(store)["turns and origins"] == "all lead to what is there; 1 turns wait to be captured"
+    tamper(path, "INSERT INTO turn_memories (turn, row) VALUES (1, 77), (77, 1)")
+    tamper(path, "INSERT INTO origins (scope, origin, row, digest) VALUES (1, 'lost.md', 77, '')")
+    assert details(store)["turns and origins"] == "3 led to what is not there and have been dropped"
+    assert all(finding.ok for finding in store.check())
+    assert len(store.turns.of_memory(memory.id, EVERYTHING)) == 1
+    assert list(store.origins.known(memory.scope, "")) == ["notes.md"]
 
 
 def test_what_points_nowhere_is_found(store: SqliteStore, path: Path) -> None:

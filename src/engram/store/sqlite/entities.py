@@ -42,7 +42,7 @@ CROSS JOIN json_each(:names) AS j
 CROSS JOIN aliases AS a ON a.namespace = n.value AND a.alias = j.value
 """
 
-# Both halves stop somewhere: a word may stand in very many names.
+# Each part stops somewhere: a word may stand in very many names.
 ALIKE = """
 SELECT a.entity
 FROM (
@@ -53,6 +53,9 @@ FROM (
     CROSS JOIN alias_words AS w ON w.namespace = :namespace AND w.word = j.value
     LIMIT :most
   )
+  UNION
+  SELECT value
+  FROM json_each(:words)
   UNION
   SELECT alias
   FROM (
@@ -70,7 +73,7 @@ CROSS JOIN aliases AS a ON a.namespace = :namespace AND a.alias = found.alias
 LATEST = """
 SELECT e.id
 FROM entities AS e
-WHERE e.namespace IN (SELECT value FROM json_each(:namespaces))
+WHERE e.namespace = :namespace
   AND (:type = '' OR e.type = :type)
   AND EXISTS ({mentions})
 ORDER BY e.last_seen DESC, e.id DESC
@@ -79,10 +82,12 @@ LIMIT :limit
 
 LATEST_THAT_BEGIN_SO = """
 SELECT DISTINCT e.id
-FROM json_each(:namespaces) AS n
-CROSS JOIN aliases AS b ON b.namespace = n.value AND b.alias >= :low AND b.alias < :high
+FROM aliases AS b
 CROSS JOIN entities AS e ON e.id = b.entity
-WHERE (:type = '' OR e.type = :type)
+WHERE b.namespace = :namespace
+  AND b.alias >= :low
+  AND b.alias < :high
+  AND (:type = '' OR e.type = :type)
   AND EXISTS ({mentions})
 ORDER BY e.last_seen DESC, e.id DESC
 LIMIT :limit
@@ -92,11 +97,10 @@ READ = """
 SELECT
   e.id, e.name, n.name, e.type, e.first_seen, e.last_seen,
   (SELECT json_group_array(a.alias ORDER BY a.alias) FROM aliases AS a WHERE a.entity = e.id),
-  (SELECT count(*) FROM ({mentions} LIMIT :counted)) AS mentions
+  (SELECT count(*) FROM ({mentions} LIMIT :counted))
 FROM entities AS e
 JOIN namespaces AS n ON n.id = e.namespace
 WHERE e.id IN (SELECT value FROM json_each(:ids))
-  AND mentions > 0
 ORDER BY e.last_seen DESC, e.id DESC
 """
 
@@ -185,8 +189,12 @@ class SqliteEntities:
             seen = _mentions(db, self._places.reach(db, access))
             sql = (LATEST_THAT_BEGIN_SO if prefix else LATEST).format(mentions=seen.sql)
             values = {**seen.values, **_range(prefix), "type": entity_type, "limit": limit}
-            values["namespaces"] = as_list(_namespaces(db, access))
-            return self._read(db, [line[0] for line in ask(db, sql, values)], access)
+            found = [
+                line[0]
+                for namespace in _namespaces(db, access)
+                for line in ask(db, sql, {**values, "namespace": namespace})
+            ]
+            return self._read(db, found, access)[:limit]
 
     def like(self, name: str, access: Access, limit: int) -> list[Entity]:
         """Entities with a name that shares a word or the beginning with this one, last seen first."""
@@ -216,7 +224,8 @@ class SqliteEntities:
             return []
         seen = _mentions(db, self._places.reach(db, access))
         values = {**seen.values, "ids": wanted, "counted": COUNTED}
-        return [_entity(line) for line in ask(db, READ.format(mentions=seen.sql), values)]
+        found = [_entity(line) for line in ask(db, READ.format(mentions=seen.sql), values)]
+        return [entity for entity in found if entity.mentions]
 
 
 def _namespaces(db: Db, access: Access) -> list[int]:

@@ -156,7 +156,7 @@ CREATE TABLE aliases (
 ) WITHOUT ROWID;
 CREATE INDEX aliases_by_entity ON aliases (entity, alias);
 
--- The words of each alias: "lovelace" leads to "ada lovelace".
+-- The words of each alias that has several: "lovelace" leads to "ada lovelace".
 CREATE TABLE alias_words (
   namespace INTEGER NOT NULL REFERENCES namespaces (id), -- the tree it is known in
   word TEXT NOT NULL, -- one of its words
@@ -311,7 +311,7 @@ CREATE TABLE turns (
   UNIQUE (session, scope, id)
 );
 CREATE INDEX turns_by_session ON turns (session, scope);
-CREATE INDEX turns_waiting ON turns (scope, key, at) WHERE captured_at IS NULL; -- what waits is counted in here alone
+CREATE INDEX turns_waiting ON turns (scope, key, at, captured_at) WHERE captured_at IS NULL; -- what waits is counted in here alone
 
 -- Which turns a memory came from: erasing the memory erases them.
 CREATE TABLE turn_memories (

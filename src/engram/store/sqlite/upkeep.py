@@ -5,6 +5,7 @@ from __future__ import annotations
 import apsw
 
 from engram.model.pages import Finding
+from engram.store.sqlite import mending
 from engram.store.sqlite.query import Db, ask, ask_value
 
 OPTIMIZE = "INSERT INTO words (words) VALUES ('optimize')"
@@ -74,13 +75,15 @@ def vacuum(db: Db) -> None:
 
 
 def check(db: Db) -> list[Finding]:
-    """Look at pages, references, text index and counters; repair the last two if the pages are sound."""
+    """Look at pages, references, names, text index and counters; mend what follows from the records."""
     pages = _pages(db)
     if not pages.ok:
         return [pages]
+    mended = [_links(db), _names(db)]
     return [
         pages,
         _references(db),
+        *mended,
         _text_index(db),
         _unindexed(db),
         _counter(db, "text totals", TOTALS_ARE_RIGHT, MEND_TOTALS),
@@ -107,6 +110,21 @@ def _references(db: Db) -> Finding:
     tables = ", ".join(sorted({line[0] for line in broken}))
     detail = f"{len(broken)} lines of {tables} point to what is not there"
     return Finding("references", ok=False, detail=detail, advice="restore a backup")
+
+
+def _links(db: Db) -> Finding:
+    lost, waiting = mending.links(db), mending.waiting(db)
+    if lost:
+        detail = f"{lost} led to what is not there and have been dropped"
+    else:
+        detail = f"all lead to what is there; {waiting} turns wait to be captured"
+    return Finding("turns and origins", ok=True, detail=detail)
+
+
+def _names(db: Db) -> Finding:
+    wrong = mending.names(db)
+    detail = f"{wrong} were wrong and have been put right" if wrong else "all stand for what is spoken of"
+    return Finding("names", ok=True, detail=detail)
 
 
 def _text_index(db: Db) -> Finding:

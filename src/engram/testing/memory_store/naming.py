@@ -18,8 +18,8 @@ UNKNOWN = "unknown"
 def mention(tables: Tables, key: int, memory: Memory, findable: Findable | None) -> None:
     """Write a memory's names over those it had."""
     names = {name.name.casefold(): name for name in findable.names} if findable else {}
-    for name in memory.entities:
-        names.setdefault(name.casefold(), Named(name))
+    for bare in memory.entities:
+        names.setdefault(bare.casefold(), Named(bare))
     tables.mentions[key] = frozenset(names)
     for name in names.values():
         _link(tables, memory.scope.namespace, name, memory.happened_at)

@@ -14,7 +14,7 @@ CREATE TABLE turns (
   UNIQUE (session, scope, id)
 );
 CREATE INDEX turns_by_session ON turns (session, scope);
-CREATE INDEX turns_waiting ON turns (scope, key, at) WHERE captured_at IS NULL;
+CREATE INDEX turns_waiting ON turns (scope, key, at, captured_at) WHERE captured_at IS NULL;
 
 CREATE TABLE turn_memories (
   turn INTEGER NOT NULL REFERENCES turns (key),
@@ -119,6 +119,7 @@ WITH RECURSIVE
   )
 SELECT namespace, word, alias
 FROM parts
-WHERE word <> '';
+WHERE word <> ''
+  AND word <> alias;
 
 DROP TABLE temp.named;

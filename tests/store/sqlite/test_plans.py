@@ -1,0 +1,93 @@
+"""No question goes through a whole table: SQLite is asked how it would answer each of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import apsw
+import pytest
+
+from engram.model.filters import Filters
+from engram.ports import Reach
+from engram.store.sqlite import aliases, entities, facts, memories, naming, origins, spending, turns
+from engram.store.sqlite.migrate import migrate
+from engram.store.sqlite.views import where, where_turn
+from engram.testing import FakeClock
+
+PLAIN = [
+    *(turns.WAITING, turns.SCOPES_WAITING, turns.BEFORE, turns.COUNT_WAITING, turns.KEY_OF, turns.CAPTURED),
+    *(turns.LINK, turns.SOURCES, turns.DROP_LINKS, turns.DROP),
+    *(origins.KNOWN, origins.REMOVE, origins.DROP),
+    *(spending.TOKENS_SINCE, spending.SUMMARY),
+    *(facts.STATED, facts.CLAIMS, facts.END, facts.ENDED, facts.DROP),
+    *(naming.MENTIONED, naming.DROP_MENTIONS, naming.ENTITY_OF, naming.ABSORB, naming.MOVE_ALIASES),
+    *(naming.MOVE_ALIAS, naming.SPLIT_OFF),
+    *(aliases.ENTITIES_OF, aliases.SEEN, aliases.UNNAMED, aliases.ALIASES, aliases.DROP_ALIAS),
+    aliases.DROP_WORDS,
+    *(entities.BY_NAMES, entities.ALIKE, entities.ALIASES_OF, entities.LATEST_ROWS),
+]
+REACHES = (Reach(everything=True), Reach(namespace=1), Reach(scopes=frozenset({1, 2})))
+ANYTHING = Filters(statuses=frozenset())
+OF_ADA = Filters(entities=frozenset({"ada"}))
+
+# In order and only as far as needed; from end to end, but narrow; or a table of a few lines.
+MAY_BE_SCANNED = re.compile(
+    r"SCAN (\w+ VIRTUAL TABLE INDEX .*|m USING (COVERING )?INDEX memories_by_time|\(subquery-\d+\)"
+    r"|found|g|s|n|s LEFT-JOIN|facts USING COVERING INDEX facts_functional)$"
+)
+
+
+def seen_by(reach: Reach) -> list[str]:
+    """The statements whose wording depends on who asks."""
+    turn, memory = where_turn(reach).sql, where(reach, ANYTHING, at_hand=True).sql
+    mentions = entities.SEEN_MENTIONS.format(seen=memory)
+    asked = [
+        facts.FROM_FACTS.format(clauses=f"{clause} AND {facts.NOT_ENDED} AND {memory}")
+        for clause in (facts.PARTS["subjects"], facts.PARTS["objects"])
+    ]
+    return [
+        *asked,
+        *(sql.format(seen=turn) for sql in (turns.OF_SESSION, turns.OF_MEMORY)),
+        facts.FROM_MEMORIES.format(clauses=memory),
+        facts.DISPUTED.format(clauses=memory),
+        entities.LATEST_HAPPENING.format(seen=memory),
+        *(
+            sql.format(mentions=wording)
+            for sql in (entities.LATEST, entities.LATEST_THAT_BEGIN_SO, entities.READ)
+            for wording in (mentions, entities.ALL_MENTIONS)
+        ),
+        f"{memories.ALL_KEYS} WHERE {memories.AMONG} AND {where(reach, OF_ADA, at_hand=True).sql}",
+        f"{memories.ALL_KEYS} WHERE {where(reach, OF_ADA).sql}",
+        f"{memories.ALL_KEYS} WHERE {where(reach, OF_ADA, wide=True).sql}",
+    ]
+
+
+@pytest.fixture(scope="module")
+def empty() -> Iterator[apsw.Connection]:
+    db = apsw.Connection(":memory:")
+    migrate(db, FakeClock())
+    yield db
+    db.close()
+
+
+def plan(db: apsw.Connection, sql: str) -> list[str]:
+    """The steps SQLite would take."""
+    values = dict.fromkeys(re.findall(r":(\w+)", sql), "[1]")
+    return [str(line[3]) for line in db.execute("EXPLAIN QUERY PLAN " + sql, values)]
+
+
+@pytest.mark.parametrize("sql", [*PLAIN, *(sql for reach in REACHES for sql in seen_by(reach))])
+def test_an_index_answers(empty: apsw.Connection, sql: str) -> None:
+    steps = plan(empty, sql)
+    assert steps
+    assert [step for step in steps if step.startswith("SCAN") and not MAY_BE_SCANNED.match(step)] == []
+
+
+def test_what_waits_is_counted_in_its_index_alone(empty: apsw.Connection) -> None:
+    assert "SEARCH turns USING COVERING INDEX turns_waiting (scope=?)" in plan(empty, turns.COUNT_WAITING)
+
+
+@pytest.mark.parametrize("sql", [turns.WAITING, turns.BEFORE, entities.LATEST.format(mentions="SELECT 1")])
+def test_what_is_cut_off_is_not_sorted_first(empty: apsw.Connection, sql: str) -> None:
+    assert not [step for step in plan(empty, sql) if "ORDER BY" in step]
