@@ -117,7 +117,7 @@ def inflected(verb: str) -> tuple[str, ...]:
     """
     stem, space, rest = verb.partition(" ")
     tail = space + rest
-    if stem.endswith("y") and stem[-2] not in "aeou":
+    if stem.endswith("y") and stem[-2:-1] not in "aeou":
         return verb, f"{stem[:-1]}ies{tail}", f"{stem[:-1]}ied{tail}", f"{stem}ing{tail}"
     if stem.endswith("e"):
         return verb, f"{stem}s{tail}", f"{stem}d{tail}", f"{stem[:-1]}ing{tail}"
