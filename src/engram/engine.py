@@ -6,7 +6,7 @@ import os
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, fields, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -21,6 +21,7 @@ from engram.errors import (
     NotFound,
     UnknownValue,
 )
+from engram.model.advice import Spent
 from engram.model.axes import Mode, Status
 from engram.model.clock import Clock, SystemClock
 from engram.model.draft import Draft
@@ -40,7 +41,7 @@ from engram.nouns.desk import PAGE_LIMIT, Desk, whole
 from engram.nouns.entities import Entities
 from engram.nouns.facts import Facts
 from engram.nouns.listening import Listening
-from engram.ports import Embedder, Tools, Unit, View
+from engram.ports import Advisor, Embedder, Tools, Unit, View
 from engram.recall.pipeline import recall as answer
 from engram.text.tokens import count, is_exact
 
@@ -60,6 +61,7 @@ Edges = list[Edge]
 Events = list[Event]
 Findings = list[Finding]
 Turns = list[Turn]
+Spendings = list[Spent]
 
 
 class Engram:
@@ -82,6 +84,7 @@ class Engram:
         config: Config | Mapping[str, Any] | None = None,
         clock: Clock | None = None,
         embedder: Embedder | None = None,
+        advisor: Advisor | None = None,
         access: Access = Access(),
         actor: str = "human",
         read_only: bool = False,
@@ -92,6 +95,7 @@ class Engram:
         """
         from engram.embed import open_embedder
         from engram.index import SignatureIndex
+        from engram.llm import open_advisor
         from engram.store.sqlite import SqliteStore, StoreSettings
 
         settings = config if isinstance(config, Config) else load(arguments=config)
@@ -116,6 +120,7 @@ class Engram:
                 config=settings,
                 new_id=lambda: str(uuid.uuid4()),
                 count_tokens=count,
+                advisor=advisor or open_advisor(settings.llm, store.spending, time),
             )
             return cls(tools, access, actor, where)
         except EngramError:
@@ -367,6 +372,8 @@ class Engram:
             *tools.store.check(),
             Finding("embedder", health.ok, health.detail, advice),
             Finding("tokens", ok=True, detail=counted),
+            self._listening.finding(),
+            self._model(),
         ]
         if space is not None:
             index = tools.index.stats(space)
@@ -375,6 +382,20 @@ class Engram:
                 Finding("vectors", stats.pending == 0, held, "run `engram reembed`" if stats.pending else "")
             )
         return findings
+
+    def _model(self) -> Finding:
+        """Whether a model can be asked, and what it has cost today."""
+        health = self._tools.advisor.health()
+        today = self._tools.clock.now().replace(hour=0, minute=0, second=0, microsecond=0)
+        spent = self._tools.store.spending.tokens_since(today)
+        detail = f"{health.detail}; {spent:,} tokens today" if spent else health.detail
+        advice = "" if health.ok else "rules decide meanwhile; check the settings of `llm`"
+        return Finding("model", health.ok, detail, advice)
+
+    def spending(self, *, days: int = 30) -> Spendings:
+        """What calls to models have cost in the last days, by component and model."""
+        since = self._tools.clock.now() - timedelta(days=whole("days", days, 1, 36_500))
+        return self._tools.store.spending.summary(since)
 
     def reembed(self, *, progress: Callable[[int, int], None] | None = None) -> int:
         """Give every memory a vector of the present model. Cut off, it goes on where it stopped."""

@@ -5,6 +5,7 @@ A model reads them if one may and can; otherwise, and for whatever it gives no a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -165,7 +166,12 @@ def _refused(one: Proposition, turn: Turn, gate: Gate, tools: Tools) -> str:
     telling = one.category in ASSISTANT_KEEPS and one.level >= Level.MEDIUM
     if alone and tools.config.capture.assistant == "signals" and not telling:
         return "an assistant's own words"
+    if alone and _ABOUT_USER.search(one.original):
+        return "what an assistant says about the user"
     return gate.refuses(one.original, turn) or gate.refuses(one.text, turn)
+
+
+_ABOUT_USER = re.compile(r"\byou(?:r|'re|'ve|'ll)?\b|[你您]", re.IGNORECASE)
 
 
 def _from_rules(one: Proposition, turn: Turn, previous: Turn | None, tools: Tools) -> Draft:

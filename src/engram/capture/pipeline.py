@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from engram.capture.enrich import Prepared, prepare, with_surprise
+from engram.capture.link import link
 from engram.capture.screen import screen
 from engram.capture.settle import settle
 from engram.errors import EmbedderError
@@ -42,6 +43,7 @@ def make_ready(screened: Sequence[Draft], tools: Tools) -> list[Prepared]:
 
 def write(prepared: Sequence[Prepared], tools: Tools, actor: str, also: Also | None = None) -> list[Receipt]:
     """Look for neighbours, decide about each, and write all in one unit of work."""
+    prepared = link(prepared, tools)
     near = _nearest(prepared, tools)
     prepared = [
         with_surprise(item, [cosine for _, cosine in found], tools)

@@ -19,6 +19,11 @@ from engram.cli.options import Run, global_options
 COMMANDS: dict[str, dict[str, tuple[str, str, str]]] = {
     "Remember and recall": {
         "remember": ("engram.cli.remember", "remember", "Keep a statement."),
+        "observe": (
+            "engram.cli.observe",
+            "observe",
+            "Listen to what was said and keep what is worth keeping.",
+        ),
         "recall": ("engram.cli.recall", "recall", "Find what answers a question."),
     },
     "Bring in": {
@@ -28,6 +33,16 @@ COMMANDS: dict[str, dict[str, tuple[str, str, str]]] = {
         "list": ("engram.cli.browse", "list_memories", "List memories, newest first."),
         "show": ("engram.cli.browse", "show", "Show everything about one memory."),
         "history": ("engram.cli.browse", "history", "Tell what happened to a memory, or to all."),
+        "turns": ("engram.cli.observe", "turns", "Show a conversation word for word."),
+    },
+    "Know": {
+        "facts": ("engram.cli.knowledge", "facts", "Ask, add and follow facts: who is what to whom."),
+        "entities": (
+            "engram.cli.knowledge",
+            "entities",
+            "Look at who and what is spoken of, and join their names.",
+        ),
+        "conflicts": ("engram.cli.knowledge", "conflicts", "Look at what contradicts what, and settle it."),
     },
     "Change": {
         "edit": ("engram.cli.edit", "edit", "Change a memory; the old words stay in its history."),

@@ -24,6 +24,7 @@ OUTCOME_STYLES = {
     Outcome.REINFORCED: "bold blue",
     Outcome.MERGED: "bold blue",
     Outcome.SUPERSEDED: "bold magenta",
+    Outcome.CHALLENGED: "bold yellow",
 }
 
 
@@ -102,11 +103,16 @@ def say_receipt(run: Run, receipt: Receipt) -> None:
 def receipt_line(receipt: Receipt) -> Text:
     """What happened, in one line.
 
-    A correction is stored and the older one gives way: the line names both.
+    A correction is stored and the older one gives way, or both stay in doubt: the line names both.
     """
     memory = receipt.memory
-    older = [(f" · in place of {short(receipt.other)}", "dim")] if receipt.other else []
-    verb = "stored" if receipt.outcome is Outcome.SUPERSEDED else str(receipt.outcome)
+    doubt = receipt.outcome is Outcome.CHALLENGED
+    older = (
+        [(f" · {'contradicts' if doubt else 'in place of'} {short(receipt.other)}", "dim")]
+        if receipt.other
+        else []
+    )
+    verb = "stored" if doubt or receipt.outcome is Outcome.SUPERSEDED else str(receipt.outcome)
     return text(
         (verb, OUTCOME_STYLES[receipt.outcome]), " ", (short(memory.id), "bold cyan"),
         (f" · {line(memory.category)} · {memory.kind}", ""), *older,

@@ -13,6 +13,7 @@ from engram.capture import observe
 from engram.capture.messages import Setting, turns_from
 from engram.errors import InvalidInput
 from engram.model.observation import Observation
+from engram.model.pages import Finding
 from engram.model.plain import moment
 from engram.model.scope import Scope
 from engram.model.turn import Part, Turn
@@ -93,6 +94,17 @@ class Listening:
         for scope in tuple(self._heard_in):
             self.flush(scope=scope)
         self._heard_in.clear()
+
+    def finding(self) -> Finding:
+        """Whether turns wait to be read; those of a process that died are read with the next ones."""
+        waiting = self._desk.tools.store.turns.scopes_waiting()
+        scopes = [scope for scope in waiting if self._desk.access.may_read(scope)]
+        if not scopes:
+            return Finding("turns", ok=True, detail="none waits to be read")
+        places = f"{len(scopes)} scope" + ("s" if len(scopes) > 1 else "")
+        return Finding(
+            "turns", ok=True, detail=f"some wait to be read in {places}", advice="`flush` reads them now"
+        )
 
     def turns(self, session: str, limit: int, after: int) -> list[Turn]:
         """A session word for word."""

@@ -27,7 +27,7 @@ from engram.text.persons import third_person
 from engram.text.questions import stated
 from engram.text.scripts import is_wide
 from engram.text.sentences import sentences
-from engram.text.signals import Level, Signal, signals
+from engram.text.signals import Level, Signal, level_of, signals
 from engram.text.substance import has_substance
 from engram.text.verbatim import verbatim
 from engram.text.when.words import When
@@ -191,15 +191,26 @@ def _too_short(bare: str) -> bool:
 
 def _parts(bare: str) -> list[str]:
     """The clauses of a sentence when each states a fact of its own, else the sentence as it is."""
-    if len(facts(bare)) < _SEVERAL:
-        return [bare]
-    parts = list(clauses(bare))
-    if len(parts) < _SEVERAL or not all(facts(part) for part in parts):
-        return [bare]
-    return parts
+    if len(facts(bare)) >= _SEVERAL:
+        parts = list(clauses(bare))
+        if len(parts) >= _SEVERAL and all(facts(part) for part in parts):
+            return parts
+    parts = _JOINT.split(bare)
+    if len(parts) >= _SEVERAL and all(_stands_alone(part) for part in parts):
+        return parts
+    return [bare]
+
+
+def _stands_alone(part: str) -> bool:
+    """Whether half of a sentence matters by itself: its speaker is in it, and what is said is no mere story."""
+    return (
+        _SUBJECT.match(part) is not None and level_of(part) >= Level.MEDIUM and category_of(part) != "moment"
+    )
 
 
 _SEVERAL: Final = 2
+_JOINT = re.compile(r"\s*;\s+|,?\s+(?:and|but)\s+(?=(?:I|I'm|I've|my|we|our)\b)|[，；](?=我)")
+_SUBJECT = re.compile(r"(?:I|I'm|I've|[Mm]y|[Ww]e|[Oo]ur|我)\b|我")
 
 # ---------------------------------------------------------------- what it says
 
