@@ -202,7 +202,7 @@ def _parts(bare: str) -> list[str]:
 
 
 def _stands_alone(part: str) -> bool:
-    """Whether half of a sentence matters by itself: its speaker is in it, and what is said is no mere story."""
+    """Whether half of a sentence matters by itself: it tells of the speaker, and no mere story."""
     return (
         _SUBJECT.match(part) is not None and level_of(part) >= Level.MEDIUM and category_of(part) != "moment"
     )

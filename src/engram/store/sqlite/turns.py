@@ -189,7 +189,7 @@ class SqliteTurns:
 
 def add(db: Db, turns: Iterable[Turn], place: Place) -> int:
     """Log turns but for those whose id their session knows; how many that are."""
-    before = db.total_changes()
+    fresh = 0
     for turn in turns:
         values = {
             "scope": place(turn.scope)[0],
@@ -202,7 +202,8 @@ def add(db: Db, turns: Iterable[Turn], place: Place) -> int:
             "content": turn.content,
         }
         db.execute(ADD, values)
-    return db.total_changes() - before
+        fresh += db.changes()
+    return fresh
 
 
 def waiting(db: Db, scope: int) -> Waiting:
