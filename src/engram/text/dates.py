@@ -66,6 +66,7 @@ def resolved(text: str, now: datetime, *, prefer: Prefer = "near") -> str:
 
 _DIGIT = re.compile(r"\d")
 _HAN = re.compile(f"[{HAN}]")
+_GREETING = re.compile(r"(?i)\bgood\s+$")
 _AGE = re.compile(r"[ -]olds?\b|岁")
 
 
@@ -118,6 +119,9 @@ _LONGEST: Final = 48
 def _without_lookalikes(segment: list[Token], text: str) -> Iterator[Token]:
     """The same tokens, but "may", "march" or "sat" are gaps when nothing near them speaks of time."""
     for place, token in enumerate(segment):
+        if token.category == "part" and _GREETING.search(text, 0, token.start):
+            yield Token(GAP, token.start, token.end)
+            continue
         if token.category in _NAMES and text[token.start : token.end].lower() in _wary():
             before, after = segment[max(place - 2, 0) : place], segment[place + 1 : place + 3]
             alone = len(text.strip(" .?!")) == token.end - token.start
@@ -182,7 +186,7 @@ def _meant(token: Token, scene: Scene) -> tuple[Span, Kind] | None:
         return None if age else (Span(None, None, value.unit, value.certain), "duration")
     if token.category == "set":
         return Span(None, None, Grain.DAY), "set"
-    build = _TIMES.get(token.category)
+    build = None if token.end - token.start == 1 else _TIMES.get(token.category)  # 早 alone may mean much
     return (build(today, value), "time") if build else None
 
 

@@ -79,6 +79,7 @@ _TIMED = (
     ("now", _now),
     ("daypart", _day_part),
     ("set de? [clock hours part]", recurring),
+    ("set and date", recurring),
     ("date de? [clock hours part]", joined),
     ("moment de? [clock hours]", narrowed_moment),
 )

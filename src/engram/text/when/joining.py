@@ -11,7 +11,7 @@ from engram.text.when.calendars import midnight
 from engram.text.when.clocks import Clock, hours_of_day, in_part, likely, on_day, part_of_day
 from engram.text.when.partials import Partial, chosen, spans
 from engram.text.when.rules import Built, Match, Scene
-from engram.text.when.words import Grain, Span
+from engram.text.when.words import Grain, Prefer, Span
 
 
 def joined(match: Match) -> Built:
@@ -135,24 +135,26 @@ def since(match: Match) -> Built:
 
 def after(match: Match) -> Built:
     """From its end on."""
-    span = _bounded(match)
+    span = _bounded(match, "near")
     return "range", Span(span.last, None, span.grain, span.certain)
 
 
 def before(match: Match) -> Built:
     """Until its start; before the end of May, until that end."""
-    span = _bounded(match)
-    if re.search(r"\b(?:end|close)\b", match.words):
+    span = _bounded(match, "future")
+    if re.search(r"\b(?:end|close)\b|[底末]", match.words):
         return "range", Span(None, span.last, span.grain, span.certain)
     return "range", Span(None, span.first, span.grain, span.certain)
 
 
 def until(match: Match) -> Built:
     """Until its end."""
-    span = _bounded(match)
+    span = _bounded(match, "future")
     last = span.first if span.grain in {Grain.MINUTE, Grain.SECOND} else span.last
     return "range", Span(None, last, span.grain, span.certain)
 
 
-def _bounded(match: Match) -> Span:
-    return match.scene.span(match.one("moment") or match.one("date", "range"))
+def _bounded(match: Match, prefer: Prefer = "past") -> Span:
+    """The date a bound is set by: "since Friday" means the last one, "by Friday" the next."""
+    scene = replace(match.scene, prefer=prefer) if match.scene.prefer == "near" else match.scene
+    return scene.span(match.one("moment") or match.one("date", "range"))

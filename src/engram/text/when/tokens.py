@@ -210,6 +210,7 @@ def _timed(written: str, numbers: list[int]) -> tuple[str, Any]:
 # Where words run together, what stands beside one tells that it is none: 十年|中国, 三天|前|天气.
 _NOT_AFTER: Final = {
     "前天": "(?!气)",
+    **dict.fromkeys(("早上", "上午", "中午", "下午", "晚上", "早", "晚"), "(?!上?好)"),
     "中": "(?![国文心学间午部华])",
     "初": "(?![中步级恋期衷])",
     "后": "(?!台|面|来)",
