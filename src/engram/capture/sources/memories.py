@@ -13,7 +13,7 @@ from typing import Any
 
 from engram.capture.sources import files
 from engram.capture.sources.shapes import label, moment, refused, unreadable
-from engram.errors import InvalidInput
+from engram.errors import InvalidInput, WrongType
 from engram.model.axes import Status
 from engram.model.draft import Draft
 from engram.model.ingest import Fate, Found, Item, ItemKind, ItemReport
@@ -45,7 +45,7 @@ def records(data: Any) -> tuple[str, list[Any]] | None:
             return "graph", [*(_typed("entity", data["entities"])), *_typed("relation", data["relations"])]
         lists = [data[name] for name in ("results", "memories", "data") if isinstance(data.get(name), list)]
         if not lists:
-            return None
+            return _named([data])  # a file with one line is JSON, too
         links = data.get("relations")
         return _named([*lists[0], *(links if isinstance(links, list) else [])])
     return _named(data) if isinstance(data, list) else None
@@ -91,6 +91,8 @@ def _engram(record: Mapping[str, Any], number: int) -> Iterator[Found]:
         return
     try:
         draft = draft_from(record)
+        if not isinstance(draft.content, str):
+            raise WrongType("content", draft.content, "text")
     except InvalidInput as error:
         yield refused(origin if record.get("id") else f"engram:line {number}", error)
         return
@@ -161,10 +163,11 @@ def _graph(record: Mapping[str, Any], number: int) -> Iterator[Found]:
 def about_whom(name: str, words: str) -> str:
     """An observation as a statement that stands alone.
 
-    >>> about_whom("John Smith", "Speaks fluent Spanish"), about_whom("Ada", "Ada likes tea")
+    >>> about_whom("John_Smith", "Speaks fluent Spanish"), about_whom("Ada", "Ada likes tea")
     ('John Smith: Speaks fluent Spanish', 'Ada likes tea')
     """
-    return words if name.replace("_", " ").casefold() in words.casefold() else f"{name}: {words}"
+    plain = name.replace("_", " ")
+    return words if plain.casefold() in words.casefold() else f"{plain}: {words}"
 
 
 def _fact(tool: str, subject: str, predicate: str, object_: str, *, number: int) -> Found:
@@ -173,7 +176,7 @@ def _fact(tool: str, subject: str, predicate: str, object_: str, *, number: int)
         return unreadable(f"{tool}:{number}", number, "it is no relation with two ends and a name.")
     parts = (part.replace("_", " ").lower() for part in (subject, predicate, object_))
     fact = dict(zip(("subject", "predicate", "object"), parts, strict=True))
-    told = " ".join((subject, predicate.replace("_", " "), object_))
+    told = " ".join(part.replace("_", " ") for part in (subject, predicate, object_))
     origin = f"{tool}:{subject}|{predicate}|{object_}"
     return Item(origin, told, ItemKind.STATEMENT, details={"facts": [fact]})
 

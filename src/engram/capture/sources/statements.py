@@ -116,12 +116,12 @@ def _draft(one: _Statement, item: Item) -> Draft:
 
 
 def standing_alone(words: str, item: Item) -> str:
-    """A short statement with the heading or title it stands under; a longer one as it is.
+    """A short statement with the heading it stands under; a longer one as it is.
 
     >>> standing_alone("port 8443", Item("a", "", details={"heading": "Servers › heron"}))
     'heron: port 8443'
     """
-    above = str(item.details.get("heading") or item.title).rpartition(" › ")[2]
+    above = str(item.details.get("heading", "")).rpartition(" › ")[2]
     short = len(words.split()) < ALONE_WORDS and words.isascii()  # Chinese needs no spaces to say much
     return f"{above}: {words}" if short and above and above.lower() not in words.lower() else words
 

@@ -89,6 +89,8 @@ class _Run:
         """Memories that some item of this run has made its own."""
         self.shared: set[str] = set()
         """Memories that something else also came from: they are not ours to change."""
+        self.kept: set[str] = set()
+        """Origins that were written in this run."""
         self.hashes: set[str] = set()
         """Contents of the slices before: a dry run has taken them back."""
         self.done = self.total = 0
@@ -155,6 +157,7 @@ class _Run:
             given = iter(receipts)
             for work in others:
                 work.settled = [Settled.of(next(given)) for _ in work.prepared]
+            self.taken |= {one.memory for work in others for one in work.settled}
             for work in direct:
                 self._revise(unit, work)
             for work in (*others, *direct):
@@ -219,6 +222,7 @@ class _Run:
     def _keep_origins(self, unit: Unit, work: _Work) -> None:
         scope, item = self.order.scope, work.item
         kept = [nth(item.origin, place) for place in range(len(work.settled))]
+        self.kept.update(kept)
         if work.known:
             unit.left(scope, [origin for origin in work.known.memories if origin not in kept])
         for origin, one in zip(kept, work.settled, strict=True):
@@ -232,11 +236,14 @@ class _Run:
         reports: list[ItemReport] = []
 
         def work(unit: Unit) -> None:
-            unit.left(self.order.scope, [origin for _, known in plan.moved for origin in known.memories])
+            reports.extend(self._remove(unit, one) for one in gone)
+            former = [*(known for _, known in plan.moved), *gone]
+            left = {origin for known in former for origin in known.memories}
+            # A place that was left may have been taken by another item of this run.
+            unit.left(self.order.scope, sorted(left - self.kept))
             for item, known in plan.moved:
                 for place, memory_id in enumerate(known.memories.values()):
                     unit.came(memory_id, self.order.scope, nth(item.origin, place), item.digest)
-            reports.extend(self._remove(unit, one) for one in gone)
             if self.order.dry:
                 raise Rehearsed
 
@@ -253,7 +260,6 @@ class _Run:
         for memory in ours:
             if memory.status is Status.ACTIVE:
                 archive(unit, memory, self.tools)
-        unit.left(self.order.scope, list(known.memories))
         reason = "no longer in its source" if len(ours) == len(memories) else SHARED
         text = memories[0].content[:BEGINNING] if memories else ""
         return ItemReport(known.origin, Fate.REMOVED, ids, reason, text=text)

@@ -1,0 +1,3 @@
+#!/bin/sh
+# Starts the server.
+run
