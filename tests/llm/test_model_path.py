@@ -285,14 +285,16 @@ def test_the_fall_back_model_is_asked_when_the_first_one_fails_and_alone_while_t
     assert "model_not_found" in health.detail
 
 
-def test_a_first_model_that_stalls_leaves_time_for_the_fall_back() -> None:
+def test_a_first_model_that_needs_too_long_leaves_time_for_the_fall_back() -> None:
     def by_model(request: Request) -> Reply:
-        return GOOD if request.model == "spare" else stalls()
+        return GOOD if request.model == "spare" else too_many_requests(retry_after=4)
 
+    waits: list[float] = []
     with ScriptedServer(by_model) as server:
-        asked = advisor(server.url, clock=SystemClock(), fallback_model="spare", timeout_s=2.0)
+        asked = advisor(server.url, wait=waits.append, fallback_model="spare", timeout_s=5.0)
 
         assert contents(asked.extract([BERLIN])) == ["Anna moved to Berlin."]
+    assert waits == [], "four of five seconds would have been too many"
 
 
 @pytest.mark.parametrize("settings", [{"level": "off"}, {"base_url": ""}, {"model": " "}])

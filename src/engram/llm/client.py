@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
-from functools import cached_property
+from functools import cache
 from typing import TYPE_CHECKING, Final
 from urllib.parse import SplitResult, urlsplit
 
@@ -197,17 +197,10 @@ class Client:
         return httpx.Client(
             headers={"Authorization": f"Bearer {key}"} if key else {},
             timeout=seconds,
-            verify=self._certificates,
+            verify=_certificates(),
             # A proxy of the environment is for the outside, not for a server on this machine.
             trust_env=not self._service.is_here,
         )
-
-    @cached_property
-    def _certificates(self) -> ssl.SSLContext:
-        """Reading the certificates takes longer than everything else here: once is enough."""
-        import httpx
-
-        return httpx.create_ssl_context()
 
     def _problem(self, got: _Response) -> Failed:
         """What a status other than 200 means."""
@@ -239,3 +232,11 @@ class Client:
 
     def _says(self, what: str) -> str:
         return f"The model service at {self._service.place} {what}."
+
+
+@cache
+def _certificates() -> ssl.SSLContext:
+    """Reading the certificates takes longer than everything else here: once is enough."""
+    import httpx
+
+    return httpx.create_ssl_context()
