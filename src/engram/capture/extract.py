@@ -20,7 +20,6 @@ from engram.model.observation import LeftOut
 from engram.model.plain import plain
 from engram.model.turn import Part, Turn
 from engram.ports import Tools
-from engram.text.facts import facts
 from engram.text.propositions import IMPLIED, Left, Proposition, Said, examine
 from engram.text.questions import is_question
 from engram.text.sentences import sentences
@@ -190,9 +189,11 @@ def _from_rules(one: Proposition, turn: Turn, previous: Turn | None, tools: Tool
     context = _context(turn, previous)
     if context:
         details["context"] = context
-    lost = set(facts(one.original, turn.speaker or None)) - set(facts(one.text))
-    if lost:
-        details["facts"] = [_plain_fact(fact) for fact in sorted(lost, key=str)]
+    if one.facts:
+        details["facts"] = [_plain_fact(fact) for fact in one.facts]
+    happened = _happened(when, turn)
+    if happened != turn.at:
+        details["said_at"] = turn.at.isoformat()
     return Draft(
         content=one.text,
         category=one.category,
@@ -203,7 +204,7 @@ def _from_rules(one: Proposition, turn: Turn, previous: Turn | None, tools: Tool
         source=SOURCE,
         layer=Layer.WORKING if one.asked else None,
         policy=Policy.PROTECTED if one.asked else None,
-        event_time=_happened(when, turn),
+        event_time=happened,
     )
 
 

@@ -14,6 +14,7 @@ found by their hash before this rule is asked, count as a repetition of it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property, lru_cache
@@ -50,11 +51,11 @@ class Limits:
 
 @dataclass(frozen=True)
 class Statement:
-    """What is compared: words, facts, and when it held. Each is worked out when it is first asked for."""
+    """What is compared: words, facts, and when it was said. Each is worked out when it is first asked for."""
 
     content: str
     speaker: str
-    happened_at: datetime
+    said_at: datetime
     confidence: float = 1.0
     trust: float = 1.0
     details: Mapping[str, Any] = field(default_factory=dict)
@@ -65,7 +66,7 @@ class Statement:
         return cls(
             memory.content,
             memory.speaker,
-            memory.happened_at,
+            _said_at(memory),
             memory.confidence,
             memory.trust,
             memory.details,
@@ -100,6 +101,16 @@ class Statement:
     def marks(self) -> Marks:
         """Numbers, negation, names, times."""
         return marks(self.content)
+
+
+def _said_at(memory: Memory) -> datetime:
+    """When it was said: a move told of today counts from today, whenever it happened."""
+    told = memory.details.get("said_at")
+    if isinstance(told, str):
+        with suppress(ValueError):
+            said = datetime.fromisoformat(told)
+            return said if said.tzinfo else memory.happened_at
+    return memory.happened_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +202,7 @@ def _replaces(new: Statement, old: Neighbour, limits: Limits) -> Verdict | None:
 
     What is told about an earlier time replaces nothing.
     """
-    if new.happened_at < old.statement.happened_at:
+    if new.said_at < old.statement.said_at:
         return None
     for mine, theirs in _pairs(new.ended, old.statement.facts):
         if mine.object == theirs.object:
@@ -233,7 +244,7 @@ def _opposes(new: Statement, old: Neighbour, limits: Limits) -> Verdict | None:
         because = "says the opposite in other words"
     else:
         return None
-    if new.corrects and new.happened_at >= old.statement.happened_at:
+    if new.corrects and new.said_at >= old.statement.said_at:
         return _replacement(new, old, because)
     return Challenge(old.memory, because)
 

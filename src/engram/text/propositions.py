@@ -15,6 +15,7 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Final
 
+from engram.model.facts import Fact
 from engram.text import lexicon
 from engram.text.clauses import clauses
 from engram.text.dates import dates, resolved
@@ -72,6 +73,8 @@ class Proposition:
     leans: bool = False
     """Whether it can only be understood with what was said before it."""
     verbatim: tuple[str, ...] = ()
+    facts: tuple[Fact, ...] = ()
+    """What it stated before the speaker was named, and can no longer be read from its text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,10 +128,12 @@ def _read(sentence: str, said: Said, least: Level) -> Iterator[Proposition | Lef
 
 def _proposition(part: str, found: list[Signal], level: Level, said: Said, *, asked: bool) -> Proposition:
     named = _with_person(part, said)
-    text = third_person(resolved(named, said.at), said.speaker, said.listener)
+    dated = resolved(named, said.at)
+    text = third_person(dated, said.speaker, said.listener)
     return Proposition(
         text=text[:1].upper() + text[1:],
         original=part,
+        facts=_not_in(text, facts(dated, said.speaker or None)),
         category=_category(part, found),
         level=level,
         confidence=EXPLICIT if asked else _confidence(part),
@@ -137,6 +142,11 @@ def _proposition(part: str, found: list[Signal], level: Level, said: Said, *, as
         leans=bool(_LEANING.match(named)),
         verbatim=verbatim(part),
     )
+
+
+def _not_in(text: str, stated_before: list[Fact]) -> tuple[Fact, ...]:
+    known = set(facts(text)) if stated_before else set()
+    return tuple(fact for fact in stated_before if fact not in known)
 
 
 # ---------------------------------------------------------------- what is no statement
@@ -287,6 +297,7 @@ def _add(one: Proposition | Left, found: list[Proposition | Left]) -> None:
         level=max(last.level, one.level),
         when=last.when or one.when,
         verbatim=tuple(dict.fromkeys((*last.verbatim, *one.verbatim))),
+        facts=tuple(dict.fromkeys((*last.facts, *one.facts))),
     )
 
 
