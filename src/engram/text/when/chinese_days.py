@@ -83,7 +83,9 @@ def _length(match: Match) -> Built:
         return None  # 三月 is March
     count = match.one("number") or 0
     vague = match.has("vague")
-    return "length", Length(3 if vague else count + 0.5 * match.has("half"), unit, certain=not vague)
+    return "length", Length(
+        count + 0.5 * match.has("half") if count or not vague else 3, unit, certain=not vague
+    )
 
 
 def unit_of(match: Match) -> Grain:
@@ -125,6 +127,7 @@ _LENGTHS = (
     ("date de? di number ge? [unit nian yue zhou tian]", _nth),
     ("date? de? di? number unit", _quarter),
     ("date de? quarter", _quarter),
+    (f"number vague ge? {UNIT}", _length),
     (f"[number vague] ge? half? ge? {UNIT} half?", _length),
     (f"half ge? {UNIT}", _length),
     ("number ge? halfyear", _length),

@@ -51,6 +51,12 @@ def _shifted_weekday(match: Match) -> Built:
     return ("date", unit_span(week + timedelta(days=_weekday_number(match)), Grain.DAY)) if week else None
 
 
+def _weekday_aside(match: Match) -> Built:
+    """5月7日星期日."""
+    date = match.one("date")
+    return ("date", date) if isinstance(date, Partial) and date.day else None
+
+
 def _weekday(match: Match) -> Built:
     return "date", Partial(weekday=_weekday_number(match))
 
@@ -112,6 +118,7 @@ _RELATIVE = (
     ("day", _today),
     ("shift length", _these_days),
     (f"shift ge? {_WEEK}", _shifted_weekday),
+    (f"date {_WEEK}", _weekday_aside),
     (_WEEK, _weekday),
     ("date? de? [shift qian hou] ge? halfyear", _half),
     (f"shift ge? {UNIT}", _shifted),
@@ -161,6 +168,12 @@ def _sign(match: Match) -> int:
     return back or (-1 if match.has("ago") or match.has("qian") else 1)
 
 
+def _within(match: Match) -> Built:
+    """三天内."""
+    now, length = match.scene.now, match.one("length")
+    return "range", Span(now, moved(now, length), length.unit, length.certain)
+
+
 def _rolling(match: Match) -> Built:
     """过去十年, 未来三天, 之后5分钟."""
     by, length, now = _sign(match), match.one("length"), match.scene.now
@@ -181,5 +194,6 @@ _COUNTED = (
     ("unit", _weekend),
     ("length [ago qian later hou]", _counted),
     ("[back lately ago qian later hou] length", _rolling),
+    ("length within", _within),
 )
 RELATIVE = (*_RELATIVE, *_COUNTED)

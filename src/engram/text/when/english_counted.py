@@ -68,6 +68,14 @@ def _holiday_weekend(match: Match) -> Built:
     return "range", Span(min(day.first, weekend.first), max(day.last, weekend.last), Grain.WEEKEND)
 
 
+def _unit_of(match: Match) -> Built:
+    """The week of 16 September, the month of June."""
+    unit, span = match.one("unit"), _whole(match)
+    if span.first is None or unit not in {Grain.WEEK, Grain.WEEKEND, Grain.MONTH}:
+        return None
+    return "date", replace(unit_span(span.first, unit), certain=span.certain)
+
+
 def _the_weekend(match: Match) -> Built:
     if match.one("unit") is not Grain.WEEKEND:
         return None
@@ -197,6 +205,7 @@ COUNTED = (
     ("[later earlier] date", _portion),
     ("[holiday date] unit", _holiday_weekend),
     ("the? unit of [holiday date]", _holiday_weekend),
+    ("the? unit of the? [date month]", _unit_of),
     ("the? [ordinal shift] weekday [clock hours part] [of in] the? [date month unit]", _nth_timed),
     ("the? unit", _the_weekend),
     ("[more less] than length ago", _ago),
@@ -209,6 +218,7 @@ COUNTED = (
     ("in length", _hence),
     ("length earlier", _ago),
     ("within the? length", _within),
+    ("in less than length", _within),
     ("weekday comma? date", _weekday_near),
     ("date on weekday", _weekday_near),
     ("[holiday season month]", _plain_name),

@@ -118,6 +118,7 @@ def _weekday_figures(match: Match) -> Built:
 
 
 DAYS = (
+    ("year [comma]? month [number ordinal]", _day_month),
     ("year [dash slash] month [dash slash] number", _day_month),
     ("year [dash slash] number [dash slash] month", _day_month),
     ("number [dash slash] month [dash slash] [year number]", _day_month),

@@ -5,7 +5,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 
+from engram.text.when.calendars import midnight, unit_span
 from engram.text.when.rules import Built, Match
 from engram.text.when.words import Grain, Length
 
@@ -57,10 +59,18 @@ def _sum(match: Match) -> Built:
     return "length", replace(one, more=other)
 
 
+def _weekdays_ago(match: Match) -> Built:
+    """Two Mondays ago."""
+    today, weekday = midnight(match.scene.now), match.one("weekdays")
+    last = today - timedelta(days=(today.weekday() - weekday - 1) % 7 + 1)
+    return "date", unit_span(last - timedelta(days=7 * (match.one("number") - 1)), Grain.DAY)
+
+
 LENGTHS = (
     ("every other? [number ordinal]? [unit weekday part month season fortnight nights holiday]", _set),
     ("any [unit parts]", _set),
     ("number? times a unit", _set),
+    ("number weekdays ago", _weekdays_ago),
     ("[weekdays parts set]", _set),
     ("number and a? half unit", _and_half),
     ("number unit and a? half", _and_half),

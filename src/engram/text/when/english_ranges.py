@@ -4,11 +4,12 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from datetime import timedelta
 
 from engram.text.when.calendars import unit_span
-from engram.text.when.clocks import Clock, part_of_day
+from engram.text.when.clocks import Clock, in_part, part_of_day
 from engram.text.when.english_times import has_noun, narrowed, narrowed_hours
 from engram.text.when.joining import after, before, between, joined, narrowed_moment, recurring, since, until
 from engram.text.when.partials import Partial
@@ -56,6 +57,15 @@ def _day_alone(match: Match) -> Built:
     return _day(match) if any(letter.isdigit() for letter in match.words) else None
 
 
+def _hour_in_part(match: Match) -> Built:
+    """Eight in the morning."""
+    return (
+        ("clock", in_part(Clock(match.one("number")), match.one("part")))
+        if match.one("number") <= 12
+        else None
+    )
+
+
 def _part(match: Match) -> Built:
     return "part", match.one("part")
 
@@ -71,7 +81,7 @@ def _hour_beside(match: Match) -> Built:
 def _bounded_clock(match: Match) -> Built:
     """Tomorrow before 5pm, 3 pm or later on Monday."""
     built = joined(match)
-    if built is None:
+    if built is None or re.search(r"\bto\b", match.words):
         return None
     moment = match.but(moment=built[1], date=None)
     late = any(map(match.has, ("after", "since"))) or (match.has("later") and not match.has("no"))
@@ -128,6 +138,7 @@ _SMALL = (
     ("the? closing", _closing),
     ("shift part", _shifted_part),
     ("tonight", _tonight),
+    ("number [in at] the part", _hour_in_part),
     ("[in at] the? part", _part),
     ("clock [in at of on]* the? part", narrowed),
     ("part [at comma]? clock", narrowed),
@@ -163,6 +174,12 @@ _RANGES = (
     ("soon", _soon),
 )
 _OPEN = (
+    ("on or after the? [date moment]", since),
+    ("on or before the? [date moment]", until),
+    ("[prior] to the? [date moment]", before),
+    ("up to the? [date moment]", until),
+    ("no earlier than the? [date moment]", since),
+    ("from? [date moment] onwards", since),
     ("since the? [date moment range]", since),
     ("[starting edgenoun] [on from in at]? the? [date moment]", _starting),
     ("from the? [date moment] on", since),

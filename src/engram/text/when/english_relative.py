@@ -138,6 +138,17 @@ def _day_of(match: Match) -> Built:
     return "date", day_span(month.first.year, month.first.month, match.one("ordinal", "number"))
 
 
+def _days_of(match: Match) -> Built:
+    """20 to 26 of next month."""
+    month = match.scene.span(match.one("date"))
+    if month.grain is not Grain.MONTH or month.first is None:
+        return None
+    one, other = (
+        day_span(month.first.year, month.first.month, day) for day in match.all("number", "ordinal")
+    )
+    return "range", Span(one.first, other.last, Grain.DAY, month.certain)
+
+
 def _weekday_aside(match: Match) -> Built:
     return "date", match.one("date")
 
@@ -173,7 +184,7 @@ RELATIVE = (
     ("day", _today),
     ("the? [shift past] length(?! [of in] the? [date year month shift unit])", _counted),
     ("the? number shift unit", _counted),
-    ("the? [shift past] calendar? [unit fortnight](?! of the? [date year month])", _shifted),
+    ("the? [shift past] calendar? [unit fortnight](?! of the? [date year month shift unit])", _shifted),
     (f"{_OF} weeknumber {_OF} date", week_number),
     ("weeknumber", week_number),
     ("the? [shift past] weekday comma? the? date", weekday_day),
@@ -182,6 +193,7 @@ RELATIVE = (
     ("weekday [of in on comma dash]* the? date", _in_week),
     ("weekday at? [part clock hours] [of in on comma]* the? date", _in_week_timed),
     ("date [of in on comma dash]* weekday", _in_week),
+    (f"[from between]? the? {_DAY} [to dash and] the? {_DAY} [of in] date", _days_of),
     (f"the? {_DAY} {_OF} date", _day_of),
     ("date open date shut", _bracketed),
     ("date open weekday shut", _weekday_aside),

@@ -53,7 +53,8 @@ def between(match: Match) -> Built:
     if found is None or found[0].first is None or found[1].last is None or found[1].last < found[0].first:
         return None
     start, end = found
-    return "range", Span(start.first, _last(end), end.grain, start.certain and end.certain)
+    grain = start.grain if end.grain is Grain.SECOND else end.grain  # from May until now
+    return "range", Span(start.first, _last(end), grain, start.certain and end.certain)
 
 
 _FIRST_YEAR = 1000
@@ -156,5 +157,8 @@ def until(match: Match) -> Built:
 
 def _bounded(match: Match, prefer: Prefer = "past") -> Span:
     """The date a bound is set by: "since Friday" means the last one, "by Friday" the next."""
-    scene = replace(match.scene, prefer=prefer) if match.scene.prefer == "near" else match.scene
-    return scene.span(match.one("moment") or match.one("date", "range"))
+    date = match.one("moment") or match.one("date", "range")
+    weekday = isinstance(date, Partial) and date.weekday is not None and not date.day
+    free = match.scene.prefer == "near" and (weekday or prefer == "past")
+    scene = replace(match.scene, prefer=prefer) if free else match.scene
+    return scene.span(date)
