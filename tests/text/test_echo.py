@@ -12,17 +12,46 @@ from hypothesis import strategies as st
 from engram.text.echo import Echoes
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=120)
-WORDS = st.lists(
-    st.sampled_from(
-        "anna bob berlin tea green red works lives likes sister dog at in on with the old new river bought 12 7 "
-        "2019 3.5 ten acme house garden since monday never not blue".split()
+VOCABULARY = (
+    *(
+        "anna",
+        "bob",
+        "berlin",
+        "tea",
+        "green",
+        "red",
+        "works",
+        "lives",
+        "likes",
+        "sister",
+        "dog",
+        "at",
+        "in",
+        "on",
     ),
-    min_size=4,
-    max_size=14,
-).map(" ".join)
+    *(
+        "with",
+        "the",
+        "old",
+        "new",
+        "river",
+        "bought",
+        "12",
+        "7",
+        "2019",
+        "3.5",
+        "ten",
+        "acme",
+        "house",
+        "garden",
+    ),
+    *("since", "monday", "never", "not", "blue"),
+)
+WORDS = st.lists(st.sampled_from(VOCABULARY), min_size=4, max_size=14).map(" ".join)
 HAN = st.text(st.sampled_from("住在上海北京喜欢喝绿茶红酒狗猫三四五工作朋友"), min_size=4, max_size=20)
 REQUOTED = (
-    '"{}"', "> {}", "- {}", "* {}", "1. {}", "12) {}", "“{}”", "**{}**", "_{}_", "`{}`", "  {}  ", "{}.", "{}!",
+    '"{}"', "> {}", "- {}", "* {}", "1. {}", "12) {}", "“{}”", "**{}**", "_{}_", "`{}`", "  {}  ", "{}.",
+    "{}!",
     "• {}", "- [ ] {}", "> > {}", "[{}]", "「{}」", "#1 {}", "({})",
 )  # fmt: skip
 

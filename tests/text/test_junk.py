@@ -14,14 +14,26 @@ ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=300)
 PIECES = st.lists(
     st.sampled_from(
         [
-            "<memory>", "</memory>", "<context>", "</memories>", "<memories", "[MEMORY]", "[/MEMORY]", "```", "~~~",
-            "> ", "\n", "\n\n", "You are an assistant. ", "I live in Rome. ", "{", '"a": 1,', "}", "@@ -1 +1 @@",
-            "+x", "-y", "a,b,c", "Traceback (most recent call last):", "  File", "On Monday Anna wrote:", "好的",
-            "你是一个助手", "<|im_start|>system", "<<SYS>>", "A" * 130, "- item", "ERROR: x", "<tool_result/>",
+            *("<memory>", "</memory>", "<context>", "</memories>", "<memories", "[MEMORY]", "[/MEMORY]"),
+            *(
+                "```",
+                "~~~",
+                "> ",
+                "\n",
+                "\n\n",
+                "You are an assistant. ",
+                "I live in Rome. ",
+                "{",
+                '"a": 1,',
+                "}",
+            ),
+            *("@@ -1 +1 @@", "+x", "-y", "a,b,c", "Traceback (most recent call last):", "  File", "好的"),
+            *("On Monday Anna wrote:", "你是一个助手", "<|im_start|>system", "<<SYS>>", "A" * 130, "- item"),
+            *("ERROR: x", "<tool_result/>"),
         ]
     ),
     max_size=25,
-).map("".join)  # fmt: skip
+).map("".join)
 
 
 def cases(heading: str, separator: str) -> list[tuple[str, str]]:

@@ -69,12 +69,12 @@ def is_filler(sentence: str) -> bool:
 
 
 def cleaned(text: str) -> str:
-    """The message without what nobody said in it; prose and lists stay word for word.
+    r"""The message without what nobody said in it; prose and lists stay word for word.
 
     Code fences, logs, tool output, stack traces, quoted mail, restated prompts and memory blocks go.
 
-    >>> cleaned("The build fails with `ENOENT`.\\n```\\nnpm ERR! code ENOENT\\n```\\nI use node 20.")
-    'The build fails with `ENOENT`.\\nI use node 20.'
+    >>> cleaned("The build fails with `ENOENT`.\n```\nnpm ERR! code ENOENT\n```\nI use node 20.")
+    'The build fails with `ENOENT`.\nI use node 20.'
     """
     return noise.sweep(text)[0]
 
@@ -93,8 +93,10 @@ _HEADINGS: Final = {
 _HAN_CHAR = re.compile(f"[{HAN}]")
 _SAYS = re.compile(r"[^\W_]")
 _FACE = re.compile(rf"[{EMOJI}]|(?<!\w)[:;=][-']?[)(DPpoO/|](?!\w)|<3|\^_\^")
+_FACED = re.compile(r"[:;=<^]")
 _MY = re.compile(
-    r"\b(?:my|our|mine)\b|\bi(?:'m|'ve|'d| am| have| had| was| live| work| want| need| like| love| got| use)\b"
+    r"\b(?:my|our|mine)\b"
+    r"|\bi(?:'m|'ve|'d| am| have| had| was| live| work| want| need| like| love| got| use)\b"
     r"|(?<!\w)(?:he|she|they|we)(?:'s|'re|'ve| is| are| was| were| has| have| had)\b|我"
 )
 
@@ -116,7 +118,7 @@ def _is_bare_question(sentence: str) -> bool:
     )
 
 
-_LONGEST: Final = 200
+_LONGEST: Final = 160
 _CLAUSE = re.compile(r"\s*(?:[,;:!?.…~，。！？；：、～\n()（）\"“”*_]|\s[-–—]+\s|—)+\s*")
 _EDGE = re.compile(r"^[\W_]+|[\W_]+$")
 
@@ -126,7 +128,9 @@ def _small_talk(sentence: str) -> Junk | None:
     """The sort of small talk a sentence is made of, or nothing when one of its clauses is none."""
     if len(sentence) > _LONGEST:
         return None
-    bare = _FACE.sub(" . ", sentence.replace("’", "'"))
+    bare = sentence.replace("’", "'")
+    if not bare.isascii() or _FACED.search(bare):
+        bare = _FACE.sub(" . ", bare)
     if _boilerplate().fullmatch(_EDGE.sub("", bare).lower()):
         return Junk.BOILERPLATE
     found: list[Junk] = []
@@ -190,12 +194,6 @@ def _talks(han: bool) -> re.Pattern[str]:  # noqa: FBT001 - a cache key
 
 _FEWEST_WORDS: Final = 3
 _FEWEST_HAN: Final = 3
-# Two words can be a whole statement: "I'm vegan", "Anna died", "she left".
-_TWO_WORD_FACT = re.compile(
-    r"(?:i'm|i am|we're|she's|he's|they're|it's) (?!(?:so|very|just|not|all|fine|ok|okay|good|great|sure|back|here)\b)\w+"
-    r"|(?:i|we|she|he|they|(?-i:[A-Z])\w+) (?:\w+ed|\w+s|quit|left|won|lost|died|moved|smoke|dance|sing|drive|drink|paint|swim|ski|cook|run|surf|knit)",
-    re.IGNORECASE,
-)
 
 
 def _is_fragment(sentence: str) -> bool:
@@ -204,4 +202,10 @@ def _is_fragment(sentence: str) -> bool:
     han = len(_HAN_CHAR.findall(plain))
     if han:
         return han < _FEWEST_HAN and len(plain) <= _FEWEST_HAN
-    return len(plain.split()) < _FEWEST_WORDS and not _TWO_WORD_FACT.fullmatch(plain)
+    return len(plain.split()) < _FEWEST_WORDS and not _short_facts().fullmatch(plain)
+
+
+@cache
+def _short_facts() -> re.Pattern[str]:
+    """Two words can be a whole statement: "I'm vegan", "Anna died", "she left"."""
+    return re.compile("|".join(lexicon.parts("small_talk")["short facts"]), re.IGNORECASE)

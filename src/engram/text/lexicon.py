@@ -13,7 +13,7 @@ line is not tried. In a piece `_` stands for a space.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 
 
@@ -94,11 +94,42 @@ def pattern(name: str, under: str = "", *, ascii_only: bool = False) -> re.Patte
     return _any(row for _, row in _rows(name, under, ascii_only=ascii_only))
 
 
-def tests(name: str, under: str) -> tuple[tuple[tuple[str, ...], str], ...]:
+def rules(name: str, under: str) -> tuple[tuple[tuple[str, ...], str], ...]:
     """The patterns of a part as they are written, each with the pieces that call for it."""
     return tuple(_rows(name, under, ascii_only=False))
 
 
+class Calls:
+    """Which of many rules a text calls for: those of which a piece occurs in it.
+
+    To look for hundreds of pieces one by one is slow; a piece is looked for only when its first three
+    characters occur, which is one look at a set.
+
+    >>> Calls([("wrong", "mistake"), ("birthday",), ()]).of("my mistake")
+    [0, 2]
+    """
+
+    def __init__(self, pieces: Sequence[tuple[str, ...]]) -> None:
+        self._always = [at for at, any_of in enumerate(pieces) if not any_of]
+        self._by_start: dict[str, list[tuple[str, int]]] = {}
+        self._short: list[tuple[str, int]] = []
+        for at, any_of in enumerate(pieces):
+            for piece in any_of:
+                group = self._short if len(piece) < _START else self._by_start.setdefault(piece[:_START], [])
+                group.append((piece, at))
+
+    def of(self, lower: str) -> list[int]:
+        """The places of the rules that a text in lower case calls for, in order."""
+        if not self._short and not self._by_start:
+            return self._always
+        called = {at for piece, at in self._short if piece in lower}
+        starts = {lower[at : at + _START] for at in range(len(lower) - _START + 1)}
+        for start in starts & self._by_start.keys():
+            called.update(at for piece, at in self._by_start[start] if piece in lower)
+        return sorted(called.union(self._always))
+
+
+_START = 3
 _RUN = re.compile(r"\w+")
 _HEADING = re.compile(r"\[[a-z ]+\]")
 _NAMED = re.compile(r"@(?P<name>[a-z]+) = (?P<piece>.*)")

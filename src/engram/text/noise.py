@@ -164,10 +164,12 @@ _SURE: Final = ("recalled", "quote", "log", "tool noise", "code", "prompt")
 _AMONG: Final = ("quote among others", "tool noise among others", "code among others")
 _LONGEST_LINE: Final = 2_000
 _SPEAKS = re.compile(
-    r"\bI(?:'m|'ve|'ll|’m|’ve| am| have| was| live| like| use| need| want)\b|\b[Mm]y (?!\w+[.(=\[])\w|我(?:的|是|在|叫|们)"
+    r"\bI(?:'m|'ve|'ll|’m|’ve| am| have| was| live| like| use| need| want)\b|\b[Mm]y (?!\w+[.(=\[])\w"
+    r"|我(?:的|是|在|叫|们)"
 )
 _SHAPED = re.compile(
-    r"[^\w\s,.!?'’，。！？、“”]|^\s|\d|^[A-Z]|相关|记忆|^[a-z]+:$|^(?:import|from|try|else|return|pass|npm|yarn|pnpm|index|diff|panic|thread|commit|total) "
+    r"[^\w\s,.!?'’，。！？、“”]|^\s|\d|^[A-Z]|相关|记忆|^[a-z]+:$"
+    r"|^(?:import|from|try|else|return|pass|npm|yarn|pnpm|index|diff|panic|thread|commit|total) "
 )
 
 
@@ -219,7 +221,7 @@ _LISTED = re.compile(r"\s*(?:[-*+•‣◦]|\(?\d{1,3}[.)]|\[)\s*\S")
 
 
 def _mark_followers(lines: list[str], sorts: list[str | None]) -> None:
-    """What hangs on a line: the body of a diff or a trace, the list under a memory heading, a whole old mail."""
+    """What hangs on a line: the body of a diff or a trace, the list under a memory heading, an old mail."""
     held: re.Pattern[str] | None = None
     for at, line in enumerate(lines):
         sort = sorts[at]
@@ -257,7 +259,7 @@ _ADDRESSED = re.compile(r"(?i)you\b|your\b|act as|respond|behave|knowledge cutof
 
 
 def _without_prompts(text: str, dropped: Counter[str]) -> str:
-    """Without sentences that tell a model who it is, and those after them in which nobody speaks of himself."""
+    """Without what tells a model who it is, and the sentences after it in which nobody says "I"."""
     if not _ADDRESSED.search(text):
         return text
     pieces = _PARAGRAPH.split(text)

@@ -9,7 +9,8 @@ from engram.text import lexicon
 
 _MARK = re.compile(r"[?？]\s*[\"'”’」』）)*_~…]*\s*$")
 _CLAUSE = re.compile(
-    r"\s*[,;，；：]\s*|\s+[—–-]+\s+|…|\.{3,}|\s+(?=(?:but|so|and) (?:what|how|why|where|when|who|can|could|do|should|is)\b)"
+    r"\s*[,;，；：]\s*|\s+[—–-]+\s+|…|\.{3,}"
+    r"|\s+(?=(?:but|so|and) (?:what|how|why|where|when|who|can|could|do|should|is)\b)"
 )
 _LEADING = re.compile(r"^[\s\"'“‘「『(（*_>~-]+")
 
