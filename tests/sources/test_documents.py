@@ -104,6 +104,11 @@ def test_a_passage_becomes_statements_that_stand_alone() -> None:
     ]
 
 
+def test_we_stays_we_where_nobody_signed() -> None:
+    assert drafts("We decided to use Postgres.") == ["We decided to use Postgres."]
+    assert drafts("We met yesterday in Rome.", at=NOW) == ["We met on 28 February 2026 in Rome."]
+
+
 def test_a_sentence_that_only_goes_on_stays_with_the_one_before() -> None:
     assert len(drafts("Bread needs flour and water. Let it rest for 20 minutes.")) == 1
 

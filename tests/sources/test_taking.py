@@ -260,6 +260,7 @@ SENTENCES = (
 pages = st.lists(st.lists(st.sampled_from(SENTENCES), max_size=5), min_size=2, max_size=4)
 
 
+@pytest.mark.slow
 @settings(max_examples=20)
 @given(pages)
 def test_however_a_document_changes_the_memories_say_what_it_says(versions: list[list[str]]) -> None:

@@ -6,6 +6,7 @@ memory of another tool, a piece of code and a result are worded already.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -15,6 +16,7 @@ from engram.model.axes import Kind, Type
 from engram.model.draft import Draft
 from engram.model.ingest import Item, ItemKind
 from engram.model.plain import draft
+from engram.text.dates import resolved
 from engram.text.junk import is_filler, junk_of
 from engram.text.persons import third_person
 from engram.text.propositions import Left, Proposition, Said, examine
@@ -24,6 +26,8 @@ ALONE_WORDS = 6
 """A statement with fewer words hardly stands alone: the heading above it goes with it."""
 LONGEST_WORD = 300
 """No language has longer words: this is data."""
+_ALONE = re.compile(r"\b(?:I|[Mm]y|[Mm]e|[Mm]ine|[Mm]yself)\b|[我俺](?!们)")
+_WE = re.compile(r"\b(?:[Ww]e|[Oo]urs?|[Uu]s)\b|[我咱]们")
 TOGETHER = 500
 """Characters of sentences that are kept together at most."""
 
@@ -58,17 +62,17 @@ def _passage(item: Item, now: datetime) -> tuple[list[Draft], str]:
     if junk is not None:
         return [], str(junk)
     found = examine(whole, Said(item.at or now, item.speaker), Level.NONE)
-    made = [_draft(one, item) for one in _together([_kept(one, item) for one in found])]
+    made = [_draft(one, item) for one in _together(_kept(one, item, now) for one in found)]
     return made, "" if made else "says nothing that lasts"
 
 
-def _kept(one: Proposition | Left, item: Item) -> tuple[_Statement, bool] | None:
+def _kept(one: Proposition | Left, item: Item, now: datetime) -> tuple[_Statement, bool] | None:
     """A sentence as a statement, and whether it could stand alone; nothing when it is filler.
 
     Whoever brings a document wants what is in it: a sentence need not be about somebody to be kept.
     """
     if isinstance(one, Proposition):
-        return _statement(one, item), one.level >= Level.MEDIUM
+        return _statement(one, item, now), one.level >= Level.MEDIUM
     if is_filler(one.text):
         return None
     return _Statement(third_person(one.text, item.speaker), None, None, item.at), False
@@ -92,16 +96,21 @@ def _together(found: Iterable[tuple[_Statement, bool] | None]) -> Iterator[_Stat
         yield held
 
 
-def _statement(one: Proposition, item: Item) -> _Statement:
+def _statement(one: Proposition, item: Item, now: datetime) -> _Statement:
     """In a document that does not say when it was written, "yesterday" stays "yesterday"."""
-    undated = third_person(one.original, item.speaker)
-    undated = undated[:1].upper() + undated[1:]
-    is_dated = item.at is not None or undated == one.text
-    first = one.when.first if one.when is not None and is_dated else None
+    first = one.when.first if one.when is not None else None
+    if item.at is None and resolved(one.original, now) != one.original:
+        first = None
     at = first.replace(tzinfo=UTC) if first is not None and first.tzinfo is None else first
-    return _Statement(
-        one.text if is_dated else undated, one.category, one.confidence, at or item.at, one.verbatim
-    )
+    text = _worded(one, item)
+    return _Statement(text[:1].upper() + text[1:], one.category, one.confidence, at or item.at, one.verbatim)
+
+
+def _worded(one: Proposition, item: Item) -> str:
+    """The statement in words that stand alone; "we" of a document that nobody signed stays "we"."""
+    if item.speaker or _ALONE.search(one.original) or not _WE.search(one.original):
+        return one.text if item.at else third_person(one.original, item.speaker)
+    return resolved(one.original, item.at) if item.at else one.original
 
 
 def _draft(one: _Statement, item: Item) -> Draft:

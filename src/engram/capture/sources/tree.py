@@ -94,8 +94,8 @@ def _read(folder: Path) -> Rules | None:
 def parse(text: str) -> tuple[Rule, ...]:
     r"""The lines of a `.gitignore`.
 
-    >>> [rule.pattern.pattern for rule in parse("# made\n*.log\n/out\ndocs/**/tmp/\n")]
-    ['(?:.*/)?[^/]*\\.log', 'out', 'docs/(?:.*/)?tmp']
+    >>> [rule.pattern.pattern for rule in parse("# made\n*.log\n/out\ndocs/**/gen/\n")]
+    ['(?:.*/)?[^/]*\\.log', 'out', 'docs/(?:.*/)?gen']
     """
     return tuple(rule for line in text.splitlines() if (rule := _rule(line)) is not None)
 
