@@ -141,7 +141,7 @@ def _small_talk(sentence: str) -> Junk | None:
         talk = _talk(words)
         if talk is not None:
             found.append(talk)
-        elif _NAME.fullmatch(words) and not addressed:
+        elif _NAME.fullmatch(words) and not addressed and not _takes_name().search(bare.lower()):
             addressed = True
         else:
             return None
@@ -158,10 +158,19 @@ _NAME = re.compile(r"[A-Z][\w'-]+(?: [A-Z][\w'-]+)?")
 _TO_NAME = re.compile(r"(?<=\w) [A-Z][\w'-]+$")
 
 
+@cache
+def _takes_name() -> re.Pattern[str]:
+    """Words after which a name belongs to what is said: "I'm in California", "he's German", "no, Berlin"."""
+    return re.compile("|".join(lexicon.parts("small_talk")["before names"]))
+
+
 def _talk(clause: str) -> Junk | None:
     """The sort of small talk one clause is, with or without the name it is addressed to."""
     han = _HAN_CHAR.search(clause) is not None
-    for words in dict.fromkeys((clause, _TO_NAME.sub("", clause))):
+    unnamed = _TO_NAME.sub("", clause)
+    for words in (
+        (clause,) if unnamed == clause or _takes_name().search(unnamed.lower()) else (clause, unnamed)
+    ):
         plain = _DRAWN.sub(r"\1", " ".join(words.lower().split()))
         if not han and not _vocabulary().issuperset(plain.split(" ", 2)[:2]):
             continue

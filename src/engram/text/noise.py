@@ -206,6 +206,10 @@ def _mark_tables(lines: list[str], sorts: list[str | None]) -> None:
 
 
 def _cells(line: str) -> tuple[str, int] | None:
+    """How a line is cut into cells, when it looks like a row of data; an item of a list does not."""
+    line = line.strip()
+    if _LISTED.match(line):
+        return None
     for separator, fewest in (("\t", 2), (",", 3), (";", 3)):
         cells = line.split(separator)
         spaced = separator != "\t" and any(cell.startswith(" ") for cell in cells[1:])
