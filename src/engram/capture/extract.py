@@ -167,7 +167,7 @@ def _refused(one: Proposition, turn: Turn, gate: Gate, tools: Tools) -> str:
         return "an assistant's own words"
     if alone and _ABOUT_USER.search(one.original):
         return "what an assistant says about the user"
-    return gate.refuses(one.original, turn) or gate.refuses(one.text, turn)
+    return gate.refuses(one.original, turn)
 
 
 _ABOUT_USER = re.compile(r"\byou(?:r|'re|'ve|'ll)?\b|[你您]", re.IGNORECASE)

@@ -6,6 +6,7 @@ learned again: an assistant that repeats a memory confirms nothing.
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 from threading import Lock
 
@@ -15,10 +16,12 @@ from engram.model.scope import Access
 from engram.model.turn import Part, Turn
 from engram.ports import Tools, View
 from engram.text.echo import Echoes
-from engram.text.persons import has_first_person
 
 REMEMBERED = 500
 """How many memories that were recalled before this process began are recognised."""
+
+
+_OF_MYSELF = re.compile(r"\b(?:I|[Mm]y|[Ww]e|[Oo]ur)\b|[我咱]")
 
 
 class Gate:
@@ -40,7 +43,7 @@ class Gate:
         A person who says it again in the first person means it; an assistant only repeats what it was given.
         """
         self._catch_up()
-        if turn.part is not Part.ASSISTANT and has_first_person(sentence):
+        if turn.part is not Part.ASSISTANT and _OF_MYSELF.search(sentence):
             return ""
         return "an echo of what was recalled" if self._echoes.is_echo(sentence) else ""
 

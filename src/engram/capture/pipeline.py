@@ -50,9 +50,10 @@ def write(prepared: Sequence[Prepared], tools: Tools, actor: str, also: Also | N
         for item, found in zip(prepared, near, strict=True)
     ]
     known = _known(prepared, near, tools)
+    among = _among(prepared, tools)
 
     def work(unit: Unit) -> list[Receipt]:
-        batch = _Batch(tools)
+        batch = _Batch(tools, among)
         pairs = zip(prepared, known, strict=True)
         receipts = [batch.write(unit, item, candidates) for item, candidates in pairs]
         if also is not None:
@@ -125,6 +126,32 @@ def _known(
     ]
 
 
+def _among(prepared: Sequence[Prepared], tools: Tools) -> list[list[tuple[int, float]]]:
+    """For each draft the earlier ones of the same call that it may repeat or replace: place and cosine."""
+    found: list[list[tuple[int, float]]] = [[] for _ in prepared]
+    groups: dict[tuple[Scope, str], list[int]] = {}
+    for place, item in enumerate(prepared):
+        if item.vector is not None and not item.memory.speaker:
+            groups.setdefault((item.memory.scope, item.vector.space.key), []).append(place)
+    for places in groups.values():
+        if len(places) > 1:
+            _among_these(places, prepared, found, tools)
+    return found
+
+
+def _among_these(
+    places: Sequence[int], prepared: Sequence[Prepared], found: list[list[tuple[int, float]]], tools: Tools
+) -> None:
+    import numpy as np
+
+    embedded = [vector for place in places if (vector := prepared[place].vector) is not None]
+    rows = np.stack([one.vector for one in embedded])
+    least = _limits(embedded[0], tools).strong
+    later, earlier = np.nonzero(np.tril(rows @ rows.T, -1) > least)
+    for one, other in zip(later.tolist(), earlier.tolist(), strict=True):
+        found[places[one]].append((places[other], float(rows[one] @ rows[other])))
+
+
 def _same_fact(item: Prepared, tools: Tools) -> list[tuple[Memory, float | None]]:
     if item.memory.speaker:
         return []
@@ -152,13 +179,16 @@ def _limits(vector: Embedded | None, tools: Tools) -> Limits:
 class _Batch:
     """The drafts of one call, written one after the other: a later one knows the facts of an earlier one."""
 
-    def __init__(self, tools: Tools) -> None:
+    def __init__(self, tools: Tools, among: Sequence[Sequence[tuple[int, float]]]) -> None:
         self.tools = tools
+        self.among = among
+        self.written: list[Memory] = []
         self.stated: dict[tuple[Scope, str, str], Memory] = {}
 
     def write(self, unit: Unit, item: Prepared, candidates: Sequence[tuple[Memory, float | None]]) -> Receipt:
         """Decide about one draft and carry the decision out."""
         receipt = settle(unit, item, self._verdict(item, candidates), self.tools)
+        self.written.append(receipt.memory)
         if not item.memory.speaker:
             for fact in item.findable.facts:
                 self.stated[item.memory.scope, fact.subject, fact.predicate] = receipt.memory
@@ -168,7 +198,7 @@ class _Batch:
         if item.memory.speaker:
             return New("a turn of a conversation is kept as it was said")
         found: dict[str, tuple[Memory, float | None]] = {}
-        for memory, cosine in (*candidates, *self._stated_before(item)):
+        for memory, cosine in (*candidates, *self._said_before(), *self._stated_before(item)):
             found.setdefault(memory.id, (memory, cosine))
         neighbours = [
             Neighbour(memory, Statement.of(memory), cosine)
@@ -176,6 +206,9 @@ class _Batch:
             if memory.status is Status.ACTIVE and memory.scope == item.memory.scope and not memory.speaker
         ]
         return decide(item.statement, neighbours, _limits(item.vector, self.tools))
+
+    def _said_before(self) -> list[tuple[Memory, float | None]]:
+        return [(self.written[place], cosine) for place, cosine in self.among[len(self.written)]]
 
     def _stated_before(self, item: Prepared) -> list[tuple[Memory, None]]:
         about = (*item.statement.facts, *item.statement.ended)

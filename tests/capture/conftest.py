@@ -1,0 +1,27 @@
+"""An engine as a user opens it, with a clock that is moved by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from engram import Engram
+from engram.testing import FakeClock
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock()
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "memory.db"
+
+
+@pytest.fixture
+def memory(file: Path, clock: FakeClock) -> Iterator[Engram]:
+    with Engram.open(file, clock=clock) as opened:
+        yield opened
