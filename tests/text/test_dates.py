@@ -385,6 +385,15 @@ def test_no_row_of_words_breaks_it(pieces: list[str], space: str, now: datetime)
     resolved(text, now)
 
 
+@pytest.mark.parametrize("now", [datetime.min, datetime.max])  # noqa: DTZ901 - naive in, naive out
+@pytest.mark.parametrize(
+    "text", ["until yesterday", "tomorrow", "last century", "截至今早", "三千年前", "later 90s"]
+)
+def test_the_ends_of_the_calendar_break_nothing(text: str, now: datetime) -> None:
+    dates(text, now)
+    resolved(text, now)
+
+
 @given(st.text())
 def test_no_text_breaks_it(text: str) -> None:
     dates(text, NOW)

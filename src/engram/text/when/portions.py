@@ -21,7 +21,7 @@ def portion(whole: Span, edge: str, now: datetime) -> Span:
     if whole.first is None or whole.last is None:
         raise ValueError("an open span has no parts")
     if edge == "rest":
-        return Span(max(midnight(now), whole.first), whole.last, whole.grain)
+        return Span(_from_today(whole.first, whole.last, now), whole.last, whole.grain)
     if edge in {"earlier", "later"}:
         return _half(whole.first, whole.last, whole.grain, now, edge)
     first, last = _cuts(whole.first, whole.last, whole.grain)[edge]
@@ -29,10 +29,19 @@ def portion(whole: Span, edge: str, now: datetime) -> Span:
 
 
 def _half(first: datetime, last: datetime, grain: Grain, now: datetime, edge: str) -> Span:
-    """The earlier half, or what is left of the later one."""
+    """The earlier half, or what is left of the later one; only today is cut where it is now."""
+    if grain is Grain.DAY and not first <= now < last:
+        raise ValueError("no half of this day is told apart")
     middle = moved(first, Length(6, Grain.MONTH)) if grain is Grain.YEAR else first + (last - first) // 2
     middle = now if grain is Grain.DAY else midnight(middle)
-    return Span(first, middle, grain) if edge == "earlier" else Span(max(middle, midnight(now)), last, grain)
+    if edge == "earlier":
+        return Span(first, middle, grain)
+    return Span(_from_today(middle, last, now), last, grain)
+
+
+def _from_today(first: datetime, last: datetime, now: datetime) -> datetime:
+    """Today where it lies between, as what is left of this week begins today."""
+    return midnight(now) if first < midnight(now) < last else first
 
 
 def _cuts(first: datetime, last: datetime, grain: Grain) -> dict[str, tuple[datetime, datetime]]:

@@ -48,11 +48,18 @@ def rewritten(text: str, found: Iterable[When], read: Reader) -> str:
     """`text` with the relative ones of `found` written out; `read` finds dates in a piece of text."""
     pieces, end = [], 0
     for when in found:
-        written = _written(text, when, read)
+        written = _safely_written(text, when, read)
         if written is not None:
             pieces += [text[end : when.start], written]
             end = when.end
     return "".join([*pieces, text[end:]])
+
+
+def _safely_written(text: str, when: When, read: Reader) -> str | None:
+    try:
+        return _written(text, when, read)
+    except OverflowError:  # the day before the first day of all
+        return None
 
 
 def _written(text: str, when: When, read: Reader) -> str | None:
