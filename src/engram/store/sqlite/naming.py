@@ -97,8 +97,11 @@ Names = Mapping[str, Named]
 
 def named(names: Sequence[Named], entities: Iterable[str]) -> Names:
     """All names of a memory: what is known of each, and those of which nothing is known."""
-    found = {name.casefold(): Named(name) for name in entities}
-    return found | {name.name.casefold(): name for name in names} if names else found
+    found = {name.name.casefold(): name for name in names}
+    for name in entities:
+        if (alias := name.casefold()) not in found:
+            found[alias] = Named(name)
+    return found
 
 
 class Naming:

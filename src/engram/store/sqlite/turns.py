@@ -78,10 +78,17 @@ ORDER BY t.key
 """
 )
 
+# A conflict would use up a number: this asks first.
 ADD = """
 INSERT INTO turns (scope, session, id, part, speaker, at, captured_at, content)
-VALUES (:scope, :session, :id, :part, :speaker, :at, :captured_at, :content)
-ON CONFLICT DO NOTHING
+SELECT :scope, :session, :id, :part, :speaker, :at, :captured_at, :content
+WHERE NOT EXISTS (
+  SELECT 1
+  FROM turns AS t
+  WHERE t.session = :session
+    AND t.scope = :scope
+    AND t.id = :id
+)
 """
 
 COUNT_WAITING = """
