@@ -164,7 +164,7 @@ def test_erasing_a_memory_erases_the_words_it_came_from(memory: Engram, file: Pa
 
 
 def test_messages_of_both_great_shapes_are_understood(memory: Engram) -> None:
-    talk = [
+    talk: list[dict[str, Any]] = [
         {"role": "system", "content": "You are a helpful assistant."},
         {
             "role": "user",
@@ -189,7 +189,7 @@ def test_messages_of_both_great_shapes_are_understood(memory: Engram) -> None:
 
 
 def test_times_of_messages_are_taken_as_they_come(memory: Engram) -> None:
-    talk = [
+    talk: list[dict[str, Any]] = [
         {"role": "user", "content": "I met Bob yesterday in Oslo", "time": "2023-05-08T20:00:00Z"},
         {"role": "user", "content": "I met Eve yesterday in Bonn", "timestamp": 1_683_576_000_000},
     ]

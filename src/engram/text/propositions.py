@@ -184,11 +184,14 @@ def _unwanted(bare: str, *, asked: bool) -> str:
         return ""
     if is_filler(bare):
         return "small talk"
+    if _ERROR_LINE.match(bare):
+        return "an error message"
     if _too_short(bare):
         return "a fragment"
     return ""
 
 
+_ERROR_LINE = re.compile(r"[\w.]*(?:Error|Exception|Warning|Interrupt)\b(?:\[\w+\])?:")
 _LEAST_WORDS: Final = 3
 _LEAST_CHARACTERS: Final = 4
 
