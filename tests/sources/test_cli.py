@@ -110,6 +110,14 @@ def test_what_cannot_be_read_ends_with_code_2_and_says_why(
     assert shell("ingest", "file", str(tmp_path / "none.md")).exit_code == 2
 
 
+def test_one_file_of_several_that_cannot_be_read_stops_nothing(shell: Shell, tmp_path: Path) -> None:
+    bad, good = written(tmp_path / "a.md", b"caf\xe9"), written(tmp_path / "b.md", NOTES)
+
+    report = shell.json("ingest", "file", str(bad), str(good))
+
+    assert report["counts"] == {"stored": 1, "dropped": 1, "refused": 1}
+
+
 def test_when_every_item_is_refused_the_exit_code_is_2(shell: Shell, tmp_path: Path) -> None:
     file = written(tmp_path / "m.jsonl", json.dumps({"content": "x" * 9_000}))
 

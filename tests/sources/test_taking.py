@@ -176,6 +176,14 @@ def test_a_folder_is_followed_when_a_file_goes(memory: Engram, tmp_path: Path, n
     assert "Trains leave at noon." not in contents(memory)
 
 
+def test_a_file_of_a_folder_that_cannot_be_read_stops_nothing(memory: Engram, notes: Path) -> None:
+    written(notes.parent / "a.md", b"caf\xe9")
+    report = memory.sources.file(notes.parent)
+
+    assert report.counts == {"stored": 3, "refused": 1}
+    assert report.refused[0].code == "E2006"
+
+
 def told(report: IngestReport) -> list[tuple[str, str, str]]:
     return [(one.origin, str(one.outcome), one.reason) for one in report.items]
 
@@ -330,6 +338,14 @@ def test_a_chat_export_is_heard_once(memory: Engram, tmp_path: Path) -> None:
     assert kept.session == "chatgpt:c1"
     assert kept.event_time is not None
     assert kept.event_time.year == 2024
+
+
+def test_a_message_that_no_log_can_take_does_not_stop_the_others(memory: Engram, tmp_path: Path) -> None:
+    talk = [{"role": "user", "content": text} for text in ("\ud800", "x" * 300_000, "I live in Rome")]
+    report = memory.sources.file(written(tmp_path / "talk.json", talk))
+
+    assert [one.code for one in report.items] == ["E2006", "E2002", ""]
+    assert any("Rome" in one for one in contents(memory))
 
 
 def test_memories_of_other_tools_come_in_as_they_are(memory: Engram, tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from engram.cli.options import Group, Run, pass_run, together
 from engram.cli.output import counted, line, say, say_json, short, table, text
 from engram.cli.progress import steps
 from engram.cli.values import Pair, split, text_or_stdin
+from engram.errors import InvalidInput
 from engram.model.ingest import Fate, IngestReport, ItemReport
 
 if TYPE_CHECKING:
@@ -76,10 +77,15 @@ def ingest_file(
 
     def take(sources: Sources, progress: Callable[[int, int], None]) -> IngestReport:
         report = IngestReport(dry=dry)
+        given: dict[str, Any] = {"format": format_, "dry": dry, "scope": _scope(run), "tags": split(tags)}
         for path in paths:
-            report += sources.file(
-                path, format=format_, dry=dry, scope=_scope(run), tags=split(tags), progress=progress
-            )
+            try:
+                report += sources.file(path, progress=progress, **given)
+            except InvalidInput as error:
+                if len(paths) == 1:
+                    raise
+                fault = ItemReport(f"file:{path}", Fate.REFUSED, (), error.message, error.code)
+                report += IngestReport((fault,), dry)
         return report
 
     _run(run, take, everything=everything)

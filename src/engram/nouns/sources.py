@@ -16,9 +16,10 @@ from engram.capture.sources import code as codebase
 from engram.capture.sources import listen, results
 from engram.capture.sources.detect import AUTO, DOCUMENTS, Source, document, open_source
 from engram.capture.sources.results import Finding
+from engram.capture.sources.shapes import refused
 from engram.capture.sources.take import Order, take
 from engram.capture.sources.tree import walk
-from engram.errors import WrongType
+from engram.errors import InvalidInput, WrongType
 from engram.model.ingest import Found, IngestReport, Item, ItemKind
 from engram.model.scope import Scope
 from engram.nouns.desk import Desk
@@ -177,15 +178,18 @@ class Sources:
         beginning = f"file:{folder.resolve().as_posix()}/"
         read: set[str] = set()
         for path in walk(folder.resolve(), DOCUMENTS):
-            source = open_source(path, format)
-            read.add(source.beginning)
-            report += self._source(source, order)
+            origin = f"file:{path.as_posix()}"
+            read.add(f"{origin}#")
+            try:
+                report += self._source(open_source(path, format), order)
+            except InvalidInput as error:
+                report += IngestReport((refused(origin, error),), order.dry)
         for origin in self._desk.tools.store.origins.known(order.scope, beginning):
             former = f"{origin.partition('#')[0]}#"
             if former not in read:
                 read.add(former)
                 name = former[:-1].rpartition("/")[2]
-                report += self._source(replace(document("", "text", former[:-1], name)), order)
+                report += self._source(document("", "text", former[:-1], name), order)
         return report
 
     def _take(self, found: Iterable[Found], order: Order) -> IngestReport:

@@ -14,11 +14,12 @@ from typing import Protocol
 
 from engram.capture import extract
 from engram.capture.gate import Gate
+from engram.capture.observe import TURN_LIMIT
 from engram.capture.pipeline import make_ready, write
-from engram.capture.screen import screen
-from engram.capture.sources.shapes import BEGINNING
+from engram.capture.screen import readable, screen
+from engram.capture.sources.shapes import BEGINNING, refused
 from engram.capture.sources.take import MADE, Order, Rehearsed
-from engram.errors import InvalidInput
+from engram.errors import ContentTooLong, InvalidInput
 from engram.model.draft import Draft
 from engram.model.ingest import Fate, Found, IngestReport, Item, ItemReport
 from engram.model.memory import NAME_LENGTH_LIMIT
@@ -50,6 +51,7 @@ class Ear(Protocol):
 
 def listen(found: Sequence[Found], order: Order, ear: Ear, gate: Gate, tools: Tools) -> IngestReport:
     """Hear every message that the log does not know, and report on each."""
+    found = [_checked(one) for one in found]
     items = (one for one in found if isinstance(one, Item))
     turns = {one.origin: turn(one, order.scope, tools.clock.now()) for one in items}
     known = _known({one.session for one in turns.values()}, order.scope, tools)
@@ -60,6 +62,20 @@ def listen(found: Sequence[Found], order: Order, ear: Ear, gate: Gate, tools: To
         one if isinstance(one, ItemReport) else told.of(one, turns[one.origin], known) for one in found
     )
     return IngestReport(tuple(reports), order.dry)
+
+
+def _checked(one: Found) -> Found:
+    """A message that the log cannot take is reported, and the others go on."""
+    if isinstance(one, ItemReport):
+        return one
+    try:
+        for field, words in (("content", one.text), ("session", one.session), ("speaker", one.speaker)):
+            readable(field, words)
+        if len(one.text) > TURN_LIMIT:
+            raise ContentTooLong("content", len(one.text), TURN_LIMIT)
+    except InvalidInput as error:
+        return refused(one.origin, error, one.text)
+    return one
 
 
 def turn(item: Item, scope: Scope, now: datetime) -> Turn:

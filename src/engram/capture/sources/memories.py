@@ -90,9 +90,12 @@ def _engram(record: Mapping[str, Any], number: int) -> Iterator[Found]:
         yield ItemReport(origin, Fate.DROPPED, reason=f"it is {record['status']}")
         return
     try:
+        if not isinstance(record.get("content"), str):
+            raise WrongType("content", record.get("content"), "text")
         draft = draft_from(record)
-        if not isinstance(draft.content, str):
-            raise WrongType("content", draft.content, "text")
+    except OverflowError:  # a time at the very edge of the calendar
+        yield unreadable(origin, number, "it names a time that no calendar has.")
+        return
     except InvalidInput as error:
         yield refused(origin if record.get("id") else f"engram:line {number}", error)
         return

@@ -99,7 +99,7 @@ def _talk(messages: Sequence[Any], session: str, numbers: Sequence[int] = ()) ->
 def _turn(words: str, part: Part | None, fields: Mapping[str, Any], session: str, number: int) -> Item:
     given = next((str(fields[key]) for key in _IDS if isinstance(fields.get(key), str | int)), "")
     # Without an id a message is known by its words and its place: the same file gives the same again.
-    mark = hashlib.blake2b(f"{number}\n{part}\n{words}".encode(), digest_size=8).hexdigest()
+    mark = hashlib.blake2b(f"{number}\n{part}\n{words}".encode(errors="replace"), digest_size=8).hexdigest()
     message_id = given or mark
     return Item(
         f"{session}/{message_id}",

@@ -71,7 +71,8 @@ def label(value: Any) -> str:
 
 def refused(origin: str, error: EngramError, text: str = "") -> ItemReport:
     """The report of an item that cannot be taken."""
-    return ItemReport(origin, Fate.REFUSED, (), error.message, error.code, text[:BEGINNING])
+    shown = text[:BEGINNING].encode(errors="replace").decode()
+    return ItemReport(origin, Fate.REFUSED, (), error.message, error.code, shown)
 
 
 def unreadable(origin: str, number: int, why: str) -> ItemReport:
