@@ -102,5 +102,6 @@ def _read(text: str, speaker: str, now: datetime | None) -> Iterator[Statement]:
             continue
         told = resolved(sentence, before) if before else sentence
         yield from facts_english.read(told, speaker, now)
-        yield from facts_chinese.read(told, speaker, now)
+        if not told.isascii():
+            yield from facts_chinese.read(told, speaker, now)
         before.append(told)

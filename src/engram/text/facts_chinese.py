@@ -32,7 +32,7 @@ _DONE = r"(?:了)?"
 
 def read(sentence: str, speaker: str, now: datetime | None = None) -> Iterator[Statement]:
     """The facts of one sentence, said at a time; none when it holds no Chinese."""
-    if sentence.isascii() or not _HAN.search(sentence):
+    if not _HAN.search(sentence):
         return
     changed = is_correction(sentence)
     words, times = marked(sentence, now)

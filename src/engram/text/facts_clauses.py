@@ -88,7 +88,7 @@ def technical(predicate: str) -> Build:
 def serves(match: Match, told: Told) -> Statement | None:
     """Read "the backend uses PostgreSQL": what a thing uses is known by its name."""
     who, found = _thing(match["who"]), value(match["value"])
-    if not who or not found or not names_something(found):
+    if not who or not found or not _begins_with_name(found):
         return None
     return use(who, found, changed=told.changed)
 
@@ -136,7 +136,7 @@ def _about(who: str, attribute: str, raw: str, found: str) -> Statement | None:
     if re.match(r"(?:now |actually |really )*an? [a-z]", raw):
         return Statement(f"{who}'s {attribute}", "is a", found)
     one_valued = attribute.startswith("favo") or _is_listed(attribute, "attributes")
-    if describes(found) or not (one_valued or names_something(found)) or _TELLS_MORE.match(raw):
+    if describes(found) or not (one_valued or _begins_with_name(found)) or _TELLS_MORE.match(raw):
         return None
     return Statement(who, attribute, found, functional=not _is_listed(attribute, "shared_attributes"))
 
@@ -147,7 +147,7 @@ def the(match: Match, _told: Told) -> Statement | None:
     if not attribute or not found or describes(found) or _TELLS_MORE.match(match["value"]):
         return None
     listed = _is_listed(attribute, "attributes")
-    if not (listed or names_something(found)):
+    if not (listed or _begins_with_name(found)):
         return None
     of = value(owner) if owner else None
     return (
@@ -155,6 +155,11 @@ def the(match: Match, _told: Told) -> Statement | None:
         if of
         else Statement(attribute, "is", found, functional=True)
     )
+
+
+def _begins_with_name(found: str) -> bool:
+    """Whether a name stands at the head of a value: "new Pixel 7", not "hesitant to go with Jack"."""
+    return names_something(" ".join(found.split()[:2])) or names_something(found.split(maxsplit=1)[0])
 
 
 # "is a …" says what sort of thing it is, "is written in …" what was done with it.

@@ -39,22 +39,24 @@ _Rule = tuple[str, str, Build]
 
 def read(sentence: str, speaker: str, now: datetime | None = None) -> Iterator[Statement]:
     """The facts of one sentence, said at a time; without a time no word of time is understood."""
-    if sentence.rstrip().endswith("?") or sentence.isupper():
-        return
-    words, times = marked(sentence, now)
-    if not times and not _shapes_for(sentence):
+    words, times = marked(sentence, now) if now else (sentence, {})
+    if not (times or _calls(sentence)) or sentence.rstrip().endswith("?") or sentence.isupper():
         return
     told = Told(speaker, sentence)
-    for part in clauses(_DATE.sub(r"\1 \2", words)):
-        clause, validity = taken(part, times)
-        yield from _of_kin(clause, speaker)
-        fact = _read_clause(_without_kin(clause), told, validity)
+    kindred = not lexicon.words("kin").isdisjoint(lexicon.words_of(sentence))
+    for part in clauses(_DATE.sub(r"\1 \2", words) if ", 1" in words or ", 2" in words else words):
+        clause, validity = taken(part, times) if times else (part, None)
+        if kindred:
+            yield from _of_kin(clause, speaker)
+            clause = _without_kin(clause)
+        fact = _read_clause(clause, told, validity)
         if fact:
             yield fact
 
 
 def _read_clause(clause: str, told: Told, validity: Validity | None) -> Statement | None:
-    clause = _BORN.sub(r"\1 is born ", clause)
+    if " was born " in clause:
+        clause = _BORN.sub(r"\1 is born ", clause)
     if validity is not None:
         clause, validity = settled(clause, validity)
     shapes = _shapes_for(clause)
@@ -85,7 +87,7 @@ _IDENTIFIER = re.compile(r"[a-z]+(?:[-_.][a-z0-9]+)+ |[a-z]+\d+ ")
 
 def _begun(clause: str) -> str:
     """A clause that begins with a system's name in small letters, as if it began with a capital."""
-    return clause.capitalize() if _IDENTIFIER.match(clause) else clause
+    return clause.capitalize() if clause[:1].islower() and _IDENTIFIER.match(clause) else clause
 
 
 def _of_kin(clause: str, speaker: str) -> Iterator[Statement]:
@@ -116,8 +118,14 @@ def _kin_named() -> re.Pattern[str]:
     )
 
 
+def _calls(text: str) -> bool:
+    """Whether some word of a text calls for a shape; most texts have none."""
+    called = _shapes()[1]
+    return not called.keys().isdisjoint(lexicon.words_of(text)) or "=" in text
+
+
 def _shapes_for(text: str) -> list[_Shape]:
-    """The shapes that the words of a text allow, in order; for most texts none."""
+    """The shapes that the words of a text allow, in order."""
     shapes, called = _shapes()
     words = lexicon.words_of(text)
     found = {at for word in called.keys() & words for at in called[word]}
@@ -141,7 +149,8 @@ _EQUALS = r"(?:is set to|is|=|will be|(?:has |was )?(?:changed|moved) to)"
 _EQUAL_WORDS = "is = will changed moved"
 _ROLE = r"(?: (?:as|for) (?:my|our|his|her|the|their) (?P<role>[\w -]+?)| (?:for|to|when|in|on|with|at) .*)?"
 _SWITCHED = r"(?P<verb>switch(?:ed|ing)|migrat(?:ed|ing)|mov(?:ed|ing)|chang(?:ed|ing))"
-_SOME = r"(?:an?|one|two|three|four|five|\d+|many|several)"
+_GOT = r"(?:have|has|got|own|owns|adopted|bought)"
+_SOME = r"(?:an?|another|one|two|three|four|five|\d+|many|several)"
 _PETS = r"(?P<attribute>dog|cat|puppy|kitten|parrot|hamster|rabbit|bird|fish|turtle|horse|pet)"
 
 
@@ -200,6 +209,8 @@ _RULES: Final[tuple[_Rule, ...]] = (
     ("prefer prefers",
      rf"^{_WHO} {_SOFT}prefers? (?P<value>.+?)(?: (?:over|to|rather than) .*)?$",
      plain("prefer", functional=False)),
+    ("named called",
+     rf"^{_WHO}{_HAVE} {_SOFT}{_GOT} {_SOME} (?:[a-z]+ )?{_PETS},? (?:named|called) {_VALUE}", pet),
     _did("likes?", "like"),
     _did("loves?|adores?", "love"),
     _did("enjoys?", "enjoy"),
@@ -213,8 +224,6 @@ _RULES: Final[tuple[_Rule, ...]] = (
     _did("visited", "visited"),
     _did("bought|purchased", "bought"),
     _did("adopted", "adopted"),
-    ("have has",
-     rf"^{_WHO} {_SOFT}(?:have|has) {_SOME} (?:[a-z]+ )?{_PETS},? (?:named|called) {_VALUE}", pet),
     ("have has",
      rf"^{_WHO} {_SOFT}(?:have|has) (?P<value>{_SOME} .*)$",
      plain("have", functional=False)),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final
 
 from engram.text import lexicon
@@ -14,6 +14,7 @@ _HAN = re.compile(f"[{HAN}]")
 _BE: Final = re.compile(r"^(?:is|are|was|were|am) (?=\w+ (?:to|in|on|at|by|of|from|with)$)")
 
 
+@lru_cache(maxsize=1 << 10)
 def canonical(predicate: str) -> str:
     """The one form of a predicate, whichever words or spelling it comes in.
 
