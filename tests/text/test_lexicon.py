@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from engram.bench.sentences import sentences
 from engram.text import lexicon
@@ -34,3 +36,27 @@ def test_turning_away_early_changes_no_answer(name: str) -> None:
                 heading,
                 text,
             )
+
+
+@given(
+    st.lists(st.lists(st.text("abc ", min_size=1, max_size=5), max_size=3).map(tuple), max_size=8),
+    st.text("abcd ", max_size=30),
+)
+def test_many_pieces_at_once_call_for_the_same_rules_as_one_by_one(
+    pieces: list[tuple[str, ...]], text: str
+) -> None:
+    one_by_one = [
+        at for at, any_of in enumerate(pieces) if not any_of or any(piece in text for piece in any_of)
+    ]
+
+    assert lexicon.Calls(pieces).of(text) == one_by_one
+
+
+def test_named_pieces_are_put_in_and_examples_left_out() -> None:
+    rows = [row for part in lexicon.parts("small_talk").values() for row in part]
+
+    assert not [row for row in rows if "<@" in row or row.startswith(("@", "+ ", "- "))]
+    assert (
+        "Please remember my sister's birthday is in May"
+        in lexicon.examples("signals_english", "high instruction remember")[0]
+    )

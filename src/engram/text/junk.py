@@ -160,7 +160,7 @@ _TO_NAME = re.compile(r"(?<=\w) [A-Z][\w'-]+$")
 
 @cache
 def _takes_name() -> re.Pattern[str]:
-    """Words after which a name belongs to what is said: "I'm in California", "he's German", "no, Berlin"."""
+    """Words after which a name belongs to what is said: "I'm in Norway", "he's German", "no, Berlin"."""
     return re.compile("|".join(lexicon.parts("small_talk")["before names"]))
 
 
