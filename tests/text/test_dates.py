@@ -151,6 +151,8 @@ MOMENTS = {
     "at half past eight tomorrow morning": "2023-05-09 08:30",
     "9am on Tuesday": "2023-05-09 09:00",
     "yesterday evening at 7": "2023-05-07 19:00",
+    "Tuesday 3-8": "2023-05-09 15:00",
+    "between 7 and 9 last night": "2023-05-07 19:00",
     "in 5 minutes": "2023-05-08 10:35",
     "half an hour ago": "2023-05-08 10:00",
     "2022-04-23 14:55": "2022-04-23 14:55",

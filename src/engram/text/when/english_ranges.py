@@ -10,7 +10,7 @@ from datetime import timedelta
 
 from engram.text.when.calendars import unit_span
 from engram.text.when.clocks import Clock, in_part, part_of_day
-from engram.text.when.english_times import has_noun, narrowed, narrowed_hours
+from engram.text.when.english_times import has_noun, narrowed, narrowed_hours, plain_hours
 from engram.text.when.joining import after, before, between, joined, narrowed_moment, recurring, since, until
 from engram.text.when.partials import Partial
 from engram.text.when.rules import PAIR, Built, Match
@@ -76,6 +76,15 @@ def _hour_beside(match: Match) -> Built:
     if hour > 24 or not 10 <= minute < 60:
         return None
     return joined(match.but(clock=Clock(hour, minute)))
+
+
+def _hours_beside(match: Match) -> Built:
+    """Monday 3-8, between 7 and 9 last night; not "on Monday 2 to 3 people"."""
+    said = None if has_noun(match.rest) else plain_hours(match)
+    if said is None:
+        return None
+    with_hours = match.but(hours=said[1])
+    return narrowed_moment(with_hours) if match.has("moment") else joined(with_hours)
 
 
 def _bounded_clock(match: Match) -> Built:
@@ -157,6 +166,9 @@ _TIMED = (
     (f"date {_ON} no later than at? clock", _bounded_clock),
     (f"[before after since by to] at? clock {_ON} date", _bounded_clock),
     (f"clock [or and] [later earlier] {_ON} date", _bounded_clock),
+    ("[date moment] [from between at comma]* number [to dash] number", _hours_beside),
+    ("[date moment] between number and number", _hours_beside),
+    (f"[from between] number [to dash and] number {_ON} [date moment]", _hours_beside),
     ("date number number", _hour_beside),
     (f"[clock hours] {_ON} the? date", joined),
     (f"part {_ON} date", joined),
@@ -176,7 +188,7 @@ _RANGES = (
 _OPEN = (
     ("on or after the? [date moment]", since),
     ("on or before the? [date moment]", until),
-    ("[prior] to the? [date moment]", before),
+    ("prior to the? [date moment]", before),
     ("up to the? [date moment]", until),
     ("no earlier than the? [date moment]", since),
     ("from? [date moment] onwards", since),
