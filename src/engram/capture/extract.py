@@ -33,6 +33,8 @@ CONTEXT_LIMIT = 300
 TAIL = 2_000
 """How much of the turn before is searched for the question it ends with."""
 SOURCE = "session"
+SPOKEN = frozenset({Part.USER, Part.ASSISTANT})
+"""The parts that say something; prompts and tools do not."""
 
 
 @dataclass(slots=True)
@@ -54,8 +56,8 @@ class Reading:
 def read(turns: Sequence[Turn], before: Sequence[Turn], gate: Gate, tools: Tools) -> Reading:
     """What is worth keeping in turns that followed one another in one session."""
     answer = _ask_model(turns, before, tools)
-    if answer is None:
-        return _by_rules(turns, before, gate, tools)
+    if answer is None or (not answer and _level(turns) is Level.HIGH):
+        return _by_rules(turns, before, gate, tools)  # nobody answered, or nothing is left of the answer
     reading = Reading(by="a model")
     by_key = {turn.key: turn for turn in turns}
     for one in answer:
@@ -73,12 +75,16 @@ def read(turns: Sequence[Turn], before: Sequence[Turn], gate: Gate, tools: Tools
 
 def _ask_model(turns: Sequence[Turn], before: Sequence[Turn], tools: Tools) -> tuple[Extracted, ...] | None:
     """At level `auto` only what has a real signal is worth a call."""
-    spoken = [turn for turn in turns if turn.part in {Part.USER, Part.ASSISTANT}]
+    spoken = [turn for turn in turns if turn.part in SPOKEN]
     if not spoken or tools.config.llm.level == "off":
         return None
-    if tools.config.llm.level == "auto" and max(level_of(turn.content) for turn in spoken) < Level.MEDIUM:
+    if tools.config.llm.level == "auto" and _level(spoken) < Level.MEDIUM:
         return None
     return tools.advisor.extract(spoken, before)
+
+
+def _level(turns: Sequence[Turn]) -> Level:
+    return max((level_of(turn.content) for turn in turns if turn.part in SPOKEN), default=Level.NONE)
 
 
 def _from_model(one: Extracted, sources: Sequence[Turn]) -> Draft:

@@ -5,13 +5,15 @@ Nothing is lost by settling: what gives way is superseded or merged, says to who
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 from engram.capture import change, screen
 from engram.errors import InvalidInput, NotFound, UnknownValue
 from engram.lifecycle.status import check_transition
+from engram.model.advice import Comparison
 from engram.model.axes import Status
 from engram.model.event import Verb
 from engram.model.facts import Fact
@@ -75,6 +77,22 @@ class Conflicts:
             return self._merge(one, two, because or "said in one")
         stays, goes = (one, two) if keep == "a" else (two, one)
         return self._replace(stays, goes, because or "decided between two that contradicted each other")
+
+    def review(self, limit: int = 20) -> Found:
+        """Ask a model about open pairs; those it could decide, now settled. Without a model none is."""
+        return [conflict for conflict in self.list(limit) if self.ask(conflict.a.id, conflict.b.id)]
+
+    def ask(self, id_a: str, id_b: str) -> bool:
+        """Ask a model about one pair; whether it was settled. What it finds contradictory stays open."""
+        pair = {memory.id: memory for memory in (self._get(id_a), self._get(id_b))}
+        stored = self._desk.tools.store.memories.keys(list(pair))
+        older, newer = sorted(pair.values(), key=lambda one: (one.happened_at, stored[one.id]))
+        answer = self._desk.tools.advisor.compare(older.content, newer.content)
+        keep = _SETTLES.get(answer) if answer is not None else None
+        if keep is None:
+            return False
+        self.resolve(older.id, newer.id, keep, f"a model says: {answer}")
+        return True
 
     # ------------------------------------------------------------ looking
 
@@ -171,6 +189,17 @@ class Conflicts:
 
     def _changed(self, old: Memory, status: Status) -> Memory:
         return replace(old, status=status, version=old.version + 1, modified_at=self._desk.tools.clock.now())
+
+
+_SETTLES: Mapping[Comparison, str] = MappingProxyType(
+    {
+        Comparison.REPLACES: "b",
+        Comparison.SAME: "merge",
+        Comparison.ADDS: "merge",
+        Comparison.DIFFERENT: "both",
+    }
+)
+"""What a model's answer about an older (a) and a newer (b) statement means for them."""
 
 
 def _in(unit: Unit, memory_id: str) -> Memory:

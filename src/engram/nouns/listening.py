@@ -15,11 +15,15 @@ from engram.errors import InvalidInput
 from engram.model.observation import Observation
 from engram.model.pages import Finding
 from engram.model.plain import moment
+from engram.model.receipt import Outcome
 from engram.model.scope import Scope
 from engram.model.turn import Part, Turn
+from engram.nouns.conflicts import Conflicts
 from engram.nouns.desk import Desk, whole
 
 TURNS_LIMIT = 10_000
+ASKED_ABOUT = 5
+"""Pairs in doubt that a model is asked about after one reading; the others wait in `conflicts`."""
 
 
 class Listening:
@@ -77,7 +81,7 @@ class Listening:
         with self._lock:
             self._heard_in.add(turns[0].scope)
             heard = observe.observe(turns, self._desk.gate, self._desk.tools, self._desk.actor)
-        self._desk.pay(heard.receipts)
+        self._settle(heard)
         return heard
 
     def flush(self, session: str | None = None, scope: Scope | None = None) -> Observation:
@@ -86,8 +90,17 @@ class Listening:
         self._desk.check_write(place)
         with self._lock:
             done = observe.capture(place, self._desk.gate, self._desk.tools, self._desk.actor, session)
-        self._desk.pay(done.receipts)
+        self._settle(done)
         return replace(done, because="asked to" if done.captured else "nothing waits")
+
+    def _settle(self, heard: Observation) -> None:
+        """Vectors that were owed are made; a model, if one may help, is asked about pairs in doubt."""
+        self._desk.pay(heard.receipts)
+        if self._desk.tools.config.llm.level == "off":
+            return
+        doubtful = [one for one in heard.receipts if one.outcome is Outcome.CHALLENGED]
+        for receipt in doubtful[:ASKED_ABOUT]:
+            Conflicts(self._desk).ask(receipt.other, receipt.memory.id)
 
     def close(self) -> None:
         """Read what is left in every scope that was heard here."""
