@@ -30,6 +30,17 @@ def test_a_profile_tells_what_is_known(memory: Engram, clock: FakeClock) -> None
     assert memory.entities.get("Nobody") is None
 
 
+def test_a_name_that_means_only_one_is_understood(memory: Engram) -> None:
+    memory.remember("Anna Smith lives in Rome")
+    memory.remember("We deploy to Kubernetes")
+
+    for name, meant in (("anna", "Anna Smith"), ("k8s", "Kubernetes"), ("Kuberentes", "Kubernetes")):
+        profile = memory.entities.get(name)
+        assert profile is not None, name
+        assert profile.entity.name == meant
+    assert memory.entities.timeline("anna")[0].what == "Anna Smith lives in Rome"
+
+
 def test_entities_are_listed_by_type_and_by_beginning(memory: Engram) -> None:
     memory.remember("Anna went to the zoo with Bob")
     memory.remember("We deploy to Kubernetes")

@@ -96,6 +96,16 @@ def test_every_name_of_somebody_finds_what_is_known(memory: Engram) -> None:
     assert told(memory.facts.query("annie")) == ["anna smith live in rome"]
 
 
+def test_a_short_form_or_a_first_name_finds_what_is_known(memory: Engram) -> None:
+    memory.remember("Anna Smith lives in Rome")
+    memory.remember("The backend depends on postgres")
+
+    assert told(memory.facts.query("anna")) == ["anna smith live in rome"]
+    assert told(memory.facts.query(object="PostgreSQL")) == ["backend depend on postgres"]
+    memory.remember("Anna Jones lives in Oslo")
+    assert memory.facts.query("anna") == []  # which of the two?
+
+
 def test_a_wide_word_finds_the_narrow_ones(memory: Engram) -> None:
     memory.remember("I have a dog named Rex")
     memory.remember("My sister is Eva")

@@ -16,7 +16,7 @@ from typing import Final
 
 from engram.model.entity import Entity, Named
 from engram.text import lexicon
-from engram.text.technologies import known
+from engram.text.technologies import known, vocabulary
 
 _EXACT_TYPES: Final = frozenset({"file", "url", "email", "version"})
 """What has a fixed form is the same only letter by letter."""
@@ -45,6 +45,16 @@ def resolve(named: Named, candidates: Sequence[Entity]) -> Entity | None:
         if found:
             return _only(found)
     return None
+
+
+def also_called(name: str) -> frozenset[str]:
+    """A name in lower case with the forms that mean the same to everybody.
+
+    >>> sorted(also_called("k8s")), sorted(also_called("Anna"))
+    (['k8s', 'kubernetes'], ['anna'])
+    """
+    meant = _meanings(name)
+    return frozenset({name.lower()}).union(*(_forms().get(one, ()) for one in meant))
 
 
 def _only(found: Sequence[Entity]) -> Entity | None:
@@ -181,6 +191,16 @@ def _meanings(name: str) -> frozenset[str]:
     place = _short_forms().get(plain.lower()) or _short_forms().get(_folded(plain))
     found = {tech.name} if tech is not None and not (tech.ambiguous and plain.islower()) else set()
     return frozenset(found | ({place} if place else set()))
+
+
+@cache
+def _forms() -> dict[str, tuple[str, ...]]:
+    """Every form of each meaning, as people write them."""
+    forms: dict[str, dict[str, None]] = {}
+    pairs = [(form, tech.name) for form, tech in vocabulary().items()]
+    for form, meaning in (*pairs, *_short_forms().items()):
+        forms.setdefault(meaning, {meaning.lower(): None})[form] = None
+    return {meaning: tuple(found) for meaning, found in forms.items()}
 
 
 @cache

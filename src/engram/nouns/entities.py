@@ -17,7 +17,7 @@ from engram.model.filters import ANY_STATUS, Filters
 from engram.model.memory import Memory
 from engram.model.relations import EdgeType
 from engram.nouns.desk import PAGE_LIMIT, Desk, whole
-from engram.nouns.facts import holds
+from engram.nouns.facts import holds, known
 from engram.ports import Unit, View
 from engram.text.marks import is_correction
 
@@ -73,8 +73,11 @@ class Entities:
         self._desk = desk
 
     def get(self, name: str) -> Profile | None:
-        """What is known about somebody or something, under any of its names; None when nothing is."""
-        entity = self._desk.tools.store.entities.get(_name(name), self._desk.access)
+        """What is known about somebody or something, under any of its names; None when nothing is.
+
+        A name that nobody has may still mean one: the first name of one person, a known short form.
+        """
+        entity = known(_name(name), self._desk.tools.store.entities, self._desk.access)
         return None if entity is None else self._profile(entity)
 
     def list(self, *, type: str = "", prefix: str = "", limit: int = 50) -> Found:
@@ -125,7 +128,9 @@ class Entities:
     def timeline(self, name: str, limit: int = 50) -> Steps:
         """How the knowledge about an entity grew, oldest first; of a long story the latest steps."""
         most = whole("limit", limit, 1, PAGE_LIMIT)
-        entity = self._known(name)
+        entity = known(_name(name), self._desk.tools.store.entities, self._desk.access)
+        if entity is None:
+            raise UnknownEntity(name)
         view = View(self._desk.access, ANY_STATUS)
         found = self._desk.tools.store.entities.memories(entity, view, most)
         corrections = self._corrections([key for key, _ in found], view)

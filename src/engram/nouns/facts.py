@@ -13,7 +13,9 @@ from typing import Any
 from engram.capture import change, screen
 from engram.errors import EmptyContent, NotFound, UnknownValue, WrongType
 from engram.graph.chains import Limits, Path, walk
+from engram.graph.entities import also_called, resolve
 from engram.model.draft import Draft
+from engram.model.entity import Entity, Named
 from engram.model.facts import Claim, Fact, FactQuery
 from engram.model.filters import ANY_STATUS, Filters
 from engram.model.memory import Memory
@@ -21,7 +23,7 @@ from engram.model.plain import draft, moment, plain
 from engram.model.receipt import Receipt
 from engram.model.scope import Access, Scope
 from engram.nouns.desk import PAGE_LIMIT, Desk, whole
-from engram.ports import Unit, View
+from engram.ports import Entities, Unit, View
 from engram.text.facts import stated
 from engram.text.predicates import asked, canonical, is_functional, worded
 from engram.text.statement import USER
@@ -29,6 +31,8 @@ from engram.text.statement import USER
 MOST_HOPS = 5
 DISPUTES = 50
 CHAINS = 20
+ALIKE = 50
+"""So many entities with a like name are looked at when none has the very name."""
 PART_LIMIT = 200
 """The longest name, predicate or object of a fact."""
 Claims = list[Claim]
@@ -169,8 +173,8 @@ class Facts:
         if not name.strip():
             return frozenset()
         one = _called(_part("name", name))
-        entity = self._desk.tools.store.entities.get(one, access)
-        return frozenset({one}) | ({alias.lower() for alias in entity.aliases} if entity else frozenset())
+        entity = known(one, self._desk.tools.store.entities, access)
+        return also_called(one) | ({alias.lower() for alias in entity.aliases} if entity else frozenset())
 
     def _fetch(self, names: frozenset[str], limit: int) -> Claims:
         view, now = View(self._desk.access, Filters()), self._desk.tools.clock.now()
@@ -206,6 +210,15 @@ class Facts:
 
         self._desk.tools.store.write(work, self._desk.actor)
         return changed
+
+
+def known(name: str, entities: Entities, access: Access) -> Entity | None:
+    """The entity of this name; if there is none, the only one that the name can mean."""
+    found = entities.get(name, access)
+    if found is not None:
+        return found
+    near = [*entities.among(sorted(also_called(name)), access), *entities.like(name, access, ALIKE)]
+    return resolve(Named(name), near)
 
 
 def holds(claim: Claim, now: datetime) -> bool:
