@@ -192,6 +192,7 @@ def test_a_dry_run_says_what_the_real_one_does_and_does_nothing(
     memory: Engram, notes: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(take, "SLICE", 2)
+    monkeypatch.setattr(take, "REHEARSED", 2)
     memory.remember("My editor is vim")
     steps = (
         NOTES,

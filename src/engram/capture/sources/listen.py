@@ -18,7 +18,7 @@ from engram.capture.observe import TURN_LIMIT
 from engram.capture.pipeline import make_ready, write
 from engram.capture.screen import readable, screen
 from engram.capture.sources.shapes import BEGINNING, refused
-from engram.capture.sources.take import MADE, Order, Rehearsed
+from engram.capture.sources.take import MADE, REHEARSED, Order, Rehearsed
 from engram.errors import ContentTooLong, InvalidInput
 from engram.model.draft import Draft
 from engram.model.ingest import Fate, Found, IngestReport, Item, ItemReport
@@ -113,20 +113,21 @@ def _hear(turns: Sequence[Turn], order: Order, ear: Ear) -> Iterator[Observation
 
 def _rehearse(turns: Sequence[Turn], order: Order, gate: Gate, tools: Tools) -> Iterator[Observation]:
     """What hearing these turns would bring: everything is done but for the log, and taken back."""
+    drafts: list[Draft] = []
     for _, group in groupby(turns, key=lambda one: one.session):
         talk = list(group)
         for start in range(0, len(talk), SLICE):
             part = talk[start : start + SLICE]
             reading = extract.read(part, talk[:start][-CONTEXT_TURNS:], gate, tools)
-            yield Observation(
-                captured=tuple(part),
-                receipts=tuple(_tried(reading.drafts, reading.left_out, order, tools)),
-                left_out=tuple(reading.left_out),
-            )
+            drafts += reading.drafts
+            yield Observation(captured=tuple(part), left_out=tuple(reading.left_out))
+    for start in range(0, len(drafts), REHEARSED):
+        yield _tried(drafts[start : start + REHEARSED], order, tools)
 
 
-def _tried(drafts: Sequence[Draft], left_out: list[LeftOut], order: Order, tools: Tools) -> list[Receipt]:
+def _tried(drafts: Sequence[Draft], order: Order, tools: Tools) -> Observation:
     good: list[Draft] = []
+    left_out: list[LeftOut] = []
     for draft in drafts:
         try:
             good.append(screen(draft))
@@ -141,7 +142,7 @@ def _tried(drafts: Sequence[Draft], left_out: list[LeftOut], order: Order, tools
 
     with suppress(Rehearsed):
         write(make_ready(good, tools), tools, order.actor, also)
-    return receipts
+    return Observation(receipts=tuple(receipts), left_out=tuple(left_out))
 
 
 class _Told:

@@ -87,6 +87,7 @@ def _settled(unit: Unit, former: Memory | None, one: Prepared, tools: Tools) -> 
         forms=new.forms,
         entities=new.entities,
         details=new.details,
+        metadata=new.metadata,
         tags=new.tags,
         category=new.category,
         kind=new.kind,

@@ -30,6 +30,8 @@ from engram.ports import Tools, Unit
 
 SLICE = 256
 """Items that are written together: large enough to be quick, small enough that a break loses little."""
+REHEARSED = 2_048
+"""Items that a dry run tries together: the more, the more it knows of what it has taken back."""
 AS_BEFORE = "as it was"
 TWICE = "it stands twice in its source"
 MADE = frozenset({Fate.STORED, Fate.SUPERSEDED, Fate.CHALLENGED})
@@ -102,7 +104,8 @@ class _Run:
         plan = compare(items, self._known())
         self._find_shared(plan)
         reports = self._settled_already(plan)
-        for part in _slices([*((item, None) for item in plan.new), *plan.changed]):
+        size = max(SLICE, REHEARSED) if self.order.dry else SLICE
+        for part in _slices([*((item, None) for item in plan.new), *plan.changed], size):
             works = [_Work(item, former) for item, former in part]
             self._write(works)
             reports |= {work.item.origin: self._told(work) for work in works}
@@ -312,7 +315,7 @@ def _in_order(found: Sequence[Found], reports: dict[str, ItemReport]) -> Iterato
 
 
 def _slices(
-    works: Sequence[tuple[Item, Known | None]],
+    works: Sequence[tuple[Item, Known | None]], size: int
 ) -> Iterator[Sequence[tuple[Item, Known | None]]]:
-    for start in range(0, len(works), SLICE):
-        yield works[start : start + SLICE]
+    for start in range(0, len(works), size):
+        yield works[start : start + size]
