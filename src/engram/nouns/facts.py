@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import fields, replace
 from datetime import datetime
+from functools import cache, partial
 from typing import Any
 
 from engram.capture import change, screen
@@ -123,9 +124,10 @@ class Facts:
         """
         access = self._desk.access
         limits = Limits(hops=whole("hops", hops, 1, MOST_HOPS))
-        paths = walk(
-            _part("start", start), self._fetch, limits, names_of=lambda name: self._names(name, access)
-        )
+        begin = known(_called(_part("start", start)), self._desk.tools.store.entities, access)
+        # Many paths pass one name: each is looked up once.
+        names_of, fetch = cache(partial(self._very_names, access=access)), cache(self._fetch)
+        paths = walk(begin.name if begin else _called(start), fetch, limits, names_of=names_of)
         ends = self._names(goal, access)
         kept = [path for path in paths if not ends or path.names[-1] in ends]
         return kept[: whole("limit", limit, 1, PAGE_LIMIT)]
@@ -174,7 +176,12 @@ class Facts:
             return frozenset()
         one = _called(_part("name", name))
         entity = known(one, self._desk.tools.store.entities, access)
-        return also_called(one) | ({alias.lower() for alias in entity.aliases} if entity else frozenset())
+        return also_called(one) | (self._very_names(entity.name, access) if entity else frozenset())
+
+    def _very_names(self, name: str, access: Access) -> frozenset[str]:
+        """The same without guessing."""
+        entity = self._desk.tools.store.entities.get(name, access)
+        return also_called(name) | ({alias.lower() for alias in entity.aliases} if entity else frozenset())
 
     def _fetch(self, names: frozenset[str], limit: int) -> Claims:
         view, now = View(self._desk.access, Filters()), self._desk.tools.clock.now()
