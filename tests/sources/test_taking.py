@@ -464,6 +464,7 @@ def test_a_text_with_a_title_is_a_document(memory: Engram) -> None:
         (lambda one: one.summary("", session="s"), EmptyContent),
         (lambda one: one.research(["x"], query=""), EmptyContent),
         (lambda one: one.text("x", tags=["t" * 40]), BadTag),
+        (lambda one: one.text("x", format="mem0"), UnknownValue),
         (lambda one: one.flow("x", [{"outcome": "success"}]), EmptyContent),
     ],
 )

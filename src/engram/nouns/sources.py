@@ -19,11 +19,12 @@ from engram.capture.sources.results import Finding
 from engram.capture.sources.shapes import refused
 from engram.capture.sources.take import Order, take
 from engram.capture.sources.tree import walk
-from engram.errors import InvalidInput, WrongType
+from engram.errors import InvalidInput, UnknownValue, WrongType
 from engram.model.ingest import Found, IngestReport, Item, ItemKind
 from engram.model.scope import Scope
 from engram.nouns.desk import Desk
 
+TEXTS = ("markdown", "text")
 Progress = Callable[[int, int], None]
 
 
@@ -68,6 +69,8 @@ class Sources:
         order = self._order(scope, tags, dry=dry)
         if not isinstance(text, str):
             raise WrongType("text", text, "text")
+        if format not in TEXTS:
+            raise UnknownValue("format of a text", format, TEXTS)
         if title:
             return self._source(document(text, format, f"text:{title}", title), order)
         found = document(text, format, "text:", "").found
