@@ -80,6 +80,20 @@ def test_a_changed_paragraph_changes_its_memory_and_keeps_the_history(memory: En
     assert memory.recall("how hot is the oven?").hits[0].memory.content == "The oven heats to 300 degrees."
 
 
+def test_a_memory_that_follows_its_source_keeps_what_it_has_been_through(memory: Engram, notes: Path) -> None:
+    kept = memory.sources.file(notes).items[1].memories[0]
+    memory.feedback(kept, helpful=True)
+    before = memory.get(kept)
+    written(notes, NOTES.replace("The oven heats", "The oven of Paris heats"))
+    memory.sources.file(notes)
+    after = memory.get(kept)
+
+    assert before is not None
+    assert after is not None
+    assert (after.usage, after.created_at, after.layer) == (before.usage, before.created_at, before.layer)
+    assert "Paris" in after.entities
+
+
 def test_a_paragraph_that_was_put_in_moves_the_others(memory: Engram, notes: Path) -> None:
     memory.sources.file(notes)
     written(notes, NOTES.replace("# Bread\n", "# Bread\nSalt comes last of all.\n\n"))

@@ -79,25 +79,29 @@ def _settled(unit: Unit, former: Memory | None, one: Prepared, tools: Tools) -> 
     if same is not None and same.id != former.id:
         archive(unit, former, tools)
         return Settled.of(settle(unit, one, New(), tools))
-    new = one.memory
-    now = replace(
-        former,
-        content=new.content,
-        content_hash=new.content_hash,
-        forms=new.forms,
-        entities=new.entities,
-        details=new.details,
-        metadata=new.metadata,
-        tags=new.tags,
-        category=new.category,
-        kind=new.kind,
-        type=new.type,
-        event_time=new.event_time,
-        tier=max(former.tier, new.tier, key=tuple(type(new.tier)).index),
-        modified_at=new.created_at,
-        version=former.version + 1,
-    )
+    now = _rewritten(former, one.memory)
     unit.change(now, Verb.UPDATED, CHANGED, findable=one.findable)
     if one.vector is not None and now.content != former.content:
         unit.embed(now.id, one.vector)
     return Settled(now.id, Fate.UPDATED, CHANGED)
+
+
+def _rewritten(former: Memory, new: Memory) -> Memory:
+    """What the words tell comes from the new one; what the memory has been through stays its own."""
+    return replace(
+        new,
+        id=former.id,
+        created_at=former.created_at,
+        layer=former.layer,
+        lifecycle=former.lifecycle,
+        verification=former.verification,
+        policy=former.policy,
+        priority=former.priority,
+        importance=former.importance,
+        strength=former.strength,
+        heat=former.heat,
+        usage=former.usage,
+        last_accessed=former.last_accessed,
+        version=former.version + 1,
+        tier=max(former.tier, new.tier, key=tuple(type(new.tier)).index),
+    )
