@@ -78,7 +78,7 @@ def technical(predicate: str) -> Build:
 
     def build(match: Match, told: Told) -> Statement | None:
         who, found = _thing(match["who"]), value(match["value"])
-        if not who or not found or not names_something(found):
+        if not who or not found or not names_something(found) or _is_time(found):
             return None
         return Statement(who, predicate, _untimed(found), functional=told.changed)
 
@@ -88,9 +88,14 @@ def technical(predicate: str) -> Build:
 def serves(match: Match, told: Told) -> Statement | None:
     """Read "the backend uses PostgreSQL": what a thing uses is known by its name."""
     who, found = _thing(match["who"]), value(match["value"])
-    if not who or not found or not _begins_with_name(found):
+    if not who or not found or not _begins_with_name(found) or _is_time(found):
         return None
     return use(who, found, changed=told.changed)
+
+
+def _is_time(found: str) -> bool:
+    """Whether a value is a time and no thing: the train runs on Sundays."""
+    return lexicon.pattern("times").match(found.lower()) is not None
 
 
 _VAGUE: Final = frozenset(

@@ -81,7 +81,7 @@ def _dated(fact: Statement, validity: Validity) -> Statement:
 
 
 _DATE = re.compile(r"(\b[A-Z][a-z]+ \d{1,2}), (\d{4})\b")
-_BORN = re.compile(r"^(\S+(?: [A-Z]\S+)*) was born (?=in|on)")
+_BORN = re.compile(r"^((?:[Mm]y|[Oo]ur) [a-z]+|\S+(?: [A-Z]\S+)*) was born (?=in|on)")
 _IDENTIFIER = re.compile(r"[a-z]+(?:[-_.][a-z0-9]+)+ |[a-z]+\d+ ")
 
 
@@ -106,7 +106,7 @@ def _without_kin(clause: str) -> str:
 
 
 def _is_name(name: str) -> bool:
-    return lexicon.pattern("times").fullmatch(name.lower()) is None
+    return not name.endswith("'s") and lexicon.pattern("times").fullmatch(name.lower()) is None
 
 
 @cache

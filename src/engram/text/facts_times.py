@@ -93,7 +93,7 @@ def taken(clause: str, times: Mapping[str, Validity]) -> tuple[str, Validity | N
 
 def settled(clause: str, validity: Validity) -> tuple[str, Validity | None]:
     """The clause in the present tense, if its time allows to say when it was so; else as it was."""
-    past = _PAST.match(clause)
+    past = None if _PERFECT.match(clause) else _PAST.match(clause)
     if past is None:
         return _present(clause, validity)
     if validity.last is None or validity.last > validity.now:
@@ -120,7 +120,7 @@ def _present(clause: str, validity: Validity) -> tuple[str, Validity | None]:
 
 _PRESENT: Final = {
     "lived": "live", "resided": "reside", "worked": "work", "used": "use", "drove": "drive", "owned": "own",
-    "driven": "drive", "played": "play", "known": "know", "was": "is", "were": "is",
+    "driven": "drive", "been": "is", "played": "play", "known": "know", "was": "is", "were": "is",
 }  # fmt: skip
 _NAMES = r"(?P<who>I|[Ww]e|(?:[Mm]y|[Oo]ur|[Tt]he) [\w-]+|[A-Z][\w'-]*(?: [A-Z][\w'-]*){0,2})"
 _PAST = re.compile(
@@ -129,6 +129,6 @@ _PAST = re.compile(
 )
 _PERFECT = re.compile(
     rf"^{_NAMES}(?:'ve|'s| have| has)(?: been)? (?P<verb>lived|resided|worked|used|driven|owned|played|known"
-    r"|living|working|using|based|married)\b"
+    r"|living|working|using|based|married|been(?= the| an?))\b"
 )
 _MOVED = re.compile(r"\b(?:moved|switched|migrated|changed|replaced|bought|adopted|founded)\b")

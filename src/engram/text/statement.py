@@ -107,8 +107,10 @@ def describes(text: str) -> bool:
 
 
 def names_something(text: str) -> bool:
-    """Whether a value looks like a name, a number or a technology rather than a description."""
-    return any(char.isupper() or char.isdigit() for char in text) or known(text) is not None
+    """Whether a value looks like a name, a number, an address or a technology rather than a description."""
+    if any(char.isupper() or char.isdigit() for char in text) or "://" in text or "@" in text:
+        return True
+    return known(text) is not None
 
 
 def use(subject: str, tool: str, *, changed: bool, replaces: str | None = None) -> Statement:
