@@ -19,7 +19,7 @@ from engram.model.facts import Fact
 from engram.model.observation import LeftOut
 from engram.model.plain import plain
 from engram.model.turn import Part, Turn
-from engram.ports import Tools
+from engram.ports import Alone, Tools
 from engram.text.propositions import IMPLIED, Left, Proposition, Said, examine
 from engram.text.questions import is_question
 from engram.text.sentences import sentences
@@ -76,7 +76,7 @@ def read(turns: Sequence[Turn], before: Sequence[Turn], gate: Gate, tools: Tools
 def _ask_model(turns: Sequence[Turn], before: Sequence[Turn], tools: Tools) -> tuple[Extracted, ...] | None:
     """At level `auto` only what has a real signal is worth a call."""
     spoken = [turn for turn in turns if turn.part in SPOKEN]
-    if not spoken or tools.config.llm.level == "off":
+    if not spoken or tools.config.llm.level == "off" or isinstance(tools.advisor, Alone):
         return None
     if tools.config.llm.level == "auto" and _level(spoken) < Level.MEDIUM:
         return None
