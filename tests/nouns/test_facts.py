@@ -89,6 +89,15 @@ def test_a_fact_with_dates_holds_between_them(memory: Engram, clock: FakeClock) 
     assert told(memory.facts.query("Anna", history=True)) == ["anna work at siemens"]
 
 
+def test_what_is_told_of_the_past_takes_nothings_place(memory: Engram, clock: FakeClock) -> None:
+    memory.facts.add("Anna", "works at", "Siemens")
+    receipt = memory.facts.add("Anna", "works at", "Acme", valid_to=clock.now() - timedelta(days=400))
+
+    assert receipt.outcome == Outcome.STORED
+    assert told(memory.facts.query("Anna")) == ["anna work at siemens"]
+    assert memory.facts.conflicts() == []
+
+
 def test_every_name_of_somebody_finds_what_is_known(memory: Engram) -> None:
     memory.remember("Anna Smith lives in Rome")
     memory.entities.alias("Anna Smith", "Annie")

@@ -68,13 +68,17 @@ class Facts:
         """
         who, what, whom = (_part(*pair) for pair in _parts(subject, predicate, object))
         screen.share("confidence", confidence)
+        since = None if valid_from is None else moment("valid_from", valid_from)
+        until = None if valid_to is None else moment("valid_to", valid_to)
+        over = until is not None and until <= self._desk.tools.clock.now()
+        one = is_functional(what) if functional is None else bool(functional)
         fact = {
             "subject": who,
             "predicate": canonical(what),
             "object": whom,
-            "functional": is_functional(what) if functional is None else bool(functional),
-            "valid_from": None if valid_from is None else moment("valid_from", valid_from),
-            "valid_to": None if valid_to is None else moment("valid_to", valid_to),
+            "functional": one and not over,  # what is over takes nothing's place
+            "valid_from": since,
+            "valid_to": until,
         } | ({} if confidence is None else {"confidence": confidence})
         return self._desk.write([self._draft(worded(who, what, whom), fact, scope, because, given)])[0]
 
