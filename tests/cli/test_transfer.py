@@ -30,7 +30,7 @@ def test_each_line_becomes_a_memory(shell: Shell, tmp_path: Path) -> None:
     report = shell.json("import", str(file))
 
     assert report == {
-        "dry_run": False, "stored": 2, "reinforced": 1, "merged": 0, "superseded": 0,
+        "dry_run": False, "stored": 2, "reinforced": 1, "merged": 0, "superseded": 0, "challenged": 0,
         "related": 0, "skipped": 1, "refused": [],
     }  # fmt: skip
     bread = next(one for one in shell.json("list")["memories"] if one["tags"])

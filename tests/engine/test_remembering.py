@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engram import Engram, Outcome, Scope, Status
+from engram import Engram, Outcome, Receipt, Scope, Status
 from engram.model.axes import Layer, Policy, Priority, Tier
 from engram.testing import FakeClock
 from tests.engine.conftest import contents
@@ -200,3 +200,12 @@ def test_corrections_supersede_in_many_words(memory: Engram, before: str, after:
 
     assert receipt.outcome is Outcome.SUPERSEDED
     assert receipt.other == old.id
+
+
+def test_drafts_of_one_call_replace_one_another_in_turn(memory: Engram) -> None:
+    said = [f"User's friend Hugo lives in house number {number}." for number in (6, 22, 36)]
+
+    outcomes = [receipt.outcome for receipt in memory.remember_many(said) if isinstance(receipt, Receipt)]
+
+    assert outcomes == [Outcome.STORED, Outcome.SUPERSEDED, Outcome.SUPERSEDED]
+    assert [one.content for one in memory.list()] == [said[-1]]

@@ -20,7 +20,7 @@ from engram.lifecycle.sameness import Limits, Neighbour, New, Statement, Verdict
 from engram.model.axes import Status
 from engram.model.draft import Draft
 from engram.model.memory import Memory
-from engram.model.receipt import Receipt
+from engram.model.receipt import Outcome, Receipt
 from engram.model.scope import Access, Role, Scope
 from engram.ports import Embedded, Tools, Unit
 from engram.text.key import key_text
@@ -183,12 +183,16 @@ class _Batch:
         self.tools = tools
         self.among = among
         self.written: list[Memory] = []
+        self.latest: dict[str, Memory | None] = {}
         self.stated: dict[tuple[Scope, str, str], Memory] = {}
 
     def write(self, unit: Unit, item: Prepared, candidates: Sequence[tuple[Memory, float | None]]) -> Receipt:
         """Decide about one draft and carry the decision out."""
         receipt = settle(unit, item, self._verdict(item, candidates), self.tools)
         self.written.append(receipt.memory)
+        self.latest[receipt.memory.id] = receipt.memory
+        if receipt.outcome in {Outcome.SUPERSEDED, Outcome.CHALLENGED}:
+            self.latest[receipt.other] = None  # what gave way earlier in this call is no neighbour any more
         if not item.memory.speaker:
             for fact in item.findable.facts:
                 self.stated[item.memory.scope, fact.subject, fact.predicate] = receipt.memory
@@ -199,7 +203,9 @@ class _Batch:
             return New("a turn of a conversation is kept as it was said")
         found: dict[str, tuple[Memory, float | None]] = {}
         for memory, cosine in (*candidates, *self._said_before(), *self._stated_before(item)):
-            found.setdefault(memory.id, (memory, cosine))
+            now = self.latest.get(memory.id, memory)
+            if now is not None:
+                found.setdefault(now.id, (now, cosine))
         neighbours = [
             Neighbour(memory, Statement.of(memory), cosine)
             for memory, cosine in found.values()

@@ -48,7 +48,7 @@ def draft_from(record: Mapping[str, Any]) -> Draft:
     """
     if not isinstance(record, Mapping):
         raise WrongType("record", record, "an object")
-    if "content" not in record:
+    if record.get("content") is None:
         raise EmptyContent
     known: dict[str, Any] = {f.name: record[f.name] for f in fields(Draft) if record.get(f.name) is not None}
     if "event_time" not in known and record.get("created_at") is not None:
@@ -102,7 +102,10 @@ def moment(field: str, value: Any) -> datetime:
             raise WrongType(field, value, "a time in ISO 8601") from error
     if not isinstance(value, datetime):
         raise WrongType(field, value, "a time")
-    return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+    try:
+        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+    except OverflowError as error:
+        raise WrongType(field, value, "a time between the years 1 and 9999") from error
 
 
 _AXES: Mapping[str, type[Enum]] = {
