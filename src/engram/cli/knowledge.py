@@ -294,6 +294,20 @@ def list_conflicts(run: Run, limit: int) -> None:
         say(run, text(("nothing contradicts anything", "bold")))
 
 
+@conflicts.command("review")
+@click.option("--limit", type=click.IntRange(1, 1_000), default=20, help="How many at most.")
+@pass_run
+def review(run: Run, limit: int) -> None:
+    """Ask the configured model about open conflicts; what it cannot decide stays open."""
+    with run.open() as memory:
+        settled = memory.conflicts.review(limit)
+        left = len(memory.conflicts.list())
+    if run.json:
+        say_json({"settled": settled, "open": left})
+    else:
+        say(run, text((f"{len(settled)} settled, {left} open", "bold")))
+
+
 @conflicts.command("resolve")
 @click.argument("id_a", metavar="A")
 @click.argument("id_b", metavar="B")
