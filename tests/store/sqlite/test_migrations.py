@@ -125,9 +125,17 @@ def old_file(db: apsw.Connection, clock: FakeClock) -> list[Memory]:
     names = (("Ada King-Lovelace", "Straße"), ("ADA King-Lovelace",), ("Oslo",))
     memories = [make("ada", scope=place, entities=name) for place, name in zip(places, names, strict=True)]
     for number, memory in enumerate(memories, 1):
-        db.execute(rows.ADD, records.to_row(memory, number))
+        _add_old(db, memory, number)
     texts.put(db, texts.line(1, found_by("ada"), (1, 1)))
     return memories
+
+
+def _add_old(db: apsw.Connection, memory: Memory, scope: int) -> None:
+    """Write a record with the columns there were then."""
+    known_now = dict(zip(re.findall(r":(\w+)", rows.ADD), records.to_row(memory, scope), strict=True))
+    columns = [str(line[1]) for line in db.execute("PRAGMA table_info(memories)") if line[1] in known_now]
+    marks = ", ".join(f":{column}" for column in columns)
+    db.execute(f"INSERT INTO memories ({', '.join(columns)}) VALUES ({marks})", known_now)
 
 
 def test_a_file_of_the_first_schema_keeps_everything(
