@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 import engram
 from scripts import reference
 
 ROOT = Path(__file__).parents[1]
+GUIDES = [path for path in (ROOT / "docs").glob("*.md") if path.name != "library.md"]
+"""Pages whose examples run one after the other; the library's page shows fragments."""
 
 
 def test_the_reference_says_what_the_code_says() -> None:
@@ -34,3 +39,20 @@ def test_links_between_documents_lead_somewhere() -> None:
     ]
 
     assert broken == []
+
+
+@pytest.mark.parametrize("guide", GUIDES, ids=lambda path: path.stem)
+def test_every_example_of_a_guide_runs(guide: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ENGRAM_FILE", str(tmp_path / "own.db"))
+    (tmp_path / "notes.md").write_text("# House\n\nThe boiler was serviced in May 2025.\n", encoding="utf-8")
+    (tmp_path / "src").mkdir()
+    blocks = re.findall(r"```python\n(.*?)```", guide.read_text(encoding="utf-8"), flags=re.DOTALL)
+    here: dict[str, Any] = {}
+    try:
+        for block in blocks:
+            exec(compile(block, guide.name, "exec"), here)
+    finally:
+        memory = here.get("memory")
+        if isinstance(memory, engram.Engram):
+            memory.close()
