@@ -1,4 +1,4 @@
-"""How good produced statements are: a message with what is expected comes in, what was found and what is false out.
+"""How good statements are: a message and what is expected of it come in, what was missed and is false out.
 
 A produced text tells an expected statement when both mean the same by their words: the stemmed content words
 (character pairs in Chinese) agree by F1 of at least 0.6, every name and number of the expected one is there,

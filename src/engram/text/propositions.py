@@ -20,7 +20,7 @@ from engram.text import lexicon
 from engram.text.clauses import clauses
 from engram.text.dates import dates, resolved
 from engram.text.facts import facts
-from engram.text.junk import cleaned, is_filler, junk_of
+from engram.text.junk import cleaned, junk_of
 from engram.text.kinds import category_of
 from engram.text.marks import is_correction
 from engram.text.names import entities
@@ -30,6 +30,8 @@ from engram.text.scripts import is_wide
 from engram.text.sentences import sentences
 from engram.text.signals import Level, Signal, level_of, signals
 from engram.text.substance import has_substance
+from engram.text.unsaid import completed
+from engram.text.unwanted import asks_to_confirm, ends, heads, trimmed, why_unwanted
 from engram.text.verbatim import verbatim
 from engram.text.when.words import When
 
@@ -101,15 +103,18 @@ def examine(message: str, said: Said, least: Level = Level.LOW) -> list[Proposit
     if junk is not None:
         return [Left(message[:200], str(junk))]
     found: list[Proposition | Left] = []
+    headed = False
     for sentence in sentences(cleaned(message[:LONGEST])):
-        for one in _read(sentence, said, least):
+        headed = heads(sentence) or (headed and not ends(sentence))
+        for one in _read(sentence, said, Level.NONE if headed else least):
             said = _spoken_of(one, said)
             _add(one, found)
     return found
 
 
 def _read(sentence: str, said: Said, least: Level) -> Iterator[Proposition | Left]:
-    bare, asked = without_lead_in(stated(sentence))
+    bare, asked = without_lead_in("" if asks_to_confirm(sentence) else stated(sentence))
+    bare = trimmed(bare)
     why = _unwanted(bare, asked=asked)
     if why:
         yield Left(sentence, why)
@@ -122,13 +127,13 @@ def _read(sentence: str, said: Said, least: Level) -> Iterator[Proposition | Lef
         elif level is Level.LOW and not has_substance(part, frozenset({said.speaker, said.listener})):
             yield Left(part, "tells nothing of its own")
         else:
-            one = _proposition(part, found, level, said, asked=asked)
+            one = _proposition(part, found, max(level, Level.LOW), said, asked=asked)
             yield replace(one, corrects=is_correction(sentence))
 
 
 def _proposition(part: str, found: list[Signal], level: Level, said: Said, *, asked: bool) -> Proposition:
     named = _with_person(part, said)
-    dated = resolved(named, said.at)
+    dated = completed(resolved(named, said.at), said.at)
     text = third_person(dated, said.speaker, said.listener)
     return Proposition(
         text=text[:1].upper() + text[1:],
@@ -180,26 +185,7 @@ _VOCATIVE = re.compile(r"^[A-Z][a-z]+[,!] (?=[A-Z\"“])")
 def _unwanted(bare: str, *, asked: bool) -> str:
     if not bare:
         return "a question"
-    if asked:
-        return ""
-    if is_filler(bare):
-        return "small talk"
-    if _ERROR_LINE.match(bare):
-        return "an error message"
-    if _too_short(bare):
-        return "a fragment"
-    return ""
-
-
-_ERROR_LINE = re.compile(r"[\w.]*(?:Error|Exception|Warning|Interrupt)\b(?:\[\w+\])?:")
-_LEAST_WORDS: Final = 3
-_LEAST_CHARACTERS: Final = 4
-
-
-def _too_short(bare: str) -> bool:
-    if is_wide(bare):
-        return sum(char.isalnum() for char in bare) < _LEAST_CHARACTERS
-    return len(bare.split()) < _LEAST_WORDS and not facts(bare)
+    return "" if asked else why_unwanted(bare)
 
 
 def _parts(bare: str) -> list[str]:

@@ -31,6 +31,8 @@ def has_substance(sentence: str, people: frozenset[str] = frozenset()) -> bool:
     if _ABOUT_LISTENER.search(sentence) and not _MINE.search(sentence):
         return False
     telling = _telling(sentence)
+    if _RULE.search(sentence) and len(telling) > TELLING:
+        return True
     if _SELF.search(sentence) or _UNSAID_I.match(sentence):
         return len(telling) >= TELLING
     return bool(telling) and lexicon.found("past", sentence.lower())
@@ -61,6 +63,10 @@ _UNSAID_I = re.compile(
     re.IGNORECASE,
 )
 _SELF = re.compile(r"\b(?:I|[Mm]y|[Mm]e|[Mm]ine|[Ww]e|[Oo]ur)\b")
+# What holds for a thing, or was found out about it, without anybody in the sentence.
+_RULE = re.compile(
+    r"\b(?:must|(?:is|are) (?:not )?(?:required|allowed|forbidden)|turned out|caused by|root cause)\b"
+)
 _DIGIT = re.compile(r"\d")
 _WORD = re.compile(r"[a-z]+(?:'[a-z]+)?")
 _ABOUT_LISTENER = re.compile(r"\b(?:you|your|yours|you're|you've|you'll|yourself)\b", re.IGNORECASE)
