@@ -5,10 +5,46 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from enum import StrEnum
 
+from engram.model.axes import Kind
 from engram.model.filters import Filters
 from engram.model.memory import Memory
 from engram.model.scope import Access
+
+
+class Intent(StrEnum):
+    """What a question is after."""
+
+    LOOKUP = "lookup"
+    """One thing: a name, a number, a place."""
+    EXPLORATORY = "exploratory"
+    """All there is about something."""
+    COMPARATIVE = "comparative"
+    TEMPORAL = "temporal"
+    """When something was, or what was at a time."""
+    PROCEDURAL = "procedural"
+    """How something is done."""
+    CAUSAL = "causal"
+    """Why something is so."""
+    ENTITY = "entity"
+    """Somebody or something that is known by name."""
+
+
+CHANNELS = ("text", "vector", "graph", "time")
+"""The channels that have a weight."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What a caller wants otherwise than the plan would have it; None and empty: as planned."""
+
+    intent: Intent | None = None
+    weights: Mapping[str, float] = field(default_factory=dict)
+    """Weights of channels, as the plan shows them."""
+    hops: int | None = None
+    prefer: frozenset[Kind] | None = None
+    freshness: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +65,9 @@ class Question:
     """Look without leaving a trace: nothing counts as used."""
     session: str = ""
     explain: bool = False
+    expand: bool | None = None
+    """Whether a model may word it in other ways: always, never, or (None) when the first try is weak."""
+    wish: Wish = Wish()
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +109,42 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
+class Span:
+    """A stretch of time that a question asks about, from `first` to before `last`; None where it is open."""
+
+    words: str
+    first: datetime | None
+    last: datetime | None
+    hard: bool = True
+    """Whether the words are exact: "in May 2023" is, "around Easter" is not."""
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """How a question is going to be answered; `explain` prints it, a caller may override it."""
 
     terms: tuple[str, ...] = ()
     weights: Mapping[str, float] = field(default_factory=dict)
     """Weight of each channel."""
+    intent: Intent | None = None
+    """None: no clear one."""
+    confidence: float = 0.0
+    """How sure the intent is, 0 to 1."""
+    language: str = ""
+    spans: tuple[Span, ...] = ()
+    """The times it asks about."""
+    entities: tuple[str, ...] = ()
+    """Known names that it names, as they are shown."""
+    aliases: tuple[str, ...] = ()
+    """Terms of their other names, which are searched too and count less."""
+    hops: int = 2
+    """How far the graph is walked."""
+    prefer: tuple[Kind, ...] = ()
+    """Kinds that count a little more."""
+    freshness: float = 0.0
+    """How much more what happened lately counts: 0.5 is half as much again for something of today."""
+    phrases: tuple[str, ...] = ()
+    """Other wordings of the question that were searched too."""
     space: str = ""
     """The embedding space searched; empty when only words are."""
     speakers: tuple[str, ...] = ()
