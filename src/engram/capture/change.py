@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from engram.capture import screen
-from engram.capture.enrich import findable, shorter
+from engram.capture.enrich import findable, said_at, shorter, spoken_of
 from engram.errors import EmbedderError, NotFound, UnknownValue
 from engram.lifecycle.status import check_transition
 from engram.model.axes import Kind, Lifecycle, Policy, Priority, Status, Tier, Type, Verification
@@ -42,7 +42,7 @@ def update(memory_id: str, changes: Mapping[str, Any], tools: Tools, actor: str,
         if new == old:
             return old
         new = replace(new, version=old.version + 1, modified_at=tools.clock.now())
-        unit.change(new, Verb.UPDATED, because or "edited", findable=findable(new))
+        unit.change(new, Verb.UPDATED, because or "edited", findable=findable(new, names.entities(new.content)))
         if vector is not None and new.content != old.content:
             unit.embed(new.id, vector)
         return new
@@ -142,11 +142,13 @@ def _clean(field: str, value: Any) -> Any:
 def _with(old: Memory, clean: Mapping[str, Any], tools: Tools) -> Memory:
     new = replace(old, **clean)
     if new.content != old.content:
+        found = names.entities(new.content)
         new = replace(
             new,
             content_hash=words.content_hash(new.content),
             forms=shorter(new.content, tools),
-            entities=tuple(dict.fromkeys(entity.name for entity in names.entities(new.content))),
+            entities=tuple(dict.fromkeys(entity.name for entity in found)),
+            metadata=spoken_of(new.content, said_at(old), found),
         )
     return replace(new, tier=at_least(new.tier, tier_of(new.content)))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import Any
 
 from engram.lifecycle.affect import affect
 from engram.lifecycle.defaults import confidence_of, standing_of
@@ -15,8 +16,10 @@ from engram.model.entity import Named
 from engram.model.memory import Forms, Memory, trust_of
 from engram.ports import Embedded, Findable, Tools
 from engram.security.sensitive import at_least, tier_of
-from engram.text import facts, forms, kinds, names, words
+from engram.text import facts, forms, kinds, metadata, names, words
 from engram.text.dates import dates
+from engram.text.facets import NEUTRAL
+from engram.text.names import Entity
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +63,7 @@ def prepare(draft: Draft, tools: Tools) -> Prepared:
         tags=draft.tags,
         entities=tuple(dict.fromkeys(entity.name for entity in found)),
         details=draft.details,
+        metadata=spoken_of(draft.content, draft.event_time or now, found),
         layer=draft.layer or (Layer.WORKING if asked_for else Layer.BUFFER),
         verification=Verification.UNVERIFIED,
         policy=draft.policy or (Policy.PROTECTED if asked_for else standing.policy),
@@ -78,11 +82,14 @@ def prepare(draft: Draft, tools: Tools) -> Prepared:
         forms=shorter(draft.content, tools),
     )
     statement = Statement.of(memory)
-    return Prepared(memory, findable(memory), statement, weighed=draft.importance is not None)
+    return Prepared(memory, findable(memory, found), statement, weighed=draft.importance is not None)
 
 
-def findable(memory: Memory) -> Findable:
-    """The words, facts and names a memory is found by; an answer also by the question it answers."""
+def findable(memory: Memory, found: Sequence[Entity]) -> Findable:
+    """The words, facts and names a memory is found by; an answer also by the question it answers.
+
+    `found` are the names in its content.
+    """
     cues = names.cue_words(memory.content, speaker=memory.speaker or None, when=memory.event_time)
     context = str(memory.details.get("context", ""))
     more = (*cues, *memory.tags, context) if context else (*cues, *memory.tags)
@@ -90,8 +97,24 @@ def findable(memory: Memory) -> Findable:
         terms=tuple(words.terms(memory.content)),
         cues=tuple(dict.fromkeys(term for cue in more for term in words.terms(cue))),
         facts=facts.stated(memory.content, memory.details, memory.speaker, memory.happened_at),
-        names=tuple(Named(entity.name, entity.type) for entity in names.entities(memory.content)),
+        names=tuple(Named(entity.name, entity.type) for entity in found),
     )
+
+
+def spoken_of(content: str, when: datetime, found: Sequence[Entity]) -> dict[str, Any]:
+    """What the words tell, to be filtered by; "tomorrow" is read as said at `when`."""
+    told = metadata.plain(metadata.metadata(content, now=when, names=found))
+    if told.get("sentiment") == NEUTRAL:
+        del told["sentiment"]
+    return told
+
+
+def said_at(memory: Memory) -> datetime:
+    """What "yesterday" in a memory counts from: the time it came with, or else when it was stored."""
+    told = memory.event_time
+    if told is None or told == _happened(memory.content, memory.kind, memory.created_at):
+        return memory.created_at
+    return told
 
 
 def _happened(content: str, kind: str, now: datetime) -> datetime | None:

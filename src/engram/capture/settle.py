@@ -82,6 +82,7 @@ def _merge(unit: Unit, old: Memory, item: Prepared, because: str) -> Receipt:
         content=new.content,
         content_hash=new.content_hash,
         forms=new.forms,
+        metadata=new.metadata,
         entities=tuple(dict.fromkeys((*old.entities, *new.entities))),
         tags=tuple(dict.fromkeys((*old.tags, *new.tags)))[:TAG_LIMIT],
         importance=max(old.importance, new.importance),

@@ -80,6 +80,8 @@ class Memory:
     entities: tuple[str, ...] = ()
     """Names found in the content, as they are filtered on."""
     details: Mapping[str, Any] = field(default_factory=dict)
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    """What its words speak of: people, technologies, days, topics …; worked out from the content."""
 
     layer: Layer = Layer.BUFFER
     lifecycle: Lifecycle = Lifecycle.CANDIDATE

@@ -90,7 +90,7 @@ LIMIT :limit
 """
 
 END = (1 << 63) - 1
-WORDS = ("content", "content_hash", "forms", "tags", "entities", "details", "speaker")
+WORDS = ("content", "content_hash", "forms", "tags", "entities", "details", "metadata", "speaker")
 """Fields that tell what a memory says."""
 DIGEST_LENGTH = 16
 NAMES = tuple(f.name for f in fields(Memory))

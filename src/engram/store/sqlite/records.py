@@ -18,7 +18,7 @@ COLUMNS = """
   m.id, m.content, m.content_hash, m.created_at, m.modified_at,
   n.name, s.project, s.squad, s.agent, s.channel, s.user,
   m.session, m.speaker,
-  m.kind, m.category, m.type, m.tags, m.entities, m.details,
+  m.kind, m.category, m.type, m.tags, m.entities, m.details, m.metadata,
   m.layer, m.lifecycle, m.status, m.verification, m.policy, m.priority, m.pinned,
   m.importance, m.confidence, m.strength, m.surprise, m.heat,
   m.valence, m.intensity, m.arousal,
@@ -63,7 +63,7 @@ def from_row(line: tuple[Any, ...]) -> tuple[int, Memory]:
         key, id_, content, content_hash, created_at, modified_at,
         namespace, project, squad, agent, channel, user,
         session, speaker,
-        kind, category, type_, tags, entities, details,
+        kind, category, type_, tags, entities, details, metadata,
         layer, lifecycle, status, verification, policy, priority, pinned,
         importance, confidence, strength, surprise, heat,
         valence, intensity, arousal,
@@ -79,6 +79,7 @@ def from_row(line: tuple[Any, ...]) -> tuple[int, Memory]:
         id_, content, content_hash, _moment(created_at), _moment(modified_at),
         Scope(namespace, project, squad, agent, channel, user), session, speaker,
         _KINDS[kind], category, _TYPES[type_], _names(tags), _names(entities), _object(details),
+        _object(metadata),
         _LAYERS[layer], _LIFECYCLES[lifecycle], _STATUSES[status], _VERIFICATIONS[verification],
         _POLICIES[policy], _PRIORITIES[priority], pinned == 1,
         importance, confidence, strength, surprise, heat,
@@ -138,6 +139,7 @@ def to_row(memory: Memory, scope: int) -> tuple[Any, ...]:
         names_to_json(memory.tags),
         names_to_json(memory.entities),
         to_json(dict(memory.details)),
+        to_json(dict(memory.metadata)),
         forms.summary,
         forms.key_fact,
         forms.label,
@@ -182,5 +184,5 @@ def _names(text: str) -> tuple[str, ...]:
     return () if text == "[]" else tuple(json.loads(text))
 
 
-def _object(text: str) -> Mapping[str, Any]:
-    return {} if text == "{}" else json.loads(text)
+def _object(text: str | None) -> Mapping[str, Any]:
+    return {} if text is None or text == "{}" else json.loads(text)

@@ -18,7 +18,7 @@ INSERT INTO memories (
   accessed, repeated, confirmed, sessions, helpful, unhelpful,
   created_at, modified_at, last_accessed, event_time, valid_from, valid_to, verified_at, expires_at,
   source, trust, version, tier,
-  content, tags, entities, details,
+  content, tags, entities, details, metadata,
   summary, key_fact, label, content_tokens, summary_tokens, key_fact_tokens, label_tokens
 )
 VALUES (
@@ -30,7 +30,7 @@ VALUES (
   :accessed, :repeated, :confirmed, :sessions, :helpful, :unhelpful,
   :created_at, :modified_at, :last_accessed, :event_time, :valid_from, :valid_to, :verified_at, :expires_at,
   :source, :trust, :version, :tier,
-  :content, :tags, :entities, :details,
+  :content, :tags, :entities, :details, :metadata,
   :summary, :key_fact, :label, :content_tokens, :summary_tokens, :key_fact_tokens, :label_tokens
 )
 """
@@ -52,6 +52,7 @@ SET
   verified_at = :verified_at, expires_at = :expires_at,
   source = :source, trust = :trust, version = :version, tier = :tier,
   content = :content, tags = :tags, entities = :entities, details = :details,
+  metadata = :metadata,
   summary = :summary, key_fact = :key_fact, label = :label,
   content_tokens = :content_tokens, summary_tokens = :summary_tokens,
   key_fact_tokens = :key_fact_tokens, label_tokens = :label_tokens

@@ -83,7 +83,8 @@ CREATE TABLE memories (
   summary TEXT NOT NULL, -- the content in fewer words, or empty
   key_fact TEXT NOT NULL, -- its one fact, or empty
   label TEXT NOT NULL, -- a few words, or empty
-  salt BLOB NOT NULL DEFAULT (randomblob(16)) -- goes into the digests of its texts in the ledger; erasing it makes them dumb
+  salt BLOB NOT NULL DEFAULT (randomblob(16)), -- goes into the digests of its texts in the ledger; erasing it makes them dumb
+  metadata TEXT -- JSON object: what its words speak of; NULL: not worked out yet
 );
 CREATE INDEX memories_by_hash ON memories (content_hash, scope);
 CREATE INDEX memories_by_session ON memories (session, scope) WHERE session <> '';
@@ -117,6 +118,15 @@ CREATE TABLE mentions (
   PRIMARY KEY (row, name)
 ) WITHOUT ROWID;
 CREATE INDEX mentions_by_name ON mentions (name, row);
+
+-- What memories speak of, to be filtered on: people, days, topics and so on, as `memories.metadata` has them.
+CREATE TABLE facets (
+  facet TEXT NOT NULL, -- people, technologies, paths, urls, dates, languages, code_languages, topics, sentiment
+  value TEXT NOT NULL, -- one of them, without case; of a path or an address also its ends
+  row INTEGER NOT NULL REFERENCES memories (row), -- the memory
+  PRIMARY KEY (facet, value, row)
+) WITHOUT ROWID;
+CREATE INDEX facets_by_memory ON facets (row);
 
 -- What a memory says about something, as subject, predicate and object.
 CREATE TABLE facts (

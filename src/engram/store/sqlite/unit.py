@@ -16,7 +16,18 @@ from engram.model.scope import Scope
 from engram.model.turn import Turn, Waiting
 from engram.model.vectors import Space
 from engram.ports import Embedded, Findable
-from engram.store.sqlite import facts, ledger, naming, opinions, relations, rows, scopes, texts, vectors
+from engram.store.sqlite import (
+    facets,
+    facts,
+    ledger,
+    naming,
+    opinions,
+    relations,
+    rows,
+    scopes,
+    texts,
+    vectors,
+)
 from engram.store.sqlite import origins as sources
 from engram.store.sqlite import turns as raw
 from engram.store.sqlite.ledger import Difference, Happening
@@ -70,6 +81,7 @@ class SqliteUnit:
         if len(self._unindexed) >= INDEXED_AT_ONCE:
             self.finish()
         facts.add(self._db, row, findable.facts)
+        facets.add(self._db, row, memory)
         names = naming.named(findable.names, memory.entities)
         self._naming.add(row, place[1], names, to_micros(memory.happened_at))
         if vector is not None:
@@ -85,6 +97,7 @@ class SqliteUnit:
         change = ledger.difference(row, old, new)
         self._last.clear()
         rows.replace(self._db, row, old, new, place[0])
+        facets.change(self._db, row, old, new)
         if findable is not None or new.entities != old.entities or new.scope.namespace != old.scope.namespace:
             names = naming.named(findable.names if findable else (), new.entities)
             places = (self._place(old.scope)[1], place[1])
@@ -181,7 +194,7 @@ class SqliteUnit:
         row, memory = self._find(memory_id)
         self.finish()
         names = naming.mentioned(self._db, row)
-        for noun in (texts, vectors, facts, naming, relations, ledger, opinions, raw, sources):
+        for noun in (texts, vectors, facts, facets, naming, relations, ledger, opinions, raw, sources):
             noun.drop(self._db, row)
         rows.remove(self._db, row)
         self._naming.sweep(self._place(memory.scope)[1], names)

@@ -14,7 +14,7 @@ from engram.model.memory import Memory
 Change = tuple[Mapping[str, Any], Mapping[str, Any]]
 NO_CHANGE: Change = ({}, {})
 
-WORDS = frozenset({"content", "content_hash", "forms", "tags", "entities", "details", "speaker"})
+WORDS = frozenset({"content", "content_hash", "forms", "tags", "entities", "details", "metadata", "speaker"})
 """Fields that tell what a memory says; the ledger holds them only of memories that are no secret."""
 SEALED = "(sealed)"
 

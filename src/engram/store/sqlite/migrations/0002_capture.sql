@@ -1,4 +1,4 @@
--- Capture: the raw log, where imports came from, what models cost, how long facts held, who is spoken of.
+-- Capture: the raw log, where imports came from, what models cost, how long facts held, who and what is spoken of.
 -- What each column means stands in ../schema.sql.
 
 CREATE TABLE turns (
@@ -44,6 +44,15 @@ CREATE TABLE llm_usage (
   outcome TEXT NOT NULL
 );
 CREATE INDEX llm_usage_by_time ON llm_usage (at, prompt_tokens, answer_tokens);
+
+ALTER TABLE memories ADD COLUMN metadata TEXT;
+CREATE TABLE facets (
+  facet TEXT NOT NULL,
+  value TEXT NOT NULL,
+  row INTEGER NOT NULL REFERENCES memories (row),
+  PRIMARY KEY (facet, value, row)
+) WITHOUT ROWID;
+CREATE INDEX facets_by_memory ON facets (row);
 
 ALTER TABLE facts ADD COLUMN confidence REAL;
 ALTER TABLE facts ADD COLUMN valid_from INTEGER;
