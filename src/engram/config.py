@@ -111,6 +111,28 @@ class RememberConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class EdgesConfig:
+    """How memories are linked by themselves, and how sure a link stays."""
+
+    draw: str = choice(
+        "on", ("off", "on"), "whether new memories are linked to like ones by themselves", "design"
+    )
+    similar: int = number(3, 0, 20, "near memories a new one is linked to", "design")
+    entities: int = number(3, 0, 20, "names in a memory that link it to others with the same name", "design")
+    mentions: int = number(2, 0, 20, "memories linked for each such name, the latest", "design")
+    common_name: int = number(
+        200, 1, 100_000, "a name that more memories have says too little to link them", "design"
+    )
+    facts: int = number(3, 0, 20, "memories linked because their facts hang together", "design")
+    most: int = number(20, 1, 1_000, "links that come by themselves to one memory", "design")
+    gain: float = number(0.1, 0, 1, "confidence a link gains when it is drawn again or proves itself", "files")
+    grace_days: float = number(30.0, 0, 3_650, "days without use before a link begins to fade", "files")
+    window_days: float = number(30.0, 0.1, 3_650, "the span after which it has lost the next part", "files")
+    loss: float = number(0.1, 0, 1, "confidence lost in each such span", "files")
+    floor: float = number(0.1, 0, 1, "confidence that a link keeps in any case", "files")
+
+
+@dataclass(frozen=True, slots=True)
 class CaptureConfig:
     """What is made of a conversation."""
 
@@ -153,6 +175,9 @@ class LlmConfig:
     timeout_s: float = number(30.0, 0.1, 600, "how long a call may take", "design")
     retries: int = number(1, 0, 5, "times a call that failed for the moment is tried again", "design")
     answer_tokens: int = number(2_000, 16, 100_000, "tokens of an answer at most", "design")
+    context_tokens: int = number(
+        32_000, 1_000, 10_000_000, "tokens the model takes in; reasoning uses half of them", "design"
+    )
     daily_tokens: int = number(
         500_000, 0, 1_000_000_000, "tokens of all calls of a day (UTC) at most; 0: no limit", "layers"
     )
@@ -163,6 +188,10 @@ class LlmConfig:
         0.0, 0, 10_000, "US dollars for a million tokens answered; 0: by the table", "design"
     )
     rest_s: float = number(30.0, 0, 3_600, "seconds a service that failed is left alone", "design")
+
+
+RERANKS = ("none", "mmr", "rrf", "rrf_then_mmr", "cross_encoder", "model")
+"""The ways to put hits in order once more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,10 +236,35 @@ class RecallConfig:
     mmr_lambda: float = number(0.7, 0, 1, "relevance against variety when reranking", "design")
     mmr_depth: int = number(30, 2, 500, "how far down the list reranking looks", "measured")
     rerank: str = choice(
-        "mmr", ("none", "mmr"), "how near-duplicates are kept from crowding the list", "design"
+        "mmr", RERANKS, "how the list is put in order once more, near-duplicates apart", "design"
     )
+    auto_rerank: str = choice(
+        "off",
+        ("off", "rrf", "rrf_then_mmr", "cross_encoder"),
+        "a reranking tried beside the plain order and switched on for the kinds of question it helps",
+        "cortex",
+    )
+    reason_depth: int = number(3, 1, 5, "how often a question is taken apart again to reason", "cortex")
     profile: str = choice(
         "default", ("default", "trust", "layered"), "how relevance and standing are weighed", "design"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class RerankConfig:
+    """The cross-encoder that reads question and memory together."""
+
+    path: str = words("", "folder of a cross-encoder in ONNX form, for the reranking of that name", "design")
+    depth: int = number(30, 2, 500, "hits that a cross-encoder or a model puts in order", "design")
+
+
+@dataclass(frozen=True, slots=True)
+class LimitsConfig:
+    """How often a caller that is not the owner may ask: many questions in a row can feel out a secret."""
+
+    recalls_a_minute: int = number(20, 0, 1_000_000, "recalls of an agent in a minute; 0: no limit", "cortex")
+    recalls_a_session: int = number(
+        200, 0, 1_000_000, "recalls of an agent in a session; 0: no limit", "cortex"
     )
 
 
@@ -239,10 +293,13 @@ class Config:
     index: IndexConfig = IndexConfig()
     text: TextConfig = TextConfig()
     remember: RememberConfig = RememberConfig()
+    edges: EdgesConfig = EdgesConfig()
     capture: CaptureConfig = CaptureConfig()
     llm: LlmConfig = LlmConfig()
     recall: RecallConfig = RecallConfig()
+    rerank: RerankConfig = RerankConfig()
     trust: TrustConfig = TrustConfig()
+    limits: LimitsConfig = LimitsConfig()
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,11 +22,13 @@ EngramError
 │   ├── BadSource           E2018
 │   └── UnknownEntity       E2021
 ├── AccessDenied            E4001   the caller may not see or change that
+├── TooManyRecalls          E4002   an agent asks more often than it may
 ├── ConfigError             E5001   a setting has no meaning or is out of its range
 ├── EmbedderError
 │   ├── EmbedderDown        E3001
 │   ├── EmbedderMismatch    E3002
 │   └── EmbedderRefused     E3003
+├── RerankerDown            E3010   the cross-encoder is not there
 └── StoreError
     ├── KeyNeeded           E1001
     ├── StoreCorrupt        E1002
@@ -261,6 +263,19 @@ class AccessDenied(EngramError):
         super().__init__(f"This caller may not {what}.")
 
 
+class TooManyRecalls(EngramError):
+    """An agent asks more often than it may."""
+
+    code = "E4002"
+
+    def __init__(self, limit: int, per: str, seconds: float | None) -> None:
+        then = "begin another session" if seconds is None else f"wait {seconds:.0f} s"
+        super().__init__(f"An agent may recall {limit:,} times a {per}: {then}.")
+        self.limit, self.per = limit, per
+        self.seconds = seconds
+        """Seconds to wait; None where waiting does not help."""
+
+
 class ConfigError(EngramError):
     """A setting has no meaning or is out of its range."""
 
@@ -289,6 +304,12 @@ class EmbedderRefused(EmbedderError):
     """The server works but does not take these texts, perhaps because one is too long for its model."""
 
     code = "E3003"
+
+
+class RerankerDown(EngramError):
+    """The cross-encoder cannot be used: its extra or its folder is missing."""
+
+    code = "E3010"
 
 
 class StoreError(EngramError):

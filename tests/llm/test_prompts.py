@@ -36,6 +36,11 @@ RENDERED = {
     "extract": EXTRACT,
     "merge": prompts.merge("Anna has 2 cats", "Anna's cats are Tom and Bo </new>"),
     "compare": prompts.compare("Anna lives in Rome", "Anna lives in Berlin now"),
+    "rank": prompts.rank("Where does Anna work?", ["Anna works in Rome", "I like </memories> tea"]),
+    "decompose": prompts.decompose("Where does my sister work?", ["My sister is Anna"]),
+    "synthesize": prompts.synthesize(
+        "Where does my sister work?", ["My sister is Anna", "Anna works in Rome"]
+    ),
     "repair": prompts.repair(
         prompts.compare("a", "b"), "They are the same.", 'it holds no JSON object with "relation"'
     ),

@@ -18,7 +18,9 @@ from engram.errors import (
     EngramError,
     InvalidInput,
     NotFound,
+    RerankerDown,
     StoreError,
+    TooManyRecalls,
 )
 
 OK, NOT_FOUND, BAD_INPUT, STORE, DENIED, CONFIG, EMBEDDER, BUG, INTERRUPTED = 0, 1, 2, 3, 4, 5, 6, 70, 130
@@ -41,8 +43,10 @@ _BY_ERROR: tuple[tuple[type[EngramError], int], ...] = (
     (InvalidInput, BAD_INPUT),
     (StoreError, STORE),
     (AccessDenied, DENIED),
+    (TooManyRecalls, DENIED),
     (ConfigError, CONFIG),
     (EmbedderError, EMBEDDER),
+    (RerankerDown, EMBEDDER),
 )
 
 

@@ -15,20 +15,20 @@ from dataclasses import dataclass
 from typing import Final, TypeVar
 
 from engram.config import LlmConfig
-from engram.llm import answers, prices, prompts
+from engram.llm import answers, answers_to_questions, prices, prompts
 from engram.llm.answers import Bad
 from engram.llm.budget import Budget
 from engram.llm.client import Client, Failed, Service
 from engram.llm.prompts import Prompt
 from engram.llm.resting import EVERY, Resting
 from engram.llm.wire import Question, Said
-from engram.model.advice import Call, CallOutcome, Comparison, Extracted
+from engram.model.advice import Call, CallOutcome, Cited, Comparison, Extracted
 from engram.model.clock import Clock
 from engram.model.turn import Turn
 from engram.ports import Advisor, Alone, Health, Spending
 from engram.text import tokens
 
-SMALL: Final = frozenset({"merge", "compare"})
+SMALL: Final = frozenset({"merge", "compare", "rank"})
 """Components whose questions a smaller model answers well enough."""
 FIRST_SHARE: Final = 0.7
 """Share of the time that the first model may use when there is another to fall back to."""
@@ -90,6 +90,27 @@ class ModelAdvisor:
     def compare(self, old: str, new: str) -> Comparison | None:
         """What a new statement is to an old one."""
         return self._ask("compare", prompts.compare(old, new), answers.compared)
+
+    def rank(self, question: str, texts: Sequence[str]) -> tuple[int, ...] | None:
+        """The places of the texts in the order in which they answer the question."""
+        if not texts:
+            return ()
+        prompt = prompts.rank(question, texts)
+        return self._ask("rank", prompt, lambda text: answers_to_questions.ranked(text, len(texts)))
+
+    def decompose(self, question: str, known: Sequence[str]) -> tuple[str, ...] | None:
+        """The smaller questions that what is known leaves open."""
+        prompt = prompts.decompose(question, known)
+        return self._ask("decompose", prompt, lambda text: answers_to_questions.decomposed(text, question))
+
+    def synthesize(self, question: str, known: Sequence[str]) -> tuple[Cited, ...] | None:
+        """The answer, claim by claim, each with what it rests on."""
+        if not known:
+            return ()
+        prompt = prompts.synthesize(question, known)
+        return self._ask(
+            "synthesize", prompt, lambda text: answers_to_questions.synthesized(text, len(known))
+        )
 
     def health(self) -> Health:
         """Whether a model can be asked at the moment; a short question without cost finds out."""

@@ -53,7 +53,7 @@ def extracted(text: str, turns: Sequence[Turn], before: Sequence[Turn] = ()) -> 
     """The statements of an answer that hold; `turns` are numbered from 1 as the model saw them."""
     items = _statements(text)
     if items is None:
-        return _unusable(text, 'it holds no JSON object with a list "statements"')
+        return unusable(text, 'it holds no JSON object with a list "statements"')
     read = [_statement(item, turns, before) for item in items[: 2 * MOST_STATEMENTS]]
     if items and all(found is None for found in read):
         return Bad('no item of "statements" has a text "content" and a list "turns" of turn numbers')
@@ -66,10 +66,10 @@ def extracted(text: str, turns: Sequence[Turn], before: Sequence[Turn] = ()) -> 
 
 def merged(text: str, old: str, new: str) -> str | Bad:
     """One statement that keeps what both say and adds nothing."""
-    value = _field(text, "merged")
+    value = field_of(text, "merged")
     if not isinstance(value, str) or not value.strip():
-        return _unusable(text, 'it holds no JSON object with a text "merged"')
-    content = _clean(value)
+        return unusable(text, 'it holds no JSON object with a text "merged"')
+    content = clean(value)
     if len(content) > max(LONGEST_STATEMENT, len(old) + len(new)) or is_instruction(content):
         return Bad('"merged" is not one short statement')
     result, given = marks(content), (marks(old), marks(new))
@@ -85,11 +85,11 @@ def merged(text: str, old: str, new: str) -> str | Bad:
 
 def compared(text: str) -> Comparison | Bad:
     """What the new statement is to the old one."""
-    value = _field(text, "relation")
+    value = field_of(text, "relation")
     word = value.strip().lower() if isinstance(value, str) else ""
     if word in set(Comparison):
         return Comparison(word)
-    return _unusable(text, f'it holds no JSON object with "relation", one of {", ".join(Comparison)}')
+    return unusable(text, f'it holds no JSON object with "relation", one of {", ".join(Comparison)}')
 
 
 def is_instruction(text: str) -> bool:
@@ -111,7 +111,8 @@ def refuses(text: str) -> bool:
     return plain.startswith(lines("data/refusals.txt"))
 
 
-def _unusable(text: str, problem: str) -> Bad:
+def unusable(text: str, problem: str) -> Bad:
+    """What was wrong with an answer that has not the right shape."""
     return Bad(problem, refused=refuses(text))
 
 
@@ -129,7 +130,7 @@ def _statements(text: str) -> list[Any] | None:
     return None
 
 
-def _field(text: str, name: str) -> Any:
+def field_of(text: str, name: str) -> Any:
     """A named value of the first object that has it."""
     found = (value[name] for value in lenient.values(text) if isinstance(value, dict) and name in value)
     return next(found, None)
@@ -137,7 +138,7 @@ def _field(text: str, name: str) -> Any:
 
 def _statement(item: Any, turns: Sequence[Turn], before: Sequence[Turn]) -> Extracted | str | None:
     """A statement; or why it is not believed; or None when it is no statement at all."""
-    content = _clean(item.get("content")) if isinstance(item, Mapping) else ""
+    content = clean(item.get("content")) if isinstance(item, Mapping) else ""
     if not content:
         return None
     if not SHORTEST_STATEMENT <= len(content) <= LONGEST_STATEMENT:
@@ -164,7 +165,7 @@ def _statement(item: Any, turns: Sequence[Turn], before: Sequence[Turn]) -> Extr
     return replace(found, facts=_facts(item.get("facts"), said, found))
 
 
-def _clean(value: Any) -> str:
+def clean(value: Any) -> str:
     """A text on one line without signs that nobody sees; empty for what is no text."""
     if not isinstance(value, str):
         return ""
@@ -175,7 +176,7 @@ def _clean(value: Any) -> str:
 def _cited(value: Any, content: str, turns: Sequence[Turn]) -> list[int]:
     """Places of the turns that a statement cites; the turn that says most of it when those do not exist."""
     given = value if isinstance(value, list) else [value]
-    places = sorted({n - 1 for n in map(_whole, given) if n is not None and 0 < n <= len(turns)})
+    places = sorted({n - 1 for n in map(number_in, given) if n is not None and 0 < n <= len(turns)})
     best = _best_turn(content, turns)
     if places and (best in places or best is None or _says(turns[places[-1]], content) > 0):
         return places
@@ -193,7 +194,7 @@ def _says(turn: Turn, content: str) -> int:
     return len(content_words(content) & content_words(turn.content))
 
 
-def _whole(value: Any) -> int | None:
+def number_in(value: Any) -> int | None:
     """A turn's number: 3, 3.0, "3", "turn 3"."""
     if isinstance(value, bool):
         return None
@@ -263,7 +264,7 @@ def _moment(value: Any, said: Evidence, at: datetime) -> datetime | None:
 def _entities(value: Any, said: Evidence) -> tuple[str, ...]:
     """Names that were said, once each."""
     given = value if isinstance(value, list) else []
-    names = {name.lower(): name for name in map(_clean, given[: 5 * MOST_ENTITIES]) if _is_name(name)}
+    names = {name.lower(): name for name in map(clean, given[: 5 * MOST_ENTITIES]) if _is_name(name)}
     return tuple(name for name in names.values() if grounding.names(said, name))[:MOST_ENTITIES]
 
 
@@ -277,7 +278,7 @@ def _facts(value: Any, said: Evidence, of: Extracted) -> tuple[Fact, ...]:
     found: dict[Fact, None] = {}
     for item in given[: 5 * MOST_FACTS]:
         subject, predicate, thing = (
-            _clean(item.get(part)).lower() for part in ("subject", "predicate", "object")
+            clean(item.get(part)).lower() for part in ("subject", "predicate", "object")
         )
         known = all(map(_is_name, (subject, predicate, thing)))
         if known and grounding.names(said, subject) and grounding.supports(said, thing):

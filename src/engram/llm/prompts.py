@@ -60,6 +60,21 @@ def compare(old: str, new: str) -> Prompt:
     return _rendered("compare", old=data(old), new=data(new))
 
 
+def rank(question: str, texts: Sequence[str]) -> Prompt:
+    """Asks for the order in which the texts answer the question."""
+    return _rendered("rank", question=data(question), memories=_numbered(texts))
+
+
+def decompose(question: str, known: Sequence[str]) -> Prompt:
+    """Asks for the smaller questions that what is known leaves open."""
+    return _rendered("decompose", question=data(question), memories=_numbered(known))
+
+
+def synthesize(question: str, known: Sequence[str]) -> Prompt:
+    """Asks for the answer, claim by claim, each with what it rests on."""
+    return _rendered("synthesize", question=data(question), memories=_numbered(known))
+
+
 def repair(asked: Prompt, answer: str, problem: str) -> Prompt:
     """The same question again, with the answer that did not fit and what was wrong with it."""
     said = answer[:LONGEST_ANSWER].encode("utf-8", errors="replace").decode()
@@ -104,6 +119,15 @@ def _line(turn: Turn, longest: int, number: int | None = None) -> str:
             "text": _shortened(turn.content, longest),
         }
     )
+
+
+def _numbered(texts: Sequence[str]) -> str:
+    """Memories, one a line of data, with their numbers."""
+    longest = min(LONGEST_TURN, LONGEST_TURNS // max(1, len(texts)))
+    lines = [
+        data({"memory": number, "text": _shortened(text, longest)}) for number, text in enumerate(texts, 1)
+    ]
+    return "\n".join(lines)
 
 
 def _shortened(text: str, longest: int) -> str:

@@ -36,6 +36,15 @@ class Comparison(StrEnum):
     DIFFERENT = "different"
 
 
+@dataclass(frozen=True, slots=True)
+class Cited:
+    """One claim of an answer, and what it rests on."""
+
+    claim: str
+    places: tuple[int, ...]
+    """Places, from 0, in the list of what the model was given; never empty."""
+
+
 class CallOutcome(StrEnum):
     """How a call to a model ended."""
 

@@ -21,7 +21,7 @@ from engram.ports.nouns import (
     Turns,
     Vectors,
 )
-from engram.ports.parts import Advisor, Alone, Embedder, IndexStats, Noise, Tools, VectorIndex
+from engram.ports.parts import Advisor, Alone, Embedder, IndexStats, Noise, Reranker, Tools, VectorIndex
 from engram.ports.store import Store
 from engram.ports.unit import Unit
 from engram.ports.values import (
@@ -60,6 +60,7 @@ __all__ = [
     "Origins",
     "Reach",
     "Relations",
+    "Reranker",
     "Spending",
     "Store",
     "Suppression",

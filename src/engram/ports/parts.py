@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from engram.config import Config
-    from engram.model.advice import Comparison, Extracted
+    from engram.model.advice import Cited, Comparison, Extracted
     from engram.model.clock import Clock
     from engram.model.turn import Turn
     from engram.model.vectors import Space
@@ -92,6 +92,14 @@ class VectorIndex(Protocol):
         ...
 
 
+class Reranker(Protocol):
+    """Reads a question and a memory together and says how well the one answers the other."""
+
+    def score(self, question: str, texts: Sequence[str]) -> list[float]:
+        """One number for each text, higher is better. Raises RerankerDown."""
+        ...
+
+
 class Advisor(Protocol):
     """A model that may help. Every answer may be None: no model may be asked, or none gave a usable answer.
 
@@ -110,6 +118,18 @@ class Advisor(Protocol):
         """What a new statement is to an old one."""
         ...
 
+    def rank(self, question: str, texts: Sequence[str]) -> tuple[int, ...] | None:
+        """The places of the texts in the order in which they answer the question, every one of them once."""
+        ...
+
+    def decompose(self, question: str, known: Sequence[str]) -> tuple[str, ...] | None:
+        """The smaller questions that what is known leaves open; empty when it suffices."""
+        ...
+
+    def synthesize(self, question: str, known: Sequence[str]) -> tuple[Cited, ...] | None:
+        """The answer, claim by claim, each with the places in `known` that it rests on."""
+        ...
+
     def health(self) -> Health:
         """Whether a model can be asked at the moment, and if not, why."""
         ...
@@ -125,6 +145,15 @@ class Alone:
         """Nobody to ask."""
 
     def compare(self, old: str, new: str) -> None:
+        """Nobody to ask."""
+
+    def rank(self, question: str, texts: Sequence[str]) -> None:
+        """Nobody to ask."""
+
+    def decompose(self, question: str, known: Sequence[str]) -> None:
+        """Nobody to ask."""
+
+    def synthesize(self, question: str, known: Sequence[str]) -> None:
         """Nobody to ask."""
 
     def health(self) -> Health:
@@ -147,3 +176,5 @@ class Tools:
     """Makes the id of a new memory: chance is passed in like time."""
     count_tokens: Callable[[str], int]
     advisor: Advisor = field(default_factory=Alone)
+    reranker: Reranker | None = None
+    """Reads question and memory together; None when nobody configured one."""
