@@ -1,0 +1,156 @@
+"""Activation: the first hits and what they are linked to come in, what they bring to mind comes out.
+
+Activation spreads from memory to memory along edges, less with each step: it is multiplied by the weight of
+the edge, by how sure the edge is, and by a decay. A memory keeps the most that reaches it over any path.
+Steps, memories and edges of one memory are bounded, so a walk costs the same in a small file and a large one.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from engram.ports import Link
+
+Links = Callable[[Sequence[int]], Iterable[Link]]
+"""The links at these keys."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """How far and how wide activation goes."""
+
+    hops: int = 2
+    decay: float = 0.6
+    """What is left after a step along a sure edge of full weight."""
+    least_confidence: float = 0.2
+    """Edges that are less sure are not taken."""
+    least_start: float = 0.1
+    """What is less active than this spreads nothing."""
+    nodes: int = 200
+    """So many memories are reached at most, the starts among them."""
+    each: int = 20
+    """So many edges of one memory are taken, the strongest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """How active a memory is, and the edges that led there, the first one first. Starts have none."""
+
+    activation: float
+    path: tuple[Link, ...] = ()
+
+
+USUAL = Spread()
+
+
+def spread(starts: Mapping[int, float], links: Links, limits: Spread = USUAL) -> dict[int, Reached]:
+    """Everything that is active in the end: the starts, and what they reach.
+
+    >>> from engram.model.relations import EdgeType
+    >>> edge = Link(1, 2, EdgeType.RELATED_TO, True, 1.0, 0.5)
+    >>> reached = spread({1: 1.0}, lambda keys: [edge] if 1 in keys else [])
+    >>> {key: one.activation for key, one in reached.items()}
+    {1: 1.0, 2: 0.3}
+    """
+    found = {key: Reached(min(1.0, value)) for key, value in starts.items() if value > 0}
+    edge = _strong(found, found, limits)
+    for _ in range(limits.hops):
+        if not edge:
+            break
+        nearer = _step(edge, found, links, limits)
+        for key, one in sorted(nearer.items(), key=lambda pair: (-pair[1].activation, pair[0])):
+            if key in found or len(found) < limits.nodes:
+                found[key] = one
+        edge = _strong(nearer, found, limits)
+    return found
+
+
+def refined(reached: Mapping[int, Reached], links: Iterable[Link], rounds: int = 8) -> dict[int, float]:
+    """Activations after rounds of PageRank among what is active: what many active memories point to gains.
+
+    The walk starts anew at what was active, in proportion, so it stays near the question; the result is at
+    most what it was, and all of it where all roads lead to.
+
+    >>> refined({1: Reached(1.0)}, [])
+    {1: 1.0}
+    """
+    keys = [key for key, one in reached.items() if one.activation > 0]
+    whole = sum(reached[key].activation for key in keys)
+    if not keys or rounds < 1:
+        return {key: one.activation for key, one in reached.items()}
+    start = {key: reached[key].activation / whole for key in keys}
+    out = _shares(frozenset(keys), links)
+    rank = dict(start)
+    for _ in range(rounds):
+        rank = _round(rank, start, out)
+    gain = {key: rank[key] / start[key] for key in keys}
+    most = max(gain.values())
+    return {key: one.activation * gain.get(key, 0.0) / most for key, one in reached.items()}
+
+
+DAMPING = 0.5
+"""The share of a walk that follows edges instead of starting anew."""
+
+
+def _step(
+    edge: Sequence[int], found: Mapping[int, Reached], links: Links, limits: Spread
+) -> dict[int, Reached]:
+    """What is reached, or reached better, from these."""
+    nearer: dict[int, Reached] = {}
+    for key, ways in _ways(edge, links, limits).items():
+        here = found[key]
+        for link in ways:
+            value = here.activation * limits.decay * _strength(link)
+            known = nearer.get(link.other) or found.get(link.other)
+            if known is None or value > known.activation:
+                nearer[link.other] = Reached(value, (*here.path, link))
+    return nearer
+
+
+def _ways(edge: Sequence[int], links: Links, limits: Spread) -> dict[int, list[Link]]:
+    wanted, ways = frozenset(edge), defaultdict[int, list[Link]](list)
+    for link in links(edge):
+        if link.key in wanted and link.confidence >= limits.least_confidence and _strength(link) > 0:
+            ways[link.key].append(link)
+    for key, some in ways.items():
+        if len(some) > limits.each:
+            ways[key] = sorted(some, key=lambda link: (-_strength(link), link.other))[: limits.each]
+    return ways
+
+
+def _strong(keys: Iterable[int], found: Mapping[int, Reached], limits: Spread) -> list[int]:
+    """Those that spread, the most active first."""
+    some = [key for key in keys if key in found and found[key].activation >= limits.least_start]
+    return sorted(some, key=lambda key: (-found[key].activation, key))
+
+
+def _strength(link: Link) -> float:
+    return min(1.0, max(0.0, link.weight)) * min(1.0, link.confidence)
+
+
+def _shares(keys: frozenset[int], links: Iterable[Link]) -> dict[int, list[tuple[int, float]]]:
+    """Where a walk goes from each key, and with which share."""
+    out: dict[int, dict[int, float]] = {}
+    for link in links:
+        if link.key in keys and link.other in keys:
+            ways = out.setdefault(link.key, {})
+            ways[link.other] = max(ways.get(link.other, 0.0), _strength(link))
+    totals = {key: sum(ways.values()) for key, ways in out.items()}
+    return {
+        key: [(other, value / totals[key]) for other, value in ways.items()]
+        for key, ways in out.items()
+        if totals[key] > 0
+    }
+
+
+def _round(
+    rank: Mapping[int, float], start: Mapping[int, float], out: Mapping[int, Sequence[tuple[int, float]]]
+) -> dict[int, float]:
+    fresh = {key: (1 - DAMPING) * value for key, value in start.items()}
+    for key, value in rank.items():
+        ways = out.get(key)
+        for other, share in ways or ((key, 1.0),):
+            fresh[other] += DAMPING * value * share
+    return fresh
