@@ -133,28 +133,6 @@ class EdgesConfig:
 
 
 @dataclass(frozen=True, slots=True)
-class EdgesConfig:
-    """How memories are linked by themselves, and how sure a link stays."""
-
-    draw: str = choice(
-        "on", ("off", "on"), "whether new memories are linked to like ones by themselves", "design"
-    )
-    similar: int = number(3, 0, 20, "near memories a new one is linked to", "design")
-    entities: int = number(3, 0, 20, "names in a memory that link it to others with the same name", "design")
-    mentions: int = number(2, 0, 20, "memories linked for each such name, the latest", "design")
-    common_name: int = number(
-        200, 1, 100_000, "a name that more memories have says too little to link them", "design"
-    )
-    facts: int = number(3, 0, 20, "memories linked because their facts hang together", "design")
-    most: int = number(20, 1, 1_000, "links that come by themselves to one memory", "design")
-    gain: float = number(0.1, 0, 1, "confidence a link gains when it is drawn again or proves itself", "files")
-    grace_days: float = number(30.0, 0, 3_650, "days without use before a link begins to fade", "files")
-    window_days: float = number(30.0, 0.1, 3_650, "the span after which it has lost the next part", "files")
-    loss: float = number(0.1, 0, 1, "confidence lost in each such span", "files")
-    floor: float = number(0.1, 0, 1, "confidence that a link keeps in any case", "files")
-
-
-@dataclass(frozen=True, slots=True)
 class CaptureConfig:
     """What is made of a conversation."""
 
@@ -315,7 +293,6 @@ class Config:
     index: IndexConfig = IndexConfig()
     text: TextConfig = TextConfig()
     remember: RememberConfig = RememberConfig()
-    edges: EdgesConfig = EdgesConfig()
     edges: EdgesConfig = EdgesConfig()
     capture: CaptureConfig = CaptureConfig()
     llm: LlmConfig = LlmConfig()
