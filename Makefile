@@ -13,12 +13,15 @@ COMPILE := CUSTOM_COMPILE_COMMAND="make lock" $(BIN)/python -m piptools compile 
 	--no-emit-trusted-host --no-emit-find-links --no-emit-options --no-emit-index-url
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-slow lint format bench check docs docs-check lock clean
+.PHONY: help run demo test test-slow lint format bench check docs docs-check lock clean
 
 help:
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
 
-run: $(VENV)/.run ## a guided demo of a memory
+run: $(VENV)/.run ## serve the memory over HTTP, on this machine only
+	@$(BIN)/engram serve
+
+demo: $(VENV)/.run ## a guided tour of a memory
 	@$(BIN)/engram demo
 
 test: $(VENV)/.dev ## the fast tests
@@ -48,8 +51,8 @@ docs-check: $(VENV)/.dev ## is docs/reference fresh?
 check: lint docs-check test-slow test ## everything that must hold before a change goes in
 
 lock: $(VENV)/.dev ## choose the newest versions again and write the lock files
-	@$(COMPILE) --upgrade --build-deps-for editable --output-file requirements.lock
-	@$(COMPILE) --upgrade --build-deps-for editable --extra embed --extra tokens --extra dev --constraint requirements.lock --output-file requirements-dev.lock
+	@$(COMPILE) --upgrade --build-deps-for editable --extra server --output-file requirements.lock
+	@$(COMPILE) --upgrade --build-deps-for editable --extra embed --extra server --extra tokens --extra dev --constraint requirements.lock --output-file requirements-dev.lock
 
 clean: ## remove what the tools made, also .venv
 	@rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
