@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 
@@ -60,6 +60,32 @@ class Unit(Protocol):
 
         A `next` edge writes no event: it says only in which order two memories of a session came.
         """
+        ...
+
+    def draw(self, edges: Sequence[Edge], most: int) -> None:
+        """Add edges that follow from what memories say, but for those that are there.
+
+        Writes no event: like a vector, such an edge is derived from the contents. A memory to which `most`
+        edges lead gets no more of them.
+        """
+        ...
+
+    def confirm(self, ids: Sequence[str], types: Iterable[EdgeType], gain: float) -> None:
+        """Let the edges of these types among these memories gain confidence: they proved themselves.
+
+        Writes no event: it is a use, as in `touch`.
+        """
+        ...
+
+    def naming(self, name: str, scope: Scope, limit: int, common: int) -> tuple[int, list[str]]:
+        """How many memories have this name, counted up to `common` and one, and the latest in this very scope.
+
+        The latest are the ids of active memories; none of a name that is more common than that.
+        """
+        ...
+
+    def hanging_on(self, fact: Fact, scope: Scope, limit: int) -> list[str]:
+        """Active memories of this very scope that go on where a fact ends, or end where it begins."""
         ...
 
     def unrelate(self, source: str, target: str, edge_type: EdgeType, because: str) -> bool:

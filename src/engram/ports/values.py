@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -58,6 +58,8 @@ class Link:
     forward: bool
     weight: float
     confidence: float
+    drawn_at: datetime | None = field(default=None, compare=False)
+    """When it was drawn or confirmed last: how sure it still is depends on it. None: does not matter."""
 
 
 @dataclass(frozen=True, slots=True)

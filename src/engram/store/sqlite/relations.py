@@ -37,7 +37,7 @@ ORDER BY e.id
 """
 
 LINKS_FROM = """
-SELECT e.source, e.target, e.type, 1, e.weight, e.confidence
+SELECT e.source, e.target, e.type, 1, e.weight, e.confidence, e.last_reinforced_at
 FROM json_each(:keys) AS k
 CROSS JOIN edges AS e ON e.source = k.value
 CROSS JOIN memories AS m ON m.row = e.target
@@ -46,7 +46,7 @@ WHERE e.type IN (SELECT value FROM json_each(:edge_types))
 """
 
 LINKS_TO = """
-SELECT e.target, e.source, e.type, 0, e.weight, e.confidence
+SELECT e.target, e.source, e.type, 0, e.weight, e.confidence, e.last_reinforced_at
 FROM json_each(:keys) AS k
 CROSS JOIN edges AS e ON e.target = k.value
 CROSS JOIN memories AS m ON m.row = e.source
@@ -64,6 +64,23 @@ VALUES (:source, :target, :type, :weight, :confidence, :origin, :last_reinforced
 ON CONFLICT (source, target, type) DO UPDATE SET
   confidence = min(confidence + :gain, 1.0),
   last_reinforced_at = :at
+"""
+
+# An edge that comes by itself changes none that is there, and a memory that many lead to is left alone.
+DRAW = """
+INSERT INTO edges (source, target, type, weight, confidence, origin, last_reinforced_at)
+SELECT :source, :target, :type, :weight, :confidence, :origin, :at
+WHERE (SELECT count(*) FROM (SELECT 1 FROM edges WHERE target = :target LIMIT :most)) < :most
+ON CONFLICT (source, target, type) DO NOTHING
+"""
+
+CONFIRM = """
+UPDATE edges
+SET confidence = min(confidence + :gain, 1.0),
+  last_reinforced_at = :at
+WHERE source IN (SELECT row FROM memories WHERE id IN (SELECT value FROM json_each(:ids)))
+  AND target IN (SELECT row FROM memories WHERE id IN (SELECT value FROM json_each(:ids)))
+  AND type IN (SELECT value FROM json_each(:edge_types))
 """
 
 REMOVE = """
@@ -131,8 +148,25 @@ def put(db: Db, source: int, target: int, edge: Edge, at: int) -> None:
     ends = (source, target, edge.type.value)
     if source == target or (edge.type in ACYCLIC and _closes_a_circle(db, *ends)):
         raise CycleRefused(edge.type.value)
-    rest = (edge.weight, edge.confidence, edge.origin, records.micros(edge.last_reinforced_at))
-    db.execute(ADD, (*ends, *rest, REINFORCEMENT, at))
+    drawn = None if edge.type is EdgeType.NEXT else records.micros(edge.last_reinforced_at) or at
+    db.execute(ADD, (*ends, edge.weight, edge.confidence, edge.origin, drawn, REINFORCEMENT, at))
+
+
+def draw(db: Db, lines: Iterable[tuple[int, int, Edge]], at: int, most: int) -> None:
+    """Add edges that come by themselves; between what is there already, nothing changes."""
+    db.executemany(
+        DRAW,
+        [
+            (source, target, edge.type.value, edge.weight, edge.confidence, edge.origin, at, most)
+            for source, target, edge in lines
+        ],
+    )
+
+
+def confirm(db: Db, ids: Sequence[str], types: Iterable[EdgeType], gain: float, at: int) -> None:
+    """Let edges among these memories gain confidence."""
+    values = {"ids": records.as_list(ids), "edge_types": records.as_list(types), "gain": gain, "at": at}
+    db.execute(CONFIRM, values)
 
 
 def remove(db: Db, source: int, target: int, edge_type: EdgeType) -> bool:
@@ -161,5 +195,6 @@ def _edge(line: tuple[Any, ...]) -> Edge:
 
 
 def _link(line: tuple[Any, ...]) -> Link:
-    key, other, type_, forward, weight, confidence = line
-    return Link(key, other, EdgeType(type_), forward == 1, weight, confidence)
+    key, other, type_, forward, weight, confidence, at = line
+    when = None if at is None else from_micros(at)
+    return Link(key, other, EdgeType(type_), forward == 1, weight, confidence, when)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from engram.errors import NotFound
@@ -30,6 +30,7 @@ from engram.store.sqlite import (
 )
 from engram.store.sqlite import origins as sources
 from engram.store.sqlite import turns as raw
+from engram.store.sqlite.company import Company
 from engram.store.sqlite.ledger import Difference, Happening
 from engram.store.sqlite.memories import by_id
 from engram.store.sqlite.query import Db, Line
@@ -52,6 +53,7 @@ class SqliteUnit:
         self._days: ledger.Days = {}
         self._rows: dict[str, int] = {}
         self._naming = naming.Naming(db)
+        self._company = Company(db)
         self._unindexed: list[Line] = []
         self._last: dict[tuple[str, Scope], str | None] = {}
 
@@ -84,6 +86,7 @@ class SqliteUnit:
         facets.add(self._db, row, memory)
         names = naming.named(findable.names, memory.entities)
         self._naming.add(row, place[1], names, to_micros(memory.happened_at))
+        self._company.heard(names, place[0], memory.id)
         if vector is not None:
             self._put_vector(row, vector, memory)
         self._tell(Verb.STORED, memory, because)
@@ -96,6 +99,7 @@ class SqliteUnit:
         place = self._place(new.scope)
         change = ledger.difference(row, old, new)
         self._last.clear()
+        self._company.changed()
         rows.replace(self._db, row, old, new, place[0])
         facets.change(self._db, row, old, new)
         if findable is not None or new.entities != old.entities or new.scope.namespace != old.scope.namespace:
@@ -126,6 +130,28 @@ class SqliteUnit:
         relations.put(self._db, *ends, edge, to_micros(self._clock.now()))
         if edge.type is not EdgeType.NEXT:
             self._tell(Verb.RELATED, self._find(edge.source)[1], because, edge.target)
+
+    def draw(self, edges: Sequence[Edge], most: int) -> None:
+        """Add edges that follow from what memories say, but for those that are there."""
+        lines = [(self._row(edge.source), self._row(edge.target), edge) for edge in edges]
+        relations.draw(self._db, lines, to_micros(self._clock.now()), most)
+
+    def confirm(self, ids: Sequence[str], types: Iterable[EdgeType], gain: float) -> None:
+        """Let the edges of these types among these memories gain confidence."""
+        relations.confirm(self._db, ids, types, gain, to_micros(self._clock.now()))
+
+    def naming(self, name: str, scope: Scope, limit: int, common: int) -> tuple[int, list[str]]:
+        """How many memories have this name, up to `common` and one, and the latest in this very scope."""
+        place, alias = self._known_place(scope), name.casefold()
+        count = self._company.count(alias, common + 1) if place else 0
+        if place is None or count > common:
+            return count, []
+        return count, self._company.latest(alias, place[0], limit)
+
+    def hanging_on(self, fact: Fact, scope: Scope, limit: int) -> list[str]:
+        """Active memories of this very scope that go on where a fact ends, or end where it begins."""
+        place = self._known_place(scope)
+        return self._company.hanging_on(fact, place[0], limit) if place else []
 
     def unrelate(self, source: str, target: str, edge_type: EdgeType, because: str) -> bool:
         """Take an edge away; whether there was one."""
@@ -200,6 +226,7 @@ class SqliteUnit:
         self._naming.sweep(self._place(memory.scope)[1], names)
         self._rows.pop(memory_id, None)
         self._last.clear()
+        self._company.changed()
         self._tell(Verb.ERASED, memory, because)
 
     def finish(self) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from itertools import dropwhile, islice
+from typing import Any
 
 from engram.model.event import Event
 from engram.model.memory import Memory
@@ -12,6 +13,7 @@ from engram.model.relations import Edge, EdgeType
 from engram.model.scope import Access
 from engram.model.vectors import Space
 from engram.ports import Link, Suppression, View
+from engram.testing.memory_store.differences import SEALED
 from engram.testing.memory_store.filtering import allows
 from engram.testing.memory_store.tables import Tables
 
@@ -63,6 +65,16 @@ class MemoryLedger:
         return list(islice(seen, limit))
 
 
+    def as_of(self, memory_ids: Sequence[str], at: datetime) -> dict[str, dict[str, Any]]:
+        """What has changed since, as it was."""
+        found: dict[str, dict[str, Any]] = {}
+        for event in reversed(self._tables().events.values()):
+            if event.memory in memory_ids and event.at > at and event.before:
+                kept = {name: None if value == SEALED else value for name, value in event.before.items()}
+                found.setdefault(event.memory, {}).update(kept)
+        return found
+
+
 class MemoryOpinions:
     """`Opinions` over tables."""
 
@@ -85,5 +97,6 @@ def _record(tables: Tables, memory_id: str) -> Memory:
 
 def _both_ways(tables: Tables, edge: Edge) -> Iterator[Link]:
     source, target = tables.keys[edge.source], tables.keys[edge.target]
-    yield Link(source, target, edge.type, forward=True, weight=edge.weight, confidence=edge.confidence)
-    yield Link(target, source, edge.type, forward=False, weight=edge.weight, confidence=edge.confidence)
+    rest = (edge.weight, edge.confidence, edge.last_reinforced_at)
+    yield Link(source, target, edge.type, True, *rest)  # noqa: FBT003 - forward, and then against it
+    yield Link(target, source, edge.type, False, *rest)  # noqa: FBT003

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import islice
@@ -115,9 +115,44 @@ class MemoryUnit:
             edge = replace(known, confidence=confidence, last_reinforced_at=self._clock.now())
         elif edge.type in ACYCLIC and edge.source in self._origins(edge.target):
             raise CycleRefused(edge.type)
+        elif edge.type is EdgeType.NEXT:
+            edge = replace(edge, last_reinforced_at=None)
+        elif edge.last_reinforced_at is None:
+            edge = replace(edge, last_reinforced_at=self._clock.now())
         self._tables.edges[place] = edge
         if edge.type is not EdgeType.NEXT:
             self._tell(Verb.RELATED, edge.source, because, edge.target)
+
+    def draw(self, edges: Sequence[Edge], most: int) -> None:
+        """Add edges that come by themselves."""
+        for edge in edges:
+            place = (edge.source, edge.target, edge.type)
+            if sum(target == edge.target for _, target, _ in self._tables.edges) < most:
+                self._tables.edges.setdefault(place, replace(edge, last_reinforced_at=self._clock.now()))
+
+    def confirm(self, ids: Sequence[str], types: Iterable[EdgeType], gain: float) -> None:
+        """Let edges gain confidence."""
+        wanted, now = frozenset(types), self._clock.now()
+        for place, edge in self._tables.edges.items():
+            if edge.type in wanted and edge.source in ids and edge.target in ids:
+                surer = min(edge.confidence + gain, 1.0)
+                self._tables.edges[place] = replace(edge, confidence=surer, last_reinforced_at=now)
+
+    def naming(self, name: str, scope: Scope, limit: int, common: int) -> tuple[int, list[str]]:
+        """Who was spoken of lately."""
+        keys = [key for key, names in self._tables.mentions.items() if name.casefold() in names]
+        count = min(common + 1, len(keys))
+        latest = islice(self._active(sorted(keys, reverse=True), scope), limit)
+        return count, [] if count > common else list(latest)
+
+    def hanging_on(self, fact: Fact, scope: Scope, limit: int) -> list[str]:
+        """Whose facts hang together with this one."""
+        keys = [
+            key
+            for key, findable in self._tables.findables.items()
+            if any(one.subject == fact.object or one.object == fact.subject for one in findable.facts)
+        ]
+        return list(islice(self._active(sorted(keys, reverse=True), scope), limit))
 
     def unrelate(self, source: str, target: str, edge_type: EdgeType, because: str) -> bool:
         """Take an edge away."""
@@ -233,6 +268,12 @@ class MemoryUnit:
         for number, event in tables.events.items():
             if event.memory == memory_id:
                 tables.events[number] = replace(event, before={}, after={})
+
+    def _active(self, keys: Iterable[int], scope: Scope) -> Iterator[str]:
+        for key in keys:
+            memory = self._tables.records[key]
+            if memory.scope == scope and memory.status is Status.ACTIVE:
+                yield memory.id
 
     def _key(self, memory_id: str) -> int:
         if memory_id not in self._tables.keys:
