@@ -22,7 +22,7 @@ _MONTH = (
 _WEEKDAY = r"(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day"
 _TIES = r"(?:on|in|by|until|till|since|before|after|from|during|of|for|early|late|mid|back in)"
 _ENGLISH = re.compile(
-    rf"(?<=\b)(?P<tie>{_TIES} )(?P<piece>{_WEEKDAY}(?P<part> (?:morning|afternoon|evening|night))?"
+    rf"\b(?P<tie>{_TIES} )(?P<piece>{_WEEKDAY}(?P<part> (?:morning|afternoon|evening|night))?"
     rf"|{_MONTH}(?: \d{{1,2}}(?:st|nd|rd|th)?)?|\d{{1,2}}(?:st|nd|rd|th)?(?: of)? {_MONTH})"
     r"\b(?!,? \d|-|\.\d|'s)"
 )
@@ -87,7 +87,8 @@ def _tense(text: str, start: int, tie: str, piece: str) -> Prefer | None:
     bounds = [0, *(one.end() for one in _CLAUSE.finditer(text)), len(text)]
     first = max(bound for bound in bounds if bound <= start)
     last = min(bound for bound in bounds if bound > start)
-    told = _told(text[first:last]) or _told(text)
+    # "My flight was cancelled, I'm here until Friday": a bound looks ahead unless its own clause is past.
+    told = _told(text[first:last]) or (None if tie in _AHEAD else _told(text))
     if told:
         return told
     if _HAN_CHAR.search(piece) or tie in _AHEAD:
