@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from engram.capture.connect import connect
 from engram.capture.enrich import Prepared, prepare, with_surprise
 from engram.capture.link import link
 from engram.capture.screen import screen
@@ -188,11 +189,14 @@ class _Batch:
 
     def write(self, unit: Unit, item: Prepared, candidates: Sequence[tuple[Memory, float | None]]) -> Receipt:
         """Decide about one draft and carry the decision out."""
+        near = (*candidates, *self._said_before())
         receipt = settle(unit, item, self._verdict(item, candidates), self.tools)
         self.written.append(receipt.memory)
         self.latest[receipt.memory.id] = receipt.memory
         if receipt.outcome in {Outcome.SUPERSEDED, Outcome.CHALLENGED}:
             self.latest[receipt.other] = None  # what gave way earlier in this call is no neighbour any more
+        if receipt.memory.id == item.memory.id:
+            connect(unit, item, receipt.memory, self._similar(item, near), self.tools)
         if not item.memory.speaker:
             for fact in item.findable.facts:
                 self.stated[item.memory.scope, fact.subject, fact.predicate] = receipt.memory
@@ -212,6 +216,14 @@ class _Batch:
             if memory.status is Status.ACTIVE and memory.scope == item.memory.scope and not memory.speaker
         ]
         return decide(item.statement, neighbours, _limits(item.vector, self.tools))
+
+    def _similar(
+        self, item: Prepared, near: Sequence[tuple[Memory, float | None]]
+    ) -> list[tuple[Memory, float]]:
+        """Those near enough to be linked that still stand."""
+        least = _limits(item.vector, self.tools).strong
+        close = [(memory, cosine) for memory, cosine in near if cosine is not None and cosine >= least]
+        return [pair for pair in close if self.latest.get(pair[0].id, pair[0]) is not None]
 
     def _said_before(self) -> list[tuple[Memory, float | None]]:
         return [(self.written[place], cosine) for place, cosine in self.among[len(self.written)]]
