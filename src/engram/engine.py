@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from engram.capture import change, owed, screen
 from engram.capture.partly import remember_partly
-from engram.config import Config, load
+from engram.config import RERANKS, Config, load
 from engram.errors import (
     EngramError,
     InvalidInput,
@@ -36,12 +36,14 @@ from engram.model.receipt import Receipt, Refusal
 from engram.model.relations import Edge, EdgeType
 from engram.model.scope import Access, Scope
 from engram.model.turn import Turn
+from engram.nouns.asking import checked
 from engram.nouns.conflicts import Conflicts
 from engram.nouns.desk import PAGE_LIMIT, Desk, whole
 from engram.nouns.entities import Entities
 from engram.nouns.facts import Facts
 from engram.nouns.listening import Listening
 from engram.ports import Advisor, Embedder, Tools, Unit, View
+from engram.recall.past import then
 from engram.recall.pipeline import recall as answer
 from engram.text.tokens import count, is_exact
 
@@ -93,7 +95,7 @@ class Engram:
 
         ":memory:" keeps nothing.
         """
-        from engram.embed import open_embedder
+        from engram.embed import open_embedder, open_reranker
         from engram.index import SignatureIndex
         from engram.llm import open_advisor
         from engram.store.sqlite import SqliteStore, StoreSettings
@@ -121,6 +123,7 @@ class Engram:
                 new_id=lambda: str(uuid.uuid4()),
                 count_tokens=count,
                 advisor=advisor or open_advisor(settings.llm, store.spending, time),
+                reranker=open_reranker(settings.rerank),
             )
             return cls(tools, access, actor, where)
         except EngramError:
@@ -283,11 +286,15 @@ class Engram:
         dry: bool = False,
         explain: bool = False,
         include_archived: bool = False,
+        as_of: datetime | str | None = None,
     ) -> Recall:
-        """Find what helps with a question, best first; nothing rather than noise."""
+        """Find what helps with a question, best first; nothing rather than noise.
+
+        With `as_of` what was believed then, in the words of that time; it leaves no trace.
+        """
         settings = self._tools.config.recall
         asked: Mode = member("mode", Mode, mode)
-        wanted = filters or Filters()
+        wanted = checked(filters, as_of)
         if asked is not Mode.FULL_CONTEXT:
             wanted = replace(wanted, types=(wanted.types & asked.types) if wanted.types else types_for(asked))
         if include_archived:
@@ -301,14 +308,14 @@ class Engram:
             budget=None if budget is None else whole("budget", budget, 0, 10_000_000),
             filters=wanted,
             profile=_one_of("profile", profile or settings.profile, ("default", "trust", "layered")),
-            rerank=_one_of("rerank", rerank or settings.rerank, ("none", "mmr")),
+            rerank=_one_of("rerank", rerank or settings.rerank, RERANKS),
             min_relevance=min_relevance,
             dry=dry,
             session=session,
             explain=explain,
         )
         found = answer(question, self._tools)
-        if not dry:
+        if not dry and wanted.as_of is None:
             self._desk.gate.heard(found)
         return found
 
@@ -326,10 +333,15 @@ class Engram:
         limit: int = 50,
         cursor: str | None = None,
         scope: Scope | None = None,
+        as_of: datetime | str | None = None,
     ) -> Page:
-        """Memories page by page, newest first."""
-        view = View(self._desk.at(scope), filters or Filters())
-        return self._tools.store.memories.page(view, whole("limit", limit, 1, PAGE_LIMIT), cursor)
+        """Memories page by page, newest first; with `as_of` what was believed then, as it was."""
+        view = View(self._desk.at(scope), checked(filters, as_of))
+        page = self._tools.store.memories.page(view, whole("limit", limit, 1, PAGE_LIMIT), cursor)
+        if view.filters.as_of is None:
+            return page
+        was = then(page, self._tools.store, view.filters.as_of)
+        return replace(page, memories=tuple(was[one.id] for one in page if one.id in was))
 
     def relations(self, memory_id: str) -> Edges:
         """What a memory is related to, in both directions."""

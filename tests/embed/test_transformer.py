@@ -12,7 +12,7 @@ import pytest
 
 from engram.embed import model_folder
 from engram.embed.model_folder import DONOR, find_model, read_folder
-from engram.embed.transformer import TEXTS_AT_ONCE, TOKENS_AT_ONCE, TransformerEmbedder, _batches
+from engram.embed.transformer import TEXTS_AT_ONCE, TOKENS_AT_ONCE, TransformerEmbedder, batches
 from engram.errors import EmbedderDown
 
 
@@ -103,11 +103,11 @@ def test_missing_packages_are_named_with_what_to_install(
 
 def test_batches_are_bounded_and_hold_every_text_once() -> None:
     tokens = [[0] * size for size in [3] * 100 + [500] * 20]
-    batches = list(_batches(list(range(120)), tokens))
+    made = list(batches(list(range(120)), tokens))
 
-    assert sorted(place for batch in batches for place in batch) == list(range(120))
-    assert all(len(batch) <= TEXTS_AT_ONCE for batch in batches)
-    assert all(len(batch) * max(len(tokens[i]) for i in batch) <= TOKENS_AT_ONCE for batch in batches)
+    assert sorted(place for batch in made for place in batch) == list(range(120))
+    assert all(len(batch) <= TEXTS_AT_ONCE for batch in made)
+    assert all(len(batch) * max(len(tokens[i]) for i in batch) <= TOKENS_AT_ONCE for batch in made)
 
 
 @pytest.mark.slow

@@ -85,7 +85,7 @@ class Model:
         tokens = [encoding.ids for encoding in self.tokenizer.encode_batch(list(texts))]
         found = np.zeros((len(texts), self.space.dims), dtype=np.float32)
         wanted = [place for place, text in enumerate(texts) if text.strip()]
-        for places in _batches(sorted(wanted, key=lambda place: len(tokens[place])), tokens):
+        for places in batches(sorted(wanted, key=lambda place: len(tokens[place])), tokens):
             found[places] = self._run([tokens[place] for place in places])
         return unit_rows(found)
 
@@ -107,7 +107,7 @@ class Model:
         return mean
 
 
-def _batches(places: list[int], tokens: list[list[int]]) -> Iterator[list[int]]:
+def batches(places: list[int], tokens: list[list[int]]) -> Iterator[list[int]]:
     """Places in order of length, cut where a batch would become too large."""
     batch: list[int] = []
     for place in places:
@@ -122,12 +122,19 @@ def _batches(places: list[int], tokens: list[list[int]]) -> Iterator[list[int]]:
 
 def load_model(folder: ModelFolder, threads: int) -> Model:
     """The model of a folder, ready to run, or a clear error."""
+    session, tokenizer = open_session(folder, threads)
+    dims = int(session.get_outputs()[0].shape[-1])
+    return Model(folder, Space(folder.name, dims, folder.version), session, tokenizer)
+
+
+def open_session(folder: ModelFolder, threads: int) -> tuple[Any, Any]:
+    """The runtime's session and the tokenizer of a folder. Raises EmbedderDown, saying what is missing."""
     try:
         import onnxruntime
         import tokenizers
     except ImportError as missing:
         raise EmbedderDown(
-            "The transformer embedder needs onnxruntime and tokenizers: pip install 'engram-cortex[embed]'."
+            "A transformer needs onnxruntime and tokenizers: pip install 'engram-cortex[embed]'."
         ) from missing
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
@@ -138,5 +145,4 @@ def load_model(folder: ModelFolder, threads: int) -> Model:
     tokenizer = tokenizers.Tokenizer.from_file(str(folder.tokenizer))
     tokenizer.no_padding()
     tokenizer.enable_truncation(folder.max_length)
-    dims = int(session.get_outputs()[0].shape[-1])
-    return Model(folder, Space(folder.name, dims, folder.version), session, tokenizer)
+    return session, tokenizer

@@ -59,6 +59,10 @@ class Question:
     filters: Filters = Filters()
     profile: str = "default"
     rerank: str = "mmr"
+    trial: str = ""
+    """A reranking that is tried beside that one; empty: none."""
+    trial_for: frozenset[str] = frozenset()
+    """The intents for which the tried one counts."""
     min_relevance: float | None = None
     """The relevance floor; None takes the configured one."""
     dry: bool = False
@@ -174,6 +178,10 @@ class Quality:
     returned: int = 0
     tokens: int = 0
     ms: float = 0.0
+    rerank: str = ""
+    """How the hits were put in order in the end."""
+    rerank_gain: float | None = None
+    """What a tried reranking is worth in NDCG against the plain order; None when none was tried."""
 
 
 @dataclass(frozen=True, slots=True)

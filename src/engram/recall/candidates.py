@@ -36,23 +36,36 @@ class Candidate:
     """Factor for a speaker the question names."""
     phrase: float = 1.0
     """Factor for quoted words that stand together in it."""
+    time: float = 1.0
+    """Factor for having happened at the time asked about."""
+    dated: float = 0.0
+    """Fit for having happened then, when nothing else is asked."""
+    fresh: float = 1.0
+    """Factor for being new, when that is asked for."""
     session: float = 0.0
     """Fit lent by the best of its session."""
+    wording: str = ""
+    """The other wording of the question that it fits best; empty: the question's own."""
     relevance: float = 0.0
     trust: Trust = Trust(0.0, 0.0, 0.0, 0.0)
     standing: float = 1.0
     """Factor for layer, lifecycle, verification and the like."""
     score: float = 0.0
-    repeats: float = 0.0
-    """How far it repeats a hit above it."""
     memory: Memory | None = None
     factors: list[tuple[str, float]] = field(default_factory=list)
     """The parts of the standing, by name."""
+    told: list[Evidence] = field(default_factory=list)
+    """What any step wants to have told beside its numbers."""
 
     @property
     def fit(self) -> float:
         """All fit together: what the order of the default profile comes from."""
-        return (self.own + self.lent) * self.speaker * self.phrase + self.session
+        return self.found * self.speaker * self.phrase * self.fresh + self.session
+
+    @property
+    def found(self) -> float:
+        """The fit by what was searched: which candidates are read comes from it."""
+        return (self.own + self.lent + self.dated) * self.time
 
     @property
     def record(self) -> Memory:
@@ -71,18 +84,25 @@ def evidence(candidate: Candidate) -> tuple[Evidence, ...]:
     if candidate.cosine is not None:
         rows.append(Evidence("vector", "cosine", candidate.cosine, _rank(candidate.vector_rank)))
     rows.append(Evidence("fuse", "own fit", candidate.own))
+    if candidate.wording:
+        rows.append(Evidence("expand", "fits another wording", candidate.own, candidate.wording))
     if candidate.lent:
         rows.append(Evidence("neighbours", "lent by neighbouring turns", candidate.lent))
     if candidate.speaker != 1.0:
         rows.append(Evidence("neighbours", "speaker named", candidate.speaker, "factor"))
     if candidate.phrase != 1.0:
         rows.append(Evidence("text", "quoted words stand together", candidate.phrase, "factor"))
+    if candidate.dated:
+        rows.append(Evidence("time", "happened then", candidate.dated))
+    if candidate.time != 1.0:
+        rows.append(Evidence("time", "near the time asked about", candidate.time, "factor"))
+    if candidate.fresh != 1.0:
+        rows.append(Evidence("time", "new", candidate.fresh, "factor"))
     if candidate.session:
         rows.append(Evidence("neighbours", "lent by its session", candidate.session))
     rows.append(Evidence("judge", "relevance", candidate.relevance))
     rows += [Evidence("judge", name, value, "factor") for name, value in candidate.factors if value != 1.0]
-    if candidate.repeats:
-        rows.append(Evidence("rerank", "repeats a hit above", candidate.repeats))
+    rows += candidate.told
     rows.append(Evidence("rank", "score", candidate.score))
     return tuple(rows)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import timedelta
 
-from engram.model.recall import Dropped, Question
+from engram.model.recall import Dropped, Evidence, Question
 from engram.ports import Tools
 from engram.recall.candidates import Candidate
 from engram.recall.plan import Planned
@@ -36,7 +36,7 @@ def _reasons(
     floor = tools.config.recall.relevance_floor if question.min_relevance is None else question.min_relevance
     now = tools.clock.now()
     unwanted = _suppressed(ranked, plan, tools)
-    seen: set[str] = set()
+    seen: dict[str, Candidate] = {}
     for one in ranked:
         memory = one.record
         if one.relevance < floor:
@@ -46,9 +46,19 @@ def _reasons(
         elif one.key in unwanted:
             yield one, "said not to help for a question like this"
         elif memory.content_hash in seen:
+            _tell_of(one, seen[memory.content_hash])
             yield one, "says the same as a hit above it"
         else:
-            seen.add(memory.content_hash)
+            seen[memory.content_hash] = one
+
+
+def _tell_of(again: Candidate, shown: Candidate) -> None:
+    """The same words of another kind or place are shown once; the hit that stands says where else."""
+    memory = again.record
+    place = f", {memory.scope}" if memory.scope != shown.record.scope else ""
+    shown.told.append(
+        Evidence("drop", "also kept as", again.relevance, f"{memory.id[:8]}: {memory.kind}{place}")
+    )
 
 
 def _suppressed(ranked: list[Candidate], plan: Planned, tools: Tools) -> set[int]:
@@ -60,6 +70,7 @@ def _suppressed(ranked: list[Candidate], plan: Planned, tools: Tools) -> set[int
         return set()
     from engram.vectors.similarity import cosine
 
-    since = tools.clock.now() - timedelta(days=tools.config.recall.suppress_days)
-    held = tools.store.opinions.against(rated, plan.space, since)
+    now = tools.clock.now()
+    since = now - timedelta(days=tools.config.recall.suppress_days)
+    held = [one for one in tools.store.opinions.against(rated, plan.space, since) if one.at <= now]
     return {one.key for one in held if cosine(one.vector, plan.vector) > plan.near.suppress}

@@ -8,39 +8,46 @@ Scope and filters are applied inside every channel, before ranking.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TypeVar
 
 from engram.model.recall import Question, Recall
 from engram.ports import Tools, Unit
+from engram.recall import past
 from engram.recall import plan as plans
-from engram.recall.channels import neighbours, text, vector
+from engram.recall.channels import neighbours, text, time, vector
 from engram.recall.drop import drop_unwanted
 from engram.recall.fuse import fuse
 from engram.recall.judge import judge
 from engram.recall.pack import pack
 from engram.recall.quality import measure
-from engram.recall.rerank import rerank
+from engram.recall.rerank.choose import rerank
 
 T = TypeVar("T")
 
 
 def recall(question: Question, tools: Tools) -> Recall:
     """Answer a question, with plan, quality, timings and what was left out."""
+    if question.filters.as_of is not None:
+        tools, question = past.as_of(tools, question.filters.as_of), replace(question, dry=True)
     watch = _Watch(tools)
     plan = watch.time("plan", lambda: plans.make(question, tools))
     by_words = watch.time("text", lambda: text.search(plan, tools))
     by_meaning = watch.time("vector", lambda: vector.search(plan, tools))
     candidates = watch.time("fuse", lambda: fuse(by_words, by_meaning, plan, tools))
+    watch.time("time", lambda: time.search(candidates, plan, question, tools))
     watch.time("neighbours", lambda: neighbours.lend(candidates, plan, tools))
     ranked = watch.time("judge", lambda: judge(candidates, plan, question, tools))
     kept, dropped = watch.time("drop", lambda: drop_unwanted(ranked, plan, question, tools))
-    ordered = watch.time("rerank", lambda: rerank(kept, plan, question, tools))
-    hits = watch.time("pack", lambda: pack(ordered, question))
+    final = watch.time("rerank", lambda: rerank(kept, plan, question, tools))
+    hits = watch.time("pack", lambda: pack(final.ordered, question))
     answer = Recall(
         question=question,
-        plan=plan.shown,
+        plan=replace(plan.shown, notes=(*plan.shown.notes, *final.notes)),
         hits=hits,
-        quality=measure(hits, len(candidates), watch.total),
+        quality=replace(
+            measure(hits, len(candidates), watch.total), rerank=final.mode, rerank_gain=final.gain
+        ),
         dropped=dropped if question.explain else (),
         timings=watch.laps,
         at=tools.clock.now(),
