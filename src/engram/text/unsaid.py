@@ -42,6 +42,8 @@ _FUTURE = re.compile(
     re.IGNORECASE,
 )
 _PAST = re.compile(r"\b(?!need|feed|speed)[a-z]+ed\b", re.IGNORECASE)
+# "I'm stuck", "it is booked": how things are now, in a word that looks like the past.
+_STATE = re.compile(r"(?:\b(?:am|is|are)|['’](?:m|re)) \w+", re.IGNORECASE)
 _CHINESE_PAST = re.compile(r"[了过]|已经|刚")
 _CLAUSE = re.compile(r"[,;，；。]|\b(?:and|but|because|so|which|who)\b")
 _AHEAD: Final = frozenset({"by ", "until ", "till ", "from "})
@@ -62,6 +64,8 @@ def completed(text: str, now: datetime) -> str:
     ...     completed("It rains in May", datetime(2026, 3, 10)),
     ... )
     ('I quit in November 2025', 'It rains in May')
+    >>> completed("My flight got cancelled, I'm stuck here until Friday", datetime(2026, 3, 10))
+    "My flight got cancelled, I'm stuck here until Friday 13 March 2026"
     """
     if _YEARLY.search(text):
         return text
@@ -101,7 +105,8 @@ def _told(words: str) -> Prefer | None:
     if _HAN_CHAR.search(words) and _CHINESE_PAST.search(words):
         return "past"
     future = _FUTURE.search(words) is not None
-    past = _PAST.search(words) or not lexicon.words("verbs_past").isdisjoint(words.lower().split())
+    acts = _STATE.sub(" ", words)
+    past = _PAST.search(acts) or not lexicon.words("verbs_past").isdisjoint(acts.lower().split())
     if future == bool(past):
         return None
     return "future" if future else "past"
