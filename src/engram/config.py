@@ -285,6 +285,25 @@ class TrustConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class ServerConfig:
+    """How a memory is served over HTTP."""
+
+    host: str = words("127.0.0.1", "the address to listen on; others than this machine's need a token", "design")
+    port: int = number(3917, 0, 65_535, "the port to listen on; 0: any that is free", "layers")
+    hosts: str = words("", "further host names the server goes by, with commas between", "design")
+    origins: str = words("", "sites whose pages may ask from a browser, with commas between", "design")
+    body_bytes: int = number(10_000_000, 1_000, 1_000_000_000, "the largest body of a request", "design")
+    requests_a_minute: int = number(
+        6_000, 0, 10_000_000, "requests of one caller in a minute; 0: no limit", "design"
+    )
+    time_limit_s: float = number(60.0, 0.1, 3_600, "how long a call may take", "design")
+    drain_s: float = number(20.0, 0, 600, "how long requests are waited for when the server stops", "design")
+    threads: int = number(0, 0, 1_000, "calls carried out at once; 0: four for each core", "design")
+    idempotency_hours: float = number(24.0, 0, 720, "hours for which an idempotency key is known", "design")
+    idempotency_keys: int = number(10_000, 0, 1_000_000, "idempotency keys known at most", "design")
+
+
+@dataclass(frozen=True, slots=True)
 class Config:
     """All settings, group by group."""
 
@@ -300,6 +319,7 @@ class Config:
     rerank: RerankConfig = RerankConfig()
     trust: TrustConfig = TrustConfig()
     limits: LimitsConfig = LimitsConfig()
+    server: ServerConfig = ServerConfig()
 
 
 @dataclass(frozen=True, slots=True)

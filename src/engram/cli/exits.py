@@ -14,6 +14,7 @@ import click
 from engram.errors import (
     AccessDenied,
     ConfigError,
+    DoorError,
     EmbedderError,
     EngramError,
     InvalidInput,
@@ -23,7 +24,8 @@ from engram.errors import (
     TooManyRecalls,
 )
 
-OK, NOT_FOUND, BAD_INPUT, STORE, DENIED, CONFIG, EMBEDDER, BUG, INTERRUPTED = 0, 1, 2, 3, 4, 5, 6, 70, 130
+OK, NOT_FOUND, BAD_INPUT, STORE, DENIED, CONFIG, EMBEDDER, SERVER = range(8)
+BUG, INTERRUPTED = 70, 130
 
 EXIT_CODES: dict[int, str] = {
     OK: "fine",
@@ -33,6 +35,7 @@ EXIT_CODES: dict[int, str] = {
     DENIED: "access denied",
     CONFIG: "a setting",
     EMBEDDER: "the embedder",
+    SERVER: "the server cannot listen there",
     BUG: "a bug in engram",
     INTERRUPTED: "interrupted",
 }
@@ -47,6 +50,7 @@ _BY_ERROR: tuple[tuple[type[EngramError], int], ...] = (
     (ConfigError, CONFIG),
     (EmbedderError, EMBEDDER),
     (RerankerDown, EMBEDDER),
+    (DoorError, SERVER),
 )
 
 
