@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from engram.model.axes import Kind, Layer, Status, Tier, Type, Verification
+from engram.model.memory import Affect
 from engram.ports import Store
 from engram.testing.clock import START
 from tests.store.making import ALL, add, contents, contents_of, find, view
@@ -46,6 +47,60 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], dict[str, Any]]] = [
     ("confidence", {"min_confidence": 0.8}, {"confidence": 0.8}, {"confidence": 0.79}),
     ("pinned", {"pinned": True}, {"pinned": True}, {}),
     ("not pinned", {"pinned": False}, {}, {"pinned": True}),
+    (
+        "people",
+        {"people": frozenset({"ANNA"})},
+        {"metadata": {"people": ["Anna Karenina"]}},
+        {"metadata": {}},
+    ),
+    (
+        "technologies",
+        {"technologies": frozenset({"postgres"})},
+        {"metadata": {"technologies": ["PostgreSQL"]}},
+        {"metadata": {"people": ["PostgreSQL"]}},
+    ),
+    (
+        "paths begin so",
+        {"paths": frozenset({"auth/"})},
+        {"metadata": {"paths": ["src/auth/login.py"]}},
+        {"metadata": {"paths": ["src/oauth/login.py"]}},
+    ),
+    (
+        "addresses",
+        {"urls": frozenset({"https://python.org"})},
+        {"metadata": {"urls": ["http://docs.python.org/3/"]}},
+        {"metadata": {"urls": ["https://example.org/python.org"]}},
+    ),
+    ("topics", {"topics": frozenset({"travel"})}, {"metadata": {"topics": ["travel"]}}, {}),
+    ("languages", {"languages": frozenset({"zh"})}, {"metadata": {"languages": ["en", "zh"]}}, {}),
+    ("code", {"code_languages": frozenset({"python"})}, {"metadata": {"code_languages": ["Python"]}}, {}),
+    ("sentiments", {"sentiments": frozenset({"negative"})}, {"metadata": {"sentiment": "negative"}}, {}),
+    ("no feeling", {"sentiments": frozenset({"neutral"})}, {}, {"metadata": {"sentiment": "negative"}}),
+    ("days since", {"about_since": START}, {"metadata": {"dates": [f"{START:%Y-%m-%d}"]}}, {}),
+    (
+        "days until",
+        {"about_until": START},
+        {"metadata": {"dates": ["2001-01-01"]}},
+        {"metadata": {"dates": ["2999-01-01"]}},
+    ),
+    ("not tags", {"not_tags": frozenset({"a", "b"})}, {"tags": ("c",)}, {"tags": ("c", "b")}),
+    ("ids", {"ids": frozenset({"one"})}, {"id": "one"}, {"id": "two"}),
+    ("accessed until", {"accessed_until": START}, {"last_accessed": START}, {}),
+    ("modified since", {"modified_since": START + DAY}, {"modified_at": START + DAY}, {}),
+    ("modified until", {"modified_until": START}, {}, {"modified_at": START + DAY}),
+    ("little importance", {"max_importance": 0.2}, {"importance": 0.2}, {"importance": 0.21}),
+    ("trust", {"min_trust": 0.7}, {"trust": 0.7}, {"trust": 0.5}),
+    ("arousal", {"min_arousal": 0.5}, {"affect": Affect(0.0, 0.5, 0.5)}, {}),
+    (
+        "a detail",
+        {"details": {"outcome": "failure"}},
+        {"details": {"outcome": "failure"}},
+        {"details": {"a": 1}},
+    ),
+    ("a number", {"details": {"n": "3"}}, {"details": {"n": 3, "m": 4}}, {"details": {"n": 3.5}}),
+    ("a truth", {"details": {"ok": True}}, {"details": {"ok": True}}, {"details": {"ok": 1}}),
+    ("details", {"details": {"a": 1, "b": None}}, {"details": {"a": 1.0, "b": None}}, {"details": {"a": 1}}),
+    ("as of", {"as_of": START}, {}, {"created_at": START + DAY}),
     (
         "several at once",
         {"tags_any": frozenset({"a"}), "kinds": frozenset({Kind.SEMANTIC}), "min_importance": 0.1},

@@ -42,7 +42,8 @@ def update(memory_id: str, changes: Mapping[str, Any], tools: Tools, actor: str,
         if new == old:
             return old
         new = replace(new, version=old.version + 1, modified_at=tools.clock.now())
-        unit.change(new, Verb.UPDATED, because or "edited", findable=findable(new, names.entities(new.content)))
+        found = findable(new, names.entities(new.content))
+        unit.change(new, Verb.UPDATED, because or "edited", findable=found)
         if vector is not None and new.content != old.content:
             unit.embed(new.id, vector)
         return new

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 LABEL_WIDTH = 12
 UNTOLD = frozenset({"modified_at"})
 """Fields whose change says nothing that the line above does not."""
+NAMED = frozenset({"people", "technologies", "paths", "urls"})
+"""What metadata repeats of the names."""
 VALUE_WIDTH = 60
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+\+00:00")
 _VERB_STYLES = {
@@ -58,6 +60,7 @@ def _groups(memory: Memory, now: datetime) -> Iterator[tuple[str, list[tuple[str
             ("kind", f"{memory.kind} · {memory.type}"),
             ("tags", line(", ".join(memory.tags))),
             ("names", line(", ".join(memory.entities))),
+            ("about", line(_about(memory))),
             ("details", _value(memory.details) if memory.details else ""),
         ],
     )
@@ -112,6 +115,12 @@ def _groups(memory: Memory, now: datetime) -> Iterator[tuple[str, list[tuple[str
             ("label", _form(forms.label, forms.label_tokens, memory.content)),
         ],
     )
+
+
+def _about(memory: Memory) -> str:
+    """What its words speak of; its names have a line of their own."""
+    told = (value for name, value in memory.metadata.items() if name not in NAMED)
+    return " · ".join(value if isinstance(value, str) else ", ".join(value) for value in told)
 
 
 def event_lines(event: Event, *, with_memory: bool) -> Iterator[Text]:

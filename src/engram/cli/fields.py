@@ -48,6 +48,8 @@ field_options = together(
     click.option("--expires", "expires_at", type=When(ahead=True), help="When it goes by itself."),
 )
 
+SENTIMENTS = ("positive", "negative", "mixed", "neutral")
+
 filter_options = together(
     click.option(
         "-k", "--kind", "kinds", type=one_of(Kind), multiple=True, help="Only this kind; may be repeated."
@@ -76,6 +78,7 @@ filter_options = together(
     click.option(
         "--all-tags", "tags_all", multiple=True, metavar="TAG", help="With every one of these tags."
     ),
+    click.option("--not-tag", "not_tags", multiple=True, metavar="TAG", help="With none of these tags."),
     click.option("--entity", "entities", multiple=True, metavar="NAME", help="That mentions this name."),
     click.option("--speaker", "speakers", multiple=True, metavar="NAME", help="Said by this speaker."),
     click.option("--source", "sources", multiple=True, metavar="NAME", help="From this source."),
@@ -85,6 +88,42 @@ filter_options = together(
     click.option("--happened-since", type=When(), help="Happened since then."),
     click.option("--happened-until", type=When(), help="Happened until then."),
     click.option("--accessed-since", type=When(), help="Used since then."),
+    click.option("--accessed-until", type=When(), help="Used last until then."),
+    click.option("--modified-since", type=When(), help="Changed since then."),
+    click.option("--modified-until", type=When(), help="Changed last until then."),
+    click.option("--as-of", type=When(), help="What was believed then, in the words of that time."),
+    click.option("--person", "people", multiple=True, metavar="NAME", help="That speaks of this person."),
+    click.option("--technology", "technologies", multiple=True, metavar="NAME", help="That names it."),
+    click.option("--path", "paths", multiple=True, metavar="PATH", help="With a path that begins so."),
+    click.option("--url", "urls", multiple=True, metavar="URL", help="With an address that begins so."),
+    click.option("--topic", "topics", multiple=True, metavar="NAME", help="About this topic."),
+    click.option("--language", "languages", multiple=True, metavar="CODE", help="In this language (en, zh)."),
+    click.option(
+        "--code-language", "code_languages", multiple=True, metavar="NAME", help="With code of this language."
+    ),
+    click.option(
+        "--sentiment",
+        "sentiments",
+        type=click.Choice(SENTIMENTS),
+        multiple=True,
+        help="Only what feels so.",
+    ),
+    click.option("--about-since", type=When(), help="That speaks of a day since then."),
+    click.option("--about-until", type=When(), help="That speaks of a day until then."),
+    click.option(
+        "--detail", "details", type=Pair(), multiple=True, metavar="NAME=VALUE", help="With this detail."
+    ),
+    click.option(
+        "--origin", "origin_prefix", default="", metavar="TEXT", help="Imported from what begins so."
+    ),
+    click.option("--id", "ids", multiple=True, metavar="ID", help="Only these, by their full ids."),
+    click.option(
+        "--min-trust", type=float, default=0.0, metavar="0..1", help="From a source trusted so far."
+    ),
+    click.option(
+        "--min-arousal", type=float, default=0.0, metavar="0..1", help="That stirs at least so much."
+    ),
+    click.option("--max-importance", type=float, default=1.0, metavar="0..1", help="At most so important."),
     click.option("--min-importance", type=float, default=0.0, metavar="0..1", help="At least so important."),
     click.option("--min-confidence", type=float, default=0.0, metavar="0..1", help="At least so sure."),
     click.option("--pinned/--not-pinned", default=None, help="Only pinned ones, or only others."),
@@ -98,10 +137,15 @@ _AXES: dict[str, type[Enum]] = {
     "verifications": Verification,
     "tiers": Tier,
 }
-_NAMES = ("categories", "tags_any", "tags_all", "entities", "speakers", "sources")
+_NAMES = (
+    "categories", "tags_any", "tags_all", "not_tags", "entities", "speakers", "sources", "people",
+    "technologies", "paths", "urls", "topics", "languages", "code_languages", "sentiments", "ids",
+)  # fmt: skip
 _PLAIN = (
     "session", "created_since", "created_until", "happened_since", "happened_until", "accessed_since",
-    "min_importance", "min_confidence", "pinned",
+    "accessed_until", "modified_since", "modified_until", "about_since", "about_until", "as_of",
+    "origin_prefix", "min_importance", "max_importance", "min_confidence", "min_trust", "min_arousal",
+    "pinned",
 )  # fmt: skip
 
 
@@ -122,6 +166,7 @@ def filters_from(values: dict[str, Any]) -> Filters:
         asked[name] = frozenset(split(values.pop(name)))
     for name, axis in _AXES.items():
         asked[name] = frozenset(member(name, axis, word) for word in values.pop(name))
+    asked["details"] = dict(values.pop("details"))
     if not asked["statuses"]:
         del asked["statuses"]
     return Filters(**asked)

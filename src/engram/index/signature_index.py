@@ -63,7 +63,7 @@ class SignatureIndex:
         lines = self._follower(space).lines()
         # Asked after the lines were brought up to date: a scope that is new in them is then known.
         reach = self._store.memories.reach(view.access)
-        places = ranking.allowed(lines, reach, view.filters.statuses)
+        places = ranking.allowed(lines, reach, view.filters.present_statuses)
         if view.filters.only_status:
             return self._nearest(space, lines, places, question, k)
         return self._filtered(space, lines, places, question, k, view)

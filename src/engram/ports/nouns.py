@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from engram.model.advice import Call, Spent
@@ -239,6 +239,13 @@ class Ledger(Protocol):
         """Newest first, of one memory or of all that the caller may see; `before` is an event to go on from.
 
         Events of an erased memory stay visible to those who could see the memory.
+        """
+        ...
+
+    def as_of(self, memory_ids: Sequence[str], at: datetime) -> dict[str, dict[str, Any]]:
+        """Of each of these memories that has changed since: those fields as they were at that time.
+
+        Plain values, as events have them; None for words that were not kept because they are a secret.
         """
         ...
 

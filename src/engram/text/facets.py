@@ -1,4 +1,4 @@
-"""Facets: what a memory speaks of comes in; the values it is filtered by come out, and what a filter asks for.
+"""Facets: what a memory speaks of comes in; the values it is filtered by come out, and what a filter wants.
 
 Both are folded the same way, so a store only compares them. A person is found by any word of the name, a
 technology by any of its names, a path or an address by how it begins, at any of its folders or hosts.
@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from engram.model.entity import words_of
+from engram.model.filters import Filters
 from engram.text.technologies import known
 
 EQUAL: Final = ("people", "technologies", "languages", "code_languages", "topics")
@@ -48,6 +49,12 @@ def asked(facet: str, wanted: str) -> str:
     return wanted.strip().casefold()
 
 
+def days(filters: Filters) -> tuple[str, str]:
+    """The first and the last day that may be spoken of, as ISO days; open ends lie beyond every day."""
+    since, until = filters.about_since, filters.about_until
+    return (since.date().isoformat() if since else "", until.date().isoformat() if until else "~")
+
+
 _SCHEME = re.compile(r"^(?:[a-z][a-z0-9+.-]*://)?(?:[^/@]*@)?(?:www\.)?")
 _HOST_END = re.compile(r"[/?#:]|$")
 _ENDS: Final = 12
@@ -76,7 +83,7 @@ def _path(path: str) -> str:
 
 
 def _addresses(address: str) -> Iterator[str]:
-    """The address, and the same without the first labels of its host: `python.org` finds `docs.python.org`."""
+    """The address, and the same without the first labels of its host: python.org finds docs.python.org."""
     found = _HOST_END.search(address)
     end = found.start() if found else len(address)
     host, rest = address[:end], address[end:]

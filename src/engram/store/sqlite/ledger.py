@@ -7,7 +7,7 @@ words may have to be erased. The words themselves stand in `versions` and are pu
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, is_dataclass
 from datetime import datetime
 from enum import Enum
@@ -89,6 +89,17 @@ ORDER BY e.seq DESC
 LIMIT :limit
 """
 
+# The newest first: what an older event tells of a field then takes the place of what a newer one did.
+CHANGED_SINCE = """
+SELECT e.memory, e.before, v.before
+FROM json_each(:ids) AS j
+CROSS JOIN events AS e ON e.memory = j.value
+LEFT JOIN versions AS v ON v.event = e.seq
+WHERE e.at > :at
+  AND e.before <> '{}'
+ORDER BY e.seq DESC
+"""
+
 END = (1 << 63) - 1
 WORDS = ("content", "content_hash", "forms", "tags", "entities", "details", "metadata", "speaker")
 """Fields that tell what a memory says."""
@@ -138,6 +149,17 @@ class SqliteLedger:
             sql = (EVENTS if memory_id is None else EVENTS_OF_ONE).format(seen=seen.sql)
             lines = ask(db, sql, {**seen.values, "memory": memory_id, "end": end, "limit": limit})
         return [_event(line) for line in lines]
+
+    def as_of(self, memory_ids: Sequence[str], at: datetime) -> dict[str, dict[str, Any]]:
+        """Of each of these memories that has changed since: those fields as they were at that time."""
+        found: dict[str, dict[str, Any]] = {}
+        with self._readers.lend() as db:
+            values = {"ids": records.as_list(memory_ids), "at": to_micros(at)}
+            for memory, before, words in ask(db, CHANGED_SINCE, values):
+                told = json.loads(before)
+                told.update(dict.fromkeys(told.keys() & set(WORDS)))
+                found.setdefault(memory, {}).update(told | json.loads(words or "{}"))
+        return found
 
 
 # ---------------------------------------------------------------- inside the writer

@@ -10,8 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from engram.model.clock import to_micros
 from engram.model.filters import Filters
 from engram.ports import Reach
+from engram.store.sqlite import speaks
 from engram.store.sqlite.records import as_list, micros
 
 IN_NAMESPACE = "m.scope IN (SELECT id FROM scopes WHERE namespace = :namespace)"
@@ -29,6 +31,7 @@ TURN_IN_SCOPES = "t.scope IN (SELECT value FROM json_each(:scopes))"
 # An entity is asked for by any of its names: the second half of that clause goes over its other names.
 ONE_OF = {
     "statuses": "m.status IN (SELECT value FROM json_each(:statuses))",
+    "ids": "m.id IN (SELECT value FROM json_each(:ids))",
     "kinds": "m.kind IN (SELECT value FROM json_each(:kinds))",
     "categories": "m.category IN (SELECT value FROM json_each(:categories))",
     "types": "m.type IN (SELECT value FROM json_each(:types))",
@@ -48,6 +51,12 @@ ONE_OF = {
       WHERE tag IN (SELECT value FROM json_each(:tags_all))
       GROUP BY row
       HAVING count(*) = json_array_length(:tags_all)
+    )""",
+    "not_tags": """NOT EXISTS (
+      SELECT 1
+      FROM memory_tags AS t
+      WHERE t.row = m.row
+        AND t.tag IN (SELECT value FROM json_each(:not_tags))
     )""",
     "entities": """m.row IN (
       SELECT row
@@ -97,12 +106,34 @@ ITS_OWN = {
     )""",
 }
 
+# The first change of status after that time says what it was before.
+STATUS_THEN = """coalesce((
+      SELECT e.before ->> 'status'
+      FROM events AS e
+      WHERE e.memory = m.id
+        AND e.at > :believed_at
+        AND e.before ->> 'status' IS NOT NULL
+      ORDER BY e.seq
+      LIMIT 1
+    ), m.status) IN (SELECT value FROM json_each(:statuses))"""
+STORED_BY_THEN = "m.created_at <= :believed_at"
+
 SINCE_OR_UNTIL = {
     "created_since": "m.created_at >= :created_since",
     "created_until": "m.created_at <= :created_until",
     "happened_since": "coalesce(m.event_time, m.created_at) >= :happened_since",
     "happened_until": "coalesce(m.event_time, m.created_at) <= :happened_until",
     "accessed_since": "m.last_accessed >= :accessed_since",
+    "accessed_until": "m.last_accessed <= :accessed_until",
+    "modified_since": "m.modified_at >= :modified_since",
+    "modified_until": "m.modified_at <= :modified_until",
+}
+
+AT_LEAST = {
+    "min_importance": "m.importance >= :min_importance",
+    "min_confidence": "m.confidence >= :min_confidence",
+    "min_trust": "m.trust >= :min_trust",
+    "min_arousal": "m.arousal >= :min_arousal",
 }
 
 
@@ -129,6 +160,8 @@ def where(reach: Reach, filters: Filters, *, wide: bool = False, at_hand: bool =
     values: dict[str, Any] = {}
     _place(reach, clauses, values, wide=wide or at_hand)
     _one_of(filters, clauses, values, ONE_OF | ITS_OWN if at_hand else ONE_OF)
+    _then(filters, clauses, values)
+    speaks.clauses(filters, clauses, values, at_hand=at_hand)
     _times(filters, clauses, values)
     _levels(filters, clauses, values)
     return Where(tuple(clauses), values)
@@ -166,7 +199,7 @@ def _place(reach: Reach, clauses: list[str], values: dict[str, Any], *, wide: bo
 def _one_of(filters: Filters, clauses: list[str], values: dict[str, Any], wording: Mapping[str, str]) -> None:
     for name, clause in wording.items():
         wanted = getattr(filters, name)
-        if wanted:
+        if wanted and not (name == "statuses" and filters.as_of):
             clauses.append(clause)
             values[name] = as_list(wanted)
     if filters.entities:
@@ -174,6 +207,17 @@ def _one_of(filters: Filters, clauses: list[str], values: dict[str, Any], wordin
     if filters.session:
         clauses.append("m.session = :session AND m.session <> ''")
         values["session"] = filters.session
+
+
+def _then(filters: Filters, clauses: list[str], values: dict[str, Any]) -> None:
+    """What was stored by a time and in which status it was."""
+    if filters.as_of is None:
+        return
+    clauses.append(STORED_BY_THEN)
+    values["believed_at"] = to_micros(filters.as_of)
+    if filters.statuses:
+        clauses.append(STATUS_THEN)
+        values["statuses"] = as_list(filters.statuses)
 
 
 def _times(filters: Filters, clauses: list[str], values: dict[str, Any]) -> None:
@@ -185,12 +229,14 @@ def _times(filters: Filters, clauses: list[str], values: dict[str, Any]) -> None
 
 
 def _levels(filters: Filters, clauses: list[str], values: dict[str, Any]) -> None:
-    if filters.min_importance > 0:
-        clauses.append("m.importance >= :min_importance")
-        values["min_importance"] = filters.min_importance
-    if filters.min_confidence > 0:
-        clauses.append("m.confidence >= :min_confidence")
-        values["min_confidence"] = filters.min_confidence
+    for name, clause in AT_LEAST.items():
+        least = getattr(filters, name)
+        if least > 0:
+            clauses.append(clause)
+            values[name] = least
+    if filters.max_importance < 1:
+        clauses.append("m.importance <= :max_importance")
+        values["max_importance"] = filters.max_importance
     if filters.pinned is not None:
         clauses.append("m.pinned = :pinned")
         values["pinned"] = int(filters.pinned)
