@@ -125,7 +125,9 @@ class EdgesConfig:
     )
     facts: int = number(3, 0, 20, "memories linked because their facts hang together", "design")
     most: int = number(20, 1, 1_000, "links that come by themselves to one memory", "design")
-    gain: float = number(0.1, 0, 1, "confidence a link gains when it is drawn again or proves itself", "files")
+    gain: float = number(
+        0.1, 0, 1, "confidence a link gains when it is drawn again or proves itself", "files"
+    )
     grace_days: float = number(30.0, 0, 3_650, "days without use before a link begins to fade", "files")
     window_days: float = number(30.0, 0.1, 3_650, "the span after which it has lost the next part", "files")
     loss: float = number(0.1, 0, 1, "confidence lost in each such span", "files")
@@ -251,6 +253,29 @@ class RecallConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class PlanConfig:
+    """What is made of a question before anything is searched."""
+
+    shape: float = number(
+        0.0, 0, 1, "how far the look of a question moves the balance of words and meaning", "measured"
+    )
+    time_gain: float = number(0.3, 0, 5, "factor more for what happened in the time asked about", "measured")
+    time_candidates: int = number(40, 0, 500, "candidates from the time asked about", "design")
+    alias_share: float = number(
+        0.5, 0, 1, "what another name of an entity counts against its own", "measured"
+    )
+    fresh_gain: float = number(0.1, 0, 5, "factor more for what is new when that is asked for", "measured")
+    fresh_days: float = number(30.0, 0.1, 3_650, "days after which half of that is left", "design")
+    prefer_gain: float = number(0.05, 0, 1, "factor more for the kind a question is after", "design")
+    expand_below: float = number(
+        0.25, 0, 1, "best relevance under which a model is asked for other words", "design"
+    )
+    expand_share: float = number(
+        0.8, 0, 1, "what a find by other words counts against the question's", "design"
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class RerankConfig:
     """The cross-encoder that reads question and memory together."""
 
@@ -288,7 +313,9 @@ class TrustConfig:
 class ServerConfig:
     """How a memory is served over HTTP."""
 
-    host: str = words("127.0.0.1", "the address to listen on; others than this machine's need a token", "design")
+    host: str = words(
+        "127.0.0.1", "the address to listen on; others than this machine's need a token", "design"
+    )
     port: int = number(3917, 0, 65_535, "the port to listen on; 0: any that is free", "layers")
     hosts: str = words("", "further host names the server goes by, with commas between", "design")
     origins: str = words("", "sites whose pages may ask from a browser, with commas between", "design")
@@ -316,6 +343,7 @@ class Config:
     capture: CaptureConfig = CaptureConfig()
     llm: LlmConfig = LlmConfig()
     recall: RecallConfig = RecallConfig()
+    plan: PlanConfig = PlanConfig()
     rerank: RerankConfig = RerankConfig()
     trust: TrustConfig = TrustConfig()
     limits: LimitsConfig = LimitsConfig()

@@ -5,6 +5,7 @@ The X-ray is made from these numbers; it is not a second computation.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from engram.model.memory import Memory
@@ -84,27 +85,31 @@ def evidence(candidate: Candidate) -> tuple[Evidence, ...]:
     if candidate.cosine is not None:
         rows.append(Evidence("vector", "cosine", candidate.cosine, _rank(candidate.vector_rank)))
     rows.append(Evidence("fuse", "own fit", candidate.own))
-    if candidate.wording:
-        rows.append(Evidence("expand", "fits another wording", candidate.own, candidate.wording))
-    if candidate.lent:
-        rows.append(Evidence("neighbours", "lent by neighbouring turns", candidate.lent))
-    if candidate.speaker != 1.0:
-        rows.append(Evidence("neighbours", "speaker named", candidate.speaker, "factor"))
-    if candidate.phrase != 1.0:
-        rows.append(Evidence("text", "quoted words stand together", candidate.phrase, "factor"))
-    if candidate.dated:
-        rows.append(Evidence("time", "happened then", candidate.dated))
-    if candidate.time != 1.0:
-        rows.append(Evidence("time", "near the time asked about", candidate.time, "factor"))
-    if candidate.fresh != 1.0:
-        rows.append(Evidence("time", "new", candidate.fresh, "factor"))
-    if candidate.session:
-        rows.append(Evidence("neighbours", "lent by its session", candidate.session))
+    rows += _changes(candidate)
     rows.append(Evidence("judge", "relevance", candidate.relevance))
     rows += [Evidence("judge", name, value, "factor") for name, value in candidate.factors if value != 1.0]
     rows += candidate.told
     rows.append(Evidence("rank", "score", candidate.score))
     return tuple(rows)
+
+
+def _changes(one: Candidate) -> Iterator[Evidence]:
+    """What moved the fit, as far as it did."""
+    if one.wording:
+        yield Evidence("expand", "fits another wording", one.own, one.wording)
+    added = (
+        ("neighbours", "lent by neighbouring turns", one.lent),
+        ("neighbours", "lent by its session", one.session),
+        ("time", "happened then", one.dated),
+    )
+    yield from (Evidence(step, name, value) for step, name, value in added if value)
+    multiplied = (
+        ("neighbours", "speaker named", one.speaker),
+        ("text", "quoted words stand together", one.phrase),
+        ("time", "near the time asked about", one.time),
+        ("time", "new", one.fresh),
+    )
+    yield from (Evidence(step, name, value, "factor") for step, name, value in multiplied if value != 1.0)
 
 
 def _rank(rank: int | None) -> str:

@@ -58,9 +58,10 @@ def _weigh(candidate: Candidate, plan: Planned, tools: Tools) -> None:
     settings, cosine = tools.config.recall, candidate.cosine
     most = plan.mass * (tools.config.text.k1 + 1)
     candidate.text = min(1.0, candidate.bm25 / most) if most else 0.0
-    fit = settings.text_weight * candidate.bm25
+    weights = plan.shown.weights
+    fit = weights["text"] * candidate.bm25
     if cosine is not None:
-        candidate.meaning = settings.vector_weight * plan.noise.deviations(cosine)
+        candidate.meaning = weights["vector"] * plan.noise.deviations(cosine)
         above = plan.usual_noise.deviations(cosine) / settings.certain_deviations
         candidate.vector = min(1.0, max(0.0, above))
     candidate.own = max(0.0, fit + candidate.meaning)

@@ -19,6 +19,7 @@ from engram.model.memory import Memory
 from engram.model.recall import Question, Trust
 from engram.ports import Tools
 from engram.recall.candidates import Candidate
+from engram.recall.channels import time
 from engram.recall.plan import Planned
 from engram.text import words
 from engram.text.bm25 import phrase_share
@@ -50,16 +51,17 @@ def judge(
 ) -> list[Candidate]:
     """The best candidates, read and in order, best first."""
     depth = max(tools.config.recall.judged, 2 * question.limit)
-    best = sorted(candidates.values(), key=lambda c: (-(c.own + c.lent), c.key))[:depth]
+    best = sorted(candidates.values(), key=lambda c: (-c.found, c.key))[:depth]
     read = _read(best, tools)
     _hear_speakers(read, plan, tools)
     _find_phrases(read, plan, tools)
+    time.weigh(read, plan, tools)
     _lend_within_sessions(read, tools)
     now = tools.clock.now()
     for one in read:
         one.relevance = 1.0 - (1.0 - one.relevance) * (1.0 - one.lent_relevance)
         one.trust = trust(one.record, one.relevance, now, tools.config.trust)
-        one.factors = factors(one.record, one.trust.freshness)
+        one.factors = [*factors(one.record, one.trust.freshness), _wanted(one.record, plan, tools)]
         one.standing = _product(value for _, value in one.factors)
     _score(read, question.profile)
     return sorted(read, key=_place)
@@ -104,6 +106,11 @@ def factors(memory: Memory, freshness: float) -> list[tuple[str, float]]:
         ("importance", 1.0 + TIP * (2 * memory.importance - 1.0)),
         ("freshness", 1.0 + TIP * (2 * freshness - 1.0)),
     ]
+
+
+def _wanted(memory: Memory, plan: Planned, tools: Tools) -> tuple[str, float]:
+    gain = tools.config.plan.prefer_gain if memory.kind in plan.shown.prefer else 0.0
+    return f"{memory.kind} wanted", 1.0 + gain
 
 
 def _read(best: list[Candidate], tools: Tools) -> list[Candidate]:

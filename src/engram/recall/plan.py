@@ -1,4 +1,4 @@
-"""The plan: a question comes in; which words, which vector, which weights and which view come out."""
+"""The plan: a question comes in; what it is after, which words, vector, weights and view come out."""
 
 from __future__ import annotations
 
@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING
 
 from engram.errors import EmbedderError
 from engram.lifecycle.calibration import Thresholds, thresholds
-from engram.model.recall import Plan, Question
+from engram.model.recall import Intent, Plan, Question, Span
 from engram.ports import Noise, Tools, View
+from engram.recall import intents, named, shape, times
 from engram.text import words
+from engram.text.languages import language
 from engram.text.scripts import PAIRED
 
 if TYPE_CHECKING:
+    from engram.model.entity import Entity
     from engram.model.vectors import Space
     from engram.ports import Floats
 
@@ -50,10 +53,45 @@ class Planned:
     """How near any question does: relevance is measured against it, so a question nothing answers shows."""
     named: frozenset[str]
     """Lower-case words of the question, to recognise a speaker's name."""
+    fetch: float = 1.0
+    """Factor on the number of candidates."""
+    alias_share: float = 1.0
+    """What a term of another name counts."""
+
+    @property
+    def shares(self) -> dict[str, float]:
+        """What each term counts, where it does not count whole: those of other names count less."""
+        return dict.fromkeys(self.shown.aliases, self.alias_share)
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What the words of a question say by themselves."""
+
+    intent: Intent | None
+    confidence: float
+    row: intents.Row
+    spans: tuple[Span, ...]
+    entities: list[Entity]
+    fresh: bool
+
+
+def read(question: Question, tools: Tools) -> Read:
+    """What a question is after, when, and whom it names."""
+    spans = times.spans(question.text, tools.clock.now())
+    entities = named.known(question.text, question.access, tools)
+    others = named.others(question.text, entities) if len(entities) == 1 else 0
+    found = intents.guess(question.text, timed=bool(spans), named=len(entities), others=others)
+    wished = question.wish.intent
+    intent = wished or found.clear
+    row = intents.rows()[intent] if intent else intents.NEUTRAL
+    confidence = 1.0 if wished else found.confidence
+    return Read(intent, confidence, row, spans, entities, intents.is_fresh(question.text))
 
 
 def make(question: Question, tools: Tools) -> Planned:
     """The plan for a question. Without an embedder it goes by words alone and says so."""
+    said = read(question, tools)
     asked = words.query_terms(question.text)
     notes: list[str] = []
     if asked.weak:
@@ -61,14 +99,24 @@ def make(question: Question, tools: Tools) -> Planned:
     if asked.phrases:
         notes.append("quoted words count more where they stand together")
     space, vector = _embed(question.text, tools, notes)
-    settings = tools.config.recall
-    named = frozenset(words.normalized(question.text).split())
-    speakers = (USER,) if named & SELF_WORDS else ()
+    spoken = _words(question.text)
+    speakers = (USER,) if spoken & SELF_WORDS else ()
     near = thresholds(space.key if space else "")
     noise = _noise(space, vector, near, tools)
+    aliases = named.aliases(said.entities, asked.terms) if tools.config.plan.alias_share else ()
+    weights = _weights(question, said, tools)
     shown = Plan(
         terms=asked.terms,
-        weights={"text": settings.text_weight, "vector": settings.vector_weight if space else 0.0},
+        weights=weights if space else weights | {"vector": 0.0},
+        intent=said.intent,
+        confidence=said.confidence,
+        language=language(question.text),
+        spans=said.spans,
+        entities=tuple(one.name for one in said.entities),
+        aliases=aliases,
+        hops=said.row.hops if question.wish.hops is None else question.wish.hops,
+        prefer=said.row.prefer if question.wish.prefer is None else tuple(sorted(question.wish.prefer)),
+        freshness=_freshness(question, said, tools),
         space=space.key if space else "",
         speakers=speakers,
         notes=tuple(notes),
@@ -76,7 +124,7 @@ def make(question: Question, tools: Tools) -> Planned:
     return Planned(
         shown=shown,
         view=View(question.access, question.filters),
-        terms=asked.terms,
+        terms=(*asked.terms, *aliases),
         phrases=asked.phrases,
         mass=_mass(tools.store.texts.rarity(asked.terms)),
         space=space,
@@ -84,8 +132,41 @@ def make(question: Question, tools: Tools) -> Planned:
         near=near,
         noise=noise,
         usual_noise=_usual(near) if near.is_measured else noise,
-        named=named | frozenset(speakers),
+        named=spoken | frozenset(speakers),
+        fetch=said.row.candidates,
+        alias_share=tools.config.plan.alias_share,
     )
+
+
+def _words(text: str) -> frozenset[str]:
+    """The words of a question without case; whose something is, is named too."""
+    plain = text.replace("’", "'")
+    owners = words.normalized(plain.replace("'s", " ")) if "'s" in plain else ""
+    return frozenset([*words.normalized(plain).split(), *owners.split()])
+
+
+def _weights(question: Question, said: Read, tools: Tools) -> dict[str, float]:
+    """The configured weights as intent and shape move them, and the caller's own."""
+    settings, row, plan = tools.config.recall, said.row, tools.config.plan
+    share = shape.balance(question.text)
+    strength = 1.0 if shape.is_short_chinese(question.text) else plan.shape
+    by_text = 1.0 + strength * (share / shape.USUAL - 1.0)
+    by_vector = 1.0 + strength * ((1.0 - share) / (1.0 - shape.USUAL) - 1.0)
+    if said.intent is not None and strength < 1.0:
+        by_text = by_vector = 1.0
+    return {
+        "text": settings.text_weight * row.text * by_text,
+        "vector": settings.vector_weight * row.vector * by_vector,
+        "graph": row.graph,
+        "time": plan.time_gain * row.time,
+        **question.wish.weights,
+    }
+
+
+def _freshness(question: Question, said: Read, tools: Tools) -> float:
+    if question.wish.freshness is not None:
+        return question.wish.freshness
+    return max(said.row.freshness, tools.config.plan.fresh_gain if said.fresh else 0.0)
 
 
 def _mass(rarity: dict[str, float]) -> float:

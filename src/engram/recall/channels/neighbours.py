@@ -59,7 +59,7 @@ def lend(candidates: dict[int, Candidate], plan: Planned, tools: Tools) -> None:
     parties = dict.fromkeys(key for loan in loans for key in (loan.lender, loan.borrower))
     told = text.matches(plan, list(parties), tools)
     include(candidates, told, plan, tools)
-    for key, borrowed in _settle(loans, told, candidates, tools.config.recall).items():
+    for key, borrowed in _settle(loans, told, candidates, plan, tools.config.recall).items():
         candidates[key].lent = borrowed.fit
         candidates[key].lent_relevance = borrowed.relevance
 
@@ -109,9 +109,11 @@ def _settle(
     loans: Iterable[Loan],
     told: Mapping[int, Match],
     candidates: Mapping[int, Candidate],
+    plan: Planned,
     settings: RecallConfig,
 ) -> dict[int, Borrowed]:
     """What every borrower gets in the end."""
+    weight = plan.shown.weights["text"]
     openness = {key: 1 / (1 + (match.length / settings.lending_words) ** 2) for key, match in told.items()}
     got: dict[int, Borrowed] = defaultdict(Borrowed)
     for loan in loans:
@@ -121,7 +123,7 @@ def _settle(
         lender, borrower, held = candidates[loan.lender], candidates[loan.borrower], got[loan.borrower]
         has = told[loan.borrower].terms
         for term, value in told[loan.lender].terms.items():
-            offer = share * settings.text_weight * (value - has.get(term, 0.0))
+            offer = share * weight * (value - has.get(term, 0.0))
             if offer > held.words.get(term, 0.0):
                 held.words[term] = offer
         held.meaning = max(held.meaning, share * (lender.meaning - max(0.0, borrower.meaning)))

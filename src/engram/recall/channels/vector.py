@@ -12,7 +12,8 @@ def search(plan: Planned, tools: Tools) -> list[tuple[int, float]]:
     """The nearest keys by cosine, nearest first."""
     if plan.space is None or plan.vector is None:
         return []
-    return tools.index.search(plan.space, plan.vector, tools.config.recall.vector_candidates, plan.view)
+    most = round(plan.fetch * tools.config.recall.vector_candidates)
+    return tools.index.search(plan.space, plan.vector, most, plan.view)
 
 
 def score(plan: Planned, keys: Sequence[int], tools: Tools) -> dict[int, float]:

@@ -1,0 +1,156 @@
+"""Intents: a question comes in; what it is after comes out, and how sure that is.
+
+Pure rules. A cue says an intent, a hint only points at it; what else is known of the question counts too: the
+times it speaks of and the one name it asks about. Two intents that are as likely make none of them sure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final
+
+from engram.model.axes import Kind
+from engram.model.recall import Intent
+from engram.text import lexicon
+from engram.text.words import normalized
+
+CUE: Final = 1.0
+HINT: Final = 0.4
+DOUBT: Final = 0.45
+"""What stands against every intent: a hint alone is never clear."""
+TIMED: Final = 0.8
+"""A time in the question nearly says that it is after what was then."""
+CLEAR: Final = 0.5
+"""An intent at least so sure decides the plan."""
+LONGEST: Final = 600
+"""Characters of a question that are looked at: what it asks stands at its beginning or at its end."""
+FEW_WORDS: Final = 3
+
+# Of two cues as strong, the one that comes first here is meant: "why did it happen last week?" asks why.
+_ORDER: Final = (
+    Intent.CAUSAL, Intent.COMPARATIVE, Intent.TEMPORAL, Intent.PROCEDURAL,
+    Intent.ENTITY, Intent.EXPLORATORY, Intent.LOOKUP,
+)  # fmt: skip
+_EDGE: Final = 0.01
+"""By so much the order tells two intents apart."""
+
+
+@dataclass(frozen=True, slots=True)
+class Guess:
+    """What a question is after, with a confidence from 0 to 1; None when nothing tells."""
+
+    intent: Intent | None
+    confidence: float
+
+    @property
+    def clear(self) -> Intent | None:
+        """The intent, when it is sure enough to plan by."""
+        return self.intent if self.confidence >= CLEAR else None
+
+
+def guess(question: str, *, timed: bool = False, named: int = 0, others: int = 0) -> Guess:
+    """What `question` is after.
+
+    `timed`: it speaks of a time. `named`: so many known entities it names; `others`: so many words beside.
+
+    >>> guess("Why did the build fail?").intent, guess("怎么重置密码？").intent
+    (<Intent.CAUSAL: 'causal'>, <Intent.PROCEDURAL: 'procedural'>)
+    >>> guess("Who is Anna?", named=1).intent, guess("Who is on call?").intent
+    (<Intent.ENTITY: 'entity'>, <Intent.LOOKUP: 'lookup'>)
+    """
+    plain = _plain(question)
+    scores = {intent: _said(plain, intent) for intent in _ORDER}
+    if timed:
+        scores[Intent.TEMPORAL] = max(scores[Intent.TEMPORAL], TIMED)
+    if named == 1:
+        scores[Intent.ENTITY] = _about_one(plain, others)
+    if not any(scores.values()) and 0 < len(normalized(plain).split()) <= FEW_WORDS:
+        scores[Intent.LOOKUP] = HINT  # a few words without a question look something up
+    return _decided(scores)
+
+
+def is_fresh(question: str) -> bool:
+    """Whether a question asks for what is new.
+
+    >>> is_fresh("What have I been reading lately?"), is_fresh("我目前住在哪里"), is_fresh("Where is it?")
+    (True, True, False)
+    """
+    return lexicon.found("intents", _plain(question), under="fresh")
+
+
+def is_conceptual(question: str) -> bool:
+    """Whether a question asks for a notion rather than for words.
+
+    >>> is_conceptual("How does she feel about it?"), is_conceptual("Where is it?")
+    (True, False)
+    """
+    return lexicon.found("intents", _plain(question), under="conceptual")
+
+
+def _plain(question: str) -> str:
+    if len(question) > LONGEST:
+        question = f"{question[: LONGEST // 2]}\n{question[-LONGEST // 2 :]}"
+    return question.strip().lower().replace("’", "'")
+
+
+def _said(plain: str, intent: Intent) -> float:
+    if intent is Intent.ENTITY:
+        return 0.0  # no word says it: that a name is known does
+    if lexicon.found("intents", plain, under=intent.value):
+        return CUE if intent is not Intent.LOOKUP else CUE / 2
+    hint = f"{intent.value} hint"
+    return HINT if lexicon.found("intents", plain, under=hint) else 0.0
+
+
+def _about_one(plain: str, others: int) -> float:
+    """Whether one name is all that is asked about."""
+    asked = lexicon.found("intents", plain, under="about one")
+    if others == 0:
+        return 2 * CUE
+    return CUE + HINT if asked and others == 1 else 0.0
+
+
+def _decided(scores: Mapping[Intent, float]) -> Guess:
+    ranked = sorted(scores, key=lambda intent: (-scores[intent], _ORDER.index(intent)))
+    best, second = scores[ranked[0]], scores[ranked[1]]
+    if best <= 0:
+        return Guess(None, 0.0)
+    if second == best:
+        second -= _EDGE
+    return Guess(ranked[0], round(best / (best + second / 2 + DOUBT), 2))
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What an intent makes of the plan: factors on the configured weights, and more."""
+
+    text: float = 1.0
+    vector: float = 1.0
+    graph: float = 1.0
+    time: float = 1.0
+    freshness: float = 0.0
+    """How much more a memory of today counts."""
+    prefer: tuple[Kind, ...] = ()
+    candidates: float = 1.0
+    """Factor on how many candidates are fetched."""
+    hops: int = 2
+    reason: str = ""
+
+
+NEUTRAL: Final = Row(reason="no clear intent")
+
+
+@cache
+def rows() -> Mapping[Intent, Row]:
+    """The row of each intent, from `data/intents.toml`."""
+    import tomllib
+    from importlib.resources import files  # slow imports, needed only now
+
+    table = tomllib.loads((files("engram.recall") / "data" / "intents.toml").read_text(encoding="utf-8"))
+    return {Intent(name): _row(values) for name, values in table.items()}
+
+
+def _row(values: Mapping[str, Any]) -> Row:
+    return Row(**{**values, "prefer": tuple(map(Kind, values.get("prefer", ())))})
