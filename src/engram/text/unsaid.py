@@ -38,6 +38,7 @@ _YEARLY = re.compile(
 )
 _FUTURE = re.compile(
     r"\b(?:will|'ll|going to|gonna|plan(?:s|ning)? to|due|deadline)\b|'ll\b"
+    r"|\b(?:is|are|starts?|begins?|opens?|leaves?|arrives?) (?:\w+ ){0,3}(?:on|in|at|by|until) "
     r"|(?:\b(?:am|is|are)|'m|'re|'s) (?:\w+ )?\w+ing\b",
     re.IGNORECASE,
 )
