@@ -331,3 +331,15 @@ def test_speakers_keep_their_own_facts_apart(memory: Engram) -> None:
 
     assert heard.receipts[0].outcome is Outcome.STORED
     assert {one.content for one in memory.list()} == {"Anna lives in Berlin.", "Bob lives in Rome."}
+
+
+def test_a_pronoun_means_the_one_person_spoken_of_in_the_turn_before(memory: Engram) -> None:
+    memory.observe("I had lunch with Clara in Bonn.", session="s", speaker="Anna")
+    memory.observe("She works at Siemens.", session="s", speaker="Anna")
+    memory.observe("I saw Bob and Eve in Rome.", session="s", speaker="Anna")
+    memory.observe("He lives in Oslo.", session="s", speaker="Anna")
+    memory.flush()
+
+    kept = everything(memory)
+    assert "Clara works at Siemens." in kept
+    assert "He lives in Oslo." in kept

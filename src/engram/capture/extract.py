@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -20,6 +20,7 @@ from engram.model.observation import LeftOut
 from engram.model.plain import plain
 from engram.model.turn import Part, Turn
 from engram.ports import Alone, Tools
+from engram.text.pronouns import spoken_of
 from engram.text.propositions import IMPLIED, Left, Proposition, Said, examine
 from engram.text.questions import is_question
 from engram.text.sentences import sentences
@@ -117,17 +118,27 @@ def _by_rules(turns: Sequence[Turn], before: Sequence[Turn], gate: Gate, tools: 
     reading = Reading()
     names = {turn.speaker for turn in (*before, *turns) if turn.speaker}
     previous = before[-1] if before else None
+    person = _last_person(before, names)
     for turn in turns:
-        for draft in _read_turn(turn, previous, names, gate, reading.left_out, tools):
+        said = replace(_said(turn, names), person=person)
+        for draft in _read_turn(turn, previous, said, gate, reading.left_out, tools):
             reading.keep(draft, (turn.key,))
-        previous = turn
+        previous, person = turn, _last_person((turn,), names, person)
     return reading
+
+
+def _last_person(turns: Sequence[Turn], names: set[str], person: str = "") -> str:
+    """Whom "she" means at the end of these turns; nobody, when it may be one or another."""
+    for turn in turns:
+        if turn.part in SPOKEN:
+            person = spoken_of(turn.content[-TAIL:], person, frozenset(names))
+    return person
 
 
 def _read_turn(
     turn: Turn,
     previous: Turn | None,
-    names: set[str],
+    said: Said,
     gate: Gate,
     left_out: list[LeftOut],
     tools: Tools,
@@ -137,7 +148,7 @@ def _read_turn(
         left_out.append(LeftOut(turn.id, turn.content[:CONTEXT_LIMIT], why))
         return
     least = Level[tools.config.capture.least.upper()]
-    for one in examine(turn.content, _said(turn, names), least):
+    for one in examine(turn.content, said, least):
         refused = one.why if isinstance(one, Left) else _refused(one, turn, gate, tools)
         if refused or isinstance(one, Left):
             text = one.text if isinstance(one, Left) else one.original

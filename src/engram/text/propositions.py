@@ -23,10 +23,9 @@ from engram.text.facts import facts
 from engram.text.junk import cleaned, junk_of
 from engram.text.kinds import category_of
 from engram.text.marks import is_correction
-from engram.text.names import entities
 from engram.text.persons import third_person
+from engram.text.pronouns import leans, spoken_of, with_person
 from engram.text.questions import stated
-from engram.text.scripts import is_wide
 from engram.text.sentences import sentences
 from engram.text.signals import Level, Signal, level_of, signals
 from engram.text.substance import has_substance
@@ -132,7 +131,7 @@ def _read(sentence: str, said: Said, least: Level) -> Iterator[Proposition | Lef
 
 
 def _proposition(part: str, found: list[Signal], level: Level, said: Said, *, asked: bool) -> Proposition:
-    named = _with_person(part, said)
+    named = with_person(part, said.person)
     dated = completed(resolved(named, said.at), said.at)
     text = third_person(dated, said.speaker, said.listener)
     return Proposition(
@@ -144,7 +143,7 @@ def _proposition(part: str, found: list[Signal], level: Level, said: Said, *, as
         confidence=EXPLICIT if asked else _confidence(part),
         asked=asked,
         when=_when(part, said.at),
-        leans=bool(_LEANING.match(named)),
+        leans=leans(named),
         verbatim=verbatim(part),
     )
 
@@ -235,42 +234,10 @@ def _when(part: str, at: datetime) -> When | None:
 
 # ---------------------------------------------------------------- what it leans on
 
-_LEANING = re.compile(
-    r"(?:it|it's|that|that's|this|these|those|they|they're|he|he's|she|she's|him|her|his|their|there|then|such|both)\b"
-    r"|(?:它|他|她|这|那|他们|她们|它们|其)|\[",
-    re.IGNORECASE,
-)
-_PERSON_PRONOUN = re.compile(
-    r"^(?P<subject>(?:[Hh]e|[Ss]he)\b(?P<short>'s)?)|^(?P<own>(?:[Hh]is|[Hh]er)\b(?= \w))"
-)
-_CHINESE_PRONOUN = re.compile(r"^[他她](?P<own>的)?(?!们)")
-
-
-def _with_person(part: str, said: Said) -> str:
-    """The statement with its first pronoun named, where only one person can be meant."""
-    if not said.person:
-        return part
-    if is_wide(part):
-        return _CHINESE_PRONOUN.sub(lambda match: said.person + (match["own"] or ""), part, count=1)
-
-    def name(match: re.Match[str]) -> str:
-        if match["own"]:
-            return f"{said.person}'s"
-        return f"{said.person} is" if match["short"] else said.person
-
-    return _PERSON_PRONOUN.sub(name, part, count=1)
-
 
 def _spoken_of(one: Proposition | Left, said: Said) -> Said:
-    """Whom the next pronoun can mean: the one person named last."""
-    people = [
-        entity.name
-        for entity in entities(one.original if isinstance(one, Proposition) else one.text)
-        if entity.type == "person" and entity.name not in {said.speaker, said.listener}
-    ]
-    if not people:
-        return said
-    return replace(said, person=people[0] if len(people) == 1 else "")
+    text = one.original if isinstance(one, Proposition) else one.text
+    return replace(said, person=spoken_of(text, said.person, frozenset({said.speaker, said.listener})))
 
 
 def _add(one: Proposition | Left, found: list[Proposition | Left]) -> None:
