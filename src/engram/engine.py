@@ -29,7 +29,7 @@ from engram.model.event import Event
 from engram.model.filters import ANY_STATUS, Filters, types_for
 from engram.model.memory import Memory
 from engram.model.observation import Observation
-from engram.model.pages import Finding, Page, Stats
+from engram.model.pages import Finding, News, Page, Stats
 from engram.model.plain import draft, draft_from, member, plain
 from engram.model.recall import Question, Recall
 from engram.model.receipt import Receipt, Refusal
@@ -42,6 +42,7 @@ from engram.nouns.desk import PAGE_LIMIT, Desk, whole
 from engram.nouns.entities import Entities
 from engram.nouns.facts import Facts
 from engram.nouns.listening import Listening
+from engram.nouns.tokens import Tokens
 from engram.ports import Advisor, Embedder, Tools, Unit, View
 from engram.recall.past import then
 from engram.recall.pipeline import recall as answer
@@ -364,6 +365,19 @@ class Engram:
             return found
         return self._tools.store.ledger.events(full, self._desk.access, most, before)
 
+    def news(self, after: str | None = None, *, limit: int = 100) -> News:
+        """What has happened since a place in the ledger, oldest first, and the place to go on from.
+
+        Without a place: nothing yet, and where the ledger ends now.
+        """
+        ledger = self._tools.store.ledger
+        end = ledger.newest()
+        if after is None:
+            return News((), end)
+        events = ledger.after(after, self._desk.access, whole("limit", limit, 1, PAGE_LIMIT))
+        # A full page may have left some out; what nobody here may see need not be looked at again.
+        return News(tuple(events), events[-1].id if len(events) >= limit else end)
+
     def stats(self) -> Stats:
         """How much is kept, of what."""
         return self._tools.store.memories.stats(self._desk.access, self._desk.space())
@@ -444,6 +458,11 @@ class Engram:
         return Entities(self._desk)
 
     @cached_property
+    def tokens(self) -> Tokens:
+        """Who may come in from outside: make, list and revoke tokens."""
+        return Tokens(self._desk)
+
+    @cached_property
     def conflicts(self) -> Conflicts:
         """What contradicts what, and settling it."""
         return Conflicts(self._desk)
@@ -464,6 +483,20 @@ class Engram:
     def path(self) -> str:
         """Where the memories are kept."""
         return self._path
+
+    def seen_by(self, access: Access, actor: str) -> Engram:
+        """The same memory for another caller. Cheap; `settle` it when that caller goes, close only this one."""
+        return type(self)(self._tools, access, actor, self._path)
+
+    def settle(self) -> None:
+        """Read what was heard here and still waits; afterwards everything handed over is on disk."""
+        self._listening.close()
+        self._tools.store.flush()
+
+    @property
+    def writes_waiting(self) -> int:
+        """How many writes wait to be carried out."""
+        return self._tools.store.writes_waiting
 
     def close(self) -> None:
         """Finish what is waiting and let go of the file. Safe to call twice."""

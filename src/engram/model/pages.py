@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from engram.model.event import Event
 from engram.model.memory import Memory
 
 
@@ -21,6 +22,15 @@ class Page:
 
     def __len__(self) -> int:
         return len(self.memories)
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """Some events, oldest first, and where to go on."""
+
+    events: tuple[Event, ...]
+    place: str
+    """Ask for what came after this the next time. It may be an event that the caller does not see."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from engram.ports.nouns import (
     Relations,
     Spending,
     Texts,
+    Tokens,
     Turns,
     Vectors,
 )
@@ -65,6 +66,7 @@ __all__ = [
     "Store",
     "Suppression",
     "Texts",
+    "Tokens",
     "Tools",
     "Turns",
     "Unit",

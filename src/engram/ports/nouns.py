@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from engram.model.pages import Page, Stats
     from engram.model.relations import Edge, EdgeType
     from engram.model.scope import Access, Scope
+    from engram.model.token import Token
     from engram.model.turn import Turn
     from engram.model.vectors import Space
     from engram.ports.values import (
@@ -247,6 +248,38 @@ class Ledger(Protocol):
 
         Plain values, as events have them; None for words that were not kept because they are a secret.
         """
+        ...
+
+
+    def after(self, event_id: str, access: Access, limit: int) -> list[Event]:
+        """Oldest first, those the caller may see that were written after an event, whoever may see that one.
+
+        An empty id stands for the beginning.
+        """
+        ...
+
+    def newest(self) -> str:
+        """The id of the event written last; empty when nothing has happened yet."""
+        ...
+
+
+class Tokens(Protocol):
+    """Who may come in from outside."""
+
+    def add(self, token: Token, digest: str) -> None:
+        """Keep a new token with the digest of its secret."""
+        ...
+
+    def known(self) -> list[tuple[str, Token]]:
+        """Every token with its digest, also those that are no longer valid, oldest first."""
+        ...
+
+    def revoke(self, token_id: str, at: datetime) -> bool:
+        """Take a token back; whether it was there to be taken."""
+        ...
+
+    def used(self, token_id: str, at: datetime) -> None:
+        """Note a use. It may be lost."""
         ...
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         Relations,
         Spending,
         Texts,
+        Tokens,
         Turns,
         Vectors,
     )
@@ -80,6 +81,11 @@ class Store(Protocol):
         ...
 
     @property
+    def tokens(self) -> Tokens:
+        """Who may come in from outside."""
+        ...
+
+    @property
     def opinions(self) -> Opinions:
         """The feedback."""
         ...
@@ -94,6 +100,11 @@ class Store(Protocol):
 
     def flush(self) -> None:
         """Wait until everything handed over so far is written."""
+        ...
+
+    @property
+    def writes_waiting(self) -> int:
+        """How many writes wait to be carried out."""
         ...
 
     def vacuum(self) -> None:

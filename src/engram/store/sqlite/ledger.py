@@ -100,6 +100,16 @@ WHERE e.at > :at
 ORDER BY e.seq DESC
 """
 
+AFTER = """
+SELECT e.id, e.at, e.actor, e.verb, e.memory, e.because, e.before, e.after, e.related, v.before, v.after
+FROM events AS e
+LEFT JOIN versions AS v ON v.event = e.seq
+WHERE e.seq > :start
+  AND {seen}
+ORDER BY e.seq
+LIMIT :limit
+"""
+
 END = (1 << 63) - 1
 WORDS = ("content", "content_hash", "forms", "tags", "entities", "details", "metadata", "speaker")
 """Fields that tell what a memory says."""
@@ -149,6 +159,22 @@ class SqliteLedger:
             sql = (EVENTS if memory_id is None else EVENTS_OF_ONE).format(seen=seen.sql)
             lines = ask(db, sql, {**seen.values, "memory": memory_id, "end": end, "limit": limit})
         return [_event(line) for line in lines]
+
+    def after(self, event_id: str, access: Access, limit: int) -> list[Event]:
+        """Oldest first, what the caller may see of what was written after an event."""
+        with self._readers.lend() as db:
+            start = 0 if not event_id else ask_value(db, PLACE_OF, {"id": event_id})
+            if start is None:
+                raise BadCursor(event_id)
+            seen = where_event(self._places.reach(db, access))
+            values = {**seen.values, "start": start, "limit": limit}
+            lines = ask(db, AFTER.format(seen=seen.sql), values)
+        return [_event(line) for line in lines]
+
+    def newest(self) -> str:
+        """The id of the event written last."""
+        with self._readers.lend() as db:
+            return ask_value(db, NEWEST) or ""
 
     def as_of(self, memory_ids: Sequence[str], at: datetime) -> dict[str, dict[str, Any]]:
         """Of each of these memories that has changed since: those fields as they were at that time."""

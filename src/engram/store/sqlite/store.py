@@ -31,6 +31,7 @@ from engram.store.sqlite.scopes import Places
 from engram.store.sqlite.settings import StoreSettings
 from engram.store.sqlite.spending import SqliteSpending
 from engram.store.sqlite.texts import SqliteTexts
+from engram.store.sqlite.tokens import SqliteTokens
 from engram.store.sqlite.turns import SqliteTurns
 from engram.store.sqlite.unit import SqliteUnit
 from engram.store.sqlite.vectors import SqliteVectors
@@ -60,6 +61,7 @@ class SqliteStore:
         self.origins = SqliteOrigins(self._readers)
         self.spending = SqliteSpending(self._readers, writer)
         self.ledger = SqliteLedger(self._readers, places)
+        self.tokens = SqliteTokens(self._readers, writer)
         self.opinions = SqliteOpinions(self._readers)
         self._remove = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True) if folder else None
 
@@ -89,6 +91,11 @@ class SqliteStore:
         """Wait until everything handed over so far is written."""
         if self._writer is not None:
             self._writer.run(lambda _: None)
+
+    @property
+    def writes_waiting(self) -> int:
+        """How many writes wait to be carried out."""
+        return 0 if self._writer is None else self._writer.waiting
 
     def vacuum(self) -> None:
         """Give freed space back and leave nothing of erased memories in the file or its log."""

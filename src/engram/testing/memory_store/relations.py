@@ -7,6 +7,7 @@ from datetime import datetime
 from itertools import dropwhile, islice
 from typing import Any
 
+from engram.errors import BadCursor
 from engram.model.event import Event
 from engram.model.memory import Memory
 from engram.model.relations import Edge, EdgeType
@@ -64,6 +65,21 @@ class MemoryLedger:
         seen = (event for event in wanted if access.may_read(tables.event_scopes[event.id]))
         return list(islice(seen, limit))
 
+
+    def after(self, event_id: str, access: Access, limit: int) -> list[Event]:
+        """Oldest first, as far as the caller may see."""
+        tables = self._tables()
+        events: Iterable[Event] = tables.events.values()
+        if event_id:
+            if event_id not in tables.event_scopes:
+                raise BadCursor(event_id)
+            events = islice(dropwhile(lambda event: event.id != event_id, events), 1, None)
+        seen = (event for event in events if access.may_read(tables.event_scopes[event.id]))
+        return list(islice(seen, limit))
+
+    def newest(self) -> str:
+        """The id of the event written last."""
+        return next((event.id for event in reversed(self._tables().events.values())), "")
 
     def as_of(self, memory_ids: Sequence[str], at: datetime) -> dict[str, dict[str, Any]]:
         """What has changed since, as it was."""

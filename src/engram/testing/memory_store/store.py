@@ -17,6 +17,7 @@ from engram.testing.memory_store.memories import MemoryRecords
 from engram.testing.memory_store.relations import MemoryLedger, MemoryOpinions, MemoryRelations
 from engram.testing.memory_store.tables import Tables
 from engram.testing.memory_store.texts import MemoryTexts
+from engram.testing.memory_store.tokens import MemoryTokens
 from engram.testing.memory_store.turns import MemoryOrigins, MemorySpending, MemoryTurns
 from engram.testing.memory_store.unit import MemoryUnit
 from engram.testing.memory_store.vectors import MemoryVectors
@@ -48,6 +49,7 @@ class MemoryStore:
         self.spending = MemorySpending(self._tables, self._commit)
         self.ledger = MemoryLedger(self._tables)
         self.opinions = MemoryOpinions(self._tables)
+        self.tokens = MemoryTokens(self._tables, self._commit)
 
     def write(self, work: Callable[[Unit], T], actor: str) -> T:
         """Run the work on a copy and keep the copy if nothing went wrong."""
@@ -70,6 +72,11 @@ class MemoryStore:
                     self._run(work, actor)
                 except Exception:
                     logging.getLogger(__name__).exception("work handed over for later failed")
+
+    @property
+    def writes_waiting(self) -> int:
+        """What was kept for later."""
+        return len(self._later)
 
     def vacuum(self) -> None:
         """Nothing is left behind here."""

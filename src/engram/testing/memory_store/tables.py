@@ -18,6 +18,7 @@ from engram.model.event import Event
 from engram.model.memory import Memory
 from engram.model.relations import Edge, EdgeType
 from engram.model.scope import Scope
+from engram.model.token import Token
 from engram.model.turn import Turn
 from engram.ports import Findable, Suppression
 
@@ -63,6 +64,8 @@ class Tables:
     origins: dict[tuple[Scope, str], tuple[int, str]] = field(default_factory=dict)
     """Memory and digest, by scope and origin."""
     calls: dict[int, Call] = field(default_factory=dict)
+    tokens: dict[str, tuple[Token, str]] = field(default_factory=dict)
+    """Each with the digest of its secret."""
     scopes: dict[Scope, int] = field(default_factory=dict)
     namespaces: dict[str, int] = field(default_factory=dict)
     event_counts: dict[date, int] = field(default_factory=dict)
