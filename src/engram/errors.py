@@ -480,7 +480,7 @@ class TookTooLong(DoorError):
     code = "E6007"
 
     def __init__(self, seconds: float) -> None:
-        super().__init__(f"No answer within {seconds:g} s. A write may still be done: look before you repeat it.")
+        super().__init__(f"No answer within {seconds:g} s. What was asked for may still be done: look first.")
         self.seconds = seconds
 
 

@@ -354,3 +354,16 @@ CREATE TABLE llm_usage (
   outcome TEXT NOT NULL -- answered, repaired, unusable, refused, failed
 );
 CREATE INDEX llm_usage_by_time ON llm_usage (at, prompt_tokens, answer_tokens);
+
+-- Who may come in from outside, and as whom. The secret itself is kept nowhere.
+CREATE TABLE tokens (
+  id TEXT PRIMARY KEY, -- a short name to revoke it by
+  name TEXT NOT NULL, -- who uses it: the actor of its events
+  role TEXT NOT NULL, -- owner, orchestrator, agent, reader
+  scope TEXT NOT NULL, -- JSON array: the parts of its place, from the widest to the narrowest
+  digest TEXT NOT NULL UNIQUE, -- SHA-256 of the secret
+  created_at INTEGER NOT NULL, -- when it was made
+  expires_at INTEGER, -- from when it is no longer valid; NULL: never
+  revoked_at INTEGER, -- when it was taken back; NULL: it was not
+  last_used INTEGER -- when it was used last, to the minute or so
+) WITHOUT ROWID;

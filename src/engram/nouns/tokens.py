@@ -1,0 +1,112 @@
+"""Tokens: who may come in from outside. `memory.tokens` makes, lists and revokes them; only an owner may."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from engram.capture import screen
+from engram.errors import AccessDenied, EmptyContent, InvalidInput
+from engram.model.plain import member, moment
+from engram.model.scope import Role, Scope
+from engram.model.token import Token
+from engram.nouns.desk import Desk
+from engram.security.tokens import SECRET_BYTES, digest_of, match, secret_from
+
+ID_BYTES = 4
+NOTED_EVERY_S = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Issued:
+    """A new token and its secret, which is shown this once."""
+
+    token: Token
+    secret: str = field(repr=False)
+
+
+Found = list[Token]
+
+
+class Tokens:
+    """Who may come in from outside. Hangs on the facade; safe to use from many threads."""
+
+    def __init__(self, desk: Desk, chance: Callable[[int], bytes] = secrets.token_bytes) -> None:
+        self._desk = desk
+        self._chance = chance
+
+    def create(
+        self,
+        name: str,
+        role: Role | str = Role.AGENT,
+        *,
+        scope: Scope | None = None,
+        expires_at: datetime | str | None = None,
+    ) -> Issued:
+        """Make a token. `name` is the actor in what its bearer does; the secret is given out only here."""
+        place = self._check(scope)
+        token = Token(
+            id=self._chance(ID_BYTES).hex(),
+            name=_name(name),
+            role=member("role", Role, role),
+            scope=place,
+            created_at=self._desk.tools.clock.now(),
+            expires_at=None if expires_at is None else moment("expires_at", expires_at),
+        )
+        secret = secret_from(self._chance(SECRET_BYTES))
+        self._desk.tools.store.tokens.add(token, digest_of(secret))
+        return Issued(token, secret)
+
+    def list(self, *, revoked: bool = False) -> Found:
+        """The tokens for places this caller owns, oldest first; with `revoked` also those taken back."""
+        self._check(None)
+        known = (token for _, token in self._desk.tools.store.tokens.known())
+        return [
+            token
+            for token in known
+            if self._desk.access.may_write(token.scope) and (revoked or token.revoked_at is None)
+        ]
+
+    def revoke(self, token_id: str) -> Token:
+        """Take a token back, by its id or its name if only one has it. It lets nobody in any more."""
+        found = [token for token in self.list() if token_id in (token.id, token.name)]
+        if len(found) != 1:
+            told = "several tokens have this name: give the id" if found else "there is no such token"
+            message = f"{token_id[:60]!r}: {told}; `engram token list` shows them."
+            raise InvalidInput(message)
+        self._desk.tools.store.tokens.revoke(found[0].id, self._desk.tools.clock.now())
+        return found[0]
+
+    def bearer(self, secret: str) -> Token | None:
+        """The valid token with this secret; None when there is none. Whoever asks needs no right to."""
+        store, now = self._desk.tools.store.tokens, self._desk.tools.clock.now()
+        token = match(secret, store.known())
+        if token is None or not token.is_valid(now):
+            return None
+        if token.last_used is None or (now - token.last_used).total_seconds() > NOTED_EVERY_S:
+            store.used(token.id, now)
+        return token
+
+    def any_valid(self) -> bool:
+        """Whether anybody could come in by a token now."""
+        now = self._desk.tools.clock.now()
+        return any(token.is_valid(now) for _, token in self._desk.tools.store.tokens.known())
+
+    def _check(self, scope: Scope | None) -> Scope:
+        """The place a token is for: an owner gives out places of their own."""
+        place = self._desk.access.scope if scope is None else scope
+        if self._desk.access.role is not Role.OWNER:
+            what = "give out or take back tokens"
+            raise AccessDenied(what)
+        self._desk.check_write(place)
+        return place
+
+
+def _name(name: str) -> str:
+    clean = screen.readable("name", name).strip()
+    if not clean:
+        raise EmptyContent("name")
+    screen.name("name", clean)
+    return clean
