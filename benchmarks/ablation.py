@@ -19,6 +19,8 @@ VARIANTS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("meaning only", ("recall.text_weight=0",)),
     ("no neighbouring turns", ("recall.next_share=0", "recall.previous_share=0", "recall.answer_share=0")),
     ("a question lends no more than another turn", ("recall.answer_share=0",)),
+    ("turns lend to the one beside them only", ("recall.far_share=0",)),
+    ("long turns lend and borrow like short ones", ("recall.lending_words=100000",)),
     ("no help from the session", ("recall.session_share=0",)),
     ("the speaker's name counts for nothing more", ("recall.speaker_gain=1",)),
     ("speaker and date are no cue words", ("text.cue_weight=0",)),
