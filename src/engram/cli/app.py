@@ -60,6 +60,9 @@ COMMANDS: dict[str, dict[str, tuple[str, str, str]]] = {
         "relate": ("engram.cli.change", "relate", "Connect two memories."),
         "unrelate": ("engram.cli.change", "unrelate", "Take a connection away."),
     },
+    "Connect": {
+        "mcp": ("engram.cli.mcp", "mcp", "Serve an MCP client over stdin and stdout."),
+    },
     "Upkeep": {
         "stats": ("engram.cli.upkeep", "stats", "Count what is kept."),
         "doctor": ("engram.cli.upkeep", "doctor", "Look for damage and mend what can be mended."),

@@ -1,0 +1,121 @@
+"""Resources and prompts: an address or a prompt's name comes in, a document or a first message goes out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
+
+from engram.errors import NotFound, UnknownValue
+from engram.model.plain import plain
+from engram.server.mcp import shapes
+from engram.server.mcp.knowing import profile
+from engram.server.mcp.reading import URI
+from engram.server.mcp.tool import Call
+
+if TYPE_CHECKING:
+    from engram.engine import Engram
+
+MIME = "application/json"
+RESOURCES: tuple[dict[str, Any], ...] = (
+    {
+        "uri": f"{URI}stats",
+        "name": "stats",
+        "title": "How much is remembered",
+        "description": "Counts by status, kind, category and layer.",
+        "mimeType": MIME,
+    },
+)
+TEMPLATES: tuple[dict[str, Any], ...] = (
+    {
+        "uriTemplate": f"{URI}{{id}}",
+        "name": "memory",
+        "title": "One memory",
+        "description": "Everything about a memory.",
+        "mimeType": MIME,
+    },
+    {
+        "uriTemplate": f"{URI}entities/{{name}}",
+        "name": "entity",
+        "title": "One entity",
+        "description": "What is known about somebody or something.",
+        "mimeType": MIME,
+    },
+)
+_TOPIC = {"name": "topic", "description": "What it is about; may be left out", "required": False}
+PROMPTS: tuple[dict[str, Any], ...] = (
+    {
+        "name": "resume",
+        "title": "Go on where we stopped",
+        "description": "What is remembered about a topic, and a request to go on from there.",
+        "arguments": [_TOPIC],
+    },
+    {
+        "name": "reflect",
+        "title": "Look over what is remembered",
+        "description": "The latest memories and open contradictions, and a request to tidy them up.",
+        "arguments": [_TOPIC],
+    },
+)
+RESUME_BUDGET = 2_000
+LATEST = 30
+_RESUME = (
+    "Go on where we stopped. In two or three sentences say what is settled, what is open and what comes next."
+)
+_REFLECT = (
+    "Look over these memories. Point out what contradicts what, what says the same twice, what is out of "
+    "date and what is a lesson worth a memory of its own. Change nothing before I agree."
+)
+
+
+def read(memory: Engram, uri: str) -> str:
+    """The document at an address. Raises NotFound and UnknownEntity."""
+    place = uri.removeprefix(URI)
+    if place == uri:
+        raise NotFound(uri)
+    if place == "stats":
+        return _json(plain(memory.stats()))
+    if place.startswith("entities/"):
+        return _json(profile(Call(memory, {}), unquote(place.removeprefix("entities/"))))
+    found = memory.get(unquote(place))
+    if found is None:
+        raise NotFound(place)
+    return _json(shapes.full_memory(found))
+
+
+def prompt(memory: Engram, name: str, given: Mapping[str, str]) -> str:
+    """The message a prompt begins with. Raises UnknownValue."""
+    topic = given.get("topic", "").strip()
+    match name:
+        case "resume":
+            return _resume(memory, topic)
+        case "reflect":
+            return _reflect(memory, topic)
+        case _:
+            raise UnknownValue("prompt", name, tuple(one["name"] for one in PROMPTS))
+
+
+def _resume(memory: Engram, topic: str) -> str:
+    from engram.server.brief import brief, data_block, line_of
+
+    known = brief(memory, topic, budget=RESUME_BUDGET, pinned=True).text
+    if not topic:
+        latest = memory.list(limit=LATEST // 3)
+        known = "\n".join((known, data_block(line_of(one, one.content) for one in latest))).strip()
+    return f"{_RESUME}\n\n{known}"
+
+
+def _reflect(memory: Engram, topic: str) -> str:
+    from engram.server.brief import data_block, line_of
+
+    found = [hit.memory for hit in memory.recall(topic, limit=LATEST)] if topic else memory.list(limit=LATEST)
+    open_pairs = [f"- {one.a.id[:8]} and {one.b.id[:8]}: {one.because}" for one in memory.conflicts.list(10)]
+    blocks = [data_block(line_of(one, one.content) for one in found)]
+    if open_pairs:
+        blocks.append("Known contradictions:\n" + data_block(open_pairs))
+    return "\n\n".join((_REFLECT, *blocks))
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -1,0 +1,119 @@
+"""MCP over stdin and stdout: lines come in and go out until stdin ends. The porch begins, the SDK goes on."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections import deque
+from collections.abc import Callable, Sequence
+from threading import Thread
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from engram.server.mcp.door import Door, Opened
+from engram.server.mcp.porch import Porch
+from engram.server.mcp.toolset import TOOLSETS
+
+if TYPE_CHECKING:
+    from engram.engine import Engram
+
+
+def serve(open: Callable[[], Engram], *, toolset: str = "pinned") -> None:  # noqa: A002 (the word for it)
+    """Serve one client until stdin ends. The memory is opened with the first call that needs it."""
+    came, goes = sys.stdin.buffer, _private_stdout()
+    porch = Porch(TOOLSETS[toolset])
+    pending = _begin(porch, came, goes)
+    if pending is None:
+        return
+    memory = Opened(open)
+    try:
+        _hand_over(
+            Door(memory, porch.tools), Lines([*porch.seen, pending], came), Wire(goes, len(porch.seen) > 0)
+        )
+    finally:
+        memory.close()
+
+
+def _begin(porch: Porch, came: BinaryIO, goes: BinaryIO) -> bytes | None:
+    """Answer what the porch can; the first line that it cannot, or None when stdin ended before one came."""
+    loading: Thread | None = None
+    for line in iter(came.readline, b""):
+        if not line.strip():
+            continue
+        reply = porch.answer(line)
+        if reply is None:
+            return line
+        if reply:
+            goes.write(reply)
+            goes.flush()
+        if porch.told and loading is None:
+            # Not before: loading would slow down the very answers that are waited for.
+            loading = Thread(target=_load, name="engram-mcp-loading", daemon=True)
+            loading.start()
+    if loading is not None and loading.is_alive():
+        # Nothing is open yet, and a client that has gone waits for nobody.
+        os._exit(0)
+    return None
+
+
+def _load() -> None:
+    """Bring in what the first call needs. No model is loaded and no file opened here."""
+    import engram.engine
+    import engram.server.mcp.serving  # noqa: F401
+
+
+def _hand_over(door: Door, lines: Lines, wire: Wire) -> None:
+    import anyio
+    from mcp.server.stdio import stdio_server
+
+    from engram.server.mcp.serving import build
+
+    came: Any = lines  # the SDK reads and writes lines, nothing else a file can do
+    goes: Any = wire
+
+    async def run() -> None:
+        server = build(door)
+        async with stdio_server(anyio.wrap_file(came), anyio.wrap_file(goes)) as (read, write):
+            await server.run(read, write, server.create_initialization_options())
+
+    anyio.run(run)
+
+
+class Lines:
+    """What the SDK reads: first what was kept for it, then what comes in."""
+
+    def __init__(self, kept: Sequence[bytes], came: BinaryIO) -> None:
+        self._kept = deque(kept)
+        self._came = came
+
+    def readline(self) -> str:
+        """The next line; empty at the end."""
+        line = self._kept.popleft() if self._kept else self._came.readline()
+        return line.decode("utf-8", "replace")
+
+
+class Wire:
+    """What the SDK writes to. Its answer to a handshake that the porch has answered is left out."""
+
+    def __init__(self, goes: BinaryIO, greeted: bool) -> None:  # noqa: FBT001 (made in one place)
+        self._goes = goes
+        self._greeted = greeted
+
+    def write(self, line: str) -> int:
+        """Write one message."""
+        if self._greeted:
+            self._greeted = False
+            return len(line)
+        self._goes.write(line.encode())
+        return len(line)
+
+    def flush(self) -> None:
+        """Send what was written."""
+        self._goes.flush()
+
+
+def _private_stdout() -> BinaryIO:
+    """The wire under a number of its own; whatever else prints now prints to stderr."""
+    sys.stdout.flush()
+    wire = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    return wire

@@ -1,0 +1,247 @@
+"""Tools that write: a statement, a change, an opinion or a talk goes in; what became of it comes out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from engram.errors import InvalidInput
+from engram.model.relations import EdgeType
+from engram.server.mcp import shapes
+from engram.server.mcp.tool import Call, Tool, number, objects, text, truth, whole, words
+
+SOURCE = "agent"
+"""What comes through this door was said by an agent, and is trusted as far."""
+_FIELDS = ("category", "tags", "importance", "event_time")
+_ID = text("Its id, or the first characters of it")
+_CHANGED = {"id": text(), "status": text(), "content": text(), "because": text()}
+
+
+def store(call: Call) -> dict[str, Any]:
+    """Keep one statement."""
+    given = call.only(*_FIELDS, "pinned", "session")
+    return shapes.receipt(call.memory.remember(call.given["content"], source=SOURCE, **given))
+
+
+def update(call: Call) -> dict[str, Any]:
+    """Change fields of a memory."""
+    changes = call.only("content", *_FIELDS)
+    if not changes:
+        raise InvalidInput("Nothing to change: give a new content, category, tags, importance or event_time.")
+    because = call.given.get("because", "")
+    return shapes.changed(call.memory.update(call.given["id"], because=because, **changes), because)
+
+
+def delete(call: Call) -> dict[str, Any]:
+    """Archive a memory, or erase it."""
+    because = call.given.get("because", "")
+    if call.given.get("erase"):
+        found = call.memory.get(call.given["id"])
+        call.memory.erase(call.given["id"], because)
+        return {"id": found.id if found else call.given["id"], "status": "erased", "because": because}
+    gone = call.memory.forget(call.given["id"], because)
+    return {"id": gone.id, "status": str(gone.status), "because": because}
+
+
+def feedback(call: Call) -> dict[str, Any]:
+    """Say whether a memory helped."""
+    memory = call.memory.feedback(
+        call.given["id"], helpful=call.given["helpful"], **call.only("query", "because")
+    )
+    return {"id": memory.id, "helpful": memory.usage.helpful, "unhelpful": memory.usage.unhelpful}
+
+
+def relate(call: Call) -> dict[str, Any]:
+    """Connect two memories."""
+    edge = call.memory.relate(
+        call.given["source"], call.given["target"], call.given.get("type", EdgeType.RELATED_TO)
+    )
+    return {"source": edge.source, "target": edge.target, "type": str(edge.type)}
+
+
+def unrelate(call: Call) -> dict[str, Any]:
+    """Take a connection away."""
+    kind = call.given.get("type", EdgeType.RELATED_TO)
+    return {"removed": call.memory.unrelate(call.given["source"], call.given["target"], kind)}
+
+
+def capture(call: Call) -> dict[str, Any]:
+    """Listen to what was said."""
+    given = call.only("user", "assistant", "messages", "session")
+    heard = call.memory.observe(**given, message_id=call.given.get("request_id", ""))
+    return shapes.observation(heard)
+
+
+def pin(call: Call) -> dict[str, Any]:
+    """Keep a memory from being forgotten, or let it go."""
+    memory = call.memory.pin(call.given["id"], pinned=call.given.get("pinned", True))
+    return {"id": memory.id, "pinned": memory.pinned}
+
+
+def restore(call: Call) -> dict[str, Any]:
+    """Bring back what was archived or superseded."""
+    because = call.given.get("because", "")
+    return shapes.changed(call.memory.restore(call.given["id"], because), because)
+
+
+def confirm(call: Call) -> dict[str, Any]:
+    """Vouch for a memory."""
+    because = call.given.get("because", "")
+    return shapes.changed(call.memory.confirm(call.given["id"], because), because)
+
+
+def status(call: Call) -> dict[str, Any]:
+    """Say whether a memory still holds."""
+    because = call.given.get("because", "")
+    return shapes.changed(call.memory.set_status(call.given["id"], call.given["status"], because), because)
+
+
+PINNED = (
+    Tool(
+        "memory_store",
+        "Store a memory",
+        "Remember one statement that will still matter later: a preference, decision, fact or lesson. Known "
+        "statements are reinforced, outdated ones superseded.",
+        store,
+        {
+            "content": text("One self-contained statement"),
+            "category": text("preference, decision, fact, procedure, …"),
+            "tags": words(),
+            "importance": number("0 to 1"),
+            "event_time": text("When it happened, ISO 8601"),
+            "pinned": truth("Never forget it"),
+            "request_id": text("Repeating it changes nothing"),
+        },
+        ("content",),
+        {
+            "id": text(),
+            "outcome": text("stored, reinforced, merged, superseded or challenged"),
+            "because": text(),
+        },
+        ("id", "outcome"),
+    ),
+    Tool(
+        "memory_update",
+        "Change a memory",
+        "Change a memory; its old words stay in its history.",
+        update,
+        {
+            "id": _ID,
+            "content": text("The new words"),
+            "category": text(),
+            "tags": words(),
+            "importance": number(),
+            "because": text("Why"),
+        },
+        ("id",),
+        {"id": text(), "status": text(), "content": text()},
+        ("id", "status"),
+    ),
+    Tool(
+        "memory_delete",
+        "Forget a memory",
+        "Archive a memory: found no more, can be restored. With erase it is gone for good.",
+        delete,
+        {"id": _ID, "because": text("Why"), "erase": truth("Only when the user asks to erase it")},
+        ("id",),
+        {"id": text(), "status": text()},
+        ("id", "status"),
+        destroys=True,
+    ),
+    Tool(
+        "memory_feedback",
+        "Say whether a memory helped",
+        "Say whether a memory helped with a question; an unhelpful one stays out of questions like it.",
+        feedback,
+        {"id": _ID, "helpful": truth(), "query": text("The question")},
+        ("id", "helpful"),
+        {"id": text(), "helpful": whole(), "unhelpful": whole()},
+        ("id",),
+        repeats=False,
+    ),
+    Tool(
+        "memory_relate",
+        "Connect two memories",
+        "Say what one memory is to another.",
+        relate,
+        {
+            "source": text("An id"),
+            "target": text("An id"),
+            "type": text("Default related_to", enum=[str(kind) for kind in EdgeType]),
+        },
+        ("source", "target"),
+        {"source": text(), "target": text(), "type": text()},
+        ("source", "target", "type"),
+    ),
+    Tool(
+        "memory_capture",
+        "Listen to a conversation",
+        "Hand over what was said; what is worth keeping becomes memories, the rest is left out.",
+        capture,
+        {
+            "user": text("What the user said"),
+            "assistant": text("What you answered"),
+            "messages": objects("Or chat messages with role and content"),
+            "session": text("Name of the conversation"),
+            "request_id": text("Repeating it changes nothing"),
+        },
+        (),
+        {"logged": whole(), "memories": objects(), "waiting": whole(), "because": text()},
+        ("logged", "memories"),
+    ),
+)
+
+MORE = (
+    Tool(
+        "memory_pin",
+        "Pin a memory",
+        "Keep a memory from ever being forgotten; pinned false lets it go.",
+        pin,
+        {"id": _ID, "pinned": truth()},
+        ("id",),
+        {"id": text(), "pinned": truth()},
+        ("id", "pinned"),
+    ),
+    Tool(
+        "memory_restore",
+        "Bring a memory back",
+        "Bring back what was archived, superseded or invalidated.",
+        restore,
+        {"id": _ID, "because": text("Why")},
+        ("id",),
+        _CHANGED,
+        ("id", "status"),
+    ),
+    Tool(
+        "memory_confirm",
+        "Vouch for a memory",
+        "Say that a memory is still true.",
+        confirm,
+        {"id": _ID, "because": text("Why")},
+        ("id",),
+        _CHANGED,
+        ("id", "status"),
+        repeats=False,
+    ),
+    Tool(
+        "memory_status",
+        "Set whether a memory holds",
+        "Set a memory's status: active, challenged, invalidated, archived …",
+        status,
+        {"id": _ID, "status": text(), "because": text("Why")},
+        ("id", "status"),
+        _CHANGED,
+        ("id", "status"),
+        destroys=True,
+    ),
+    Tool(
+        "memory_unrelate",
+        "Take a connection away",
+        "Take away what one memory is to another.",
+        unrelate,
+        {"source": text("An id"), "target": text("An id"), "type": text("Default related_to")},
+        ("source", "target"),
+        {"removed": truth()},
+        ("removed",),
+        destroys=True,
+    ),
+)
