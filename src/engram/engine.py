@@ -375,8 +375,8 @@ class Engram:
         if after is None:
             return News((), end)
         events = ledger.after(after, self._desk.access, whole("limit", limit, 1, PAGE_LIMIT))
-        # A full page may have left some out; what nobody here may see need not be looked at again.
-        return News(tuple(events), events[-1].id if len(events) >= limit else end)
+        # `end` was looked up first: what came in between is found the next time, and nothing twice.
+        return News(tuple(events), events[-1].id if events else end)
 
     def stats(self) -> Stats:
         """How much is kept, of what."""
