@@ -31,11 +31,12 @@ from engram.model.memory import Memory
 from engram.model.observation import Observation
 from engram.model.pages import Finding, News, Page, Stats
 from engram.model.plain import draft, draft_from, member, plain
-from engram.model.recall import Question, Recall
+from engram.model.recall import Question, Recall, Wish
 from engram.model.receipt import Receipt, Refusal
 from engram.model.relations import Edge, EdgeType
 from engram.model.scope import Access, Scope
 from engram.model.turn import Turn
+from engram.model.wishes import wish
 from engram.nouns.asking import checked
 from engram.nouns.conflicts import Conflicts
 from engram.nouns.desk import PAGE_LIMIT, Desk, whole
@@ -288,9 +289,13 @@ class Engram:
         explain: bool = False,
         include_archived: bool = False,
         as_of: datetime | str | None = None,
+        plan: Wish | Mapping[str, Any] | None = None,
+        expand: bool | None = None,
     ) -> Recall:
         """Find what helps with a question, best first; nothing rather than noise.
 
+        `plan` says what to do otherwise than planned: `{"intent": "temporal", "weights": {"vector": 0.5}}`.
+        With `expand` a model words the question in other ways too; by default only when little is found.
         With `as_of` what was believed then, in the words of that time; it leaves no trace.
         """
         settings = self._tools.config.recall
@@ -314,6 +319,8 @@ class Engram:
             dry=dry,
             session=session,
             explain=explain,
+            expand=expand,
+            wish=wish(plan),
         )
         found = answer(question, self._tools)
         if not dry and wanted.as_of is None:

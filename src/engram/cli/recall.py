@@ -11,10 +11,10 @@ from engram.cli.exits import NOT_FOUND
 from engram.cli.fields import filter_options, filters_from
 from engram.cli.options import Run, command, pass_run
 from engram.cli.output import age, bar, counted, line, marks, say, say_json, short, shown, table, text
-from engram.cli.values import one_of, text_or_stdin
+from engram.cli.values import Pair, numeric, one_of, text_or_stdin
 from engram.config import settings
 from engram.model.axes import Mode
-from engram.model.recall import Hit, Recall
+from engram.model.recall import Hit, Intent, Recall
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -46,6 +46,22 @@ _KNOWN = {setting.name: setting.known for setting in settings()}
 @click.option("--archived", "include_archived", is_flag=True, help="Look among archived memories too.")
 @click.option("--dry", is_flag=True, help="Leave no trace: nothing counts as used.")
 @click.option("--sessions", is_flag=True, help="Rank the sessions the hits come from, not the hits.")
+@click.option(
+    "--intent", type=one_of(Intent), help="What the question is after, when the plan gets it wrong."
+)
+@click.option(
+    "--weight",
+    "weights",
+    type=Pair(),
+    multiple=True,
+    metavar="CHANNEL=NUMBER",
+    help="Weight of text, vector, graph or time; may be repeated.",
+)
+@click.option(
+    "--expand/--no-expand",
+    default=None,
+    help="Let a model word the question in other ways too; by default only when little is found.",
+)
 @click.option("--as-session", default="", metavar="NAME", help="The session this use counts for.")
 @filter_options
 @pass_run
@@ -57,14 +73,23 @@ def recall(run: Run, query: tuple[str, ...], as_session: str, *, sessions: bool,
     """
     question = text_or_stdin(query, "question")
     filters = filters_from(options)
+    plan = plan_from(options)
     with run.open() as memory:
-        answer = memory.recall(question, scope=run.scope, filters=filters, session=as_session, **options)
+        answer = memory.recall(
+            question, scope=run.scope, filters=filters, session=as_session, plan=plan, **options
+        )
     if sessions:
         say_sessions(run, answer)
     else:
         say_recall(run, answer, explain=options["explain"])
     if not answer.hits:
         raise click.exceptions.Exit(NOT_FOUND)
+
+
+def plan_from(options: dict[str, Any]) -> dict[str, Any]:
+    """What the options want of the plan, taken out of them."""
+    weights = {name: numeric(value) for name, value in options.pop("weights")}
+    return {"intent": options.pop("intent"), "weights": weights}
 
 
 def say_recall(run: Run, answer: Recall, *, explain: bool = False) -> None:

@@ -73,6 +73,18 @@ def one_of(words: type[Enum]) -> click.Choice[str]:
     return click.Choice([str(plain(member)) for member in words], case_sensitive=False)
 
 
+def numeric(value: str) -> float | str:
+    """A number, or the word as it is when it is none: whoever takes it says what is wrong.
+
+    >>> numeric("0.5"), numeric("much")
+    (0.5, 'much')
+    """
+    try:
+        return float(value)
+    except ValueError:
+        return value
+
+
 def split(values: Iterable[str]) -> tuple[str, ...]:
     """`--tag a --tag b,c` names three.
 

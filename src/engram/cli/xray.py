@@ -36,15 +36,39 @@ def xray(answer: Recall, now: datetime) -> Iterator[RenderableType]:
 
 def _plan(plan: Plan) -> Tree:
     tree = _tree(text(("plan", "bold")))
+    sure = f" · {plan.confidence:.2f} sure" if plan.intent else ""
+    tree.add(text(("intent   ", "dim"), f"{plan.intent or 'none is clear'}{sure}"))
     tree.add(text(("terms    ", "dim"), line(" · ".join(plan.terms)) or "none"))
     weights = " · ".join(f"{name} {weight:.2f}" for name, weight in plan.weights.items())
     tree.add(text(("weights  ", "dim"), weights or "none"))
     tree.add(text(("vectors  ", "dim"), plan.space or "off: words alone"))
+    for label, told in _told(plan):
+        tree.add(text((f"{label:<8} ", "dim"), line(told)))
     if plan.speakers:
         tree.add(text(("speakers ", "dim"), line(", ".join(plan.speakers))))
     for note in plan.notes:
         tree.add(text(("note     ", "dim"), line(note)))
     return tree
+
+
+def _told(plan: Plan) -> Iterator[tuple[str, str]]:
+    """What a plan says only where there is something to say."""
+    for span in plan.spans:
+        ends = (f"{end:%Y-%m-%d %H:%M}" if end else "…" for end in (span.first, span.last))
+        yield "time", f"{span.words}: {' to '.join(ends)}{'' if span.hard else ', or about'}"
+    yield from (
+        (label, told)
+        for label, told in (
+            ("entities", ", ".join(plan.entities)),
+            ("aliases", " · ".join(plan.aliases)),
+            ("language", plan.language),
+            ("hops", str(plan.hops)),
+            ("prefers", ", ".join(plan.prefer)),
+            ("new", f"+{plan.freshness:.0%} for something of today" if plan.freshness else ""),
+            ("wordings", " · ".join(plan.phrases)),
+        )
+        if told
+    )
 
 
 def _hit(place: int, hit: Hit, now: datetime) -> Tree:

@@ -28,8 +28,10 @@ from engram.model.turn import Turn
 from engram.ports import Advisor, Alone, Health, Spending
 from engram.text import tokens
 
-SMALL: Final = frozenset({"merge", "compare", "rank"})
+SMALL: Final = frozenset({"merge", "compare", "rank", "expand"})
 """Components whose questions a smaller model answers well enough."""
+ONCE: Final = frozenset({"expand"})
+"""Components that somebody waits for: one call, neither mended nor put to another model."""
 FIRST_SHARE: Final = 0.7
 """Share of the time that the first model may use when there is another to fall back to."""
 PROBE_SECONDS: Final = 5.0
@@ -103,6 +105,11 @@ class ModelAdvisor:
         prompt = prompts.decompose(question, known)
         return self._ask("decompose", prompt, lambda text: answers_to_questions.decomposed(text, question))
 
+    def expand(self, question: str) -> tuple[str, ...] | None:
+        """Other words in which what answers the question may be told."""
+        prompt = prompts.expand(question)
+        return self._ask("expand", prompt, lambda text: answers_to_questions.expanded(text, question))
+
     def synthesize(self, question: str, known: Sequence[str]) -> tuple[Cited, ...] | None:
         """The answer, claim by claim, each with what it rests on."""
         if not known:
@@ -138,6 +145,7 @@ class ModelAdvisor:
             return None
         begun = self._clock.monotonic()
         awake = [model for model in self._models(component) if not self._resting.why(model)]
+        awake = awake[:1] if component in ONCE else awake
         for place, model in enumerate(awake, 1):
             share = 1.0 if place == len(awake) else FIRST_SHARE
             asked = _Asked(component, model, begun + share * self._config.timeout_s)
@@ -155,7 +163,7 @@ class ModelAdvisor:
     def _ask_model(self, asked: _Asked, prompt: Prompt, read: Read[Value]) -> Value | None:
         """One model's answer, mended once."""
         value, text = self._round(asked, prompt, read, CallOutcome.ANSWERED)
-        if isinstance(value, Bad) and not value.refused:
+        if isinstance(value, Bad) and not value.refused and asked.component not in ONCE:
             again = prompts.repair(prompt, text, value.problem)
             value, _ = self._round(asked, again, read, CallOutcome.REPAIRED)
         return None if isinstance(value, Bad) else value

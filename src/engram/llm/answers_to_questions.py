@@ -15,6 +15,8 @@ from engram.text.words import normalized
 
 MOST_QUESTIONS: Final = 4
 LONGEST_QUESTION: Final = 300
+MOST_PHRASES: Final = 4
+LONGEST_PHRASE: Final = 120
 MOST_CLAIMS: Final = 20
 LONGEST_CLAIM: Final = 600
 
@@ -44,6 +46,20 @@ def decomposed(text: str, question: str) -> tuple[str, ...] | Bad:
     return tuple(found.values())[:MOST_QUESTIONS]
 
 
+def expanded(text: str, question: str) -> tuple[str, ...] | Bad:
+    """Short phrases to search for, without the question itself.
+
+    >>> expanded('{"phrases": ["dental appointment", "Teeth?", "teeth"]}', "teeth")
+    ('dental appointment',)
+    """
+    given = field_of(text, "phrases")
+    if not isinstance(given, list):
+        return unusable(text, 'it holds no JSON object with a list "phrases" of texts')
+    found = {normalized(one): one for one in map(clean, given[: 5 * MOST_PHRASES]) if _is_phrase(one)}
+    found.pop(normalized(question), None)
+    return tuple(found.values())[:MOST_PHRASES]
+
+
 def synthesized(text: str, count: int) -> tuple[Cited, ...] | Bad:
     """The claims that cite something they were given; `count` is how much that was."""
     given = field_of(text, "claims")
@@ -69,6 +85,10 @@ def _places(given: list[Any], count: int) -> tuple[int, ...]:
     """Places from 0 of the numbers that exist, each once."""
     numbers = (number_in(one) for one in given)
     return tuple(dict.fromkeys(n - 1 for n in numbers if n is not None and 0 < n <= count))
+
+
+def _is_phrase(words: str) -> bool:
+    return 0 < len(words) <= LONGEST_PHRASE and not is_instruction(words)
 
 
 def _asks(words: str) -> bool:

@@ -70,6 +70,11 @@ def decompose(question: str, known: Sequence[str]) -> Prompt:
     return _rendered("decompose", question=data(question), memories=_numbered(known))
 
 
+def expand(question: str) -> Prompt:
+    """Asks for other words in which an answer may be told."""
+    return _rendered("expand", question=data(_shortened(question, LONGEST_BEFORE)))
+
+
 def synthesize(question: str, known: Sequence[str]) -> Prompt:
     """Asks for the answer, claim by claim, each with what it rests on."""
     return _rendered("synthesize", question=data(question), memories=_numbered(known))

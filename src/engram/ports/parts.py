@@ -126,6 +126,10 @@ class Advisor(Protocol):
         """The smaller questions that what is known leaves open; empty when it suffices."""
         ...
 
+    def expand(self, question: str) -> tuple[str, ...] | None:
+        """Other words in which what answers the question may be told; a few short phrases."""
+        ...
+
     def synthesize(self, question: str, known: Sequence[str]) -> tuple[Cited, ...] | None:
         """The answer, claim by claim, each with the places in `known` that it rests on."""
         ...
@@ -151,6 +155,9 @@ class Alone:
         """Nobody to ask."""
 
     def decompose(self, question: str, known: Sequence[str]) -> None:
+        """Nobody to ask."""
+
+    def expand(self, question: str) -> None:
         """Nobody to ask."""
 
     def synthesize(self, question: str, known: Sequence[str]) -> None:

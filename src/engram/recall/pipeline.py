@@ -1,6 +1,6 @@
 """Recall: a question comes in, the right memories come out.
 
-    plan → search by words and by meaning → fuse → neighbours → judge → drop → rerank → pack → report
+    plan → search by words and by meaning → fuse → expand → time → neighbours → judge → drop → rerank → pack
 
 Scope and filters are applied inside every channel, before ranking.
 """
@@ -17,6 +17,7 @@ from engram.recall import past
 from engram.recall import plan as plans
 from engram.recall.channels import neighbours, text, time, vector
 from engram.recall.drop import drop_unwanted
+from engram.recall.expand import expand
 from engram.recall.fuse import fuse
 from engram.recall.judge import judge
 from engram.recall.pack import pack
@@ -35,6 +36,7 @@ def recall(question: Question, tools: Tools) -> Recall:
     by_words = watch.time("text", lambda: text.search(plan, tools))
     by_meaning = watch.time("vector", lambda: vector.search(plan, tools))
     candidates = watch.time("fuse", lambda: fuse(by_words, by_meaning, plan, tools))
+    plan = watch.time("expand", lambda: expand(candidates, plan, question, tools))
     watch.time("time", lambda: time.search(candidates, plan, question, tools))
     watch.time("neighbours", lambda: neighbours.lend(candidates, plan, tools))
     ranked = watch.time("judge", lambda: judge(candidates, plan, question, tools))
