@@ -20,6 +20,7 @@ from engram.errors import (
     InvalidInput,
     NotFound,
     UnknownValue,
+    WrongType,
 )
 from engram.model.advice import Spent
 from engram.model.axes import Mode, Status
@@ -27,14 +28,16 @@ from engram.model.clock import Clock, SystemClock
 from engram.model.draft import Draft
 from engram.model.event import Event
 from engram.model.filters import ANY_STATUS, Filters, types_for
+from engram.model.health import RecallHealth
 from engram.model.memory import Memory
 from engram.model.observation import Observation
 from engram.model.pages import Finding, News, Page, Stats
-from engram.model.plain import draft, draft_from, member, plain
+from engram.model.plain import draft, draft_from, member, moment, plain
 from engram.model.recall import Question, Recall, Wish
 from engram.model.receipt import Receipt, Refusal
 from engram.model.relations import Edge, EdgeType
 from engram.model.scope import Access, Scope
+from engram.model.timeline import Timeline
 from engram.model.turn import Turn
 from engram.model.wishes import wish
 from engram.nouns.asking import checked
@@ -43,10 +46,10 @@ from engram.nouns.desk import PAGE_LIMIT, Desk, whole
 from engram.nouns.entities import Entities
 from engram.nouns.facts import Facts
 from engram.nouns.listening import Listening
+from engram.nouns.recalling import Recalling
 from engram.nouns.tokens import Tokens
 from engram.ports import Advisor, Embedder, Tools, Unit, View
 from engram.recall.past import then
-from engram.recall.pipeline import recall as answer
 from engram.text.tokens import count, is_exact
 
 if TYPE_CHECKING:
@@ -74,6 +77,7 @@ class Engram:
     def __init__(self, tools: Tools, access: Access, actor: str, path: str) -> None:
         self._desk = Desk(tools, access, actor)
         self._listening = Listening(self._desk)
+        self._recalling = Recalling(self._desk)
         self._path = path
 
     @property
@@ -322,10 +326,35 @@ class Engram:
             expand=expand,
             wish=wish(plan),
         )
-        found = answer(question, self._tools)
-        if not dry and wanted.as_of is None:
-            self._desk.gate.heard(found)
-        return found
+        return self._recalling.answer(question, mode_given=rerank is not None)
+
+    def timeline(
+        self,
+        about: str | tuple[str, str],
+        *,
+        limit: int = 50,
+        since: datetime | str | None = None,
+        until: datetime | str | None = None,
+        scope: Scope | None = None,
+    ) -> Timeline:
+        """How something changed, oldest step first: a name, "my editor", subject and predicate, or any words."""
+        from engram.nouns.timelines import Window, timeline
+
+        parts = (about,) if isinstance(about, str) else about
+        if not isinstance(parts, tuple) or len(parts) not in {1, 2}:
+            raise WrongType("about", about, "words, or a subject and a predicate")
+        clean = tuple(screen.readable("about", part)[:QUERY_LIMIT] for part in parts)
+        window = Window(
+            whole("limit", limit, 1, PAGE_LIMIT),
+            None if since is None else moment("since", since),
+            None if until is None else moment("until", until),
+        )
+        what = clean[0] if len(clean) == 1 else (clean[0], clean[1])
+        return timeline(what, window, self._desk.at(scope), self._desk)
+
+    def recall_health(self) -> RecallHealth:
+        """How the last recalls have been going: counts, averages by intent, times, warnings."""
+        return self._recalling.health()
 
     def get(self, memory_id: str) -> Memory | None:
         """One memory by its id or the beginning of it; None when there is none."""
@@ -406,6 +435,7 @@ class Engram:
             Finding("embedder", health.ok, health.detail, advice),
             Finding("tokens", ok=True, detail=counted),
             self._listening.finding(),
+            self._recalling.finding(),
             self._model(),
         ]
         if space is not None:
@@ -493,7 +523,9 @@ class Engram:
 
     def seen_by(self, access: Access, actor: str) -> Engram:
         """The same memory for another caller. Cheap; `settle` it when that caller goes, close only this one."""
-        return type(self)(self._tools, access, actor, self._path)
+        other = type(self)(self._tools, access, actor, self._path)
+        other._recalling = self._recalling.beside(other._desk)  # noqa: SLF001 - one record, one set of limits
+        return other
 
     def settle(self) -> None:
         """Read what was heard here and still waits; afterwards everything handed over is on disk."""

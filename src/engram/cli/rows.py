@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from engram.model.entity import Entity
     from engram.model.facts import Claim, Fact
     from engram.model.memory import Memory
+    from engram.model.timeline import Step
     from engram.nouns.conflicts import Conflict
-    from engram.nouns.entities import Profile, Step
+    from engram.nouns.entities import Profile
 
 ENTITY_HEADS = ("seen", "type", "memories", "name")
 
@@ -116,7 +117,7 @@ def step_row(step: Step) -> tuple[Text, ...]:
         text((day(step.at), "dim")),
         text((step.kind.value, "magenta")),
         id_of(step.memory),
-        text(*marks(step.memory), line(step.what)),
+        text(*marks(step.memory), line(step.what), (f"  {line(step.change)}" if step.change else "", "dim")),
     )
 
 

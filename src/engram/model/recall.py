@@ -10,7 +10,7 @@ from enum import StrEnum
 from engram.model.axes import Kind
 from engram.model.filters import Filters
 from engram.model.memory import Memory
-from engram.model.scope import Access
+from engram.model.scope import Access, Role
 
 
 class Intent(StrEnum):
@@ -215,6 +215,20 @@ class Recall:
 
     def __getitem__(self, place: int) -> Hit:
         return self.hits[place]
+
+
+BUCKETS = ((0.85, "high"), (0.60, "medium"), (0.40, "low"))
+"""How relevance is told to agents: the least that each word stands for; below all of them it is minimal."""
+
+
+def public_score(hit: Hit, access: Access) -> float | str:
+    """What a caller is told about how well a hit fits: the owner the score, everybody else a word.
+
+    An exact figure lets whoever asks often enough feel out what a memory says.
+    """
+    if access.role is Role.OWNER:
+        return hit.score
+    return next((word for least, word in BUCKETS if hit.relevance > least), "minimal")
 
 
 def roll_up(scores: Iterable[float]) -> float:

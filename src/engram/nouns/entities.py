@@ -6,37 +6,24 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from enum import StrEnum
 
 from engram.capture import screen
 from engram.errors import EmptyContent, InvalidInput, UnknownEntity, UnknownValue
 from engram.model.entity import ENTITY_TYPES, Entity
-from engram.model.event import Verb
 from engram.model.facts import Claim, FactQuery
-from engram.model.filters import ANY_STATUS, Filters
+from engram.model.filters import Filters
 from engram.model.memory import Memory
-from engram.model.relations import EdgeType
+from engram.model.timeline import Step
 from engram.nouns.desk import PAGE_LIMIT, Desk, whole
 from engram.nouns.facts import holds, known
+from engram.nouns.timelines import Window, of_entity
 from engram.ports import Unit, View
-from engram.text.marks import is_correction
 
 SAMPLE = 200
 """So many memories of an entity are looked at for its profile: the latest."""
 SHOWN = 5
 BESIDE = 10
 FACTS = 50
-REINFORCED = 20
-"""Of so many repeated memories a timeline looks up when they were repeated."""
-
-
-class StepKind(StrEnum):
-    """What a step of a timeline did to what was known."""
-
-    FIRST = "first mention"
-    ADDED = "addition"
-    CORRECTED = "correction"
-    REINFORCED = "reinforcement"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,16 +37,6 @@ class Profile:
     """The weightiest memories that name it."""
     beside: tuple[tuple[str, int], ...] = ()
     """Other names in the same memories with how often, counted over the latest of them."""
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One step of a timeline."""
-
-    at: datetime
-    kind: StepKind
-    what: str
-    memory: Memory
 
 
 Found = list[Entity]
@@ -131,16 +108,7 @@ class Entities:
         entity = known(_name(name), self._desk.tools.store.entities, self._desk.access)
         if entity is None:
             raise UnknownEntity(name)
-        view = View(self._desk.access, ANY_STATUS)
-        found = self._desk.tools.store.entities.memories(entity, view, most)
-        corrections = self._corrections([key for key, _ in found], view)
-        steps = [_step(key, memory, corrections) for key, memory in found]
-        steps.sort(key=lambda step: step.at)
-        if steps and len(found) < most:
-            first = steps[0]
-            steps[0] = Step(first.at, StepKind.FIRST, first.what, first.memory)
-        steps += self._reinforcements([memory for _, memory in found])
-        return sorted(steps, key=lambda step: step.at)[-most:]
+        return list(Window(most).of(of_entity(entity, most, self._desk.access, self._desk)))
 
     # ------------------------------------------------------------ inside
 
@@ -167,19 +135,6 @@ class Entities:
             _beside(memories, names),
         )
 
-    def _corrections(self, keys: Iterable[int], view: View) -> frozenset[int]:
-        """The keys of memories that took another's place."""
-        links = self._desk.tools.store.relations.links([*keys], {EdgeType.SUPERSEDES}, view)
-        return frozenset(link.key if link.forward else link.other for link in links)
-
-    def _reinforcements(self, memories: Iterable[Memory]) -> Iterable[Step]:
-        ledger = self._desk.tools.store.ledger
-        repeated = [memory for memory in memories if memory.usage.repeated][:REINFORCED]
-        for memory in repeated:
-            for event in ledger.events(memory.id, self._desk.access, SAMPLE):
-                if event.verb is Verb.REINFORCED:
-                    yield Step(event.at, StepKind.REINFORCED, _label(memory), memory)
-
 
 def _name(name: str) -> str:
     clean = " ".join(screen.readable("name", name).split())
@@ -187,17 +142,6 @@ def _name(name: str) -> str:
         raise EmptyContent("name")
     screen.name("name", clean)
     return clean
-
-
-def _step(key: int, memory: Memory, corrections: frozenset[int]) -> Step:
-    corrects = key in corrections or is_correction(memory.content)
-    return Step(
-        memory.happened_at, StepKind.CORRECTED if corrects else StepKind.ADDED, _label(memory), memory
-    )
-
-
-def _label(memory: Memory) -> str:
-    return memory.forms.key_fact or memory.forms.label or memory.content
 
 
 def _weight(memory: Memory) -> tuple[bool, float, datetime]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from engram.model.axes import Status
 from engram.model.memory import Memory
 from engram.model.recall import Evidence, Trust
 
@@ -33,6 +34,8 @@ class Candidate:
     lent: float = 0.0
     """Fit lent by neighbouring turns."""
     lent_relevance: float = 0.0
+    reached: float = 0.0
+    """Fit lent along edges and by facts that lead there."""
     speaker: float = 1.0
     """Factor for a speaker the question names."""
     phrase: float = 1.0
@@ -66,7 +69,7 @@ class Candidate:
     @property
     def found(self) -> float:
         """The fit by what was searched: which candidates are read comes from it."""
-        return (self.own + self.lent + self.dated) * self.time
+        return (self.own + self.lent + self.reached + self.dated) * self.time
 
     @property
     def record(self) -> Memory:
@@ -88,6 +91,10 @@ def evidence(candidate: Candidate) -> tuple[Evidence, ...]:
     rows += _changes(candidate)
     rows.append(Evidence("judge", "relevance", candidate.relevance))
     rows += [Evidence("judge", name, value, "factor") for name, value in candidate.factors if value != 1.0]
+    memory = candidate.record
+    if memory.status is not Status.ACTIVE:
+        until = f"held until {memory.valid_to:%Y-%m-%d}" if memory.valid_to else ""
+        rows.append(Evidence("status", str(memory.status), 1.0, until))
     rows += candidate.told
     rows.append(Evidence("rank", "score", candidate.score))
     return tuple(rows)

@@ -1,6 +1,6 @@
 """Recall: a question comes in, the right memories come out.
 
-    plan → search by words and by meaning → fuse → expand → time → neighbours → judge → drop → rerank → pack
+    plan → words and meaning → fuse → expand → time → neighbours → graph → facts → judge → drop → rerank → pack
 
 Scope and filters are applied inside every channel, before ranking.
 """
@@ -13,9 +13,9 @@ from typing import TypeVar
 
 from engram.model.recall import Question, Recall
 from engram.ports import Tools, Unit
-from engram.recall import past
+from engram.recall import changes, past
 from engram.recall import plan as plans
-from engram.recall.channels import neighbours, text, time, vector
+from engram.recall.channels import facts, graph, neighbours, text, time, vector
 from engram.recall.drop import drop_unwanted
 from engram.recall.expand import expand
 from engram.recall.fuse import fuse
@@ -31,6 +31,7 @@ def recall(question: Question, tools: Tools) -> Recall:
     """Answer a question, with plan, quality, timings and what was left out."""
     if question.filters.as_of is not None:
         tools, question = past.as_of(tools, question.filters.as_of), replace(question, dry=True)
+    question, hints = changes.widen(question)
     watch = _Watch(tools)
     plan = watch.time("plan", lambda: plans.make(question, tools))
     by_words = watch.time("text", lambda: text.search(plan, tools))
@@ -39,13 +40,15 @@ def recall(question: Question, tools: Tools) -> Recall:
     plan = watch.time("expand", lambda: expand(candidates, plan, question, tools))
     watch.time("time", lambda: time.search(candidates, plan, question, tools))
     watch.time("neighbours", lambda: neighbours.lend(candidates, plan, tools))
+    watch.time("graph", lambda: graph.lend(candidates, plan, tools, explain=question.explain))
+    watch.time("facts", lambda: facts.lend(candidates, plan, question.text, tools))
     ranked = watch.time("judge", lambda: judge(candidates, plan, question, tools))
     kept, dropped = watch.time("drop", lambda: drop_unwanted(ranked, plan, question, tools))
     final = watch.time("rerank", lambda: rerank(kept, plan, question, tools))
     hits = watch.time("pack", lambda: pack(final.ordered, question))
     answer = Recall(
         question=question,
-        plan=replace(plan.shown, notes=(*plan.shown.notes, *final.notes)),
+        plan=replace(plan.shown, notes=(*plan.shown.notes, *hints, *final.notes)),
         hits=hits,
         quality=replace(
             measure(hits, len(candidates), watch.total), rerank=final.mode, rerank_gain=final.gain

@@ -1,0 +1,67 @@
+"""Recalling: a question comes in; the answer goes out, counted and kept in mind."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from engram.model.health import RecallHealth
+from engram.model.pages import Finding
+from engram.model.recall import Question, Recall
+from engram.nouns.desk import Desk
+from engram.nouns.limits import Limits
+from engram.nouns.recall_record import RecallRecord
+from engram.ports import View
+from engram.recall.pipeline import recall
+
+ADVICE = "try a question whose answer is surely kept, with --explain; `engram reembed` makes vectors anew"
+
+
+class Recalling:
+    """What stands between a caller and the flow. Lives as long as the engine; any thread may use it."""
+
+    def __init__(self, desk: Desk, limits: Limits | None = None, record: RecallRecord | None = None) -> None:
+        self._desk = desk
+        self._limits = limits or Limits(desk.tools.config.limits, desk.tools.clock)
+        self._record = record or RecallRecord()
+
+    def beside(self, desk: Desk) -> Recalling:
+        """The same for another caller of the same memory: it counts together."""
+        return Recalling(desk, self._limits, self._record)
+
+    def answer(self, question: Question, *, mode_given: bool = False) -> Recall:
+        """Recall. Raises TooManyRecalls. A reranking that the caller named is not tried against another."""
+        self._limits.take(question.access, question.session)
+        trial = self._desk.tools.config.recall.auto_rerank
+        if trial not in {"off", question.rerank} and not mode_given:
+            question = replace(question, trial=trial, trial_for=self._record.helped())
+        found = recall(question, self._desk.tools)
+        if not question.dry and question.filters.as_of is None:
+            self._desk.gate.heard(found)
+            self._record.keep(found, weak=self._is_weak(found))
+        return found
+
+    def allow(self, question: Question) -> None:
+        """Count one recall of this caller. Raises TooManyRecalls."""
+        self._limits.take(question.access, question.session)
+
+    def health(self) -> RecallHealth:
+        """How the last recalls have been going."""
+        return self._record.health()
+
+    def finding(self) -> Finding:
+        """The same for the doctor."""
+        health = self.health()
+        counts = f"{health.overall.recalls:,} lately, {health.overall.weak:,} weak"
+        told = f"{counts}, half within {health.p50_ms:.1f} ms"
+        detail = "; ".join(health.warnings) or (told if health.overall.recalls else "none yet")
+        return Finding("recalls", health.ok, detail, "" if health.ok else ADVICE)
+
+    def _is_weak(self, found: Recall) -> bool:
+        """Whether nothing worth showing came though there are memories; a higher floor is no sign."""
+        floor = self._desk.tools.config.recall.relevance_floor
+        asked = found.question
+        if found.hits:
+            return found.quality.top_relevance < floor
+        if asked.min_relevance is not None and asked.min_relevance > floor:
+            return False
+        return len(self._desk.tools.store.memories.page(View(asked.access, asked.filters), 1)) > 0
