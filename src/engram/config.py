@@ -226,6 +226,21 @@ class RecallConfig:
     session_share: float = number(
         0.3, 0, 1, "share that the best turns of a session lend to all of it", "measured"
     )
+    graph_share: float = number(
+        0.3, 0, 1, "share of its fit a hit lends along a sure edge of full weight", "measured"
+    )
+    graph_starts: int = number(10, 0, 200, "candidates from which edges are followed", "design")
+    graph_decay: float = number(0.6, 0, 1, "what is left of it after each step", "cortex")
+    graph_confidence: float = number(0.2, 0, 1, "edges that are less sure are not followed", "files")
+    graph_nodes: int = number(200, 1, 10_000, "memories that are reached over edges at most", "design")
+    graph_rounds: int = number(
+        0, 0, 100, "rounds of PageRank over what was reached; 0: none, 8 is usual", "measured"
+    )
+    fact_share: float = number(
+        0.6, 0, 2, "fit of a memory whose facts answer, as a share of the best hit's", "measured"
+    )
+    fact_relevance: float = number(0.8, 0, 1, "relevance of a memory whose facts answer all of it", "design")
+    fact_hops: int = number(3, 0, 5, "facts in a row that lead from the question to an answer", "cortex")
     phrase_gain: float = number(1.0, 0, 10, "factor more when quoted words stand together", "design")
     speaker_gain: float = number(1.3, 1, 3, "factor when the question names the speaker", "measured")
     relevance_floor: float = number(

@@ -1,7 +1,8 @@
 """Connecting: a new memory comes in; edges to what it is like, speaks of and goes on from are drawn.
 
-The work for each memory is bounded and never goes over pairs: a few nearest ones, which are known already, the
-latest mentions of a few names, and the ends of its facts. One edge leads to each, of the most telling type.
+The work for each memory is bounded and never goes over pairs: a few nearest ones, which are known already,
+the latest mentions of a few names, and the ends of its facts. One edge leads to each, of the most telling
+type.
 """
 
 from __future__ import annotations

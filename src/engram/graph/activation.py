@@ -36,10 +36,13 @@ class Spread:
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """How active a memory is, and the edges that led there, the first one first. Starts have none."""
+    """How active a memory is: by itself, or because edges led there."""
 
     activation: float
+    received: float = 0.0
+    """The most that came over an edge; a start may be more active than that by itself."""
     path: tuple[Link, ...] = ()
+    """The edges it came over, the first one first."""
 
 
 USUAL = Spread()
@@ -63,7 +66,9 @@ def spread(starts: Mapping[int, float], links: Links, limits: Spread = USUAL) ->
         for key, one in sorted(nearer.items(), key=lambda pair: (-pair[1].activation, pair[0])):
             if key in found or len(found) < limits.nodes:
                 found[key] = one
-        edge = _strong(nearer, found, limits)
+        edge = _strong(
+            (key for key in nearer if nearer[key].received >= nearer[key].activation), found, limits
+        )
     return found
 
 
@@ -101,12 +106,20 @@ def _step(
     nearer: dict[int, Reached] = {}
     for key, ways in _ways(edge, links, limits).items():
         here = found[key]
+        # A start that is more active by itself than by what reached it is where the path begins.
+        path = here.path if here.received >= here.activation else ()
+        passed = {key, *(step.key for step in path)}
         for link in ways:
+            if link.other in passed:
+                continue
             value = here.activation * limits.decay * _strength(link)
-            known = nearer.get(link.other) or found.get(link.other)
-            if known is None or value > known.activation:
-                nearer[link.other] = Reached(value, (*here.path, link))
+            known = nearer.get(link.other) or found.get(link.other) or _ASLEEP
+            if value > known.received:
+                nearer[link.other] = Reached(max(value, known.activation), value, (*path, link))
     return nearer
+
+
+_ASLEEP = Reached(0.0)
 
 
 def _ways(edge: Sequence[int], links: Links, limits: Spread) -> dict[int, list[Link]]:

@@ -78,7 +78,7 @@ class Unit(Protocol):
         ...
 
     def naming(self, name: str, scope: Scope, limit: int, common: int) -> tuple[int, list[str]]:
-        """How many memories have this name, counted up to `common` and one, and the latest in this very scope.
+        """How many memories have this name, up to `common` and one, and the latest in this very scope.
 
         The latest are the ids of active memories; none of a name that is more common than that.
         """

@@ -55,6 +55,8 @@ class Planned:
     """Lower-case words of the question, to recognise a speaker's name."""
     fetch: float = 1.0
     """Factor on the number of candidates."""
+    entities: tuple[Entity, ...] = ()
+    """The known things that it names."""
     alias_share: float = 1.0
     """What a term of another name counts."""
 
@@ -134,6 +136,7 @@ def make(question: Question, tools: Tools) -> Planned:
         usual_noise=_usual(near) if near.is_measured else noise,
         named=spoken | frozenset(speakers),
         fetch=said.row.candidates,
+        entities=tuple(said.entities),
         alias_share=tools.config.plan.alias_share,
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import cache, lru_cache
 from typing import Final
 
@@ -72,6 +73,11 @@ def worded(subject: str, predicate: str, object: str) -> str:  # noqa: A002 - th
     if _is_noun(word):
         return f"{who}'s {word} is {object}"
     return f"{who} {' '.join(predicate.replace('_', ' ').split())} {object}"
+
+
+def ways() -> Iterator[tuple[str, str]]:
+    """Each way to say a predicate, with the predicate."""
+    yield from _forms().items()
 
 
 def _is_noun(word: str) -> bool:

@@ -1,6 +1,6 @@
-"""Company: who was spoken of lately, and whose facts hang together; asked inside the writer, for each new memory.
+"""Company: who was spoken of lately, and whose facts hang together. Asked inside the writer.
 
-A unit that writes many memories asks for one name again and again: it is looked up once and then kept in mind.
+A unit that writes many memories asks for one name again and again: it is looked up once and kept in mind.
 """
 
 from __future__ import annotations

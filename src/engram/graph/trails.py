@@ -1,0 +1,154 @@
+"""Trails: names and cues of a question come in; the facts that answer it come out, with how well they do.
+
+"Where does the boss of my sister live?" is answered by a trail of facts: from the user to the sister, on to
+her boss, on to where that one lives. A trail takes a step only over a fact that a cue asks for, or from a
+named thing to anything it is told with. The more cues of the question it takes up, the better it answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from engram.graph.chains import worth
+from engram.model.facts import Claim
+from engram.text.cues import Cue
+
+Fetch = Callable[[frozenset[str], frozenset[str]], Sequence[Claim]]
+"""Claims whose subject or object is one of the names, with one of the predicates."""
+NamesOf = Callable[[Sequence[str]], Mapping[str, frozenset[str]]]
+"""For each name every name of what it stands for, itself among them."""
+
+UNCUED = 0.4
+"""What a step counts that no cue asks for."""
+EARLIER = 0.85
+"""What a fact of a trail counts against the one after it: the last one has the answer."""
+ENDED = 0.4
+"""What a fact counts that is over."""
+WIDEST = 30
+"""So many trails go on after each step, the best."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trail:
+    """Facts that lead somewhere, and which cues they take up."""
+
+    end: str
+    """The name it has come to."""
+    names: frozenset[str]
+    """Names it has passed."""
+    claims: tuple[Claim, ...] = ()
+    cues: frozenset[int] = frozenset()
+    """Places of the cues that it has taken up."""
+    worth: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A claim, how well it answers, 0 to 1, and the facts that led to it, itself the last."""
+
+    claim: Claim
+    score: float
+    led_by: tuple[Claim, ...]
+
+
+def follow(
+    starts: Iterable[str],
+    cues: Sequence[Cue],
+    fetch: Fetch,
+    names_of: NamesOf,
+    *,
+    hops: int,
+    now: datetime,
+) -> list[Answer]:
+    """The claims that answer, best first. Each step asks `fetch` once for all names it has come to."""
+    edge = [
+        more for name in dict.fromkeys(starts) for more in _with_roles(Trail(name, frozenset({name})), cues)
+    ]
+    found: list[Trail] = []
+    asked = frozenset[str]().union(*(cue.predicates for cue in cues))
+    for _ in range(hops if asked else 0):
+        longer = list(_step(edge, cues, asked, fetch, names_of, now)) if edge else []
+        longer.sort(key=lambda trail: _rank(trail, cues))
+        found += longer[:WIDEST]
+        edge = [more for trail in longer[:WIDEST] for more in _with_roles(trail, cues)]
+    return _answers(found, cues)
+
+
+def _step(
+    edge: Sequence[Trail],
+    cues: Sequence[Cue],
+    asked: frozenset[str],
+    fetch: Fetch,
+    names_of: NamesOf,
+    now: datetime,
+) -> Iterator[Trail]:
+    called = names_of([trail.end for trail in edge])
+    here = frozenset[str]().union(*called.values())
+    claims = fetch(here, asked)
+    by_end: dict[str, list[tuple[Claim, str]]] = {}
+    for claim in claims:
+        fact = claim.fact
+        by_end.setdefault(fact.subject, []).append((claim, fact.object))
+        by_end.setdefault(fact.object, []).append((claim, fact.subject))
+    for trail in edge:
+        for name in called.get(trail.end, frozenset({trail.end})):
+            for claim, other in by_end.get(name, ()):
+                if other not in trail.names:
+                    yield _longer(trail, claim, other, cues, now)
+
+
+def _longer(trail: Trail, claim: Claim, other: str, cues: Sequence[Cue], now: datetime) -> Trail:
+    taken = {place for place, cue in enumerate(cues) if claim.fact.predicate in cue.predicates}
+    value = trail.worth * worth(claim)
+    if not taken - trail.cues:
+        value *= UNCUED
+    if is_over(claim, now):
+        value *= ENDED
+    return Trail(
+        other, trail.names | {other, claim.fact.subject}, (*trail.claims, claim), trail.cues | taken, value
+    )
+
+
+def is_over(claim: Claim, now: datetime) -> bool:
+    """Whether a fact holds no longer."""
+    until = claim.fact.valid_to or claim.memory.valid_to
+    return until is not None and until <= now
+
+
+def _with_roles(trail: Trail, cues: Sequence[Cue]) -> Iterator[Trail]:
+    """The trail, and where it stands for one's role instead of a name: "user's sister"."""
+    yield trail
+    for place, cue in enumerate(cues):
+        if place in trail.cues:
+            continue
+        for role in sorted(cue.predicates):
+            name = f"{trail.end}'s {role}"
+            yield Trail(name, trail.names | {name}, trail.claims, trail.cues | {place}, trail.worth)
+
+
+def _coverage(trail: Trail, cues: Sequence[Cue]) -> float:
+    """How much of what is asked a trail takes up."""
+    taken = [cues[place].weight for place in trail.cues]
+    # A vague word need not be taken up: "who" asks for a fact only now and then.
+    left = [cue.weight for place, cue in enumerate(cues) if place not in trail.cues and cue.weight == 1.0]
+    return max(taken) * sum(taken) / (sum(taken) + sum(left)) if taken else 0.0
+
+
+def _rank(trail: Trail, cues: Sequence[Cue]) -> tuple[float, str]:
+    return -_coverage(trail, cues) * trail.worth, trail.end
+
+
+def _answers(found: Iterable[Trail], cues: Sequence[Cue]) -> list[Answer]:
+    best: dict[tuple[str, str, str, str], Answer] = {}
+    for trail in found:
+        score = trail.worth * _coverage(trail, cues) ** 2
+        for upto in range(len(trail.claims), 0, -1):
+            claim = trail.claims[upto - 1]
+            fact = claim.fact
+            key = (claim.memory.id, fact.subject, fact.predicate, fact.object)
+            if score > 0 and (key not in best or score > best[key].score):
+                best[key] = Answer(claim, score, trail.claims[:upto])
+            score *= EARLIER
+    return sorted(best.values(), key=lambda one: (-one.score, one.claim.memory.id, one.claim.fact.object))
