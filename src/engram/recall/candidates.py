@@ -36,8 +36,6 @@ class Candidate:
     lent_relevance: float = 0.0
     reached: float = 0.0
     """Fit lent along edges and by facts that lead there."""
-    reached: float = 0.0
-    """Fit lent along edges and by facts that lead there."""
     speaker: float = 1.0
     """Factor for a speaker the question names."""
     phrase: float = 1.0

@@ -42,8 +42,6 @@ def recall(question: Question, tools: Tools) -> Recall:
     watch.time("neighbours", lambda: neighbours.lend(candidates, plan, tools))
     watch.time("graph", lambda: graph.lend(candidates, plan, tools, explain=question.explain))
     watch.time("facts", lambda: facts.lend(candidates, plan, question.text, tools))
-    watch.time("graph", lambda: graph.lend(candidates, plan, tools, explain=question.explain))
-    watch.time("facts", lambda: facts.lend(candidates, plan, question.text, tools))
     ranked = watch.time("judge", lambda: judge(candidates, plan, question, tools))
     kept, dropped = watch.time("drop", lambda: drop_unwanted(ranked, plan, question, tools))
     final = watch.time("rerank", lambda: rerank(kept, plan, question, tools))
