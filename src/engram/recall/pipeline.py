@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeVar
 
+from engram.lifecycle.edges import FADING
 from engram.model.recall import Question, Recall
 from engram.ports import Tools, Unit
 from engram.recall import changes, past
@@ -25,6 +26,8 @@ from engram.recall.quality import measure
 from engram.recall.rerank.choose import rerank
 
 T = TypeVar("T")
+CONFIRMED = 10
+"""Hits whose edges to each other prove themselves when they are recalled together, the best ones."""
 
 
 def recall(question: Question, tools: Tools) -> Recall:
@@ -67,10 +70,12 @@ def _touch(answer: Recall, tools: Tools) -> None:
     used = [hit.memory.id for hit in answer.hits if hit.relevance > tools.config.recall.touch_above]
     if not used:
         return
-    at, session = tools.clock.now(), answer.question.session
+    at, session, gain = tools.clock.now(), answer.question.session, tools.config.edges.gain
 
     def work(unit: Unit) -> None:
         unit.touch(used, at, session)
+        if len(used) > 1:
+            unit.confirm(used[:CONFIRMED], FADING, gain)
 
     tools.store.write_later(work, "recall")
 
