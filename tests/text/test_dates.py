@@ -228,6 +228,14 @@ def test_what_only_looks_like_a_time_is_left_alone(text: str) -> None:
     assert dates(text, NOW) == []
 
 
+@pytest.mark.parametrize("text", ["the end of Ramadan", "start of the new year", "the rest of Easter"])
+def test_a_part_of_a_holiday_lies_in_that_day(text: str) -> None:
+    [found] = dates(text, NOW)
+
+    assert found.first is not None
+    assert found.text == text
+
+
 def test_expressions_come_left_to_right_with_their_places() -> None:
     text = "I met Anna yesterday, and 下周五 we fly; back on 12 June."
     found = dates(text, NOW)

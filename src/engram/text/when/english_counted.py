@@ -22,7 +22,7 @@ from engram.text.when.words import Grain, Length, Span
 
 def _whole(match: Match) -> Span:
     """The span after "of": a date, or "the month", which is this month."""
-    date = match.one("date", "month")
+    date = match.one("date", "month", "holiday")
     if date is not None:
         return match.scene.span(Partial(month=date) if isinstance(date, int) else date)
     return unit_span(match.scene.now, match.all("unit")[-1])
