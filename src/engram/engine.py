@@ -517,6 +517,11 @@ class Engram:
         return self._tools.config
 
     @property
+    def access(self) -> Access:
+        """Who asks here, and what they may see and change."""
+        return self._desk.access
+
+    @property
     def path(self) -> str:
         """Where the memories are kept."""
         return self._path
