@@ -1,0 +1,61 @@
+"""Edges over time: associations fade unless they prove themselves; origins and orders stay."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engram.config import EdgesConfig
+from engram.lifecycle.edges import FADING, confidence_now, confirmed, faded
+from engram.model.relations import ACYCLIC, EdgeType
+
+NOW = datetime(2024, 6, 1, tzinfo=UTC)
+shares = st.floats(0, 1)
+days = st.floats(0, 5_000)
+
+
+@pytest.mark.parametrize(
+    ("idle", "left"), [(0, 0.7), (30, 0.7), (45, 0.65), (60, 0.6), (120, 0.4), (210, 0.1), (3_650, 0.1)]
+)
+def test_nothing_happens_for_a_month_then_a_tenth_goes_each_month(idle: float, left: float) -> None:
+    assert faded(0.7, idle) == pytest.approx(left)
+
+
+def test_what_is_under_the_floor_stays_where_it_is() -> None:
+    assert faded(0.05, 5_000) == 0.05
+
+
+def test_origins_orders_and_disputes_do_not_fade() -> None:
+    long_ago = NOW - timedelta(days=3_000)
+    for edge_type in set(EdgeType) - FADING:
+        assert confidence_now(edge_type, 0.9, long_ago, NOW) == 0.9
+    assert ACYCLIC.isdisjoint(FADING)
+
+
+def test_an_edge_of_unknown_age_is_taken_as_it_is() -> None:
+    assert confidence_now(EdgeType.SIMILAR_TO, 0.9, None, NOW) == 0.9
+
+
+def test_the_numbers_can_be_turned() -> None:
+    fast = EdgesConfig(grace_days=0, window_days=1, loss=0.5, floor=0)
+    assert faded(1.0, 1, fast) == 0.5
+    assert faded(1.0, 2, fast) == 0.0
+    assert confirmed(0.5, EdgesConfig(gain=0.25)) == 0.75
+
+
+@given(shares, days, days)
+def test_time_never_makes_an_edge_surer(drawn: float, one: float, more: float) -> None:
+    sooner, later = faded(drawn, one), faded(drawn, one + more)
+
+    assert 0 <= later <= sooner <= drawn
+    assert later >= min(drawn, EdgesConfig().floor)
+
+
+@given(shares, shares, days)
+def test_the_surer_of_two_stays_the_surer(one: float, other: float, idle: float) -> None:
+    low, high = sorted((one, other))
+
+    assert faded(low, idle) <= faded(high, idle)
