@@ -33,6 +33,7 @@ from engram.model.memory import Memory
 from engram.model.observation import Observation
 from engram.model.pages import Finding, News, Page, Stats
 from engram.model.plain import draft, draft_from, member, moment, plain
+from engram.model.reasoning import Reasoning
 from engram.model.recall import Question, Recall, Wish
 from engram.model.receipt import Receipt, Refusal
 from engram.model.relations import Edge, EdgeType
@@ -337,7 +338,7 @@ class Engram:
         until: datetime | str | None = None,
         scope: Scope | None = None,
     ) -> Timeline:
-        """How something changed, oldest step first: a name, "my editor", subject and predicate, or any words."""
+        """How something changed, oldest first: a name, "my editor", subject and predicate, or any words."""
         from engram.nouns.timelines import Window, timeline
 
         parts = (about,) if isinstance(about, str) else about
@@ -351,6 +352,35 @@ class Engram:
         )
         what = clean[0] if len(clean) == 1 else (clean[0], clean[1])
         return timeline(what, window, self._desk.at(scope), self._desk)
+
+    def reason(
+        self,
+        question: str,
+        *,
+        depth: int | None = None,
+        budget: int | None = None,
+        scope: Scope | None = None,
+        session: str = "",
+    ) -> Reasoning:
+        """Think a question through: recall it, take it apart where that is not enough, and answer.
+
+        Without a model the tree of smaller questions with their hits and gaps is the answer. `depth` is how
+        often questions are taken apart again; `budget` the tokens of memories that the answer may rest on.
+        """
+        from engram.recall.reasoning.reason import reason
+
+        settings = self._tools.config
+        screen.name("session", session)
+        asked = Question(
+            screen.readable("question", question)[:QUERY_LIMIT],
+            self._desk.at(scope),
+            settings.recall.limit,
+            session=session,
+        )
+        deep = whole("depth", settings.recall.reason_depth if depth is None else depth, 1, 5)
+        room = settings.llm.context_tokens // 2 if budget is None else whole("budget", budget, 0, 10_000_000)
+        self._recalling.allow(asked)
+        return reason(asked, deep, room, self._tools)
 
     def recall_health(self) -> RecallHealth:
         """How the last recalls have been going: counts, averages by intent, times, warnings."""

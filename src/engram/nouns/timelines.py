@@ -131,7 +131,7 @@ def _objects(steps: Iterable[Step], claims: Mapping[str, Claim]) -> Iterator[Ste
 def _of_words(topic: str, window: Window, access: Access, desk: Desk) -> Timeline:
     """What a recall finds in any status, and what took the place of it."""
     view = View(access, ANY_STATUS)
-    question = Question(topic, access, limit=window.limit, filters=ANY_STATUS, dry=True, rerank="none")
+    question = Question(topic, access, limit=window.limit, filters=ANY_STATUS, dry=True, expand=False)
     memories = {hit.memory.id: hit.memory for hit in recall(question, desk.tools)}
     keys = desk.tools.store.memories.keys(list(memories))
     found = {keys[one]: memory for one, memory in memories.items() if one in keys}

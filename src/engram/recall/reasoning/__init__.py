@@ -1,0 +1,1 @@
+"""Reasoning: a question is thought through. Begin with `reason.py`."""
