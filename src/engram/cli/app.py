@@ -63,6 +63,14 @@ COMMANDS: dict[str, dict[str, tuple[str, str, str]]] = {
     "Connect": {
         "mcp": ("engram.cli.mcp", "mcp", "Serve an MCP client over stdin and stdout."),
     },
+    "Serve": {
+        "serve": ("engram.cli.serve", "serve", "Serve the memory over HTTP."),
+        "token": (
+            "engram.cli.token",
+            "token",
+            "Let others in: make, list and revoke tokens of the server.",
+        ),
+    },
     "Upkeep": {
         "stats": ("engram.cli.upkeep", "stats", "Count what is kept."),
         "doctor": ("engram.cli.upkeep", "doctor", "Look for damage and mend what can be mended."),
