@@ -14,6 +14,8 @@ from typing import Any, Final
 from engram.model.axes import Kind
 from engram.model.recall import Intent
 from engram.text import lexicon
+from engram.text.questions import is_question
+from engram.text.sentences import sentences
 from engram.text.words import normalized
 
 CUE: Final = 1.0
@@ -27,6 +29,9 @@ CLEAR: Final = 0.5
 LONGEST: Final = 600
 """Characters of a question that are looked at: what it asks stands at its beginning or at its end."""
 FEW_WORDS: Final = 3
+LEAST_TOLD: Final = 12
+"""What is shorter is one sentence."""
+LONGEST_READ: Final = 2_000
 
 # Of two cues as strong, the one that comes first here is meant: "why did it happen last week?" asks why.
 _ORDER: Final = (
@@ -69,6 +74,18 @@ def guess(question: str, *, timed: bool = False, named: int = 0, others: int = 0
     if not any(scores.values()) and 0 < len(normalized(plain).split()) <= FEW_WORDS:
         scores[Intent.LOOKUP] = HINT  # a few words without a question look something up
     return _decided(scores)
+
+
+def asking(question: str) -> str:
+    """The sentence of a question that asks; all of it when none does.
+
+    People tell before they ask, and what they tell is seldom what they are after.
+
+    >>> asking("What a day. I slept badly yesterday. Where does Anna live?"), asking("Anna's address")
+    ('Where does Anna live?', "Anna's address")
+    """
+    told = sentences(question[:LONGEST_READ]) if len(question) > LEAST_TOLD else ()
+    return next((one for one in reversed(told) if is_question(one)), question)
 
 
 def is_fresh(question: str) -> bool:

@@ -80,15 +80,16 @@ class Read:
 
 def read(question: Question, tools: Tools) -> Read:
     """What a question is after, when, and whom it names."""
-    spans = times.spans(question.text, tools.clock.now())
+    asks = intents.asking(question.text)
+    spans = times.spans(asks, tools.clock.now())
     entities = named.known(question.text, question.access, tools)
     others = named.others(question.text, entities) if len(entities) == 1 else 0
-    found = intents.guess(question.text, timed=bool(spans), named=len(entities), others=others)
+    found = intents.guess(asks, timed=bool(spans), named=len(entities), others=others)
     wished = question.wish.intent
     intent = wished or found.clear
     row = intents.rows()[intent] if intent else intents.NEUTRAL
     confidence = 1.0 if wished else found.confidence
-    return Read(intent, confidence, row, spans, entities, intents.is_fresh(question.text))
+    return Read(intent, confidence, row, spans, entities, intents.is_fresh(asks))
 
 
 def make(question: Question, tools: Tools) -> Planned:

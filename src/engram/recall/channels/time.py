@@ -14,7 +14,7 @@ from datetime import UTC, datetime, timedelta
 from engram.model.memory import Memory
 from engram.model.recall import Question, Span
 from engram.ports import Tools, View
-from engram.recall import times
+from engram.recall import intents, times
 from engram.recall.candidates import Candidate
 from engram.recall.channels import text
 from engram.recall.fuse import include
@@ -34,7 +34,7 @@ def search(candidates: dict[int, Candidate], plan: Planned, question: Question, 
     gain = plan.shown.weights["time"]
     if not spans or not most or not gain:
         return
-    alone = times.is_all(question.text, spans)
+    alone = times.is_all(intents.asking(question.text), spans)
     for span in spans:
         view = _inside(plan.view, span)
         if view is None:
