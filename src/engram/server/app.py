@@ -1,0 +1,177 @@
+"""The application: an opener of a memory, the settings and what else is to be served come in; an app goes out.
+
+    app = build(lambda: Engram.open("memory.db"), Config().server)
+
+Another door is mounted by a function that receives the `House` and gives a `Mounted` back. Its requests pass the
+guard like all others; `scope["state"]["caller"]` then says who asks, and `house.run(caller, work)` does the work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from importlib import resources
+from typing import TYPE_CHECKING
+
+import anyio.to_thread
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.routing import Mount
+from starlette.routing import Route as Served
+from starlette.types import ASGIApp
+
+from engram.errors import EngramError, NoSuchRoute, WrongMethod
+from engram.model.plain import plain
+from engram.server import health, metrics, openapi, stream
+from engram.server.caller import Caller
+from engram.server.endpoint import Serve, endpoint
+from engram.server.guard import Guard
+from engram.server.house import House
+from engram.server.idempotency import Keys
+from engram.server.problems import response_to
+from engram.server.routes import ROUTES
+
+if TYPE_CHECKING:
+    from engram.config import ServerConfig
+    from engram.engine import Engram
+
+
+@dataclass(frozen=True, slots=True)
+class Mounted:
+    """Another door under the same roof."""
+
+    path: str
+    app: ASGIApp
+    running: Callable[[], AbstractAsyncContextManager[object]] | None = None
+    """What must run as long as the server does."""
+
+
+Mounting = Callable[[House], Mounted]
+
+
+def build(
+    memory_opener: Callable[[], Engram], settings: ServerConfig, mounts: Sequence[Mounting] = ()
+) -> Starlette:
+    """The whole server as an ASGI application; `app.state.house` is its house."""
+    house, counts = House(memory_opener, settings), metrics.Metrics()
+    keys = Keys(settings.idempotency_keys, settings.idempotency_hours)
+    doors = [mounting(house) for mounting in mounts]
+    app = Starlette(
+        routes=[
+            *_own(house, counts),
+            *(
+                Served(route.path, endpoint(route, house, keys), methods=[route.method], name=route.name)
+                for route in ROUTES
+            ),
+            *(Mount(door.path, _marked(door)) for door in doors),
+        ],
+        middleware=[Middleware(Guard, house=house, metrics=counts)],
+        exception_handlers={HTTPException: _unserved},
+        lifespan=_lifespan(house, doors),
+    )
+    app.state.house = house
+    return app
+
+
+def _own(house: House, counts: metrics.Metrics) -> list[Served]:
+    """What the server serves of itself."""
+    document = openapi.document(ROUTES)
+
+    async def tell_health(request: Request) -> Response:
+        found = await anyio.to_thread.run_sync(health.look, house, request.state.caller)
+        return JSONResponse(plain(found), 200 if found.ok else 503)
+
+    async def tell_metrics(_: Request) -> Response:
+        told = await anyio.to_thread.run_sync(counts.text, house)
+        return Response(told, media_type=metrics.MEDIA_TYPE)
+
+    async def tell_document(_: Request) -> Response:
+        return JSONResponse(document)
+
+    async def tell_caller(request: Request) -> Response:
+        caller: Caller = request.state.caller
+        access = await house.run(caller, lambda memory: memory.access)
+        return JSONResponse({"actor": caller.actor, "role": access.role, "scope": plain(access.scope)})
+
+    async def feed(request: Request) -> Response:
+        after = request.headers.get("last-event-id") or request.query_params.get("after")
+        if after is not None:
+            await house.run(request.state.caller, lambda memory: memory.news(after))
+        return stream.feed(house, request.state.caller, after)
+
+    served: dict[str, Serve] = {
+        "/": _page("page.html"),
+        "/docs": _page("docs.html"),
+        "/openapi.json": tell_document,
+        "/health": tell_health,
+        "/metrics": tell_metrics,
+        "/v1/me": tell_caller,
+        "/v1/events/stream": feed,
+    }
+    return [Served(path, _named(path, serve), methods=["GET"]) for path, serve in served.items()]
+
+
+def _named(path: str, serve: Serve) -> Serve:
+    """The same, and the journal knows which route it was."""
+
+    async def named(request: Request) -> Response:
+        request.state.route = path
+        return await serve(request)
+
+    return named
+
+
+def _page(name: str) -> Serve:
+    page = (resources.files(__package__) / name).read_text(encoding="utf-8")
+    policy = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'; img-src data:"
+
+    async def show(_: Request) -> Response:
+        return HTMLResponse(page, headers={"Content-Security-Policy": policy, "Cache-Control": "no-cache"})
+
+    return show
+
+
+def _marked(door: Mounted) -> ASGIApp:
+    """The mounted door, counted under its own name."""
+
+    async def enter(scope: dict[str, object], receive: object, send: object) -> None:
+        state = scope.setdefault("state", {})
+        if isinstance(state, dict):
+            state["route"] = door.path
+        await door.app(scope, receive, send)  # type: ignore[arg-type]
+
+    return enter  # type: ignore[return-value]
+
+
+async def _unserved(request: Request, error: Exception) -> Response:
+    """What the router itself refuses, as a problem like all others."""
+    status = error.status_code if isinstance(error, HTTPException) else 500
+    refused: EngramError = NoSuchRoute(request.url.path)
+    if status == 405:  # noqa: PLR2004 (HTTP's number)
+        known = (error.headers or {}).get("Allow", "") if isinstance(error, HTTPException) else ""
+        refused = WrongMethod(request.method, tuple(sorted(known.replace(" ", "").split(","))))
+    request.state.code = refused.code
+    return response_to(refused)
+
+
+def _lifespan(
+    house: House, doors: Sequence[Mounted]
+) -> Callable[[Starlette], AbstractAsyncContextManager[None]]:
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        await anyio.to_thread.run_sync(house.open)
+        try:
+            async with AsyncExitStack() as stack:
+                for door in doors:
+                    if door.running is not None:
+                        await stack.enter_async_context(door.running())
+                yield
+        finally:
+            with anyio.CancelScope(shield=True):
+                await anyio.to_thread.run_sync(house.close)
+
+    return lifespan

@@ -1,0 +1,161 @@
+"""Endpoints: a route of the table becomes what the server calls for a request."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from functools import partial
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response, StreamingResponse
+
+from engram.errors import AccessDenied, BadBody, InvalidInput
+from engram.model.plain import plain
+from engram.server import stream
+from engram.server.caller import Caller
+from engram.server.house import House
+from engram.server.idempotency import HEADER, REPLAYED, Answer, Keys
+from engram.server.route import Route
+
+if TYPE_CHECKING:
+    from engram.engine import Engram
+
+JSON = "application/json"
+LINES = "application/x-ndjson"
+LINES_AT_ONCE = 200
+DEEPEST = 100
+"""Bodies may not be nested deeper: whoever walks through them recurses."""
+
+Serve = Callable[[Request], Awaitable[Response]]
+
+
+def endpoint(route: Route, house: House, keys: Keys) -> Serve:
+    """What answers requests to a route."""
+
+    async def serve(request: Request) -> Response:
+        request.state.route = route.address
+        caller: Caller = request.state.caller
+        if route.owner_only and not caller.is_owner:
+            raise AccessDenied("do this; only an owner may")
+        body = b"" if route.method == "GET" else await _read(request)
+        given, beside = _given(route, request, body)
+        work = partial(_work, route, dict(request.path_params), given, beside)
+        if route.gives != JSON:
+            return await _lines(house, caller, work)
+        if route.tells and stream.MEDIA_TYPE in request.headers.get("accept", ""):
+            return stream.progress(house, caller, lambda memory, tell: work(memory, progress=tell))
+        return await _once(request, keys, caller, body, partial(_answer, house, caller, work, route.status))
+
+    return serve
+
+
+def _work(  # noqa: PLR0913, PLR0917 (what a call is made of; bound step by step)
+    route: Route,
+    placed: Mapping[str, Any],
+    given: Mapping[str, Any],
+    beside: Mapping[str, Any],
+    memory: Engram,
+    **more: Any,
+) -> Any:
+    return route.answer(memory, placed, given, **beside, **more)
+
+
+async def _read(request: Request) -> bytes:
+    try:
+        return await request.body()
+    except ClientDisconnect as error:
+        raise BadBody("The request broke off before its body was whole.") from error
+
+
+def _given(route: Route, request: Request, body: bytes) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What the request says by name, and the bytes it brings."""
+    asked: dict[str, Any] = {}
+    for name in request.query_params:
+        found = request.query_params.getlist(name)
+        asked[name] = found[0] if len(found) == 1 else ",".join(found)
+    if route.takes != JSON:
+        return asked, {"body": body}
+    if route.is_query:
+        return asked, {}
+    if asked:
+        raise InvalidInput(f"{min(asked)!r} belongs into the body of this request, not into its address.")
+    return _object(body, route.bare), {}
+
+
+def _object(body: bytes, bare: str) -> dict[str, Any]:
+    """The body as an object. Raises BadBody."""
+    if not body.strip():
+        return {}
+    try:
+        value = json.loads(body, parse_constant=_refuse)
+    except (UnicodeDecodeError, ValueError, RecursionError) as error:
+        raise BadBody(f"The body is no JSON: {str(error)[:120]}") from error
+    if isinstance(value, list) and bare:
+        value = {bare: value}
+    if not isinstance(value, dict):
+        raise BadBody("The body must be a JSON object.")
+    if _depth(value) > DEEPEST:
+        raise BadBody(f"The body is nested deeper than {DEEPEST} levels.")
+    return value
+
+
+def _refuse(word: str) -> None:
+    message = f"{word} is no number"
+    raise ValueError(message)
+
+
+def _depth(value: Any) -> int:
+    """How deep a value is nested, counted level by level."""
+    level, depth = [value], 0
+    while level and depth <= DEEPEST:
+        inner = [one.values() if isinstance(one, dict) else one for one in level if isinstance(one, dict | list)]
+        level, depth = [item for items in inner for item in items], depth + 1
+    return depth
+
+
+async def _answer(house: House, caller: Caller, work: Callable[[Engram], Any], status: int) -> Answer:
+    return Answer(status, await house.run(caller, lambda memory: encoded(work(memory))))
+
+
+def encoded(value: Any) -> bytes:
+    """A value of the model as JSON."""
+    return json.dumps(plain(value), ensure_ascii=False).encode("utf-8", "replace")
+
+
+async def _once(
+    request: Request, keys: Keys, caller: Caller, body: bytes, work: Callable[[], Awaitable[Answer]]
+) -> Response:
+    """Carry a write out once for its key; without one, carry it out."""
+    key = request.headers.get(HEADER)
+    if key is None or request.method == "GET":
+        return _response(await work())
+    asked = b"\n".join([request.method.encode(), str(request.url).encode(), body])
+    answer, again = await keys.once(caller.id, key, asked, work)
+    response = _response(answer)
+    if again:
+        response.headers[REPLAYED] = "true"
+    return response
+
+
+def _response(answer: Answer) -> Response:
+    return Response(answer.body, answer.status, media_type=JSON)
+
+
+async def _lines(house: House, caller: Caller, work: Callable[[Engram], Iterator[Any]]) -> Response:
+    """An answer that comes line by line: some are fetched at a time, so that none waits for all."""
+    found = await house.run(caller, work)
+    first = await house.run(caller, lambda _: _some(found))
+
+    async def lines() -> AsyncIterator[bytes]:
+        some = first
+        while some:
+            yield some
+            some = await house.run(caller, lambda _: _some(found))
+
+    return StreamingResponse(lines(), media_type=LINES)
+
+
+def _some(found: Iterator[Any]) -> bytes:
+    return b"".join(encoded(one) + b"\n" for one in islice(found, LINES_AT_ONCE))

@@ -1,0 +1,188 @@
+"""The guard: every request passes here first. Host, origin, caller, pace and size are checked; whatever goes
+wrong behind it becomes a problem document; each answer is counted and written down.
+"""
+
+from __future__ import annotations
+
+import time
+import uuid
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+import anyio.to_thread
+
+from engram.errors import EngramError, HostRefused, OriginRefused
+from engram.server import journal
+from engram.server.caller import LOOPBACK_NAMES, NOBODY, Caller, bearer_of, caller_from, host_of, is_loopback
+from engram.server.limits import Pace, bounded, check_length
+from engram.server.problems import BUG, response_to
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+    from engram.server.house import House
+    from engram.server.metrics import Metrics
+
+OPEN = frozenset({"/health"})
+"""What everybody may ask, from anywhere."""
+SAFE_HEADERS = (
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"x-frame-options", b"DENY"),
+)
+METHODS = "GET, POST, PATCH, DELETE, OPTIONS"
+
+
+@dataclass(slots=True)
+class _Passage:
+    """One request on its way through."""
+
+    id: str
+    start: float
+    origin: str = ""
+    """The site whose page asks, if it may."""
+    status: int = 0
+
+
+class Guard:
+    """Stands before all routes. Used by the event loop."""
+
+    def __init__(self, app: ASGIApp, house: House, metrics: Metrics) -> None:
+        self._app = app
+        self._house = house
+        self._metrics = metrics
+        self._pace = Pace(house.settings.requests_a_minute)
+        self._hosts = LOOPBACK_NAMES | _names(house.settings.hosts)
+        self._origins = _names(house.settings.origins)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a request through, or answer it here."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        passage = _Passage(uuid.uuid4().hex[:12], time.perf_counter())
+        scope.setdefault("state", {})["request"] = passage.id
+        self._metrics.under_way += 1
+
+        async def tell(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                passage.status = message["status"]
+                message = {**message, "headers": [*message.get("headers", ()), *_added(passage)]}
+            await send(message)
+
+        try:
+            await self._let_in(scope, receive, tell, passage)
+        finally:
+            self._metrics.under_way -= 1
+            self._tell(scope, passage)
+
+    async def _let_in(self, scope: Scope, receive: Receive, send: Send, passage: _Passage) -> None:
+        headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
+        limit = self._house.settings.body_bytes
+        try:
+            self._check_host(headers)
+            passage.origin = self._check_origin(headers)
+            if scope["method"] == "OPTIONS" and passage.origin:
+                await _preflight(scope, receive, send)
+                return
+            scope["state"]["caller"] = caller = await self._caller(scope, headers)
+            self._pace.take(caller.id)
+            check_length(headers.get("content-length"), limit)
+            await self._app(scope, bounded(receive, limit), send)
+        except EngramError as error:
+            await self._answer(error, scope, receive, send, passage)
+        except Exception:  # noqa: BLE001 (a door: whatever was not foreseen ends here, and says so)
+            journal.bug(passage.id, _route(scope))
+            await self._answer(BUG, scope, receive, send, passage)
+
+    async def _answer(  # noqa: PLR0913, PLR0917 (what ASGI hands around)
+        self, error: EngramError, scope: Scope, receive: Receive, send: Send, passage: _Passage
+    ) -> None:
+        scope["state"]["code"] = error.code
+        if passage.status:
+            return  # the answer has begun; the connection breaks off, which is all a client can be told
+        await response_to(error)(scope, receive, send)
+
+    def _check_host(self, headers: dict[str, str]) -> None:
+        """A page whose name was turned to this machine's address still names itself in the Host header."""
+        host = host_of(headers)
+        if host not in self._hosts and not (self._is_public and _is_address(host)):
+            raise HostRefused(host)
+
+    @property
+    def _is_public(self) -> bool:
+        return not is_loopback(self._house.settings.host)
+
+    def _check_origin(self, headers: dict[str, str]) -> str:
+        """The site whose page asks, if it may; a browser tells it, other clients do not."""
+        origin = headers.get("origin", "")
+        if not origin or urlsplit(origin).netloc.lower() == headers.get("host", "").lower():
+            return ""
+        if origin.lower() not in self._origins:
+            raise OriginRefused(origin)
+        return origin
+
+    async def _caller(self, scope: Scope, headers: dict[str, str]) -> Caller:
+        if scope["path"] in OPEN and bearer_of(headers) is None:
+            try:
+                return caller_from(scope, headers, lambda _: None)
+            except EngramError:
+                return NOBODY
+        if bearer_of(headers) is None:
+            return caller_from(scope, headers, self._house.bearer)
+        return await anyio.to_thread.run_sync(caller_from, scope, headers, self._house.bearer)
+
+    def _tell(self, scope: Scope, passage: _Passage) -> None:
+        seconds, route = time.perf_counter() - passage.start, _route(scope)
+        self._metrics.count(scope["method"], route, passage.status or 499, seconds)
+        caller = scope["state"].get("caller", NOBODY)
+        told: dict[str, Any] = {
+            "request": passage.id,
+            "method": scope["method"],
+            "route": route,
+            "status": passage.status or 499,
+            "ms": round(seconds * 1_000, 2),
+            "caller": caller.id,
+        }
+        if "code" in scope["state"]:
+            told["code"] = scope["state"]["code"]
+        journal.note("request", **told)
+
+
+def _added(passage: _Passage) -> list[tuple[bytes, bytes]]:
+    added = [(b"x-request-id", passage.id.encode()), *SAFE_HEADERS]
+    if passage.origin:
+        added += [(b"access-control-allow-origin", passage.origin.encode("latin-1")), (b"vary", b"Origin")]
+    return added
+
+
+async def _preflight(scope: Scope, receive: Receive, send: Send) -> None:
+    from starlette.responses import Response
+
+    allowed = {
+        "Access-Control-Allow-Methods": METHODS,
+        "Access-Control-Allow-Headers": "Authorization, Content-Type, Idempotency-Key, Last-Event-ID",
+        "Access-Control-Max-Age": "600",
+    }
+    await Response(None, 204, allowed)(scope, receive, send)
+
+
+def _route(scope: Scope) -> str:
+    """The route as the table writes it; a path itself may hold ids and names."""
+    return str(scope["state"].get("route", "other"))
+
+
+def _names(listed: str) -> frozenset[str]:
+    return frozenset(name.strip().lower().rstrip("/") for name in listed.split(",") if name.strip())
+
+
+def _is_address(host: str) -> bool:
+    """An address cannot be turned to another machine, as a name can."""
+    import ipaddress
+
+    try:
+        ipaddress.ip_address(host.strip("[]"))
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,53 @@
+"""Health: a cheap look at the open memory, in words, with what to do."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+from engram._version import __version__
+from engram.errors import EngramError
+from engram.server.caller import NOBODY, Caller
+from engram.server.house import House
+
+CROWDED = 0.8
+"""The share of the line of writes from which on it is told."""
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """How the server is. What is kept is told only to those who may look."""
+
+    status: str
+    version: str = __version__
+    uptime_s: float = 0.0
+    advice: tuple[str, ...] = ()
+    """What to do, in words; empty when all is well."""
+    memories: int | None = None
+    writes_waiting: int | None = None
+
+    @property
+    def ok(self) -> bool:
+        """Whether requests are answered."""
+        return self.status != "down"
+
+
+def look(house: House, caller: Caller) -> Health:
+    """How the server is now."""
+    uptime = round(time.monotonic() - house.started, 1)
+    if house.is_closing:
+        return Health("down", uptime_s=uptime, advice=("the server is stopping: try again in a moment",))
+    try:
+        house.memory.news()
+        stats, waiting = house.stats(), house.memory.writes_waiting
+    except EngramError as error:
+        return Health("down", uptime_s=uptime, advice=(error.message, "run `engram doctor`"))
+    advice = []
+    if waiting > CROWDED * house.memory.config.store.queue_limit:
+        advice.append("many writes are waiting: send fewer at a time")
+    if stats.pending:
+        advice.append(f"{stats.pending:,} memories have no vector yet: POST /v1/reembed makes them")
+    status = "degraded" if advice else "ok"
+    if caller is NOBODY:
+        return Health(status, uptime_s=uptime)
+    return Health(status, __version__, uptime, tuple(advice), stats.memories, waiting)

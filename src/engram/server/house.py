@@ -1,0 +1,149 @@
+"""The house: one open memory, a facade for each caller, and the threads in which calls are carried out."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeVar
+
+import anyio
+import anyio.to_thread
+
+from engram.errors import StoreClosed, TookTooLong
+from engram.model.scope import Access
+from engram.server.caller import Caller
+
+if TYPE_CHECKING:
+    from engram.config import ServerConfig
+    from engram.engine import Engram
+    from engram.model.pages import Stats
+    from engram.model.token import Token
+
+T = TypeVar("T")
+
+FACADES = 256
+"""Callers whose facades are kept; the one unused for longest is settled and let go."""
+COUNTED_EVERY_S = 5.0
+THREADS_A_CORE = 4
+
+
+class House:
+    """Owns the memory from `open` to `close`. Used by the event loop; the engine runs in its threads."""
+
+    def __init__(self, opener: Callable[[], Engram], settings: ServerConfig) -> None:
+        self.settings = settings
+        self.started = time.monotonic()
+        self._opener = opener
+        self._root: Engram | None = None
+        self._facades: OrderedDict[tuple[Access, str], Engram] = OrderedDict()
+        self._changed = threading.Condition()
+        self._running = 0
+        self._counted: tuple[float, Stats] | None = None
+        self._closing = threading.Event()
+        self._limiter: anyio.CapacityLimiter | None = None
+
+    @property
+    def is_closing(self) -> bool:
+        """Whether the server is about to stop: streams end by themselves."""
+        return self._closing.is_set()
+
+    @property
+    def running(self) -> int:
+        """Calls that are being carried out."""
+        return self._running
+
+    @property
+    def memory(self) -> Engram:
+        """The memory as its owner sees it. Raises StoreClosed before `open` and after `close`."""
+        if self._root is None:
+            raise StoreClosed
+        return self._root
+
+    def open(self) -> None:
+        """Open the memory. Safe to call twice."""
+        if self._root is None:
+            self._root = self._opener()
+
+    def stop(self) -> None:
+        """Say that the server is about to stop. Safe in a signal handler."""
+        self._closing.set()
+
+    def close(self) -> None:
+        """Wait for calls that are under way, read what was heard, write what waits, let go of the file."""
+        self.stop()
+        root = self._root
+        if root is None:
+            return
+        with self._changed:
+            self._changed.wait_for(lambda: self._running == 0, self.settings.drain_s)
+        try:
+            for facade in self._facades.values():
+                facade.settle()
+        finally:
+            self._facades.clear()
+            self._root = None
+            root.close()
+
+    async def run(self, caller: Caller, work: Callable[[Engram], T], *, limit_s: float | None = None) -> T:
+        """Carry out a piece of work for a caller, in a thread. Raises TookTooLong when it takes longer."""
+        seconds = self.settings.time_limit_s if limit_s is None else limit_s
+        try:
+            with anyio.fail_after(seconds):
+                return await anyio.to_thread.run_sync(
+                    self._work, caller, work, abandon_on_cancel=True, limiter=self._threads()
+                )
+        except TimeoutError as error:
+            raise TookTooLong(seconds) from error
+
+    def facade(self, caller: Caller) -> Engram:
+        """The memory as this caller sees it."""
+        root = self.memory
+        if caller.access is None:
+            return root
+        place, gone = (caller.access, caller.actor), None
+        with self._changed:
+            found = self._facades.pop(place, None) or root.seen_by(caller.access, caller.actor)
+            self._facades[place] = found
+            if len(self._facades) > FACADES:
+                _, gone = self._facades.popitem(last=False)
+        if gone is not None:
+            gone.settle()
+        return found
+
+    def bearer(self, secret: str) -> Token | None:
+        """The valid token with this secret."""
+        return self.memory.tokens.bearer(secret)
+
+    def stats(self) -> Stats:
+        """How much is kept, counted anew every few seconds."""
+        now = time.monotonic()
+        if self._counted is None or now - self._counted[0] > COUNTED_EVERY_S:
+            self._counted = now, self.memory.stats()
+        return self._counted[1]
+
+    async def pause(self, seconds: float) -> None:
+        """Wait a while, or until the server is about to stop."""
+        end = time.monotonic() + seconds
+        while not self.is_closing and time.monotonic() < end:
+            await anyio.sleep(min(0.1, seconds))
+
+    def _work(self, caller: Caller, work: Callable[[Engram], T]) -> T:
+        with self._changed:
+            self._running += 1
+        try:
+            return work(self.facade(caller))
+        finally:
+            with self._changed:
+                self._running -= 1
+                self._changed.notify_all()
+
+    def _threads(self) -> anyio.CapacityLimiter:
+        if self._limiter is None:
+            cores = os.cpu_count() or 1
+            self._limiter = anyio.CapacityLimiter(self.settings.threads or cores * THREADS_A_CORE)
+        return self._limiter
+
+

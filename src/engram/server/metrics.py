@@ -1,0 +1,94 @@
+"""Metrics: requests are counted as they are answered; Prometheus reads the counts as text."""
+
+from __future__ import annotations
+
+import threading
+import time
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterator, Mapping
+
+from engram._version import __version__
+from engram.server.house import House
+
+BOUNDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+"""Upper bounds of the latency buckets, in seconds."""
+MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+
+
+class Metrics:
+    """Counts by route. Used from the event loop and read from a thread."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._requests: Counter[tuple[str, str, int]] = Counter()
+        self._buckets: dict[str, list[int]] = {}
+        self._seconds: Counter[str] = Counter()
+        self.under_way = 0
+
+    def count(self, method: str, route: str, status: int, seconds: float) -> None:
+        """Count one answer."""
+        with self._lock:
+            self._requests[method, route, status] += 1
+            buckets = self._buckets.setdefault(route, [0] * (len(BOUNDS) + 1))
+            buckets[bisect_left(BOUNDS, seconds)] += 1
+            self._seconds[route] += seconds  # type: ignore[assignment]
+
+    def text(self, house: House) -> str:
+        """Everything as Prometheus reads it."""
+        with self._lock:
+            lines = [*self._told_requests(), *self._told_latencies()]
+        return "\n".join([*lines, *_gauges(house, self.under_way), ""])
+
+    def _told_requests(self) -> Iterator[str]:
+        yield from _head("engram_requests_total", "counter", "Answered requests by route and status.")
+        for (method, route, status), number in sorted(self._requests.items()):
+            yield f"engram_requests_total{_labels(method=method, route=route, status=str(status))} {number}"
+
+    def _told_latencies(self) -> Iterator[str]:
+        name = "engram_request_seconds"
+        yield from _head(name, "histogram", "How long requests took.")
+        for route, buckets in sorted(self._buckets.items()):
+            so_far = 0
+            for bound, number in zip((*map(str, BOUNDS), "+Inf"), buckets, strict=True):
+                so_far += number
+                yield f"{name}_bucket{_labels(route=route, le=bound)} {so_far}"
+            yield f"{name}_sum{_labels(route=route)} {self._seconds[route]:.6f}"
+            yield f"{name}_count{_labels(route=route)} {so_far}"
+
+
+def _gauges(house: House, under_way: int) -> Iterator[str]:
+    stats = house.stats()
+    yield from _head("engram_memories", "gauge", "Memories by status.")
+    for status, number in sorted(stats.by_status.items()):
+        yield f"engram_memories{_labels(status=status)} {number}"
+    told: Mapping[str, tuple[str, float]] = {
+        "engram_writes_waiting": ("Writes that wait for the writer.", house.memory.writes_waiting),
+        "engram_vectors_pending": ("Memories whose vector is still to come.", stats.pending),
+        "engram_calls_running": ("Calls of the engine under way.", house.running),
+        "engram_requests_running": ("Requests under way, streams among them.", under_way),
+        "engram_file_bytes": ("Size of the file.", stats.size_bytes),
+        "engram_uptime_seconds": ("Seconds since the start.", round(time.monotonic() - house.started, 3)),
+    }
+    for name, (words, value) in told.items():
+        yield from _head(name, "gauge", words)
+        yield f"{name} {value}"
+    yield from _head("engram_info", "gauge", "The version.")
+    yield f"engram_info{_labels(version=__version__)} 1"
+
+
+def _head(name: str, kind: str, words: str) -> tuple[str, str]:
+    return f"# HELP {name} {words}", f"# TYPE {name} {kind}"
+
+
+def _labels(**values: str) -> str:
+    r"""Labels as Prometheus writes them.
+
+    >>> _labels(route='a"b')
+    '{route="a\\"b"}'
+    """
+    escaped = (
+        (name, value.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n"))
+        for name, value in values.items()
+    )
+    return "{" + ",".join(f'{name}="{value}"' for name, value in escaped) + "}"

@@ -1,0 +1,155 @@
+"""The OpenAPI document, made from the table of routes: what is not in the table is not served, and so not told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, get_type_hints
+
+from engram._version import __version__
+from engram.server.binding import Parameter, fields_of
+from engram.server.idempotency import HEADER
+from engram.server.problems import MEDIA_TYPE
+from engram.server.route import Route
+from engram.server.schemas import Components, Schema
+
+VERSION = "3.1.0"
+WORDS = """A long-term memory over HTTP: it keeps what matters, finds it when it helps, and can say why.
+
+On this machine no token is needed. From elsewhere send `Authorization: Bearer …` with a token of
+`engram token create`. Every failure is a problem document (RFC 9457) with a stable `code`."""
+PROBLEM: Schema = {
+    "type": "object",
+    "description": "What went wrong, for a person and for a program.",
+    "properties": {
+        "type": {"type": "string"},
+        "title": {"type": "string"},
+        "status": {"type": "integer"},
+        "detail": {"type": "string"},
+        "code": {"type": "string"},
+        "facts": {"type": "object"},
+    },
+    "required": ["type", "title", "status", "detail", "code", "facts"],
+}
+OWN: dict[str, tuple[str, str, str]] = {
+    "/health": ("health", "Whether the server is well, and what to do if not.", "application/json"),
+    "/metrics": ("health", "Counts and latencies, as Prometheus reads them.", "text/plain"),
+    "/v1/me": ("health", "Who the caller is: actor, role and scope.", "application/json"),
+    "/v1/events/stream": ("events", "The ledger as it grows, as server-sent events.", "text/event-stream"),
+}
+"""What the server serves beside the table."""
+
+
+def document(routes: Sequence[Route]) -> dict[str, Any]:
+    """The whole document."""
+    components = Components()
+    paths: dict[str, dict[str, Any]] = {}
+    for route in routes:
+        paths.setdefault(route.address, {})[route.method.lower()] = _operation(route, components)
+    for path, (tag, words, media) in OWN.items():
+        paths.setdefault(path, {})["get"] = _own(path, tag, words, media)
+    return {
+        "openapi": VERSION,
+        "info": {"title": "Engram", "version": __version__, "description": WORDS},
+        "servers": [{"url": "/"}],
+        "security": [{}, {"token": []}],
+        "paths": paths,
+        "components": {
+            "schemas": {**dict(sorted(components.found.items())), "Problem": PROBLEM},
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+        },
+    }
+
+
+def _operation(route: Route, components: Components) -> dict[str, Any]:
+    made: dict[str, Any] = {
+        "operationId": route.name,
+        "summary": route.does,
+        "tags": [route.path.split("/")[2]],
+        "parameters": [*_placed(route, components), *_asked(route, components)],
+        "responses": {str(route.status): _answer(route, components), "default": _problem()},
+    }
+    if route.takes != "application/json":
+        made["requestBody"] = {"required": True, "content": {route.takes: {"schema": {"type": "string", "format": "binary"}}}}
+    elif not route.is_query:
+        made["requestBody"] = _body(route, components)
+    return made
+
+
+def _placed(route: Route, components: Components) -> list[Schema]:
+    return [
+        {"name": name, "in": "path", "required": True, "schema": {"type": "string", "minLength": 1}}
+        for name in route.in_path
+    ]
+
+
+def _asked(route: Route, components: Components) -> list[Schema]:
+    """What stands in the query, groups part by part; of a write, the key."""
+    found = [] if route.is_safe else [_key()]
+    if not route.is_query:
+        return found
+    names = {to: name for name, to in route.also.items()}
+    seen: set[str] = set()
+    for one in (*_plain(route.parameters), *_grouped(route.parameters)):
+        if one.name not in seen:
+            seen.add(one.name)
+            found.append(_query(one, names.get(one.name, one.name), route, components))
+    return found
+
+
+def _plain(parameters: Sequence[Parameter]) -> list[Parameter]:
+    return [one for one in parameters if one.group is None]
+
+
+def _grouped(parameters: Sequence[Parameter]) -> list[Parameter]:
+    return [part for one in parameters if one.group is not None for part in fields_of(one.group)]
+
+
+def _query(one: Parameter, name: str, route: Route, components: Components) -> Schema:
+    made: Schema = {"name": name, "in": "query", "required": one.is_needed, "schema": components.parameter(one)}
+    if made["schema"].get("type") == "array":
+        made |= {"style": "form", "explode": False}
+    return made | ({"example": route.example[name]} if name in route.example else {})
+
+
+def _key() -> Schema:
+    words = "Sent again with the same key and body, the request is answered again and not carried out again."
+    schema = {"type": "string", "minLength": 1, "maxLength": 255}
+    return {"name": HEADER.title(), "in": "header", "required": False, "schema": schema, "description": words}
+
+
+def _body(route: Route, components: Components) -> Schema:
+    content: Schema = {"schema": components.body(route.parameters)}
+    if route.example:
+        content["example"] = dict(route.example)
+    return {"required": any(one.is_needed for one in route.parameters), "content": {"application/json": content}}
+
+
+def _answer(route: Route, components: Components) -> Schema:
+    hint = get_type_hints(route.call).get("return", Any)
+    schema = components.of(hint)
+    if route.wrap:
+        schema = {"type": "object", "properties": {route.wrap: schema}, "required": [route.wrap]}
+    if route.gives != "application/json":
+        schema = {"type": "string"}
+    content = {route.gives: {"schema": schema}}
+    if route.tells:
+        content["text/event-stream"] = {"schema": {"type": "string"}}
+    return {"description": "Done.", "content": content}
+
+
+def _problem() -> Schema:
+    reference = {"schema": {"$ref": "#/components/schemas/Problem"}}
+    return {"description": "A problem.", "content": {MEDIA_TYPE: reference}}
+
+
+def _own(path: str, tag: str, words: str, media: str) -> dict[str, Any]:
+    name = "get_" + path.strip("/").removeprefix("v1/").replace("/", "_")
+    answer = {"description": "Done.", "content": {media: {"schema": {"type": "string"} if media != "application/json" else {"type": "object"}}}}
+    return {
+        "operationId": name,
+        "summary": words,
+        "tags": [tag],
+        "responses": {"200": answer, "default": _problem()},
+    }
+
+

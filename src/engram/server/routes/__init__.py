@@ -1,0 +1,15 @@
+"""The table of routes: every one the server knows, in the order in which they are tried."""
+
+from __future__ import annotations
+
+from engram.server.route import Route
+from engram.server.routes import knowing, listening, memories, recalling, sources, upkeep
+
+ROUTES: tuple[Route, ...] = (
+    *memories.ROUTES,
+    *recalling.ROUTES,
+    *listening.ROUTES,
+    *knowing.ROUTES,
+    *sources.ROUTES,
+    *upkeep.ROUTES,
+)

@@ -1,0 +1,112 @@
+"""Serving: an app and an address come in; the process answers until it is told to stop, then finishes its work."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import TYPE_CHECKING
+
+import uvicorn
+
+from engram.errors import AddressTaken, OpenToAll
+from engram.server.caller import is_loopback
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
+
+    from engram.server.house import House
+
+BACKLOG = 512
+KEEP_ALIVE_S = 15
+
+
+class Serving(uvicorn.Server):
+    """uvicorn that tells the house when it is to stop, and ends by itself instead of by the signal."""
+
+    def __init__(self, app: Starlette, ready: Callable[[], None] | None = None) -> None:
+        self.house: House = app.state.house
+        self._ready = ready
+        super().__init__(
+            uvicorn.Config(
+                app,
+                log_level=logging.WARNING,
+                access_log=False,
+                lifespan="on",
+                server_header=False,
+                proxy_headers=False,
+                backlog=BACKLOG,
+                timeout_keep_alive=KEEP_ALIVE_S,
+                timeout_graceful_shutdown=max(1, round(self.house.settings.drain_s)),
+                ws="none",
+            )
+        )
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """As uvicorn does, and say that it has begun."""
+        await super().startup(sockets)
+        if self._ready is not None and self.started:
+            self._ready()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """As uvicorn does; streams are told first, for they would never end by themselves."""
+        self.house.stop()
+        await super().shutdown(sockets)
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Stop at SIGINT and SIGTERM, in the main thread only; a second SIGINT does not wait."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        before = {sig: signal.signal(sig, self.handle_exit) for sig in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for sig, handler in before.items():
+                signal.signal(sig, handler)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """A signal came."""
+        self.house.stop()
+        super().handle_exit(sig, frame)
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A socket that listens there. Raises AddressTaken, saying why."""
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            host.strip("[]"), port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        made = socket.socket(family, kind, protocol)
+    except OSError as error:
+        raise AddressTaken(host, port, error.strerror or str(error)) from error
+    try:
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        made.bind(address)
+        made.listen(BACKLOG)
+    except OSError as error:
+        made.close()
+        raise AddressTaken(host, port, error.strerror or str(error)) from error
+    return made
+
+
+def check_open(host: str, house: House) -> None:
+    """A server that other machines reach lets nobody in without a token, so there must be one."""
+    if not is_loopback(host) and not house.memory.tokens.any_valid():
+        raise OpenToAll(host)
+
+
+def serve(app: Starlette, sock: socket.socket, ready: Callable[[], None] | None = None) -> None:
+    """Answer requests until a signal comes; then finish them, read what was heard, and let go of the file."""
+    server = Serving(app, ready)
+    try:
+        asyncio.run(server.serve(sockets=[sock]))
+    finally:
+        sock.close()
+        server.house.close()
