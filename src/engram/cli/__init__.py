@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
+import sys
+
+HOOK_ALONE = 3
+"""`engram hook EVENT` and nothing else: an agent waits for it, so it goes the short way."""
+
 
 def main() -> None:
     """What the installed command starts."""
+    if sys.argv[1:2] == ["hook"] and len(sys.argv) == HOOK_ALONE:
+        from engram.cli.hooks import EVENTS, quick
+
+        if sys.argv[2] in EVENTS:
+            quick(sys.argv[2])
+            return
     from engram.cli.app import app
 
     app.main(prog_name="engram")

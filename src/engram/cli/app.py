@@ -62,6 +62,12 @@ COMMANDS: dict[str, dict[str, tuple[str, str, str]]] = {
     },
     "Connect": {
         "mcp": ("engram.cli.mcp", "mcp", "Serve an MCP client over stdin and stdout."),
+        "setup": ("engram.cli.setup", "setup", "Connect a client: Claude Code, Cursor, Codex and others."),
+        "hook": (
+            "engram.cli.hook_command",
+            "hook",
+            "Tell a coding agent what is remembered, and capture what it says.",
+        ),
     },
     "Serve": {
         "serve": ("engram.cli.serve", "serve", "Serve the memory over HTTP."),

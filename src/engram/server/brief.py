@@ -39,7 +39,9 @@ class Brief:
     tokens: int = 0
 
 
-def brief(memory: Engram, query: str, *, budget: int, pinned: bool = False, session: str = "") -> Brief:
+def brief(
+    memory: Engram, query: str, *, budget: int, pinned: bool = False, session: str = "", dry: bool = False
+) -> Brief:
     """What helps with a question in at most `budget` tokens; with `pinned`, what always matters first."""
     room = budget - count(f"{OPENING}\n{CLOSING}\n")
     lines: dict[str, str] = {}
@@ -47,7 +49,7 @@ def brief(memory: Engram, query: str, *, budget: int, pinned: bool = False, sess
         share = room if not query.strip() else int(room * PINNED_SHARE)
         room -= _fill(lines, ((one, one.content) for one in _standing(memory, bare=not query.strip())), share)
     if query.strip() and room > 0:
-        found = memory.recall(query, budget=room, session=session)
+        found = memory.recall(query, budget=room, session=session, dry=dry)
         _fill(lines, ((hit.memory, hit.text) for hit in found), room)
     return _block(lines)
 

@@ -52,7 +52,7 @@ def build(door: Door) -> Server[Any]:
 
 
 class HttpDoor:
-    """MCP over streamable HTTP: an ASGI app for one path, alive inside `run`. Nothing is kept between requests."""
+    """MCP over streamable HTTP: an ASGI app for one path, alive inside `run`. Requests share no state."""
 
     def __init__(
         self,

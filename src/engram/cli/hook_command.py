@@ -1,0 +1,37 @@
+"""`engram hook` as a command with the options of all others; `engram.cli.hooks` does the work."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from engram.cli.hooks import EVENTS, run
+from engram.cli.options import Run, command, pass_run
+from engram.model.scope import Access, Role
+
+if TYPE_CHECKING:
+    from engram.engine import Engram
+
+
+@command("hook")
+@click.argument("event", type=click.Choice([*EVENTS]))
+@pass_run
+def hook(told: Run, event: str) -> None:
+    """Tell a coding agent what is remembered, and capture what it says.
+
+    Reads the agent's hook message from stdin. `session-start` and `prompt-submit` print a short brief as
+    additional context; `stop` and `pre-compact` capture what the transcript says. Never fails: what goes
+    wrong is a line on stderr.
+    """
+
+    def opened(*, read_only: bool) -> Engram:
+        from engram.engine import Engram
+
+        access = Access(told.scope, Role.AGENT)
+        return Engram.open(
+            told.file, config=told.config, access=access, actor=told.agent or "hook", read_only=read_only
+        )
+
+    run(event, sys.stdin.buffer.read(), opened)

@@ -1,0 +1,186 @@
+"""`engram hook`: a coding agent tells on stdin what happens; what it should know goes to stdout.
+
+At the start of a session and with each prompt a short brief goes out; when the agent stops, and before it
+makes room, what was said is captured. A hook must never be in the way: whatever fails says so in a line on
+stderr, and the agent goes on as if there were no memory.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from engram.engine import Engram
+
+START_BUDGET = 800
+"""Tokens of a brief at the start of a session."""
+PROMPT_BUDGET = 500
+SHORTEST = 3
+"""A prompt of fewer tokens ("yes", "go on") asks for nothing."""
+TAIL_BYTES = 512_000
+"""So much of a transcript's end is read when the agent stops: what was said before was captured before."""
+
+Given = Mapping[str, Any]
+
+
+class Open(Protocol):
+    """Whoever opens the memory."""
+
+    def __call__(self, *, read_only: bool) -> Engram:
+        """The memory, perhaps only to read."""
+        ...
+
+
+def quick(event: str) -> None:
+    """Run a hook without the command line around it: half of a hook's time would go into that."""
+    run(event, sys.stdin.buffer.read(), open_own)
+
+
+def run(event: str, sent: bytes, open_memory: Open) -> None:
+    """Carry out one hook. Whatever goes wrong, the agent goes on."""
+    try:
+        given = json.loads(sent or b"{}")
+        EVENTS[event](given if isinstance(given, dict) else {}, open_memory)
+    except Exception as error:  # noqa: BLE001 (a door: memory that fails must not stop anybody's work)
+        told = " ".join(str(error).split())
+        print(f"engram hook {event}: {type(error).__name__}: {told}", file=sys.stderr)  # noqa: T201
+
+
+def session_start(given: Given, open_memory: Open) -> None:
+    """What matters whatever comes: pinned and important memories."""
+    del given
+    _say("SessionStart", "", START_BUDGET, open_memory)
+
+
+def prompt_submit(given: Given, open_memory: Open) -> None:
+    """What is remembered about the prompt."""
+    from engram.text.tokens import count
+
+    prompt = str(given.get("prompt", "")).strip()
+    if not prompt.startswith("/") and count(prompt) >= SHORTEST:
+        _say("UserPromptSubmit", prompt, PROMPT_BUDGET, open_memory)
+
+
+def stop(given: Given, open_memory: Open) -> None:
+    """Capture what was said since the last time."""
+    _capture(given, open_memory, TAIL_BYTES)
+
+
+def pre_compact(given: Given, open_memory: Open) -> None:
+    """Capture everything that was said, before the agent forgets it."""
+    _capture(given, open_memory, None)
+
+
+EVENTS: Mapping[str, Callable[[Given, Open], None]] = MappingProxyType(
+    {
+        "session-start": session_start,
+        "prompt-submit": prompt_submit,
+        "stop": stop,
+        "pre-compact": pre_compact,
+    }
+)
+
+
+def open_own(*, read_only: bool) -> Engram:
+    """The user's own memory, as the environment names it, seen as an agent sees it."""
+    from engram.config import load
+    from engram.engine import Engram
+    from engram.model.scope import Access, Role
+
+    named = os.environ.get("ENGRAM_CONFIG")
+    settings = load(Path(named) if named else _own_config())
+    access = Access(role=Role.AGENT)
+    return Engram.open(None, config=settings, access=access, actor="hook", read_only=read_only)
+
+
+def _own_config() -> Path | None:
+    from platformdirs import user_config_path
+
+    path = user_config_path("engram", appauthor=False) / "config.toml"
+    return path if path.is_file() else None
+
+
+def _say(event: str, query: str, budget: int, open_memory: Open) -> None:
+    """Print a brief for the agent, or nothing when nothing is known."""
+    from engram.server.brief import brief
+
+    with open_memory(read_only=True) as memory:
+        made = brief(memory, query, budget=budget, pinned=not query, dry=True)
+    if made.text:
+        told = {"hookSpecificOutput": {"hookEventName": event, "additionalContext": made.text}}
+        print(json.dumps(told, ensure_ascii=False))  # noqa: T201 (this is the answer)
+
+
+def _capture(given: Given, open_memory: Open, tail: int | None) -> None:
+    path = given.get("transcript_path")
+    if not isinstance(path, str) or not path or not Path(path).expanduser().is_file():
+        return
+    messages = [*said(Path(path).expanduser(), tail)]
+    if not messages:
+        return
+    session = str(given.get("session_id") or Path(path).stem)
+    with open_memory(read_only=False) as memory:
+        memory.observe(messages=messages, session=session)
+        memory.flush(session)
+
+
+def said(path: Path, tail: int | None = None) -> Iterator[dict[str, Any]]:
+    """What people and the agent said to each other in a transcript, as messages; of a long one its end."""
+    for line in _lines(path, tail):
+        try:
+            record = json.loads(line)
+        except ValueError:
+            continue
+        message = _message(record) if isinstance(record, dict) else None
+        if message is not None:
+            yield message
+
+
+def _lines(path: Path, tail: int | None) -> Iterator[bytes]:
+    with path.open("rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        start = 0 if tail is None else max(0, size - tail)
+        file.seek(start)
+        if start:
+            file.readline()  # the rest of a line that began before
+        yield from file
+
+
+_ASIDE = ("isMeta", "isSidechain", "isCompactSummary", "isVisibleInTranscriptOnly")
+"""How transcripts mark what no person said or read."""
+_BLOCKS = re.compile(
+    r"<(memory|system-reminder|local-command-\w+|command-\w+)\b[^>]*>.*?(?:</\1>|\Z)", re.DOTALL
+)
+"""What was put into a message by us or by the agent's own machinery: nobody said it."""
+
+
+def _message(record: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The words of one line of a transcript; None when it holds none that were said."""
+    inner = record.get("message", record)
+    if not isinstance(inner, dict) or inner.get("role") not in ("user", "assistant"):
+        return None
+    if any(record.get(mark) for mark in _ASIDE):
+        return None
+    words = _BLOCKS.sub("", _words(inner.get("content"))).strip()
+    if not words:
+        return None
+    message = {"role": inner["role"], "content": words}
+    known = {"id": record.get("uuid") or inner.get("id"), "timestamp": record.get("timestamp")}
+    return message | {name: value for name, value in known.items() if isinstance(value, str)}
+
+
+def _words(content: Any) -> str:
+    """Text alone: no thoughts, no calls of tools, nothing that tools brought."""
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, list):
+        return ""
+    parts = (part for part in content if isinstance(part, dict) and part.get("type") == "text")
+    return "\n".join(str(part.get("text", "")) for part in parts)

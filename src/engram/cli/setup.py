@@ -1,0 +1,200 @@
+"""`engram setup`: a client's name comes in; its configuration is shown, or written beside what is there."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import shutil
+import sys
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from engram.cli.clients import CLIENTS, HOOKS_FILE, Client, Entry, hook_entries
+from engram.cli.options import Run, command, pass_run
+from engram.cli.output import say, say_json
+from engram.errors import ConfigError
+
+NAME = "engram"
+BACKUP = ".before-engram"
+_OURS = re.compile(r"\bengram\b.* hook (session-start|prompt-submit|stop|pre-compact)$")
+_SCOPE = ("namespace", "project", "squad", "agent", "channel", "user")
+
+
+@command("setup")
+@click.argument("client", type=click.Choice([*CLIENTS]))
+@click.option("--write", is_flag=True, help="Write it; without this it is only shown.")
+@click.option(
+    "--tools", "toolset", type=click.Choice(["pinned", "full"]), default="pinned", show_default=True
+)
+@click.option("--hooks", is_flag=True, help="Claude Code only: also the hooks for briefs and capture.")
+@click.option("--to", "file", type=click.Path(path_type=Path), help="Another configuration file.")
+@pass_run
+def setup(run: Run, client: str, write: bool, toolset: str, hooks: bool, file: Path | None) -> None:
+    """Connect a client: Claude Code, Cursor, Codex and others.
+
+    Shows what belongs into the client's configuration. With --write it is put there, beside whatever else
+    the file holds; the file as it was is kept with the ending `.before-engram`. Doing it twice changes
+    nothing more.
+    """
+    one = CLIENTS[client]
+    if hooks and client != "claude-code":
+        raise click.UsageError("--hooks is for claude-code.")
+    changes = [_Change(file or one.file(), *_server(one, _command(run, toolset)))]
+    if hooks:
+        changes.append(_Change(HOOKS_FILE(), *_hooks(_hook_command(run))))
+    if write:
+        _report(run, one, [(change.path, change.write()) for change in changes])
+    elif run.json:
+        say_json({str(change.path): change.shown for change in changes})
+    else:
+        say(run, *(line for change in changes for line in (f"# {change.path}", change.shown, "")))
+
+
+class _Change:
+    """One file and what is to stand in it."""
+
+    def __init__(self, path: Path, shown: str, merged: Callable[[str, Path], str]) -> None:
+        self.path = path
+        self.shown = shown
+        self._merged = merged
+
+    def write(self) -> bool:
+        """Merge it in; whether anything changed. The file as it was is kept beside it."""
+        real = self.path.resolve()
+        old = real.read_text(encoding="utf-8") if real.is_file() else ""
+        new = self._merged(old, self.path)
+        if new == old:
+            return False
+        real.parent.mkdir(parents=True, exist_ok=True)
+        if old:
+            shutil.copy2(real, _free(real.with_name(real.name + BACKUP)))
+        draft = real.with_name(f"{real.name}.new")
+        draft.write_text(new, encoding="utf-8")
+        if old:
+            shutil.copymode(real, draft)
+        draft.replace(real)
+        return True
+
+
+def _free(path: Path) -> Path:
+    """A name that no file has: an older copy is never written over."""
+    numbered = (path.with_name(f"{path.name}.{number}") for number in range(1, 1_000))
+    return path if not path.exists() else next(one for one in numbered if not one.exists())
+
+
+def _server(client: Client, command_line: list[str]) -> tuple[str, Callable[[str, Path], str]]:
+    """The entry as text, and what merges it into a file."""
+    entry = client.entry(command_line)
+    if client.toml:
+        table = _toml(f"{client.key}.{NAME}", entry)
+        return table, lambda old, path: _into_toml(old, path, f"{client.key}.{NAME}", table)
+
+    def merge(data: dict[str, Any]) -> None:
+        servers = data.setdefault(client.key, {})
+        servers[NAME] = {**servers.get(NAME, {}), **entry}
+
+    return _json({client.key: {NAME: entry}}), lambda old, path: _into_json(old, path, merge)
+
+
+def _hooks(program: str) -> tuple[str, Callable[[str, Path], str]]:
+    entries = hook_entries(program)
+
+    def merge(data: dict[str, Any]) -> None:
+        hooks = data.setdefault("hooks", {})
+        for event, entry in entries.items():
+            others = [one for one in hooks.get(event, []) if not _is_ours(one)]
+            hooks[event] = [*others, entry]
+
+    shown = {"hooks": {event: [entry] for event, entry in entries.items()}}
+    return _json(shown), lambda old, path: _into_json(old, path, merge)
+
+
+def _is_ours(entry: Any) -> bool:
+    commands = (
+        [str(one.get("command", "")) for one in entry.get("hooks", [])] if isinstance(entry, dict) else []
+    )
+    return any(_OURS.search(one) for one in commands)
+
+
+def _into_json(old: str, path: Path, merge: Callable[[dict[str, Any]], None]) -> str:
+    """The file with one entry more. What is there already keeps its place."""
+    try:
+        data: dict[str, Any] = dict(json.loads(old)) if old.strip() else {}
+        before = json.dumps(data)
+        merge(data)
+    except (ValueError, TypeError, AttributeError) as error:
+        raise ConfigError(
+            f"{path} is no plain JSON object: leave out --write, and put in by hand what is shown."
+        ) from error
+    return old if json.dumps(data) == before else _json(data) + "\n"
+
+
+def _into_toml(old: str, path: Path, name: str, table: str) -> str:
+    """The file with our table in it; every other line stays as it is."""
+    try:
+        tomllib.loads(old)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{path} is no TOML ({error}): mend it, then try again.") from error
+    lines = old.splitlines()
+    heads = [place for place, line in enumerate(lines) if line.strip() == f"[{name}]"]
+    if not heads:
+        return "\n".join([*lines, *([""] if lines else []), table, ""])
+    start = heads[0]
+    end = next((at for at in range(start + 1, len(lines)) if lines[at].lstrip().startswith("[")), len(lines))
+    body = [line for line in lines[start + 1 : end] if _key(line) not in ("command", "args")]
+    head, *ours = table.splitlines()
+    new = "\n".join([*lines[:start], head, *ours, *body, *lines[end:], ""])
+    return old if tomllib.loads(new) == tomllib.loads(old) else new
+
+
+def _key(line: str) -> str:
+    return line.partition("=")[0].strip()
+
+
+def _toml(name: str, entry: Entry) -> str:
+    # JSON writes text and lists of text as TOML does.
+    values = (f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in entry.items())
+    return "\n".join([f"[{name}]", *values])
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=2)
+
+
+def _command(run: Run, toolset: str) -> list[str]:
+    """How a client starts us: by a full path, for programs with windows do not know the shell's."""
+    given = [*_program(), *_options(run), "mcp"]
+    return [*given, "--tools", toolset] if toolset != "pinned" else given
+
+
+def _hook_command(run: Run) -> str:
+    return shlex.join([*_program(), *_options(run)])
+
+
+def _program() -> list[str]:
+    beside = Path(sys.executable).with_name("engram.exe" if sys.platform == "win32" else "engram")
+    found = str(beside) if beside.is_file() else shutil.which("engram")
+    return [found] if found else [sys.executable, "-m", "engram"]
+
+
+def _options(run: Run) -> list[str]:
+    """What was said on the command line about file and place holds for the client too."""
+    given = {"file": str(Path(run.file).absolute()) if run.file and run.file_typed else ""}
+    given |= {"config": str(Path(run.config_file).absolute()) if run.config_file else ""}
+    given |= {name: getattr(run, name) for name in _SCOPE}
+    return [word for name, value in given.items() if value for word in (f"--{name}", value)]
+
+
+def _report(run: Run, client: Client, done: list[tuple[Path, bool]]) -> None:
+    if run.json:
+        say_json({"written": [str(path) for path, changed in done if changed]})
+        return
+    for path, changed in done:
+        say(run, f"{path}: {'written' if changed else 'already so'}")
+    if any(changed for _, changed in done):
+        say(run, client.then)
