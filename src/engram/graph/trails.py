@@ -8,7 +8,7 @@ named thing to anything it is told with. The more cues of the question it takes 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from engram.graph.chains import worth
@@ -26,6 +26,8 @@ EARLIER = 0.85
 """What a fact of a trail counts against the one after it: the last one has the answer."""
 ENDED = 0.4
 """What a fact counts that is over."""
+SHARPNESS = 3
+"""How much it matters that all of the question's cues are taken up."""
 WIDEST = 30
 """So many trails go on after each step, the best."""
 
@@ -41,7 +43,15 @@ class Trail:
     claims: tuple[Claim, ...] = ()
     cues: frozenset[int] = frozenset()
     """Places of the cues that it has taken up."""
-    worth: float = 1.0
+    sure: float = 1.0
+    """As sure as the least sure of its facts."""
+    straight: float = 1.0
+    """Less with each step that no cue asks for and each fact that is over."""
+
+    @property
+    def worth(self) -> float:
+        """How much it counts, whatever it takes up."""
+        return self.sure * self.straight
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,13 +111,18 @@ def _step(
 
 def _longer(trail: Trail, claim: Claim, other: str, cues: Sequence[Cue], now: datetime) -> Trail:
     taken = {place for place, cue in enumerate(cues) if claim.fact.predicate in cue.predicates}
-    value = trail.worth * worth(claim)
+    straight = trail.straight
     if not taken - trail.cues:
-        value *= UNCUED
+        straight *= UNCUED
     if is_over(claim, now):
-        value *= ENDED
+        straight *= ENDED
     return Trail(
-        other, trail.names | {other, claim.fact.subject}, (*trail.claims, claim), trail.cues | taken, value
+        end=other,
+        names=trail.names | {other, claim.fact.subject},
+        claims=(*trail.claims, claim),
+        cues=trail.cues | taken,
+        sure=min(trail.sure, worth(claim)),
+        straight=straight,
     )
 
 
@@ -125,7 +140,7 @@ def _with_roles(trail: Trail, cues: Sequence[Cue]) -> Iterator[Trail]:
             continue
         for role in sorted(cue.predicates):
             name = f"{trail.end}'s {role}"
-            yield Trail(name, trail.names | {name}, trail.claims, trail.cues | {place}, trail.worth)
+            yield replace(trail, end=name, names=trail.names | {name}, cues=trail.cues | {place})
 
 
 def _coverage(trail: Trail, cues: Sequence[Cue]) -> float:
@@ -143,7 +158,7 @@ def _rank(trail: Trail, cues: Sequence[Cue]) -> tuple[float, str]:
 def _answers(found: Iterable[Trail], cues: Sequence[Cue]) -> list[Answer]:
     best: dict[tuple[str, str, str, str], Answer] = {}
     for trail in found:
-        score = trail.worth * _coverage(trail, cues) ** 2
+        score = trail.worth * _coverage(trail, cues) ** SHARPNESS
         for upto in range(len(trail.claims), 0, -1):
             claim = trail.claims[upto - 1]
             fact = claim.fact
