@@ -75,7 +75,7 @@ def test_chains_of_owners_are_read(question: str, owner: str, things: tuple[str,
 def test_a_chain_is_followed_by_facts_to_what_shares_no_word_with_the_question(family: Engram) -> None:
     reasoning = family.reason("Where does my sister work?")
 
-    assert found(reasoning)["Where does anna work?"][0] == "Anna works at Siemens"
+    assert found(reasoning)["Where does Anna work?"][0] == "Anna works at Siemens"
     assert not reasoning.answer
     assert reasoning.calls == 0
     assert reasoning.gaps == ()
@@ -161,7 +161,7 @@ def test_a_model_asks_for_what_is_open_and_answers_with_what_it_was_given(file: 
 def test_a_model_that_fails_leaves_the_tree_that_rules_make(file: Path, reply: Reply) -> None:
     reasoning, _, _ = thinking(file, lambda _: reply, "Where does my sister work?")
 
-    assert found(reasoning)["Where does anna work?"][0] == "Anna works at Siemens"
+    assert found(reasoning)["Where does Anna work?"][0] == "Anna works at Siemens"
     assert reasoning.answer == ()
     assert any("rules did" in note for note in reasoning.notes)
     assert any("the tree shows" in note for note in reasoning.notes)

@@ -25,6 +25,7 @@ COMMANDS: dict[str, dict[str, tuple[str, str, str]]] = {
             "Listen to what was said and keep what is worth keeping.",
         ),
         "recall": ("engram.cli.recall", "recall", "Find what answers a question."),
+        "reason": ("engram.cli.thinking", "reason", "Think a question through, part by part."),
     },
     "Bring in": {
         "ingest": ("engram.cli.ingest", "ingest", "Take in documents, chats, code and results."),
@@ -32,6 +33,7 @@ COMMANDS: dict[str, dict[str, tuple[str, str, str]]] = {
     "Look": {
         "list": ("engram.cli.browse", "list_memories", "List memories, newest first."),
         "show": ("engram.cli.browse", "show", "Show everything about one memory."),
+        "timeline": ("engram.cli.thinking", "timeline", "Tell how something changed, oldest step first."),
         "history": ("engram.cli.browse", "history", "Tell what happened to a memory, or to all."),
         "turns": ("engram.cli.observe", "turns", "Show a conversation word for word."),
     },

@@ -11,6 +11,7 @@ from engram.cli.exits import NOT_FOUND
 from engram.cli.options import Run, command, pass_run
 from engram.cli.output import bar, counted, line, say, say_json, table, text
 from engram.cli.progress import steps
+from engram.model.health import RecallHealth
 from engram.model.pages import Finding, Stats
 from engram.model.plain import plain
 
@@ -26,15 +27,20 @@ _KIBI = 1024
 
 
 @command("stats")
+@click.option(
+    "--recall", "of_recalls", is_flag=True, help="Tell how the last recalls have been going instead."
+)
 @pass_run
-def stats(run: Run) -> None:
+def stats(run: Run, *, of_recalls: bool) -> None:
     """Count what is kept.
 
     The whole file; with --namespace, --project … only what is seen from there.
     """
     with run.open(whole_file=True) as memory:
-        counts, path = memory.stats(), memory.path
-    if run.json:
+        counts, path, health = memory.stats(), memory.path, memory.recall_health()
+    if of_recalls:
+        say_json(health) if run.json else say(run, *_recalls(health))
+    elif run.json:
         say_json({"file": path, **plain(counts)})
     elif run.quiet:
         say(run, str(counts.memories))
@@ -60,6 +66,31 @@ def _stats(counts: Stats, path: str) -> Iterator[RenderableType]:
     if counts.pending:
         waiting = counted(counts.pending, "memory waits", "memories wait")
         yield text((f"\n{waiting} for a vector: run `engram reembed`", "yellow"))
+
+
+def _recalls(health: RecallHealth) -> Iterator[RenderableType]:
+    """How the last recalls have been going, kind by kind."""
+    overall = health.overall
+    weak = counted(overall.weak, "weak one", "weak ones")
+    times = f"half within {health.p50_ms:.1f} ms, 95 % within {health.p95_ms:.1f} ms"
+    yield text((counted(overall.recalls, "recall"), "bold"), f" · {weak} · {times}")
+    rows = [
+        (
+            line(kind),
+            f"{one.recalls:,}",
+            f"{one.weak:,}",
+            text((bar(one.relevance), "blue"), f" {one.relevance:.2f}"),
+            f"{one.ndcg:.2f}",
+            f"{one.hits:.1f}",
+        )
+        for kind, one in health.by_intent.items()
+    ]
+    if rows:
+        yield table(("intent", "recalls", "weak", "best relevance", "order", "hits"), rows)
+    for kind in health.reranked:
+        yield text(("reranked ", "dim"), line(kind))
+    for warning in health.warnings:
+        yield text((f"✗ {line(warning)}", "yellow"))
 
 
 def _bars(group: Mapping[str, int]) -> Table:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime
-from itertools import groupby
 from typing import TYPE_CHECKING
 
 from engram.cli.output import age, bar, counted, cut, line, marks, short, text
@@ -16,6 +15,11 @@ if TYPE_CHECKING:
     from rich.tree import Tree
 
 BAR = 10
+NAME = 28
+"""Columns for the name of a piece of evidence."""
+FACTOR = "factor"
+"""The note of evidence that multiplies."""
+Scales = dict[tuple[str, str], float]
 PARTS = ("relevance", "accuracy", "freshness", "utility")
 DROPPED_SHOWN = 12
 
@@ -24,8 +28,9 @@ def xray(answer: Recall, now: datetime) -> Iterator[RenderableType]:
     """The answer as trees, one after the other."""
     yield text(("? ", "bold magenta"), (line(answer.question.text), "bold"))
     yield _plan(answer.plan)
+    scales = _scales(answer)
     for place, hit in enumerate(answer, 1):
-        yield _hit(place, hit, now)
+        yield _hit(place, hit, now, scales)
     if not answer.hits:
         yield text(("nothing fits", "bold"))
     if answer.dropped:
@@ -71,7 +76,7 @@ def _told(plan: Plan) -> Iterator[tuple[str, str]]:
     )
 
 
-def _hit(place: int, hit: Hit, now: datetime) -> Tree:
+def _hit(place: int, hit: Hit, now: datetime, scales: Scales) -> Tree:
     memory = hit.memory
     form = f" · as {hit.form}, {counted(hit.tokens, 'token')}" if hit.form != "content" else ""
     tree = _tree(
@@ -83,27 +88,56 @@ def _hit(place: int, hit: Hit, now: datetime) -> Tree:
     trust = tree.add(text(("trust", "bold")))
     for name in PARTS:
         trust.add(_part(name, getattr(hit.trust, name)))
-    for step, pieces in groupby(hit.evidence, key=lambda evidence: evidence.step):
+    for step, pieces in _by_step(hit.evidence).items():
         branch = tree.add(text((step, "bold")))
         for evidence in pieces:
-            branch.add(_evidence(evidence))
+            branch.add(_evidence(evidence, scales[evidence.step, evidence.name]))
     return tree
 
 
+def _scales(answer: Recall) -> Scales:
+    """The largest value of each kind of evidence: what its bars are measured against."""
+    scales: Scales = {}
+    for hit in answer:
+        for one in hit.evidence:
+            key = (one.step, one.name)
+            scales[key] = max(scales.get(key, 0.0), abs(one.value))
+    return scales
+
+
+def _by_step(evidence: Iterable[Evidence]) -> dict[str, list[Evidence]]:
+    """The evidence step by step, in the order in which the steps first speak: any step, known here or not."""
+    steps: dict[str, list[Evidence]] = {}
+    for one in evidence:
+        steps.setdefault(one.step, []).append(one)
+    return steps
+
+
 def _part(name: str, share: float) -> Text:
-    return text((f"{name:<10} ", "dim"), (bar(share, BAR), "blue"), f" {share:.2f}")
+    return text((f"{name:<{NAME}} ", "dim"), (bar(share, BAR), "blue"), f" {share:7.3f}")
 
 
-def _evidence(evidence: Evidence) -> Text:
+def _evidence(evidence: Evidence, scale: float) -> Text:
+    """One piece: a factor by where it pushes, anything else by a bar against the best of its kind."""
+    name = (f"{line(evidence.name):<{NAME}} ", "dim")
+    if evidence.note == FACTOR:
+        up = evidence.value >= 1
+        sign = ("▲ raises".ljust(BAR), "green") if up else ("▼ lowers".ljust(BAR), "red")
+        return text(name, sign, f" ×{evidence.value:6.3f}")
     note = f"  {line(evidence.note)}" if evidence.note else ""
-    return text((f"{line(evidence.name):<26} ", "dim"), f"{evidence.value:7.3f}", (note, "dim"))
+    share = abs(evidence.value) / scale if scale else 0.0
+    colour = "green" if evidence.value >= 0 else "red"
+    return text(name, (bar(share, BAR), colour), f" {evidence.value:7.3f}", (note, "dim"))
 
 
 def _dropped(answer: Recall) -> Tree:
     tree = _tree(text(("left out", "bold"), (f" · {counted(len(answer.dropped), 'candidate')}", "dim")))
     for one in answer.dropped[:DROPPED_SHOWN]:
         row = text(
-            (short(one.memory), "cyan"), (f" {line(one.why)}", "yellow"), (f"  {line(one.label)}", "dim")
+            (short(one.memory), "cyan"),
+            ("" if "relevance" in one.why else f" {one.relevance:.2f}", "dim"),
+            (f" {line(one.why)}", "yellow"),
+            (f"  {line(one.label)}", "dim"),
         )
         tree.add(cut(row))
     if len(answer.dropped) > DROPPED_SHOWN:
@@ -115,7 +149,7 @@ def _time(answer: Recall) -> Tree:
     whole = sum(answer.timings.values()) or 1.0
     tree = _tree(text(("time", "bold"), (f" · {answer.quality.ms:.1f} ms", "dim")))
     for step, ms in answer.timings.items():
-        tree.add(text((f"{step:<12} ", "dim"), (bar(ms / whole, BAR), "blue"), f" {ms:.1f} ms"))
+        tree.add(text((f"{step:<12} ", "dim"), (bar(ms / whole, BAR), "blue"), f" {ms:7.1f} ms"))
     return tree
 
 
@@ -126,6 +160,9 @@ def _quality(answer: Recall) -> Tree:
         text(("relevance ", "dim"), f"best {quality.top_relevance:.2f} · mean {quality.mean_relevance:.2f}")
     )
     tree.add(text(("order     ", "dim"), f"{quality.ndcg:.2f} against the order by relevance alone (NDCG)"))
+    if quality.rerank:
+        gain = "" if quality.rerank_gain is None else f" · the tried one is worth {quality.rerank_gain:+.3f}"
+        tree.add(text(("reranked  ", "dim"), f"by {quality.rerank}{gain}"))
     tree.add(
         text(("size      ", "dim"), f"{quality.returned} of {counted(quality.candidates, 'candidate')}"
              f" · {counted(quality.tokens, 'token')}")

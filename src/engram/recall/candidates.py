@@ -80,6 +80,10 @@ class Candidate:
         return self.memory
 
 
+LAST = frozenset({"drop", "rerank"})
+"""Steps that speak after the judge."""
+
+
 def evidence(candidate: Candidate) -> tuple[Evidence, ...]:
     """The numbers of a candidate as reasons, in the order in which they came about."""
     rows: list[Evidence] = []
@@ -89,13 +93,14 @@ def evidence(candidate: Candidate) -> tuple[Evidence, ...]:
         rows.append(Evidence("vector", "cosine", candidate.cosine, _rank(candidate.vector_rank)))
     rows.append(Evidence("fuse", "own fit", candidate.own))
     rows += _changes(candidate)
+    rows += [one for one in candidate.told if one.step not in LAST]
     rows.append(Evidence("judge", "relevance", candidate.relevance))
     rows += [Evidence("judge", name, value, "factor") for name, value in candidate.factors if value != 1.0]
     memory = candidate.record
     if memory.status is not Status.ACTIVE:
         until = f"held until {memory.valid_to:%Y-%m-%d}" if memory.valid_to else ""
         rows.append(Evidence("status", str(memory.status), 1.0, until))
-    rows += candidate.told
+    rows += [one for one in candidate.told if one.step in LAST]
     rows.append(Evidence("rank", "score", candidate.score))
     return tuple(rows)
 

@@ -18,10 +18,11 @@ CLAIMS = 10
 
 def take_apart(question: Question, tools: Tools) -> tuple[Smaller, ...]:
     """The smaller questions; a chain like "my sister's employer" is followed as far as facts lead."""
-    found = [*smaller(question.text)]
-    for chain in chains(question.text):
-        found += _follow(chain, question, tools)
-    return tuple(dict.fromkeys(found))
+    found = smaller(question.text)
+    if found:
+        return found  # chains are followed in the parts
+    steps = (step for chain in chains(question.text) for step in _follow(chain, question, tools))
+    return tuple(dict.fromkeys(steps))
 
 
 def _follow(chain: Chain, question: Question, tools: Tools) -> Iterator[Smaller]:
@@ -33,11 +34,14 @@ def _follow(chain: Chain, question: Question, tools: Tools) -> Iterator[Smaller]
             if len(chain.things) > 1 and not place:
                 yield Smaller(f"{spoken} {thing}", "the first step of a chain")
             return
-        name = claim.fact.object
+        entity = tools.store.entities.get(claim.fact.object, question.access)
+        name = entity.name if entity else claim.fact.object
         yield Smaller(f"{spoken} {thing}", f"a step of a chain: {name}")
         rest = "".join(f"'s {more}" for more in chain.things[place + 1 :])
-        yield Smaller(question.text.replace(chain.words, f"{name}{rest}"), f"{spoken} {thing} is {name}")
-        who, spoken = name, f"{name}'s"
+        asked_of = question.text.replace(chain.words, f"{name}{rest}")
+        if asked_of != name:
+            yield Smaller(asked_of, f"{spoken} {thing} is {name}")
+        who, spoken = claim.fact.object, f"{name}'s"
 
 
 def _claim(subject: str, predicate: str, question: Question, tools: Tools) -> Claim | None:
