@@ -46,8 +46,10 @@ def languages(text: str) -> tuple[str, ...]:
     >>> languages("I live in Berlin. 我住在柏林。")
     ('zh', 'en')
     """
-    held = sentences(text[:READ])[:_SENTENCES]
     whole = language(text)
+    if whole == "en" and text.isascii() and _foreign().isdisjoint(_WORD.findall(text.lower())):
+        return (whole,)
+    held = sentences(text[:READ])[:_SENTENCES]
     every = (whole, *map(language, held)) if len(held) > 1 else (whole,)
     return tuple(dict.fromkeys(filter(None, every)))
 
@@ -137,18 +139,26 @@ _SHORT: Final = 4
 def _by_words(part: str, words: Iterable[str]) -> tuple[str, int]:
     """The language with most function words, and how many; none when two lead, unless English does."""
     known = _function_words(part)
-    score: Counter[str] = Counter()
-    hits: Counter[str] = Counter()
-    for word in words:
-        for code, weight in known.get(word, ()):
-            score[code] += weight
-            hits[code] += 1
+    score: dict[str, int] = {}
+    hits: dict[str, int] = {}
+    for word in filter(known.__contains__, words):
+        for code, weight in known[word]:
+            score[code] = score.get(code, 0) + weight
+            hits[code] = hits.get(code, 0) + 1
     best = max(score.values(), default=0)
     leading = [code for code, weight in score.items() if weight == best]
     if len(leading) > 1 and "en" not in leading:
         return "", 0
     code = "en" if "en" in leading else "".join(leading)
-    return code, hits[code]
+    return code, hits.get(code, 0)
+
+
+@cache
+def _foreign() -> frozenset[str]:
+    """Function words that English does not have: without one, no sentence of an English text is foreign."""
+    return frozenset(
+        word for word, codes in _function_words("latin").items() if "en" not in {code for code, _ in codes}
+    )
 
 
 @cache

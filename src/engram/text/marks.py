@@ -86,8 +86,11 @@ def is_negated(text: str) -> bool:
     return lexicon.found("negations", lexicon.pattern("not_negations").sub(" ", plain))
 
 
+@lru_cache(maxsize=1 << 6)
 def is_correction(text: str) -> bool:
     """Whether `text` says that something else was true before, or that what was said is wrong.
+
+    Kept for a moment: several rules ask about the same text.
 
     >>> is_correction("I use Helix now"), is_correction("改用 Rust 了"), is_correction("I drink tea")
     (True, True, False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engram.model.memory import Memory
-from engram.store.sqlite.query import Db
+from engram.store.sqlite.query import Db, Line
 from engram.text.facets import values
 
 ADD = """
@@ -17,17 +17,20 @@ WHERE row = :row
 """
 
 
-def add(db: Db, row: int, memory: Memory) -> None:
-    """Keep what a new memory speaks of."""
-    if memory.metadata:
-        db.executemany(ADD, [(facet, value, row) for facet, value in values(memory.metadata)])
+def lines(row: int, memory: Memory) -> list[Line]:
+    """What is written of a memory."""
+    return [(facet, value, row) for facet, value in values(memory.metadata)] if memory.metadata else []
 
 
-def change(db: Db, row: int, old: Memory, new: Memory) -> None:
-    """The same of a memory that may speak of something else now."""
-    if new.metadata != old.metadata:
-        drop(db, row)
-        add(db, row, new)
+def add(db: Db, new: list[Line]) -> None:
+    """Keep what new memories speak of; in the order of the table, which is quicker."""
+    db.executemany(ADD, sorted(new))
+
+
+def change(db: Db, row: int, memory: Memory) -> None:
+    """The same of a memory that speaks of something else now."""
+    drop(db, row)
+    add(db, lines(row, memory))
 
 
 def drop(db: Db, row: int) -> None:

@@ -55,6 +55,7 @@ class SqliteUnit:
         self._naming = naming.Naming(db)
         self._company = Company(db)
         self._unindexed: list[Line] = []
+        self._unfiled: list[Line] = []
         self._last: dict[tuple[str, Scope], str | None] = {}
 
     def get(self, memory_id: str) -> Memory | None:
@@ -80,10 +81,10 @@ class SqliteUnit:
         if memory.session:
             self._last[memory.session, memory.scope] = memory.id
         self._unindexed.append(texts.line(row, findable, place))
+        self._unfiled += facets.lines(row, memory)
         if len(self._unindexed) >= INDEXED_AT_ONCE:
             self.finish()
         facts.add(self._db, row, findable.facts)
-        facets.add(self._db, row, memory)
         names = naming.named(findable.names, memory.entities)
         self._naming.add(row, place[1], names, to_micros(memory.happened_at))
         self._company.heard(names, place[0], memory.id)
@@ -101,7 +102,9 @@ class SqliteUnit:
         self._last.clear()
         self._company.changed()
         rows.replace(self._db, row, old, new, place[0])
-        facets.change(self._db, row, old, new)
+        if new.metadata != old.metadata:
+            self.finish()
+            facets.change(self._db, row, new)
         if findable is not None or new.entities != old.entities or new.scope.namespace != old.scope.namespace:
             names = naming.named(findable.names if findable else (), new.entities)
             places = (self._place(old.scope)[1], place[1])
@@ -235,6 +238,9 @@ class SqliteUnit:
         if self._unindexed:
             texts.add(self._db, self._unindexed)
             self._unindexed = []
+        if self._unfiled:
+            facets.add(self._db, self._unfiled)
+            self._unfiled = []
 
     def _find(self, memory_id: str) -> tuple[int, Memory]:
         found = by_id(self._db, memory_id)
