@@ -10,7 +10,7 @@ import pytest
 from engram import Engram
 from engram.model.recall import Intent, Plan, Quality, Question, Recall
 from engram.nouns.recall_record import GAIN, KEPT, TRIED, WEAK_IN_A_ROW, RecallRecord
-from engram.testing import FakeClock, HashEmbedder
+from engram.testing import FakeClock, HashEmbedder, MemoryStore
 
 ANSWER = Recall(
     Question("q"),
@@ -56,7 +56,7 @@ def test_dry_looks_empty_files_and_a_high_floor_are_no_bad_sign(memory: Engram) 
 
 
 def test_figures_come_by_intent_with_times_and_are_bounded() -> None:
-    record = RecallRecord()
+    record = RecallRecord(MemoryStore(FakeClock()).recalls)
     for ms in range(1, KEPT + 51):
         record.keep(replace(ANSWER, quality=replace(ANSWER.quality, ms=float(ms))), weak=False)
     record.keep(replace(ANSWER, plan=Plan()), weak=True)
@@ -71,7 +71,7 @@ def test_figures_come_by_intent_with_times_and_are_bounded() -> None:
 
 
 def test_little_relevance_on_average_is_told_once_there_is_an_average() -> None:
-    record = RecallRecord()
+    record = RecallRecord(MemoryStore(FakeClock()).recalls)
     poor = replace(ANSWER, quality=replace(ANSWER.quality, top_relevance=0.3))
     for _ in range(19):
         record.keep(poor, weak=False)
@@ -81,7 +81,7 @@ def test_little_relevance_on_average_is_told_once_there_is_an_average() -> None:
 
 
 def test_a_reranking_is_switched_on_for_the_kind_it_helps_and_off_when_it_hurts() -> None:
-    record = RecallRecord()
+    record = RecallRecord(MemoryStore(FakeClock()).recalls)
     for _ in range(TRIED - 1):
         record.keep(tried(2 * GAIN), weak=False)
         record.keep(tried(-GAIN, Intent.CAUSAL), weak=False)
@@ -107,3 +107,18 @@ def test_the_switch_shows_in_the_notes_and_a_named_mode_is_left_alone(file: Path
 
         assert any("reranked by rrf" in note for note in memory.recall("who drinks tea?").plan.notes)
         assert memory.recall("who drinks tea?", rerank="mmr").quality.rerank == "mmr"
+
+
+def test_how_recalls_went_is_kept_with_the_file(file: Path, clock: FakeClock) -> None:
+    with Engram.open(file, clock=clock, embedder=HashEmbedder()) as memory:
+        memory.remember("The kettle is broken")
+        memory.recall("kettle")
+        kept = memory.recall_health()
+    with Engram.open(file, clock=clock, embedder=HashEmbedder()) as memory:
+        assert memory.recall_health() == kept
+        assert kept.overall.recalls == 1
+        memory.recall("kettle")
+        assert memory.recall_health().overall.recalls == 2
+    with Engram.open(file, clock=clock, embedder=HashEmbedder(), read_only=True) as memory:
+        memory.recall("kettle")
+        assert memory.recall_health().overall.recalls == 3

@@ -100,7 +100,7 @@ def test_the_tree_is_the_same_twice_and_leaves_no_trace(family: Engram) -> None:
 def test_depth_and_budget_are_checked(family: Engram) -> None:
     for wrong in ({"depth": 0}, {"depth": 6}, {"budget": -1}, {"depth": True}):
         with pytest.raises(EngramError):
-            family.reason("Where does Ben work?", **wrong)  # type: ignore[arg-type]
+            family.reason("Where does Ben work?", **wrong)
     assert family.reason("Where does Ben work?", budget=0).tokens == 0
 
 

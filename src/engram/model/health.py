@@ -4,6 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """How one recall went; no word of its question."""
+
+    at: datetime
+    intent: str
+    """Empty: unclear."""
+    relevance: float
+    """Of the best hit."""
+    ndcg: float
+    hits: int
+    ms: float
+    weak: bool
+    """Whether nothing worth showing came though there are memories."""
+    gain: float | None = None
+    """What a tried reranking was worth in NDCG; None when none was tried."""
 
 
 @dataclass(frozen=True, slots=True)

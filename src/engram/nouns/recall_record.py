@@ -1,19 +1,21 @@
 """The record of recalls: answers come in; how recalls have been going comes out, and what has helped them.
 
-Kept in memory, the last 200 only. A reranking that is tried beside the plain order is switched on for a kind
-of question once it has helped that kind on average, and off again once it no longer does.
+The last 200 are kept, with the file. A reranking that is tried beside the plain order is switched on for a
+kind of question once it has helped that kind on average, and off again once it no longer does.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from functools import cached_property
 from math import ceil
 from threading import Lock
 
-from engram.model.health import KindHealth, RecallHealth
+from engram.model.clock import EPOCH
+from engram.model.health import KindHealth, Recalled, RecallHealth
 from engram.model.recall import Recall
+from engram.ports import Recalls
 
 KEPT = 200
 WEAK_IN_A_ROW = 10
@@ -29,31 +31,26 @@ GAIN = 0.01
 UNCLEAR = "unclear"
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One recall."""
-
-    intent: str
-    relevance: float
-    ndcg: float
-    hits: int
-    ms: float
-    weak: bool
-    gain: float | None = None
-
-
 class RecallRecord:
-    """Lives as long as the engine; any thread may use it."""
+    """Lives as long as the engine; any thread may use it. What went before is read at first use."""
 
-    def __init__(self) -> None:
-        self._entries: deque[Entry] = deque(maxlen=KEPT)
+    def __init__(self, recalls: Recalls) -> None:
+        self._recalls = recalls
         self._on: set[str] = set()
         self._lock = Lock()
+
+    @cached_property
+    def _entries(self) -> deque[Recalled]:
+        entries = deque(self._recalls.last(KEPT), maxlen=KEPT)
+        for intent in {one.intent for one in entries}:
+            self._switch(intent, entries)
+        return entries
 
     def keep(self, answer: Recall, *, weak: bool) -> None:
         """Remember how a recall went."""
         quality = answer.quality
-        entry = Entry(
+        entry = Recalled(
+            answer.at or EPOCH,
             str(answer.plan.intent or ""),
             quality.top_relevance,
             quality.ndcg,
@@ -64,18 +61,20 @@ class RecallRecord:
         )
         with self._lock:
             self._entries.append(entry)
-            self._switch(entry.intent)
+            self._switch(entry.intent, self._entries)
+        self._recalls.record(entry, KEPT)
 
     def helped(self) -> frozenset[str]:
         """The intents that the tried reranking has helped."""
         with self._lock:
-            return frozenset(self._on)
+            return frozenset(self._on) if self._entries else frozenset()
 
     def health(self) -> RecallHealth:
         """How the recalls have been going."""
         with self._lock:
-            entries, on = tuple(self._entries), sorted(self._on)
-        kinds = defaultdict[str, list[Entry]](list)
+            entries = tuple(self._entries)
+            on = sorted(self._on)
+        kinds = defaultdict[str, list[Recalled]](list)
         for entry in entries:
             kinds[entry.intent or UNCLEAR].append(entry)
         overall, row, times = _summed(entries), _row(entries), sorted(entry.ms for entry in entries)
@@ -89,8 +88,8 @@ class RecallRecord:
             warnings=tuple(_warnings(overall, row)),
         )
 
-    def _switch(self, intent: str) -> None:
-        gains = [one.gain for one in self._entries if one.intent == intent and one.gain is not None]
+    def _switch(self, intent: str, entries: Iterable[Recalled]) -> None:
+        gains = [one.gain for one in entries if one.intent == intent and one.gain is not None]
         if len(gains) < TRIED:
             return
         mean = sum(gains) / len(gains)
@@ -100,7 +99,7 @@ class RecallRecord:
             self._on.discard(intent)
 
 
-def _summed(entries: Sequence[Entry]) -> KindHealth:
+def _summed(entries: Sequence[Recalled]) -> KindHealth:
     gains = [one.gain for one in entries if one.gain is not None]
     return KindHealth(
         recalls=len(entries),
@@ -117,7 +116,7 @@ def _mean(values: Iterable[float]) -> float:
     return sum(found) / len(found) if found else 0.0
 
 
-def _row(entries: Sequence[Entry]) -> int:
+def _row(entries: Sequence[Recalled]) -> int:
     """How many at the end are weak, one after the other."""
     return next((place for place, one in enumerate(reversed(entries)) if not one.weak), len(entries))
 

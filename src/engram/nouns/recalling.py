@@ -22,7 +22,7 @@ class Recalling:
     def __init__(self, desk: Desk, limits: Limits | None = None, record: RecallRecord | None = None) -> None:
         self._desk = desk
         self._limits = limits or Limits(desk.tools.config.limits, desk.tools.clock)
-        self._record = record or RecallRecord()
+        self._record = record or RecallRecord(desk.tools.store.recalls)
 
     def beside(self, desk: Desk) -> Recalling:
         """The same for another caller of the same memory: it counts together."""

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from engram.model.entity import Entity
     from engram.model.event import Event
     from engram.model.facts import Claim, FactQuery
+    from engram.model.health import Recalled
     from engram.model.memory import Memory
     from engram.model.pages import Page, Stats
     from engram.model.relations import Edge, EdgeType
@@ -228,6 +229,18 @@ class Spending(Protocol):
 
     def summary(self, since: datetime) -> list[Spent]:
         """Calls since a time, added up by component and model, most tokens first."""
+        ...
+
+
+class Recalls(Protocol):
+    """How the last recalls went."""
+
+    def record(self, one: Recalled, most: int) -> None:
+        """Keep one without making the caller wait, and no more than `most` in all. May be lost."""
+        ...
+
+    def last(self, limit: int) -> list[Recalled]:
+        """The last recalls, oldest first."""
         ...
 
 

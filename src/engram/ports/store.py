@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         Memories,
         Opinions,
         Origins,
+        Recalls,
         Relations,
         Spending,
         Texts,
@@ -73,6 +74,11 @@ class Store(Protocol):
     @property
     def spending(self) -> Spending:
         """What models have cost."""
+        ...
+
+    @property
+    def recalls(self) -> Recalls:
+        """How the last recalls went."""
         ...
 
     @property

@@ -77,6 +77,7 @@ class PastStore:
     """`Store` as it looks from a time in the past. Lives for one recall, which writes nothing."""
 
     def __init__(self, store: Store, at: datetime) -> None:
+        self._store = store
         self.memories = PastMemories(store, at)
         self.texts = store.texts
         self.vectors = store.vectors
@@ -86,11 +87,18 @@ class PastStore:
         self.turns = store.turns
         self.origins = store.origins
         self.spending = store.spending
+        self.recalls = store.recalls
         self.ledger = store.ledger
         self.opinions = store.opinions
+        self.tokens = store.tokens
         self.write = store.write
         self.write_later = store.write_later
         self.flush = store.flush
         self.vacuum = store.vacuum
         self.check = store.check
         self.close = store.close
+
+    @property
+    def writes_waiting(self) -> int:
+        """How much work waits in the store."""
+        return self._store.writes_waiting

@@ -367,3 +367,16 @@ CREATE TABLE tokens (
   revoked_at INTEGER, -- when it was taken back; NULL: it was not
   last_used INTEGER -- when it was used last, to the minute or so
 ) WITHOUT ROWID;
+
+-- How the last recalls went, without their words; only so many are kept.
+CREATE TABLE recalls (
+  id INTEGER PRIMARY KEY, -- a number
+  at INTEGER NOT NULL, -- when
+  intent TEXT NOT NULL, -- what the question was after; empty: unclear
+  relevance REAL NOT NULL, -- how relevant the best hit was, 0 to 1
+  ndcg REAL NOT NULL, -- the order shown against the order by relevance alone
+  hits INTEGER NOT NULL, -- how many came back
+  ms REAL NOT NULL, -- how long it took
+  weak INTEGER NOT NULL, -- 1: nothing worth showing came though there are memories
+  gain REAL -- what a tried reranking was worth; NULL: none was tried
+);

@@ -26,6 +26,7 @@ from engram.store.sqlite.opinions import SqliteOpinions
 from engram.store.sqlite.origins import SqliteOrigins
 from engram.store.sqlite.query import Db
 from engram.store.sqlite.readers import Readers
+from engram.store.sqlite.recalls import SqliteRecalls
 from engram.store.sqlite.relations import SqliteRelations
 from engram.store.sqlite.scopes import Places
 from engram.store.sqlite.settings import StoreSettings
@@ -60,6 +61,7 @@ class SqliteStore:
         self.turns = SqliteTurns(self._readers, places)
         self.origins = SqliteOrigins(self._readers)
         self.spending = SqliteSpending(self._readers, writer)
+        self.recalls = SqliteRecalls(self._readers, writer)
         self.ledger = SqliteLedger(self._readers, places)
         self.tokens = SqliteTokens(self._readers, writer)
         self.opinions = SqliteOpinions(self._readers)

@@ -18,7 +18,7 @@ from engram.testing.memory_store.relations import MemoryLedger, MemoryOpinions, 
 from engram.testing.memory_store.tables import Tables
 from engram.testing.memory_store.texts import MemoryTexts
 from engram.testing.memory_store.tokens import MemoryTokens
-from engram.testing.memory_store.turns import MemoryOrigins, MemorySpending, MemoryTurns
+from engram.testing.memory_store.turns import MemoryOrigins, MemoryRecalls, MemorySpending, MemoryTurns
 from engram.testing.memory_store.unit import MemoryUnit
 from engram.testing.memory_store.vectors import MemoryVectors
 
@@ -47,6 +47,7 @@ class MemoryStore:
         self.turns = MemoryTurns(self._tables)
         self.origins = MemoryOrigins(self._tables)
         self.spending = MemorySpending(self._tables, self._commit)
+        self.recalls = MemoryRecalls(self._tables, self._commit)
         self.ledger = MemoryLedger(self._tables)
         self.opinions = MemoryOpinions(self._tables)
         self.tokens = MemoryTokens(self._tables, self._commit)

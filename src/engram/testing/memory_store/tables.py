@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from engram.model.advice import Call
 from engram.model.entity import Entity
 from engram.model.event import Event
+from engram.model.health import Recalled
 from engram.model.memory import Memory
 from engram.model.relations import Edge, EdgeType
 from engram.model.scope import Scope
@@ -64,6 +65,7 @@ class Tables:
     origins: dict[tuple[Scope, str], tuple[int, str]] = field(default_factory=dict)
     """Memory and digest, by scope and origin."""
     calls: dict[int, Call] = field(default_factory=dict)
+    recalls: dict[int, Recalled] = field(default_factory=dict)
     tokens: dict[str, tuple[Token, str]] = field(default_factory=dict)
     """Each with the digest of its secret."""
     scopes: dict[Scope, int] = field(default_factory=dict)

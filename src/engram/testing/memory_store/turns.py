@@ -7,6 +7,7 @@ from datetime import datetime
 from itertools import islice
 
 from engram.model.advice import Call, CallOutcome, Spent
+from engram.model.health import Recalled
 from engram.model.scope import Access, Scope
 from engram.model.turn import Turn
 from engram.testing.memory_store.tables import Tables
@@ -98,6 +99,28 @@ class MemorySpending:
 
     def _since(self, at: datetime) -> Iterator[Call]:
         return (call for call in self._tables().calls.values() if call.at >= at)
+
+
+class MemoryRecalls:
+    """`Recalls` over tables."""
+
+    def __init__(self, tables: Callable[[], Tables], commit: Commit) -> None:
+        self._tables = tables
+        self._commit = commit
+
+    def record(self, one: Recalled, most: int) -> None:
+        """Keep one, and no more than so many."""
+
+        def add(tables: Tables) -> None:
+            tables.recalls[tables.next_number("recall")] = one
+            for old in sorted(tables.recalls)[:-most]:
+                del tables.recalls[old]
+
+        self._commit(add)
+
+    def last(self, limit: int) -> list[Recalled]:
+        """The last ones, oldest first."""
+        return list(self._tables().recalls.values())[-limit:]
 
 
 def waiting(tables: Tables, scope: Scope) -> Iterator[Turn]:
