@@ -1,4 +1,4 @@
-"""Activation: it spreads along edges, fades with each step, stays bounded and never leaves the links given."""
+"""Activation: it spreads along edges, fades with each step, is bounded and never leaves the links given."""
 
 from __future__ import annotations
 
