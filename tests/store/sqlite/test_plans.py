@@ -14,6 +14,7 @@ from engram.store.sqlite import aliases, entities, facts, memories, naming, orig
 from engram.store.sqlite.migrate import migrate
 from engram.store.sqlite.views import where, where_turn
 from engram.testing import FakeClock
+from engram.testing.clock import START
 
 PLAIN = [
     *(turns.WAITING, turns.SCOPES_WAITING, turns.BEFORE, turns.COUNT_WAITING, turns.KEY_OF, turns.CAPTURED),
@@ -29,12 +30,23 @@ PLAIN = [
 ]
 REACHES = (Reach(everything=True), Reach(namespace=1), Reach(scopes=frozenset({1, 2})))
 ANYTHING = Filters(statuses=frozenset())
-OF_ADA = Filters(entities=frozenset({"ada"}))
+PICKY = [
+    Filters(statuses=frozenset(), **asked)
+    for asked in (
+        {"entities": frozenset({"ada"})},
+        {"people": frozenset({"ada"})},
+        {"paths": frozenset({"src"})},
+        {"sentiments": frozenset({"negative"})},
+        {"about_since": START},
+        {"origin_prefix": "notes"},
+        {"ids": frozenset({"one"})},
+    )
+]
 
 # In order and only as far as needed; from end to end, but narrow; or a table of a few lines.
 MAY_BE_SCANNED = re.compile(
     r"SCAN (\w+ VIRTUAL TABLE INDEX .*|m USING (COVERING )?INDEX memories_by_time|\(subquery-\d+\)"
-    r"|found|g|s|n|s LEFT-JOIN|facts USING COVERING INDEX facts_functional)$"
+    r"|found|g|s|s USING COVERING INDEX sqlite_autoindex_scopes_1|n|s LEFT-JOIN|facts USING COVERING INDEX facts_functional)$"
 )
 
 
@@ -57,9 +69,15 @@ def seen_by(reach: Reach) -> list[str]:
             for sql in (entities.LATEST, entities.LATEST_THAT_BEGIN_SO, entities.READ)
             for wording in (mentions, entities.ALL_MENTIONS)
         ),
-        f"{memories.ALL_KEYS} WHERE {memories.AMONG} AND {where(reach, OF_ADA, at_hand=True).sql}",
-        f"{memories.ALL_KEYS} WHERE {where(reach, OF_ADA).sql}",
-        f"{memories.ALL_KEYS} WHERE {where(reach, OF_ADA, wide=True).sql}",
+        *(
+            f"{memories.ALL_KEYS} WHERE {wording}"
+            for filters in PICKY
+            for wording in (
+                f"{memories.AMONG} AND {where(reach, filters, at_hand=True).sql}",
+                where(reach, filters).sql,
+                where(reach, filters, wide=True).sql,
+            )
+        ),
     ]
 
 
