@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -20,7 +21,9 @@ if TYPE_CHECKING:
 
 @command("serve")
 @click.option("--host", metavar="ADDRESS", help="Where to listen; this machine only if not said.")
-@click.option("--port", type=click.IntRange(0, 65_535), metavar="N", help="Which port; 3917 if not said, 0: any.")
+@click.option(
+    "--port", type=click.IntRange(0, 65_535), metavar="N", help="Which port; 3917 if not said, 0: any."
+)
 @pass_run
 def serve(run: Run, host: str | None, port: int | None) -> None:
     """Serve the memory over HTTP.
@@ -31,7 +34,9 @@ def serve(run: Run, host: str | None, port: int | None) -> None:
     try:
         from engram.server import app, journal, serve
     except ModuleNotFoundError as error:
-        raise ConfigError(f"{error.name} is missing: pip install 'engram-cortex[server]' brings it.") from error
+        raise ConfigError(
+            f"{error.name} is missing: pip install 'engram-cortex[server]' brings it."
+        ) from error
     config = _with_address(run.config, host, port)
     settings = config.server
     made = app.build(lambda: _open(run, config), settings)
@@ -82,4 +87,4 @@ def _say_ready(run: Run, address: str, path: str) -> None:
         text(("  every call ", "dim"), f"{address}/docs"),
         text(("Ctrl-C stops it.", "dim")),
     )
-    click.get_text_stream("stdout").flush()
+    sys.stdout.flush()

@@ -37,7 +37,10 @@ def create(run: Run, name: str, role: str, expires_at: datetime | None) -> None:
     else:
         say(
             run,
-            text(("made ", "bold green"), f"{issued.token.id} for {line(issued.token.name)}, {role} of {issued.token.scope}"),
+            text(
+                ("made ", "bold green"),
+                f"{issued.token.id} for {line(issued.token.name)}, {role} of {issued.token.scope}",
+            ),
             text((issued.secret, "bold cyan")),
             text(("it is not kept anywhere: copy it now. Send it as Authorization: Bearer …", "dim")),
         )

@@ -1,9 +1,9 @@
-"""The application: an opener of a memory, the settings and what else is to be served come in; an app goes out.
+"""The application: an opener of a memory, settings and what else is to be served come in; an app goes out.
 
     app = build(lambda: Engram.open("memory.db"), Config().server)
 
-Another door is mounted by a function that receives the `House` and gives a `Mounted` back. Its requests pass the
-guard like all others; `scope["state"]["caller"]` then says who asks, and `house.run(caller, work)` does the work.
+Another door is mounted by a function that receives the `House` and gives a `Mounted` back. Its requests pass
+the guard like all others; `scope["state"]["caller"]` says who asks, `house.run(caller, work)` does the work.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from http import HTTPStatus
 from importlib import resources
 from typing import TYPE_CHECKING
 
@@ -18,11 +19,9 @@ import anyio.to_thread
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
-from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
-from starlette.routing import Mount
+from starlette.routing import Match, Mount
 from starlette.routing import Route as Served
-from starlette.types import ASGIApp
 
 from engram.errors import EngramError, NoSuchRoute, WrongMethod
 from engram.model.plain import plain
@@ -36,8 +35,18 @@ from engram.server.problems import response_to
 from engram.server.routes import ROUTES
 
 if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.types import ASGIApp, Receive, Send
+    from starlette.types import Scope as Connection
+
     from engram.config import ServerConfig
     from engram.engine import Engram
+
+POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
+    "connect-src 'self'; img-src data:"
+)
+"""What a page of ours may load: itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,10 +136,9 @@ def _named(path: str, serve: Serve) -> Serve:
 
 def _page(name: str) -> Serve:
     page = (resources.files(__package__) / name).read_text(encoding="utf-8")
-    policy = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'; img-src data:"
 
     async def show(_: Request) -> Response:
-        return HTMLResponse(page, headers={"Content-Security-Policy": policy, "Cache-Control": "no-cache"})
+        return HTMLResponse(page, headers={"Content-Security-Policy": POLICY, "Cache-Control": "no-cache"})
 
     return show
 
@@ -138,22 +146,24 @@ def _page(name: str) -> Serve:
 def _marked(door: Mounted) -> ASGIApp:
     """The mounted door, counted under its own name."""
 
-    async def enter(scope: dict[str, object], receive: object, send: object) -> None:
-        state = scope.setdefault("state", {})
-        if isinstance(state, dict):
-            state["route"] = door.path
-        await door.app(scope, receive, send)  # type: ignore[arg-type]
+    async def enter(scope: Connection, receive: Receive, send: Send) -> None:
+        scope.setdefault("state", {})["route"] = door.path
+        await door.app(scope, receive, send)
 
-    return enter  # type: ignore[return-value]
+    return enter
 
 
 async def _unserved(request: Request, error: Exception) -> Response:
     """What the router itself refuses, as a problem like all others."""
-    status = error.status_code if isinstance(error, HTTPException) else 500
+    known = {
+        method
+        for route in request.app.routes
+        if isinstance(route, Served) and route.matches(request.scope)[0] is not Match.NONE
+        for method in route.methods or ()
+    }
     refused: EngramError = NoSuchRoute(request.url.path)
-    if status == 405:  # noqa: PLR2004 (HTTP's number)
-        known = (error.headers or {}).get("Allow", "") if isinstance(error, HTTPException) else ""
-        refused = WrongMethod(request.method, tuple(sorted(known.replace(" ", "").split(","))))
+    if isinstance(error, HTTPException) and error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+        refused = WrongMethod(request.method, tuple(sorted(known)))
     request.state.code = refused.code
     return response_to(refused)
 

@@ -1,6 +1,6 @@
 """Binding: what a request says in JSON or in a query comes in; arguments of a verb go out, each of its type.
 
-The types are the verb's own hints, so that a verb that learns a new argument is served with it at once. Whatever
+The types are the verb's own hints, so a verb that learns a new argument is served with it at once. Whatever
 does not fit is refused here by name; no verb sees a value of another type than it declares.
 """
 
@@ -78,7 +78,9 @@ def arguments(
         elif name in parts:
             grouped.setdefault(parts[name], {})[name] = value
         else:
-            raise UnknownValue("parameter of this call", name, (*known, *(n for n in parts if n not in known)))
+            raise UnknownValue(
+                "parameter of this call", name, (*known, *(n for n in parts if n not in known))
+            )
     for name, values in grouped.items():
         kind = known[name].group
         if kind is not None:
@@ -210,7 +212,9 @@ def _words(wanted: Sequence[Any]) -> str:
         str: "text", int: "a whole number", float: "a number", bool: "true or false", datetime: "a time",
         dict: "an object", Mapping: "an object", type(None): "",
     }  # fmt: skip
-    told = [names.get(get_origin(one) or one, "") or _kind_words(one) for one in wanted if one is not type(None)]
+    told = [
+        names.get(get_origin(one) or one, "") or _kind_words(one) for one in wanted if one is not type(None)
+    ]
     return " or ".join(dict.fromkeys(told))
 
 

@@ -1,7 +1,7 @@
 """The caller: who a request comes from. Headers and the peer's address come in; a `Caller` goes out.
 
-Whoever sits at this machine and names it as such is the owner, without a token. Everybody else brings one; what
-it says is believed, never what a body or a query says.
+Whoever sits at this machine and names it as such is the owner, without a token. Everybody else brings one;
+what it says is believed, never what a body or a query says.
 """
 
 from __future__ import annotations

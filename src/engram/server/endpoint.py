@@ -51,7 +51,7 @@ def endpoint(route: Route, house: House, keys: Keys) -> Serve:
     return serve
 
 
-def _work(  # noqa: PLR0913, PLR0917 (what a call is made of; bound step by step)
+def _work(
     route: Route,
     placed: Mapping[str, Any],
     given: Mapping[str, Any],
@@ -110,7 +110,9 @@ def _depth(value: Any) -> int:
     """How deep a value is nested, counted level by level."""
     level, depth = [value], 0
     while level and depth <= DEEPEST:
-        inner = [one.values() if isinstance(one, dict) else one for one in level if isinstance(one, dict | list)]
+        inner = [
+            one.values() if isinstance(one, dict) else one for one in level if isinstance(one, dict | list)
+        ]
         level, depth = [item for items in inner for item in items], depth + 1
     return depth
 

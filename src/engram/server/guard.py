@@ -1,5 +1,7 @@
-"""The guard: every request passes here first. Host, origin, caller, pace and size are checked; whatever goes
-wrong behind it becomes a problem document; each answer is counted and written down.
+"""The guard: a request comes in from outside; it goes on to its route, or is answered here.
+
+Host, origin, caller, pace and size are checked; whatever goes wrong behind becomes a problem document; each
+answer is counted and written down.
 """
 
 from __future__ import annotations
@@ -78,7 +80,9 @@ class Guard:
             self._tell(scope, passage)
 
     async def _let_in(self, scope: Scope, receive: Receive, send: Send, passage: _Passage) -> None:
-        headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
+        headers = {
+            name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]
+        }
         limit = self._house.settings.body_bytes
         try:
             self._check_host(headers)
@@ -92,11 +96,11 @@ class Guard:
             await self._app(scope, bounded(receive, limit), send)
         except EngramError as error:
             await self._answer(error, scope, receive, send, passage)
-        except Exception:  # noqa: BLE001 (a door: whatever was not foreseen ends here, and says so)
-            journal.bug(passage.id, _route(scope))
+        except Exception as error:  # noqa: BLE001 (a door: whatever was not foreseen ends here, and says so)
+            journal.bug(error, passage.id, _route(scope))
             await self._answer(BUG, scope, receive, send, passage)
 
-    async def _answer(  # noqa: PLR0913, PLR0917 (what ASGI hands around)
+    async def _answer(
         self, error: EngramError, scope: Scope, receive: Receive, send: Send, passage: _Passage
     ) -> None:
         scope["state"]["code"] = error.code

@@ -28,6 +28,8 @@ FACADES = 256
 """Callers whose facades are kept; the one unused for longest is settled and let go."""
 COUNTED_EVERY_S = 5.0
 THREADS_A_CORE = 4
+TICK_S = 0.1
+"""So soon a pause notices that the server is to stop."""
 
 
 class House:
@@ -125,10 +127,11 @@ class House:
         return self._counted[1]
 
     async def pause(self, seconds: float) -> None:
-        """Wait a while, or until the server is about to stop."""
-        end = time.monotonic() + seconds
-        while not self.is_closing and time.monotonic() < end:
-            await anyio.sleep(min(0.1, seconds))
+        """Wait a while; less when the server is about to stop."""
+        for _ in range(max(1, round(seconds / TICK_S))):
+            if self.is_closing:
+                return
+            await anyio.sleep(TICK_S)
 
     def _work(self, caller: Caller, work: Callable[[Engram], T]) -> T:
         with self._changed:
@@ -145,5 +148,3 @@ class House:
             cores = os.cpu_count() or 1
             self._limiter = anyio.CapacityLimiter(self.settings.threads or cores * THREADS_A_CORE)
         return self._limiter
-
-

@@ -34,9 +34,9 @@ def note(event: str, level: int = logging.INFO, **told: Any) -> None:
     log.log(level, event, extra={TOLD: told})
 
 
-def bug(request: str, route: str) -> None:
-    """Write down the error that is being handled, with its trace."""
-    log.error("bug", exc_info=True, extra={TOLD: {"request": request, "route": route}})
+def bug(error: BaseException, request: str, route: str) -> None:
+    """Write down an error that nobody foresaw, with its trace."""
+    log.error("bug", exc_info=error, extra={TOLD: {"request": request, "route": route}})
 
 
 def write_to(stream: IO[str] | None = None, level: int = logging.INFO) -> logging.Handler:

@@ -1,8 +1,8 @@
-"""The OpenAPI document, made from the table of routes: what is not in the table is not served, and so not told."""
+"""The OpenAPI document, made from the table of routes, so that it tells what is served and nothing else."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, get_type_hints
 
 from engram._version import __version__
@@ -65,17 +65,20 @@ def _operation(route: Route, components: Components) -> dict[str, Any]:
         "operationId": route.name,
         "summary": route.does,
         "tags": [route.path.split("/")[2]],
-        "parameters": [*_placed(route, components), *_asked(route, components)],
+        "parameters": [*_placed(route), *_asked(route, components)],
         "responses": {str(route.status): _answer(route, components), "default": _problem()},
     }
     if route.takes != "application/json":
-        made["requestBody"] = {"required": True, "content": {route.takes: {"schema": {"type": "string", "format": "binary"}}}}
+        made["requestBody"] = {
+            "required": True,
+            "content": {route.takes: {"schema": {"type": "string", "format": "binary"}}},
+        }
     elif not route.is_query:
         made["requestBody"] = _body(route, components)
     return made
 
 
-def _placed(route: Route, components: Components) -> list[Schema]:
+def _placed(route: Route) -> list[Schema]:
     return [
         {"name": name, "in": "path", "required": True, "schema": {"type": "string", "minLength": 1}}
         for name in route.in_path
@@ -105,7 +108,12 @@ def _grouped(parameters: Sequence[Parameter]) -> list[Parameter]:
 
 
 def _query(one: Parameter, name: str, route: Route, components: Components) -> Schema:
-    made: Schema = {"name": name, "in": "query", "required": one.is_needed, "schema": components.parameter(one)}
+    made: Schema = {
+        "name": name,
+        "in": "query",
+        "required": one.is_needed,
+        "schema": components.parameter(one),
+    }
     if made["schema"].get("type") == "array":
         made |= {"style": "form", "explode": False}
     return made | ({"example": route.example[name]} if name in route.example else {})
@@ -121,7 +129,10 @@ def _body(route: Route, components: Components) -> Schema:
     content: Schema = {"schema": components.body(route.parameters)}
     if route.example:
         content["example"] = dict(route.example)
-    return {"required": any(one.is_needed for one in route.parameters), "content": {"application/json": content}}
+    return {
+        "required": any(one.is_needed for one in route.parameters),
+        "content": {"application/json": content},
+    }
 
 
 def _answer(route: Route, components: Components) -> Schema:
@@ -144,12 +155,15 @@ def _problem() -> Schema:
 
 def _own(path: str, tag: str, words: str, media: str) -> dict[str, Any]:
     name = "get_" + path.strip("/").removeprefix("v1/").replace("/", "_")
-    answer = {"description": "Done.", "content": {media: {"schema": {"type": "string"} if media != "application/json" else {"type": "object"}}}}
+    answer = {
+        "description": "Done.",
+        "content": {
+            media: {"schema": {"type": "string"} if media != "application/json" else {"type": "object"}}
+        },
+    }
     return {
         "operationId": name,
         "summary": words,
         "tags": [tag],
         "responses": {"200": answer, "default": _problem()},
     }
-
-

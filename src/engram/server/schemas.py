@@ -1,4 +1,4 @@
-"""Schemas: type hints come in, JSON Schema goes out. Each value of the model becomes a component of its name."""
+"""Schemas: type hints come in, JSON Schema goes out. A value of the model becomes a component of its name."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Components:
         made = [self._one(one) for one in kept]
         return made[0] if len(made) == 1 else {"anyOf": made}
 
-    def _one(self, kind: Any) -> Schema:
+    def _one(self, kind: Any) -> Schema:  # noqa: PLR0911 - one line a kind of value reads best
         origin = get_origin(kind) or kind
         if kind in _SIMPLE:
             return dict(_SIMPLE[kind])

@@ -1,4 +1,4 @@
-"""Serving: an app and an address come in; the process answers until it is told to stop, then finishes its work."""
+"""Serving: an app and an address come in; it answers until it is told to stop, then finishes its work."""
 
 from __future__ import annotations
 

@@ -99,7 +99,9 @@ async def _progress(
     async def carry_out() -> None:
         async with send:
             try:
-                found = await house.run(caller, lambda memory: plain(work(memory, tell)), limit_s=float("inf"))
+                found = await house.run(
+                    caller, lambda memory: plain(work(memory, tell)), limit_s=float("inf")
+                )
                 await send.send(message("done", found))
             except EngramError as error:
                 await send.send(message("problem", document(error)))

@@ -28,7 +28,7 @@ def end(
     at: datetime | str | None = None,
     because: str = "",
 ) -> Memory:
-    """Say that a fact of a memory holds no longer, now or since `at`; `fact` tells which, if it states several."""
+    """Say that a fact of a memory holds no longer, now or since `at`; `fact` tells which of several."""
     return memory.facts.end(memory_id, None if fact is None else _fact(fact), at=at, because=because)
 
 
@@ -63,10 +63,14 @@ ROUTES: tuple[Route, ...] = (
     ),
     Route("GET", "/v1/facts/history", Facts.history, on="facts", wrap="facts", example={"subject": "anna"}),
     Route("GET", "/v1/facts/conflicts", disputes, wrap="conflicts"),
-    Route("GET", "/v1/facts/chain", Facts.chain, on="facts", wrap="paths", example={"start": "anna", "hops": 2}),
+    Route(
+        "GET", "/v1/facts/chain", Facts.chain, on="facts", wrap="paths", example={"start": "anna", "hops": 2}
+    ),
     Route("POST", "/v1/memories/{memory_id}/facts/end", end, example={"because": "moved away"}),
     Route("GET", "/v1/entities", Entities.list, on="entities", wrap="entities", example={"type": "person"}),
-    Route("POST", "/v1/entities/merge", Entities.merge, on="entities", example={"keep": "Anna", "other": "Ann"}),
+    Route(
+        "POST", "/v1/entities/merge", Entities.merge, on="entities", example={"keep": "Anna", "other": "Ann"}
+    ),
     Route("GET", "/v1/entities/{name:path}/timeline", Entities.timeline, on="entities", wrap="steps"),
     Route(
         "POST", "/v1/entities/{name:path}/aliases", Entities.alias, on="entities", example={"other": "Annie"}

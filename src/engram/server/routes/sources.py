@@ -16,7 +16,7 @@ AUTO = "auto"
 DOCUMENTS = {".md": "markdown", ".markdown": "markdown", ".txt": "text", ".text": "text"}
 
 
-def upload(
+def upload(  # noqa: PLR0913 - each is a thing to say of a file; all by name
     memory: Engram,
     *,
     body: bytes = b"",
@@ -80,7 +80,11 @@ ROUTES: tuple[Route, ...] = (
         "/v1/sources/research",
         Sources.research,
         on="sources",
-        example={"query": "boiler service interval", "findings": ["Once a year."], "urls": ["https://example.org"]},
+        example={
+            "query": "boiler service interval",
+            "findings": ["Once a year."],
+            "urls": ["https://example.org"],
+        },
     ),
     Route(
         "POST",

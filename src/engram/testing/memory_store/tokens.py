@@ -25,8 +25,8 @@ class MemoryTokens:
 
     def known(self) -> list[tuple[str, Token]]:
         """Every token with its digest, oldest first."""
-        kept = self._tables().tokens.values()
-        return sorted(((digest, token) for token, digest in kept), key=lambda one: (one[1].created_at, one[1].id))
+        kept = [(digest, token) for token, digest in self._tables().tokens.values()]
+        return sorted(kept, key=lambda one: (one[1].created_at, one[1].id))
 
     def revoke(self, token_id: str, at: datetime) -> bool:
         """Take a token back; whether it was there to be taken."""

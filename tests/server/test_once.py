@@ -1,0 +1,84 @@
+"""A write that is sent again with its key is answered again, and not carried out again."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import anyio
+import pytest
+
+from engram.errors import KeyReused
+from engram.server.idempotency import Answer, Keys
+from tests.server.conftest import Client, Running
+
+EDITOR = {"content": "My editor is Helix"}
+
+
+def test_the_same_key_and_body_get_the_same_answer(client: Client) -> None:
+    first = client.post("/v1/memories", json=EDITOR, headers={"Idempotency-Key": "one"})
+    again = client.post("/v1/memories", json=EDITOR, headers={"Idempotency-Key": "one"})
+    fresh = client.post("/v1/memories", json=EDITOR, headers={"Idempotency-Key": "two"})
+
+    assert first.content == again.content
+    assert (again.status_code, again.headers["idempotency-replayed"]) == (201, "true")
+    assert fresh.json()["outcome"] == "reinforced"
+
+
+def test_another_body_under_the_same_key_is_refused(client: Client) -> None:
+    client.post("/v1/memories", json=EDITOR, headers={"Idempotency-Key": "one"})
+    other = client.post("/v1/memories", json={"content": "Other"}, headers={"Idempotency-Key": "one"})
+
+    assert (other.status_code, other.json()["code"]) == (409, "E6008")
+    assert client.post("/v1/memories", json=EDITOR, headers={"Idempotency-Key": "x" * 256}).status_code == 400
+
+
+def test_what_failed_may_be_tried_again_under_its_key(client: Client) -> None:
+    headers = {"Idempotency-Key": "one"}
+
+    assert client.post("/v1/memories", json={"content": ""}, headers=headers).status_code == 400
+    assert client.post("/v1/memories", json=EDITOR, headers=headers).status_code == 201
+
+
+def test_keys_of_two_callers_are_two_keys(server: Running, client: Client) -> None:
+    client.post("/v1/memories", json=EDITOR, headers={"Idempotency-Key": "one"})
+    theirs = client.post(
+        "/v1/memories", json={"content": "Other"}, headers={"Idempotency-Key": "one"} | server.token("rex")
+    )
+
+    assert theirs.status_code == 201
+
+
+def test_many_at_once_with_one_key_are_carried_out_once(client: Client) -> None:
+    def send(_: int) -> bytes:
+        return client.post("/v1/memories", json=EDITOR, headers={"Idempotency-Key": "one"}).content
+
+    with ThreadPoolExecutor(8) as pool:
+        answers = set(pool.map(send, range(16)))
+
+    assert len(answers) == 1
+    assert client.get("/v1/memories").json()["memories"][0]["usage"]["repeated"] == 0
+
+
+def test_keys_are_forgotten_in_time_and_in_number() -> None:
+    now = 0.0
+    keys = Keys(most=2, hours=1, now=lambda: now)
+
+    async def ask(key: str, body: bytes) -> bool:
+        async def work() -> Answer:
+            return Answer(200, body)
+
+        return (await keys.once("rex", key, body, work))[1]
+
+    async def story() -> None:
+        nonlocal now
+        assert not await ask("a", b"1")
+        assert await ask("a", b"1")
+        with pytest.raises(KeyReused):
+            await ask("a", b"2")
+        now = 3_601
+        assert not await ask("a", b"2")
+        for key in ("b", "c", "d"):
+            assert not await ask(key, b"1")
+        assert not await ask("a", b"3")
+
+    anyio.run(story)
