@@ -24,9 +24,6 @@ if TYPE_CHECKING:
 KEPT_ANSWERS = 1_000
 """So many answers to calls with a request id are kept to be given again."""
 
-MemoryFor = Callable[[Any], "Engram"]
-"""The memory as the sender of a request may see it; None is asked for where one caller has the whole wire."""
-
 
 @dataclass(frozen=True, slots=True)
 class Answer:
@@ -44,18 +41,17 @@ class Answer:
 class Door:
     """Carries out calls. Any thread may use it; it owns nothing but the answers it may have to repeat."""
 
-    def __init__(self, memory_for: MemoryFor, tools: Mapping[str, Tool]) -> None:
-        self.memory_for = memory_for
+    def __init__(self, tools: Mapping[str, Tool]) -> None:
         self.tools = tools
         self._answers: OrderedDict[tuple[str, ...], Answer] = OrderedDict()
         self._lock = Lock()
 
     def call(
         self,
+        memory: Engram,
         name: str,
         given: Mapping[str, Any],
         *,
-        request: Any = None,
         who: str = "",
         tell: Tell = silent,
     ) -> Answer:
@@ -63,7 +59,7 @@ class Door:
         try:
             tool = self._tool(name)
             found = understood(tool.takes, tool.needs, given)
-            call = Call(self.memory_for(request), found, tell)
+            call = Call(memory, found, tell)
             key = (who, name, found["request_id"]) if "request_id" in found else None
             return Answer(tool.run(call)) if key is None else self._once(key, tool, call)
         except EngramError as error:
@@ -95,8 +91,8 @@ class Opened:
         self._memory: Engram | None = None
         self._lock = Lock()
 
-    def __call__(self, request: Any = None) -> Engram:  # noqa: ARG002 (one caller has the whole wire)
-        """The memory; every request sees the same."""
+    def __call__(self) -> Engram:
+        """The memory, opened by now."""
         with self._lock:
             if self._memory is None:
                 self._memory = self._open()

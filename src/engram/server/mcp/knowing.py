@@ -1,11 +1,10 @@
-"""Tools about what is known: entities, facts, conflicts, documents; and about the state of the memory."""
+"""Tools about what is known: entities, facts, conflicts, how things changed and what follows from them."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from engram.errors import UnknownEntity
-from engram.model.plain import plain
 from engram.server.mcp import shapes
 from engram.server.mcp.tool import Call, Tool, objects, text, truth, whole, words
 
@@ -43,14 +42,35 @@ def split_entity(call: Call) -> dict[str, Any]:
 
 
 def timeline(call: Call) -> dict[str, Any]:
-    """How the knowledge about an entity grew."""
-    steps = call.memory.entities.timeline(call.given["name"], limit=call.given.get("limit", 50))
+    """How something changed, step by step."""
+    told = call.memory.timeline(call.given["about"], **call.only("limit", "since", "until"))
+    steps = [
+        {"at": one.at.isoformat(), "kind": str(one.kind), "what": one.what, "memory": one.memory.id}
+        | shapes.without_empty({"change": one.change})
+        for one in told
+    ]
+    return {"about": told.about, "steps": steps}
+
+
+def reason(call: Call) -> dict[str, Any]:
+    """Think a question through."""
+    call.tell(0, None, "thinking it through")
+    thought = call.memory.reason(call.given["question"], **call.only("depth", "budget"))
     return {
-        "steps": [
-            {"at": one.at.isoformat(), "kind": str(one.kind), "what": one.what, "memory": one.memory.id}
-            for one in steps
-        ]
+        "answer": [{"claim": one.claim, "memories": [*one.memories]} for one in thought.answer],
+        "tree": _branch(call, thought.tree),
+        "gaps": [*thought.gaps],
+        "notes": [*thought.notes],
     }
+
+
+def _branch(call: Call, one: Any) -> dict[str, Any]:
+    shown = {
+        "question": one.question,
+        "memories": [shapes.hit(hit, call.memory.access) for hit in one.hits],
+        "branches": [_branch(call, branch) for branch in one.branches],
+    }
+    return shapes.without_empty(shown)
 
 
 def facts(call: Call) -> dict[str, Any]:
@@ -64,6 +84,19 @@ def add_fact(call: Call) -> dict[str, Any]:
     triple = (call.given[name] for name in ("subject", "predicate", "object"))
     given = call.only("valid_from", "valid_to", "because")
     return shapes.receipt(call.memory.facts.add(*triple, source="agent", **given))
+
+
+def end_fact(call: Call) -> dict[str, Any]:
+    """Say that a fact holds no longer."""
+    because = call.given.get("because", "")
+    ended = call.memory.facts.end(call.given["id"], because=because, **call.only("at"))
+    return shapes.changed(ended, because)
+
+
+def chain(call: Call) -> dict[str, Any]:
+    """What follows from what."""
+    paths = call.memory.facts.chain(call.given["start"], **call.only("hops", "goal", "limit"))
+    return {"paths": [{"names": [*path.names], "text": str(path)} for path in paths]}
 
 
 def conflicts(call: Call) -> dict[str, Any]:
@@ -82,46 +115,6 @@ def resolve(call: Call) -> dict[str, Any]:
     ends = call.given["a"], call.given["b"], call.given["keep"]
     because = call.given.get("because", "")
     return shapes.changed(call.memory.conflicts.resolve(*ends, because), because)
-
-
-def ingest(call: Call) -> dict[str, Any]:
-    """Take in a text."""
-    call.tell(0, 1, "reading")
-    given = call.only("title", "tags", "format")
-    report = call.memory.sources.text(call.given["text"], **given, dry=call.given.get("dry", False))
-    call.tell(1, 1, "read")
-    kept = [one for item in report.items for one in item.memories]
-    return {"counts": report.counts, "memories": kept, "dry": report.dry}
-
-
-def flush(call: Call) -> dict[str, Any]:
-    """Read what waits to be read."""
-    call.tell(0, None, "reading what was said")
-    return shapes.observation(call.memory.flush(call.given.get("session")))
-
-
-def stats(call: Call) -> dict[str, Any]:
-    """How much is kept."""
-    counted: dict[str, Any] = plain(call.memory.stats())
-    return counted
-
-
-def doctor(call: Call) -> dict[str, Any]:
-    """Look for damage."""
-    call.tell(0, None, "looking at every part")
-    findings = call.memory.doctor()
-    return {"ok": all(one.ok for one in findings), "findings": plain(findings)}
-
-
-def reembed(call: Call) -> dict[str, Any]:
-    """Make the vectors that are missing."""
-    count = call.memory.reembed(progress=lambda done, total: call.tell(done, total, "vectors"))
-    return {"embedded": count}
-
-
-def spending(call: Call) -> dict[str, Any]:
-    """What calls to models have cost."""
-    return {"spending": plain(call.memory.spending(**call.only("days")))}
 
 
 def _entity(one: Any) -> dict[str, Any]:
@@ -166,13 +159,24 @@ MORE = (
     ),
     Tool(
         "memory_timeline",
-        "Tell how knowledge grew",
-        "How the knowledge about an entity grew, oldest first.",
+        "Tell how something changed",
+        'How something changed, oldest first: a name, "my editor", or any words.',
         timeline,
-        {"name": text(), "limit": whole()},
-        ("name",),
-        {"steps": objects()},
+        {"about": text(), "limit": whole(), "since": text("ISO 8601"), "until": text()},
+        ("about",),
+        {"about": text(), "steps": objects()},
         ("steps",),
+        reads=True,
+    ),
+    Tool(
+        "memory_reason",
+        "Think a question through",
+        "For questions that one search does not answer: takes them apart and answers with what it rests on.",
+        reason,
+        {"question": text(), "depth": whole("1 to 5"), "budget": whole("Tokens it may rest on")},
+        ("question",),
+        {"answer": objects(), "tree": {"type": "object"}, "gaps": words(), "notes": words()},
+        ("answer", "tree", "gaps"),
         reads=True,
     ),
     Tool(
@@ -211,6 +215,28 @@ MORE = (
         ("id", "outcome"),
     ),
     Tool(
+        "memory_fact_end",
+        "End a fact",
+        "Say that the fact a memory states holds no longer.",
+        end_fact,
+        {"id": text("The memory's id"), "at": text("Since when, ISO 8601"), "because": text()},
+        ("id",),
+        {"id": text(), "status": text()},
+        ("id",),
+        destroys=True,
+    ),
+    Tool(
+        "memory_chain",
+        "Follow facts",
+        "Paths of facts from a name, the surest first; to a goal if one is named.",
+        chain,
+        {"start": text(), "goal": text(), "hops": whole("1 to 5"), "limit": whole()},
+        ("start",),
+        {"paths": objects()},
+        ("paths",),
+        reads=True,
+    ),
+    Tool(
         "memory_conflicts",
         "Look at contradictions",
         "Pairs of memories that cannot both be true.",
@@ -236,74 +262,5 @@ MORE = (
         {"id": text(), "status": text(), "content": text()},
         ("id",),
         destroys=True,
-    ),
-    Tool(
-        "memory_ingest_text",
-        "Take in a document",
-        "Take in a text; what is worth keeping becomes memories. With a title it may be given again when it "
-        "has changed.",
-        ingest,
-        {
-            "text": text(),
-            "title": text(),
-            "format": text("", enum=["markdown", "text"]),
-            "tags": words(),
-            "dry": truth("Only say what would happen"),
-        },
-        ("text",),
-        {"counts": {"type": "object"}, "memories": words(), "dry": truth()},
-        ("counts", "memories"),
-    ),
-    Tool(
-        "memory_flush",
-        "Read what waits",
-        "Read now what was captured and still waits to be read.",
-        flush,
-        {"session": text()},
-        (),
-        {"logged": whole(), "memories": objects(), "waiting": whole(), "because": text()},
-        ("memories",),
-    ),
-    Tool(
-        "memory_stats",
-        "Count memories",
-        "How much is kept, of what.",
-        stats,
-        {},
-        (),
-        {"memories": whole()},
-        ("memories",),
-        reads=True,
-    ),
-    Tool(
-        "memory_doctor",
-        "Check the memory's health",
-        "Look at every part, rebuild what can be rebuilt, say what to do about the rest.",
-        doctor,
-        {},
-        (),
-        {"ok": truth(), "findings": objects()},
-        ("ok", "findings"),
-    ),
-    Tool(
-        "memory_reembed",
-        "Make missing vectors",
-        "Make the vectors that are still missing.",
-        reembed,
-        {},
-        (),
-        {"embedded": whole()},
-        ("embedded",),
-    ),
-    Tool(
-        "memory_spending",
-        "Tell what models cost",
-        "What calls to models have cost in the last days.",
-        spending,
-        {"days": whole("Default 30")},
-        (),
-        {"spending": objects()},
-        ("spending",),
-        reads=True,
     ),
 )

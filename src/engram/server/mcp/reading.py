@@ -27,9 +27,9 @@ def search(call: Call) -> dict[str, Any]:
         call.given["query"],
         limit=call.given.get("limit", SEARCH_LIMIT),
         filters=filters(call),
-        **call.only("include_archived", "mode", "session"),
+        **call.only("include_archived", "as_of", "session"),
     )
-    return {"memories": [shapes.hit(hit) for hit in found]}
+    return {"memories": [shapes.hit(hit, call.memory.access) for hit in found]}
 
 
 def context(call: Call) -> dict[str, Any]:
@@ -141,6 +141,7 @@ PINNED = (
             "tags": words("Any of these"),
             "since": text("Happened since, ISO 8601"),
             "until": text(),
+            "as_of": text("What was known then"),
             "include_archived": truth(),
         },
         ("query",),

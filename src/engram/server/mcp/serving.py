@@ -7,34 +7,41 @@ and take aliases, so the `Server` below it is used.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import mcp_types as types
-from anyio import from_thread, to_thread
+from anyio import from_thread
 from mcp.server import Server, ServerRequestContext
-from mcp.server.streamable_http_manager import StreamableHTTPASGIApp, StreamableHTTPSessionManager
-from mcp.server.transport_security import TransportSecuritySettings
 from mcp.shared.exceptions import MCPError
 
 from engram.errors import EngramError
 from engram.server.mcp import documents
-from engram.server.mcp.door import Door, MemoryFor
+from engram.server.mcp.door import Answer, Door
 from engram.server.mcp.porch import INFO, INSTRUCTIONS
-from engram.server.mcp.toolset import TOOLSETS
 
 if TYPE_CHECKING:
-    from starlette.types import Receive, Scope, Send
+    from engram.engine import Engram
 
 Context = ServerRequestContext[Any]
-LOOPBACK = ("127.0.0.1", "127.0.0.1:*", "localhost", "localhost:*", "[::1]", "[::1]:*")
+T = TypeVar("T")
 
 
-def build(door: Door) -> Server[Any]:
+class Carrier(Protocol):
+    """Whoever runs work on the memory, as the sender of a request may see it, in a thread."""
+
+    async def __call__(self, request: Any, work: Callable[[Engram], T]) -> T:
+        """What the work comes to. The request is None where one caller has the whole wire."""
+        ...
+
+    def who(self, request: Any) -> str:
+        """Whose request it is, as far as telling request ids apart goes."""
+        ...
+
+
+def build(door: Door, carry: Carrier) -> Server[Any]:
     """The SDK's server, with every list and every call answered by the door."""
-    answers = _Answers(door)
+    answers = _Answers(door, carry)
     return Server(
         INFO["name"],
         version=INFO["version"],
@@ -51,44 +58,12 @@ def build(door: Door) -> Server[Any]:
     )
 
 
-class HttpDoor:
-    """MCP over streamable HTTP: an ASGI app for one path, alive inside `run`. Requests share no state."""
-
-    def __init__(
-        self,
-        memory_for: MemoryFor,
-        *,
-        toolset: str = "pinned",
-        hosts: tuple[str, ...] | None = LOOPBACK,
-        origins: tuple[str, ...] = (),
-    ) -> None:
-        """`hosts` are the Host headers let in; None leaves the check to the app around this one."""
-        security = TransportSecuritySettings(
-            enable_dns_rebinding_protection=hosts is not None,
-            allowed_hosts=[*(hosts or ())],
-            allowed_origins=[*origins],
-        )
-        self._sessions = StreamableHTTPSessionManager(
-            app=build(Door(memory_for, TOOLSETS[toolset])), stateless=True, security_settings=security
-        )
-        self._app = StreamableHTTPASGIApp(self._sessions)
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request. Use it as the endpoint of a route: `Route("/mcp", endpoint=door)`."""
-        await self._app(scope, receive, send)
-
-    @asynccontextmanager
-    async def run(self) -> AsyncIterator[None]:
-        """Hold this open as long as the app serves."""
-        async with self._sessions.run():
-            yield
-
-
 class _Answers:
-    """What the SDK calls, each in a thread: the engine blocks, the loop must not."""
+    """What the SDK calls. The engine blocks, so its work is carried into a thread."""
 
-    def __init__(self, door: Door) -> None:
+    def __init__(self, door: Door, carry: Carrier) -> None:
         self._door = door
+        self._carry = carry
 
     def input_schema(self, name: str) -> dict[str, Any] | None:
         tool = self._door.tools.get(name)
@@ -100,15 +75,15 @@ class _Answers:
         )
 
     async def call_tool(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
-        work = partial(
-            self._door.call,
-            params.name,
-            params.arguments or {},
-            request=context.request,
-            who=_who(context.request),
-            tell=_teller(context),
-        )
-        answer = await to_thread.run_sync(work)
+        who, tell = self._carry.who(context.request), _teller(context)
+        given = params.arguments or {}
+        try:
+            answer = await self._carry(
+                context.request,
+                lambda memory: self._door.call(memory, params.name, given, who=who, tell=tell),
+            )
+        except EngramError as error:  # the memory could not be opened, or took too long
+            answer = Answer(None, str(error))
         return types.CallToolResult(
             content=[types.TextContent(type="text", text=answer.text)],
             structured_content=None if answer.fields is None else dict(answer.fields),
@@ -140,17 +115,12 @@ class _Answers:
         message = types.PromptMessage(role="user", content=types.TextContent(type="text", text=text))
         return types.GetPromptResult(messages=[message])
 
-    async def _asked(self, context: Context, work: Callable[[Any], str]) -> str:
+    async def _asked(self, context: Context, work: Callable[[Engram], str]) -> str:
         """Run in a thread; an error of the engine becomes one of the protocol, with our code in its words."""
         try:
-            return await to_thread.run_sync(lambda: work(self._door.memory_for(context.request)))
+            return await self._carry(context.request, work)
         except EngramError as error:
             raise MCPError(code=types.INVALID_PARAMS, message=str(error)) from error
-
-
-def _who(request: Any) -> str:
-    """Whose request it is, as far as telling request ids apart goes."""
-    return "" if request is None else str(request.headers.get("authorization", ""))
 
 
 def _teller(context: Context) -> Callable[[float, float | None, str], None]:

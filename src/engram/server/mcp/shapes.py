@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from engram.model.axes import Status
 from engram.model.plain import plain
+from engram.model.recall import public_score
 
 if TYPE_CHECKING:
     from engram.model.event import Event
@@ -15,20 +16,10 @@ if TYPE_CHECKING:
     from engram.model.observation import Observation
     from engram.model.recall import Hit
     from engram.model.receipt import Receipt
+    from engram.model.scope import Access
     from engram.model.turn import Turn
 
-BUCKETS: tuple[tuple[float, str], ...] = ((0.75, "high"), (0.5, "medium"), (0.25, "low"))
-"""From which relevance on a hit counts as what. Exact scores would let an agent probe what it may not see."""
 LABEL_LENGTH = 80
-
-
-def bucket(relevance: float) -> str:
-    """How well something fits, in a word.
-
-    >>> [bucket(share) for share in (0.9, 0.5, 0.3, 0.1)]
-    ['high', 'medium', 'low', 'minimal']
-    """
-    return next((word for least, word in BUCKETS if relevance >= least), "minimal")
 
 
 def brief_memory(memory: Memory) -> dict[str, Any]:
@@ -55,9 +46,11 @@ def full_memory(memory: Memory) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value not in (None, "", [], {})}
 
 
-def hit(found: Hit) -> dict[str, Any]:
-    """A memory that answers, and how well in a word."""
-    return brief_memory(found.memory) | {"content": found.text, "score": bucket(found.relevance)}
+def hit(found: Hit, access: Access) -> dict[str, Any]:
+    """A memory that answers, and how well: to an agent in a word, for figures can be misused."""
+    score = public_score(found, access)
+    told = score if isinstance(score, str) else round(score, 4)
+    return brief_memory(found.memory) | {"content": found.text, "score": told}
 
 
 def receipt(done: Receipt) -> dict[str, Any]:

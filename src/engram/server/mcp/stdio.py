@@ -7,7 +7,7 @@ import sys
 from collections import deque
 from collections.abc import Callable, Sequence
 from threading import Thread
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 from engram.server.mcp.door import Door, Opened
 from engram.server.mcp.porch import Porch
@@ -15,6 +15,8 @@ from engram.server.mcp.toolset import TOOLSETS
 
 if TYPE_CHECKING:
     from engram.engine import Engram
+
+T = TypeVar("T")
 
 
 def serve(open: Callable[[], Engram], *, toolset: str = "pinned") -> None:  # noqa: A002 (the word for it)
@@ -25,10 +27,9 @@ def serve(open: Callable[[], Engram], *, toolset: str = "pinned") -> None:  # no
     if pending is None:
         return
     memory = Opened(open)
+    wire = Wire(goes, greeted=bool(porch.seen))
     try:
-        _hand_over(
-            Door(memory, porch.tools), Lines([*porch.seen, pending], came), Wire(goes, len(porch.seen) > 0)
-        )
+        _hand_over(Door(porch.tools), memory, Lines([*porch.seen, pending], came), wire)
     finally:
         memory.close()
 
@@ -61,7 +62,7 @@ def _load() -> None:
     import engram.server.mcp.serving  # noqa: F401
 
 
-def _hand_over(door: Door, lines: Lines, wire: Wire) -> None:
+def _hand_over(door: Door, memory: Opened, lines: Lines, wire: Wire) -> None:
     import anyio
     from mcp.server.stdio import stdio_server
 
@@ -71,11 +72,28 @@ def _hand_over(door: Door, lines: Lines, wire: Wire) -> None:
     goes: Any = wire
 
     async def run() -> None:
-        server = build(door)
+        server = build(door, Alone(memory))
         async with stdio_server(anyio.wrap_file(came), anyio.wrap_file(goes)) as (read, write):
             await server.run(read, write, server.create_initialization_options())
 
     anyio.run(run)
+
+
+class Alone:
+    """Carries work out for the one client there is."""
+
+    def __init__(self, memory: Opened) -> None:
+        self._memory = memory
+
+    async def __call__(self, request: Any, work: Callable[[Engram], T]) -> T:  # noqa: ARG002 (there is none)
+        """What the work comes to, in a thread; the memory is opened there too."""
+        from anyio import to_thread
+
+        return await to_thread.run_sync(lambda: work(self._memory()))
+
+    def who(self, request: Any) -> str:  # noqa: ARG002 (as above)
+        """There is nobody to be told apart from."""
+        return ""
 
 
 class Lines:
@@ -94,7 +112,7 @@ class Lines:
 class Wire:
     """What the SDK writes to. Its answer to a handshake that the porch has answered is left out."""
 
-    def __init__(self, goes: BinaryIO, greeted: bool) -> None:  # noqa: FBT001 (made in one place)
+    def __init__(self, goes: BinaryIO, *, greeted: bool) -> None:
         self._goes = goes
         self._greeted = greeted
 

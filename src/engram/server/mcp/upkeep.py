@@ -1,0 +1,156 @@
+"""Tools that take in documents and look after the memory: how much is kept, how it is, what is new."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from engram.model.plain import plain
+from engram.server.mcp import shapes
+from engram.server.mcp.tool import Call, Tool, objects, text, truth, whole, words
+
+
+def ingest(call: Call) -> dict[str, Any]:
+    """Take in a text."""
+    call.tell(0, 1, "reading")
+    given = call.only("title", "tags", "format")
+    report = call.memory.sources.text(call.given["text"], **given, dry=call.given.get("dry", False))
+    call.tell(1, 1, "read")
+    kept = [one for item in report.items for one in item.memories]
+    return {"counts": report.counts, "memories": kept, "dry": report.dry}
+
+
+def flush(call: Call) -> dict[str, Any]:
+    """Read what waits to be read."""
+    call.tell(0, None, "reading what was said")
+    return shapes.observation(call.memory.flush(call.given.get("session")))
+
+
+def stats(call: Call) -> dict[str, Any]:
+    """How much is kept."""
+    counted: dict[str, Any] = plain(call.memory.stats())
+    return counted
+
+
+def doctor(call: Call) -> dict[str, Any]:
+    """Look for damage."""
+    call.tell(0, None, "looking at every part")
+    findings = call.memory.doctor()
+    return {"ok": all(one.ok for one in findings), "findings": plain(findings)}
+
+
+def reembed(call: Call) -> dict[str, Any]:
+    """Make the vectors that are missing."""
+    count = call.memory.reembed(progress=lambda done, total: call.tell(done, total, "vectors"))
+    return {"embedded": count}
+
+
+def spending(call: Call) -> dict[str, Any]:
+    """What calls to models have cost."""
+    return {"spending": plain(call.memory.spending(**call.only("days")))}
+
+
+def recall_health(call: Call) -> dict[str, Any]:
+    """How the last recalls have been going."""
+    health = call.memory.recall_health()
+    return {"ok": health.ok, "health": plain(health)}
+
+
+def news(call: Call) -> dict[str, Any]:
+    """What has happened since."""
+    told = call.memory.news(call.given.get("after"), **call.only("limit"))
+    return {"events": [shapes.event(one) for one in told.events], "place": told.place}
+
+
+MORE = (
+    Tool(
+        "memory_ingest_text",
+        "Take in a document",
+        "Take in a text; what is worth keeping becomes memories. With a title it may be given again when it "
+        "has changed.",
+        ingest,
+        {
+            "text": text(),
+            "title": text(),
+            "format": text("", enum=["markdown", "text"]),
+            "tags": words(),
+            "dry": truth("Only say what would happen"),
+        },
+        ("text",),
+        {"counts": {"type": "object"}, "memories": words(), "dry": truth()},
+        ("counts", "memories"),
+    ),
+    Tool(
+        "memory_flush",
+        "Read what waits",
+        "Read now what was captured and still waits to be read.",
+        flush,
+        {"session": text()},
+        (),
+        {"logged": whole(), "memories": objects(), "waiting": whole(), "because": text()},
+        ("memories",),
+    ),
+    Tool(
+        "memory_stats",
+        "Count memories",
+        "How much is kept, of what.",
+        stats,
+        {},
+        (),
+        {"memories": whole()},
+        ("memories",),
+        reads=True,
+    ),
+    Tool(
+        "memory_doctor",
+        "Check the memory's health",
+        "Look at every part, rebuild what can be rebuilt, say what to do about the rest.",
+        doctor,
+        {},
+        (),
+        {"ok": truth(), "findings": objects()},
+        ("ok", "findings"),
+    ),
+    Tool(
+        "memory_reembed",
+        "Make missing vectors",
+        "Make the vectors that are still missing.",
+        reembed,
+        {},
+        (),
+        {"embedded": whole()},
+        ("embedded",),
+    ),
+    Tool(
+        "memory_spending",
+        "Tell what models cost",
+        "What calls to models have cost in the last days.",
+        spending,
+        {"days": whole("Default 30")},
+        (),
+        {"spending": objects()},
+        ("spending",),
+        reads=True,
+    ),
+    Tool(
+        "memory_recall_health",
+        "Tell how searches go",
+        "How the last searches have been going, and warnings.",
+        recall_health,
+        {},
+        (),
+        {"ok": truth(), "health": {"type": "object"}},
+        ("ok", "health"),
+        reads=True,
+    ),
+    Tool(
+        "memory_news",
+        "Tell what is new",
+        "What has happened since a place in the ledger; without one, where the ledger ends now.",
+        news,
+        {"after": text("A place from an earlier answer"), "limit": whole()},
+        (),
+        {"events": objects(), "place": text()},
+        ("events", "place"),
+        reads=True,
+    ),
+)

@@ -1,0 +1,80 @@
+"""A story that calls every tool once, in an order in which each has something to do."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+Ask = Callable[[str, Mapping[str, Any]], Awaitable[dict[str, Any]]]
+"""Calls a tool and gives its structured answer; an error fails the test."""
+
+
+async def tell(ask: Ask) -> list[str]:
+    """Call every tool of the full set; the names that were called."""
+    called: list[str] = []
+
+    async def call(name: str, /, **given: Any) -> dict[str, Any]:
+        called.append(name)
+        return await ask(name, given)
+
+    editor = (await call("memory_store", content="My editor is Helix", tags=["tools"], pinned=True))["id"]
+    berlin = (await call("memory_store", text="Ada lives in Berlin"))["id"]
+    assert [one["id"] for one in (await call("memory_search", q="which editor?", k="3"))["memories"]] == [
+        editor
+    ]
+    assert "Helix" in (await call("memory_context", query="which editor do I use?", budget=300))["text"]
+    assert (await call("memory_get", memory_id=editor))["memory"]["content"] == "My editor is Helix"
+    assert len((await call("memory_list", limit="10"))["memories"]) == 2
+    await call("memory_update", id=editor, importance="0.9", because="said twice")
+    await call("memory_feedback", id=editor, helpful="yes", query="which editor?")
+    await call("memory_relate", source=editor, target=berlin)
+    await call("memory_unrelate", source=editor, target=berlin)
+    await call(
+        "memory_capture", user="I prefer tea to coffee.", assistant="Noted.", session="s1", request_id="r1"
+    )
+    await call("memory_flush")
+    assert [turn["who"] for turn in (await call("memory_turns", session="s1"))["turns"]] == [
+        "user",
+        "assistant",
+    ]
+    await call("memory_said", id=editor)
+    assert (await call("search", query="which editor?"))["results"][0]["id"] == editor
+    assert (await call("fetch", id=editor))["text"] == "My editor is Helix"
+    await call("memory_pin", id=editor, pinned=False)
+    await call("memory_confirm", id=editor)
+    await call("memory_status", id=berlin, status="challenged", because="heard otherwise")
+    await call("memory_delete", id=berlin)
+    await call("memory_restore", id=berlin)
+    assert (await call("memory_history", id=berlin))["events"]
+    await knowing(call)
+    await upkeep(call)
+    assert (await call("memory_delete", id=berlin, erase=True))["status"] == "erased"
+    return called
+
+
+async def knowing(call: Callable[..., Awaitable[dict[str, Any]]]) -> None:
+    """The tools about entities, facts and conflicts."""
+    assert (await call("memory_entities"))["entities"]
+    assert (await call("memory_entities", name="Ada"))["profile"]["name"] == "Ada"
+    await call("memory_entity_merge", name="Ada", other="Countess")
+    await call("memory_entity_split", name="Countess")
+    assert (await call("memory_timeline", about="Ada"))["steps"]
+    assert "gaps" in await call("memory_reason", question="Where does Ada live?")
+    stated = await call("memory_fact_add", subject="Ada", predicate="works at", object="Initech")
+    assert (await call("memory_facts", subject="Ada"))["facts"]
+    assert "paths" in await call("memory_chain", start="Ada")
+    other = await call("memory_store", content="Ada works at Globex and at no other place")
+    assert "conflicts" in await call("memory_conflicts")
+    await call("memory_conflict_resolve", a=stated["id"], b=other["id"], keep="both")
+    await call("memory_fact_end", id=stated["id"])
+
+
+async def upkeep(call: Callable[..., Awaitable[dict[str, Any]]]) -> None:
+    """The tools that take in documents and look after the memory."""
+    await call("memory_ingest_text", text="# Notes\n\nThe server listens on port 8080.", title="notes")
+    assert (await call("memory_stats"))["memories"] > 0
+    assert (await call("memory_doctor"))["findings"]
+    assert (await call("memory_reembed"))["embedded"] == 0
+    await call("memory_spending")
+    await call("memory_recall_health")
+    await call("memory_news")

@@ -1,0 +1,178 @@
+"""`engram mcp` as clients start it: a real process, spoken to by the official client over its pipes."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from mcp import Client, StdioServerParameters
+from mcp.shared.exceptions import MCPError
+
+from engram import Engram
+from engram.server.mcp.toolset import FULL, PINNED
+from tests.mcp import story
+from tests.mcp.test_porch import HANDSHAKE, asked
+
+pytestmark = pytest.mark.slow
+COMMAND = [sys.executable, "-m", "engram"]
+CYCLES = 20
+
+
+def process(file: Path, *options: str) -> StdioServerParameters:
+    words = [*COMMAND[1:], "--file", str(file), "mcp", *options]
+    return StdioServerParameters(command=COMMAND[0], args=words, env={"HOME": str(file.parent)})
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+def test_every_tool_works_over_stdio(tmp_path: Path, mode: Any) -> None:
+    async def run() -> None:
+        async with Client(process(tmp_path / "m.engram", "--tools", "full"), mode=mode) as client:
+            listed = await client.list_tools()
+            assert [tool.name for tool in listed.tools] == [*FULL]
+
+            async def ask(name: str, given: Mapping[str, Any]) -> dict[str, Any]:
+                result = await client.call_tool(name, dict(given))  # the client holds it against its schema
+                assert not result.is_error, result.content
+                assert json.loads(result.content[0].text) == result.structured_content  # type: ignore[union-attr]
+                return dict(result.structured_content or {})
+
+            assert {*await story.tell(ask)} == {*FULL}
+
+    anyio.run(run)
+
+
+def test_resources_prompts_progress_and_errors_over_stdio(tmp_path: Path) -> None:
+    told: list[str | None] = []
+
+    async def progress(_done: float, _total: float | None, words: str | None) -> None:
+        told.append(words)
+
+    async def run() -> None:
+        async with Client(process(tmp_path / "m.engram", "--tools", "full")) as client:
+            stored = await client.call_tool(
+                "memory_store", {"content": "Ada lives in Berlin", "pinned": True}
+            )
+            id_ = (stored.structured_content or {})["id"]
+            one = await client.read_resource(f"memory://{id_}")
+            assert json.loads(one.contents[0].text)["content"] == "Ada lives in Berlin"  # type: ignore[union-attr]
+            counts = await client.read_resource("memory://stats")
+            assert json.loads(counts.contents[0].text)["memories"] == 1  # type: ignore[union-attr]
+            ada = await client.read_resource("memory://entities/Ada")
+            assert json.loads(ada.contents[0].text)["name"] == "Ada"  # type: ignore[union-attr]
+            with pytest.raises(MCPError, match="E2011"):
+                await client.read_resource("memory://ffffffff")
+
+            resumed = await client.get_prompt("resume", {})
+            assert "Ada lives in Berlin" in resumed.messages[0].content.text  # type: ignore[union-attr]
+            assert "Look over" in (await client.get_prompt("reflect", {})).messages[0].content.text  # type: ignore[union-attr]
+            with pytest.raises(MCPError, match="E2005"):
+                await client.get_prompt("unknown", {})
+
+            await client.call_tool("memory_doctor", {}, progress_callback=progress)
+            failed = await client.call_tool("memory_get", {"id": "ffffffff"})
+            assert failed.is_error
+            assert failed.content[0].text.startswith("E2011")  # type: ignore[union-attr]
+
+    anyio.run(run)
+    assert told == ["looking at every part"]
+
+
+def test_a_file_that_cannot_be_opened_is_an_answer_not_the_end(tmp_path: Path) -> None:
+    (tmp_path / "m.engram").write_bytes(b"no database at all" * 100)
+
+    async def run() -> None:
+        async with Client(process(tmp_path / "m.engram")) as client:
+            assert len((await client.list_tools()).tools) == len(PINNED)
+            for _ in range(2):
+                failed = await client.call_tool("memory_list", {})
+                assert failed.is_error
+                assert failed.content[0].text.startswith("E1001")  # type: ignore[union-attr]
+
+    anyio.run(run)
+
+
+def test_who_asks_is_said_on_the_command_line(tmp_path: Path) -> None:
+    file = tmp_path / "m.engram"
+
+    async def run() -> None:
+        server = process(file, "--agent", "rex", "--project", "apollo")
+        async with Client(server) as client:
+            await client.call_tool("memory_store", {"content": "The launch is on Monday"})
+
+    anyio.run(run)
+    with Engram.open(file) as memory:
+        (stored,) = memory.list()
+        (event,) = memory.events(stored.id)
+
+    assert (stored.scope.project, stored.scope.agent, stored.source) == ("apollo", "rex", "agent")
+    assert event.actor == "rex"
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        [],
+        [*HANDSHAKE],
+        [*HANDSHAKE, asked("tools/list", 2)],
+        [*HANDSHAKE, asked("tools/list", 2), asked("tools/call", 3, name="memory_list", arguments={})],
+    ],
+)
+def test_it_ends_when_stdin_ends_and_prints_nothing_but_messages(tmp_path: Path, sent: list[Any]) -> None:
+    told = "".join(json.dumps(message) + "\n" for message in sent)
+
+    # A client waits for its answers before it goes.
+    with started(tmp_path / "m.engram") as running:
+        assert running.stdin is not None
+        assert running.stdout is not None
+        running.stdin.write(told.encode())
+        running.stdin.flush()
+        ids = [message["id"] for message in sent if "id" in message]
+        answered = [json.loads(running.stdout.readline())["id"] for _ in ids]
+        running.stdin.close()
+        rest = running.stdout.read()
+
+        assert running.wait(60) == 0
+    assert answered == ids
+    assert rest == b""
+
+
+def test_twenty_beginnings_and_ends_leave_nothing_behind(tmp_path: Path) -> None:
+    file = tmp_path / "m.engram"
+    before = {*os.listdir("/proc/self/fd")} if sys.platform == "linux" else set()
+    sent = [*HANDSHAKE, asked("tools/call", 2, name="memory_store", arguments={"content": "Tea is at four"})]
+    for number in range(CYCLES):
+        with started(file) as running:
+            assert running.stdin is not None
+            assert running.stdout is not None
+            # Some come, look and go; some work.
+            for message in sent[: 1 if number % 4 else None]:
+                running.stdin.write(json.dumps(message).encode() + b"\n")
+            running.stdin.flush()
+            for _ in range(1 if number % 4 else 2):
+                assert "result" in json.loads(running.stdout.readline())
+            running.stdin.close()
+            assert running.wait(60) == 0
+
+    assert [path.name for path in tmp_path.iterdir()] == ["m.engram"], "no journal, no lock"
+    with Engram.open(file) as memory:
+        memory.remember("The file can be written at once")
+        assert memory.stats().memories == 2
+    if sys.platform == "linux":
+        assert {*os.listdir("/proc/self/fd")} == before
+
+
+def started(file: Path) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [*COMMAND, "--file", str(file), "mcp"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, "HOME": str(file.parent)},
+    )

@@ -1,0 +1,139 @@
+"""The tools as plain data and as calls, without any wire."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from engram import Access, Engram, Role
+from engram.server.mcp import knowing, reading, upkeep, writing
+from engram.server.mcp.door import Answer, Door
+from engram.server.mcp.toolset import FULL, PINNED
+from engram.testing import FakeClock, HashEmbedder
+from engram.text.tokens import count
+from tests.mcp import story
+
+TOKENS_FOR_THE_PINNED = 3_000
+
+
+@pytest.fixture
+def door() -> Door:
+    return Door(FULL)
+
+
+def fields(answer: Answer) -> dict[str, Any]:
+    assert answer.fields is not None, answer.error
+    return dict(answer.fields)
+
+
+def test_every_tool_runs_and_answers_as_its_schema_says(memory: Engram, door: Door) -> None:
+    async def ask(name: str, given: Mapping[str, Any]) -> dict[str, Any]:
+        found = fields(door.call(memory, name, given))
+        jsonschema.validate(found, FULL[name].described["outputSchema"])
+        json.dumps(found)
+        return found
+
+    assert {*asyncio.run(story.tell(ask))} == {*FULL}
+
+
+def test_the_pinned_set_is_small_and_cheap_to_know() -> None:
+    listed = json.dumps([tool.described for tool in PINNED.values()], separators=(",", ":"))
+
+    assert len(PINNED) <= 12
+    assert count(listed) <= TOKENS_FOR_THE_PINNED
+
+
+@pytest.mark.parametrize("name", FULL)
+def test_every_tool_says_what_it_does_and_whether_it_harms(name: str) -> None:
+    told = FULL[name].described
+
+    assert {*told["annotations"]} == {"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"}
+    assert all(isinstance(hint, bool) for hint in told["annotations"].values())
+    assert not (told["annotations"]["readOnlyHint"] and told["annotations"]["destructiveHint"])
+    assert told["title"]
+    assert len(told["description"]) < 200
+    for schema in (told["inputSchema"], told["outputSchema"]):
+        jsonschema.Draft202012Validator.check_schema(schema)
+        assert {*schema.get("required", [])} <= {*schema["properties"]}
+
+
+# Verbs of the facade that no tool offers, each with its reason. The list only shrinks.
+NOT_OFFERED = {
+    "open": "the connection opens the memory",
+    "close": "the connection closes it",
+    "settle": "the server settles when it stops",
+    "seen_by": "who asks is said by the connection, never by an agent",
+    "tokens": "an agent makes itself no rights",
+    "export": "a whole memory is no answer for an agent; `engram export` writes it",
+    "remember_many": "one statement a call; documents go through memory_ingest_text",
+    "config": "settings are the owner's",
+    "path": "where the file lies is no business of an agent",
+    "writes_waiting": "the server's own figure",
+}
+
+
+def test_every_verb_of_the_facade_is_a_tool_or_stands_on_a_short_list() -> None:
+    code = "".join(inspect.getsource(module) for module in (knowing, reading, upkeep, writing))
+    used = {*re.findall(r"call\.memory\.(\w+)", code)}
+    verbs = {name for name, _ in inspect.getmembers(Engram) if not name.startswith("_")}
+
+    assert verbs - used == {*NOT_OFFERED} & verbs
+
+
+def test_an_error_says_its_code_and_what_to_do(memory: Engram, door: Door) -> None:
+    for name, given, told in (
+        ("memory_get", {"id": "ffffffff"}, "E2011: There is no memory"),
+        ("memory_get", {}, "E2000: The argument 'id' is missing"),
+        ("memory_search", {"query": "tea", "limit": "many"}, "E2007: The limit must be a number"),
+        ("memory_search", {"query": "tea", "limit": 0}, "E2008"),
+        ("memory_store", {"content": "  "}, "E2001"),
+        ("memory_status", {"id": "ffffffff", "status": "gone"}, "E2005"),
+        ("memory_update", {"id": "ffffffff"}, "E2000: Nothing to change"),
+        ("memory_burn", {}, "E2005: 'memory_burn' is no tool"),
+    ):
+        answer = door.call(memory, name, given)
+        assert answer.fields is None
+        assert answer.text.startswith(told), answer.text
+
+
+def test_a_request_id_is_carried_out_once(memory: Engram, door: Door) -> None:
+    given = {"content": "The deploy key is rotated on Mondays", "request_id": "one"}
+
+    first, again = (door.call(memory, "memory_store", given) for _ in range(2))
+    by_another = door.call(memory, "memory_store", given, who="somebody else")
+
+    assert again == first
+    assert (fields(first)["outcome"], fields(by_another)["outcome"]) == ("stored", "reinforced")
+    stored = memory.get(fields(first)["id"])
+    assert stored is not None
+    assert stored.usage.repeated == 1
+
+
+def test_an_agent_is_told_scores_in_words_and_the_owner_in_figures(tmp_path: Path, door: Door) -> None:
+    with Engram.open(tmp_path / "memory.db", clock=FakeClock(), embedder=HashEmbedder()) as owner:
+        owner.remember("My editor is Helix")
+        agent = owner.seen_by(Access(role=Role.AGENT), "rex")
+        told = [
+            fields(door.call(asked, "memory_search", {"query": "my editor is"}))["memories"][0]["score"]
+            for asked in (owner, agent)
+        ]
+
+    assert isinstance(told[0], float)
+    assert told[1] in {"high", "medium", "low", "minimal"}
+
+
+def test_who_asks_is_never_taken_from_the_arguments(memory: Engram, door: Door) -> None:
+    forged = {"content": "Trust me", "scope": {"namespace": "root"}, "source": "human", "user_id": "boss"}
+
+    stored = memory.get(fields(door.call(memory, "memory_store", forged))["id"])
+
+    assert stored is not None
+    assert (stored.source, stored.scope.namespace, stored.scope.user) == ("agent", "default", "")
