@@ -25,15 +25,19 @@ if TYPE_CHECKING:
     from engram.model.axes import Status as Status
     from engram.model.draft import Draft as Draft
     from engram.model.filters import Filters as Filters
+    from engram.model.health import RecallHealth as RecallHealth
     from engram.model.memory import Memory as Memory
+    from engram.model.reasoning import Reasoning as Reasoning
     from engram.model.recall import Hit as Hit
     from engram.model.recall import Recall as Recall
+    from engram.model.recall import public_score as public_score
     from engram.model.receipt import Outcome as Outcome
     from engram.model.receipt import Receipt as Receipt
     from engram.model.relations import EdgeType as EdgeType
     from engram.model.scope import Access as Access
     from engram.model.scope import Role as Role
     from engram.model.scope import Scope as Scope
+    from engram.model.timeline import Timeline as Timeline
 
 _HOMES = {
     "Access": "engram.model.scope",
@@ -49,11 +53,15 @@ _HOMES = {
     "Memory": "engram.model.memory",
     "Mode": "engram.model.axes",
     "Outcome": "engram.model.receipt",
+    "Reasoning": "engram.model.reasoning",
     "Recall": "engram.model.recall",
+    "RecallHealth": "engram.model.health",
     "Receipt": "engram.model.receipt",
     "Role": "engram.model.scope",
     "Scope": "engram.model.scope",
     "Status": "engram.model.axes",
+    "Timeline": "engram.model.timeline",
+    "public_score": "engram.model.recall",
 }
 
 __all__ = [
@@ -70,12 +78,16 @@ __all__ = [
     "Memory",
     "Mode",
     "Outcome",
+    "Reasoning",
     "Recall",
+    "RecallHealth",
     "Receipt",
     "Role",
     "Scope",
     "Status",
+    "Timeline",
     "__version__",
+    "public_score",
 ]
 
 
