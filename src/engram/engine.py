@@ -20,7 +20,6 @@ from engram.errors import (
     InvalidInput,
     NotFound,
     UnknownValue,
-    WrongType,
 )
 from engram.model.advice import Spent
 from engram.model.axes import Mode, Status
@@ -32,7 +31,7 @@ from engram.model.health import RecallHealth
 from engram.model.memory import Memory
 from engram.model.observation import Observation
 from engram.model.pages import Finding, News, Page, Stats
-from engram.model.plain import draft, draft_from, member, moment, plain
+from engram.model.plain import draft, draft_from, member, plain
 from engram.model.reasoning import Reasoning
 from engram.model.recall import Question, Recall, Wish
 from engram.model.receipt import Receipt, Refusal
@@ -42,23 +41,22 @@ from engram.model.timeline import Timeline
 from engram.model.turn import Turn
 from engram.model.wishes import wish
 from engram.nouns.asking import checked
+from engram.nouns.checkup import examine
 from engram.nouns.conflicts import Conflicts
 from engram.nouns.desk import PAGE_LIMIT, Desk, whole
 from engram.nouns.entities import Entities
 from engram.nouns.facts import Facts
 from engram.nouns.listening import Listening
-from engram.nouns.recalling import Recalling
+from engram.nouns.recalling import QUERY_LIMIT, Recalling
 from engram.nouns.tokens import Tokens
 from engram.ports import Advisor, Embedder, Tools, Unit, View
 from engram.recall.past import then
-from engram.text.tokens import count, is_exact
+from engram.text.tokens import count
 
 if TYPE_CHECKING:
     from engram.nouns.sources import Sources
 
 FILE_VARIABLE = "ENGRAM_FILE"
-QUERY_LIMIT = 10_000
-"""A question is cut to so many characters: what is longer is a document, and its beginning tells enough."""
 
 # The verb `list` hides the builtin inside the class, so its annotations take these names.
 Given = Draft | Mapping[str, Any] | str
@@ -339,19 +337,7 @@ class Engram:
         scope: Scope | None = None,
     ) -> Timeline:
         """How something changed, oldest first: a name, "my editor", subject and predicate, or any words."""
-        from engram.nouns.timelines import Window, timeline
-
-        parts = (about,) if isinstance(about, str) else about
-        if not isinstance(parts, tuple) or len(parts) not in {1, 2}:
-            raise WrongType("about", about, "words, or a subject and a predicate")
-        clean = tuple(screen.readable("about", part)[:QUERY_LIMIT] for part in parts)
-        window = Window(
-            whole("limit", limit, 1, PAGE_LIMIT),
-            None if since is None else moment("since", since),
-            None if until is None else moment("until", until),
-        )
-        what = clean[0] if len(clean) == 1 else (clean[0], clean[1])
-        return timeline(what, window, self._desk.at(scope), self._desk)
+        return self._recalling.timeline(about, limit, (since, until), scope)
 
     def reason(
         self,
@@ -367,20 +353,7 @@ class Engram:
         Without a model the tree of smaller questions with their hits and gaps is the answer. `depth` is how
         often questions are taken apart again; `budget` the tokens of memories that the answer may rest on.
         """
-        from engram.recall.reasoning.reason import reason
-
-        settings = self._tools.config
-        screen.name("session", session)
-        asked = Question(
-            screen.readable("question", question)[:QUERY_LIMIT],
-            self._desk.at(scope),
-            settings.recall.limit,
-            session=session,
-        )
-        deep = whole("depth", settings.recall.reason_depth if depth is None else depth, 1, 5)
-        room = settings.llm.context_tokens // 2 if budget is None else whole("budget", budget, 0, 10_000_000)
-        self._recalling.allow(asked)
-        return reason(asked, deep, room, self._tools)
+        return self._recalling.reason(question, depth, budget, scope, session)
 
     def recall_health(self) -> RecallHealth:
         """How the last recalls have been going: counts, averages by intent, times, warnings."""
@@ -452,38 +425,7 @@ class Engram:
 
     def doctor(self) -> Findings:
         """Look at every part; repair what can be rebuilt; say in words what to do about the rest."""
-        tools, space = self._tools, self._desk.space()
-        health, stats = tools.embedder.health(), self.stats()
-        advice = (
-            "" if health.ok else "memories are found by their words meanwhile; check the embedder's settings"
-        )
-        counted = (
-            "counted exactly" if is_exact() else "estimated; `pip install engram-cortex[tokens]` counts them"
-        )
-        findings = [
-            *tools.store.check(),
-            Finding("embedder", health.ok, health.detail, advice),
-            Finding("tokens", ok=True, detail=counted),
-            self._listening.finding(),
-            self._recalling.finding(),
-            self._model(),
-        ]
-        if space is not None:
-            index = tools.index.stats(space)
-            held = f"{index.vectors:,} in {space.key}, searched by {index.mode}, {stats.pending:,} pending"
-            findings.append(
-                Finding("vectors", stats.pending == 0, held, "run `engram reembed`" if stats.pending else "")
-            )
-        return findings
-
-    def _model(self) -> Finding:
-        """Whether a model can be asked, and what it has cost today."""
-        health = self._tools.advisor.health()
-        today = self._tools.clock.now().replace(hour=0, minute=0, second=0, microsecond=0)
-        spent = self._tools.store.spending.tokens_since(today)
-        detail = f"{health.detail}; {spent:,} tokens today" if spent else health.detail
-        advice = "" if health.ok else "rules decide meanwhile; check the settings of `llm`"
-        return Finding("model", health.ok, detail, advice)
+        return examine(self._desk, (self._listening.finding(), self._recalling.finding()))
 
     def spending(self, *, days: int = 30) -> Spendings:
         """What calls to models have cost in the last days, by component and model."""
@@ -557,7 +499,7 @@ class Engram:
         return self._path
 
     def seen_by(self, access: Access, actor: str) -> Engram:
-        """The same memory for another caller. Cheap; `settle` it when that caller goes, close only this one."""
+        """The same memory for another caller. Cheap; `settle` it when the caller goes, close only this one."""
         other = type(self)(self._tools, access, actor, self._path)
         other._recalling = self._recalling.beside(other._desk)  # noqa: SLF001 - one record, one set of limits
         return other

@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import datetime
 
+from engram.capture import screen
+from engram.errors import WrongType
 from engram.model.health import RecallHealth
 from engram.model.pages import Finding
+from engram.model.plain import moment
+from engram.model.reasoning import Reasoning
 from engram.model.recall import Question, Recall
-from engram.nouns.desk import Desk
+from engram.model.scope import Scope
+from engram.model.timeline import Timeline
+from engram.nouns.desk import PAGE_LIMIT, Desk, whole
 from engram.nouns.limits import Limits
 from engram.nouns.recall_record import RecallRecord
+from engram.nouns.timelines import Window, timeline
 from engram.ports import View
 from engram.recall.pipeline import recall
+from engram.recall.reasoning.reason import reason
 
+QUERY_LIMIT = 10_000
+"""A question is cut to so many characters: what is longer is a document, and its beginning tells enough."""
 ADVICE = "try a question whose answer is surely kept, with --explain; `engram reembed` makes vectors anew"
 
 
@@ -40,9 +51,38 @@ class Recalling:
             self._record.keep(found, weak=self._is_weak(found))
         return found
 
-    def allow(self, question: Question) -> None:
-        """Count one recall of this caller. Raises TooManyRecalls."""
-        self._limits.take(question.access, question.session)
+    def timeline(
+        self,
+        about: str | tuple[str, str],
+        limit: int,
+        ends: tuple[datetime | str | None, datetime | str | None],
+        scope: Scope | None,
+    ) -> Timeline:
+        """How something changed."""
+        parts = (about,) if isinstance(about, str) else about
+        if not isinstance(parts, tuple) or len(parts) not in {1, 2}:
+            raise WrongType("about", about, "words, or a subject and a predicate")
+        clean = [screen.readable("about", part)[:QUERY_LIMIT] for part in parts]
+        since, until = (
+            None if end is None else moment(name, end)
+            for name, end in zip(("since", "until"), ends, strict=True)
+        )
+        window = Window(whole("limit", limit, 1, PAGE_LIMIT), since, until)
+        what = clean[0] if len(clean) == 1 else (clean[0], clean[1])
+        return timeline(what, window, self._desk.at(scope), self._desk)
+
+    def reason(
+        self, question: str, depth: int | None, budget: int | None, scope: Scope | None, session: str
+    ) -> Reasoning:
+        """Think a question through; it counts as one recall."""
+        settings = self._desk.tools.config
+        screen.name("session", session)
+        text = screen.readable("question", question)[:QUERY_LIMIT]
+        asked = Question(text, self._desk.at(scope), settings.recall.limit, session=session)
+        deep = whole("depth", settings.recall.reason_depth if depth is None else depth, 1, 5)
+        room = settings.llm.context_tokens // 2 if budget is None else whole("budget", budget, 0, 10_000_000)
+        self._limits.take(asked.access, session)
+        return reason(asked, deep, room, self._desk.tools)
 
     def health(self) -> RecallHealth:
         """How the last recalls have been going."""

@@ -1,0 +1,50 @@
+"""The check-up: every part is looked at; what is wrong is told in words, with what to do about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from engram.model.pages import Finding
+from engram.nouns.desk import Desk
+from engram.text.tokens import is_exact
+
+
+def examine(desk: Desk, others: Iterable[Finding]) -> list[Finding]:
+    """What the doctor finds: the file, the embedder, tokens, what others found, the model, the vectors."""
+    counted = (
+        "counted exactly" if is_exact() else "estimated; `pip install engram-cortex[tokens]` counts them"
+    )
+    return [
+        *desk.tools.store.check(),
+        _embedder(desk),
+        Finding("tokens", ok=True, detail=counted),
+        *others,
+        _model(desk),
+        *_vectors(desk),
+    ]
+
+
+def _embedder(desk: Desk) -> Finding:
+    health = desk.tools.embedder.health()
+    advice = "memories are found by their words meanwhile; check the embedder's settings"
+    return Finding("embedder", health.ok, health.detail, "" if health.ok else advice)
+
+
+def _model(desk: Desk) -> Finding:
+    """Whether a model can be asked, and what it has cost today."""
+    health = desk.tools.advisor.health()
+    today = desk.tools.clock.now().replace(hour=0, minute=0, second=0, microsecond=0)
+    spent = desk.tools.store.spending.tokens_since(today)
+    detail = f"{health.detail}; {spent:,} tokens today" if spent else health.detail
+    advice = "" if health.ok else "rules decide meanwhile; check the settings of `llm`"
+    return Finding("model", health.ok, detail, advice)
+
+
+def _vectors(desk: Desk) -> list[Finding]:
+    space = desk.space()
+    if space is None:
+        return []
+    index = desk.tools.index.stats(space)
+    pending = desk.tools.store.memories.stats(desk.access, space).pending
+    held = f"{index.vectors:,} in {space.key}, searched by {index.mode}, {pending:,} pending"
+    return [Finding("vectors", pending == 0, held, "run `engram reembed`" if pending else "")]
