@@ -51,8 +51,8 @@ def test_every_tool_works_over_stdio(tmp_path: Path, mode: Any) -> None:
 def test_resources_prompts_progress_and_errors_over_stdio(tmp_path: Path) -> None:
     told: list[str | None] = []
 
-    async def progress(_done: float, _total: float | None, words: str | None) -> None:
-        told.append(words)
+    async def noted(progress: float, total: float | None, message: str | None) -> None:
+        told.append(message)
 
     async def run() -> None:
         async with Client(process(tmp_path / "m.engram", "--tools", "full")) as client:
@@ -75,7 +75,7 @@ def test_resources_prompts_progress_and_errors_over_stdio(tmp_path: Path) -> Non
             with pytest.raises(MCPError, match="E2005"):
                 await client.get_prompt("unknown", {})
 
-            await client.call_tool("memory_doctor", {}, progress_callback=progress)
+            await client.call_tool("memory_doctor", {}, progress_callback=noted)
             failed = await client.call_tool("memory_get", {"id": "ffffffff"})
             assert failed.is_error
             assert failed.content[0].text.startswith("E2011")  # type: ignore[union-attr]
@@ -145,7 +145,7 @@ def test_it_ends_when_stdin_ends_and_prints_nothing_but_messages(tmp_path: Path,
 
 def test_twenty_beginnings_and_ends_leave_nothing_behind(tmp_path: Path) -> None:
     file = tmp_path / "m.engram"
-    before = {*os.listdir("/proc/self/fd")} if sys.platform == "linux" else set()
+    before = {path.name for path in Path("/proc/self/fd").iterdir()} if sys.platform == "linux" else set()
     sent = [*HANDSHAKE, asked("tools/call", 2, name="memory_store", arguments={"content": "Tea is at four"})]
     for number in range(CYCLES):
         with started(file) as running:
@@ -165,7 +165,7 @@ def test_twenty_beginnings_and_ends_leave_nothing_behind(tmp_path: Path) -> None
         memory.remember("The file can be written at once")
         assert memory.stats().memories == 2
     if sys.platform == "linux":
-        assert {*os.listdir("/proc/self/fd")} == before
+        assert {path.name for path in Path("/proc/self/fd").iterdir()} == before
 
 
 def started(file: Path) -> subprocess.Popen[bytes]:

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from engram.cli.hooks import EVENTS, run
+from engram.cli.hooks import EVENTS, open_as, run
 from engram.cli.options import Run, command, pass_run
-from engram.model.scope import Access, Role
 
 if TYPE_CHECKING:
     from engram.engine import Engram
@@ -26,12 +25,7 @@ def hook(told: Run, event: str) -> None:
     wrong is a line on stderr.
     """
 
-    def opened(*, read_only: bool) -> Engram:
-        from engram.engine import Engram
-
-        access = Access(told.scope, Role.AGENT)
-        return Engram.open(
-            told.file, config=told.config, access=access, actor=told.agent or "hook", read_only=read_only
-        )
+    def opened(*, read_only: bool) -> Engram | None:
+        return open_as(told.file, told.scope, told.config, read_only=read_only)
 
     run(event, sys.stdin.buffer.read(), opened)

@@ -16,7 +16,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 
+from engram.model.scope import Access, Role, Scope
+
 if TYPE_CHECKING:
+    from engram.config import Config
     from engram.engine import Engram
 
 START_BUDGET = 800
@@ -33,8 +36,8 @@ Given = Mapping[str, Any]
 class Open(Protocol):
     """Whoever opens the memory."""
 
-    def __call__(self, *, read_only: bool) -> Engram:
-        """The memory, perhaps only to read."""
+    def __call__(self, *, read_only: bool) -> Engram | None:
+        """The memory, perhaps only to read; None when there is none to read."""
         ...
 
 
@@ -88,16 +91,25 @@ EVENTS: Mapping[str, Callable[[Given, Open], None]] = MappingProxyType(
 )
 
 
-def open_own(*, read_only: bool) -> Engram:
-    """The user's own memory, as the environment names it, seen as an agent sees it."""
-    from engram.config import load
-    from engram.engine import Engram
-    from engram.model.scope import Access, Role
-
+def open_own(*, read_only: bool) -> Engram | None:
+    """The user's own memory, as the environment names it."""
     named = os.environ.get("ENGRAM_CONFIG")
-    settings = load(Path(named) if named else _own_config())
-    access = Access(role=Role.AGENT)
-    return Engram.open(None, config=settings, access=access, actor="hook", read_only=read_only)
+    return open_as(None, Scope(), Path(named) if named else _own_config(), read_only=read_only)
+
+
+def open_as(
+    file: str | None, scope: Scope, settings: Path | Config | None, *, read_only: bool
+) -> Engram | None:
+    """A memory as an agent at that place sees it; None when it is only to be read and not there."""
+    from engram.config import Config, load
+    from engram.engine import FILE_VARIABLE, Engram, default_file
+
+    where = Path(file or os.environ.get(FILE_VARIABLE) or default_file())
+    if read_only and not where.exists():
+        return None
+    config = settings if isinstance(settings, Config) else load(settings)
+    access = Access(scope, Role.AGENT)
+    return Engram.open(where, config=config, access=access, actor=scope.agent or "hook", read_only=read_only)
 
 
 def _own_config() -> Path | None:
@@ -111,7 +123,10 @@ def _say(event: str, query: str, budget: int, open_memory: Open) -> None:
     """Print a brief for the agent, or nothing when nothing is known."""
     from engram.server.brief import brief
 
-    with open_memory(read_only=True) as memory:
+    memory = open_memory(read_only=True)
+    if memory is None:
+        return
+    with memory:
         made = brief(memory, query, budget=budget, pinned=not query, dry=True)
     if made.text:
         told = {"hookSpecificOutput": {"hookEventName": event, "additionalContext": made.text}}
@@ -126,7 +141,10 @@ def _capture(given: Given, open_memory: Open, tail: int | None) -> None:
     if not messages:
         return
     session = str(given.get("session_id") or Path(path).stem)
-    with open_memory(read_only=False) as memory:
+    memory = open_memory(read_only=False)
+    if memory is None:
+        return
+    with memory:
         memory.observe(messages=messages, session=session)
         memory.flush(session)
 

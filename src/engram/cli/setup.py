@@ -52,7 +52,8 @@ def setup(run: Run, client: str, write: bool, toolset: str, hooks: bool, file: P
     elif run.json:
         say_json({str(change.path): change.shown for change in changes})
     else:
-        say(run, *(line for change in changes for line in (f"# {change.path}", change.shown, "")))
+        for change in changes:
+            click.echo(f"# {change.path}\n{change.shown}\n")  # to be copied: no line may be wrapped
 
 
 class _Change:
@@ -195,6 +196,6 @@ def _report(run: Run, client: Client, done: list[tuple[Path, bool]]) -> None:
         say_json({"written": [str(path) for path, changed in done if changed]})
         return
     for path, changed in done:
-        say(run, f"{path}: {'written' if changed else 'already so'}")
+        click.echo(f"{path}: {'written' if changed else 'already so'}")
     if any(changed for _, changed in done):
         say(run, client.then)
