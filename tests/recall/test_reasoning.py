@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from engram import Engram
 from engram.errors import EngramError
@@ -14,6 +16,7 @@ from engram.model.reasoning import Reasoning
 from engram.recall.reasoning.reason import CALLS
 from engram.testing import FakeClock, ScriptedServer
 from engram.testing.model_server import Reply, Request, fails, refuses, says, says_json, stalls
+from engram.text.changes import topic_of_change
 from engram.text.subquestions import chains, smaller
 
 KNOWN = (
@@ -70,6 +73,22 @@ def test_rules_take_a_question_apart(question: str, parts: list[str]) -> None:
 )
 def test_chains_of_owners_are_read(question: str, owner: str, things: tuple[str, ...]) -> None:
     assert [(one.owner, one.things) for one in chains(question)] == [(owner, things)]
+
+
+@given(st.text(max_size=200))
+def test_no_question_is_too_strange_to_be_taken_apart(question: str) -> None:
+    parts = smaller(question)
+
+    assert len(parts) != 1
+    assert all(one.question.strip() and one.why for one in parts)
+    assert all(one.things for one in chains(question))
+    assert topic_of_change(question) == topic_of_change(f" {question} ")
+
+
+@pytest.mark.parametrize("piece", ["a", "我的", "\t", "- ", "or ", "when ", "Anna and ", "my a's "])
+def test_an_endless_question_is_left_whole(piece: str) -> None:
+    assert smaller(piece * 5_000) == ()
+    assert len(chains(piece * 5_000)) <= 600
 
 
 def test_a_chain_is_followed_by_facts_to_what_shares_no_word_with_the_question(family: Engram) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engram import Engram, Status
+from engram import Access, Engram, Role, Scope, Status
 from engram.errors import EngramError
 from engram.model.timeline import StepKind, Timeline
 from engram.testing import FakeClock
@@ -99,6 +99,21 @@ def test_what_nobody_knows_has_no_steps(memory: Engram) -> None:
     for wrong in (("a", "b", "c"), 7):
         with pytest.raises(EngramError):
             memory.timeline(wrong)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("about", ["Zora", ("Zora", "lives in"), "the secret drawer of Zora"])
+def test_neither_a_timeline_nor_reasoning_shows_what_the_caller_may_not_see(
+    memory: Engram, clock: FakeClock, about: str | tuple[str, str]
+) -> None:
+    for place in ("Rome", "Oslo"):
+        memory.remember(f"Zora lives in {place}", scope=Scope(agent="ada"))
+        clock.advance(days=1)
+    memory.remember("The secret drawer of Zora is blue", scope=Scope(agent="ada"))
+    rex = memory.seen_by(Access(Scope(agent="rex"), Role.AGENT), "rex")
+
+    assert len(memory.timeline(about)) > 0
+    assert len(rex.timeline(about)) == 0
+    assert rex.reason("Where does Zora live and what is in her secret drawer?").memories == ()
 
 
 def test_a_recall_after_change_brings_the_former_states_and_points_to_the_timeline(story: Engram) -> None:

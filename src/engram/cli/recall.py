@@ -38,7 +38,9 @@ _KNOWN = {setting.name: setting.known for setting in settings()}
 @click.option(
     "--mode", type=one_of(Mode), default=Mode.FULL_CONTEXT.value, help="Which types of memory may come."
 )
-@click.option("--rerank", type=click.Choice(_KNOWN["recall.rerank"]), help="How near-duplicates are spread.")
+@click.option(
+    "--rerank", type=click.Choice(_KNOWN["recall.rerank"]), help="How the hits are put in order again."
+)
 @click.option(
     "--profile", type=click.Choice(_KNOWN["recall.profile"]), help="How relevance and standing are weighed."
 )

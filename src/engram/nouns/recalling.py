@@ -58,7 +58,7 @@ class Recalling:
         ends: tuple[datetime | str | None, datetime | str | None],
         scope: Scope | None,
     ) -> Timeline:
-        """How something changed."""
+        """How something changed; it counts as one recall."""
         parts = (about,) if isinstance(about, str) else about
         if not isinstance(parts, tuple) or len(parts) not in {1, 2}:
             raise WrongType("about", about, "words, or a subject and a predicate")
@@ -69,7 +69,9 @@ class Recalling:
         )
         window = Window(whole("limit", limit, 1, PAGE_LIMIT), since, until)
         what = clean[0] if len(clean) == 1 else (clean[0], clean[1])
-        return timeline(what, window, self._desk.at(scope), self._desk)
+        access = self._desk.at(scope)
+        self._limits.take(access)
+        return timeline(what, window, access, self._desk)
 
     def reason(
         self, question: str, depth: int | None, budget: int | None, scope: Scope | None, session: str

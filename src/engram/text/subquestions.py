@@ -13,6 +13,8 @@ from engram.text.statement import USER
 
 SHORTEST = 2
 """Words that a smaller question has at least; one word alone asks nothing."""
+LONGEST = 600
+"""Characters of a question that is still taken apart: what is longer is a document."""
 _PRONOUN = re.compile(r"\b(?:she|he|they|it|him|her|them)\b|[他她它]们?", re.IGNORECASE)
 _HAN = re.compile(r"[\u3400-\u9fff]")
 _ENDS = re.compile(r"^[\s,;，；]+|[\s?？.。,;，；]+$")
@@ -48,7 +50,7 @@ def smaller(question: str) -> tuple[Smaller, ...]:
     >>> smaller("Where do I live?")
     ()
     """
-    for rule in (_joined, _compared, _tied):
+    for rule in (_joined, _compared, _tied) if len(question) <= LONGEST else ():
         found = tuple(dict.fromkeys(one for one in rule(question) if _asks(one.question)))
         if len(found) > 1:
             return found
@@ -64,7 +66,7 @@ def chains(question: str) -> tuple[Chain, ...]:
     return tuple(
         Chain(match.group().strip(), _owner(match["owner"]), _things(match["things"]))
         for row in _patterns("chain")
-        for match in row.finditer(question.replace("’", "'"))
+        for match in row.finditer(question[:LONGEST].replace("’", "'"))
     )
 
 
