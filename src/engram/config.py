@@ -274,7 +274,7 @@ class PlanConfig:
     shape: float = number(
         0.0, 0, 1, "how far the look of a question moves the balance of words and meaning", "measured"
     )
-    time_gain: float = number(0.3, 0, 5, "factor more for what happened in the time asked about", "measured")
+    time_gain: float = number(0.5, 0, 5, "factor more for what happened in the time asked about", "measured")
     time_candidates: int = number(40, 0, 500, "candidates from the time asked about", "design")
     alias_share: float = number(
         0.5, 0, 1, "what another name of an entity counts against its own", "measured"

@@ -21,6 +21,7 @@ from engram.ports import Tools
 from engram.recall.candidates import Candidate
 from engram.recall.channels import time
 from engram.recall.plan import Planned
+from engram.recall.shape import SHORT_RELEVANCE
 from engram.text import words
 from engram.text.bm25 import phrase_share
 
@@ -60,6 +61,8 @@ def judge(
     now = tools.clock.now()
     for one in read:
         one.relevance = 1.0 - (1.0 - one.relevance) * (1.0 - one.lent_relevance)
+        if plan.whole and plan.whole in one.record.content:
+            one.relevance = max(one.relevance, SHORT_RELEVANCE)
         one.trust = trust(one.record, one.relevance, now, tools.config.trust)
         one.factors = [*factors(one.record, one.trust.freshness), _wanted(one.record, plan, tools)]
         one.standing = _product(value for _, value in one.factors)

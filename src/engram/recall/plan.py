@@ -59,6 +59,8 @@ class Planned:
     """The known things that it names."""
     alias_share: float = 1.0
     """What a term of another name counts."""
+    whole: str = ""
+    """A question of a few Chinese characters: what has all of it in a row fits."""
 
     @property
     def shares(self) -> dict[str, float]:
@@ -129,7 +131,7 @@ def make(question: Question, tools: Tools) -> Planned:
         view=View(question.access, question.filters),
         terms=(*asked.terms, *aliases),
         phrases=asked.phrases,
-        mass=_mass(tools.store.texts.rarity(asked.terms)),
+        mass=_mass(tools.store.texts.rarity(_untimed(asked.terms, said.spans))),
         space=space,
         vector=vector,
         near=near,
@@ -139,6 +141,7 @@ def make(question: Question, tools: Tools) -> Planned:
         fetch=said.row.candidates,
         entities=tuple(said.entities),
         alias_share=tools.config.plan.alias_share,
+        whole=shape.short_chinese(question.text),
     )
 
 
@@ -153,7 +156,7 @@ def _weights(question: Question, said: Read, tools: Tools) -> dict[str, float]:
     """The configured weights as intent and shape move them, and the caller's own."""
     settings, row, plan = tools.config.recall, said.row, tools.config.plan
     share = shape.balance(question.text)
-    strength = 1.0 if shape.is_short_chinese(question.text) else plan.shape
+    strength = 1.0 if shape.short_chinese(question.text) else plan.shape
     by_text = 1.0 + strength * (share / shape.USUAL - 1.0)
     by_vector = 1.0 + strength * ((1.0 - share) / (1.0 - shape.USUAL) - 1.0)
     if said.intent is not None and strength < 1.0:
@@ -171,6 +174,12 @@ def _freshness(question: Question, said: Read, tools: Tools) -> float:
     if question.wish.freshness is not None:
         return question.wish.freshness
     return max(said.row.freshness, tools.config.plan.fresh_gain if said.fresh else 0.0)
+
+
+def _untimed(terms: tuple[str, ...], spans: tuple[Span, ...]) -> tuple[str, ...]:
+    """The terms without those of times: a memory of "two months ago" need not say so."""
+    told = {term for span in spans for term in words.terms(span.words)}
+    return tuple(term for term in terms if term not in told) or terms
 
 
 def _mass(rarity: dict[str, float]) -> float:

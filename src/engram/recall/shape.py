@@ -20,6 +20,8 @@ FEW, MANY = 3, 8
 SHORT_SHARE: Final = 0.6
 """Share of the words in a question of a few characters without spaces: too little for a vector to go by."""
 SHORT_CHARACTERS: Final = 4
+SHORT_RELEVANCE: Final = 0.5
+"""The least relevance of a memory that has all of such a question in a row."""
 
 _PAIRED = re.compile(f"[{PAIRED}]")
 _ONLY_HAN = re.compile(f"[{HAN}]+")
@@ -39,7 +41,7 @@ def balance(question: str) -> float:
     >>> round(balance("How does she feel about moving to another country?"), 2)
     0.14
     """
-    if is_short_chinese(question):
+    if short_chinese(question):
         return SHORT_SHARE
     count = _count(question)
     for_words = sum(1 for sign in _FACTUAL if sign.search(question)) + (count <= FEW)
@@ -48,14 +50,14 @@ def balance(question: str) -> float:
     return round(min(MOST, max(LEAST, share)), 4)
 
 
-def is_short_chinese(question: str) -> bool:
-    """Whether a question is one to four Chinese characters and nothing else.
+def short_chinese(question: str) -> str:
+    """The characters of a question that is one to four Chinese ones and nothing else; "" for any other.
 
-    >>> is_short_chinese("咖啡?"), is_short_chinese("我喜欢喝咖啡"), is_short_chinese("tea")
-    (True, False, False)
+    >>> short_chinese("咖啡?"), short_chinese("我喜欢喝咖啡"), short_chinese("tea")
+    ('咖啡', '', '')
     """
     plain = question.strip(" \t\n?？!！。.,，")
-    return len(plain) <= SHORT_CHARACTERS and _ONLY_HAN.fullmatch(plain) is not None
+    return plain if len(plain) <= SHORT_CHARACTERS and _ONLY_HAN.fullmatch(plain) else ""
 
 
 def _count(question: str) -> int:

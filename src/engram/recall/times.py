@@ -20,7 +20,7 @@ from engram.text.dates import Grain, When, dates
 
 MOST: Final = 3
 """Times of one question that are looked at."""
-SPREAD: Final = 0.5
+SPREAD: Final = 0.25
 """How far proximity reaches beyond a stretch, in lengths of it."""
 LEAST_DAYS, MOST_DAYS = 2.0, 45.0
 """The same in days: what happened on a day is often told some days later."""
