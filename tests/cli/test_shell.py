@@ -170,6 +170,7 @@ def test_completion_offers_commands_and_options(home: Path) -> None:
     assert {line.partition(",")[2] for line in offered.split()} == {
         "remember",
         "recall",
+        "reason",
         "restore",
         "relate",
         "reembed",
