@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from engram.graph.chains import worth
-from engram.model.facts import Claim
+from engram.model.facts import Fact, Told
 from engram.text.cues import Cue
+from engram.text.predicates import roles
 
-Fetch = Callable[[frozenset[str], frozenset[str]], Sequence[Claim]]
-"""Claims whose subject or object is one of the names, with one of the predicates."""
+Fetch = Callable[[frozenset[str], frozenset[str]], Sequence[Told]]
+"""Tolds whose subject or object is one of the names, with one of the predicates."""
 NamesOf = Callable[[Sequence[str]], Mapping[str, frozenset[str]]]
 """For each name every name of what it stands for, itself among them."""
 
@@ -28,7 +28,7 @@ ENDED = 0.4
 """What a fact counts that is over."""
 SHARPNESS = 3
 """How much it matters that all of the question's cues are taken up."""
-WIDEST = 30
+WIDEST = 12
 """So many trails go on after each step, the best."""
 
 
@@ -40,7 +40,7 @@ class Trail:
     """The name it has come to."""
     names: frozenset[str]
     """Names it has passed."""
-    claims: tuple[Claim, ...] = ()
+    claims: tuple[Told, ...] = ()
     cues: frozenset[int] = frozenset()
     """Places of the cues that it has taken up."""
     sure: float = 1.0
@@ -58,9 +58,9 @@ class Trail:
 class Answer:
     """A claim, how well it answers, 0 to 1, and the facts that led to it, itself the last."""
 
-    claim: Claim
+    claim: Told
     score: float
-    led_by: tuple[Claim, ...]
+    led_by: tuple[Told, ...]
 
 
 def follow(
@@ -97,7 +97,7 @@ def _step(
     called = names_of([trail.end for trail in edge])
     here = frozenset[str]().union(*called.values())
     claims = fetch(here, asked)
-    by_end: dict[str, list[tuple[Claim, str]]] = {}
+    by_end: dict[str, list[tuple[Told, str]]] = {}
     for claim in claims:
         fact = claim.fact
         by_end.setdefault(fact.subject, []).append((claim, fact.object))
@@ -109,7 +109,7 @@ def _step(
                     yield _longer(trail, claim, other, cues, now)
 
 
-def _longer(trail: Trail, claim: Claim, other: str, cues: Sequence[Cue], now: datetime) -> Trail:
+def _longer(trail: Trail, claim: Told, other: str, cues: Sequence[Cue], now: datetime) -> Trail:
     taken = {place for place, cue in enumerate(cues) if claim.fact.predicate in cue.predicates}
     straight = trail.straight
     if not taken - trail.cues:
@@ -121,15 +121,14 @@ def _longer(trail: Trail, claim: Claim, other: str, cues: Sequence[Cue], now: da
         names=trail.names | {other, claim.fact.subject},
         claims=(*trail.claims, claim),
         cues=trail.cues | taken,
-        sure=min(trail.sure, worth(claim)),
+        sure=min(trail.sure, claim.sure),
         straight=straight,
     )
 
 
-def is_over(claim: Claim, now: datetime) -> bool:
+def is_over(claim: Told, now: datetime) -> bool:
     """Whether a fact holds no longer."""
-    until = claim.fact.valid_to or claim.memory.valid_to
-    return until is not None and until <= now
+    return claim.until is not None and claim.until <= now
 
 
 def _with_roles(trail: Trail, cues: Sequence[Cue]) -> Iterator[Trail]:
@@ -138,7 +137,7 @@ def _with_roles(trail: Trail, cues: Sequence[Cue]) -> Iterator[Trail]:
     for place, cue in enumerate(cues):
         if place in trail.cues:
             continue
-        for role in sorted(cue.predicates):
+        for role in sorted(cue.predicates & roles()):
             name = f"{trail.end}'s {role}"
             yield replace(trail, end=name, names=trail.names | {name}, cues=trail.cues | {place})
 
@@ -156,14 +155,13 @@ def _rank(trail: Trail, cues: Sequence[Cue]) -> tuple[float, str]:
 
 
 def _answers(found: Iterable[Trail], cues: Sequence[Cue]) -> list[Answer]:
-    best: dict[tuple[str, str, str, str], Answer] = {}
+    best: dict[tuple[int, Fact], Answer] = {}
     for trail in found:
         score = trail.worth * _coverage(trail, cues) ** SHARPNESS
         for upto in range(len(trail.claims), 0, -1):
             claim = trail.claims[upto - 1]
-            fact = claim.fact
-            key = (claim.memory.id, fact.subject, fact.predicate, fact.object)
+            key = (claim.key, claim.fact)
             if score > 0 and (key not in best or score > best[key].score):
                 best[key] = Answer(claim, score, trail.claims[:upto])
             score *= EARLIER
-    return sorted(best.values(), key=lambda one: (-one.score, one.claim.memory.id, one.claim.fact.object))
+    return sorted(best.values(), key=lambda one: (-one.score, one.claim.key, one.claim.fact.object))

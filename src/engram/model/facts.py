@@ -36,6 +36,18 @@ class Claim:
 
 
 @dataclass(frozen=True, slots=True)
+class Told:
+    """A fact and the key of the memory that states it: what a walk needs, without the record."""
+
+    key: int
+    fact: Fact
+    sure: float = 1.0
+    """No surer than the fact, and no surer than its memory."""
+    until: datetime | None = None
+    """Until when it held, by the fact or by its memory."""
+
+
+@dataclass(frozen=True, slots=True)
 class FactQuery:
     """Which facts are looked for; an empty part is not asked. Compared without case."""
 

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from engram.model.advice import Call, Spent
     from engram.model.entity import Entity
     from engram.model.event import Event
-    from engram.model.facts import Claim, FactQuery
+    from engram.model.facts import Claim, FactQuery, Told
     from engram.model.health import Recalled
     from engram.model.memory import Memory
     from engram.model.pages import Page, Stats
@@ -149,6 +149,10 @@ class Facts(Protocol):
         With `as_of`, those that held then: said and begun before it, not ended by it, whatever the memory's
         status is today.
         """
+        ...
+
+    def told(self, query: FactQuery, view: View, limit: int) -> list[Told]:
+        """As `find`, without the records."""
         ...
 
     def disputed(self, view: View, limit: int) -> list[tuple[Claim, Claim]]:

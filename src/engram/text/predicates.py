@@ -80,6 +80,13 @@ def ways() -> Iterator[tuple[str, str]]:
     yield from _forms().items()
 
 
+@cache
+def roles() -> frozenset[str]:
+    """Nouns for somebody who is spoken of by what they are to another: "my sister", "his boss"."""
+    listed = lexicon.words("roles") | lexicon.words("shared_attributes")
+    return frozenset(word.replace("_", " ") for word in listed)
+
+
 def _is_noun(word: str) -> bool:
     return word.startswith("favorite ") or any(
         _is_listed(word, name) for name in ("attributes", "roles", "shared_attributes")

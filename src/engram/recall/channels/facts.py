@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from engram.graph.entities import also_called
 from engram.graph.trails import Answer, follow
 from engram.model.entity import Entity
-from engram.model.facts import Claim, FactQuery
+from engram.model.facts import FactQuery, Told
 from engram.model.recall import Evidence
 from engram.ports import Tools
 from engram.recall.candidates import Candidate
@@ -22,10 +22,12 @@ from engram.text import words
 from engram.text.cues import Cue, cues
 from engram.text.statement import USER
 
-EACH = 40
+EACH = 30
 """Claims that one look-up brings at most, by subject and by object."""
 NAMED_EACH = 12
 """Claims about a named thing that are looked at although no cue asks for them."""
+MOST = 20
+"""Facts that may answer, the best."""
 SHOWN = 3
 
 
@@ -40,8 +42,7 @@ def lend(candidates: dict[int, Candidate], plan: Planned, question: str, tools: 
     if not answers:
         return
     explained = _explained(asked, named, plan)
-    keys = tools.store.memories.keys([one.claim.memory.id for one in answers])
-    found = {keys[one.claim.memory.id]: one for one in reversed(answers) if one.claim.memory.id in keys}
+    found = {one.claim.key: one for one in reversed(answers[:MOST])}
     new = [key for key in found if key not in candidates]
     include(candidates, text.matches(plan, new, tools), plan, tools)
     top = max((one.own for one in candidates.values()), default=0.0)
@@ -60,10 +61,10 @@ def _gain(candidate: Candidate, answer: Answer, explained: float, top: float, to
 
 
 def _answers(starts: Sequence[str], asked: Sequence[Cue], plan: Planned, tools: Tools) -> list[Answer]:
-    find, view = tools.store.facts.find, plan.view
+    find, view = tools.store.facts.told, plan.view
     fresh = frozenset(starts) - {USER}
 
-    def fetch(names: frozenset[str], predicates: frozenset[str]) -> list[Claim]:
+    def fetch(names: frozenset[str], predicates: frozenset[str]) -> list[Told]:
         nonlocal fresh
         claims = find(FactQuery(subjects=names, predicates=predicates), view, EACH)
         claims += find(FactQuery(objects=names, predicates=predicates), view, EACH)
@@ -71,7 +72,7 @@ def _answers(starts: Sequence[str], asked: Sequence[Cue], plan: Planned, tools: 
             claims += find(FactQuery(subjects=fresh), view, NAMED_EACH)
             claims += find(FactQuery(objects=fresh), view, NAMED_EACH)
             fresh = frozenset()
-        return list({(one.memory.id, one.fact): one for one in claims}.values())
+        return list({(one.key, one.fact): one for one in claims}.values())
 
     def names_of(names: Sequence[str]) -> Mapping[str, frozenset[str]]:
         called = {name: also_called(name) for name in names}
@@ -92,5 +93,5 @@ def _explained(asked: Sequence[Cue], named: Sequence[Entity], plan: Planned) -> 
     return len(terms & taken) / len(terms) if terms else 0.0
 
 
-def _worded(claim: Claim) -> str:
+def _worded(claim: Told) -> str:
     return f"{claim.fact.subject} — {claim.fact.predicate} → {claim.fact.object}"

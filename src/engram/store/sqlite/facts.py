@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from engram.model.clock import Clock, from_micros, to_micros
-from engram.model.facts import Claim, Fact, FactQuery
+from engram.model.facts import Claim, Fact, FactQuery, Told
 from engram.model.scope import Scope
 from engram.ports import View
 from engram.store.sqlite import records, scopes
@@ -48,6 +48,17 @@ FROM_MEMORIES = """
 SELECT f.id
 FROM memories AS m
 CROSS JOIN facts AS f ON f.row = m.row
+WHERE {clauses}
+ORDER BY m.created_at DESC, m.row DESC, f.id
+LIMIT :limit
+"""
+
+TOLD = """
+SELECT
+  m.row, f.subject, f.predicate, f.object,
+  min(coalesce(f.confidence, m.confidence), m.confidence), coalesce(f.valid_to, m.valid_to)
+FROM facts AS f
+CROSS JOIN memories AS m ON m.row = f.row
 WHERE {clauses}
 ORDER BY m.created_at DESC, m.row DESC, f.id
 LIMIT :limit
@@ -146,6 +157,15 @@ class SqliteFacts:
             found = ask(db, sql, {**values, **seen.values, "limit": limit})
             return list(_claims(db, [line[0] for line in found]).values())
 
+    def told(self, query: FactQuery, view: View, limit: int) -> list[Told]:
+        """As `find`, without the records."""
+        clauses, values = _asked(query)
+        filters = view.filters if query.as_of is None else replace(view.filters, statuses=frozenset())
+        with self._readers.lend() as db:
+            seen = where(self._places.reach(db, view.access), filters, at_hand=True)
+            sql = TOLD.format(clauses=_all(*clauses, seen.sql))
+            return [_told(line) for line in ask(db, sql, {**values, **seen.values, "limit": limit})]
+
     def disputed(self, view: View, limit: int) -> list[tuple[Claim, Claim]]:
         """Pairs of one scope that cannot both be true, newest first: each older object against the newest."""
         with self._readers.lend() as db:
@@ -202,6 +222,11 @@ def _claims(db: Db, ids: Iterable[int]) -> dict[int, Claim]:
     lines = ask(db, CLAIMS, {"ids": as_list(wanted)})
     found = {line[-WIDTH - 1]: _claim(line[: -WIDTH - 1], line[-WIDTH:]) for line in lines}
     return {one: found[one] for one in wanted if one in found}
+
+
+def _told(line: Line) -> Told:
+    key, subject, predicate, object_, sure, until = line
+    return Told(key, Fact(subject, predicate, object_), sure, None if until is None else from_micros(until))
 
 
 def _claim(memory_line: Line, fact_line: Line) -> Claim:

@@ -9,7 +9,7 @@ from itertools import islice
 
 from engram.model.axes import Status
 from engram.model.clock import Clock
-from engram.model.facts import Claim, Fact, FactQuery
+from engram.model.facts import Claim, Fact, FactQuery, Told
 from engram.model.memory import Memory
 from engram.model.scope import Scope
 from engram.ports import View
@@ -39,6 +39,19 @@ class MemoryFacts:
             claim for claim in _newest(tables) if _fits(claim, query) and allows(tables, view, claim.memory)
         )
         return list(islice(found, limit))
+
+    def told(self, query: FactQuery, view: View, limit: int) -> list[Told]:
+        """The same in short."""
+        keys = self._tables().keys
+        return [
+            Told(
+                keys[claim.memory.id],
+                claim.fact,
+                min(claim.fact.confidence, claim.memory.confidence),
+                claim.fact.valid_to or claim.memory.valid_to,
+            )
+            for claim in self.find(query, view, limit)
+        ]
 
     def disputed(self, view: View, limit: int) -> list[tuple[Claim, Claim]]:
         """The newest of each group against the newest of every other object."""
