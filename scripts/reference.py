@@ -14,6 +14,9 @@ from textwrap import dedent, indent
 from typing import TYPE_CHECKING
 
 from engram import config, errors
+from engram.server import refusals
+from engram.server.route import Route
+from engram.server.routes import ROUTES
 
 if TYPE_CHECKING:
     import click
@@ -40,7 +43,12 @@ def pages() -> dict[Path, str]:
     """Each page of the reference and what it should say."""
     from engram.cli.app import app
 
-    made = {"config.md": config_page(), "errors.md": error_page(), "cli.md": command_page(app)}
+    made = {
+        "config.md": config_page(),
+        "errors.md": error_page(),
+        "cli.md": command_page(app),
+        "rest.md": rest_page(),
+    }
     return {FOLDER / name: "\n".join([NOTE, "", *lines]).rstrip() + "\n" for name, lines in made.items()}
 
 
@@ -93,11 +101,38 @@ def error_page() -> Iterator[str]:
 
 
 def kinds(root: type[errors.EngramError]) -> Iterator[type[errors.EngramError]]:
-    """An error and everything below it, as far as it is declared in `engram.errors`."""
+    """An error and everything below it, as far as it is part of the tree and not private to a module."""
     yield root
     for below in root.__subclasses__():
-        if below.__module__ == errors.__name__:
+        if below.__module__ in {errors.__name__, refusals.__name__}:
             yield from kinds(below)
+
+
+def rest_page() -> Iterator[str]:
+    """Every route of the server: what it does, what it takes."""
+    yield from (
+        "# REST",
+        "",
+        "What `engram serve` answers; `/openapi.json` says more. [Begin here](../server.md).",
+        "",
+    )
+    for group, routes in groupby(sorted(ROUTES, key=_noun), key=_noun):
+        yield from (f"## {group}", "")
+        yield from table(
+            ("call", "does", "takes"),
+            (
+                (
+                    f"`{route.method} {route.address}`",
+                    route.does + (" Only for an owner." if route.owner_only else ""),
+                    ", ".join(f"`{one.name}`" for one in route.parameters),
+                )
+                for route in routes
+            ),
+        )
+
+
+def _noun(route: Route) -> str:
+    return route.path.split("/")[2]
 
 
 def command_page(command: click.Command) -> Iterator[str]:

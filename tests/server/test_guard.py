@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import socket
 import time
+from pathlib import Path
 
 import httpx
 import pytest
 
-from engram.errors import AddressTaken, OpenToAll, TooManyRequests
 from engram.model.scope import Scope
 from engram.server.caller import bearer_of, host_of, is_local
 from engram.server.limits import Pace
+from engram.server.refusals import AddressTaken, OpenToAll, TooManyRequests
 from engram.server.serve import check_open, listen
 from tests.server.conftest import Client, Running, Start, check_problem
 from tests.server.test_memories import keep
@@ -82,18 +83,14 @@ def test_a_token_is_kept_as_a_digest_and_ends_when_it_is_revoked(server: Running
 
     assert client.get("/v1/stats", headers=header).status_code == 200
     assert made["secret"] not in client.get("/v1/tokens").text
-    assert made["secret"].encode() not in b"".join(
-        path.read_bytes() for path in server_files(server)
-    )
+    assert made["secret"].encode() not in b"".join(path.read_bytes() for path in server_files(server))
     assert client.delete(f"/v1/tokens/{made['token']['id']}").json()["name"] == "rex"
     assert client.get("/v1/stats", headers=header).status_code == 401
     assert client.delete(f"/v1/tokens/{made['token']['id']}").status_code == 400
     assert client.get("/v1/tokens", params={"revoked": "true"}).json()["tokens"][0]["revoked_at"]
 
 
-def server_files(server: Running) -> list[object]:
-    from pathlib import Path
-
+def server_files(server: Running) -> list[Path]:
     file = Path(server.house.memory.path)
     return [path for path in file.parent.iterdir() if path.name.startswith(file.name)]
 
@@ -126,7 +123,10 @@ def test_pages_of_other_sites_are_kept_out_unless_they_are_listed(start: Start) 
         evil = {"Origin": "https://evil.example"}
         friend = {"Origin": "https://app.example"}
         assert client.post("/v1/memories", json={"content": "x y"}, headers=evil).json()["code"] == "E6003"
-        assert client.post("/v1/memories", json={"content": "x y"}, headers={"Origin": "null"}).status_code == 403
+        assert (
+            client.post("/v1/memories", json={"content": "x y"}, headers={"Origin": "null"}).status_code
+            == 403
+        )
         assert client.options("/v1/memories", headers=evil).status_code == 403
         allowed = client.options("/v1/memories", headers=friend)
         answer = client.get("/v1/stats", headers=friend)

@@ -74,6 +74,8 @@ def test_a_memory_is_changed_and_its_history_told(client: Client) -> None:
     assert [event["verb"] for event in events] == ["updated", "stored"]
     assert events[0]["because"] == "a slip"
     assert client.get("/v1/events", params={"limit": 1}).json()["events"] == events[:1]
+    assert client.patch(place, json={"tags": ["tools"], "valid_to": None}).json()["tags"] == ["tools"]
+    assert client.patch(place, json={"content": None}).json()["code"] == "E2007"
     assert client.patch(place, json={"id": "other"}).json()["code"] == "E2005"
 
 

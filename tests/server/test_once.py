@@ -7,8 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 import anyio
 import pytest
 
-from engram.errors import KeyReused
 from engram.server.idempotency import Answer, Keys
+from engram.server.refusals import KeyReused
 from tests.server.conftest import Client, Running
 
 EDITOR = {"content": "My editor is Helix"}

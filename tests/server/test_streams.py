@@ -127,6 +127,8 @@ def test_pages_stand_alone(client: Client, path: str) -> None:
 
     assert answer.headers["content-type"].startswith("text/html")
     assert "default-src 'none'" in answer.headers["content-security-policy"]
-    assert not re.search(r"(src|href)=[\"'](https?:)?//", answer.text), "a page loads something from elsewhere"
+    assert not re.search(r"(src|href)=[\"'](https?:)?//", answer.text), (
+        "a page loads something from elsewhere"
+    )
     assert "prefers-color-scheme" in answer.text
     assert "viewport" in answer.text

@@ -79,7 +79,9 @@ def test_conflicts_are_listed_and_settled(client: Client) -> None:
     kept = client.post("/v1/conflicts/resolve", json={"id_a": one, "id_b": two, "keep": "a"})
     assert kept.json()["id"] == one
     assert client.get("/v1/conflicts").json()["conflicts"] == []
-    assert client.post("/v1/conflicts/resolve", json={"id_a": one, "id_b": two, "keep": "c"}).status_code == 400
+    assert (
+        client.post("/v1/conflicts/resolve", json={"id_a": one, "id_b": two, "keep": "c"}).status_code == 400
+    )
 
 
 def test_texts_summaries_and_results_come_in(client: Client) -> None:
@@ -93,7 +95,11 @@ def test_texts_summaries_and_results_come_in(client: Client) -> None:
     assert client.post("/v1/sources/task", json=task).json()["items"]
     flow = {"name": "release", "steps": ["test", {"name": "tag", "outcome": "success"}]}
     assert client.post("/v1/sources/flow", json=flow).json()["items"]
-    research = {"query": "boiler", "findings": ["A boiler is serviced once a year."], "urls": ["https://example.org"]}
+    research = {
+        "query": "boiler",
+        "findings": ["A boiler is serviced once a year."],
+        "urls": ["https://example.org"],
+    }
     assert client.post("/v1/sources/research", json=research).json()["items"]
     assert client.post("/v1/sources/task", json={"name": "x", "outcome": "odd"}).status_code == 400
 
@@ -138,6 +144,20 @@ def test_an_export_comes_line_by_line_and_goes_in_again(client: Client) -> None:
     assert len(lines) == client.get("/v1/stats").json()["memories"]
     assert lines[0]["content"] == "Anna lives in Bremen"
     assert lines[0]["edges"] == []
+
+
+def test_questions_are_thought_through_and_changes_told(client: Client) -> None:
+    keep(client, "My editor is vim")
+    keep(client, "My editor is Helix now")
+
+    told = client.get("/v1/timeline", params={"about": "my editor"}).json()
+    thought = client.post("/v1/reason", json={"question": "which editor do I use?"}).json()
+
+    assert told["steps"]
+    assert thought["tree"]["hits"]
+    assert client.get("/v1/recall/health").status_code == 200
+    assert client.get("/v1/timeline").status_code == 400
+    assert client.post("/v1/reason", json={}).status_code == 400
 
 
 def test_a_long_call_tells_how_far_it_has_come(client: Client) -> None:

@@ -33,13 +33,14 @@ def serve(run: Run, host: str | None, port: int | None) -> None:
     """
     try:
         from engram.server import app, journal, serve
+        from engram.server.mcp.mounting import mount
     except ModuleNotFoundError as error:
         raise ConfigError(
             f"{error.name} is missing: pip install 'engram-cortex[server]' brings it."
         ) from error
     config = _with_address(run.config, host, port)
     settings = config.server
-    made = app.build(lambda: _open(run, config), settings)
+    made = app.build(lambda: _open(run, config), settings, mounts=(mount,))
     with serve.listen(settings.host, settings.port) as sock:
         made.state.house.open()
         try:

@@ -23,7 +23,7 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Match, Mount
 from starlette.routing import Route as Served
 
-from engram.errors import EngramError, NoSuchRoute, WrongMethod
+from engram.errors import EngramError
 from engram.model.plain import plain
 from engram.server import health, metrics, openapi, stream
 from engram.server.caller import Caller
@@ -32,6 +32,7 @@ from engram.server.guard import Guard
 from engram.server.house import House
 from engram.server.idempotency import Keys
 from engram.server.problems import response_to
+from engram.server.refusals import NoSuchRoute, WrongMethod
 from engram.server.routes import ROUTES
 
 if TYPE_CHECKING:

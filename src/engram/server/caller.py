@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from engram.errors import TokenNeeded
 from engram.model.scope import Access, Role
 from engram.model.token import Token
+from engram.server.refusals import TokenNeeded
 
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "[::1]", "::1"})
 FORWARDED = frozenset({"forwarded", "x-forwarded-for", "x-real-ip"})

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
 
-from engram.errors import AccessDenied, BadBody, InvalidInput
+from engram.errors import AccessDenied, InvalidInput
 from engram.model.plain import plain
 from engram.server import stream
 from engram.server.caller import Caller
 from engram.server.house import House
 from engram.server.idempotency import HEADER, REPLAYED, Answer, Keys
+from engram.server.refusals import BadBody
 from engram.server.route import Route
 
 if TYPE_CHECKING:

@@ -14,11 +14,12 @@ from urllib.parse import urlsplit
 
 import anyio.to_thread
 
-from engram.errors import EngramError, HostRefused, OriginRefused
+from engram.errors import EngramError
 from engram.server import journal
 from engram.server.caller import LOOPBACK_NAMES, NOBODY, Caller, bearer_of, caller_from, host_of, is_loopback
 from engram.server.limits import Pace, bounded, check_length
 from engram.server.problems import BUG, response_to
+from engram.server.refusals import HostRefused, OriginRefused
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, TypeVar
 import anyio
 import anyio.to_thread
 
-from engram.errors import StoreClosed, TookTooLong
+from engram.errors import StoreClosed
 from engram.model.scope import Access
 from engram.server.caller import Caller
+from engram.server.refusals import TookTooLong
 
 if TYPE_CHECKING:
     from engram.config import ServerConfig

@@ -14,7 +14,8 @@ from hashlib import sha256
 
 import anyio
 
-from engram.errors import InvalidInput, KeyReused
+from engram.errors import InvalidInput
+from engram.server.refusals import KeyReused
 
 KEY_LENGTH = 255
 HEADER = "idempotency-key"

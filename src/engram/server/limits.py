@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from engram.errors import BodyTooLarge, TooManyRequests
+from engram.server.refusals import BodyTooLarge, TooManyRequests
 
 if TYPE_CHECKING:
     from starlette.types import Message, Receive
@@ -33,7 +33,7 @@ class Pace:
         >>> pace.take("rex")
         Traceback (most recent call last):
         ...
-        engram.errors.TooManyRequests: E6006: 1 requests a minute are taken from one caller: wait 60 s.
+        engram.server.refusals.TooManyRequests: E6006: 1 requests a minute are taken from one caller: wait 60 s.
         """
         if not self._limit:
             return

@@ -10,35 +10,37 @@ from starlette.responses import Response
 
 from engram.errors import (
     AccessDenied,
-    AddressTaken,
     AmbiguousId,
-    BadBody,
     BadTransition,
-    BodyTooLarge,
     ConfigError,
     CycleRefused,
     DiskFull,
     EmbedderError,
     EngramError,
-    HostRefused,
     InvalidInput,
-    KeyReused,
-    NoSuchRoute,
     NotFound,
-    OriginRefused,
     Overloaded,
     RerankerDown,
     SourceTooLarge,
     StoreBusy,
     StoreClosed,
     StoreError,
+    TooManyRecalls,
+)
+from engram.model.plain import plain
+from engram.server.refusals import (
+    AddressTaken,
+    BadBody,
+    BodyTooLarge,
+    HostRefused,
+    KeyReused,
+    NoSuchRoute,
+    OriginRefused,
     TokenNeeded,
     TookTooLong,
-    TooManyRecalls,
     TooManyRequests,
     WrongMethod,
 )
-from engram.model.plain import plain
 
 MEDIA_TYPE = "application/problem+json"
 BUG = EngramError("A bug in engram: the server's log tells more under this request's id.")

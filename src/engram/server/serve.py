@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 import uvicorn
 
-from engram.errors import AddressTaken, OpenToAll
 from engram.server.caller import is_loopback
+from engram.server.refusals import AddressTaken, OpenToAll
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from engram.capture.change import CHANGEABLE
@@ -15,7 +16,7 @@ from engram.server.binding import fields_of
 from engram.server.route import Route
 
 FIELDS = tuple(one for one in fields_of(Draft) if one.name != "content")
-CHANGES = tuple(one for one in fields_of(Draft) if one.name in CHANGEABLE)
+CHANGES = tuple(replace(one, default=None) for one in fields_of(Draft) if one.name in CHANGEABLE)
 
 Kept = Receipt | dict[str, list[Receipt | Refusal]]
 

@@ -1,0 +1,137 @@
+"""What the server refuses, each with a stable code: the branch of the tree of errors that grows at this door.
+
+DoorError
+├── TokenNeeded         E6001
+├── HostRefused         E6002
+├── OriginRefused       E6003
+├── BodyTooLarge        E6004
+├── BadBody             E6005
+├── TooManyRequests     E6006
+├── TookTooLong         E6007
+├── KeyReused           E6008
+├── NoSuchRoute         E6009
+├── WrongMethod         E6010
+├── AddressTaken        E6011
+└── OpenToAll           E6012
+"""
+
+from __future__ import annotations
+
+from engram.errors import DoorError
+
+
+class TokenNeeded(DoorError):
+    """The request carries no token, or one that is not valid."""
+
+    code = "E6001"
+
+    def __init__(self, *, given: bool) -> None:
+        told = "The token is not valid, or was revoked" if given else "A token is needed"
+        super().__init__(f"{told}: send `Authorization: Bearer …` with one of `engram token create`.")
+        self.given = given
+
+
+class HostRefused(DoorError):
+    """The request was meant for another host name than this server goes by."""
+
+    code = "E6002"
+
+    def __init__(self, host: str) -> None:
+        super().__init__(f"This server does not go by the name {host[:80]!r}: add it to `server.hosts`.")
+        self.host = host
+
+
+class OriginRefused(DoorError):
+    """A page of another site tried to reach the server through a browser."""
+
+    code = "E6003"
+
+    def __init__(self, origin: str) -> None:
+        super().__init__(f"Pages of {origin[:80]!r} may not ask here: add it to `server.origins`.")
+        self.origin = origin
+
+
+class BodyTooLarge(DoorError):
+    """A request brings more than is taken at once."""
+
+    code = "E6004"
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(f"The body is larger than {limit:,} bytes: send it in parts.")
+        self.limit = limit
+
+
+class BadBody(DoorError):
+    """The body of a request cannot be read."""
+
+    code = "E6005"
+
+
+class TooManyRequests(DoorError):
+    """A caller asks more often than it may."""
+
+    code = "E6006"
+
+    def __init__(self, limit: int, seconds: float) -> None:
+        super().__init__(f"{limit:,} requests a minute are taken from one caller: wait {seconds:.0f} s.")
+        self.limit, self.seconds = limit, seconds
+
+
+class TookTooLong(DoorError):
+    """A call was not finished in time."""
+
+    code = "E6007"
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"No answer within {seconds:g} s. What was asked for may still be done: look first.")
+        self.seconds = seconds
+
+
+class KeyReused(DoorError):
+    """An idempotency key came again with another request."""
+
+    code = "E6008"
+
+    def __init__(self, key: str) -> None:
+        super().__init__(f"The key {key[:60]!r} was used for another request: take a new one.")
+        self.key = key
+
+
+class NoSuchRoute(DoorError):
+    """Nothing is served at this address."""
+
+    code = "E6009"
+
+    def __init__(self, path: str) -> None:
+        super().__init__(f"Nothing is served at {path[:120]!r}: /docs lists every route.")
+        self.path = path
+
+
+class WrongMethod(DoorError):
+    """The address is served, but not this way."""
+
+    code = "E6010"
+
+    def __init__(self, method: str, known: tuple[str, ...]) -> None:
+        super().__init__(f"{method[:20]} is not served here; known are: {', '.join(known)}.")
+        self.method, self.known = method, known
+
+
+class AddressTaken(DoorError):
+    """The server cannot listen where it should."""
+
+    code = "E6011"
+
+    def __init__(self, host: str, port: int, why: str) -> None:
+        super().__init__(f"Cannot listen on {host}:{port} ({why}): choose another with --port.")
+        self.host, self.port, self.why = host, port, why
+
+
+class OpenToAll(DoorError):
+    """A server that other machines reach needs at least one token."""
+
+    code = "E6012"
+
+    def __init__(self, host: str) -> None:
+        super().__init__(f"{host} is reached from other machines: run `engram token create` first.")
+        self.host = host

@@ -1,0 +1,190 @@
+"""The document tells every route, and no request that it allows, or forbids, makes the server fail."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from starlette.routing import Route as Served
+
+from engram.config import ServerConfig
+from engram.engine import Engram
+from engram.nouns.conflicts import Conflicts
+from engram.nouns.entities import Entities
+from engram.nouns.facts import Facts
+from engram.nouns.sources import Sources
+from engram.nouns.tokens import Tokens
+from engram.server.app import build
+from engram.server.openapi import document
+from engram.server.route import Route
+from engram.server.routes import ROUTES
+from tests.server.conftest import Client, running
+
+TOLD = document(ROUTES)
+PAGES = {"/", "/docs", "/openapi.json"}
+
+# Verbs that no route serves, each with its reason.
+ELSEWHERE = {
+    "Engram": {
+        "open": "the server does it",
+        "close": "the server does it",
+        "settle": "the server does it at its end",
+        "seen_by": "the server does it for each caller",
+        "remember": "POST /v1/memories",
+        "remember_many": "POST /v1/memories",
+        "get": "GET /v1/memories/{id}",
+        "erase": "POST /v1/memories/{id}/erase",
+        "news": "GET /v1/events/stream",
+        "timeline": "GET /v1/timeline",
+    },
+    "Facts": {"end": "POST /v1/memories/{id}/facts/end", "conflicts": "GET /v1/facts/conflicts"},
+    "Entities": {"get": "GET /v1/entities/{name}"},
+    "Conflicts": {},
+    "Sources": {"file": "POST /v1/sources/file takes the body", "code": "a folder is no thing to send"},
+    "Tokens": {"bearer": "the guard asks it", "any_valid": "the start asks it"},
+}
+
+
+def test_every_route_is_told_and_nothing_else() -> None:
+    app = build(lambda: Engram.open(":memory:"), ServerConfig())
+    served = {
+        (method.lower(), re.sub(r"{(\w+):\w+}", r"{\1}", route.path))
+        for route in app.routes
+        if isinstance(route, Served) and route.path not in PAGES
+        for method in (route.methods or set()) - {"HEAD"}
+    }
+    told = {(method, path) for path, calls in TOLD["paths"].items() for method in calls}
+
+    assert served == told
+
+
+@pytest.mark.parametrize("noun", [Engram, Facts, Entities, Conflicts, Sources, Tokens])
+def test_every_verb_is_served_or_has_a_reason(noun: type) -> None:
+    verbs = {name for name, value in vars(noun).items() if callable(value) and not name.startswith("_")}
+    verbs |= {name for name, value in vars(noun).items() if isinstance(value, classmethod)}
+    served = {route.call.__name__ for route in ROUTES if vars(noun).get(route.call.__name__) is route.call}
+
+    assert verbs - served == set(ELSEWHERE[noun.__name__])
+
+
+def test_names_of_operations_are_told_once() -> None:
+    names = [call["operationId"] for calls in TOLD["paths"].values() for call in calls.values()]
+
+    assert len(names) == len(set(names))
+
+
+def test_every_reference_leads_somewhere_and_every_call_says_what_it_does() -> None:
+    text = json.dumps(TOLD)
+    references = set(re.findall(r'"#/components/schemas/(\w+)"', text))
+
+    assert references <= TOLD["components"]["schemas"].keys()
+    assert all(call["summary"] for calls in TOLD["paths"].values() for call in calls.values())
+
+
+def test_the_document_is_valid_json_schema() -> None:
+    jsonschema = pytest.importorskip("jsonschema")
+    for schema in TOLD["components"]["schemas"].values():
+        jsonschema.Draft202012Validator.check_schema(schema)
+
+
+def test_answers_are_what_the_document_says(client: Client) -> None:
+    jsonschema = pytest.importorskip("jsonschema")
+    memory = client.post("/v1/memories", json={"content": "Anna lives in Bremen", "tags": ["people"]}).json()
+    place = {
+        "memory_id": memory["memory"]["id"],
+        "name": "Anna",
+        "session": "s",
+        "source": memory["memory"]["id"],
+    }
+    for route in ROUTES:
+        if route.method != "GET" or route.gives != "application/json" or "token_id" in route.path:
+            continue
+        answer = client.get(route.address.format(**place), params=dict(route.example))
+        assert answer.status_code == 200, (route.address, answer.text)
+        schema = TOLD["paths"][route.address]["get"]["responses"]["200"]["content"]["application/json"][
+            "schema"
+        ]
+        whole = {**schema, "components": TOLD["components"]}
+        jsonschema.Draft202012Validator(whole).validate(answer.json())
+
+
+@pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.name)
+def test_examples_are_understood(route: Route) -> None:
+    names = {one.name for one in route.parameters} | set(route.also)
+    names |= {part for one in route.parameters if one.group for part in vars(one.group).get("__slots__", ())}
+
+    assert set(route.example) <= names
+
+
+# ---------------------------------------------------------------- whatever comes, the server stands
+
+WORDS = st.sampled_from(
+    ["", "x", "Anna", "My editor is Helix", "7f3a", "a" * 300, "2026-01-01", "😀", "\x00", "../etc"]
+)
+SCALARS = (
+    st.none() | st.booleans() | st.integers(-5, 2_000) | st.floats(width=32) | WORDS | st.text(max_size=20)
+)
+VALUES = st.recursive(
+    SCALARS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(WORDS, inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@pytest.fixture(scope="module")
+def standing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+    with (
+        running(tmp_path_factory.mktemp("fuzz") / "served.db", requests_a_minute=0) as server,
+        Client(base_url=server.url, timeout=60) as client,
+    ):
+        yield client
+
+
+@st.composite
+def requests(draw: st.DrawFn) -> tuple[Route, dict[str, str], dict[str, Any]]:
+    """A route with its example, some of it replaced by whatever comes to mind."""
+    route = draw(st.sampled_from(ROUTES))
+    names = [one.name for one in route.parameters] + ["odd"]
+    changed = draw(st.dictionaries(st.sampled_from(names), VALUES, max_size=3))
+    placed = {
+        name: draw(st.sampled_from(["abcd", "Anna", "x y", "%", "ü", "00000000"])) for name in route.in_path
+    }
+    return route, placed, {**route.example, **changed}
+
+
+@pytest.mark.slow
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@given(request=requests())
+def test_no_request_makes_the_server_fail(
+    standing: Client, request: tuple[Route, dict[str, str], dict[str, Any]]
+) -> None:
+    route, placed, said = request
+    path = route.address.format(**placed)
+    if route.is_query:
+        spelled = {name: value for name, value in said.items() if isinstance(value, str | int | float)}
+        body = b"x" if route.takes != "application/json" else None
+        answer = standing.request(route.method, path, params=spelled, content=body)
+    else:
+        answer = standing.request(route.method, path, content=json.dumps(said).encode())
+
+    assert answer.status_code < 500, answer.text
+
+
+@pytest.mark.slow
+def test_the_file_is_sound_after_all_that(standing: Client) -> None:
+    findings = standing.get("/v1/doctor").json()["findings"]
+
+    assert [one for one in findings if not one["ok"] and one["name"] != "vectors"] == []
+
+
+def test_a_route_tells_what_it_is() -> None:
+    route = next(one for one in ROUTES if one.path == "/v1/entities/{name:path}/timeline")
+
+    assert (route.address, route.in_path) == ("/v1/entities/{name}/timeline", ("name",))
+    assert Path(route.address).name == "timeline"
