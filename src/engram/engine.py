@@ -499,7 +499,7 @@ class Engram:
         return self._path
 
     def seen_by(self, access: Access, actor: str) -> Engram:
-        """The same memory for another caller. Cheap; `settle` it when the caller goes, close only this one."""
+        """The same memory for another caller. Cheap; `settle` it when that one goes, close only this."""
         other = type(self)(self._tools, access, actor, self._path)
         other._recalling = self._recalling.beside(other._desk)  # noqa: SLF001 - one record, one set of limits
         return other

@@ -267,7 +267,6 @@ class Ledger(Protocol):
         """
         ...
 
-
     def after(self, event_id: str, access: Access, limit: int) -> list[Event]:
         """Oldest first, those the caller may see that were written after an event, whoever may see that one.
 

@@ -1,6 +1,6 @@
 """Recall: a question comes in, the right memories come out.
 
-    plan → words and meaning → fuse → expand → time → neighbours → graph → facts → judge → drop → rerank → pack
+  plan → words and meaning → fuse → expand → time → neighbours → graph → facts → judge → drop → rerank → pack
 
 Scope and filters are applied inside every channel, before ranking.
 """
