@@ -229,7 +229,7 @@ class RecallConfig:
     graph_share: float = number(
         0.3, 0, 1, "share of its fit a hit lends along a sure edge of full weight", "measured"
     )
-    graph_starts: int = number(10, 0, 200, "candidates from which edges are followed", "design")
+    graph_starts: int = number(10, 0, 200, "memories from which edges are followed in each step", "design")
     graph_decay: float = number(0.6, 0, 1, "what is left of it after each step", "cortex")
     graph_confidence: float = number(0.2, 0, 1, "edges that are less sure are not followed", "files")
     graph_nodes: int = number(200, 1, 10_000, "memories that are reached over edges at most", "design")
@@ -237,7 +237,7 @@ class RecallConfig:
         0, 0, 100, "rounds of PageRank over what was reached; 0: none, 8 is usual", "measured"
     )
     fact_share: float = number(
-        1.0, 0, 2, "fit of a memory whose facts answer, as a share of the best hit's", "measured"
+        0.8, 0, 2, "fit of a memory whose facts answer, as a share of the best hit's", "measured"
     )
     fact_relevance: float = number(0.8, 0, 1, "relevance of a memory whose facts answer all of it", "design")
     fact_hops: int = number(3, 0, 5, "facts in a row that lead from the question to an answer", "cortex")
@@ -279,7 +279,7 @@ class PlanConfig:
     alias_share: float = number(
         0.5, 0, 1, "what another name of an entity counts against its own", "measured"
     )
-    fresh_gain: float = number(0.1, 0, 5, "factor more for what is new when that is asked for", "measured")
+    fresh_gain: float = number(0.05, 0, 5, "factor more for what is new when that is asked for", "measured")
     fresh_days: float = number(30.0, 0.1, 3_650, "days after which half of that is left", "design")
     prefer_gain: float = number(0.05, 0, 1, "factor more for the kind a question is after", "design")
     expand_below: float = number(

@@ -126,3 +126,35 @@ def test_sessions_can_be_ranked_instead_of_hits(shell: Shell) -> None:
     answer = shell.json("recall", "cello", "--sessions", "--min-relevance", "0")
     assert [one["session"] for one in answer["sessions"]] == ["s1", "s2"]
     assert "s1" in shell.says("recall", "cello", "--sessions", "--min-relevance", "0").splitlines()[1]
+
+
+def test_the_explanation_tells_what_the_question_is_after(filled: Shell) -> None:
+    said = filled.says(
+        "recall", "why did the Helix editor crash last week?", "--explain", "--min-relevance", "0"
+    )
+
+    assert "causal" in said
+    assert "last week: " in said
+    assert "language en" in said
+
+
+def test_a_person_may_steer_the_plan(filled: Shell) -> None:
+    plan = filled.json(
+        "recall",
+        "editor",
+        "--intent",
+        "temporal",
+        "--weight",
+        "text=0.5",
+        "--weight",
+        "vector=2",
+        "--no-expand",
+    )["plan"]
+
+    assert plan["intent"] == "temporal"
+    assert (plan["weights"]["text"], plan["weights"]["vector"]) == (0.5, 2.0)
+
+
+@pytest.mark.parametrize("weight", ["smell=1", "text=much", "text=-1"])
+def test_a_weight_that_makes_no_sense_is_refused(filled: Shell, weight: str) -> None:
+    assert filled("recall", "editor", "--weight", weight).exit_code == 2
