@@ -143,6 +143,17 @@ def test_it_ends_when_stdin_ends_and_prints_nothing_but_messages(tmp_path: Path,
     assert rest == b""
 
 
+def test_who_pipes_in_everything_at_once_gets_every_answer(tmp_path: Path) -> None:
+    store = {"name": "memory_store", "arguments": {"content": "Tea is at four"}}
+    sent = [*HANDSHAKE, asked("tools/call", 2, **store), asked("ping", 3), asked("nonsense", 4)]
+    told = "".join(json.dumps(message) + "\n" for message in sent)
+
+    with started(tmp_path / "m.engram") as running:
+        answers, _ = running.communicate(told.encode(), timeout=120)
+
+    assert {json.loads(line)["id"] for line in answers.splitlines()} == {1, 2, 3, 4}
+
+
 def test_twenty_beginnings_and_ends_leave_nothing_behind(tmp_path: Path) -> None:
     file = tmp_path / "m.engram"
     before = {path.name for path in Path("/proc/self/fd").iterdir()} if sys.platform == "linux" else set()

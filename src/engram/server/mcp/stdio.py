@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections import deque
 from collections.abc import Callable, Sequence
-from threading import Thread
+from threading import Condition, Thread
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 from engram.server.mcp.door import Door, Opened
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+GRACE_S = 10.0
+"""So long answers are waited for after stdin has ended: who pipes in all messages at once wants them too."""
+
 
 def serve(open: Callable[[], Engram], *, toolset: str = "pinned") -> None:  # noqa: A002 (the word for it)
     """Serve one client until stdin ends. The memory is opened with the first call that needs it."""
@@ -27,9 +31,10 @@ def serve(open: Callable[[], Engram], *, toolset: str = "pinned") -> None:  # no
     if pending is None:
         return
     memory = Opened(open)
-    wire = Wire(goes, greeted=bool(porch.seen))
+    calls = Unanswered()
+    wire = Wire(goes, calls, greeted=bool(porch.seen))
     try:
-        _hand_over(Door(porch.tools), memory, Lines([*porch.seen, pending], came), wire)
+        _hand_over(Door(porch.tools), memory, Lines([*porch.seen, pending], came, calls), wire)
     finally:
         memory.close()
 
@@ -96,37 +101,81 @@ class Alone:
         return ""
 
 
+class Unanswered:
+    """The requests that wait for their answer. One thread reads, another writes."""
+
+    def __init__(self) -> None:
+        self._ids: set[str] = set()
+        self._changed = Condition()
+
+    def came(self, line: str) -> None:
+        """A message from the client: a request, or word that one is no longer wanted."""
+        message = _message(line)
+        with self._changed:
+            if "method" in message and "id" in message:
+                self._ids.add(repr(message["id"]))
+            elif message.get("method") == "notifications/cancelled":
+                self._ids.discard(repr((message.get("params") or {}).get("requestId")))
+
+    def went(self, line: str) -> None:
+        """A message to the client: perhaps an answer."""
+        message = _message(line)
+        with self._changed:
+            self._ids.discard(repr(message.get("id")))
+            self._changed.notify_all()
+
+    def settle(self, seconds: float) -> None:
+        """Wait until every request is answered, but no longer than that."""
+        with self._changed:
+            self._changed.wait_for(lambda: not self._ids, seconds)
+
+
 class Lines:
     """What the SDK reads: first what was kept for it, then what comes in."""
 
-    def __init__(self, kept: Sequence[bytes], came: BinaryIO) -> None:
+    def __init__(self, kept: Sequence[bytes], came: BinaryIO, calls: Unanswered) -> None:
         self._kept = deque(kept)
         self._came = came
+        self._calls = calls
 
     def readline(self) -> str:
-        """The next line; empty at the end."""
-        line = self._kept.popleft() if self._kept else self._came.readline()
-        return line.decode("utf-8", "replace")
+        """The next line; empty at the end, which is told only when what was asked is answered."""
+        line = (self._kept.popleft() if self._kept else self._came.readline()).decode("utf-8", "replace")
+        if line:
+            self._calls.came(line)
+        else:
+            self._calls.settle(GRACE_S)
+        return line
 
 
 class Wire:
     """What the SDK writes to. Its answer to a handshake that the porch has answered is left out."""
 
-    def __init__(self, goes: BinaryIO, *, greeted: bool) -> None:
+    def __init__(self, goes: BinaryIO, calls: Unanswered, *, greeted: bool) -> None:
         self._goes = goes
+        self._calls = calls
         self._greeted = greeted
 
     def write(self, line: str) -> int:
         """Write one message."""
-        if self._greeted:
-            self._greeted = False
-            return len(line)
-        self._goes.write(line.encode())
+        if not self._greeted:
+            self._goes.write(line.encode())
+            self._goes.flush()  # before it counts as answered, or the end could overtake it
+        self._greeted = False
+        self._calls.went(line)
         return len(line)
 
     def flush(self) -> None:
-        """Send what was written."""
-        self._goes.flush()
+        """Nothing waits: each message is sent as it is written."""
+
+
+def _message(line: str) -> dict[str, Any]:
+    """One message; empty when it is none, or several at once."""
+    try:
+        message = json.loads(line)
+    except ValueError:
+        return {}
+    return message if isinstance(message, dict) else {}
 
 
 def _private_stdout() -> BinaryIO:
