@@ -56,7 +56,7 @@ def told(answers: Sequence[Answer]) -> list[str]:
 
 
 def test_one_fact_answers_a_plain_question() -> None:
-    assert told(ask("Where does Anna work?", "anna")) == ["anna work at corvix", "corvix located in munich"]
+    assert told(ask("Where does Anna work?", "anna")) == ["anna work at corvix"]
 
 
 def test_facts_in_a_row_answer_what_none_does_alone() -> None:

@@ -28,6 +28,8 @@ class Spread:
     """Edges that are less sure are not taken."""
     least_start: float = 0.1
     """What is less active than this spreads nothing."""
+    wide: int = 200
+    """So many memories spread in each step, the most active."""
     nodes: int = 200
     """So many memories are reached at most, the starts among them."""
     each: int = 20
@@ -136,7 +138,7 @@ def _ways(edge: Sequence[int], links: Links, limits: Spread) -> dict[int, list[L
 def _strong(keys: Iterable[int], found: Mapping[int, Reached], limits: Spread) -> list[int]:
     """Those that spread, the most active first."""
     some = [key for key in keys if key in found and found[key].activation >= limits.least_start]
-    return sorted(some, key=lambda key: (-found[key].activation, key))
+    return sorted(some, key=lambda key: (-found[key].activation, key))[: limits.wide]
 
 
 def _strength(link: Link) -> float:

@@ -82,6 +82,8 @@ def follow(
         longer = list(_step(edge, cues, asked, fetch, names_of, now)) if edge else []
         longer.sort(key=lambda trail: _rank(trail, cues))
         found += longer[:WIDEST]
+        if any(_is_whole(trail, cues) for trail in longer[:WIDEST]):
+            break
         edge = [more for trail in longer[:WIDEST] for more in _with_roles(trail, cues)]
     return _answers(found, cues)
 
@@ -148,6 +150,12 @@ def _coverage(trail: Trail, cues: Sequence[Cue]) -> float:
     # A vague word need not be taken up: "who" asks for a fact only now and then.
     left = [cue.weight for place, cue in enumerate(cues) if place not in trail.cues and cue.weight == 1.0]
     return max(taken) * sum(taken) / (sum(taken) + sum(left)) if taken else 0.0
+
+
+def _is_whole(trail: Trail, cues: Sequence[Cue]) -> bool:
+    """Whether it goes straight and takes up everything: what lies further on answers another question."""
+    telling = {place for place, cue in enumerate(cues) if cue.weight == 1.0}
+    return bool(telling) and telling <= trail.cues and trail.straight == 1.0
 
 
 def _rank(trail: Trail, cues: Sequence[Cue]) -> tuple[float, str]:

@@ -7,7 +7,6 @@ neighbours' affair.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from types import MappingProxyType
 
 from engram.graph.activation import Reached, Spread, refined, spread
@@ -33,6 +32,8 @@ WEIGHTS: Mapping[EdgeType, float] = MappingProxyType(
     }
 )
 """How much of a memory's relevance passes to the other end, by type."""
+LEAST = 0.1
+"""What is less active than this neither spreads nor is brought to mind."""
 SHOWN = 8
 """Characters of an id that tell it apart for a person."""
 
@@ -49,7 +50,7 @@ def lend(candidates: dict[int, Candidate], plan: Planned, tools: Tools, *, expla
         return
     top = best[0].own
     reached, active = _walk({one.key: one.own / top for one in best}, plan, tools)
-    got = {key: one for key, one in reached.items() if one.path}
+    got = {key: one for key, one in reached.items() if one.received >= LEAST}
     if not got:
         return
     new = [key for key in got if key not in candidates]
@@ -71,10 +72,13 @@ def _walk(
 
     def links(keys: Sequence[int]) -> list[Link]:
         found = [
-            replace(
-                link,
-                weight=link.weight * WEIGHTS[link.type],
-                confidence=confidence_now(link.type, link.confidence, link.drawn_at, now, ageing),
+            Link(
+                link.key,
+                link.other,
+                link.type,
+                link.forward,
+                link.weight * WEIGHTS[link.type],
+                confidence_now(link.type, link.confidence, link.drawn_at, now, ageing),
             )
             for link in tools.store.relations.links(keys, types, plan.view)
         ]
@@ -85,6 +89,8 @@ def _walk(
         hops=plan.shown.hops,
         decay=settings.graph_decay,
         least_confidence=settings.graph_confidence,
+        least_start=LEAST,
+        wide=settings.graph_starts,
         nodes=settings.graph_nodes,
     )
     reached = spread(starts, links, limits)
