@@ -1,0 +1,213 @@
+"""Every number and choice that anyone may want to turn, with its range, its meaning and where it comes from.
+
+Values come, later ones winning, from: the defaults here, a preset, a TOML file, the environment
+(`ENGRAM_RECALL__LIMIT=20`), and arguments (`{"recall.limit": 20}`). A bad value names itself and its range.
+
+Where a number comes from: `measured` by a benchmark of this project, `design` set with the architecture, or
+the name of the system whose experience it carries (`layers`, `cortex`, `files`, `retention`, `ledger`).
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+from engram.config.groups import (
+    CaptureConfig,
+    Config,
+    EdgesConfig,
+    EmbedConfig,
+    IndexConfig,
+    LimitsConfig,
+    LlmConfig,
+    PlanConfig,
+    RecallConfig,
+    RememberConfig,
+    RerankConfig,
+    ServerConfig,
+    StoreConfig,
+    TextConfig,
+    TrustConfig,
+)
+from engram.errors import ConfigError
+
+__all__ = [
+    "ENVIRONMENT_PREFIX",
+    "PRESETS",
+    "SETTINGS",
+    "CaptureConfig",
+    "Config",
+    "EdgesConfig",
+    "EmbedConfig",
+    "IndexConfig",
+    "LimitsConfig",
+    "LlmConfig",
+    "PlanConfig",
+    "RecallConfig",
+    "RememberConfig",
+    "RerankConfig",
+    "ServerConfig",
+    "Setting",
+    "StoreConfig",
+    "TextConfig",
+    "TrustConfig",
+    "load",
+    "overlay",
+    "settings",
+    "values",
+]
+
+ENVIRONMENT_PREFIX = "ENGRAM_"
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One setting as a person reads it."""
+
+    name: str
+    default: Any
+    meaning: str
+    origin: str
+    low: float | None = None
+    high: float | None = None
+    known: tuple[str, ...] = ()
+
+    @property
+    def range(self) -> str:
+        """What values it takes, in words."""
+        if self.known:
+            return ", ".join(self.known)
+        if isinstance(self.default, bool):
+            return "true, false"
+        return f"{self.low:,} to {self.high:,}" if self.low is not None else "text"
+
+    @property
+    def variable(self) -> str:
+        """The environment variable that sets it."""
+        return ENVIRONMENT_PREFIX + self.name.upper().replace(".", "__")
+
+
+PRESETS: Mapping[str, Mapping[str, Any]] = {
+    "default": {},
+    "layers": {"recall.profile": "layered"},
+    "retention": {"recall.profile": "trust", "trust.half_life_days": 30.0, "trust.extracted_factor": 3.0},
+    "files": {"remember.speculative_below": 0.40, "remember.speculative_days": 30},
+    "ledger": {"recall.profile": "trust", "recall.suppress_days": 90, "store.synchronous": "FULL"},
+}
+"""Named overlays with the numbers of each system this one grew out of."""
+
+
+def load(
+    file: Path | None = None,
+    environment: Mapping[str, str] | None = None,
+    arguments: Mapping[str, Any] | None = None,
+    preset: str = "default",
+) -> Config:
+    """The configuration from all its sources. Raises ConfigError, naming the setting and its range."""
+    from_file = dict(_read(file)) if file is not None else {}
+    preset = str(from_file.pop("preset", preset))
+    if preset not in PRESETS:
+        message = f"There is no preset {preset!r}; known are: {', '.join(PRESETS)}."
+        raise ConfigError(message)
+    config = Config()
+    variables = os.environ if environment is None else environment
+    for source in (PRESETS[preset], from_file, dict(_from_environment(variables)), arguments or {}):
+        config = overlay(config, source)
+    return config
+
+
+def overlay(config: Config, values: Mapping[str, Any]) -> Config:
+    """The configuration with some settings changed, each checked.
+
+    >>> overlay(Config(), {"recall.limit": "20"}).recall.limit
+    20
+    """
+    for name, value in values.items():
+        group, _, key = name.partition(".")
+        checked = _checked(name, value)
+        config = replace(config, **{group: replace(getattr(config, group), **{key: checked})})
+    return config
+
+
+def settings() -> tuple[Setting, ...]:
+    """Every setting, in the order of this file."""
+    return SETTINGS
+
+
+def values(config: Config) -> dict[str, Any]:
+    """The configuration as a flat table of names and values."""
+    return {
+        s.name: getattr(getattr(config, s.name.partition(".")[0]), s.name.partition(".")[2]) for s in SETTINGS
+    }
+
+
+def _collect() -> Iterator[Setting]:
+    for group in fields(Config):
+        for item in fields(type(getattr(Config(), group.name))):
+            yield Setting(name=f"{group.name}.{item.name}", default=item.default, **item.metadata)
+
+
+SETTINGS: tuple[Setting, ...] = tuple(_collect())
+_BY_NAME: Mapping[str, Setting] = {setting.name: setting for setting in SETTINGS}
+
+
+def _checked(name: str, value: Any) -> Any:
+    setting = _BY_NAME.get(name)
+    if setting is None:
+        message = f"There is no setting {name!r}; `engram config` lists them all."
+        raise ConfigError(message)
+    try:
+        typed = _typed(setting.default, value)
+    except (TypeError, ValueError):
+        typed = None
+    if typed is None or not _fits(setting, typed):
+        message = f"{name} is {value!r}, it takes: {setting.range}."
+        raise ConfigError(message)
+    return typed
+
+
+def _typed(default: Any, value: Any) -> Any:
+    if isinstance(default, bool):
+        return {"true": True, "1": True, "on": True, "false": False, "0": False, "off": False}.get(
+            str(value).lower()
+        )
+    if isinstance(value, bool):
+        return None
+    if isinstance(default, int):
+        return int(value) if not isinstance(value, float) or value.is_integer() else None
+    return type(default)(value)
+
+
+def _fits(setting: Setting, value: Any) -> bool:
+    if setting.known:
+        return value in setting.known
+    # A NaN compares false with everything, and so falls out here as well.
+    return setting.low is None or setting.high is None or setting.low <= value <= setting.high
+
+
+def _read(file: Path) -> Iterator[tuple[str, Any]]:
+    try:
+        tree = tomllib.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        message = f"The configuration {file} cannot be read: {error.strerror}."
+        raise ConfigError(message) from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        message = f"The configuration {file} is not valid TOML: {error}."
+        raise ConfigError(message) from error
+    for group, content in tree.items():
+        if isinstance(content, dict):
+            yield from ((f"{group}.{key}", value) for key, value in content.items())
+        else:
+            yield group, content
+
+
+def _from_environment(variables: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Only variables with a group in their name: ENGRAM_FILE and the like belong to the doors."""
+    for variable, value in variables.items():
+        if variable.startswith(ENVIRONMENT_PREFIX) and "__" in variable:
+            group, _, key = variable.removeprefix(ENVIRONMENT_PREFIX).lower().partition("__")
+            yield f"{group}.{key}", value
