@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from engram.config.groups import (
+    RERANKS,
     CaptureConfig,
     Config,
     EdgesConfig,
@@ -38,6 +39,7 @@ from engram.errors import ConfigError
 __all__ = [
     "ENVIRONMENT_PREFIX",
     "PRESETS",
+    "RERANKS",
     "SETTINGS",
     "CaptureConfig",
     "Config",
