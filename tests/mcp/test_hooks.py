@@ -14,7 +14,9 @@ import pytest
 from engram import Engram
 from engram.cli import hooks
 from engram.cli.clients import hook_entries
+from engram.engine import default_file
 from engram.errors import ConfigError
+from engram.server.brief import brief
 from tests.cli.shell import Shell
 
 PLUGIN = Path(__file__).parents[2] / "plugin"
@@ -22,7 +24,7 @@ PLUGIN = Path(__file__).parents[2] / "plugin"
 
 def told(capsys: pytest.CaptureFixture[str], event: str, **given: Any) -> str:
     """The context that a hook adds; empty when it adds none."""
-    hooks.run(event, json.dumps(given).encode(), hooks.open_own)
+    hooks.run(event, json.dumps(given).encode(), hooks.Where)
     said, complaints = capsys.readouterr()
     assert complaints == ""
     return str(json.loads(said)["hookSpecificOutput"]["additionalContext"]) if said else ""
@@ -114,7 +116,7 @@ def test_of_a_long_transcript_only_the_end_is_read_at_stop(tmp_path: Path) -> No
 def test_a_hook_never_fails(file: Path, capsys: pytest.CaptureFixture[str], event: str, sent: bytes) -> None:
     file.write_bytes(b"no database" * 100)
 
-    hooks.run(event, sent, hooks.open_own)
+    hooks.run(event, sent, hooks.Where)
 
     said, complaints = capsys.readouterr()
     assert said == ""
@@ -122,7 +124,7 @@ def test_a_hook_never_fails(file: Path, capsys: pytest.CaptureFixture[str], even
 
 
 def test_a_memory_that_cannot_be_opened_is_a_line_on_stderr(capsys: pytest.CaptureFixture[str]) -> None:
-    def fails(*, read_only: bool) -> Engram | None:
+    def fails() -> hooks.Where:
         raise ConfigError("A setting\nhas no meaning.")
 
     hooks.run("session-start", b"{}", fails)
@@ -131,6 +133,31 @@ def test_a_memory_that_cannot_be_opened_is_a_line_on_stderr(capsys: pytest.Captu
         capsys.readouterr().err
         == "engram hook session-start: ConfigError: E5001: A setting has no meaning.\n"
     )
+
+
+def test_a_glance_says_what_the_facade_says(shell: Shell, file: Path) -> None:
+    for said in (
+        "My editor is Helix",
+        "Ada lives in Berlin",
+        "Deploys need two reviews",
+        "I moved to Bonn in May",
+    ):
+        shell.remember(said)
+    shell.remember("Never push on Fridays", "--pin")
+    shell.remember("Only for apollo: my editor is Zed", "--project", "apollo")
+    where = hooks.Where(str(file))
+
+    with Engram.open(file, access=where.access) as memory, where.look() as glance:
+        for query in (
+            "which editor do I use?",
+            "where does Ada live",
+            "what about deploys and reviews",
+            "",
+            "bread",
+        ):
+            briefs = [brief(one, query, budget=300, pinned=True, dry=True) for one in (memory, glance)]
+            assert briefs[0] == briefs[1]
+            assert "Zed" not in briefs[1].text
 
 
 def test_no_memory_yet_says_nothing(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -160,14 +187,21 @@ def test_the_short_way_and_the_long_way_say_the_same(shell: Shell) -> None:
     assert short.stdout == long.stdout != b""
 
 
-def test_the_short_way_loads_no_command_line(shell: Shell) -> None:
+def test_the_short_way_loads_neither_command_line_nor_engine(shell: Shell) -> None:
     shell.remember("Deploys need two reviews", "--pin")
-    code = "import sys; from engram.cli import main; main(); print('click' in sys.modules, file=sys.stderr)"
+    heavy = "[name for name in ('click', 'engram.engine', 'httpx', 'rich') if name in sys.modules]"
+    code = f"import sys; from engram.cli import main; main(); print({heavy}, file=sys.stderr)"
     done = subprocess.run(
         [sys.executable, "-c", code, "hook", "session-start"], input=b"{}", capture_output=True, check=True
     )
 
-    assert done.stderr.decode().split() == ["False"]
+    assert done.stderr.decode().split() == ["[]"]
+
+
+def test_the_file_is_the_one_the_engine_opens(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ENGRAM_FILE", raising=False)
+
+    assert hooks.Where().path == default_file()
 
 
 def test_the_plugin_has_the_hooks_that_setup_writes() -> None:

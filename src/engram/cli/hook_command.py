@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
 import click
 
-from engram.cli.hooks import EVENTS, open_as, run
+from engram.cli.hooks import EVENTS, Where, run
 from engram.cli.options import Run, command, pass_run
-
-if TYPE_CHECKING:
-    from engram.engine import Engram
 
 
 @command("hook")
@@ -24,8 +20,4 @@ def hook(told: Run, event: str) -> None:
     additional context; `stop` and `pre-compact` capture what the transcript says. Never fails: what goes
     wrong is a line on stderr.
     """
-
-    def opened(*, read_only: bool) -> Engram | None:
-        return open_as(told.file, told.scope, told.config, read_only=read_only)
-
-    run(event, sys.stdin.buffer.read(), opened)
+    run(event, sys.stdin.buffer.read(), lambda: Where(told.file, told.scope, told.config))

@@ -12,13 +12,15 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from engram.model.scope import Access, Role, Scope
 
 if TYPE_CHECKING:
+    from engram.cli.glance import Glance
     from engram.config import Config
     from engram.engine import Engram
 
@@ -33,55 +35,91 @@ TAIL_BYTES = 512_000
 Given = Mapping[str, Any]
 
 
-class Open(Protocol):
-    """Whoever opens the memory."""
+@dataclass(frozen=True, slots=True)
+class Where:
+    """Which memory, from which place."""
 
-    def __call__(self, *, read_only: bool) -> Engram | None:
-        """The memory, perhaps only to read; None when there is none to read."""
-        ...
+    file: str | None = None
+    scope: Scope = Scope()
+    settings: Config | None = None
+    """None: those of the user."""
+
+    @property
+    def path(self) -> Path:
+        """The file: the given one, the one the environment names, or the user's own."""
+        if self.file or os.environ.get("ENGRAM_FILE"):
+            return Path(self.file or os.environ["ENGRAM_FILE"])
+        from platformdirs import user_data_path
+
+        return user_data_path("engram") / "memory.db"  # as the engine has it, which takes long to load
+
+    @property
+    def config(self) -> Config:
+        """The settings in force. Raises ConfigError."""
+        from engram.config import load
+
+        return self.settings or load(_own_config())
+
+    @property
+    def access(self) -> Access:
+        """A hook sees what an agent at its place sees."""
+        return Access(self.scope, Role.AGENT)
+
+    def look(self) -> Glance:
+        """The memory, only to read."""
+        from engram.cli.glance import Glance
+
+        return Glance(self.path, self.config, self.access)
+
+    def open(self) -> Engram:
+        """The memory, to write."""
+        from engram.engine import Engram
+
+        actor = self.scope.agent or "hook"
+        return Engram.open(self.path, config=self.config, access=self.access, actor=actor)
 
 
 def quick(event: str) -> None:
     """Run a hook without the command line around it: half of a hook's time would go into that."""
-    run(event, sys.stdin.buffer.read(), open_own)
+    run(event, sys.stdin.buffer.read(), Where)
 
 
-def run(event: str, sent: bytes, open_memory: Open) -> None:
+def run(event: str, sent: bytes, where: Callable[[], Where]) -> None:
     """Carry out one hook. Whatever goes wrong, the agent goes on."""
     try:
         given = json.loads(sent or b"{}")
-        EVENTS[event](given if isinstance(given, dict) else {}, open_memory)
+        EVENTS[event](given if isinstance(given, dict) else {}, where())
     except Exception as error:  # noqa: BLE001 (a door: memory that fails must not stop anybody's work)
         told = " ".join(str(error).split())
         print(f"engram hook {event}: {type(error).__name__}: {told}", file=sys.stderr)  # noqa: T201
 
 
-def session_start(given: Given, open_memory: Open) -> None:
+def session_start(given: Given, where: Where) -> None:
     """What matters whatever comes: pinned and important memories."""
     del given
-    _say("SessionStart", "", START_BUDGET, open_memory)
+    _say("SessionStart", "", START_BUDGET, where)
 
 
-def prompt_submit(given: Given, open_memory: Open) -> None:
+def prompt_submit(given: Given, where: Where) -> None:
     """What is remembered about the prompt."""
     from engram.text.tokens import count
 
     prompt = str(given.get("prompt", "")).strip()
     if not prompt.startswith("/") and count(prompt) >= SHORTEST:
-        _say("UserPromptSubmit", prompt, PROMPT_BUDGET, open_memory)
+        _say("UserPromptSubmit", prompt, PROMPT_BUDGET, where)
 
 
-def stop(given: Given, open_memory: Open) -> None:
+def stop(given: Given, where: Where) -> None:
     """Capture what was said since the last time."""
-    _capture(given, open_memory, TAIL_BYTES)
+    _capture(given, where, TAIL_BYTES)
 
 
-def pre_compact(given: Given, open_memory: Open) -> None:
+def pre_compact(given: Given, where: Where) -> None:
     """Capture everything that was said, before the agent forgets it."""
-    _capture(given, open_memory, None)
+    _capture(given, where, None)
 
 
-EVENTS: Mapping[str, Callable[[Given, Open], None]] = MappingProxyType(
+EVENTS: Mapping[str, Callable[[Given, Where], None]] = MappingProxyType(
     {
         "session-start": session_start,
         "prompt-submit": prompt_submit,
@@ -91,49 +129,30 @@ EVENTS: Mapping[str, Callable[[Given, Open], None]] = MappingProxyType(
 )
 
 
-def open_own(*, read_only: bool) -> Engram | None:
-    """The user's own memory, as the environment names it."""
-    named = os.environ.get("ENGRAM_CONFIG")
-    return open_as(None, Scope(), Path(named) if named else _own_config(), read_only=read_only)
-
-
-def open_as(
-    file: str | None, scope: Scope, settings: Path | Config | None, *, read_only: bool
-) -> Engram | None:
-    """A memory as an agent at that place sees it; None when it is only to be read and not there."""
-    from engram.config import Config, load
-    from engram.engine import FILE_VARIABLE, Engram, default_file
-
-    where = Path(file or os.environ.get(FILE_VARIABLE) or default_file())
-    if read_only and not where.exists():
-        return None
-    config = settings if isinstance(settings, Config) else load(settings)
-    access = Access(scope, Role.AGENT)
-    return Engram.open(where, config=config, access=access, actor=scope.agent or "hook", read_only=read_only)
-
-
 def _own_config() -> Path | None:
+    named = os.environ.get("ENGRAM_CONFIG")
+    if named:
+        return Path(named)
     from platformdirs import user_config_path
 
     path = user_config_path("engram", appauthor=False) / "config.toml"
     return path if path.is_file() else None
 
 
-def _say(event: str, query: str, budget: int, open_memory: Open) -> None:
+def _say(event: str, query: str, budget: int, where: Where) -> None:
     """Print a brief for the agent, or nothing when nothing is known."""
     from engram.server.brief import brief
 
-    memory = open_memory(read_only=True)
-    if memory is None:
+    if not where.path.exists():
         return
-    with memory:
+    with where.look() as memory:
         made = brief(memory, query, budget=budget, pinned=not query, dry=True)
     if made.text:
         told = {"hookSpecificOutput": {"hookEventName": event, "additionalContext": made.text}}
         print(json.dumps(told, ensure_ascii=False))  # noqa: T201 (this is the answer)
 
 
-def _capture(given: Given, open_memory: Open, tail: int | None) -> None:
+def _capture(given: Given, where: Where, tail: int | None) -> None:
     path = given.get("transcript_path")
     if not isinstance(path, str) or not path or not Path(path).expanduser().is_file():
         return
@@ -141,10 +160,7 @@ def _capture(given: Given, open_memory: Open, tail: int | None) -> None:
     if not messages:
         return
     session = str(given.get("session_id") or Path(path).stem)
-    memory = open_memory(read_only=False)
-    if memory is None:
-        return
-    with memory:
+    with where.open() as memory:
         memory.observe(messages=messages, session=session)
         memory.flush(session)
 

@@ -77,14 +77,14 @@ def _hand_over(door: Door, memory: Opened, lines: Lines, wire: Wire) -> None:
     goes: Any = wire
 
     async def run() -> None:
-        server = build(door, Alone(memory))
+        server = build(door, OneClient(memory))
         async with stdio_server(anyio.wrap_file(came), anyio.wrap_file(goes)) as (read, write):
             await server.run(read, write, server.create_initialization_options())
 
     anyio.run(run)
 
 
-class Alone:
+class OneClient:
     """Carries work out for the one client there is."""
 
     def __init__(self, memory: Opened) -> None:
