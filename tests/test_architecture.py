@@ -31,7 +31,7 @@ FLOORS: tuple[tuple[str, frozenset[str]], ...] = (
         frozenset({"store", "index", "embed", "llm"})
         | frozenset({"capture", "recall", "maintain", "context", "session", "workspace"}),
     ),
-    ("engine", frozenset({"nouns"})),  # what hangs on the facade
+    ("engine", frozenset({"nouns", "opening"})),  # what hangs on the facade, and how its parts are opened
     ("engine", frozenset({"engine"})),
     ("engine", frozenset({"aio"})),
     ("engine", frozenset({"__init__"})),

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, fields, replace
+from dataclasses import fields, replace
 from datetime import datetime, timedelta
 from functools import cached_property
 from pathlib import Path
@@ -23,7 +21,7 @@ from engram.errors import (
 )
 from engram.model.advice import Spent
 from engram.model.axes import Mode, Status
-from engram.model.clock import Clock, SystemClock
+from engram.model.clock import Clock
 from engram.model.draft import Draft
 from engram.model.event import Event
 from engram.model.filters import ANY_STATUS, Filters, types_for
@@ -40,6 +38,7 @@ from engram.model.scope import Access, Scope
 from engram.model.timeline import Timeline
 from engram.model.turn import Turn
 from engram.model.wishes import wish
+from engram.nouns import history
 from engram.nouns.asking import checked
 from engram.nouns.checkup import examine
 from engram.nouns.conflicts import Conflicts
@@ -49,14 +48,13 @@ from engram.nouns.facts import Facts
 from engram.nouns.listening import Listening
 from engram.nouns.recalling import QUERY_LIMIT, Recalling
 from engram.nouns.tokens import Tokens
+from engram.opening import Brought, open_tools, place
 from engram.ports import Advisor, Embedder, Tools, Unit, View
 from engram.recall.past import then
-from engram.text.tokens import count
 
 if TYPE_CHECKING:
     from engram.nouns.sources import Sources
 
-FILE_VARIABLE = "ENGRAM_FILE"
 
 # The verb `list` hides the builtin inside the class, so its annotations take these names.
 Given = Draft | Mapping[str, Any] | str
@@ -100,39 +98,13 @@ class Engram:
 
         ":memory:" keeps nothing.
         """
-        from engram.embed import open_embedder, open_reranker
-        from engram.index import SignatureIndex
-        from engram.llm import open_advisor
-        from engram.store.sqlite import SqliteStore, StoreSettings
-
         settings = config if isinstance(config, Config) else load(arguments=config)
-        where = str(path or os.environ.get(FILE_VARIABLE) or default_file())
-        time = clock or SystemClock()
-        store = SqliteStore.open(
-            where,
-            time,
-            StoreSettings(
-                **asdict(settings.store),
-                **asdict(settings.text),
-                candidates=settings.recall.text_candidates,
-                read_only=read_only,
-            ),
-        )
+        where = place(path)
+        tools = open_tools(where, settings, Brought(clock, embedder, advisor), read_only=read_only)
         try:
-            tools = Tools(
-                store=store,
-                index=SignatureIndex(store, **asdict(settings.index)),
-                embedder=embedder or open_embedder(settings.embed, time),
-                clock=time,
-                config=settings,
-                new_id=lambda: str(uuid.uuid4()),
-                count_tokens=count,
-                advisor=advisor or open_advisor(settings.llm, store.spending, time),
-                reranker=open_reranker(settings.rerank),
-            )
             return cls(tools, access, actor, where)
         except EngramError:
-            store.close()
+            tools.store.close()
             raise
 
     # ------------------------------------------------------------ writing
@@ -392,30 +364,14 @@ class Engram:
 
         An erased memory has a history too: its full id still finds the bare facts.
         """
-        most = whole("limit", limit, 1, PAGE_LIMIT)
-        try:
-            full = None if memory_id is None else self._desk.resolve(memory_id)
-        except NotFound:
-            found = self._tools.store.ledger.events(
-                str(memory_id).strip().lower(), self._desk.access, most, before
-            )
-            if not found:
-                raise
-            return found
-        return self._tools.store.ledger.events(full, self._desk.access, most, before)
+        return history.events(self._desk, memory_id, limit, before)
 
     def news(self, after: str | None = None, *, limit: int = 100) -> News:
         """What has happened since a place in the ledger, oldest first, and the place to go on from.
 
         Without a place: nothing yet, and where the ledger ends now.
         """
-        ledger = self._tools.store.ledger
-        end = ledger.newest()
-        if after is None:
-            return News((), end)
-        events = ledger.after(after, self._desk.access, whole("limit", limit, 1, PAGE_LIMIT))
-        # `end` was looked up first: what came in between is found the next time, and nothing twice.
-        return News(tuple(events), events[-1].id if events else end)
+        return history.news(self._desk, after, limit)
 
     def stats(self) -> Stats:
         """How much is kept, of what."""
@@ -538,13 +494,6 @@ class Engram:
         one = self._desk.mine(item)
         self._desk.check_write(one.scope)
         return one
-
-
-def default_file() -> Path:
-    """The user's own file, in the data folder of this system."""
-    from platformdirs import user_data_path
-
-    return user_data_path("engram") / "memory.db"
 
 
 def _one_of(field: str, value: Any, known: tuple[str, ...]) -> str:

@@ -68,7 +68,7 @@ def get_setting(run: Run, name: str) -> None:
 @pass_run
 def paths(run: Run) -> None:
     """Where the memory and the configuration lie."""
-    from engram.engine import default_file
+    from engram.opening import default_file
 
     file, found = run.file or str(default_file()), run.config_path
     if run.json:
