@@ -24,7 +24,7 @@ from engram.model.axes import Mode, Status
 from engram.model.clock import Clock
 from engram.model.draft import Draft
 from engram.model.event import Event
-from engram.model.filters import ANY_STATUS, Filters, types_for
+from engram.model.filters import ANY_STATUS, Filters
 from engram.model.health import RecallHealth
 from engram.model.memory import Memory
 from engram.model.observation import Observation
@@ -39,7 +39,7 @@ from engram.model.timeline import Timeline
 from engram.model.turn import Turn
 from engram.model.wishes import wish
 from engram.nouns import history
-from engram.nouns.asking import checked
+from engram.nouns.asking import checked, in_mode
 from engram.nouns.checkup import examine
 from engram.nouns.conflicts import Conflicts
 from engram.nouns.desk import PAGE_LIMIT, Desk, whole
@@ -274,12 +274,7 @@ class Engram:
         With `as_of` what was believed then, in the words of that time; it leaves no trace.
         """
         settings = self._tools.config.recall
-        asked: Mode = member("mode", Mode, mode)
-        wanted = checked(filters, as_of)
-        if asked is not Mode.FULL_CONTEXT:
-            wanted = replace(wanted, types=(wanted.types & asked.types) if wanted.types else types_for(asked))
-        if include_archived:
-            wanted = replace(wanted, statuses=wanted.statuses | {Status.ARCHIVED})
+        wanted = in_mode(checked(filters, as_of), mode, include_archived=include_archived)
         screen.share("min_relevance", min_relevance)
         screen.name("session", session)
         question = Question(

@@ -7,8 +7,9 @@ from datetime import datetime
 from typing import Any
 
 from engram.errors import OutOfRange, WrongType
-from engram.model.filters import Filters
-from engram.model.plain import moment
+from engram.model.axes import Mode, Status
+from engram.model.filters import Filters, types_for
+from engram.model.plain import member, moment
 
 TIMES = tuple(f.name for f in fields(Filters) if f.type == "datetime | None")
 SHARES = ("min_importance", "max_importance", "min_confidence", "min_trust", "min_arousal")
@@ -27,6 +28,15 @@ def checked(filters: Filters | None, as_of: datetime | str | None = None) -> Fil
         if not (value is None or isinstance(value, str | int | float)):
             raise WrongType(f"details {name!r}", value, "a text, a number, true, false or null")
     return replace(wanted, **given) if given else wanted
+
+
+def in_mode(filters: Filters, mode: Mode | str, *, include_archived: bool) -> Filters:
+    """The filters narrowed to what a mode may bring, and widened to what was forgotten."""
+    asked: Mode = member("mode", Mode, mode)
+    if asked is not Mode.FULL_CONTEXT:
+        types = (filters.types & asked.types) if filters.types else types_for(asked)
+        filters = replace(filters, types=types)
+    return replace(filters, statuses=filters.statuses | {Status.ARCHIVED}) if include_archived else filters
 
 
 def _time(name: str, value: Any) -> datetime:

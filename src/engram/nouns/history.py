@@ -23,7 +23,7 @@ def events(desk: Desk, memory_id: str | None, limit: int, before: str | None) ->
 
 
 def news(desk: Desk, after: str | None, limit: int) -> News:
-    """Since a place, oldest first, and the place to go on from; without a place, where the ledger ends now."""
+    """Since a place, oldest first, and the place to go on from; without one, where the ledger ends now."""
     ledger = desk.tools.store.ledger
     end = ledger.newest()
     if after is None:
