@@ -28,6 +28,7 @@ HEAVY = ("numpy", "httpx", "apsw", "rich", "click", "onnxruntime", "tokenizers")
 MAY_CATCH_ALL = (
     "cli/",
     "server/guard.py",
+    "server/mcp/door.py",
     "store/sqlite/writer.py",
     "testing/memory_store/store.py",
     "embed/transformer.py",
