@@ -198,12 +198,6 @@ def test_the_short_way_loads_neither_command_line_nor_engine(shell: Shell) -> No
     assert done.stderr.decode().split() == ["[]"]
 
 
-def test_the_file_is_the_one_the_engine_opens(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("ENGRAM_FILE", raising=False)
-
-    assert hooks.Where().path == default_file()
-
-
 def test_the_plugin_has_the_hooks_that_setup_writes() -> None:
     shipped = json.loads((PLUGIN / "hooks" / "hooks.json").read_text(encoding="utf-8"))["hooks"]
 

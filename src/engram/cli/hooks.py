@@ -47,11 +47,9 @@ class Where:
     @property
     def path(self) -> Path:
         """The file: the given one, the one the environment names, or the user's own."""
-        if self.file or os.environ.get("ENGRAM_FILE"):
-            return Path(self.file or os.environ["ENGRAM_FILE"])
-        from platformdirs import user_data_path
+        from engram.opening import place
 
-        return user_data_path("engram") / "memory.db"  # as the engine has it, which takes long to load
+        return Path(place(self.file))
 
     @property
     def config(self) -> Config:
