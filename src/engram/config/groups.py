@@ -222,7 +222,7 @@ class RecallConfig:
         0, 0, 100, "rounds of PageRank over what was reached; 0: none, 8 is usual", "measured"
     )
     fact_share: float = number(
-        0.8, 0, 2, "fit of a memory whose facts answer, as a share of the best hit's", "measured"
+        0.6, 0, 2, "fit of a memory whose facts answer, as a share of the best hit's", "measured"
     )
     fact_relevance: float = number(0.8, 0, 1, "relevance of a memory whose facts answer all of it", "design")
     fact_hops: int = number(3, 0, 5, "facts in a row that lead from the question to an answer", "cortex")
