@@ -14,7 +14,6 @@ import pytest
 from engram import Engram
 from engram.cli import hooks
 from engram.cli.clients import hook_entries
-from engram.opening import default_file
 from engram.errors import ConfigError
 from engram.server.brief import brief
 from tests.cli.shell import Shell

@@ -19,7 +19,12 @@ ROLES = [str(role) for role in Role]
 
 @command("mcp")
 @click.option(
-    "--tools", "toolset", type=click.Choice(["pinned", "full"]), default="pinned", show_default=True
+    "--tools",
+    "toolset",
+    type=click.Choice(["pinned", "full"]),
+    default="pinned",
+    show_default=True,
+    help="A dozen tools, or all of them.",
 )
 @click.option(
     "--role",

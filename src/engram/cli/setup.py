@@ -29,7 +29,12 @@ _SCOPE = ("namespace", "project", "squad", "agent", "channel", "user")
 @click.argument("client", type=click.Choice([*CLIENTS]))
 @click.option("--write", is_flag=True, help="Write it; without this it is only shown.")
 @click.option(
-    "--tools", "toolset", type=click.Choice(["pinned", "full"]), default="pinned", show_default=True
+    "--tools",
+    "toolset",
+    type=click.Choice(["pinned", "full"]),
+    default="pinned",
+    show_default=True,
+    help="A dozen tools, or all of them.",
 )
 @click.option("--hooks", is_flag=True, help="Claude Code only: also the hooks for briefs and capture.")
 @click.option("--to", "file", type=click.Path(path_type=Path), help="Another configuration file.")
