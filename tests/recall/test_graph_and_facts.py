@@ -132,7 +132,7 @@ def test_a_dry_recall_confirms_nothing(tools: Tools) -> None:
 
 
 def test_facts_lead_to_an_answer_that_shares_no_word(tools: Tools) -> None:
-    put(tools, "My boss is Carla Reyes", "Carla Reyes lives in Porto", "The town hall clock is slow")
+    put(tools, "My boss is Carla Reyes", "Carla Reyes lives in Porto", "The clock in the hall is slow")
 
     assert contents(ask(tools, "Which town is home to my boss?"))[:2] == [
         "My boss is Carla Reyes",

@@ -77,8 +77,8 @@ def spread(starts: Mapping[int, float], links: Links, limits: Spread = USUAL) ->
 def refined(reached: Mapping[int, Reached], links: Iterable[Link], rounds: int = 8) -> dict[int, float]:
     """Activations after rounds of PageRank among what is active: what many active memories point to gains.
 
-    The walk starts anew at what was active, in proportion, so it stays near the question; the result is at
-    most what it was, and all of it where all roads lead to.
+    The walk starts anew at what was active, in proportion, so it stays near the question. What most roads
+    lead to keeps its activation, what none leads to keeps half.
 
     >>> refined({1: Reached(1.0)}, [])
     {1: 1.0}
@@ -92,9 +92,8 @@ def refined(reached: Mapping[int, Reached], links: Iterable[Link], rounds: int =
     rank = dict(start)
     for _ in range(rounds):
         rank = _round(rank, start, out)
-    gain = {key: rank[key] / start[key] for key in keys}
-    most = max(gain.values())
-    return {key: one.activation * gain.get(key, 0.0) / most for key, one in reached.items()}
+    most = max(rank.values())
+    return {key: one.activation * (1.0 + rank.get(key, 0.0) / most) / 2 for key, one in reached.items()}
 
 
 DAMPING = 0.5

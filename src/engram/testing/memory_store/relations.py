@@ -65,7 +65,6 @@ class MemoryLedger:
         seen = (event for event in wanted if access.may_read(tables.event_scopes[event.id]))
         return list(islice(seen, limit))
 
-
     def after(self, event_id: str, access: Access, limit: int) -> list[Event]:
         """Oldest first, as far as the caller may see."""
         tables = self._tables()
