@@ -97,13 +97,14 @@ def read(question: Question, tools: Tools) -> Read:
 def make(question: Question, tools: Tools) -> Planned:
     """The plan for a question. Without an embedder it goes by words alone and says so."""
     said = read(question, tools)
-    asked = words.query_terms(question.text)
+    searched = times.written_out(question.text, said.spans, tools.clock.now())
+    asked = words.query_terms(searched)
     notes: list[str] = []
     if asked.weak:
         notes.append("only common words: they are searched as they are")
     if asked.phrases:
         notes.append("quoted words count more where they stand together")
-    space, vector = _embed(question.text, tools, notes)
+    space, vector = _embed(searched, tools, notes)
     spoken = _words(question.text)
     speakers = (USER,) if spoken & SELF_WORDS else ()
     near = thresholds(space.key if space else "")
@@ -178,7 +179,7 @@ def _freshness(question: Question, said: Read, tools: Tools) -> float:
 
 def _untimed(terms: tuple[str, ...], spans: tuple[Span, ...]) -> tuple[str, ...]:
     """The terms without those of times: a memory of "two months ago" need not say so."""
-    told = {term for span in spans for term in words.terms(span.words)}
+    told = {term for span in spans for term in words.terms(f"{span.words} {times.day_words(span)}")}
     return tuple(term for term in terms if term not in told) or terms
 
 

@@ -17,6 +17,7 @@ from engram.model.recall import Span
 from engram.recall.intents import is_fresh
 from engram.text import lexicon, words
 from engram.text.dates import Grain, When, dates
+from engram.text.names import spelled
 
 MOST: Final = 3
 """Times of one question that are looked at."""
@@ -45,10 +46,10 @@ def spans(question: str, now: datetime) -> tuple[Span, ...]:
 
 
 def written_out(question: str, asked: Iterable[Span], now: datetime) -> str:
-    """The question with the day in place of a time that moves with the clock; longer stretches leave no words.
+    """The question with the day in place of a time that moves with the clock; longer ones leave no words.
 
-    "Ten days ago" stands in no memory, the day it means is one of the words a memory of that day is found by. A
-    time that stands fast, "in July", stays: it may have been said.
+    "Ten days ago" stands in no memory, the day it means is one of the words a memory of that day is found
+    by. A time that stands fast, "in July", stays: it may have been said.
 
     >>> now = datetime(2023, 5, 18)
     >>> written_out("Whom did I meet ten days ago?", spans("Whom did I meet ten days ago?", now), now)
@@ -58,7 +59,7 @@ def written_out(question: str, asked: Iterable[Span], now: datetime) -> str:
     """
     for span in asked:
         if span.first is not None and span.last is not None and _moves(span, now):
-            question = question.replace(span.words, _day(span.first) if span.last - span.first <= DAY else "", 1)
+            question = question.replace(span.words, day_words(span), 1)
     return question
 
 
@@ -70,8 +71,11 @@ def _moves(span: Span, now: datetime) -> bool:
     return timedelta(0) < then[0].first - span.first < 2 * LATER
 
 
-def _day(day: datetime) -> str:
-    return " ".join(spelled(day.date()))
+def day_words(span: Span) -> str:
+    """The words of the day that a span is; none for a longer one."""
+    if span.first is None or span.last is None or span.last - span.first > DAY:
+        return ""
+    return " ".join(spelled(span.first.date()))
 
 
 def proximity(moments: Iterable[datetime], asked: Iterable[Span]) -> float:

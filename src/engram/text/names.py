@@ -89,7 +89,7 @@ def cue_words(text: str, *, speaker: str | None = None, when: datetime | None = 
         today = when.toordinal()
         near = (today + shift for shift in (0, *_shifts(text)))
         days = [date.fromordinal(day) for day in near if 1 <= day <= date.max.toordinal()]
-        cues += [cue for day in days for cue in _day(day)]
+        cues += [cue for day in days for cue in spelled(day)]
     lower = text.lower()
     cues += [tech.name for tech in mentioned(text) if tech.name.lower() not in lower]
     return list(dict.fromkeys(cues))
@@ -114,8 +114,11 @@ _SHIFTS: Final = (
 )
 
 
-def _day(day: date) -> tuple[str, str, str]:
-    """A day as people write it. Names are spelled here: `strftime` would follow the machine's language."""
+def spelled(day: date) -> tuple[str, str, str]:
+    """A day as people write it; memories of a day are found by these words.
+
+    Names are spelled here: `strftime` would follow the machine's language.
+    """
     spoken = f"{day.day} {_MONTHS[day.month - 1]} {day.year}"
     return f"{day.year:04}-{day.month:02}-{day.day:02}", spoken, _WEEKDAYS[day.weekday()]
 
