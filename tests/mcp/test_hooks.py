@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from engram import Engram
+from engram import Engram, __version__
 from engram.cli import hooks
 from engram.cli.clients import hook_entries
 from engram.errors import ConfigError
@@ -209,3 +209,9 @@ def test_stdin_is_read_as_bytes(monkeypatch: pytest.MonkeyPatch, capsys: pytest.
     hooks.quick("stop")
 
     assert capsys.readouterr().out == ""
+
+
+def test_the_plugin_is_of_this_version() -> None:
+    about = json.loads((PLUGIN / ".claude-plugin" / "plugin.json").read_text(encoding="utf-8"))
+
+    assert about["version"] == __version__
