@@ -28,7 +28,7 @@ def tools(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Tools]:
     store: Store = (
         MemoryStore(clock) if request.param == "memory" else SqliteStore.open(tmp_path / "m.db", clock)
     )
-    yield with_settings(store, clock)
+    yield with_settings(store, clock, mentions=2)
     store.close()
 
 

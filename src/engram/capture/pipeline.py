@@ -221,6 +221,8 @@ class _Batch:
         self, item: Prepared, near: Sequence[tuple[Memory, float | None]]
     ) -> list[tuple[Memory, float]]:
         """Those near enough to be linked that still stand."""
+        if not near:
+            return []
         least = _limits(item.vector, self.tools).strong
         close = [(memory, cosine) for memory, cosine in near if cosine is not None and cosine >= least]
         return [pair for pair in close if self.latest.get(pair[0].id, pair[0]) is not None]
