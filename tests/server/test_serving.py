@@ -181,6 +181,7 @@ def test_another_door_is_mounted_behind_the_same_guard(start: Start) -> None:
     server = start(mounts=(mounting,))
     with Client(base_url=server.url) as client:
         assert client.get("/other/").json() == {"actor": "human", "memories": 0}
+        assert client.post("/other").json() == {"actor": "human", "memories": 0}
         assert client.get("/other/", headers=server.token("rex")).json()["actor"] == "rex"
         assert client.get("/other/", headers={"Host": "evil.example"}).status_code == 421
     assert lived == ["began"]

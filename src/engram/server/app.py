@@ -20,7 +20,7 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.responses import HTMLResponse, JSONResponse, Response
-from starlette.routing import Match, Mount
+from starlette.routing import BaseRoute, Match, Mount
 from starlette.routing import Route as Served
 
 from engram.errors import EngramError
@@ -77,7 +77,7 @@ def build(
                 Served(route.path, endpoint(route, house, keys), methods=[route.method], name=route.name)
                 for route in ROUTES
             ),
-            *(Mount(door.path, _marked(door)) for door in doors),
+            *(route for door in doors for route in _mounted(door)),
         ],
         middleware=[Middleware(Guard, house=house, metrics=counts)],
         exception_handlers={HTTPException: _unserved},
@@ -144,14 +144,21 @@ def _page(name: str) -> Serve:
     return show
 
 
-def _marked(door: Mounted) -> ASGIApp:
-    """The mounted door, counted under its own name."""
+def _mounted(door: Mounted) -> tuple[BaseRoute, ...]:
+    """A door at its own address, with and without a slash behind it: no client is sent elsewhere."""
+    entrance = _Entrance(door)
+    return Served(door.path, entrance), Mount(door.path, entrance)
 
-    async def enter(scope: Connection, receive: Receive, send: Send) -> None:
-        scope.setdefault("state", {})["route"] = door.path
-        await door.app(scope, receive, send)
 
-    return enter
+@dataclass(frozen=True, slots=True)
+class _Entrance:
+    """A mounted door, counted under its own name."""
+
+    door: Mounted
+
+    async def __call__(self, scope: Connection, receive: Receive, send: Send) -> None:
+        scope.setdefault("state", {})["route"] = self.door.path
+        await self.door.app(scope, receive, send)
 
 
 async def _unserved(request: Request, error: Exception) -> Response:
