@@ -12,9 +12,9 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
 
 from engram.errors import AccessDenied, InvalidInput
-from engram.model.plain import plain
 from engram.server import stream
 from engram.server.caller import Caller
+from engram.server.encoding import encoded
 from engram.server.house import House
 from engram.server.idempotency import HEADER, REPLAYED, Answer, Keys
 from engram.server.refusals import BadBody
@@ -120,11 +120,6 @@ def _depth(value: Any) -> int:
 
 async def _answer(house: House, caller: Caller, work: Callable[[Engram], Any], status: int) -> Answer:
     return Answer(status, await house.run(caller, lambda memory: encoded(work(memory))))
-
-
-def encoded(value: Any) -> bytes:
-    """A value of the model as JSON."""
-    return json.dumps(plain(value), ensure_ascii=False).encode("utf-8", "replace")
 
 
 async def _once(

@@ -33,7 +33,7 @@ class Pace:
         >>> pace.take("rex")
         Traceback (most recent call last):
         ...
-        engram.server.refusals.TooManyRequests: E6006: 1 requests a minute are taken from one caller: wait 60 s.
+        engram.server.refusals.TooManyRequests: E6006: 1 requests a minute are taken from a caller: wait 60 s.
         """
         if not self._limit:
             return

@@ -73,7 +73,7 @@ class TooManyRequests(DoorError):
     code = "E6006"
 
     def __init__(self, limit: int, seconds: float) -> None:
-        super().__init__(f"{limit:,} requests a minute are taken from one caller: wait {seconds:.0f} s.")
+        super().__init__(f"{limit:,} requests a minute are taken from a caller: wait {seconds:.0f} s.")
         self.limit, self.seconds = limit, seconds
 
 

@@ -1,0 +1,53 @@
+"""What is sent is what `plain` says, whatever it is."""
+
+from __future__ import annotations
+
+import json
+from types import MappingProxyType
+from typing import Any
+
+import pytest
+
+from engram import Engram
+from engram.errors import NotFound
+from engram.model.axes import Layer
+from engram.model.filters import Filters
+from engram.model.plain import plain
+from engram.model.receipt import Refusal
+from engram.server.encoding import encoded
+from engram.testing import HashEmbedder
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        None,
+        "ü",
+        Layer.CORE,
+        [Refusal(1, NotFound("7f3a"))],
+        Refusal(1, NotFound("7f3a")),
+        [Layer.BUFFER, Layer.CORE],
+        {"x": frozenset({"b", "a"})},
+        MappingProxyType({"layer": Layer.CORE}),
+        Filters(layers=frozenset({Layer.CORE})),
+    ],
+)
+def test_every_kind_of_value_is_sent_as_plain_says(value: Any) -> None:
+    assert json.loads(encoded(value)) == json.loads(json.dumps(plain(value)))
+
+
+def test_answers_of_the_facade_are_sent_as_plain_says() -> None:
+    with Engram.open(":memory:", embedder=HashEmbedder()) as memory:
+        memory.remember(
+            "Anna lives in Bremen", tags=["people"], details={"a": [1, {"b": None}]}, layer="core"
+        )
+        for value in (
+            memory.recall("where does Anna live?", explain=True),
+            memory.list(),
+            memory.stats(),
+            memory.events(),
+            memory.doctor(),
+            memory.facts.query("anna"),
+            memory.entities.get("Anna"),
+        ):
+            assert json.loads(encoded(value)) == json.loads(json.dumps(plain(value)))
