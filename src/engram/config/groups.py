@@ -325,7 +325,7 @@ class ServerConfig:
     )
     time_limit_s: float = number(60.0, 0.1, 3_600, "how long a call may take", "design")
     drain_s: float = number(20.0, 0, 600, "how long requests are waited for when the server stops", "design")
-    threads: int = number(0, 0, 1_000, "calls carried out at once; 0: four for each core", "design")
+    threads: int = number(0, 0, 1_000, "calls carried out at once; 0: by the number of cores", "design")
     idempotency_hours: float = number(24.0, 0, 720, "hours for which an idempotency key is known", "design")
     idempotency_keys: int = number(10_000, 0, 1_000_000, "idempotency keys known at most", "design")
 
