@@ -47,7 +47,7 @@ def endpoint(route: Route, house: House, keys: Keys) -> Serve:
             return await _lines(house, caller, work)
         if route.tells and stream.MEDIA_TYPE in request.headers.get("accept", ""):
             return stream.progress(house, caller, lambda memory, tell: work(memory, progress=tell))
-        return await _once(request, keys, caller, body, partial(_answer, house, caller, work, route.status))
+        return await _once(request, keys, caller, body, partial(_answer, house, caller, work, route))
 
     return serve
 
@@ -118,8 +118,9 @@ def _depth(value: Any) -> int:
     return depth
 
 
-async def _answer(house: House, caller: Caller, work: Callable[[Engram], Any], status: int) -> Answer:
-    return Answer(status, await house.run(caller, lambda memory: encoded(work(memory))))
+async def _answer(house: House, caller: Caller, work: Callable[[Engram], Any], route: Route) -> Answer:
+    body = await house.run(caller, lambda memory: encoded(work(memory)), quick=route.is_quick)
+    return Answer(route.status, body)
 
 
 async def _once(

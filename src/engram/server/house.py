@@ -29,6 +29,8 @@ FACADES = 256
 """Callers whose facades are kept; the one unused for longest is settled and let go."""
 COUNTED_EVERY_S = 5.0
 THREADS_A_CORE = 4
+LEAST_QUICK = 2
+"""More threads that compute at once than cores make each other wait: measured, a third fewer answers."""
 TICK_S = 0.1
 """So soon a pause notices that the server is to stop."""
 
@@ -46,7 +48,7 @@ class House:
         self._running = 0
         self._counted: tuple[float, Stats] | None = None
         self._closing = threading.Event()
-        self._limiter: anyio.CapacityLimiter | None = None
+        self._lanes: dict[bool, anyio.CapacityLimiter] = {}
 
     @property
     def is_closing(self) -> bool:
@@ -90,13 +92,23 @@ class House:
             self._root = None
             root.close()
 
-    async def run(self, caller: Caller, work: Callable[[Engram], T], *, limit_s: float | None = None) -> T:
-        """Carry out a piece of work for a caller, in a thread. Raises TookTooLong when it takes longer."""
+    async def run(
+        self,
+        caller: Caller,
+        work: Callable[[Engram], T],
+        *,
+        limit_s: float | None = None,
+        quick: bool = False,
+    ) -> T:
+        """Carry out a piece of work for a caller, in a thread. Raises TookTooLong when it takes longer.
+
+        `quick` work computes more than it waits, so no more of it runs at once than there are cores.
+        """
         seconds = self.settings.time_limit_s if limit_s is None else limit_s
         try:
             with anyio.fail_after(seconds):
                 return await anyio.to_thread.run_sync(
-                    self._work, caller, work, abandon_on_cancel=True, limiter=self._threads()
+                    self._work, caller, work, abandon_on_cancel=True, limiter=self._lane(quick=quick)
                 )
         except TimeoutError as error:
             raise TookTooLong(seconds) from error
@@ -144,8 +156,10 @@ class House:
                 self._running -= 1
                 self._changed.notify_all()
 
-    def _threads(self) -> anyio.CapacityLimiter:
-        if self._limiter is None:
+    def _lane(self, *, quick: bool) -> anyio.CapacityLimiter:
+        """Threads for work that computes, or for work that waits: for the disk, a model, a service."""
+        if quick not in self._lanes:
             cores = os.cpu_count() or 1
-            self._limiter = anyio.CapacityLimiter(self.settings.threads or cores * THREADS_A_CORE)
-        return self._limiter
+            most = max(cores, LEAST_QUICK) if quick else cores * THREADS_A_CORE
+            self._lanes[quick] = anyio.CapacityLimiter(self.settings.threads or most)
+        return self._lanes[quick]

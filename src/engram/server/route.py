@@ -40,6 +40,8 @@ class Route:
     """Whether it changes nothing; None: as its method says."""
     bare: str = ""
     """The argument that a body that is no object, but a list, stands for."""
+    waits: bool | None = None
+    """Whether it may wait long for something outside; None: if it is not safe."""
     example: Mapping[str, Any] = field(default_factory=dict)
     gives: str = "application/json"
     takes: str = "application/json"
@@ -65,6 +67,11 @@ class Route:
     def is_safe(self) -> bool:
         """Whether it changes nothing."""
         return self.method == "GET" if self.reads is None else self.reads
+
+    @property
+    def is_quick(self) -> bool:
+        """Whether it computes more than it waits."""
+        return self.is_safe if self.waits is None else not self.waits
 
     @property
     def does(self) -> str:

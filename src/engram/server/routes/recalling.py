@@ -50,6 +50,7 @@ ROUTES: tuple[Route, ...] = (
         "/v1/reason",
         Engram.reason,
         reads=True,
+        waits=True,
         example={"question": "where does the owner of the dog live?", "depth": 2},
     ),
 )

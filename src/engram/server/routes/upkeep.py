@@ -25,7 +25,7 @@ def settings(memory: Engram) -> Mapping[str, Any]:
 ROUTES: tuple[Route, ...] = (
     Route("GET", "/v1/events", Engram.events, wrap="events", example={"limit": 20}),
     Route("GET", "/v1/stats", Engram.stats),
-    Route("GET", "/v1/doctor", Engram.doctor, wrap="findings", owner_only=True),
+    Route("GET", "/v1/doctor", Engram.doctor, wrap="findings", owner_only=True, waits=True),
     Route("POST", "/v1/reembed", Engram.reembed, wrap="embedded", owner_only=True),
     Route("GET", "/v1/spending", Engram.spending, wrap="spending", owner_only=True, example={"days": 7}),
     Route("GET", "/v1/config", settings, wrap="settings", owner_only=True),
