@@ -101,6 +101,16 @@ def start(tmp_path: Path) -> Iterator[Start]:
         yield begin
 
 
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+    """A client of one server for all tests of a module: for those that leave nothing behind."""
+    with (
+        running(tmp_path_factory.mktemp("shared") / "served.db", requests_a_minute=0) as server,
+        Client(base_url=server.url, timeout=60) as client,
+    ):
+        yield client
+
+
 @pytest.fixture
 def server(start: Start) -> Running:
     return start()

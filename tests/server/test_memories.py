@@ -138,21 +138,21 @@ def test_memories_are_related_and_unrelated(client: Client) -> None:
         (b'{"content": "x", "details": ' + b'{"a":' * 200 + b"1" + b"}" * 200 + b"}", "E6005"),
     ],
 )
-def test_what_does_not_fit_is_refused_by_name(client: Client, body: bytes, code: str) -> None:
-    answer = client.post("/v1/memories", content=body)
+def test_what_does_not_fit_is_refused_by_name(shared: Client, body: bytes, code: str) -> None:
+    answer = shared.post("/v1/memories", content=body)
 
     assert answer.status_code == 400
     assert answer.json()["code"] == code
-    assert client.get("/v1/stats").json()["memories"] == 0
+    assert shared.get("/v1/stats").json()["memories"] == 0
 
 
 @pytest.mark.parametrize(
     "query",
     ["", "q=", "q=x&limit=ten", "q=x&limit=0", "q=x&mode=loud", "q=x&colour=red", "q=x&min_relevance=2"],
 )
-def test_a_question_that_makes_no_sense_is_refused(client: Client, query: str) -> None:
-    assert client.get(f"/v1/recall?{query}").status_code in ({200, 400} if query == "q=" else {400})
+def test_a_question_that_makes_no_sense_is_refused(shared: Client, query: str) -> None:
+    assert shared.get(f"/v1/recall?{query}").status_code in ({200, 400} if query == "q=" else {400})
 
 
-def test_arguments_stand_where_they_belong(client: Client) -> None:
-    assert client.post("/v1/memories?content=x").json()["code"] == "E2000"
+def test_arguments_stand_where_they_belong(shared: Client) -> None:
+    assert shared.post("/v1/memories?content=x").json()["code"] == "E2000"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +23,7 @@ from engram.server.app import build
 from engram.server.openapi import document
 from engram.server.route import Route
 from engram.server.routes import ROUTES
-from tests.server.conftest import Client, running
+from tests.server.conftest import Client
 
 TOLD = document(ROUTES)
 PAGES = {"/", "/docs", "/openapi.json"}
@@ -137,15 +136,6 @@ VALUES = st.recursive(
 )
 
 
-@pytest.fixture(scope="module")
-def standing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
-    with (
-        running(tmp_path_factory.mktemp("fuzz") / "served.db", requests_a_minute=0) as server,
-        Client(base_url=server.url, timeout=60) as client,
-    ):
-        yield client
-
-
 @st.composite
 def requests(draw: st.DrawFn) -> tuple[Route, dict[str, str], dict[str, Any]]:
     """A route with its example, some of it replaced by whatever comes to mind."""
@@ -162,23 +152,23 @@ def requests(draw: st.DrawFn) -> tuple[Route, dict[str, str], dict[str, Any]]:
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(request=requests())
 def test_no_request_makes_the_server_fail(
-    standing: Client, request: tuple[Route, dict[str, str], dict[str, Any]]
+    shared: Client, request: tuple[Route, dict[str, str], dict[str, Any]]
 ) -> None:
     route, placed, said = request
     path = route.address.format(**placed)
     if route.is_query:
         spelled = {name: value for name, value in said.items() if isinstance(value, str | int | float)}
         body = b"x" if route.takes != "application/json" else None
-        answer = standing.request(route.method, path, params=spelled, content=body)
+        answer = shared.request(route.method, path, params=spelled, content=body)
     else:
-        answer = standing.request(route.method, path, content=json.dumps(said).encode())
+        answer = shared.request(route.method, path, content=json.dumps(said).encode())
 
     assert answer.status_code < 500, answer.text
 
 
 @pytest.mark.slow
-def test_the_file_is_sound_after_all_that(standing: Client) -> None:
-    findings = standing.get("/v1/doctor").json()["findings"]
+def test_the_file_is_sound_after_all_that(shared: Client) -> None:
+    findings = shared.get("/v1/doctor").json()["findings"]
 
     assert [one for one in findings if not one["ok"] and one["name"] != "vectors"] == []
 
