@@ -31,7 +31,7 @@ class Entity:
     first_seen: datetime | None = None
     last_seen: datetime | None = None
     mentions: int = 0
-    """How many memories name it, of those the caller may see; counted up to a limit."""
+    """How many memories name it, of those the caller may see; up to a limit, 1 where it is only found."""
     key: int = 0
     """Its number in the store."""
 

@@ -181,7 +181,7 @@ class SqliteEntities:
     def among(self, words: Sequence[str], access: Access) -> list[Entity]:
         """Entities one of whose names is in `words`, last seen first."""
         with self._readers.lend() as db:
-            return self._read(db, _by_names(db, words, _namespaces(db, access)), access)
+            return self._read(db, _by_names(db, words, _namespaces(db, access)), access, counted=1)
 
     def page(self, access: Access, limit: int, entity_type: str = "", prefix: str = "") -> list[Entity]:
         """Entities, last seen first; of one type; with a name or alias that begins so."""
@@ -205,7 +205,7 @@ class SqliteEntities:
             for namespace in _namespaces(db, access) if beginning else ():
                 lines = ask(db, ALIKE, {**values, "namespace": namespace})
                 found.update((line[0], None) for line in lines)
-            return self._read(db, found, access)[:limit]
+            return self._read(db, found, access, counted=1)[:limit]
 
     def memories(self, entity: Entity, view: View, limit: int) -> list[tuple[int, Memory]]:
         """Memories that name it, by any of its names, the latest happening first, with their keys."""
@@ -217,13 +217,13 @@ class SqliteEntities:
             read = dict(map(records.from_row, ask(db, BY_KEYS, {"keys": as_list(rows)})))
         return [(row, read[row]) for row in rows if row in read]
 
-    def _read(self, db: Db, ids: Iterable[int], access: Access) -> list[Entity]:
-        """Those of the entities that the caller may see, last seen first."""
+    def _read(self, db: Db, ids: Iterable[int], access: Access, counted: int = COUNTED) -> list[Entity]:
+        """Those of the entities that the caller may see, last seen first, their mentions counted so far."""
         wanted = as_list(ids)
         if wanted == "[]":
             return []
         seen = _mentions(db, self._places.reach(db, access))
-        values = {**seen.values, "ids": wanted, "counted": COUNTED}
+        values = {**seen.values, "ids": wanted, "counted": counted}
         found = [_entity(line) for line in ask(db, READ.format(mentions=seen.sql), values)]
         return [entity for entity in found if entity.mentions]
 

@@ -27,7 +27,7 @@ class MemoryEntities:
 
     def get(self, name: str, access: Access) -> Entity | None:
         """The entity with this name; the caller's own namespace comes first."""
-        found = self.among([name], access)
+        found = self._named([name], access)
         home = access.scope.namespace
         numbers = self._tables().namespaces
         return min(found, key=lambda one: (one.namespace != home, numbers[one.namespace]), default=None)
@@ -47,11 +47,14 @@ class MemoryEntities:
         words, beginning = set(words_of(name)), name.casefold()[:BEGINNING]
         if not beginning:
             return []
-        seen = _seen(self._tables(), access)
+        seen = (replace(entity, mentions=1) for entity in _seen(self._tables(), access))
         return [entity for entity in seen if _is_like(entity.aliases, words, beginning)][:limit]
 
     def among(self, words: Sequence[str], access: Access) -> list[Entity]:
         """Whose name is one of these."""
+        return [replace(entity, mentions=1) for entity in self._named(words, access)]
+
+    def _named(self, words: Sequence[str], access: Access) -> list[Entity]:
         wanted = {word.casefold() for word in words}
         return [entity for entity in _seen(self._tables(), access) if not wanted.isdisjoint(entity.aliases)]
 
