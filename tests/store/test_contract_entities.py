@@ -139,8 +139,8 @@ def test_nobody_sees_entities_of_memories_they_may_not_see(
     tell(store, "Ada", "Kit", scope=Scope(agent="kim"))
     tell(store, "Ada", scope=Scope("other"))
     names = ["ada", "rover", "kit"]
-    for found in (store.entities.among(names, access), store.entities.page(access, 9)):
-        assert {entity.name: entity.mentions for entity in found} == seen
+    assert {one.name for one in store.entities.among(names, access)} == set(seen)
+    assert {one.name: one.mentions for one in store.entities.page(access, 9)} == seen
     assert {name for name in ("Ada", "Rover", "Kit") if store.entities.get(name, access)} == set(seen)
     assert {name for name in ("Ada", "Rover", "Kit") if store.entities.like(name, access, 9)} == set(seen)
 
