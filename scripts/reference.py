@@ -171,7 +171,9 @@ def _options(command: click.Command, context: click.Context) -> Iterator[str]:
     """What can be said beside the words in the usage line; `--help` goes without saying."""
     records = [item.get_help_record(context) for item in command.get_params(context)]
     told = [
-        (f"`{record[0]}`", record[1]) for record in records if record and record[1] and record[0] != "--help"
+        (f"`{record[0]}`", record[1])
+        for record in records
+        if record and record[1] and not record[0].endswith("--help")
     ]
     if told:
         yield from table(("option", "meaning"), told)
