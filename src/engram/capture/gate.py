@@ -7,6 +7,8 @@ learned again: an assistant that repeats a memory confirms nothing.
 from __future__ import annotations
 
 import re
+from collections import deque
+from contextlib import suppress
 from datetime import timedelta
 from threading import Lock
 
@@ -17,6 +19,8 @@ from engram.model.turn import Part, Turn
 from engram.ports import Tools, View
 from engram.text.echo import Echoes
 
+RECALLS = 200
+"""How many recalls between two turns are kept in mind, the latest."""
 REMEMBERED = 500
 """How many memories that were recalled before this process began are recognised."""
 
@@ -32,10 +36,12 @@ class Gate:
         self._echoes = Echoes()
         self._lock = Lock()
         self._caught_up = False
+        # Hashing words takes longer than many a recall: it waits until somebody says something.
+        self._recalled: deque[tuple[str, ...]] = deque(maxlen=RECALLS)
 
     def heard(self, answer: Recall) -> None:
         """Keep in mind what a recall brought into a prompt."""
-        self._echoes.heard(text for hit in answer.hits for text in {hit.text, hit.memory.content})
+        self._recalled.append(tuple({text for hit in answer.hits for text in (hit.text, hit.memory.content)}))
 
     def refuses(self, sentence: str, turn: Turn) -> str:
         """Why a sentence of this turn is not to be learned; empty when it may be.
@@ -45,6 +51,9 @@ class Gate:
         self._catch_up()
         if turn.part is not Part.ASSISTANT and _OF_MYSELF.search(sentence):
             return ""
+        while self._recalled:
+            with suppress(IndexError):  # another thread was faster
+                self._echoes.heard(self._recalled.popleft())
         return "an echo of what was recalled" if self._echoes.is_echo(sentence) else ""
 
     def _catch_up(self) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
+from threading import Lock
 
 from engram.errors import Overloaded
 from engram.model.clock import from_micros, to_micros
@@ -28,6 +30,9 @@ ORDER BY id DESC
 LIMIT :limit
 """
 
+TOGETHER = 16
+"""Recalls that are written together: a write each would take as long as the recall."""
+
 log = logging.getLogger(__name__)
 
 
@@ -37,18 +42,30 @@ class SqliteRecalls:
     def __init__(self, readers: Readers, writer: Writer | None) -> None:
         self._readers = readers
         self._writer = writer
+        self._held: list[tuple[Recalled, int]] = []
+        self._lock = Lock()
 
     def record(self, one: Recalled, most: int) -> None:
-        """Hand a recall over without waiting. Lost when the queue is full, or the file is read-only."""
-        if self._writer is None:
+        """Hold a recall until some can be written together. Lost if the process dies meanwhile."""
+        with self._lock:
+            self._held.append((one, most))
+            full = len(self._held) >= TOGETHER
+        if full:
+            self.hand_over()
+
+    def hand_over(self) -> None:
+        """Give what is held to the writer, without waiting. Lost when the queue is full, or read-only."""
+        with self._lock:
+            held, self._held = self._held, []
+        if self._writer is None or not held:
             return
         try:
-            self._writer.run_later(lambda db: _record(db, one, most))
+            self._writer.run_later(lambda db: _record(db, held))
         except Overloaded:
-            log.warning("The write queue is full: a recall was not counted.")
+            log.warning("The write queue is full: some recalls were not counted.")
 
     def last(self, limit: int) -> list[Recalled]:
-        """The last recalls, oldest first."""
+        """The last recalls that were written, oldest first."""
         with self._readers.lend() as db:
             lines = list(ask(db, LAST, {"limit": limit}))
         return [
@@ -57,7 +74,13 @@ class SqliteRecalls:
         ]
 
 
-def _record(db: Db, one: Recalled, most: int) -> None:
+def _record(db: Db, held: Sequence[tuple[Recalled, int]]) -> None:
+    for one, _ in held:
+        _add(db, one)
+    db.execute(TRIM, {"most": held[-1][1]})
+
+
+def _add(db: Db, one: Recalled) -> None:
     values = {
         "at": to_micros(one.at),
         "intent": one.intent,
@@ -69,4 +92,3 @@ def _record(db: Db, one: Recalled, most: int) -> None:
         "gain": one.gain,
     }
     db.execute(RECORD, values)
-    db.execute(TRIM, {"most": most})

@@ -91,6 +91,7 @@ class SqliteStore:
 
     def flush(self) -> None:
         """Wait until everything handed over so far is written."""
+        self.recalls.hand_over()
         if self._writer is not None:
             self._writer.run(lambda _: None)
 
@@ -113,6 +114,7 @@ class SqliteStore:
 
     def close(self) -> None:
         """Finish what is waiting and let go of the file."""
+        self.recalls.hand_over()
         if self._writer is not None:
             self._writer.close()
         self._readers.close()
