@@ -209,3 +209,14 @@ def test_drafts_of_one_call_replace_one_another_in_turn(memory: Engram) -> None:
 
     assert outcomes == [Outcome.STORED, Outcome.SUPERSEDED, Outcome.SUPERSEDED]
     assert [one.content for one in memory.list()] == [said[-1]]
+
+
+def test_what_holds_now_gives_way_not_what_was_told_of_the_past(memory: Engram) -> None:
+    memory.remember("I live in Rome")
+    memory.remember("I moved to Paris in 2019")
+
+    receipt = memory.remember("I moved to Oslo last week")
+
+    old = memory.get(receipt.other)
+    assert old is not None
+    assert old.content == "I live in Rome"

@@ -168,8 +168,10 @@ Verdict = New | Reinforce | Merge | Supersede | Challenge
 
 def decide(new: Statement, neighbours: Sequence[Neighbour], limits: Limits) -> Verdict:
     """The one decision about repetition. The neighbours come nearest first."""
+    latest = sorted(neighbours, key=lambda one: one.memory.happened_at, reverse=True)
     for rule in (_repeats, _replaces, _extends, _opposes):
-        for neighbour in neighbours:
+        # What is replaced is what holds now, not what was told of an earlier time.
+        for neighbour in latest if rule is _replaces else neighbours:
             verdict = rule(new, neighbour, limits)
             if verdict is not None:
                 return verdict
