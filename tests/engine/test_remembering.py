@@ -211,9 +211,10 @@ def test_drafts_of_one_call_replace_one_another_in_turn(memory: Engram) -> None:
     assert [one.content for one in memory.list()] == [said[-1]]
 
 
-def test_what_holds_now_gives_way_not_what_was_told_of_the_past(memory: Engram) -> None:
+def test_what_holds_now_gives_way_not_what_was_told_of_the_past(memory: Engram, clock: FakeClock) -> None:
     memory.remember("I live in Rome")
-    memory.remember("I moved to Paris in 2019")
+    assert memory.remember("I moved to Paris in 2019").outcome is Outcome.STORED
+    clock.advance(days=60)
 
     receipt = memory.remember("I moved to Oslo last week")
 

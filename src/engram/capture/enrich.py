@@ -48,8 +48,6 @@ def prepare(draft: Draft, tools: Tools) -> Prepared:
     confidence = confidence_of(draft.source) if draft.confidence is None else draft.confidence
     asked_for = draft.source == "human" and not draft.speaker
     found = names.entities(draft.content)
-    happened = draft.event_time or _happened(draft.content, kind, now)
-    read = happened is not None and draft.event_time is None
     memory = Memory(
         id=tools.new_id(),
         content=draft.content,
@@ -64,7 +62,7 @@ def prepare(draft: Draft, tools: Tools) -> Prepared:
         type=Type(type_),
         tags=draft.tags,
         entities=tuple(dict.fromkeys(entity.name for entity in found)),
-        details={"said_at": now.isoformat(), **draft.details} if read else draft.details,
+        details=draft.details,
         metadata=spoken_of(draft.content, draft.event_time or now, found),
         layer=draft.layer or (Layer.WORKING if asked_for else Layer.BUFFER),
         verification=Verification.UNVERIFIED,
@@ -74,7 +72,7 @@ def prepare(draft: Draft, tools: Tools) -> Prepared:
         importance=standing.importance if draft.importance is None else draft.importance,
         confidence=confidence,
         affect=affect(draft.content, outcome=str(draft.details.get("outcome", ""))),
-        event_time=happened,
+        event_time=draft.event_time or _happened(draft.content, kind, now),
         valid_from=draft.valid_from,
         valid_to=draft.valid_to,
         expires_at=draft.expires_at or _expiry(confidence, tools),

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from engram.capture.gate import Gate
@@ -33,6 +33,8 @@ ASSISTANT_KEEPS = frozenset({"decision", "commitment", "insight", "procedure", "
 CONTEXT_LIMIT = 300
 TAIL = 2_000
 """How much of the turn before is searched for the question it ends with."""
+NEWS = timedelta(days=62)
+"""What happened within this time is news: a move of last month replaces a home named last week."""
 SOURCE = "session"
 SPOKEN = frozenset({Part.USER, Part.ASSISTANT})
 """The parts that say something; prompts and tools do not."""
@@ -209,8 +211,8 @@ def _from_rules(one: Proposition, turn: Turn, previous: Turn | None, tools: Tool
     if one.facts:
         details["facts"] = [_plain_fact(fact) for fact in one.facts]
     happened = _happened(when, turn)
-    if happened != turn.at:
-        details["said_at"] = turn.at.isoformat()
+    if happened != turn.at and (one.corrects or turn.at - happened < NEWS):
+        details["said_at"] = turn.at.isoformat()  # it counts from now, though it happened before
     return Draft(
         content=one.text,
         category=one.category,
