@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -129,3 +130,16 @@ def test_a_model_settles_a_pair_in_doubt(file: Path) -> None:
         old = memory.get(doubted.other)
         assert old is not None
         assert old.status is Status.SUPERSEDED
+
+
+def test_nobody_who_speaks_waits_for_a_model_that_thinks_about_somebody_else(file: Path) -> None:
+    with beside(file, stalls(), timeout_s=1.5) as (memory, server):
+        first = threading.Thread(target=lambda: memory.observe("I live in Berlin.", session="a"))
+        first.start()
+        while not server.requests and first.is_alive():
+            pass
+        heard = memory.observe("We walked 3 miles along the river", session="b")
+
+        assert heard.logged == 1
+        assert first.is_alive()
+        first.join()

@@ -15,7 +15,7 @@ from engram.model.facts import Claim, Fact, FactQuery
 from engram.model.filters import Filters
 from engram.model.memory import Memory
 from engram.model.scope import Access, Role, Scope
-from engram.ports import Store, Unit, View
+from engram.ports import Store, View
 from engram.testing import FakeClock
 from engram.testing.clock import START
 from tests.store.making import ALL, EVERYTHING, agent, change, contents, erase, found_by, make, put, view
@@ -58,17 +58,6 @@ def test_facts_are_found_in_the_very_scope_newest_first(store: Store) -> None:
     assert len(store.facts.stated("ada", "lives in", here, 1)) == 1
     assert store.facts.stated("ada", "hates", here, 10) == []
     assert store.facts.stated("ada", "lives in", Scope("never"), 10) == []
-
-
-def test_a_unit_knows_what_it_has_stated(store: Store) -> None:
-    memory = make("Ada lives in Rome")
-
-    def work(unit: Unit) -> tuple[list[Claim], list[Claim]]:
-        before = unit.claimed("ada", "lives in", Scope(), 10)
-        unit.add(memory, found_by(memory.content, facts=[lives("rome")]), None, "said so")
-        return before, unit.claimed("ada", "lives in", Scope(), 10)
-
-    assert store.write(work, "tester") == ([], [Claim(lives("rome"), memory)])
 
 
 def test_new_words_bring_new_facts(store: Store) -> None:

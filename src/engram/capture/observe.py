@@ -37,11 +37,12 @@ class _Taken(Exception):
     """Another process has captured these turns meanwhile."""
 
 
-def observe(turns: Sequence[Turn], gate: Gate, tools: Tools, actor: str) -> Observation:
-    """Log turns of one scope and read what waits there if it is time. Raises InvalidInput before logging."""
+def log(turns: Sequence[Turn], tools: Tools, actor: str) -> tuple[Observation, str]:
+    """Log turns of one scope; and why what waits there is to be read now, or nothing.
+
+    Raises InvalidInput before logging. Waits for no reading: that may ask a model.
+    """
     checked = [_checked(turn) for turn in turns]
-    if not checked:
-        return Observation(because="nothing was said")
     waiting, fresh = tools.store.write(lambda unit: unit.log(checked), actor)
     spoken = [turn for turn in checked if turn.part in {Part.USER, Part.ASSISTANT}]
     level = max((level_of(turn.content) for turn in spoken), default=Level.NONE) if fresh else Level.NONE
@@ -52,11 +53,7 @@ def observe(turns: Sequence[Turn], gate: Gate, tools: Tools, actor: str) -> Obse
         waiting=waiting.turns,
         because="waits for more to be said" if waiting.turns else "nothing new",
     )
-    because = buffer.due(level, waiting, max(turn.at for turn in checked), tools.config.capture)
-    if not because:
-        return heard
-    done = capture(checked[0].scope, gate, tools, actor)
-    return replace(done, logged=heard.logged, known=heard.known, signal=heard.signal, because=because)
+    return heard, buffer.due(level, waiting, max(turn.at for turn in checked), tools.config.capture)
 
 
 def capture(scope: Scope, gate: Gate, tools: Tools, actor: str, session: str | None = None) -> Observation:

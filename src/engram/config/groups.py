@@ -111,12 +111,12 @@ class EdgesConfig:
     facts: int = number(3, 0, 20, "memories linked because their facts hang together", "design")
     most: int = number(20, 1, 1_000, "links that come by themselves to one memory", "design")
     gain: float = number(
-        0.1, 0, 1, "confidence a link gains when it is drawn again or proves itself", "files"
+        0.1, 0, 1, "confidence a link gains when it is drawn again or proves itself", "design"
     )
-    grace_days: float = number(30.0, 0, 3_650, "days without use before a link begins to fade", "files")
-    window_days: float = number(30.0, 0.1, 3_650, "the span after which it has lost the next part", "files")
-    loss: float = number(0.1, 0, 1, "confidence lost in each such span", "files")
-    floor: float = number(0.1, 0, 1, "confidence that a link keeps in any case", "files")
+    grace_days: float = number(30.0, 0, 3_650, "days without use before a link begins to fade", "design")
+    window_days: float = number(30.0, 0.1, 3_650, "the span after which it has lost the next part", "design")
+    loss: float = number(0.1, 0, 1, "confidence lost in each such span", "design")
+    floor: float = number(0.1, 0, 1, "confidence that a link keeps in any case", "design")
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +138,7 @@ class CaptureConfig:
     )
     rule_confidence: float = number(0.7, 0, 1, "how far a statement found by rules is believed", "cortex")
     echo_hours: float = number(
-        24.0, 0, 8_760, "hours for which recalled words are recognised as an echo", "design"
+        24.0, 0, 8_760, "hours back that recalls of other processes are recognised as an echo", "design"
     )
 
 

@@ -78,11 +78,14 @@ class Listening:
             raise InvalidInput(message)
         for turn in turns:
             self._desk.check_write(turn.scope)
+        heard, because = observe.log(turns, self._desk.tools, self._desk.actor)
+        self._heard_in.add(turns[0].scope)
+        if not because:
+            return heard
         with self._lock:
-            self._heard_in.add(turns[0].scope)
-            heard = observe.observe(turns, self._desk.gate, self._desk.tools, self._desk.actor)
-        self._settle(heard)
-        return heard
+            done = observe.capture(turns[0].scope, self._desk.gate, self._desk.tools, self._desk.actor)
+        self._settle(done)
+        return replace(done, logged=heard.logged, known=heard.known, signal=heard.signal, because=because)
 
     def flush(self, session: str | None = None, scope: Scope | None = None) -> Observation:
         """Read now whatever waits in a scope, of one session or of all."""

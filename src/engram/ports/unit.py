@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from engram.model.entity import Entity
     from engram.model.event import Verb
-    from engram.model.facts import Claim, Fact
+    from engram.model.facts import Fact
     from engram.model.memory import Memory
     from engram.model.relations import Edge, EdgeType
     from engram.model.scope import Scope
@@ -113,10 +113,6 @@ class Unit(Protocol):
 
     def come_from(self, memory_id: str, turns: Sequence[int]) -> None:
         """Say which turns (by key) a memory came from; erasing the memory erases their words too."""
-        ...
-
-    def claimed(self, subject: str, predicate: str, scope: Scope, limit: int) -> list[Claim]:
-        """As `Facts.stated`, inside this unit."""
         ...
 
     def end_fact(self, memory_id: str, fact: Fact, at: datetime) -> None:

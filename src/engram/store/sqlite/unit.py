@@ -9,7 +9,7 @@ from engram.errors import NotFound
 from engram.model.clock import Clock, to_micros
 from engram.model.entity import Entity
 from engram.model.event import Verb
-from engram.model.facts import Claim, Fact
+from engram.model.facts import Fact
 from engram.model.memory import Memory
 from engram.model.relations import Edge, EdgeType
 from engram.model.scope import Scope
@@ -192,11 +192,6 @@ class SqliteUnit:
     def come_from(self, memory_id: str, turns: Sequence[int]) -> None:
         """Say which turns (by key) a memory came from."""
         raw.link(self._db, self._row(memory_id), turns)
-
-    def claimed(self, subject: str, predicate: str, scope: Scope, limit: int) -> list[Claim]:
-        """Such facts of active memories of this very scope, newest first."""
-        place = self._known_place(scope)
-        return facts.stated(self._db, subject, predicate, place[0], limit) if place else []
 
     def end_fact(self, memory_id: str, fact: Fact, at: datetime) -> None:
         """Say until when a fact of a memory held."""

@@ -14,7 +14,7 @@ from engram.model.axes import Status
 from engram.model.clock import Clock
 from engram.model.entity import Entity
 from engram.model.event import Event, Verb
-from engram.model.facts import Claim, Fact
+from engram.model.facts import Fact
 from engram.model.memory import Memory
 from engram.model.relations import ACYCLIC, Edge, EdgeType
 from engram.model.scope import Scope
@@ -22,7 +22,6 @@ from engram.model.turn import Turn, Waiting
 from engram.ports import Embedded, Findable, Suppression
 from engram.testing.memory_store import naming
 from engram.testing.memory_store.differences import NO_CHANGE, Change, differences
-from engram.testing.memory_store.facts import stated
 from engram.testing.memory_store.tables import KeptVector, Tables
 from engram.testing.memory_store.turns import waiting
 from engram.vectors.quantize import quantize
@@ -219,10 +218,6 @@ class MemoryUnit:
         key = self._key(memory_id)
         known = (turn for turn in turns if turn in self._tables.turns)
         self._tables.turn_memories.update(dict.fromkeys((turn, key) for turn in known))
-
-    def claimed(self, subject: str, predicate: str, scope: Scope, limit: int) -> list[Claim]:
-        """Who states such a fact."""
-        return stated(self._tables, subject, predicate, scope, limit)
 
     def end_fact(self, memory_id: str, fact: Fact, at: datetime) -> None:
         """Say until when it held."""
