@@ -250,3 +250,14 @@ def test_the_endings_of_contents_are_read_by_key(store: Store) -> None:
     keys = [key_of(store, short), key_of(store, long)]
     assert store.memories.endings(keys, 4) == {keys[0]: "Why?", keys[1]: "雨了吗？"}
     assert store.memories.endings([], 4) == {}
+
+
+def test_what_was_used_lately_is_known(store: Store, clock: FakeClock) -> None:
+    old, new, unused = (add(store, content) for content in ("old one", "new one", "unused one"))
+    store.write(lambda unit: unit.touch([old.id], clock.now(), ""), "tester")
+    clock.advance(hours=2)
+    since = clock.now()
+    store.write(lambda unit: unit.touch([new.id], clock.now(), ""), "tester")
+
+    assert [memory.id for memory in store.memories.used_since(since, 10)] == [new.id]
+    assert unused.id not in {memory.id for memory in store.memories.used_since(clock.now(), 10)}

@@ -12,11 +12,9 @@ from contextlib import suppress
 from datetime import timedelta
 from threading import Lock
 
-from engram.model.filters import Filters
 from engram.model.recall import Recall
-from engram.model.scope import Access
 from engram.model.turn import Part, Turn
-from engram.ports import Tools, View
+from engram.ports import Tools
 from engram.text.echo import Echoes
 
 RECALLS = 200
@@ -63,6 +61,5 @@ class Gate:
                 return
             self._caught_up = True
         since = self._tools.clock.now() - timedelta(hours=self._tools.config.capture.echo_hours)
-        view = View(Access.everything(), Filters(accessed_since=since))
-        page = self._tools.store.memories.page(view, REMEMBERED)
-        self._echoes.heard(memory.content for memory in page if memory.usage.accessed)
+        used = self._tools.store.memories.used_since(since, REMEMBERED)
+        self._echoes.heard(memory.content for memory in used)

@@ -67,6 +67,10 @@ class Memories(Protocol):
         """Those of the keys that the view allows."""
         ...
 
+    def used_since(self, at: datetime, limit: int) -> list[Memory]:
+        """What the latest recalls since a time have used; at most so many uses are looked at."""
+        ...
+
     def unembedded(self, space: Space, after: int, limit: int) -> list[tuple[int, Memory]]:
         """Memories without a vector in this space, by key, beginning after a key."""
         ...

@@ -62,6 +62,7 @@ class PastMemories:
         self.page = memories.page
         self.select = memories.select
         self.allow = memories.allow
+        self.used_since = store.memories.used_since
         self.unembedded = memories.unembedded
         self.reach = memories.reach
         self.stats = memories.stats

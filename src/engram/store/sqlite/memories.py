@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from engram.errors import AmbiguousId, BadCursor, NotFound
@@ -30,6 +31,18 @@ ENDINGS = """
 SELECT row, substr(content, -:length)
 FROM memories
 WHERE row IN (SELECT value FROM json_each(:keys))
+"""
+
+# From the newest use backwards, by the key of the log: how long the log is does not matter.
+USED = """
+SELECT row
+FROM (
+  SELECT row, at
+  FROM access_log
+  ORDER BY id DESC
+  LIMIT :limit
+)
+WHERE at >= :at
 """
 
 BY_KEYS = records.select("""
@@ -115,6 +128,12 @@ class SqliteMemories:
         with self._readers.lend() as db:
             lines = ask(db, BY_KEYS, {"keys": records.as_list(map(int, keys))})
         return dict(map(records.from_row, lines))
+
+    def used_since(self, at: datetime, limit: int) -> list[Memory]:
+        """What the latest recalls since a time have used."""
+        with self._readers.lend() as db:
+            rows = {line[0] for line in ask(db, USED, {"at": to_micros(at), "limit": limit})}
+        return list(self.read(sorted(rows)).values())
 
     def endings(self, keys: Sequence[int], length: int) -> dict[int, str]:
         """The last characters of each content."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -84,6 +85,11 @@ class MemoryRecords:
         """Those of the keys that the view allows."""
         tables = self._tables()
         return {key for key, memory in self.read(keys).items() if allows(tables, view, memory)}
+
+    def used_since(self, at: datetime, limit: int) -> list[Memory]:
+        """What was used since a time."""
+        used = [one for one in self._tables().records.values() if one.usage.accessed and one.last_accessed]
+        return [one for one in used if one.last_accessed and one.last_accessed >= at][-limit:]
 
     def unembedded(self, space: Space, after: int, limit: int) -> list[tuple[int, Memory]]:
         """Memories without a vector."""
