@@ -59,3 +59,15 @@ def test_quiet_prints_ids_only(shell: Shell) -> None:
     told = shell.says("--quiet", "observe", "I live in Berlin.")
     assert len(told.split()) == 1
     assert shell.json("show", told.split()[0])["memory"]["content"] == "User lives in Berlin."
+
+
+def test_a_memory_shows_the_words_it_came_from(shell: Shell) -> None:
+    kept = shell.json("observe", "Hi! I live in Berlin.", "--speaker", "Anna")["receipts"][0]["memory"]["id"]
+
+    assert "by Anna  Hi! I live in Berlin." in shell.says("show", kept)
+    assert [turn["content"] for turn in shell.json("show", kept)["said"]] == ["Hi! I live in Berlin."]
+
+
+def test_what_models_have_cost_is_told(shell: Shell) -> None:
+    assert shell.says("stats", "--models") == "no model was asked in the last 30 days\n"
+    assert shell.json("stats", "--models") == {"spending": []}

@@ -113,14 +113,18 @@ def show(run: Run, memory_id: str) -> None:
         edges, events = memory.relations(one.id), memory.events(one.id, limit=EVENTS_SHOWN)
         others = {edge.target if edge.source == one.id else edge.source for edge in edges}
         labels = {other: _label(memory.get(other)) for other in others}
+        said = memory.said(one.id)
     if run.json:
-        say_json({"memory": one, "relations": edges, "events": events})
+        say_json({"memory": one, "relations": edges, "events": events, "said": said})
     elif run.quiet:
         say(run, one.content)
     else:
         from engram.cli.card import card
 
         say(run, *card(one, edges, labels, events, run.clock.now()))
+        for turn in said:
+            who = turn.speaker or str(turn.part)
+            say(run, text((f"said {turn.at:%Y-%m-%d %H:%M} by {line(who)}  ", "dim"), line(turn.content)))
 
 
 def _label(memory: Memory | None) -> str:

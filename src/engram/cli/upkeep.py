@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -11,6 +11,7 @@ from engram.cli.exits import NOT_FOUND
 from engram.cli.options import Run, command, pass_run
 from engram.cli.output import bar, counted, line, say, say_json, table, text
 from engram.cli.progress import steps
+from engram.model.advice import Spent
 from engram.model.health import RecallHealth
 from engram.model.pages import Finding, Stats
 from engram.model.plain import plain
@@ -30,15 +31,19 @@ _KIBI = 1024
 @click.option(
     "--recall", "of_recalls", is_flag=True, help="Tell how the last recalls have been going instead."
 )
+@click.option("--models", "of_models", is_flag=True, help="Tell what calls to models have cost instead.")
 @pass_run
-def stats(run: Run, *, of_recalls: bool) -> None:
+def stats(run: Run, *, of_recalls: bool, of_models: bool) -> None:
     """Count what is kept.
 
     The whole file; with --namespace, --project … only what is seen from there.
     """
     with run.open(whole_file=True) as memory:
         counts, path, health = memory.stats(), memory.path, memory.recall_health()
-    if of_recalls:
+        spent = memory.spending() if of_models else []
+    if of_models:
+        say_json({"spending": spent}) if run.json else say(run, *_spent(spent))
+    elif of_recalls:
         say_json(health) if run.json else say(run, *_recalls(health))
     elif run.json:
         say_json({"file": path, **plain(counts)})
@@ -46,6 +51,24 @@ def stats(run: Run, *, of_recalls: bool) -> None:
         say(run, str(counts.memories))
     else:
         say(run, *_stats(counts, path))
+
+
+def _spent(spent: Sequence[Spent]) -> Iterator[RenderableType]:
+    if not spent:
+        yield text("no model was asked in the last 30 days")
+        return
+    lines = [
+        (
+            one.component,
+            one.model,
+            f"{one.calls:,}",
+            f"{one.failed:,}",
+            f"{one.prompt_tokens + one.answer_tokens:,}",
+            f"{one.cost:.4f}",
+        )
+        for one in spent
+    ]
+    yield table(("component", "model", "calls", "failed", "tokens", "US$"), lines)
 
 
 def _stats(counts: Stats, path: str) -> Iterator[RenderableType]:
