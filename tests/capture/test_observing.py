@@ -298,6 +298,16 @@ def test_of_an_assistant_only_decisions_and_findings_are_kept_unless_asked_for(
         memory.observe(assistant=said, session="s")
         memory.flush()
         assert everything(memory) == {"Assistant decided to use the Helm chart from version 3.2."}
+    with Engram.open(file, clock=clock, config={"capture.assistant": "off"}) as memory:
+        before = everything(memory)
+        heard = memory.observe(assistant=said, session="t")
+        heard = heard if heard.captured else memory.flush()
+        assert {left.why for left in heard.left_out} == {"an assistant's own words"}
+        assert everything(memory) == before
+    with Engram.open(file, clock=clock, config={"capture.assistant": "all"}) as memory:
+        memory.observe(assistant="The Heron service runs on port 8443 in Frankfurt.", session="u")
+        memory.flush()
+        assert "The Heron service runs on port 8443 in Frankfurt." in everything(memory)
 
 
 # ---------------------------------------------------------------- corrections
