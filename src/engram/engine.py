@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields, replace
 from datetime import datetime, timedelta
 from functools import cached_property
 from pathlib import Path
@@ -11,56 +10,49 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from engram.capture import change, owed, screen
-from engram.capture.partly import remember_partly
 from engram.config import RERANKS, Config, load
 from engram.errors import (
     EngramError,
-    InvalidInput,
-    NotFound,
     UnknownValue,
 )
 from engram.model.advice import Spent
 from engram.model.axes import Mode, Status
 from engram.model.clock import Clock
-from engram.model.draft import Draft
 from engram.model.event import Event
-from engram.model.filters import ANY_STATUS, Filters
+from engram.model.filters import Filters
 from engram.model.health import RecallHealth
 from engram.model.memory import Memory
 from engram.model.observation import Observation
 from engram.model.pages import Finding, News, Page, Stats
-from engram.model.plain import draft, draft_from, member, plain
+from engram.model.plain import member
 from engram.model.reasoning import Reasoning
 from engram.model.recall import Question, Recall, Wish
-from engram.model.receipt import Receipt, Refusal
+from engram.model.receipt import Receipt
 from engram.model.relations import Edge, EdgeType
 from engram.model.scope import Access, Scope
 from engram.model.timeline import Timeline
 from engram.model.turn import Turn
 from engram.model.wishes import wish
-from engram.nouns import history
+from engram.nouns import browsing, history, relating, remembering
 from engram.nouns.asking import checked, in_mode
 from engram.nouns.checkup import examine
 from engram.nouns.conflicts import Conflicts
-from engram.nouns.desk import PAGE_LIMIT, Desk, whole
+from engram.nouns.desk import Desk, whole
 from engram.nouns.entities import Entities
 from engram.nouns.facts import Facts
 from engram.nouns.listening import Listening
 from engram.nouns.recalling import QUERY_LIMIT, Recalling
+from engram.nouns.remembering import Given, Results
 from engram.nouns.tokens import Tokens
 from engram.opening import Brought, open_tools, place
-from engram.ports import Advisor, Embedder, Tools, Unit, View
-from engram.recall.past import then
+from engram.ports import Advisor, Embedder, Tools
 
 if TYPE_CHECKING:
     from engram.nouns.sources import Sources
 
 
 # The verb `list` hides the builtin inside the class, so its annotations take these names.
-Given = Draft | Mapping[str, Any] | str
-Drafts = list[Draft]
 Receipts = list[Receipt]
-Results = list[Receipt | Refusal]
 Edges = list[Edge]
 Events = list[Event]
 Findings = list[Finding]
@@ -111,10 +103,7 @@ class Engram:
 
     def remember(self, content: str, **given: Any) -> Receipt:
         """Keep one statement. The fields are those of `Draft`; the receipt says what happened and why."""
-        unknown = given.keys() - {f.name for f in fields(Draft)}
-        if unknown:
-            raise UnknownValue("field of a memory", min(unknown), tuple(f.name for f in fields(Draft)))
-        return self._desk.write([self._desk.mine(replace(draft(content="", **given), content=content))])[0]
+        return remembering.one(self._desk, content, given)
 
     def remember_many(
         self,
@@ -124,14 +113,7 @@ class Engram:
         progress: Callable[[int], None] | None = None,
     ) -> Results:
         """Keep many statements: all or none; with `partial` each good one, and a refusal for each other."""
-        if not partial:
-            done: Results = [*self._desk.write([self._draft(item) for item in drafts])]
-            if progress is not None:
-                progress(len(done))
-            return done
-        results = remember_partly([*drafts], self._draft, self._tools, self._desk.actor, progress)
-        self._desk.pay([result for result in results if isinstance(result, Receipt)])
-        return results
+        return remembering.many(self._desk, drafts, progress, partial=partial)
 
     def observe(  # noqa: PLR0913 - what may be known about something said; all but the words by name
         self,
@@ -187,13 +169,7 @@ class Engram:
 
     def erase(self, memory_id: str, because: str = "") -> None:
         """Remove a memory for good, everywhere: afterwards its words are nowhere in the file."""
-        full = self._desk.own(memory_id)
-
-        def work(unit: Unit) -> None:
-            unit.erase(full, because)
-
-        self._tools.store.write(work, self._desk.actor)
-        self._tools.store.vacuum()
+        remembering.erase(self._desk, memory_id, because)
 
     def pin(self, memory_id: str, *, pinned: bool = True) -> Memory:
         """Make a memory immune to forgetting, or let it go again."""
@@ -224,26 +200,11 @@ class Engram:
         confidence: float = 1.0,
     ) -> Edge:
         """Say what one memory is to another."""
-        screen.share("weight", weight)
-        screen.share("confidence", confidence)
-        kind: EdgeType = member("type", EdgeType, type)
-        edge = Edge(
-            self._desk.own(source), self._desk.own(target), kind, weight, confidence, origin=self._desk.actor
-        )
-        if edge.source == edge.target:
-            message = "A memory cannot be related to itself."
-            raise InvalidInput(message)
-
-        def work(unit: Unit) -> None:
-            unit.relate(edge, because="")
-
-        self._tools.store.write(work, self._desk.actor)
-        return edge
+        return relating.relate(self._desk, (source, target), type, weight, confidence)
 
     def unrelate(self, source: str, target: str, type: EdgeType | str) -> bool:
         """Take a relation away; whether there was one."""
-        ends, kind = (self._desk.own(source), self._desk.own(target)), member("type", EdgeType, type)
-        return self._tools.store.write(lambda unit: unit.unrelate(*ends, kind, because=""), self._desk.actor)
+        return relating.unrelate(self._desk, (source, target), type)
 
     # ------------------------------------------------------------ reading
 
@@ -328,10 +289,7 @@ class Engram:
 
     def get(self, memory_id: str) -> Memory | None:
         """One memory by its id or the beginning of it; None when there is none."""
-        try:
-            return self._tools.store.memories.get(self._desk.resolve(memory_id), self._desk.access)
-        except NotFound:
-            return None
+        return browsing.get(self._desk, memory_id)
 
     def list(
         self,
@@ -343,16 +301,11 @@ class Engram:
         as_of: datetime | str | None = None,
     ) -> Page:
         """Memories page by page, newest first; with `as_of` what was believed then, as it was."""
-        view = View(self._desk.at(scope), checked(filters, as_of))
-        page = self._tools.store.memories.page(view, whole("limit", limit, 1, PAGE_LIMIT), cursor)
-        if view.filters.as_of is None:
-            return page
-        was = then(page, self._tools.store, view.filters.as_of)
-        return replace(page, memories=tuple(was[one.id] for one in page if one.id in was))
+        return browsing.page(self._desk, filters, (limit, cursor), scope, as_of)
 
     def relations(self, memory_id: str) -> Edges:
         """What a memory is related to, in both directions."""
-        return self._tools.store.relations.of(self._desk.resolve(memory_id), self._desk.access)
+        return relating.relations(self._desk, memory_id)
 
     def events(self, memory_id: str | None = None, *, limit: int = 100, before: str | None = None) -> Events:
         """The history of a memory, or of all that the caller may see, newest first.
@@ -393,17 +346,7 @@ class Engram:
 
     def export(self, *, scope: Scope | None = None) -> Iterator[dict[str, Any]]:
         """Every memory in every status as plain data, newest first, with its relations."""
-        cursor: str | None = None
-        while True:
-            page = self.list(filters=ANY_STATUS, limit=PAGE_LIMIT, cursor=cursor, scope=scope)
-            for memory in page:
-                yield {
-                    **plain(memory),
-                    "edges": plain(self._tools.store.relations.of(memory.id, self._desk.access)),
-                }
-            cursor = page.cursor
-            if cursor is None:
-                return
+        return browsing.everything(self._desk, scope)
 
     # ------------------------------------------------------------ nouns
 
@@ -480,15 +423,6 @@ class Engram:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-    def _draft(self, item: Given) -> Draft:
-        if isinstance(item, str):
-            item = Draft(item)
-        elif not isinstance(item, Draft):
-            item = draft_from(item)
-        one = self._desk.mine(item)
-        self._desk.check_write(one.scope)
-        return one
 
 
 def _one_of(field: str, value: Any, known: tuple[str, ...]) -> str:
