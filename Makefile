@@ -42,10 +42,12 @@ format: $(VENV)/.dev ## lay out the code and mend what can be mended by itself
 bench: $(VENV)/.run ## how fast this machine remembers and recalls
 	@$(BIN)/engram bench speed --sizes 1000,10000
 
-docs: $(VENV)/.dev ## write docs/reference from the code
+docs: $(VENV)/.dev ## write what is written from the code: docs/reference, AsyncEngram
+	@$(BIN)/python scripts/aio.py
 	@$(BIN)/python scripts/reference.py
 
-docs-check: $(VENV)/.dev ## is docs/reference fresh?
+docs-check: $(VENV)/.dev ## is what is written from the code fresh?
+	@$(BIN)/python scripts/aio.py --check
 	@$(BIN)/python scripts/reference.py --check
 
 check: lint docs-check test-slow test ## everything that must hold before a change goes in

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from engram._version import __version__
 
 if TYPE_CHECKING:
+    from engram.aio import AsyncEngram as AsyncEngram
     from engram.config import Config as Config
     from engram.engine import Engram as Engram
     from engram.errors import EngramError as EngramError
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Access": "engram.model.scope",
+    "AsyncEngram": "engram.aio",
     "Config": "engram.config",
     "Draft": "engram.model.draft",
     "EdgeType": "engram.model.relations",
@@ -66,6 +68,7 @@ _HOMES = {
 
 __all__ = [
     "Access",
+    "AsyncEngram",
     "Config",
     "Draft",
     "EdgeType",
