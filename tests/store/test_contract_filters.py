@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from engram.model.axes import Kind, Layer, Status, Tier, Type, Verification
+from engram.model.axes import Kind, Layer, Priority, Status, Tier, Type, Verification
 from engram.model.memory import Affect
 from engram.ports import Store
 from engram.testing.clock import START
@@ -28,6 +28,7 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], dict[str, Any]]] = [
         {},
     ),
     ("tiers", {"tiers": frozenset({Tier.CLEAR})}, {}, {"tier": Tier.SENSITIVE}),
+    ("priorities", {"priorities": frozenset({Priority.P0})}, {"priority": Priority.P0}, {}),
     ("any tag", {"tags_any": frozenset({"a", "b"})}, {"tags": ("b", "c")}, {"tags": ("c", "ab")}),
     ("all tags", {"tags_all": frozenset({"a", "b"})}, {"tags": ("c", "b", "a")}, {"tags": ("a", "c")}),
     ("tags are data", {"tags_any": frozenset({"a%"})}, {"tags": ("a%",)}, {"tags": ("ab",)}),

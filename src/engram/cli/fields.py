@@ -66,6 +66,7 @@ filter_options = together(
         help="Only vouched for so.",
     ),
     click.option("--tier", "tiers", type=one_of(Tier), multiple=True, help="Only this secret."),
+    click.option("--priority", "priorities", type=one_of(Priority), multiple=True, help="Only this priority."),
     click.option(
         "-t",
         "--tag",
@@ -136,6 +137,7 @@ _AXES: dict[str, type[Enum]] = {
     "statuses": Status,
     "verifications": Verification,
     "tiers": Tier,
+    "priorities": Priority,
 }
 _NAMES = (
     "categories", "tags_any", "tags_all", "not_tags", "entities", "speakers", "sources", "people",

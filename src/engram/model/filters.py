@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from datetime import datetime
 
-from engram.model.axes import Kind, Layer, Mode, Status, Tier, Type, Verification
+from engram.model.axes import Kind, Layer, Mode, Priority, Status, Tier, Type, Verification
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +24,7 @@ class Filters:
     ids: frozenset[str] = frozenset()
     verifications: frozenset[Verification] = frozenset()
     tiers: frozenset[Tier] = frozenset()
+    priorities: frozenset[Priority] = frozenset()
     tags_any: frozenset[str] = frozenset()
     tags_all: frozenset[str] = frozenset()
     not_tags: frozenset[str] = frozenset()

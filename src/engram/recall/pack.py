@@ -7,43 +7,45 @@ from collections.abc import Sequence
 from engram.model.memory import Memory
 from engram.model.recall import Hit, Question
 from engram.recall.candidates import Candidate, evidence
+from engram.text import packing
+from engram.text.packing import Parcel
+
+FORMS = ("content", "summary", "key_fact", "label")
 
 
 def pack(ranked: Sequence[Candidate], question: Question) -> tuple[Hit, ...]:
     """At most `limit` hits, together at most `budget` tokens. A memory gets shorter before it is left out."""
-    hits: list[Hit] = []
-    left = question.budget
-    for one in ranked:
-        if len(hits) == question.limit:
-            break
-        form = _best_form(one.record, left)
-        if form is None:
-            continue
-        name, text, tokens = form
-        left = None if left is None else left - tokens
-        hits.append(
-            Hit(
-                memory=one.record,
-                score=one.score,
-                relevance=one.relevance,
-                trust=one.trust,
-                text=text,
-                form=name,
-                tokens=tokens,
-                evidence=evidence(one),
-            )
-        )
-    return tuple(hits)
+    if question.budget is None:
+        return tuple(_hit(one, 0) for one in ranked[: question.limit])
+    parcels = [
+        Parcel(packing.value(rank, one.relevance), _costs(one.record)) for rank, one in enumerate(ranked)
+    ]
+    chosen = packing.pack(parcels, question.budget, question.limit)
+    return tuple(_hit(one, form) for one, form in zip(ranked, chosen, strict=True) if form is not None)
 
 
-def _best_form(memory: Memory, left: int | None) -> tuple[str, str, int] | None:
+def _costs(memory: Memory) -> tuple[int, ...]:
+    """What each form costs; one that is missing is as dear as the whole."""
     forms = memory.forms
-    choices = (
-        ("content", memory.content, forms.content_tokens),
-        ("summary", forms.summary, forms.summary_tokens),
-        ("key_fact", forms.key_fact, forms.key_fact_tokens),
-        ("label", forms.label, forms.label_tokens),
+    shorter = (
+        (forms.summary, forms.summary_tokens),
+        (forms.key_fact, forms.key_fact_tokens),
+        (forms.label, forms.label_tokens),
     )
-    return next(
-        ((n, text, cost) for n, text, cost in choices if text and (left is None or cost <= left)), None
+    return (forms.content_tokens, *(cost if text else forms.content_tokens for text, cost in shorter))
+
+
+def _hit(one: Candidate, form: int) -> Hit:
+    memory = one.record
+    texts = (memory.content, memory.forms.summary, memory.forms.key_fact, memory.forms.label)
+    whole = not texts[form]
+    return Hit(
+        memory=memory,
+        score=one.score,
+        relevance=one.relevance,
+        trust=one.trust,
+        text=memory.content if whole else texts[form],
+        form=FORMS[0 if whole else form],
+        tokens=_costs(memory)[form],
+        evidence=evidence(one),
     )

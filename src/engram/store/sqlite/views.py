@@ -38,6 +38,7 @@ ONE_OF = {
     "layers": "m.layer IN (SELECT value FROM json_each(:layers))",
     "verifications": "m.verification IN (SELECT value FROM json_each(:verifications))",
     "tiers": "m.tier IN (SELECT value FROM json_each(:tiers))",
+    "priorities": "m.priority IN (SELECT value FROM json_each(:priorities))",
     "speakers": "m.speaker IN (SELECT value FROM json_each(:speakers))",
     "sources": "m.source IN (SELECT value FROM json_each(:sources))",
     "tags_any": """m.row IN (

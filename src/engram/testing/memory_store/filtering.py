@@ -66,6 +66,7 @@ def _fits_axes(memory: Memory, filters: Filters) -> bool:
         (filters.statuses, memory.status),
         (filters.verifications, memory.verification),
         (filters.tiers, memory.tier),
+        (filters.priorities, memory.priority),
         (filters.speakers, memory.speaker),
         (filters.sources, memory.source),
         (filters.ids, memory.id),
