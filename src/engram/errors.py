@@ -20,7 +20,9 @@ EngramError
 │   ├── UnknownFormat       E2016
 │   ├── SourceTooLarge      E2017
 │   ├── BadSource           E2018
-│   └── UnknownEntity       E2021
+│   ├── UnknownEntity       E2021
+│   ├── UnknownRun          E2022
+│   └── NotUndoable         E2023
 ├── AccessDenied            E4001   the caller may not see or change that
 ├── TooManyRecalls          E4002   an agent asks more often than it may
 ├── ConfigError             E5001   a setting has no meaning or is out of its range
@@ -29,6 +31,7 @@ EngramError
 │   ├── EmbedderMismatch    E3002
 │   └── EmbedderRefused     E3003
 ├── RerankerDown            E3010   the cross-encoder is not there
+├── UpkeepBusy              E7001   another process maintains this file at the moment
 ├── DoorError               E6000   a request or a server that cannot go on as it is; `server.refusals`
 └── StoreError
     ├── KeyNeeded           E1001
@@ -255,6 +258,26 @@ class UnknownEntity(NotFound):
         self.name = name
 
 
+class UnknownRun(InvalidInput):
+    """There is no run of upkeep with this id."""
+
+    code = "E2022"
+
+    def __init__(self, run_id: str) -> None:
+        super().__init__(f"There is no run {run_id!r}; `engram runs` lists the last ones.")
+        self.run_id = run_id
+
+
+class NotUndoable(InvalidInput):
+    """A run that cannot be taken back."""
+
+    code = "E2023"
+
+    def __init__(self, run_id: str, reason: str) -> None:
+        super().__init__(f"The run {run_id} cannot be taken back: {reason}.")
+        self.run_id = run_id
+
+
 class AccessDenied(EngramError):
     """The caller may not see or change that."""
 
@@ -397,6 +420,16 @@ class StoreClosed(StoreError):
 
     def __init__(self) -> None:
         super().__init__("The engine is closed: open it again.")
+
+
+class UpkeepBusy(EngramError):
+    """Somebody else maintains this file at the moment."""
+
+    code = "E7001"
+
+    def __init__(self, work: str) -> None:
+        super().__init__(f"Another process is busy with {work} on this file: try again later.")
+        self.work = work
 
 
 class DoorError(EngramError):

@@ -45,3 +45,7 @@ class Event:
     after: Mapping[str, Any] = field(default_factory=dict)
     related: str = ""
     """The other memory, where two are concerned."""
+    run: str = ""
+    """The run of upkeep that did it, if one did."""
+    rule: str = ""
+    """The rule that decided it, if it was not somebody's wish."""

@@ -26,6 +26,7 @@ from engram.ports.nouns import (
 from engram.ports.parts import Advisor, Alone, Embedder, IndexStats, Noise, Reranker, Tools, VectorIndex
 from engram.ports.store import Store
 from engram.ports.unit import Unit
+from engram.ports.upkeep import Upkeep, UpkeepWork
 from engram.ports.values import (
     Embedded,
     Findable,
@@ -72,6 +73,8 @@ __all__ = [
     "Tools",
     "Turns",
     "Unit",
+    "Upkeep",
+    "UpkeepWork",
     "VectorChanges",
     "VectorIndex",
     "VectorRows",

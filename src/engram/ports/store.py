@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
         Vectors,
     )
     from engram.ports.unit import Unit
+    from engram.ports.upkeep import Upkeep
 
 
 T = TypeVar("T")
@@ -96,6 +98,11 @@ class Store(Protocol):
         """The feedback."""
         ...
 
+    @property
+    def upkeep(self) -> Upkeep:
+        """Runs of maintenance, what they decided, and what they worked out."""
+        ...
+
     def write(self, work: Callable[[Unit], T], actor: str) -> T:
         """Run the work inside the writer and wait until it is on disk. An exception leaves nothing behind."""
         ...
@@ -119,6 +126,14 @@ class Store(Protocol):
 
     def check(self) -> list[Finding]:
         """Look for damage and repair what can be rebuilt (text index, counters)."""
+        ...
+
+    def lease(self, name: str) -> AbstractContextManager[None]:
+        """Hold a certain work for oneself, over all processes; raises UpkeepBusy when somebody else does."""
+        ...
+
+    def copy(self) -> Store:
+        """A private copy of everything as it is now, to try things on; closing it removes it."""
         ...
 
     def close(self) -> None:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from engram.model.relations import Edge, EdgeType
     from engram.model.scope import Scope
     from engram.model.turn import Turn, Waiting
+    from engram.ports.upkeep import UpkeepWork
     from engram.ports.values import (
         Embedded,
         Findable,
@@ -25,6 +26,15 @@ class Unit(Protocol):
 
     Each call that changes a memory appends its event by itself.
     """
+
+    @property
+    def upkeep(self) -> UpkeepWork:
+        """What maintenance writes beside the records."""
+        ...
+
+    def under(self, run: str, rule: str) -> None:
+        """From here on events belong to this run of upkeep and this rule."""
+        ...
 
     def get(self, memory_id: str) -> Memory | None:
         """The memory as it is inside this unit."""

@@ -92,6 +92,9 @@ class PastStore:
         self.ledger = store.ledger
         self.opinions = store.opinions
         self.tokens = store.tokens
+        self.upkeep = store.upkeep
+        self.lease = store.lease
+        self.copy = store.copy
         self.write = store.write
         self.write_later = store.write_later
         self.flush = store.flush

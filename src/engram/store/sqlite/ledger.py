@@ -42,8 +42,8 @@ WHERE id > 'EVT-' || :day || '-'
 """
 
 APPEND = """
-INSERT INTO events (id, at, actor, verb, memory, scope, because, before, after, related)
-VALUES (:id, :at, :actor, :verb, :memory, :scope, :because, :before, :after, :related)
+INSERT INTO events (id, at, actor, verb, memory, scope, because, before, after, related, run, rule)
+VALUES (:id, :at, :actor, :verb, :memory, :scope, :because, :before, :after, :related, :run, :rule)
 """
 
 KEEP_WORDS = """
@@ -68,8 +68,12 @@ FROM events
 WHERE id = :id
 """
 
+COLUMNS = """
+  e.id, e.at, e.actor, e.verb, e.memory, e.because, e.before, e.after, e.related, e.run, e.rule, v.before, v.after
+"""
+
 EVENTS = """
-SELECT e.id, e.at, e.actor, e.verb, e.memory, e.because, e.before, e.after, e.related, v.before, v.after
+SELECT {columns}
 FROM events AS e
 LEFT JOIN versions AS v ON v.event = e.seq
 WHERE e.seq < :end
@@ -79,7 +83,7 @@ LIMIT :limit
 """
 
 EVENTS_OF_ONE = """
-SELECT e.id, e.at, e.actor, e.verb, e.memory, e.because, e.before, e.after, e.related, v.before, v.after
+SELECT {columns}
 FROM events AS e
 LEFT JOIN versions AS v ON v.event = e.seq
 WHERE e.memory = :memory
@@ -101,13 +105,22 @@ ORDER BY e.seq DESC
 """
 
 AFTER = """
-SELECT e.id, e.at, e.actor, e.verb, e.memory, e.because, e.before, e.after, e.related, v.before, v.after
+SELECT {columns}
 FROM events AS e
 LEFT JOIN versions AS v ON v.event = e.seq
 WHERE e.seq > :start
   AND {seen}
 ORDER BY e.seq
 LIMIT :limit
+"""
+
+OF_RUN = """
+SELECT {columns}
+FROM events AS e
+LEFT JOIN versions AS v ON v.event = e.seq
+WHERE e.run = :run
+  AND e.run <> ''
+ORDER BY e.seq DESC
 """
 
 END = (1 << 63) - 1
@@ -128,6 +141,8 @@ class Happening:
     scope: int
     because: str
     related: str = ""
+    run: str = ""
+    rule: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +171,9 @@ class SqliteLedger:
             if end is None:
                 raise BadCursor(str(before))
             seen = where_event(self._places.reach(db, access))
-            sql = (EVENTS if memory_id is None else EVENTS_OF_ONE).format(seen=seen.sql)
+            sql = (EVENTS if memory_id is None else EVENTS_OF_ONE).format(
+                columns=COLUMNS.strip(), seen=seen.sql
+            )
             lines = ask(db, sql, {**seen.values, "memory": memory_id, "end": end, "limit": limit})
         return [_event(line) for line in lines]
 
@@ -168,7 +185,7 @@ class SqliteLedger:
                 raise BadCursor(event_id)
             seen = where_event(self._places.reach(db, access))
             values = {**seen.values, "start": start, "limit": limit}
-            lines = ask(db, AFTER.format(seen=seen.sql), values)
+            lines = ask(db, AFTER.format(columns=COLUMNS.strip(), seen=seen.sql), values)
         return [_event(line) for line in lines]
 
     def newest(self) -> str:
@@ -186,6 +203,11 @@ class SqliteLedger:
                 told.update(dict.fromkeys(told.keys() & set(WORDS)))
                 found.setdefault(memory, {}).update(told | json.loads(words or "{}"))
         return found
+
+
+def of_run(db: Db, run_id: str) -> list[Event]:
+    """The events of a run of upkeep, newest first."""
+    return [_event(line) for line in ask(db, OF_RUN.format(columns=COLUMNS.strip()), {"run": run_id})]
 
 
 # ---------------------------------------------------------------- inside the writer
@@ -209,6 +231,8 @@ def append(db: Db, what: Happening, days: Days, change: Difference | None = None
         records.to_json(before),
         records.to_json(after),
         what.related,
+        what.run,
+        what.rule,
     )
     db.execute(APPEND, values)
     if change and not change.is_secret:
@@ -275,7 +299,8 @@ def _plain(value: object) -> object:
 
 
 def _event(line: tuple[Any, ...]) -> Event:
-    id_, at, actor, verb, memory, because, before, after, related, words_before, words_after = line
+    id_, at, actor, verb, memory, because, before, after, related, run, rule, *words = line
+    words_before, words_after = words
     sides = ((before, words_before), (after, words_after))
     told, tells = ({**json.loads(side), **json.loads(words or "{}")} for side, words in sides)
-    return Event(id_, from_micros(at), actor, Verb(verb), memory, because, told, tells, related)
+    return Event(id_, from_micros(at), actor, Verb(verb), memory, because, told, tells, related, run, rule)

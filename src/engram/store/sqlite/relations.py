@@ -143,13 +143,18 @@ class SqliteRelations:
 # ---------------------------------------------------------------- inside the writer
 
 
-def put(db: Db, source: int, target: int, edge: Edge, at: int) -> None:
-    """Add an edge between two rows, or reinforce the one that is there. Raises CycleRefused."""
+def put(db: Db, source: int, target: int, edge: Edge, at: int) -> bool:
+    """Add an edge between two rows, or reinforce the one that is there; whether it is new.
+
+    Raises CycleRefused.
+    """
     ends = (source, target, edge.type.value)
-    if source == target or (edge.type in ACYCLIC and _closes_a_circle(db, *ends)):
+    there = bool(ask_value(db, IS_THERE, dict(zip(("source", "target", "type"), ends, strict=True))))
+    if source == target or (not there and edge.type in ACYCLIC and _closes_a_circle(db, source, target)):
         raise CycleRefused(edge.type.value)
     drawn = None if edge.type is EdgeType.NEXT else records.micros(edge.last_reinforced_at) or at
     db.execute(ADD, (*ends, edge.weight, edge.confidence, edge.origin, drawn, REINFORCEMENT, at))
+    return not there
 
 
 def draw(db: Db, lines: Iterable[tuple[int, int, Edge]], at: int, most: int) -> None:
@@ -180,11 +185,9 @@ def drop(db: Db, row: int) -> None:
     db.execute(DROP, {"row": row})
 
 
-def _closes_a_circle(db: Db, source: int, target: int, edge_type: str) -> bool:
+def _closes_a_circle(db: Db, source: int, target: int) -> bool:
     """Whether an edge that is not there yet would lead back to where it begins."""
-    ends = {"source": source, "target": target, "type": edge_type}
-    if ask_value(db, IS_THERE, ends):
-        return False
+    ends = {"source": source, "target": target}
     return bool(ask_value(db, LEADS_BACK, {**ends, "acyclic": records.as_list(ACYCLIC)}))
 
 

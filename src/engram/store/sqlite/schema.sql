@@ -92,6 +92,7 @@ CREATE INDEX memories_by_time ON memories (created_at);
 CREATE INDEX memories_by_event ON memories (coalesce(event_time, created_at));
 CREATE INDEX memories_by_scope ON memories (scope, created_at);
 CREATE INDEX memories_by_category ON memories (category, scope);
+CREATE INDEX memories_by_layer ON memories (layer, status);
 CREATE TRIGGER memories_added AFTER INSERT ON memories BEGIN
   UPDATE scopes SET memories = memories + 1 WHERE id = new.scope;
 END;
@@ -268,9 +269,12 @@ CREATE TABLE events (
   because TEXT NOT NULL, -- why
   before TEXT NOT NULL, -- JSON object: changed fields as they were, texts as salted digests
   after TEXT NOT NULL, -- JSON object: changed fields as they are
-  related TEXT NOT NULL -- id of the other memory, or empty
+  related TEXT NOT NULL, -- id of the other memory, or empty
+  run TEXT NOT NULL DEFAULT '', -- the run of upkeep that did it, or empty
+  rule TEXT NOT NULL DEFAULT '' -- the rule that decided it, or empty
 );
 CREATE INDEX events_by_memory ON events (memory);
+CREATE INDEX events_by_run ON events (run) WHERE run <> '';
 CREATE TRIGGER events_stay BEFORE UPDATE ON events BEGIN
   SELECT RAISE(ABORT, 'the ledger is append-only');
 END;
@@ -380,3 +384,62 @@ CREATE TABLE recalls (
   weak INTEGER NOT NULL, -- 1: nothing worth showing came though there are memories
   gain REAL -- what a tried reranking was worth; NULL: none was tried
 );
+
+-- Each run of upkeep.
+CREATE TABLE runs (
+  id TEXT PRIMARY KEY, -- RUN-YYYYMMDD-NNN
+  kind TEXT NOT NULL, -- consolidate, dream, audit
+  state TEXT NOT NULL, -- running, done, undone
+  actor TEXT NOT NULL, -- who asked for it
+  started_at INTEGER NOT NULL, -- the time all its rules look at
+  finished_at INTEGER, -- when it was done; NULL: it is not
+  step TEXT NOT NULL, -- the step under way: a run that was cut off goes on there
+  cursor TEXT NOT NULL -- how far that step has come
+) WITHOUT ROWID;
+CREATE INDEX runs_by_time ON runs (started_at);
+
+-- What each run decided, for its report. No words of a memory.
+CREATE TABLE decisions (
+  number INTEGER PRIMARY KEY, -- in order
+  run TEXT NOT NULL REFERENCES runs (id), -- the run
+  step TEXT NOT NULL, -- the step that decided
+  rule TEXT NOT NULL, -- the rule that fired
+  memory TEXT NOT NULL, -- id of the memory, or empty; not a reference: it may be erased
+  related TEXT NOT NULL, -- id of the other memory, or empty
+  outcome TEXT NOT NULL, -- done, left
+  why TEXT NOT NULL, -- the numbers behind it
+  also TEXT NOT NULL -- JSON object: what was done beside changing records, to be taken back by
+);
+CREATE INDEX decisions_by_run ON decisions (run, number);
+
+-- What was decided about a memory or a pair, so that it is not asked again.
+CREATE TABLE judgements (
+  kind TEXT NOT NULL, -- gate, triage, merge, reconcile, undone and so on
+  key TEXT NOT NULL, -- which memory in which version, or which pair
+  verdict TEXT NOT NULL, -- what was decided
+  at INTEGER NOT NULL, -- when
+  again_at INTEGER, -- when it may be asked again; NULL: never
+  times INTEGER NOT NULL, -- how often it was decided so
+  PRIMARY KEY (kind, key)
+) WITHOUT ROWID;
+
+-- What was worked out from memories and can be worked out anew: profiles, maps, trees.
+CREATE TABLE sketches (
+  id INTEGER PRIMARY KEY, -- a number
+  scope INTEGER NOT NULL REFERENCES scopes (id), -- the place whose memories it was made of
+  kind TEXT NOT NULL, -- profile, map, tree and so on
+  key TEXT NOT NULL, -- which of its kind
+  title TEXT NOT NULL, -- a name for people, or empty
+  run TEXT NOT NULL, -- the run that made it, or empty
+  made_at INTEGER NOT NULL, -- when
+  body TEXT NOT NULL, -- JSON object
+  UNIQUE (kind, scope, key)
+);
+
+-- Which memories a sketch has words of: erasing one takes the sketch with it.
+CREATE TABLE sketch_sources (
+  sketch INTEGER NOT NULL REFERENCES sketches (id), -- the sketch
+  row INTEGER NOT NULL REFERENCES memories (row), -- a memory it was made of
+  PRIMARY KEY (sketch, row)
+) WITHOUT ROWID;
+CREATE INDEX sketch_sources_by_memory ON sketch_sources (row, sketch);

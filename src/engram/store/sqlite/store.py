@@ -7,6 +7,8 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar, cast
 
@@ -19,7 +21,9 @@ from engram.store.sqlite.connection import Opener
 from engram.store.sqlite.entities import SqliteEntities
 from engram.store.sqlite.facts import SqliteFacts
 from engram.store.sqlite.faults import translated
+from engram.store.sqlite.lease import lease
 from engram.store.sqlite.ledger import SqliteLedger
+from engram.store.sqlite.maintenance import SqliteUpkeep
 from engram.store.sqlite.memories import SqliteMemories
 from engram.store.sqlite.migrate import is_current, migrate
 from engram.store.sqlite.opinions import SqliteOpinions
@@ -65,6 +69,7 @@ class SqliteStore:
         self.ledger = SqliteLedger(self._readers, places)
         self.tokens = SqliteTokens(self._readers, writer)
         self.opinions = SqliteOpinions(self._readers)
+        self.upkeep = SqliteUpkeep(self._readers, places)
         self._remove = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True) if folder else None
 
     @classmethod
@@ -111,6 +116,20 @@ class SqliteStore:
                 Finding("file", ok=True, detail="opened for reading; open it for writing to have it checked")
             ]
         return cast("list[Finding]", self._writer.run(upkeep.check, alone=True))
+
+    def lease(self, name: str) -> AbstractContextManager[None]:
+        """Hold a certain work on this file for oneself; raises UpkeepBusy when somebody else does it."""
+        return lease(self._opener.path, name)
+
+    def copy(self) -> SqliteStore:
+        """A private copy of everything as it is now, that goes when it is closed."""
+        self.flush()
+        folder = tempfile.mkdtemp(prefix="engram-")
+        opener = replace(self._opener, path=str(Path(folder, "memory.engram")))
+        with translated(opener.path, opener.settings.busy_timeout_s):
+            with self._readers.lend() as db:
+                upkeep.copy(db, opener)
+            return SqliteStore(opener, _open_writer(opener), folder)
 
     def close(self) -> None:
         """Finish what is waiting and let go of the file."""

@@ -25,6 +25,7 @@ from engram.store.sqlite import (
     relations,
     rows,
     scopes,
+    sketches,
     texts,
     vectors,
 )
@@ -32,6 +33,7 @@ from engram.store.sqlite import origins as sources
 from engram.store.sqlite import turns as raw
 from engram.store.sqlite.company import Company
 from engram.store.sqlite.ledger import Difference, Happening
+from engram.store.sqlite.maintenance import SqliteUpkeepWork
 from engram.store.sqlite.memories import by_id
 from engram.store.sqlite.query import Db, Line
 from engram.store.sqlite.scopes import Places
@@ -57,6 +59,12 @@ class SqliteUnit:
         self._unindexed: list[Line] = []
         self._unfiled: list[Line] = []
         self._last: dict[tuple[str, Scope], str | None] = {}
+        self._under = ("", "")
+        self.upkeep = SqliteUpkeepWork(db, self._place)
+
+    def under(self, run: str, rule: str) -> None:
+        """From here on events belong to this run and this rule."""
+        self._under = (run, rule)
 
     def get(self, memory_id: str) -> Memory | None:
         """The memory as it is inside this unit."""
@@ -130,9 +138,11 @@ class SqliteUnit:
     def relate(self, edge: Edge, because: str) -> None:
         """Add an edge, or reinforce the one that is there."""
         ends = self._row(edge.source), self._row(edge.target)
-        relations.put(self._db, *ends, edge, to_micros(self._clock.now()))
+        fresh = relations.put(self._db, *ends, edge, to_micros(self._clock.now()))
         if edge.type is not EdgeType.NEXT:
-            self._tell(Verb.RELATED, self._find(edge.source)[1], because, edge.target)
+            told = {"type": edge.type.value, "new": fresh}
+            change = Difference(ends[0], {}, told, is_secret=False)
+            self._tell(Verb.RELATED, self._find(edge.source)[1], because, edge.target, change)
 
     def draw(self, edges: Sequence[Edge], most: int) -> None:
         """Add edges that follow from what memories say, but for those that are there."""
@@ -163,7 +173,8 @@ class SqliteUnit:
             return False
         if not relations.remove(self._db, ends[0][0], ends[1][0], edge_type):
             return False
-        self._tell(Verb.UNRELATED, ends[0][1], because, target)
+        change = Difference(ends[0][0], {"type": edge_type.value}, {}, is_secret=False)
+        self._tell(Verb.UNRELATED, ends[0][1], because, target, change)
         return True
 
     def touch(self, ids: Sequence[str], at: datetime, session: str) -> None:
@@ -218,7 +229,19 @@ class SqliteUnit:
         row, memory = self._find(memory_id)
         self.finish()
         names = naming.mentioned(self._db, row)
-        for noun in (texts, vectors, facts, facets, naming, relations, ledger, opinions, raw, sources):
+        for noun in (
+            texts,
+            vectors,
+            facts,
+            facets,
+            naming,
+            relations,
+            ledger,
+            opinions,
+            raw,
+            sources,
+            sketches,
+        ):
             noun.drop(self._db, row)
         rows.remove(self._db, row)
         self._naming.sweep(self._place(memory.scope)[1], names)
@@ -281,5 +304,7 @@ class SqliteUnit:
         self, verb: Verb, memory: Memory, because: str, related: str = "", change: Difference | None = None
     ) -> None:
         place = self._place(memory.scope)[0]
-        what = Happening(self._clock.now(), self._actor, verb, memory.id, place, because, related)
+        what = Happening(
+            self._clock.now(), self._actor, verb, memory.id, place, because, related, *self._under
+        )
         ledger.append(self._db, what, self._days, change)

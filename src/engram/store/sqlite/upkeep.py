@@ -6,8 +6,11 @@ import apsw
 
 from engram.model.pages import Finding
 from engram.store.sqlite import mending
+from engram.store.sqlite.connection import Opener
 from engram.store.sqlite.query import Db, ask, ask_value
 
+COPIED_PAGES = 10_000
+"""Pages copied at a time."""
 OPTIMIZE = "INSERT INTO words (words) VALUES ('optimize')"
 INSPECT = "INSERT INTO words (words, rank) VALUES ('integrity-check', 1)"
 REBUILD = "INSERT INTO words (words) VALUES ('rebuild')"
@@ -65,6 +68,17 @@ SET memories = (SELECT count(*) FROM memories AS m WHERE m.scope = scopes.id)
 """
 
 PROBLEMS_SHOWN = 3
+
+
+def copy(db: Db, opener: Opener) -> None:
+    """Write everything as it is now to another file."""
+    other = opener.writer()
+    try:
+        with other.backup("main", db, "main") as work:
+            while not work.done:
+                work.step(COPIED_PAGES)
+    finally:
+        other.close()
 
 
 def vacuum(db: Db) -> None:

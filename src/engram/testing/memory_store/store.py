@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from threading import RLock
 from typing import TypeVar
 
-from engram.errors import StoreClosed
+from engram.errors import StoreClosed, UpkeepBusy
 from engram.model.clock import Clock
 from engram.model.pages import Finding
 from engram.ports import Unit
@@ -20,6 +21,7 @@ from engram.testing.memory_store.texts import MemoryTexts
 from engram.testing.memory_store.tokens import MemoryTokens
 from engram.testing.memory_store.turns import MemoryOrigins, MemoryRecalls, MemorySpending, MemoryTurns
 from engram.testing.memory_store.unit import MemoryUnit
+from engram.testing.memory_store.upkeep import MemoryUpkeep
 from engram.testing.memory_store.vectors import MemoryVectors
 
 T = TypeVar("T")
@@ -51,6 +53,8 @@ class MemoryStore:
         self.ledger = MemoryLedger(self._tables)
         self.opinions = MemoryOpinions(self._tables)
         self.tokens = MemoryTokens(self._tables, self._commit)
+        self.upkeep = MemoryUpkeep(self._tables)
+        self._leases: set[str] = set()
 
     def write(self, work: Callable[[Unit], T], actor: str) -> T:
         """Run the work on a copy and keep the copy if nothing went wrong."""
@@ -87,6 +91,25 @@ class MemoryStore:
         tables = self._tables()
         ok = set(tables.keys.values()) == set(tables.records) == set(tables.findables)
         return [Finding("memory store", ok, "every key leads to a record and its words")]
+
+    @contextmanager
+    def lease(self, name: str) -> Iterator[None]:
+        """Hold a certain work for oneself."""
+        with self._writing:
+            if name in self._leases:
+                raise UpkeepBusy(name)
+            self._leases.add(name)
+        try:
+            yield
+        finally:
+            self._leases.discard(name)
+
+    def copy(self) -> MemoryStore:
+        """The same values in a store of their own."""
+        self.flush()
+        other = MemoryStore(self._clock)
+        other._committed = self._tables().copy()
+        return other
 
     def close(self) -> None:
         """Finish what is waiting."""

@@ -7,7 +7,7 @@ behind, and a reader that looks at one copy never sees half of a write.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
-from datetime import date
+from datetime import date, datetime
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from engram.model.relations import Edge, EdgeType
 from engram.model.scope import Scope
 from engram.model.token import Token
 from engram.model.turn import Turn
+from engram.model.upkeep import Decided, Judgement, Run, Sketch
 from engram.ports import Findable, Suppression
 
 Floats = NDArray[np.float32]
@@ -68,6 +69,13 @@ class Tables:
     recalls: dict[int, Recalled] = field(default_factory=dict)
     tokens: dict[str, tuple[Token, str]] = field(default_factory=dict)
     """Each with the digest of its secret."""
+    runs: dict[str, Run] = field(default_factory=dict)
+    decisions: dict[int, tuple[str, Decided]] = field(default_factory=dict)
+    """What each run decided, in order."""
+    judgements: dict[tuple[str, str], Judgement] = field(default_factory=dict)
+    sketches: dict[tuple[str, Scope, str], Sketch] = field(default_factory=dict)
+    uses: dict[int, tuple[int, datetime]] = field(default_factory=dict)
+    """Each use of a memory, by key."""
     scopes: dict[Scope, int] = field(default_factory=dict)
     namespaces: dict[str, int] = field(default_factory=dict)
     event_counts: dict[date, int] = field(default_factory=dict)

@@ -24,6 +24,7 @@ from engram.testing.memory_store import naming
 from engram.testing.memory_store.differences import NO_CHANGE, Change, differences
 from engram.testing.memory_store.tables import KeptVector, Tables
 from engram.testing.memory_store.turns import waiting
+from engram.testing.memory_store.upkeep import MemoryUpkeepWork
 from engram.vectors.quantize import quantize
 
 REINFORCEMENT = 0.1
@@ -39,6 +40,12 @@ class MemoryUnit:
         self._tables = tables
         self._clock = clock
         self._actor = actor
+        self._under = ("", "")
+        self.upkeep = MemoryUpkeepWork(tables)
+
+    def under(self, run: str, rule: str) -> None:
+        """From here on events belong to this run and this rule."""
+        self._under = (run, rule)
 
     def get(self, memory_id: str) -> Memory | None:
         """The memory as it is now."""
@@ -120,7 +127,8 @@ class MemoryUnit:
             edge = replace(edge, last_reinforced_at=self._clock.now())
         self._tables.edges[place] = edge
         if edge.type is not EdgeType.NEXT:
-            self._tell(Verb.RELATED, edge.source, because, edge.target)
+            told = {"type": edge.type.value, "new": known is None}
+            self._tell(Verb.RELATED, edge.source, because, edge.target, ({}, told))
 
     def draw(self, edges: Sequence[Edge], most: int) -> None:
         """Add edges that come by themselves."""
@@ -157,7 +165,7 @@ class MemoryUnit:
         """Take an edge away."""
         if self._tables.edges.pop((source, target, edge_type), None) is None:
             return False
-        self._tell(Verb.UNRELATED, source, because, target)
+        self._tell(Verb.UNRELATED, source, because, target, ({"type": edge_type.value}, {}))
         return True
 
     def touch(self, ids: Sequence[str], at: datetime, session: str) -> None:
@@ -167,6 +175,7 @@ class MemoryUnit:
             new_session = session != "" and (key, session) not in self._tables.used_in
             if new_session:
                 self._tables.used_in[key, session] = None
+            self._tables.uses[self._tables.next_number("use")] = (key, at)
             usage = replace(
                 memory.usage,
                 accessed=memory.usage.accessed + 1,
@@ -260,6 +269,10 @@ class MemoryUnit:
         tables.turn_memories = {link: None for link in tables.turn_memories if link[0] not in said}
         tables.origins = {place: kept for place, kept in tables.origins.items() if kept[0] != key}
         tables.used_in = {use: None for use in tables.used_in if use[0] != key}
+        tables.uses = {number: use for number, use in tables.uses.items() if use[0] != key}
+        tables.sketches = {
+            place: sketch for place, sketch in tables.sketches.items() if memory_id not in sketch.sources
+        }
         for number, event in tables.events.items():
             if event.memory == memory_id:
                 tables.events[number] = replace(event, before={}, after={})
@@ -307,7 +320,7 @@ class MemoryUnit:
         count = self._tables.event_counts.get(now.date(), 0) + 1
         self._tables.event_counts[now.date()] = count
         event_id = f"EVT-{now:%Y%m%d}-{count:03d}"
-        event = Event(event_id, now, self._actor, verb, memory_id, because, *change, related)
+        event = Event(event_id, now, self._actor, verb, memory_id, because, *change, related, *self._under)
         self._tables.events[self._tables.next_number("event")] = event
         self._tables.event_scopes[event_id] = self._tables.records[self._key(memory_id)].scope
 
