@@ -22,7 +22,8 @@ EngramError
 │   ├── BadSource           E2018
 │   ├── UnknownEntity       E2021
 │   ├── UnknownRun          E2022
-│   └── NotUndoable         E2023
+│   ├── NotUndoable         E2023
+│   └── NoFurtherLayer      E2024
 ├── AccessDenied            E4001   the caller may not see or change that
 ├── TooManyRecalls          E4002   an agent asks more often than it may
 ├── ConfigError             E5001   a setting has no meaning or is out of its range
@@ -276,6 +277,16 @@ class NotUndoable(InvalidInput):
     def __init__(self, run_id: str, reason: str) -> None:
         super().__init__(f"The run {run_id} cannot be taken back: {reason}.")
         self.run_id = run_id
+
+
+class NoFurtherLayer(InvalidInput):
+    """A memory in the core cannot be promoted, one in the buffer cannot be demoted."""
+
+    code = "E2024"
+
+    def __init__(self, layer: str, verb: str) -> None:
+        super().__init__(f"The memory is in the {layer} already: there is no layer to {verb} it to.")
+        self.layer, self.verb = layer, verb
 
 
 class AccessDenied(EngramError):

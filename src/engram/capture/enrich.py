@@ -10,6 +10,7 @@ from typing import Any
 from engram.lifecycle.affect import affect
 from engram.lifecycle.defaults import confidence_of, standing_of
 from engram.lifecycle.sameness import Statement
+from engram.lifecycle.surprise import moved, surprise
 from engram.model.axes import Kind, Layer, Policy, Type, Verification
 from engram.model.draft import Draft
 from engram.model.entity import Named
@@ -148,14 +149,15 @@ def with_surprise(prepared: Prepared, cosines: Sequence[float], tools: Tools) ->
 
     With fewer neighbours than are asked for there is nothing to be surprised about yet.
     """
-    wanted = tools.config.remember.neighbours
-    if len(cosines) < wanted:
+    settings = tools.config.remember
+    found = surprise(cosines, settings.neighbours)
+    if found is None:
         return prepared
-    surprise = min(1.0, max(0.0, 1.0 - sum(cosines[:wanted]) / wanted))
-    gain = tools.config.remember.surprise_gain * (2 * surprise - 1)
     memory = prepared.memory
-    moved = memory.importance if prepared.weighed else min(1.0, max(0.0, memory.importance + gain))
-    return replace(prepared, memory=replace(memory, surprise=surprise, importance=moved))
+    importance = memory.importance
+    if not prepared.weighed:
+        importance = moved(importance, found, settings.surprise_gain)
+    return replace(prepared, memory=replace(memory, surprise=found, importance=importance))
 
 
 def _expiry(confidence: float, tools: Tools) -> datetime | None:

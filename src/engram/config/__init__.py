@@ -16,6 +16,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
+from engram.config.door_groups import ProxyConfig
 from engram.config.groups import (
     RERANKS,
     CaptureConfig,
@@ -34,9 +35,19 @@ from engram.config.groups import (
     TextConfig,
     TrustConfig,
 )
+from engram.config.lifecycle_groups import (
+    CURVES,
+    ForgettingConfig,
+    ImportanceConfig,
+    LifecycleConfig,
+    PromotionConfig,
+    RetentionConfig,
+)
+from engram.config.maintain_groups import MaintainConfig
 from engram.errors import ConfigError
 
 __all__ = [
+    "CURVES",
     "ENVIRONMENT_PREFIX",
     "PRESETS",
     "RERANKS",
@@ -45,13 +56,20 @@ __all__ = [
     "Config",
     "EdgesConfig",
     "EmbedConfig",
+    "ForgettingConfig",
+    "ImportanceConfig",
     "IndexConfig",
+    "LifecycleConfig",
     "LimitsConfig",
     "LlmConfig",
+    "MaintainConfig",
     "PlanConfig",
+    "PromotionConfig",
+    "ProxyConfig",
     "RecallConfig",
     "RememberConfig",
     "RerankConfig",
+    "RetentionConfig",
     "ServerConfig",
     "Setting",
     "StoreConfig",
@@ -118,8 +136,8 @@ def load(
     config = Config()
     variables = os.environ if environment is None else environment
     for source in (PRESETS[preset], from_file, dict(_from_environment(variables)), arguments or {}):
-        config = overlay(config, source)
-    return config
+        config = _overlaid(config, source)
+    return _fitting(config)
 
 
 def overlay(config: Config, values: Mapping[str, Any]) -> Config:
@@ -128,11 +146,43 @@ def overlay(config: Config, values: Mapping[str, Any]) -> Config:
     >>> overlay(Config(), {"recall.limit": "20"}).recall.limit
     20
     """
+    return _fitting(_overlaid(config, values))
+
+
+def _overlaid(config: Config, values: Mapping[str, Any]) -> Config:
     for name, value in values.items():
         group, _, key = name.partition(".")
         checked = _checked(name, value)
         config = replace(config, **{group: replace(getattr(config, group), **{key: checked})})
     return config
+
+
+def _fitting(config: Config) -> Config:
+    """The configuration, if settings that belong together agree."""
+    for group, weights in (
+        ("importance", config.importance.weights),
+        ("promotion", config.promotion.weights),
+    ):
+        whole = sum(weights.values())
+        if abs(whole - 1.0) > SLACK:
+            message = f"The weights of {group} ({', '.join(weights)}) sum to {whole:.3f}, they must sum to 1."
+            raise ConfigError(message)
+    table = values(config)
+    for low, high in ORDERED:
+        if table[low] > table[high]:
+            message = f"{low} is {table[low]}, it must not be above {high}, which is {table[high]}."
+            raise ConfigError(message)
+    return config
+
+
+SLACK = 1e-6
+ORDERED = (
+    ("promotion.gate_reject", "promotion.gate_approve"),
+    ("promotion.triage_keep", "promotion.triage_promote"),
+    ("lifecycle.warm_retention", "lifecycle.hot_retention"),
+    ("lifecycle.cold_value", "lifecycle.hot_value"),
+)
+"""Settings of which the first is the lower bound of the second."""
 
 
 def settings() -> tuple[Setting, ...]:

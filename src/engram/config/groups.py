@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
-
-def number(default: float, low: float, high: float, meaning: str, origin: str) -> Any:
-    """A setting that is a number; whole if its default is."""
-    return field(default=default, metadata={"low": low, "high": high, "meaning": meaning, "origin": origin})
-
-
-def choice(default: str, known: tuple[str, ...], meaning: str, origin: str) -> Any:
-    """A setting that is one of a few words."""
-    return field(default=default, metadata={"known": known, "meaning": meaning, "origin": origin})
-
-
-def words(default: str, meaning: str, origin: str) -> Any:
-    """A setting that is free text: a name, an address, a path."""
-    return field(default=default, metadata={"meaning": meaning, "origin": origin})
+from engram.config.door_groups import ProxyConfig
+from engram.config.lifecycle_groups import (
+    ForgettingConfig,
+    ImportanceConfig,
+    LifecycleConfig,
+    PromotionConfig,
+    RetentionConfig,
+)
+from engram.config.maintain_groups import MaintainConfig
+from engram.config.making import choice, number, words
 
 
 @dataclass(frozen=True, slots=True)
@@ -346,5 +341,12 @@ class Config:
     plan: PlanConfig = PlanConfig()
     rerank: RerankConfig = RerankConfig()
     trust: TrustConfig = TrustConfig()
+    retention: RetentionConfig = field(default=RetentionConfig())
+    importance: ImportanceConfig = field(default=ImportanceConfig())
+    lifecycle: LifecycleConfig = field(default=LifecycleConfig())
+    promotion: PromotionConfig = field(default=PromotionConfig())
+    forgetting: ForgettingConfig = field(default=ForgettingConfig())
+    maintain: MaintainConfig = field(default=MaintainConfig())
     limits: LimitsConfig = LimitsConfig()
     server: ServerConfig = ServerConfig()
+    proxy: ProxyConfig = ProxyConfig()

@@ -10,7 +10,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from engram.config import EdgesConfig
-from engram.lifecycle.retention import DAY_S
+from engram.lifecycle.curves import DAY_S
 from engram.model.relations import EdgeType
 
 FADING: frozenset[EdgeType] = frozenset(

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from math import inf, log1p
+from math import log1p
 from types import MappingProxyType
 
 from engram.config import TrustConfig
-from engram.lifecycle.retention import DAY_S, retention
-from engram.model.axes import Kind, Layer, Lifecycle, Status, Verification
+from engram.lifecycle.curves import DAY_S, freshness
+from engram.lifecycle.retention import half_life
+from engram.model.axes import Layer, Lifecycle, Status, Verification
 from engram.model.memory import Memory
 from engram.model.recall import Question, Trust
 from engram.ports import Tools
@@ -85,17 +86,9 @@ def trust(memory: Memory, relevance: float, now: datetime, settings: TrustConfig
     return Trust(
         relevance=relevance,
         accuracy=min(1.0, max(0.0, accuracy)),
-        freshness=retention(age_days, half_life(memory, settings), usage.accessed),
+        freshness=freshness(age_days, half_life(memory, settings), usage.accessed),
         utility=min(1.0, max(0.0, useful - 0.1 * usage.unhelpful)),
     )
-
-
-def half_life(memory: Memory, settings: TrustConfig) -> float:
-    """Days until half of a memory is left; knowledge and pinned memories do not fade."""
-    if memory.pinned or memory.kind is not Kind.EPISODIC:
-        return inf
-    by_hand = memory.source.partition(":")[0] == "human"
-    return settings.half_life_days / (1.0 if by_hand else settings.extracted_factor)
 
 
 def factors(memory: Memory, freshness: float) -> list[tuple[str, float]]:

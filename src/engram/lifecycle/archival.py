@@ -1,0 +1,123 @@
+"""Archival: a memory and the time come in; whether it goes to the archive, and later for good, comes out.
+
+Archiving can be undone for 90 days. What is protected stays, whatever else is true of it; only a commitment
+that is resolved goes although its category and priority would keep it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from engram.config import Config
+from engram.lifecycle.curves import DAY_S
+from engram.lifecycle.importance import decayed_importance, effective_importance
+from engram.lifecycle.retention import age_days, retention, strength, unused_days
+from engram.lifecycle.traits import is_confirmed, protected, resolved_at
+from engram.model.axes import Kind, Policy, Priority, Status
+from engram.model.memory import Memory
+from engram.model.verdict import Verdict, no, yes
+
+__all__ = ["archive_verdict", "protected", "purge_due"]
+
+USUAL = Config()
+
+
+def archive_verdict(
+    memory: Memory, now: datetime, config: Config = USUAL, uses: Sequence[datetime] = ()
+) -> Verdict:
+    """Whether a memory goes to the archive. `uses` are the times of its uses, as far as they are kept.
+
+    >>> from datetime import UTC
+    >>> day = datetime(2026, 1, 1, tzinfo=UTC)
+    >>> memory = Memory("1", "It rained", "h", day, day, importance=0.2)
+    >>> archive_verdict(memory, day + timedelta(days=60)).yes
+    False
+    >>> archive_verdict(memory, day + timedelta(days=91)).rule
+    'weak'
+    """
+    if memory.status is not Status.ACTIVE and memory.status is not Status.CHALLENGED:
+        return no(f"status {memory.status}")
+    if resolved := _resolved(memory, now, config):
+        return resolved
+    if reason := protected(memory, config):
+        return no(f"protected: {reason}")
+    for rule in (_speculative, _by_priority, _weak):
+        if verdict := rule(memory, now, config):
+            return verdict
+    return _faded(memory, now, config, uses)
+
+
+def purge_due(memory: Memory, archived_at: datetime, now: datetime, config: Config = USUAL) -> Verdict:
+    """Whether a memory archived at that time is erased for good."""
+    days = (now - archived_at).total_seconds() / DAY_S
+    if memory.status is not Status.ARCHIVED:
+        return no(f"status {memory.status}")
+    if reason := protected(memory, config):
+        return no(f"protected: {reason}")
+    if days <= config.forgetting.purge_days:
+        return no(f"archived for {days:.1f} days <= {config.forgetting.purge_days:g}")
+    return yes("purge", f"archived for {days:.1f} days > {config.forgetting.purge_days:g}")
+
+
+def _resolved(memory: Memory, now: datetime, config: Config) -> Verdict:
+    """Pins and policies hold even then; category and priority do not."""
+    at = resolved_at(memory)
+    if at is None or memory.pinned or memory.policy is Policy.PROTECTED or memory.kind is Kind.PROCEDURAL:
+        return no("no resolved commitment")
+    days = (now - at).total_seconds() / DAY_S
+    if days <= config.forgetting.commitment_days:
+        return no(f"resolved for {days:.1f} days <= {config.forgetting.commitment_days:g}")
+    return yes("commitment resolved", f"resolved for {days:.1f} days > {config.forgetting.commitment_days:g}")
+
+
+def _speculative(memory: Memory, now: datetime, config: Config) -> Verdict:
+    """A guess that nobody confirmed in time, and anything that was given an end."""
+    settings = config.remember
+    end, guess = memory.expires_at, memory.confidence < settings.speculative_below
+    if end is None and guess:
+        end = memory.created_at + timedelta(days=settings.speculative_days)
+    if end is None or now <= end or (guess and is_confirmed(memory)):
+        return no("has no end" if end is None else "confirmed, or not over yet")
+    if guess:
+        return yes("speculative", f"confidence {memory.confidence:.2f}, unconfirmed until {end:%Y-%m-%d}")
+    return yes("expired", f"was to go on {end:%Y-%m-%d}")
+
+
+def _by_priority(memory: Memory, now: datetime, config: Config) -> Verdict:
+    settings = config.forgetting
+    limit = {Priority.P2: settings.p2_days, Priority.P3: settings.p3_days}.get(memory.priority, 0.0)
+    days = unused_days(memory, now)
+    if not limit or days <= limit:
+        return no(f"priority {memory.priority}, unused for {days:.1f} days")
+    return yes("priority", f"priority {memory.priority}, unused for {days:.1f} days > {limit:g}")
+
+
+def _weak(memory: Memory, now: datetime, config: Config) -> Verdict:
+    limit, left = config.forgetting.strength_below, strength(memory, now, config)
+    if left >= limit:
+        return no(f"strength {left:.3f} >= {limit:g}")
+    return yes("weak", f"strength {left:.3f} < {limit:g}")
+
+
+def _faded(memory: Memory, now: datetime, config: Config, uses: Sequence[datetime]) -> Verdict:
+    """Old, gone, unimportant and unused: all four."""
+    settings = config.forgetting
+    age, used = age_days(memory, now), memory.usage.accessed
+    if age <= settings.archive_days:
+        return no(f"age {age:.1f} days <= {settings.archive_days:g}")
+    if used >= settings.accesses_below:
+        return no(f"accesses {used} >= {settings.accesses_below}")
+    left = retention(memory, now, config)
+    if left >= settings.retention_below and settings.retention_below < 1.0:
+        return no(f"retention {left:.2f} >= {settings.retention_below:g}")
+    weight = _importance(memory, now, config, uses)
+    if weight >= settings.importance_below:
+        return no(f"importance {weight:.2f} >= {settings.importance_below:g}")
+    return yes("faded", f"age {age:.0f} days, retention {left:.2f}, importance {weight:.2f}, accesses {used}")
+
+
+def _importance(memory: Memory, now: datetime, config: Config, uses: Sequence[datetime]) -> float:
+    if config.forgetting.importance_kind == "stored":
+        return decayed_importance(memory, now, config)
+    return effective_importance(memory, uses, now, config).total

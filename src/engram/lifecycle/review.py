@@ -1,0 +1,175 @@
+"""Review: a memory comes in; how well it would stand alone in a later life comes out, part by part.
+
+The question is: would this alone be useful to somebody who wakes up knowing nothing else? The gate to the
+core and the triage of the buffer ask it with different bounds. Under the lower bound the answer is no, from
+the upper bound yes; between them a model may be asked, and without one the middle of the bounds decides.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Final
+
+from engram.config import Config
+from engram.lifecycle.defaults import standing_of
+from engram.lifecycle.importance import reinforcement
+from engram.lifecycle.retention import age_days
+from engram.lifecycle.traits import is_distilled, is_ephemeral
+from engram.model.axes import Layer
+from engram.model.memory import Memory
+from engram.model.verdict import Verdict, no, yes
+from engram.text.marks import marks
+from engram.text.pronouns import leans
+from engram.text.scripts import is_wide
+from engram.text.substance import has_substance
+
+USUAL = Config()
+MINUTES: Final = 1_440.0
+LEAST_STANDING: Final = 0.4
+MOST_STANDING: Final = 0.9
+"""The importance with which the least and the most telling category starts."""
+FEW_WORDS: Final = 3
+FEW_SIGNS: Final = 6
+"""A text of fewer words, or of fewer Chinese characters, hardly says anything alone."""
+
+
+class Decision(StrEnum):
+    """What a review comes to."""
+
+    APPROVE = "approve"
+    ASK = "ask"
+    REJECT = "reject"
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """How well a memory would stand alone: each part and their weighted sum, from 0 to 1."""
+
+    category: float
+    specificity: float
+    standalone: float
+    reinforcement: float
+    trust: float
+    total: float
+
+    def told(self) -> str:
+        """The parts in words, for the reason of an event."""
+        named = ((name, getattr(self, name)) for name in self.__slots__ if name != "total")
+        return f"score {self.total:.2f}: " + ", ".join(f"{name} {value:.2f}" for name, value in named)
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """A decision, the score it rests on, and what rules alone would say."""
+
+    decision: Decision
+    score: Score
+    by_rule: Verdict
+    """The answer when no model may be asked."""
+
+
+def gate_review(memory: Memory, config: Config = USUAL) -> Review:
+    """Whether a memory is worth the core.
+
+    >>> day = datetime(2026, 1, 1)
+    >>> told = Memory(
+    ...     "1", "Anna Berg is the owner; call +49 30 1234 first", "h", day, day, category="identity"
+    ... )
+    >>> gate_review(told).decision.value, gate_review(Memory("1", "it was ok", "h", day, day)).decision.value
+    ('approve', 'reject')
+    """
+    settings = config.promotion
+    return _review("gate", gate_score(memory, config), settings.gate_reject, settings.gate_approve)
+
+
+def triage_review(memory: Memory, config: Config = USUAL) -> Review:
+    """Whether a memory of the buffer is worth the working layer."""
+    settings = config.promotion
+    return _review("triage", triage_score(memory, config), settings.triage_keep, settings.triage_promote)
+
+
+def triage_due(memory: Memory, now: datetime, config: Config = USUAL) -> Verdict:
+    """Whether triage may look at a memory: it has lain in the buffer for a while and is meant to last."""
+    minutes, needed = age_days(memory, now) * MINUTES, config.promotion.triage_minutes
+    if memory.layer is not Layer.BUFFER:
+        return no("not in the buffer")
+    if is_ephemeral(memory) or is_distilled(memory):
+        return no("ephemeral" if is_ephemeral(memory) else "distilled")
+    if minutes < needed:
+        return no(f"age {minutes:.0f} min < {needed:g}")
+    return yes("triage due", f"age {minutes:.0f} min >= {needed:g}")
+
+
+def gate_score(memory: Memory, config: Config = USUAL) -> Score:
+    """How well a memory would stand alone."""
+    start = standing_of(memory.category).importance
+    parts = {
+        "category": _within((start - LEAST_STANDING) / (MOST_STANDING - LEAST_STANDING)),
+        "specificity": specificity(memory),
+        "standalone": standalone(memory.content),
+        "reinforcement": _within(
+            reinforcement(memory, config) / max(1.0, config.promotion.buffer_reinforcement)
+        ),
+        "trust": _within(memory.trust * memory.confidence),
+    }
+    weights = config.promotion.weights
+    return Score(**parts, total=sum(weights[name] * part for name, part in parts.items()))
+
+
+def triage_score(memory: Memory, config: Config = USUAL) -> Score:
+    """The same question with the same parts; only the bounds differ."""
+    return gate_score(memory, config)
+
+
+def specificity(memory: Memory) -> float:
+    """How many things it pins down: names, numbers, times.
+
+    >>> day = datetime(2026, 1, 1)
+    >>> (
+    ...     specificity(Memory("1", "So nice", "h", day, day)),
+    ...     specificity(Memory("1", "On Monday at 9", "h", day, day)),
+    ... )
+    (0.0, 0.75)
+    """
+    found = marks(memory.content)
+    named = {name.lower() for name in memory.entities} | found.names
+    signs = len(named) + len(found.numbers) + len(found.times)
+    if not signs:
+        return 0.25 if has_substance(memory.content) else 0.0
+    return float(1.0 - 0.5**signs)
+
+
+def standalone(content: str) -> float:
+    """How well words are understood with nothing before them.
+
+    >>> (
+    ...     standalone("Anna lives in Rome"),
+    ...     standalone("It was great there"),
+    ...     standalone("Sure"),
+    ...     standalone("Is Bob in?"),
+    ... )
+    (1.0, 0.2, 0.4, 0.3)
+    """
+    if leans(content):
+        return 0.2
+    if content.rstrip().endswith(("?", "？")):
+        return 0.3
+    size, least = (len(content), FEW_SIGNS) if is_wide(content) else (len(content.split()), FEW_WORDS)
+    return 1.0 if size >= least else 0.4
+
+
+def _review(rule: str, score: Score, low: float, high: float) -> Review:
+    middle = (low + high) / 2
+    if score.total < low:
+        return Review(Decision.REJECT, score, no(f"{score.told()} < {low:g}", rule))
+    if score.total >= high:
+        return Review(Decision.APPROVE, score, yes(rule, f"{score.told()} >= {high:g}"))
+    above = score.total >= middle
+    why = f"{score.told()} {'>=' if above else '<'} {middle:g}, the middle"
+    return Review(Decision.ASK, score, Verdict(above, rule, why))
+
+
+def _within(share: float) -> float:
+    return min(1.0, max(0.0, share))
