@@ -25,6 +25,7 @@ from engram.ports.nouns import (
 )
 from engram.ports.parts import Advisor, Alone, Embedder, IndexStats, Noise, Reranker, Tools, VectorIndex
 from engram.ports.store import Store
+from engram.ports.triggers import Triggers
 from engram.ports.unit import Unit
 from engram.ports.upkeep import Upkeep, UpkeepWork
 from engram.ports.values import (
@@ -71,6 +72,7 @@ __all__ = [
     "Texts",
     "Tokens",
     "Tools",
+    "Triggers",
     "Turns",
     "Unit",
     "Upkeep",

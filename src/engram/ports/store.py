@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         Turns,
         Vectors,
     )
+    from engram.ports.triggers import Triggers
     from engram.ports.unit import Unit
     from engram.ports.upkeep import Upkeep
 
@@ -99,6 +100,11 @@ class Store(Protocol):
         ...
 
     @property
+    def triggers(self) -> Triggers:
+        """Words that load pages."""
+        ...
+
+    @property
     def upkeep(self) -> Upkeep:
         """Runs of maintenance, what they decided, and what they worked out."""
         ...
@@ -120,12 +126,15 @@ class Store(Protocol):
         """How many writes wait to be carried out."""
         ...
 
-    def vacuum(self) -> None:
-        """Give freed space back and leave nothing of erased memories in the file or its log."""
+    def vacuum(self, *, full: bool = True) -> None:
+        """Give freed space back and leave nothing of erased memories in the file or its log.
+
+        Unless `full`, only what can be done without writing the whole file anew.
+        """
         ...
 
-    def check(self) -> list[Finding]:
-        """Look for damage and repair what can be rebuilt (text index, counters)."""
+    def check(self, *, repair: bool = False) -> list[Finding]:
+        """Look for damage; with `repair` mend what can be rebuilt (text index, names, counters)."""
         ...
 
     def lease(self, name: str) -> AbstractContextManager[None]:

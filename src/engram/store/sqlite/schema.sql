@@ -92,6 +92,7 @@ CREATE INDEX memories_by_time ON memories (created_at);
 CREATE INDEX memories_by_event ON memories (coalesce(event_time, created_at));
 CREATE INDEX memories_by_scope ON memories (scope, created_at);
 CREATE INDEX memories_by_category ON memories (category, scope);
+CREATE INDEX memories_first ON memories (created_at) WHERE priority = 'P0'; -- what always stands in the pack
 CREATE INDEX memories_by_layer ON memories (layer, status);
 CREATE TRIGGER memories_added AFTER INSERT ON memories BEGIN
   UPDATE scopes SET memories = memories + 1 WHERE id = new.scope;
@@ -443,3 +444,12 @@ CREATE TABLE sketch_sources (
   PRIMARY KEY (sketch, row)
 ) WITHOUT ROWID;
 CREATE INDEX sketch_sources_by_memory ON sketch_sources (row, sketch);
+
+-- Words in a message that load pages into the recall pack.
+CREATE TABLE triggers (
+  id TEXT PRIMARY KEY, -- what callers know it by
+  scope TEXT NOT NULL, -- JSON list of the parts of the place whose messages it looks at
+  words TEXT NOT NULL, -- JSON list: one of these is said
+  pages TEXT NOT NULL, -- JSON list: these are loaded
+  created_at INTEGER NOT NULL -- when it was made
+);

@@ -37,6 +37,7 @@ from engram.store.sqlite.settings import StoreSettings
 from engram.store.sqlite.spending import SqliteSpending
 from engram.store.sqlite.texts import SqliteTexts
 from engram.store.sqlite.tokens import SqliteTokens
+from engram.store.sqlite.triggers import SqliteTriggers
 from engram.store.sqlite.turns import SqliteTurns
 from engram.store.sqlite.unit import SqliteUnit
 from engram.store.sqlite.vectors import SqliteVectors
@@ -68,6 +69,7 @@ class SqliteStore:
         self.recalls = SqliteRecalls(self._readers, writer)
         self.ledger = SqliteLedger(self._readers, places)
         self.tokens = SqliteTokens(self._readers, writer)
+        self.triggers = SqliteTriggers(self._readers, writer)
         self.opinions = SqliteOpinions(self._readers)
         self.upkeep = SqliteUpkeep(self._readers, places)
         self._remove = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True) if folder else None
@@ -105,17 +107,17 @@ class SqliteStore:
         """How many writes wait to be carried out."""
         return 0 if self._writer is None else self._writer.waiting
 
-    def vacuum(self) -> None:
+    def vacuum(self, *, full: bool = True) -> None:
         """Give freed space back and leave nothing of erased memories in the file or its log."""
-        self._writing().run(upkeep.vacuum, alone=True)
+        self._writing().run(upkeep.vacuum if full else upkeep.tidy, alone=True)
 
-    def check(self) -> list[Finding]:
-        """Look for damage and repair what can be rebuilt."""
+    def check(self, *, repair: bool = False) -> list[Finding]:
+        """Look for damage; with `repair` mend what can be rebuilt."""
         if self._writer is None:
             return [
                 Finding("file", ok=True, detail="opened for reading; open it for writing to have it checked")
             ]
-        return cast("list[Finding]", self._writer.run(upkeep.check, alone=True))
+        return cast("list[Finding]", self._writer.run(upkeep.mend if repair else upkeep.look, alone=True))
 
     def lease(self, name: str) -> AbstractContextManager[None]:
         """Hold a certain work on this file for oneself; raises UpkeepBusy when somebody else does it."""

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from engram.model.axes import Priority
 from engram.model.clock import to_micros
 from engram.model.filters import Filters
 from engram.ports import Reach
@@ -74,6 +75,9 @@ ONE_OF = {
       CROSS JOIN scopes AS s ON s.id = x.scope AND s.namespace = n.id
     )""",
 }
+
+# Written out, so that the index of just these is seen to fit.
+FIRST_PRIORITY = "m.priority = 'P0'"
 
 # The same of a row that is at hand: a look at its own tags and names, no list of all rows that have them.
 ITS_OWN = {
@@ -200,7 +204,9 @@ def _place(reach: Reach, clauses: list[str], values: dict[str, Any], *, wide: bo
 def _one_of(filters: Filters, clauses: list[str], values: dict[str, Any], wording: Mapping[str, str]) -> None:
     for name, clause in wording.items():
         wanted = getattr(filters, name)
-        if wanted and not (name == "statuses" and filters.as_of):
+        if name == "priorities" and wanted == {Priority.P0}:
+            clauses.append(FIRST_PRIORITY)
+        elif wanted and not (name == "statuses" and filters.as_of):
             clauses.append(clause)
             values[name] = as_list(wanted)
     if filters.entities:

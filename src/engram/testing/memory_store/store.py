@@ -19,6 +19,7 @@ from engram.testing.memory_store.relations import MemoryLedger, MemoryOpinions, 
 from engram.testing.memory_store.tables import Tables
 from engram.testing.memory_store.texts import MemoryTexts
 from engram.testing.memory_store.tokens import MemoryTokens
+from engram.testing.memory_store.triggers import MemoryTriggers
 from engram.testing.memory_store.turns import MemoryOrigins, MemoryRecalls, MemorySpending, MemoryTurns
 from engram.testing.memory_store.unit import MemoryUnit
 from engram.testing.memory_store.upkeep import MemoryUpkeep
@@ -53,6 +54,7 @@ class MemoryStore:
         self.ledger = MemoryLedger(self._tables)
         self.opinions = MemoryOpinions(self._tables)
         self.tokens = MemoryTokens(self._tables, self._commit)
+        self.triggers = MemoryTriggers(self._tables, self._commit)
         self.upkeep = MemoryUpkeep(self._tables)
         self._leases: set[str] = set()
 
@@ -83,10 +85,10 @@ class MemoryStore:
         """What was kept for later."""
         return len(self._later)
 
-    def vacuum(self) -> None:
+    def vacuum(self, *, full: bool = True) -> None:
         """Nothing is left behind here."""
 
-    def check(self) -> list[Finding]:
+    def check(self, *, repair: bool = False) -> list[Finding]:
         """Whether every key leads somewhere."""
         tables = self._tables()
         ok = set(tables.keys.values()) == set(tables.records) == set(tables.findables)

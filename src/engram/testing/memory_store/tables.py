@@ -20,6 +20,7 @@ from engram.model.memory import Memory
 from engram.model.relations import Edge, EdgeType
 from engram.model.scope import Scope
 from engram.model.token import Token
+from engram.model.trigger import Trigger
 from engram.model.turn import Turn
 from engram.model.upkeep import Decided, Judgement, Run, Sketch
 from engram.ports import Findable, Suppression
@@ -69,6 +70,7 @@ class Tables:
     recalls: dict[int, Recalled] = field(default_factory=dict)
     tokens: dict[str, tuple[Token, str]] = field(default_factory=dict)
     """Each with the digest of its secret."""
+    triggers: dict[str, Trigger] = field(default_factory=dict)
     runs: dict[str, Run] = field(default_factory=dict)
     decisions: dict[int, tuple[str, Decided]] = field(default_factory=dict)
     """What each run decided, in order."""
