@@ -44,6 +44,7 @@ from engram.config.lifecycle_groups import (
     RetentionConfig,
 )
 from engram.config.maintain_groups import MaintainConfig
+from engram.config.presets import PRESETS
 from engram.errors import ConfigError
 
 __all__ = [
@@ -109,16 +110,6 @@ class Setting:
     def variable(self) -> str:
         """The environment variable that sets it."""
         return ENVIRONMENT_PREFIX + self.name.upper().replace(".", "__")
-
-
-PRESETS: Mapping[str, Mapping[str, Any]] = {
-    "default": {},
-    "layers": {"recall.profile": "layered"},
-    "retention": {"recall.profile": "trust", "trust.half_life_days": 30.0, "trust.extracted_factor": 3.0},
-    "files": {"remember.speculative_below": 0.40, "remember.speculative_days": 30},
-    "ledger": {"recall.profile": "trust", "recall.suppress_days": 90, "store.synchronous": "FULL"},
-}
-"""Named overlays with the numbers of each system this one grew out of."""
 
 
 def load(

@@ -168,6 +168,12 @@ class ForgettingConfig:
     )
     accesses_below: int = number(3, 0, 1_000, "uses under which it may", "retention")
     strength_below: float = number(0.05, 0, 10, "strength under which it is archived; 0: never", "cortex")
+    kept_importance: float = number(
+        0.7, 0, 1, "importance from which a memory is not archived for want of strength", "cortex"
+    )
+    kept_arousal: float = number(
+        0.5, 0, 1, "arousal from which a memory is not archived for want of strength", "cortex"
+    )
     commitment_days: float = number(90.0, 0, 36_500, "days after which a resolved commitment goes", "files")
     p2_days: float = number(
         0.0, 0, 36_500, "days without use after which priority P2 goes; 0: not for that", "ledger"

@@ -94,10 +94,15 @@ def _by_priority(memory: Memory, now: datetime, config: Config) -> Verdict:
 
 
 def _weak(memory: Memory, now: datetime, config: Config) -> Verdict:
-    limit, left = config.forgetting.strength_below, strength(memory, now, config)
-    if left >= limit:
-        return no(f"strength {left:.3f} >= {limit:g}")
-    return yes("weak", f"strength {left:.3f} < {limit:g}")
+    """Hardly anything is left of it; what matters much or stirred is not given up for that."""
+    settings, left = config.forgetting, strength(memory, now, config)
+    if memory.importance >= settings.kept_importance:
+        return no(f"importance {memory.importance:.2f} >= {settings.kept_importance:g}")
+    if memory.affect.arousal >= settings.kept_arousal:
+        return no(f"arousal {memory.affect.arousal:.2f} >= {settings.kept_arousal:g}")
+    if left >= settings.strength_below:
+        return no(f"strength {left:.3f} >= {settings.strength_below:g}")
+    return yes("weak", f"strength {left:.3f} < {settings.strength_below:g}")
 
 
 def _faded(memory: Memory, now: datetime, config: Config, uses: Sequence[datetime]) -> Verdict:
