@@ -1,0 +1,137 @@
+"""A session as others see it: slots, topic, snapshots, and what is told of one that lives or sleeps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from engram.model.scope import Scope
+
+
+class Origin(StrEnum):
+    """How something came to stand in working memory."""
+
+    SPOKEN = "spoken"
+    """Said a while ago and not yet let go."""
+    RECALLED = "recalled"
+    """Found in long-term memory for a message."""
+    SCHEMA = "schema"
+    """A general pattern that fits what is going on."""
+    USER = "user"
+    """The user asked to keep it in mind."""
+    AGENT = "agent"
+    """The agent found it important."""
+    MORNING = "morning"
+    """Brought back at the start, after a long time away."""
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """One thing that is on the mind."""
+
+    id: str
+    content: str
+    origin: Origin = Origin.SPOKEN
+    activation: float = 1.0
+    """How strongly it is on the mind, 0 to 1: it fades, and use brings it back."""
+    used_at: datetime | None = None
+    tokens: int = 0
+    memory: str = ""
+    """The id of the memory it stands for; empty when it is none yet."""
+
+
+class Change(StrEnum):
+    """What a message does to the topic."""
+
+    CONTINUATION = "continuation"
+    DRIFT = "drift"
+    """It moves on: what was on the mind fades faster."""
+    SWITCH = "switch"
+    """Something else: what was on the mind is put away."""
+
+
+class Speech(StrEnum):
+    """What somebody does by a message."""
+
+    QUESTION = "question"
+    INSTRUCTION = "instruction"
+    STATEMENT = "statement"
+    CONTINUATION = "continuation"
+    """Only a word that goes on from what was said: "yes", "ok, go ahead"."""
+
+
+class Restored(StrEnum):
+    """How much of a session came back."""
+
+    NEW = "new"
+    """There was nothing to bring back."""
+    LIVE = "live"
+    """It had never gone."""
+    WHOLE = "whole"
+    DECAYED = "decayed"
+    """What was on the mind came back weaker."""
+    FRESH = "fresh"
+    """Too long ago: it begins anew, from long-term memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A session that sleeps. The body is sealed; only counts and names stand beside it in clear."""
+
+    session: str
+    agent: str
+    model: str
+    scope: Scope
+    saved_at: datetime
+    turns: int = 0
+    slots: int = 0
+    memories: tuple[str, ...] = ()
+    """Ids of memories it has words of: erasing one takes the snapshot with it."""
+    body: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class Anticipated:
+    """How often the next recall was prepared rightly."""
+
+    asked: int = 0
+    hits: int = 0
+
+    @property
+    def rate(self) -> float:
+        """Hits of all that were asked for; 0 before the first."""
+        return self.hits / self.asked if self.asked else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class SessionInfo:
+    """What is told of a session."""
+
+    id: str
+    agent: str
+    model: str
+    scope: Scope
+    state: str
+    """live, running (a turn is under way) or suspended."""
+    used_at: datetime
+    turns: int = 0
+    slots: tuple[Slot, ...] = ()
+    """Empty while it sleeps: what it holds is sealed."""
+    topic: Change = Change.CONTINUATION
+    confidence: float = 0.0
+    """How steady the conversation is, 0 to 1."""
+    anticipated: Anticipated = Anticipated()
+    restored: Restored = Restored.NEW
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """Something that is not known and would be good to know."""
+
+    key: str
+    """What tells one gap from another; the same gap is asked about once a week."""
+    question: str
+    about: str = ""
+    """Whom or what it is about, to be asked when that comes up."""
+    weight: float = 0.5

@@ -1,0 +1,68 @@
+"""Anticipation: after a turn the next recall is prepared; if the next message goes that way, it is there.
+
+It is used when the message lies near enough to where the talk was heading and the preparation is fresh.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from engram.model.recall import Recall
+from engram.model.session import Anticipated
+from engram.vectors.similarity import cosine
+
+if TYPE_CHECKING:
+    from engram.model.vectors import Space
+    from engram.ports import Floats
+
+FRESH = timedelta(seconds=60)
+ALIKE = 0.6
+"""The cosine to what was expected above which a message counts as expected."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Prepared:
+    """A recall for a message that has not been said yet."""
+
+    space: Space
+    vector: Floats
+    """Where the talk was heading."""
+    found: Recall
+    at: datetime
+    names: frozenset[str] = frozenset()
+    """Whom the talk and what was found name, without case: a message about somebody else is not expected."""
+
+
+class Anticipation:
+    """What one session expects next, and how often it was right. Used under the session's lock."""
+
+    def __init__(self, counted: Anticipated = Anticipated(), alike: float = ALIKE) -> None:
+        self.counted = counted
+        self._alike = alike
+        self._prepared: Prepared | None = None
+
+    def prepare(self, prepared: Prepared | None) -> None:
+        """Keep what was prepared, instead of what was before."""
+        self._prepared = prepared
+
+    def take(self, space: Space, vector: Floats, names: tuple[str, ...], now: datetime) -> Recall | None:
+        """What was prepared, if this message was expected; it is used once."""
+        prepared, self._prepared = self._prepared, None
+        if prepared is None:
+            return None
+        hit = self._expected(prepared, space, vector, names, now)
+        self.counted = replace(
+            self.counted, asked=self.counted.asked + 1, hits=self.counted.hits + int(hit)
+        )
+        return prepared.found if hit else None
+
+    def _expected(
+        self, prepared: Prepared, space: Space, vector: Floats, names: tuple[str, ...], now: datetime
+    ) -> bool:
+        if prepared.space != space or not timedelta(0) <= now - prepared.at < FRESH:
+            return False
+        if any(name.lower() not in prepared.names for name in names):
+            return False
+        return cosine(vector, prepared.vector) > self._alike
