@@ -84,3 +84,5 @@ class Spent:
     answer_tokens: int
     ms: int
     cost: float
+    day: str = ""
+    """The day they were made on, where days are told apart."""

@@ -42,6 +42,10 @@ class Stats:
     by_kind: Mapping[str, int] = field(default_factory=dict)
     by_category: Mapping[str, int] = field(default_factory=dict)
     by_layer: Mapping[str, int] = field(default_factory=dict)
+    by_namespace: Mapping[str, int] = field(default_factory=dict)
+    in_use_by_kind: Mapping[str, int] = field(default_factory=dict)
+    """Of those that are active or challenged, as is the next."""
+    in_use_by_layer: Mapping[str, int] = field(default_factory=dict)
     edges: int = 0
     events: int = 0
     vectors: Mapping[str, int] = field(default_factory=dict)
@@ -59,3 +63,5 @@ class Finding:
     ok: bool
     detail: str
     advice: str = ""
+    mended: int = 0
+    """How much was wrong and has been put right."""

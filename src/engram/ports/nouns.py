@@ -59,6 +59,10 @@ class Memories(Protocol):
         """Newest first. Raises BadCursor."""
         ...
 
+    def count(self, view: View) -> int:
+        """How many the view allows."""
+        ...
+
     def select(self, view: View, limit: int) -> Keys | None:
         """All keys the view allows, in order; None when they are more than `limit`."""
         ...
@@ -237,6 +241,14 @@ class Spending(Protocol):
 
     def summary(self, since: datetime) -> list[Spent]:
         """Calls since a time, added up by component and model, most tokens first."""
+        ...
+
+    def by_day(self, since: datetime) -> list[Spent]:
+        """The same day by day, the latest first; days as UTC counts them."""
+        ...
+
+    def clear(self) -> int:
+        """Forget all calls; how many there were."""
         ...
 
 

@@ -20,7 +20,11 @@ def tamper(path: Path, sql: str) -> None:
 
 
 def details(store: SqliteStore) -> dict[str, str]:
-    return {finding.name: finding.detail for finding in store.check()}
+    return {finding.name: finding.detail for finding in store.check(repair=True)}
+
+
+def wrong(store: SqliteStore) -> list[str]:
+    return [finding.name for finding in store.check() if not finding.ok]
 
 
 def test_a_damaged_text_index_is_rebuilt(store: SqliteStore, path: Path) -> None:
@@ -30,6 +34,8 @@ def test_a_damaged_text_index_is_rebuilt(store: SqliteStore, path: Path) -> None
         path,
         "INSERT INTO words (words, rowid, body, cues, place) VALUES ('delete', 3, 'tea number 2', '', '')",
     )
+    assert len(find(store, "tea", limit=50)) == 19
+    assert wrong(store) == wrong(store) == ["text index"], "a look changes nothing"
     assert len(find(store, "tea", limit=50)) == 19
     assert "rebuilt" in details(store)["text index"]
     assert len(find(store, "tea", limit=50)) == 20
@@ -48,6 +54,7 @@ def test_wrong_counters_are_counted_again(store: SqliteStore, path: Path, name: 
     add(store, "tea is hot", vector(1))
     assert details(store)[name] == "are right"
     tamper(path, harm)
+    assert wrong(store) == wrong(store) == [name]
     assert "counted again" in details(store)[name]
     assert details(store)[name] == "are right"
     assert store.vectors.spaces() == {SPACE.key: 1}
@@ -68,6 +75,7 @@ def test_names_are_put_right(store: SqliteStore, path: Path, harm: str) -> None:
     add(store, "Ada Lovelace was here", entities=("Ada Lovelace",))
     assert details(store)["names"] == "all stand for what is spoken of"
     tamper(path, harm)
+    assert wrong(store) == wrong(store) == ["names"]
     assert "put right" in details(store)["names"]
     assert details(store)["names"] == "all stand for what is spoken of"
     (ada,) = store.entities.page(EVERYTHING, 9)

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import Any
 
 from engram.model.axes import Layer
-from engram.model.filters import ANY_STATUS
+from engram.model.filters import ANY_STATUS, Filters
 from engram.model.pages import Stats
 from engram.model.vectors import Space
 from engram.ports import Reach
@@ -19,6 +19,16 @@ SELECT m.status, m.kind, m.category, m.layer, count(*)
 FROM memories AS m
 WHERE {seen}
 GROUP BY m.status, m.kind, m.category, m.layer
+"""
+
+NAMESPACES = """
+SELECT n.name, count(*)
+FROM memories AS m
+JOIN scopes AS s ON s.id = m.scope
+JOIN namespaces AS n ON n.id = s.namespace
+WHERE {seen}
+GROUP BY n.name
+ORDER BY n.name
 """
 
 # The pluses keep the index out of it: with it, every visible source would be tried with every visible target.
@@ -59,13 +69,18 @@ GROUP BY p.key
 """
 
 
+IN_USE = frozenset(status.value for status in Filters().statuses)
+
+
 def stats(db: Db, reach: Reach, space: Space | None) -> Stats:
     """Counts of what the reach covers."""
     seen, told = where(reach, ANY_STATUS), where_event(reach)
     by: tuple[Counter[str], ...] = (Counter(), Counter(), Counter(), Counter())
+    used: tuple[Counter[str], ...] = (Counter(), Counter(), Counter(), Counter())
     for *names, layer, count in ask(db, _seen(GROUPS, seen.sql), seen.values):
-        for counter, name in zip(by, (*names, Layer(layer).name.lower()), strict=True):
-            counter[name] += count
+        for group in (by, used) if names[0] in IN_USE else (by,):
+            for counter, name in zip(group, (*names, Layer(layer).name.lower()), strict=True):
+                counter[name] += count
     status, kind, category, layers = by
     return Stats(
         memories=status.total(),
@@ -73,6 +88,9 @@ def stats(db: Db, reach: Reach, space: Space | None) -> Stats:
         by_kind=dict(kind),
         by_category=dict(category),
         by_layer=dict(layers),
+        by_namespace=dict(ask(db, _seen(NAMESPACES, seen.sql), seen.values)),
+        in_use_by_kind=dict(used[1]),
+        in_use_by_layer=dict(used[3]),
         edges=_count(db, ALL_EDGES if reach.everything else EDGES, seen.sql, seen.values),
         events=_count(db, EVENTS, told.sql, told.values),
         vectors=_vectors(db, reach, seen.sql, seen.values),

@@ -69,6 +69,11 @@ LIMIT :limit
 
 AFTER_CURSOR = "(m.created_at, m.row) < (:cursor_at, :cursor_row)"
 
+COUNT = """
+SELECT count(*)
+FROM memories AS m
+"""
+
 ALL_KEYS = """
 SELECT m.row
 FROM memories AS m
@@ -158,6 +163,12 @@ class SqliteMemories:
         shown = found[:limit]
         more = len(found) > limit and bool(shown)
         return Page(tuple(memory for _, memory in shown), _cursor(*shown[-1]) if more else None)
+
+    def count(self, view: View) -> int:
+        """How many the view allows."""
+        with self._readers.lend() as db:
+            seen = self._where(db, view)
+            return int(ask_value(db, COUNT + "WHERE " + seen.sql, seen.values))
 
     def select(self, view: View, limit: int) -> Keys | None:
         """All keys the view allows, in order; None when they are more than `limit`."""

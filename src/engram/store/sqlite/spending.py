@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import cast
 
 from engram.errors import AccessDenied
 from engram.model.advice import Call, CallOutcome, Spent
@@ -39,6 +40,27 @@ GROUP BY component, model
 ORDER BY sum(prompt_tokens + answer_tokens) DESC, component, model
 """
 
+BY_DAY = """
+SELECT
+  component,
+  model,
+  count(*),
+  count(*) FILTER (WHERE outcome NOT IN (SELECT value FROM json_each(:useful))),
+  sum(prompt_tokens),
+  sum(answer_tokens),
+  sum(ms),
+  sum(cost),
+  date(at / 1000000, 'unixepoch') AS day
+FROM llm_usage
+WHERE at >= :since
+GROUP BY day, component, model
+ORDER BY day DESC, sum(prompt_tokens + answer_tokens) DESC, component, model
+"""
+
+CLEAR = """
+DELETE FROM llm_usage
+"""
+
 USEFUL = as_list([CallOutcome.ANSWERED.value, CallOutcome.REPAIRED.value])
 """How a call ends that brought something."""
 
@@ -65,6 +87,22 @@ class SqliteSpending:
         """Calls since a time, added up by component and model, most tokens first."""
         with self._readers.lend() as db:
             return [Spent(*line) for line in ask(db, SUMMARY, {"since": to_micros(since), "useful": USEFUL})]
+
+    def by_day(self, since: datetime) -> list[Spent]:
+        """The same day by day, the latest first."""
+        with self._readers.lend() as db:
+            return [Spent(*line) for line in ask(db, BY_DAY, {"since": to_micros(since), "useful": USEFUL})]
+
+    def clear(self) -> int:
+        """Forget all calls; how many there were."""
+        if self._writer is None:
+            raise AccessDenied("forget what models have cost: the file was opened for reading")
+        return int(cast("int", self._writer.run(_clear)))
+
+
+def _clear(db: Db) -> int:
+    db.execute(CLEAR)
+    return db.changes()
 
 
 def _record(db: Db, call: Call) -> None:

@@ -88,7 +88,28 @@ def vacuum(db: Db) -> None:
     db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
 
 
-def check(db: Db) -> list[Finding]:
+def tidy(db: Db) -> None:
+    """Join the parts of the text index and empty the log; the file keeps its length."""
+    db.execute(OPTIMIZE)
+    db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+
+
+def look(db: Db) -> list[Finding]:
+    """What `mend` would find, and change nothing: it is tried, told and taken back."""
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        found = mend(db)
+    finally:
+        db.execute("ROLLBACK")
+    return [_unmended(one) if one.mended else one for one in found]
+
+
+def _unmended(one: Finding) -> Finding:
+    detail = f"{one.mended} wrong" if one.mended > 1 else "wrong"
+    return Finding(one.name, ok=False, detail=detail, advice="`engram doctor --repair` puts it right")
+
+
+def mend(db: Db) -> list[Finding]:
     """Look at pages, references, names, text index and counters; mend what follows from the records."""
     pages = _pages(db)
     if not pages.ok:
@@ -132,13 +153,13 @@ def _links(db: Db) -> Finding:
         detail = f"{lost} led to what is not there and have been dropped"
     else:
         detail = f"all lead to what is there; {waiting} turns wait to be captured"
-    return Finding("turns and origins", ok=True, detail=detail)
+    return Finding("turns and origins", ok=True, detail=detail, mended=lost)
 
 
 def _names(db: Db) -> Finding:
     wrong = mending.names(db)
     detail = f"{wrong} were wrong and have been put right" if wrong else "all stand for what is spoken of"
-    return Finding("names", ok=True, detail=detail)
+    return Finding("names", ok=True, detail=detail, mended=wrong)
 
 
 def _text_index(db: Db) -> Finding:
@@ -146,7 +167,8 @@ def _text_index(db: Db) -> Finding:
         db.execute(INSPECT)
     except apsw.CorruptError:
         db.execute(REBUILD)
-        return Finding("text index", ok=True, detail="was damaged and has been rebuilt from the stored words")
+        detail = "was damaged and has been rebuilt from the stored words"
+        return Finding("text index", ok=True, detail=detail, mended=1)
     return Finding("text index", ok=True, detail="agrees with the stored words")
 
 
@@ -162,4 +184,4 @@ def _counter(db: Db, name: str, question: str, repair: str) -> Finding:
     if ask_value(db, question):
         return Finding(name, ok=True, detail="are right")
     db.execute(repair)
-    return Finding(name, ok=True, detail="were wrong and have been counted again")
+    return Finding(name, ok=True, detail="were wrong and have been counted again", mended=1)

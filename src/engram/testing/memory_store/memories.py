@@ -12,6 +12,7 @@ import numpy as np
 
 from engram.errors import AmbiguousId, BadCursor, NotFound
 from engram.model.axes import Status
+from engram.model.filters import Filters
 from engram.model.memory import Memory
 from engram.model.pages import Page, Stats
 from engram.model.scope import Access, Scope
@@ -76,6 +77,10 @@ class MemoryRecords:
         more = f"{CURSOR_MARK}{shown[-1][0]}" if len(found) > limit else None
         return Page(tuple(memory for _, memory in shown), more)
 
+    def count(self, view: View) -> int:
+        """How many the view allows."""
+        return sum(1 for _ in allowed(self._tables(), view))
+
     def select(self, view: View, limit: int) -> Keys | None:
         """All keys the view allows."""
         found = list(islice((key for key, _ in allowed(self._tables(), view)), limit + 1))
@@ -115,12 +120,16 @@ class MemoryRecords:
         tables = self._tables()
         seen = {key: memory for key, memory in tables.records.items() if access.may_read(memory.scope)}
         ids = {memory.id for memory in seen.values()}
+        used = [memory for memory in seen.values() if memory.status in Filters().statuses]
         return Stats(
             memories=len(seen),
             by_status=Counter(memory.status.value for memory in seen.values()),
             by_kind=Counter(memory.kind.value for memory in seen.values()),
             by_category=Counter(memory.category for memory in seen.values()),
             by_layer=Counter(memory.layer.name.lower() for memory in seen.values()),
+            by_namespace=Counter(memory.scope.namespace for memory in seen.values()),
+            in_use_by_kind=Counter(memory.kind.value for memory in used),
+            in_use_by_layer=Counter(memory.layer.name.lower() for memory in used),
             edges=sum(edge.source in ids and edge.target in ids for edge in tables.edges.values()),
             events=sum(access.may_read(scope) for scope in tables.event_scopes.values()),
             vectors=Counter(kept_in for kept_in, key in tables.vectors if key in seen),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from datetime import datetime
+from dataclasses import replace
+from datetime import date, datetime
 from itertools import islice
 
 from engram.model.advice import Call, CallOutcome, Spent
@@ -94,6 +95,25 @@ class MemorySpending:
         groups: dict[tuple[str, str], list[Call]] = {}
         for call in self._since(since):
             groups.setdefault((call.component, call.model), []).append(call)
+        order = sorted(groups.items(), key=lambda group: (-sum(map(_tokens, group[1])), group[0]))
+        return [_spent(*names, calls) for names, calls in order]
+
+    def by_day(self, since: datetime) -> list[Spent]:
+        """The same day by day, the latest first."""
+        days = sorted({call.at.date() for call in self._since(since)}, reverse=True)
+        return [replace(one, day=day.isoformat()) for day in days for one in self._of(day, since)]
+
+    def clear(self) -> int:
+        """Forget all calls."""
+        count = len(self._tables().calls)
+        self._commit(lambda tables: tables.calls.clear())
+        return count
+
+    def _of(self, day: date, since: datetime) -> list[Spent]:
+        groups: dict[tuple[str, str], list[Call]] = {}
+        for call in self._since(since):
+            if call.at.date() == day:
+                groups.setdefault((call.component, call.model), []).append(call)
         order = sorted(groups.items(), key=lambda group: (-sum(map(_tokens, group[1])), group[0]))
         return [_spent(*names, calls) for names, calls in order]
 
