@@ -32,6 +32,7 @@ from engram.model.relations import Edge, EdgeType
 from engram.model.scope import Access, Scope
 from engram.model.timeline import Timeline
 from engram.model.turn import Turn
+from engram.model.upkeep import Report, Undone
 from engram.model.wishes import wish
 from engram.nouns import browsing, history, relating, remembering
 from engram.nouns.asking import checked, in_mode
@@ -44,6 +45,7 @@ from engram.nouns.listening import Listening
 from engram.nouns.recalling import QUERY_LIMIT, Recalling
 from engram.nouns.remembering import Given, Results
 from engram.nouns.tokens import Tokens
+from engram.nouns.upkeep import Upkeep
 from engram.opening import Brought, open_tools, place
 from engram.ports import Advisor, Embedder, Tools
 
@@ -336,6 +338,27 @@ class Engram:
         since = self._tools.clock.now() - timedelta(days=whole("days", days, 1, 36_500))
         return self._tools.store.spending.summary(since)
 
+    def consolidate(
+        self,
+        *,
+        dry: bool = False,
+        stages: Sequence[str] = (),
+        told: Callable[[str, str], None] | None = None,
+    ) -> Report:
+        """Let memories mature: promote, merge, learn, doubt and forget. `dry` tells what would happen.
+
+        Cut off, it goes on where it stopped; `undo` takes the whole run back.
+        """
+        return self.upkeep.consolidate(dry=dry, stages=stages, told=told)
+
+    def dream(self, *, dry: bool = False) -> Report:
+        """Replay what is at risk, link what belongs together, strengthen what matters."""
+        return self.upkeep.dream(dry=dry)
+
+    def undo(self, run_id: str) -> Undone:
+        """Take a run of maintenance back; what somebody has changed since stays as it is."""
+        return self.upkeep.undo(run_id)
+
     def reembed(self, *, progress: Callable[[int, int], None] | None = None) -> int:
         """Give every memory a vector of the present model. Cut off, it goes on where it stopped."""
         total = self.stats().pending
@@ -359,6 +382,11 @@ class Engram:
     def entities(self) -> Entities:
         """Who and what is spoken of: profiles, names, timelines."""
         return Entities(self._desk)
+
+    @cached_property
+    def upkeep(self) -> Upkeep:
+        """Maintenance: its runs, their reports, taking them back."""
+        return Upkeep(self._desk)
 
     @cached_property
     def tokens(self) -> Tokens:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from engram.config.briefing_groups import PackConfig, ResumeConfig
 from engram.config.door_groups import ProxyConfig
 from engram.config.lifecycle_groups import (
     ForgettingConfig,
@@ -347,6 +348,8 @@ class Config:
     promotion: PromotionConfig = field(default=PromotionConfig())
     forgetting: ForgettingConfig = field(default=ForgettingConfig())
     maintain: MaintainConfig = field(default=MaintainConfig())
+    resume: ResumeConfig = field(default=ResumeConfig())
+    pack: PackConfig = field(default=PackConfig())
     limits: LimitsConfig = LimitsConfig()
     server: ServerConfig = ServerConfig()
-    proxy: ProxyConfig = ProxyConfig()
+    proxy: ProxyConfig = field(default=ProxyConfig())

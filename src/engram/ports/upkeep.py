@@ -89,6 +89,10 @@ class UpkeepWork(Protocol):
         """Drop a sketch; whether there was one."""
         ...
 
+    def unsketch_run(self, run_id: str) -> None:
+        """Drop the sketches that a run made: the next one makes them anew."""
+        ...
+
     def measure(self, numbers: Sequence[Measured]) -> None:
         """Set numbers that follow from the record and the time. Writes no event."""
         ...

@@ -68,9 +68,8 @@ FROM events
 WHERE id = :id
 """
 
-COLUMNS = """
-  e.id, e.at, e.actor, e.verb, e.memory, e.because, e.before, e.after, e.related, e.run, e.rule, v.before, v.after
-"""
+COLUMNS = """e.id, e.at, e.actor, e.verb, e.memory, e.because, e.before, e.after, e.related, e.run, e.rule,
+  v.before, v.after"""
 
 EVENTS = """
 SELECT {columns}
@@ -171,9 +170,7 @@ class SqliteLedger:
             if end is None:
                 raise BadCursor(str(before))
             seen = where_event(self._places.reach(db, access))
-            sql = (EVENTS if memory_id is None else EVENTS_OF_ONE).format(
-                columns=COLUMNS.strip(), seen=seen.sql
-            )
+            sql = (EVENTS if memory_id is None else EVENTS_OF_ONE).format(columns=COLUMNS, seen=seen.sql)
             lines = ask(db, sql, {**seen.values, "memory": memory_id, "end": end, "limit": limit})
         return [_event(line) for line in lines]
 
@@ -185,7 +182,7 @@ class SqliteLedger:
                 raise BadCursor(event_id)
             seen = where_event(self._places.reach(db, access))
             values = {**seen.values, "start": start, "limit": limit}
-            lines = ask(db, AFTER.format(columns=COLUMNS.strip(), seen=seen.sql), values)
+            lines = ask(db, AFTER.format(columns=COLUMNS, seen=seen.sql), values)
         return [_event(line) for line in lines]
 
     def newest(self) -> str:
@@ -207,7 +204,7 @@ class SqliteLedger:
 
 def of_run(db: Db, run_id: str) -> list[Event]:
     """The events of a run of upkeep, newest first."""
-    return [_event(line) for line in ask(db, OF_RUN.format(columns=COLUMNS.strip()), {"run": run_id})]
+    return [_event(line) for line in ask(db, OF_RUN.format(columns=COLUMNS), {"run": run_id})]
 
 
 # ---------------------------------------------------------------- inside the writer

@@ -162,6 +162,10 @@ class SqliteUpkeepWork:
         """Drop a sketch; whether there was one."""
         return sketches.remove(self._db, self._place(scope)[0], kind, key)
 
+    def unsketch_run(self, run_id: str) -> None:
+        """Drop the sketches that a run made."""
+        sketches.drop_run(self._db, run_id)
+
     def measure(self, numbers: Sequence[Measured]) -> None:
         """Set numbers that follow from the record and the time."""
         self._db.executemany(MEASURE, [(one.strength, one.heat, one.memory) for one in numbers])

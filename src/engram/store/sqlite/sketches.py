@@ -12,25 +12,23 @@ from engram.ports import Reach
 from engram.store.sqlite import records
 from engram.store.sqlite.query import HIGHEST, Db, ask, ask_line, ask_value
 
-COLUMNS = """
-SELECT k.id, n.name, s.project, s.squad, s.agent, s.channel, s.user, k.kind, k.key, k.title, k.run, k.made_at, k.body
+ONE = """
+SELECT k.id, n.name, s.project, s.squad, s.agent, s.channel, s.user,
+  k.kind, k.key, k.title, k.run, k.made_at, k.body
 FROM sketches AS k
 JOIN scopes AS s ON s.id = k.scope
 JOIN namespaces AS n ON n.id = s.namespace
-"""
-
-ONE = (
-    COLUMNS
-    + """
 WHERE k.kind = :kind
   AND k.scope = :scope
   AND k.key = :key
 """
-)
 
-MANY = (
-    COLUMNS
-    + """
+MANY = """
+SELECT k.id, n.name, s.project, s.squad, s.agent, s.channel, s.user,
+  k.kind, k.key, k.title, k.run, k.made_at, k.body
+FROM sketches AS k
+JOIN scopes AS s ON s.id = k.scope
+JOIN namespaces AS n ON n.id = s.namespace
 WHERE k.kind = :kind
   AND k.key >= :low
   AND k.key < :high
@@ -42,7 +40,6 @@ WHERE k.kind = :kind
 ORDER BY k.key, k.id
 LIMIT :limit
 """
-)
 
 SOURCES = """
 SELECT m.id
@@ -92,6 +89,13 @@ MADE_OF = """
 SELECT sketch
 FROM sketch_sources
 WHERE row = :row
+"""
+
+
+OF_RUN = """
+SELECT id
+FROM sketches
+WHERE run = :run
 """
 
 
@@ -145,6 +149,12 @@ def remove(db: Db, scope: int, kind: str, key: str) -> bool:
 def drop(db: Db, row: int) -> None:
     """Drop every sketch that has words of a memory."""
     for (number,) in list(ask(db, MADE_OF, {"row": row})):
+        _remove(db, number)
+
+
+def drop_run(db: Db, run_id: str) -> None:
+    """Drop every sketch that a run made."""
+    for (number,) in list(ask(db, OF_RUN, {"run": run_id})):
         _remove(db, number)
 
 

@@ -38,6 +38,8 @@ from engram.store.sqlite.memories import by_id
 from engram.store.sqlite.query import Db, Line
 from engram.store.sqlite.scopes import Places
 
+WORDY = (texts, vectors, facts, facets, naming, relations)
+"""What follows from a memory's words."""
 INDEXED_AT_ONCE = 1_000
 """New memories whose words are held back at most."""
 
@@ -229,19 +231,7 @@ class SqliteUnit:
         row, memory = self._find(memory_id)
         self.finish()
         names = naming.mentioned(self._db, row)
-        for noun in (
-            texts,
-            vectors,
-            facts,
-            facets,
-            naming,
-            relations,
-            ledger,
-            opinions,
-            raw,
-            sources,
-            sketches,
-        ):
+        for noun in (*WORDY, ledger, opinions, raw, sources, sketches):
             noun.drop(self._db, row)
         rows.remove(self._db, row)
         self._naming.sweep(self._place(memory.scope)[1], names)

@@ -134,6 +134,11 @@ class MemoryUpkeepWork:
         """Drop a sketch."""
         return self._tables.sketches.pop((kind, scope, key), None) is not None
 
+    def unsketch_run(self, run_id: str) -> None:
+        """Drop the sketches that a run made."""
+        kept = self._tables.sketches.items()
+        self._tables.sketches = {place: sketch for place, sketch in kept if sketch.run != run_id}
+
     def measure(self, numbers: Sequence[Measured]) -> None:
         """Set numbers."""
         for one in numbers:

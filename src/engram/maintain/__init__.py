@@ -1,0 +1,1 @@
+"""Maintenance: time comes in, better memories come out. `pipeline.py` first."""

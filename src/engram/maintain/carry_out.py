@@ -1,0 +1,125 @@
+"""Carrying out: decisions come in; what they say happens inside the writer, unless it no longer fits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields, replace
+from typing import Any
+
+from engram.errors import CycleRefused
+from engram.maintain.decisions import (
+    Add,
+    Change,
+    Decision,
+    Draw,
+    Drop,
+    Effect,
+    Erase,
+    Judge,
+    Keep,
+    Measure,
+    Name,
+)
+from engram.maintain.room import Room
+from engram.model.memory import Memory
+from engram.model.upkeep import Carried, Decided
+from engram.ports import Unit
+
+UNDONE = "undone"
+"""The kind of judgement that remembers what a person has taken back."""
+LIVING = frozenset({"usage", "last_accessed", "strength", "heat"})
+"""Fields that change by being used: a decision does not rest on their exact value."""
+
+
+def carry_out(unit: Unit, decisions: Sequence[Decision], step: str, room: Room) -> list[Decided]:
+    """Do what was decided; a line of the report for each that is not quiet."""
+    refused = room.tools.store.upkeep.judged(UNDONE, [one.key for one in decisions if one.memory])
+    lines: list[Decided] = []
+    for one in decisions:
+        also: dict[str, Any] = {}
+        done = one.key not in refused and _fits(unit, one)
+        if done:
+            unit.under(room.run.id, one.rule)
+            for effect in one.effects:
+                also.update(_do(unit, effect, one, room))
+        if not one.quiet:
+            outcome = Carried.DONE if done else Carried.LEFT
+            lines.append(Decided(0, step, one.rule, one.why, one.memory, one.related, outcome, also))
+    unit.under("", "")
+    return lines
+
+
+def _fits(unit: Unit, decision: Decision) -> bool:
+    """Whether everything the decision rests on is still as it was seen."""
+    return all(_still(unit, effect) for effect in decision.effects)
+
+
+def _still(unit: Unit, effect: Effect) -> bool:
+    match effect:
+        case Change(old=old) | Erase(memory=old):
+            return _same(unit.get(old.id), old)
+        case Add(memory=memory):
+            return unit.get(memory.id) is None
+        case _:
+            return True
+
+
+def _same(now: Memory | None, seen: Memory) -> bool:
+    return now is not None and all(
+        getattr(now, f.name) == getattr(seen, f.name) for f in fields(Memory) if f.name not in LIVING
+    )
+
+
+def _do(unit: Unit, effect: Effect, decision: Decision, room: Room) -> dict[str, Any]:
+    match effect:
+        case Change(old=old, new=new):
+            _change(unit, effect, decision, room, _differences(old, new))
+        case Add(memory=memory, findable=findable, vector=vector):
+            unit.add(memory, findable, vector, decision.why)
+        case Draw():
+            _draw(unit, effect, decision)
+        case Erase(memory=memory):
+            unit.erase(memory.id, decision.why)
+        case Name(name=name, entity=entity, namespace=namespace):
+            unit.alias(name, entity)
+            return {"alias": name, "namespace": namespace}
+        case Judge(judgement=judgement):
+            unit.upkeep.judge(judgement)
+        case Keep(sketch=sketch):
+            unit.upkeep.sketch(replace(sketch, run=room.run.id))
+        case Drop(scope=scope, kind=kind, key=key):
+            unit.upkeep.unsketch(scope, kind, key)
+        case Measure(numbers=numbers):
+            unit.upkeep.measure(numbers)
+    return {}
+
+
+def _change(unit: Unit, effect: Change, decision: Decision, room: Room, changed: dict[str, Any]) -> None:
+    now = unit.get(effect.old.id)
+    if now is None or not changed:
+        return
+    new = replace(now, **changed)
+    reworded = new.content != now.content
+    if reworded:
+        new = replace(new, version=now.version + 1)
+    new = replace(new, modified_at=max(now.modified_at, room.now))
+    findable = room.findable(new) if reworded or new.tags != now.tags else None
+    unit.change(new, effect.verb, decision.why, findable=findable, related=decision.related)
+    vector = room.vector(new) if reworded else None
+    if vector is not None:
+        unit.embed(new.id, vector)
+
+
+def _draw(unit: Unit, effect: Draw, decision: Decision) -> None:
+    edge = effect.edge
+    if unit.get(edge.source) is None or unit.get(edge.target) is None:
+        return
+    try:
+        unit.relate(replace(edge, origin=f"rule:{decision.rule}"), decision.why)
+    except CycleRefused:
+        return
+
+
+def _differences(old: Memory, new: Memory) -> dict[str, Any]:
+    names = (f.name for f in fields(Memory) if f.name not in {"version", "modified_at"})
+    return {name: getattr(new, name) for name in names if getattr(new, name) != getattr(old, name)}

@@ -1,0 +1,87 @@
+"""A run of maintenance: steps come in, in their order; each looks and decides, and that is carried out.
+
+    begin or go on → for each step: look → decide → carry out, slice by slice → end
+
+Every slice and the place to go on from are written in one unit of work: a process that dies in between loses
+nothing and does nothing twice. Between slices the writer is free, and whoever waits for it goes first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from engram.maintain.carry_out import carry_out
+from engram.maintain.decisions import Batch
+from engram.maintain.room import Room
+from engram.maintain.step import Step
+from engram.model.clock import Clock
+from engram.model.upkeep import Run, RunKind, RunState
+from engram.ports import Store, Unit
+
+ACTOR = "engine"
+PATIENCE_S = 0.25
+"""How long a run waits at most, before each slice, for writers that are in a hurry."""
+
+
+def begin(store: Store, kind: RunKind, clock: Clock, actor: str) -> Run:
+    """The run that was cut off, or a new one."""
+    cut_off = store.upkeep.runs(1, kind, RunState.RUNNING)
+    if cut_off:
+        return cut_off[0]
+    now = clock.now()
+    run = Run(_next_id(store, now), kind, now, actor)
+    store.write(lambda unit: unit.upkeep.note(run), ACTOR)
+    return run
+
+
+def go(room: Room, steps: Sequence[Step]) -> Run:
+    """Carry the run on to its end, or until somebody wants it to pause. The run as it stands then."""
+    run, store = room.run, room.tools.store
+    names = [step.name for step in steps]
+    first = names.index(run.step) if run.step in names else 0
+    for step in steps[first:]:
+        cursor = run.cursor if step.name == run.step else ""
+        room.told(step.name, cursor)
+        run = _note(replace(run, step=step.name, cursor=cursor), store)
+        for batch in step.look(replace(room, run=run), cursor):
+            _make_way(room)
+            run = _carry_out(batch, step, replace(room, run=run))
+            if room.stopping():
+                return run
+    return _note(
+        replace(run, state=RunState.DONE, finished_at=room.tools.clock.now(), step="", cursor=""), store
+    )
+
+
+def _carry_out(batch: Batch, step: Step, room: Room) -> Run:
+    run = replace(room.run, cursor=batch.cursor)
+
+    def work(unit: Unit) -> None:
+        lines = carry_out(unit, batch.decisions, step.name, room)
+        unit.upkeep.decided(run.id, lines)
+        unit.upkeep.note(run)
+
+    room.tools.store.write(work, ACTOR)
+    room.told(step.name, batch.cursor)
+    return run
+
+
+def _note(run: Run, store: Store) -> Run:
+    store.write(lambda unit: unit.upkeep.note(run), ACTOR)
+    return run
+
+
+def _make_way(room: Room) -> None:
+    """Let writers that wait go first, for a while."""
+    if room.tools.store.writes_waiting:
+        until = room.tools.clock.monotonic() + PATIENCE_S
+        while room.tools.store.writes_waiting and room.tools.clock.monotonic() < until:
+            room.tools.store.flush()
+
+
+def _next_id(store: Store, now: datetime) -> str:
+    day = f"RUN-{now:%Y%m%d}-"
+    last = max((run.id for run in store.upkeep.runs(1_000) if run.id.startswith(day)), default=f"{day}000")
+    return f"{day}{int(last.rpartition('-')[2]) + 1:03d}"

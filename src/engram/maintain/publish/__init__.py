@@ -1,0 +1,7 @@
+"""Publishing: what was decided is delivered, and the file is checked."""
+
+from __future__ import annotations
+
+from engram.maintain.step import Step
+
+STEPS: tuple[Step, ...] = ()

@@ -1,0 +1,163 @@
+"""Upkeep: a caller asks for maintenance; it runs, is reported, and can be taken back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from engram.capture.enrich import findable, prepare
+from engram.capture.screen import screen
+from engram.errors import AccessDenied, NotUndoable, UnknownRun, UnknownValue
+from engram.model.draft import Draft
+from engram.model.memory import Memory
+from engram.model.scope import Role
+from engram.model.upkeep import Report, Run, RunKind, RunState, Undone
+from engram.nouns.desk import Desk, whole
+from engram.ports import Findable, Tools
+from engram.text import names
+
+if TYPE_CHECKING:
+    from engram.maintain.room import Made, Room
+    from engram.maintain.step import Step
+
+LISTED = 1_000
+"""Decisions a report lists unless the caller says."""
+LEASE = "upkeep"
+"""One maintainer a file."""
+Told = Callable[[str, str], None]
+
+
+class Upkeep:
+    """Maintenance as a caller asks for it. Only an owner may: it looks at the whole file."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+
+    def consolidate(
+        self,
+        *,
+        dry: bool = False,
+        stages: Sequence[str] = (),
+        stopping: Callable[[], bool] | None = None,
+        told: Told | None = None,
+    ) -> Report:
+        """Carry a consolidation out, or go on with one that was cut off. Raises UpkeepBusy."""
+        from engram.maintain.order import CONSOLIDATION
+
+        return self._carry(RunKind.CONSOLIDATE, _only(CONSOLIDATION, stages), (dry, stopping, told))
+
+    def dream(
+        self, *, dry: bool = False, stopping: Callable[[], bool] | None = None, told: Told | None = None
+    ) -> Report:
+        """Replay, link and strengthen memories. Raises UpkeepBusy."""
+        from engram.maintain.order import DREAM
+
+        return self._carry(RunKind.DREAM, DREAM, (dry, stopping, told))
+
+    def runs(self, limit: int = 20) -> list[Run]:
+        """The last runs, newest first."""
+        return self._desk.tools.store.upkeep.runs(whole("limit", limit, 1, 1_000))
+
+    def report(self, run_id: str, *, limit: int = LISTED, after: int = 0) -> Report:
+        """What a run did: counts by rule, and its decisions in order, beginning after a number."""
+        return _report(self._run(run_id), self._desk.tools, whole("limit", limit, 0, 100_000), after)
+
+    def undo(self, run_id: str) -> Undone:
+        """Take a whole run back. What somebody has changed since stays. Raises NotUndoable."""
+        from engram.maintain.undo import undo
+
+        self._check()
+        run = self._run(run_id)
+        if run.state is RunState.UNDONE:
+            raise NotUndoable(run.id, "it has been taken back already")
+        tools = self._desk.tools
+        with tools.store.lease(LEASE):
+            return undo(_room(tools, run, None, None), self._desk.actor)
+
+    def _carry(
+        self,
+        kind: RunKind,
+        steps: Sequence[Step],
+        how: tuple[bool, Callable[[], bool] | None, Told | None],
+    ) -> Report:
+        self._check()
+        dry, stopping, told = how
+        tools = self._desk.tools
+        if not dry:
+            with tools.store.lease(LEASE):
+                return _carried(kind, steps, tools, self._desk.actor, (stopping, told))
+        from engram.index import SignatureIndex
+
+        twin = tools.store.copy()
+        try:
+            index = SignatureIndex(twin, **_index_settings(tools))
+            shadow = replace(tools, store=twin, index=index)
+            report = _carried(kind, steps, shadow, self._desk.actor, (stopping, told))
+            index.settle()
+            return replace(report, dry=True)
+        finally:
+            twin.close()
+
+    def _run(self, run_id: str) -> Run:
+        run = self._desk.tools.store.upkeep.run(run_id.strip().upper())
+        if run is None:
+            raise UnknownRun(run_id)
+        return run
+
+    def _check(self) -> None:
+        if self._desk.access.role is not Role.OWNER:
+            what = "maintain the memory: only an owner may"
+            raise AccessDenied(what)
+
+
+def _carried(
+    kind: RunKind,
+    steps: Sequence[Step],
+    tools: Tools,
+    actor: str,
+    how: tuple[Callable[[], bool] | None, Told | None],
+) -> Report:
+    from engram.maintain.pipeline import begin, go
+
+    run = begin(tools.store, kind, tools.clock, actor)
+    return _report(go(_room(tools, run, *how), steps), tools, LISTED, 0)
+
+
+def _room(tools: Tools, run: Run, stopping: Callable[[], bool] | None, told: Told | None) -> Room:
+    from engram.maintain.room import Room
+
+    room = Room(tools, run, make=lambda draft: _made(draft, tools), findable=_findable)
+    if stopping is not None:
+        room = replace(room, stopping=stopping)
+    return room if told is None else replace(room, told=told)
+
+
+def _made(draft: Draft, tools: Tools) -> Made:
+    from engram.maintain.room import Made
+
+    prepared = prepare(screen(draft), tools)
+    return Made(prepared.memory, prepared.findable)
+
+
+def _findable(memory: Memory) -> Findable:
+    return findable(memory, names.entities(memory.content))
+
+
+def _report(run: Run, tools: Tools, limit: int, after: int) -> Report:
+    upkeep = tools.store.upkeep
+    lines = upkeep.decided(run.id, after, limit + 1)
+    return Report(run, tuple(upkeep.tallies(run.id)), tuple(lines[:limit]), more=len(lines) > limit)
+
+
+def _only(steps: Sequence[Step], stages: Sequence[str]) -> Sequence[Step]:
+    known = tuple(dict.fromkeys(step.stage for step in steps))
+    for stage in stages:
+        if stage not in known:
+            raise UnknownValue("stage", stage, known)
+    return [step for step in steps if step.stage in stages] if stages else steps
+
+
+def _index_settings(tools: Tools) -> dict[str, int]:
+    settings = tools.config.index
+    return {"exact_limit": settings.exact_limit, "rescore": settings.rescore}

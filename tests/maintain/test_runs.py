@@ -1,0 +1,177 @@
+"""A run: what steps decide is carried out in slices, reported, resumed after a cut, tried dry, undone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from engram import Engram
+from engram.errors import AccessDenied, NotUndoable, UnknownRun, UnknownValue, UpkeepBusy
+from engram.maintain.decisions import Batch, Decision, Draw
+from engram.maintain.pipeline import begin, go
+from engram.maintain.room import Room, becomes
+from engram.maintain.step import Step
+from engram.model.axes import Layer, Status
+from engram.model.draft import Draft
+from engram.model.filters import Filters
+from engram.model.relations import Edge, EdgeType
+from engram.model.scope import Access, Role
+from engram.model.upkeep import Carried, RunKind, RunState
+from engram.nouns import upkeep
+from engram.testing import FakeClock, HashEmbedder
+
+START = datetime(2026, 3, 1, 9, tzinfo=UTC)
+
+
+@pytest.fixture
+def memory() -> Iterator[Engram]:
+    clock = FakeClock(START)
+    with Engram.open(":memory:", clock=clock, embedder=HashEmbedder(), config={"maintain.slice": 2}) as one:
+        yield one
+
+
+def lift(room: Room, cursor: str) -> Iterator[Batch]:
+    """Every memory of the buffer moves up."""
+    for part in room.memories(Filters(layers=frozenset({Layer.BUFFER})), int(cursor or 0)):
+        decisions = [
+            Decision("test.lift", "it is there", (becomes(one, layer=Layer.WORKING),), one.id)
+            for _, one in part
+        ]
+        yield Batch(tuple(decisions), str(part[-1][0]))
+
+
+def notice(room: Room, _cursor: str) -> Iterator[Batch]:
+    """A memory about all memories, linked to each."""
+    found = [one for part in room.memories(Filters()) for _, one in part if not one.tags]
+    if not found:
+        return
+    ids = [one.id for one in found]
+    draft = Draft("There is a garden to be seen to", tags=("noticed",), source="engine", scope=found[0].scope)
+    add = room.new(draft, "test.notice", *ids)
+    edges = tuple(Draw(Edge(add.memory.id, one, EdgeType.DERIVED_FROM)) for one in ids)
+    yield Batch((Decision("test.notice", f"{len(ids)} memories", (add, *edges), add.memory.id),))
+
+
+STEPS = (Step("test", "lift", lift), Step("test", "notice", notice))
+
+
+def fill(memory: Engram, count: int = 5) -> list[str]:
+    said = (
+        "the roses need water",
+        "the gate squeaks",
+        "the hedge is high",
+        "the pond froze",
+        "the shed leaks",
+    )
+    drafts = [Draft(words, source="agent") for words in said[:count]]
+    return [one.memory.id for one in memory.remember_many(drafts)]  # type: ignore[union-attr]
+
+
+def carried(memory: Engram, stopping: int | None = None) -> Room:
+    """Run both steps; stop after so many slices."""
+    tools = memory.upkeep._desk.tools  # noqa: SLF001 - the steps of this test are no steps of the engine
+    run = begin(tools.store, RunKind.CONSOLIDATE, tools.clock, "human")
+    count = iter(range(100))
+    room = replace(
+        upkeep._room(tools, run, None, None),  # noqa: SLF001
+        stopping=lambda: stopping is not None and next(count) + 1 >= stopping,
+    )
+    return replace(room, run=go(room, STEPS))
+
+
+def test_what_is_decided_is_carried_out_and_reported_with_its_reason(memory: Engram) -> None:
+    ids = fill(memory)
+    run = carried(memory).run
+    assert run.state is RunState.DONE
+    assert all(one.layer is Layer.WORKING for one in memory.list() if one.id in ids)
+    report = memory.upkeep.report(run.id)
+    assert [(tally.rule, tally.count) for tally in report.tallies] == [("test.lift", 5), ("test.notice", 1)]
+    assert report.decided[0].why == "it is there"
+    event = memory.events(ids[0])[0]
+    assert (event.run, event.rule, event.actor) == (run.id, "test.lift", "engine")
+    assert (event.before["layer"], event.after["layer"]) == (1, 2)
+
+
+def test_a_run_that_was_cut_off_goes_on_with_its_own_time(memory: Engram) -> None:
+    fill(memory)
+    first = carried(memory, stopping=2).run
+    assert (first.state, first.step, first.cursor) == (RunState.RUNNING, "lift", "4")
+    clock = memory.upkeep._desk.tools.clock  # noqa: SLF001
+    assert isinstance(clock, FakeClock)
+    clock.advance(days=3)
+    last = carried(memory).run
+    assert (last.id, last.started_at, last.state) == (first.id, START, RunState.DONE)
+    assert memory.upkeep.report(last.id).changes == 6
+
+
+def test_a_run_is_taken_back_as_a_whole_and_not_done_again(memory: Engram) -> None:
+    ids = fill(memory)
+    run = carried(memory).run
+    made = next(one.id for one in memory.list() if one.tags)
+    undone = memory.undo(run.id)
+    assert (undone.restored, undone.left) == (6, ())
+    assert all(memory.get(one).layer is Layer.BUFFER for one in ids)  # type: ignore[union-attr]
+    assert memory.get(made).status is Status.ARCHIVED  # type: ignore[union-attr]
+    assert memory.relations(ids[0]) == []
+    again = memory.upkeep.report(carried(memory).run.id)
+    assert {line.outcome for line in again.decided} == {Carried.LEFT}
+    with pytest.raises(NotUndoable):
+        memory.undo(run.id)
+
+
+def test_what_a_person_changed_since_stays(memory: Engram) -> None:
+    ids = fill(memory)
+    run = carried(memory).run
+    memory.forget(ids[0])
+    memory.update(ids[1], content="the gate was oiled")
+    undone = memory.undo(run.id)
+    assert memory.get(ids[0]).status is Status.ARCHIVED  # type: ignore[union-attr]
+    assert memory.get(ids[1]).content == "the gate was oiled"  # type: ignore[union-attr]
+    assert undone.restored == 6
+
+
+def test_a_decision_about_what_changed_meanwhile_is_left(memory: Engram) -> None:
+    ids = fill(memory, 1)
+    room = carried(memory)
+    seen = memory.get(ids[0])
+    assert seen is not None
+    memory.update(ids[0], content="the roses were watered")
+
+    def late(_room: Room, _cursor: str) -> Iterator[Batch]:
+        yield Batch((Decision("test.late", "too late", (becomes(seen, layer=Layer.CORE),), seen.id),))
+
+    tools = room.tools
+    run = begin(tools.store, RunKind.CONSOLIDATE, tools.clock, "human")
+    done = go(replace(room, run=run), [Step("test", "late", late)])
+    assert memory.upkeep.report(done.id).decided[0].outcome is Carried.LEFT
+    assert memory.get(ids[0]).layer is Layer.WORKING  # type: ignore[union-attr]
+
+
+def test_a_dry_run_reports_the_same_and_changes_nothing(memory: Engram) -> None:
+    fill(memory)
+    before = list(memory.export())
+    dry = memory.consolidate(dry=True)
+    assert (dry.dry, list(memory.export()), memory.upkeep.runs()) == (True, before, [])
+    real = memory.consolidate()
+    assert real.tallies == dry.tallies
+    assert [(x.rule, x.memory, x.why) for x in real.decided] == [
+        (x.rule, x.memory, x.why) for x in dry.decided
+    ]
+
+
+def test_only_one_maintains_a_file_at_a_time(memory: Engram) -> None:
+    with memory.upkeep._desk.tools.store.lease("upkeep"), pytest.raises(UpkeepBusy):  # noqa: SLF001
+        memory.consolidate()
+    assert memory.consolidate().run.state is RunState.DONE
+
+
+def test_bad_wishes_are_refused_with_a_reason(memory: Engram) -> None:
+    with pytest.raises(UnknownRun):
+        memory.undo("RUN-20260101-001")
+    with pytest.raises(UnknownValue):
+        memory.consolidate(stages=["nonsense"])
+    with pytest.raises(AccessDenied):
+        memory.seen_by(Access(role=Role.AGENT), "rex").consolidate()
