@@ -16,6 +16,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
+from engram.config.briefing_groups import PackConfig, ResumeConfig
 from engram.config.door_groups import ProxyConfig
 from engram.config.groups import (
     RERANKS,
@@ -64,12 +65,14 @@ __all__ = [
     "LimitsConfig",
     "LlmConfig",
     "MaintainConfig",
+    "PackConfig",
     "PlanConfig",
     "PromotionConfig",
     "ProxyConfig",
     "RecallConfig",
     "RememberConfig",
     "RerankConfig",
+    "ResumeConfig",
     "RetentionConfig",
     "ServerConfig",
     "Setting",
