@@ -9,6 +9,7 @@ from typing import Final
 
 from engram.config import Config
 from engram.model.axes import Kind, Policy, Priority, Status, Verification
+from engram.model.commitment import LoopState
 from engram.model.memory import Memory
 
 USUAL = Config()
@@ -17,7 +18,7 @@ BY_HAND: Final = frozenset({"human", "agent"})
 SESSION_NOTES: Final = frozenset({"session", "session-note"})
 DISTILLED: Final = frozenset({"distilled", "auto-distilled"})
 LESSONS: Final = frozenset({"lesson"})
-RESOLVED: Final = frozenset({"done", "dropped"})
+RESOLVED: Final = frozenset(state.value for state in LoopState if not state.is_open)
 """What `details["state"]` says of a commitment that nobody waits for any more."""
 
 
