@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -34,9 +34,9 @@ from engram.model.timeline import Timeline
 from engram.model.turn import Turn
 from engram.model.upkeep import Report, Undone
 from engram.model.wishes import wish
-from engram.nouns import browsing, history, relating, remembering
+from engram.nouns import browsing, checkup, history, relating, remembering, standing
+from engram.nouns.adopting import Adopted, adopt
 from engram.nouns.asking import checked, in_mode
-from engram.nouns.checkup import examine
 from engram.nouns.conflicts import Conflicts
 from engram.nouns.desk import Desk, whole
 from engram.nouns.entities import Entities
@@ -45,6 +45,7 @@ from engram.nouns.listening import Listening
 from engram.nouns.recalling import QUERY_LIMIT, Recalling
 from engram.nouns.remembering import Given, Results
 from engram.nouns.tokens import Tokens
+from engram.nouns.trash import Trash
 from engram.nouns.upkeep import Upkeep
 from engram.opening import Brought, open_tools, place
 from engram.ports import Advisor, Embedder, Tools
@@ -181,6 +182,14 @@ class Engram:
         """Vouch for a memory."""
         return change.confirm(self._desk.own(memory_id), self._tools, self._desk.actor, because)
 
+    def promote(self, memory_id: str, because: str = "") -> Memory:
+        """Move a memory one layer up: from the buffer to working, from working to core."""
+        return standing.move(self._desk, memory_id, because, up=True)
+
+    def demote(self, memory_id: str, because: str = "") -> Memory:
+        """Move a memory one layer down."""
+        return standing.move(self._desk, memory_id, because, up=False)
+
     def feedback(self, memory_id: str, *, helpful: bool, query: str = "", because: str = "") -> Memory:
         """Say whether a memory helped. If not, and with the question, it stays out of questions like that."""
         return change.opine(
@@ -305,6 +314,10 @@ class Engram:
         """Memories page by page, newest first; with `as_of` what was believed then, as it was."""
         return browsing.page(self._desk, filters, (limit, cursor), scope, as_of)
 
+    def count(self, *, filters: Filters | None = None, scope: Scope | None = None) -> int:
+        """How many memories fit."""
+        return browsing.count(self._desk, filters, scope)
+
     def relations(self, memory_id: str) -> Edges:
         """What a memory is related to, in both directions."""
         return relating.relations(self._desk, memory_id)
@@ -329,27 +342,35 @@ class Engram:
 
     # ------------------------------------------------------------ upkeep
 
-    def doctor(self) -> Findings:
-        """Look at every part; repair what can be rebuilt; say in words what to do about the rest."""
-        return examine(self._desk, (self._listening.finding(), self._recalling.finding()))
+    def doctor(self, *, repair: bool = False) -> Findings:
+        """Look at every part and say in words what to do; with `repair` mend what can be rebuilt."""
+        others = (self._listening.finding(), self._recalling.finding())
+        return checkup.examine(self._desk, others, repair=repair)
 
-    def spending(self, *, days: int = 30) -> Spendings:
-        """What calls to models have cost in the last days, by component and model."""
-        since = self._tools.clock.now() - timedelta(days=whole("days", days, 1, 36_500))
-        return self._tools.store.spending.summary(since)
+    def vacuum(self, *, full: bool = True) -> int:
+        """Give freed space back; how many bytes. Unless `full`, without writing the whole file anew."""
+        return checkup.vacuum(self._desk, full=full)
+
+    def spending(self, *, days: int = 30, daily: bool = False) -> Spendings:
+        """What calls to models have cost in the last days, by component and model; `daily`, by day too."""
+        return checkup.spending(self._desk, days, daily=daily)
+
+    def forget_spending(self) -> int:
+        """Forget what models have cost; how many calls there were."""
+        return checkup.forget_spending(self._desk)
 
     def consolidate(
         self,
         *,
         dry: bool = False,
         stages: Sequence[str] = (),
-        told: Callable[[str, str], None] | None = None,
+        progress: Callable[[int, int], None] | None = None,
     ) -> Report:
         """Let memories mature: promote, merge, learn, doubt and forget. `dry` tells what would happen.
 
         Cut off, it goes on where it stopped; `undo` takes the whole run back.
         """
-        return self.upkeep.consolidate(dry=dry, stages=stages, told=told)
+        return self.upkeep.consolidate(dry=dry, stages=stages, progress=progress)
 
     def dream(self, *, dry: bool = False) -> Report:
         """Replay what is at risk, link what belongs together, strengthen what matters."""
@@ -367,9 +388,13 @@ class Engram:
         self._desk.owing = False
         return count
 
-    def export(self, *, scope: Scope | None = None) -> Iterator[dict[str, Any]]:
+    def export(self, *, scope: Scope | None = None, vectors: bool = False) -> Iterator[dict[str, Any]]:
         """Every memory in every status as plain data, newest first, with its relations."""
-        return browsing.everything(self._desk, scope)
+        return browsing.everything(self._desk, scope, vectors=vectors)
+
+    def adopt(self, records: Iterable[Mapping[str, Any]]) -> Adopted:
+        """Take in what `export` wrote as it was, with ids, times and counts; what is here already stays."""
+        return adopt(self._desk, records)
 
     # ------------------------------------------------------------ nouns
 
@@ -387,6 +412,11 @@ class Engram:
     def upkeep(self) -> Upkeep:
         """Maintenance: its runs, their reports, taking them back."""
         return Upkeep(self._desk)
+
+    @cached_property
+    def trash(self) -> Trash:
+        """What was forgotten and can still be brought back: look, restore, empty."""
+        return Trash(self._desk)
 
     @cached_property
     def tokens(self) -> Tokens:

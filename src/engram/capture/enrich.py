@@ -33,6 +33,8 @@ class Prepared:
     vector: Embedded | None = None
     weighed: bool = False
     """Whether the caller gave the importance."""
+    apart: bool = False
+    """Whether it is stored without a look at what is known."""
 
 
 def prepare(draft: Draft, tools: Tools) -> Prepared:
@@ -83,7 +85,8 @@ def prepare(draft: Draft, tools: Tools) -> Prepared:
         forms=shorter(draft.content, tools),
     )
     statement = Statement.of(memory)
-    return Prepared(memory, findable(memory, found), statement, weighed=draft.importance is not None)
+    weighed = draft.importance is not None
+    return Prepared(memory, findable(memory, found), statement, weighed=weighed, apart=draft.apart)
 
 
 def findable(memory: Memory, found: Sequence[Entity]) -> Findable:

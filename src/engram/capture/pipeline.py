@@ -205,6 +205,8 @@ class _Batch:
     def _verdict(self, item: Prepared, candidates: Sequence[tuple[Memory, float | None]]) -> Verdict:
         if item.memory.speaker:
             return New("a turn of a conversation is kept as it was said")
+        if item.apart:
+            return New("kept apart, as was asked")
         found: dict[str, tuple[Memory, float | None]] = {}
         for memory, cosine in (*candidates, *self._said_before(), *self._stated_before(item)):
             now = self.latest.get(memory.id, memory)

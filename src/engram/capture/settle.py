@@ -28,7 +28,7 @@ REPEATED_IS_GONE = "what it repeated is gone"
 
 def settle(unit: Unit, item: Prepared, verdict: Verdict, tools: Tools) -> Receipt:
     """Carry the verdict out, inside the writer; what changed since it was made is looked at again."""
-    same = unit.same_content(item.memory.content_hash, item.memory.scope)
+    same = None if item.apart else unit.same_content(item.memory.content_hash, item.memory.scope)
     if same is not None and same.speaker == item.memory.speaker:
         return _reinforce(unit, same, item, "the same words again")
     old = None if isinstance(verdict, New) else _still_there(unit, verdict.memory)

@@ -36,3 +36,5 @@ class Draft:
     valid_from: datetime | None = None
     valid_to: datetime | None = None
     expires_at: datetime | None = None
+    apart: bool = False
+    """Whether it becomes a memory of its own even when the same is known."""

@@ -43,14 +43,33 @@ def page(
     return replace(found, memories=tuple(was[one.id] for one in found if one.id in was))
 
 
-def everything(desk: Desk, scope: Scope | None) -> Iterator[dict[str, Any]]:
-    """Every memory in every status as plain data, newest first, with its relations."""
+def count(desk: Desk, filters: Filters | None, scope: Scope | None) -> int:
+    """How many memories fit."""
+    return desk.tools.store.memories.count(View(desk.at(scope), checked(filters, None)))
+
+
+def everything(desk: Desk, scope: Scope | None, *, vectors: bool = False) -> Iterator[dict[str, Any]]:
+    """Every memory in every status as plain data, newest first, with its relations; its vector if asked."""
     cursor: str | None = None
     while True:
         found = page(desk, ANY_STATUS, (PAGE_LIMIT, cursor), scope, None)
+        vector_of = _vectors(desk, [memory.id for memory in found]) if vectors else {}
         for memory in found:
             edges = desk.tools.store.relations.of(memory.id, desk.access)
-            yield {**plain(memory), "edges": plain(edges)}
+            also = {"vector": vector_of.get(memory.id)} if vectors else {}
+            yield {**plain(memory), "edges": plain(edges), **also}
         cursor = found.cursor
         if cursor is None:
             return
+
+
+def _vectors(desk: Desk, ids: list[str]) -> dict[str, list[float]]:
+    """The vectors in the present space, as far as they are there."""
+    space = desk.space()
+    if space is None:
+        return {}
+    keys = desk.tools.store.memories.keys(ids)
+    rows = desk.tools.store.vectors.rows(space, sorted(keys.values()))
+    whole_rows = rows.rows * rows.scales[:, None]
+    by_key = {int(key): row.tolist() for key, row in zip(rows.keys, whole_rows, strict=True)}
+    return {memory_id: by_key[key] for memory_id, key in keys.items() if key in by_key}

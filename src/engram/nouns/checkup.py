@@ -3,25 +3,61 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import timedelta
 
+from engram.errors import AccessDenied
+from engram.model.advice import Spent
 from engram.model.pages import Finding
-from engram.nouns.desk import Desk
+from engram.model.scope import Role
+from engram.nouns.desk import Desk, whole
 from engram.text.tokens import is_exact
 
 
-def examine(desk: Desk, others: Iterable[Finding]) -> list[Finding]:
+def examine(desk: Desk, others: Iterable[Finding], *, repair: bool) -> list[Finding]:
     """What the doctor finds: the file, the embedder, tokens, what others found, the model, the vectors."""
+    if repair:
+        _check_owner(desk, "mend the file")
     counted = (
         "counted exactly" if is_exact() else "estimated; `pip install engram-cortex[tokens]` counts them"
     )
     return [
-        *desk.tools.store.check(),
+        *desk.tools.store.check(repair=repair),
         _embedder(desk),
         Finding("tokens", ok=True, detail=counted),
         *others,
         _model(desk),
         *_vectors(desk),
     ]
+
+
+def spending(desk: Desk, days: int, *, daily: bool) -> list[Spent]:
+    """What calls to models have cost in the last days."""
+    since = desk.tools.clock.now() - timedelta(days=whole("days", days, 1, 36_500))
+    noun = desk.tools.store.spending
+    return noun.by_day(since) if daily else noun.summary(since)
+
+
+def forget_spending(desk: Desk) -> int:
+    """Forget what models have cost; how many calls there were."""
+    _check_owner(desk, "forget what models have cost")
+    return desk.tools.store.spending.clear()
+
+
+def vacuum(desk: Desk, *, full: bool) -> int:
+    """Give freed space back; how many bytes."""
+    _check_owner(desk, "rewrite the file")
+    before = _size(desk)
+    desk.tools.store.vacuum(full=full)
+    return max(0, before - _size(desk))
+
+
+def _size(desk: Desk) -> int:
+    return desk.tools.store.memories.stats(desk.access, None).size_bytes
+
+
+def _check_owner(desk: Desk, what: str) -> None:
+    if desk.access.role is not Role.OWNER:
+        raise AccessDenied(f"{what}; only an owner may")
 
 
 def _embedder(desk: Desk) -> Finding:

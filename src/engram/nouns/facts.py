@@ -111,6 +111,14 @@ class Facts:
         )
         return [claim for claim in found if any_time or holds(claim, now)][:most]
 
+    def of(self, memory_id: str) -> Claims:
+        """What one memory states, in the order of its words."""
+        memory = self._desk.tools.store.memories.get(self._desk.resolve(memory_id), self._desk.access)
+        if memory is None:
+            raise NotFound(memory_id)
+        known = stated(memory.content, memory.details, memory.speaker, memory.happened_at)
+        return [Claim(fact, memory) for fact in known]
+
     def history(self, subject: str, predicate: str = "", *, limit: int = 100) -> Claims:
         """Everything ever stated about a subject, oldest first; each fact says from when to when it held."""
         found = self.query(_part("subject", subject), predicate, history=True, limit=limit)

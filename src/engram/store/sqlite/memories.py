@@ -15,7 +15,7 @@ from engram.model.scope import Access
 from engram.model.vectors import Space
 from engram.ports import Reach, View
 from engram.store.sqlite import counts, records, scopes, vectors
-from engram.store.sqlite.query import HIGHEST, Db, ask, ask_line
+from engram.store.sqlite.query import HIGHEST, Db, ask, ask_line, ask_value
 from engram.store.sqlite.readers import Readers
 from engram.store.sqlite.scopes import Places
 from engram.store.sqlite.views import Where, where

@@ -1,0 +1,34 @@
+"""Standing: a memory is moved by hand, up or down; one layer at a time."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from engram.errors import NotFound
+from engram.lifecycle.promotion import step_layer
+from engram.model.event import Verb
+from engram.model.memory import Memory
+from engram.nouns.desk import Desk
+from engram.ports import Unit
+
+UP, DOWN = "promoted by hand", "demoted by hand"
+
+
+def move(desk: Desk, memory_id: str, because: str, *, up: bool) -> Memory:
+    """The memory in the next layer up or down. Raises NoFurtherLayer at the ends."""
+    full = desk.own(memory_id)
+
+    def work(unit: Unit) -> Memory:
+        old = unit.get(full)
+        if old is None:
+            raise NotFound(memory_id)
+        new = replace(
+            old,
+            layer=step_layer(old, up=up),
+            version=old.version + 1,
+            modified_at=desk.tools.clock.now(),
+        )
+        unit.change(new, Verb.UPDATED, because or (UP if up else DOWN))
+        return new
+
+    return desk.tools.store.write(work, desk.actor)

@@ -1,0 +1,94 @@
+"""The trash: what was forgotten and can be brought back. `memory.trash` lists, restores and empties it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import islice
+
+from engram.capture import change
+from engram.errors import NotFound
+from engram.model.axes import Status
+from engram.model.filters import Filters
+from engram.model.memory import Memory
+from engram.model.plain import moment
+from engram.nouns.desk import PAGE_LIMIT, Desk, whole
+from engram.ports import Unit, View
+
+LYING = Filters(statuses=frozenset({Status.ARCHIVED}))
+AT_ONCE = 200
+"""So many are erased in one unit of work."""
+FURTHEST = 10_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Discarded:
+    """A memory in the trash, and since when it lies there."""
+
+    memory: Memory
+    deleted_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Lying:
+    """Some of what lies in the trash, and how much there is."""
+
+    items: tuple[Discarded, ...]
+    total: int
+
+
+class Trash:
+    """What was forgotten. Hangs on the facade; safe to use from many threads."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+
+    def list(self, *, limit: int = 100, offset: int = 0) -> Lying:
+        """What lies there, the newest memory first."""
+        first, most = whole("offset", offset, 0, FURTHEST), whole("limit", limit, 1, PAGE_LIMIT)
+        total = self._desk.tools.store.memories.count(self._view)
+        found = islice(self._all(), first, first + most) if first < total else ()
+        return Lying(tuple(Discarded(one, one.modified_at) for one in found), total)
+
+    def restore(self, memory_id: str, because: str = "") -> Memory:
+        """Bring a memory back. Raises NotFound when it does not lie there."""
+        full = self._desk.own(memory_id)
+        memory = self._desk.tools.store.memories.get(full, self._desk.access)
+        if memory is None or memory.status is not Status.ARCHIVED:
+            raise NotFound(memory_id)
+        return change.set_status(full, Status.ACTIVE, self._desk.tools, self._desk.actor, because)
+
+    def purge(self, because: str = "", *, before: datetime | str | None = None) -> int:
+        """Remove what lies there for good, all of it or what was forgotten before a time; how many."""
+        until = None if before is None else moment("before", before)
+        mine = [
+            one.id
+            for one in self._all()
+            if self._desk.access.may_write(one.scope) and (until is None or one.modified_at < until)
+        ]
+        for start in range(0, len(mine), AT_ONCE):
+            self._erase(mine[start : start + AT_ONCE], because)
+        if mine:
+            self._desk.tools.store.vacuum()
+        return len(mine)
+
+    @property
+    def _view(self) -> View:
+        return View(self._desk.access, LYING)
+
+    def _all(self) -> Iterator[Memory]:
+        cursor: str | None = None
+        while True:
+            page = self._desk.tools.store.memories.page(self._view, PAGE_LIMIT, cursor)
+            yield from page
+            cursor = page.cursor
+            if cursor is None:
+                return
+
+    def _erase(self, ids: list[str], because: str) -> None:
+        def work(unit: Unit) -> None:
+            for memory_id in ids:
+                unit.erase(memory_id, because)
+
+        self._desk.tools.store.write(work, self._desk.actor)
