@@ -4,8 +4,8 @@
     python benchmarks/topic_change.py ... --fit          print weights fitted to the training dialogues
     python benchmarks/topic_change.py ... --embedder transformer --model-path FOLDER
 
-The plain cosine is the one between a turn and the turn before; its threshold is the one with the best F1 on the
-training dialogues. A data file is {"id": [["turn", "1" for a shift, "0" for none, "-1" at the start], …]}.
+The plain cosine is the one between a turn and the turn before; its threshold is the one with the best F1 on
+the training dialogues. A data file is {"id": [["turn", "1" for a shift, "0" for none, "-1" at the start], …]}.
 """
 
 from __future__ import annotations
@@ -104,9 +104,7 @@ def fitted(train: Sequence[Case], dev: Sequence[Case]) -> dict[str, Any]:
         bend = (rows * (likely * (1 - likely))[:, None]).T @ rows + np.eye(len(weights))
         weights += np.linalg.solve(bend, slope)
     likely = 1 / (1 + np.exp(-rows @ weights))
-    changed = max(
-        np.arange(0.1, 0.6, 0.01), key=lambda step: f1(list(likely >= step), marks(train))["f1"]
-    )
+    changed = max(np.arange(0.1, 0.6, 0.01), key=lambda step: f1(list(likely >= step), marks(train))["f1"])
     others = np.array([(1.0, *row) for row in topic.order([one.signs for one in dev])])
     guessed = 1 / (1 + np.exp(-others @ weights)) >= changed
     names = ("bias", *(one.name for one in fields(topic.Signs)))

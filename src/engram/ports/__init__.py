@@ -24,6 +24,7 @@ from engram.ports.nouns import (
     Vectors,
 )
 from engram.ports.parts import Advisor, Alone, Embedder, IndexStats, Noise, Reranker, Tools, VectorIndex
+from engram.ports.snapshots import Snapshots
 from engram.ports.store import Store
 from engram.ports.triggers import Triggers
 from engram.ports.unit import Unit
@@ -66,6 +67,7 @@ __all__ = [
     "Recalls",
     "Relations",
     "Reranker",
+    "Snapshots",
     "Spending",
     "Store",
     "Suppression",

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         Turns,
         Vectors,
     )
+    from engram.ports.snapshots import Snapshots
     from engram.ports.triggers import Triggers
     from engram.ports.unit import Unit
     from engram.ports.upkeep import Upkeep
@@ -97,6 +98,11 @@ class Store(Protocol):
     @property
     def opinions(self) -> Opinions:
         """The feedback."""
+        ...
+
+    @property
+    def snapshots(self) -> Snapshots:
+        """Sessions that sleep."""
         ...
 
     @property

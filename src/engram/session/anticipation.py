@@ -38,8 +38,8 @@ class Prepared:
 class Anticipation:
     """What one session expects next, and how often it was right. Used under the session's lock."""
 
-    def __init__(self, counted: Anticipated = Anticipated(), alike: float = ALIKE) -> None:
-        self.counted = counted
+    def __init__(self, alike: float = ALIKE) -> None:
+        self.counted = Anticipated()
         self._alike = alike
         self._prepared: Prepared | None = None
 
@@ -53,9 +53,7 @@ class Anticipation:
         if prepared is None:
             return None
         hit = self._expected(prepared, space, vector, names, now)
-        self.counted = replace(
-            self.counted, asked=self.counted.asked + 1, hits=self.counted.hits + int(hit)
-        )
+        self.counted = replace(self.counted, asked=self.counted.asked + 1, hits=self.counted.hits + int(hit))
         return prepared.found if hit else None
 
     def _expected(

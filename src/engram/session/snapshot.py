@@ -1,6 +1,4 @@
-"""Snapshots: a session's state comes in and bytes go out; later the bytes come in, and the state, or what
-time has left of it, comes out.
-"""
+"""Snapshots: a session's state comes in and bytes go out; the other way, what time has left of it."""
 
 from __future__ import annotations
 

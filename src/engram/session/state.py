@@ -20,7 +20,7 @@ from engram.session import speech, topic
 from engram.session.anticipation import Anticipation
 from engram.session.sensory import Exchange, Held, SensoryBuffer
 from engram.session.topic import Verdict
-from engram.session.working import Rules, WorkingMemory
+from engram.session.working import USUAL_RULES, Rules, WorkingMemory
 from engram.text.forms import summary
 from engram.text.junk import junk_of
 from engram.vectors.similarity import cosine
@@ -181,7 +181,7 @@ class State:
         self.momentum = momenta.moved(self.momentum, meaning.space, meaning.whole, speech.substance(text))
 
     def _promote(self, now: datetime) -> list[Slot]:
-        """Exchanges that are half a minute old come to working memory, in short words, if they say anything."""
+        """What was said half a minute ago comes to working memory in short words, if it says anything."""
         gone: list[Slot] = []
         for one in self.buffer.due(now):
             one.promoted = True
@@ -209,7 +209,7 @@ HISTORY = 400
 """Messages of the history that are kept beyond the buffer."""
 
 
-def fresh(making: Making, rules: Rules = Rules(), alike: float | None = None) -> State:
+def fresh(making: Making, rules: Rules = USUAL_RULES, alike: float | None = None) -> State:
     """The state of a session that begins."""
     made = State(making, WorkingMemory(rules))
     if alike is not None:

@@ -45,7 +45,7 @@ class Talk:
 # From marked small talk; far is where a third of the turns that open a topic lie below.
 SPACES = {
     "engram-static-1": Talk(0.39, 0.14, 0.42),
-    "arctic-embed-s": Talk(0.68, 0.06, 0.70),
+    "arctic-embed-s": Talk(0.825, 0.047, 0.85),
 }
 
 
@@ -98,7 +98,7 @@ def sentences(message: str) -> list[str]:
 
 
 def signs(message: str, before: str, vectors: Floats, recent: Floats, space_key: str) -> Signs:
-    """The signs of a message. `vectors`: the message's, then its sentences'; `recent`: turns, oldest first."""
+    """The signs of a message. `vectors`: its own, then its sentences'; `recent`: turns, oldest first."""
     talk, parts = talk_of(space_key), sentences(message)
     nearest = [float(cosines(recent[-LATELY:], vector).max()) for vector in vectors[1:]]
     asking = [at for at, part in enumerate(parts) if _asks(part)]
@@ -125,9 +125,7 @@ def signs(message: str, before: str, vectors: Floats, recent: Floats, space_key:
 
 def score(found: Signs) -> float:
     """How likely a message with these signs opens a topic, 0 to 1."""
-    total = BIAS + sum(
-        weight * value for weight, value in zip(astuple(WEIGHTS), astuple(found), strict=True)
-    )
+    total = BIAS + sum(weight * value for weight, value in zip(astuple(WEIGHTS), astuple(found), strict=True))
     return 1.0 / (1.0 + math.exp(-total))
 
 

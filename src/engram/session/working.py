@@ -37,10 +37,13 @@ class Rules:
     most: int = MOST
 
 
+USUAL_RULES = Rules()
+
+
 class WorkingMemory:
     """The slots of one session, used under its lock."""
 
-    def __init__(self, rules: Rules = Rules(), slots: Iterable[Slot] = ()) -> None:
+    def __init__(self, rules: Rules = USUAL_RULES, slots: Iterable[Slot] = ()) -> None:
         self._rules = rules
         self._slots = list(slots)
 

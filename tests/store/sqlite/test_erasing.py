@@ -158,7 +158,7 @@ def test_equal_words_have_different_digests_in_the_ledger(store: SqliteStore) ->
 
 
 def test_vacuum_gives_space_back(store: SqliteStore, path: Path) -> None:
-    memories = [add(store, " ".join(f"word{n}{m}" for m in range(400))) for n in range(40)]
+    memories = [add(store, " ".join(f"word{n}{m}" for m in range(400))) for n in range(60)]
     store.vacuum()
     before = path.stat().st_size
     for memory in memories[:-1]:

@@ -453,3 +453,18 @@ CREATE TABLE triggers (
   pages TEXT NOT NULL, -- JSON list: these are loaded
   created_at INTEGER NOT NULL -- when it was made
 );
+
+-- Sessions that sleep: what was on their mind, sealed.
+CREATE TABLE snapshots (
+  id INTEGER PRIMARY KEY, -- a number
+  scope TEXT NOT NULL, -- JSON list of the parts of its place
+  session TEXT NOT NULL, -- the session's id, as its caller knows it
+  agent TEXT NOT NULL, -- whose session it is, or empty
+  model TEXT NOT NULL, -- the language model it ran with, or empty
+  saved_at INTEGER NOT NULL, -- when it went to sleep
+  turns INTEGER NOT NULL, -- messages it had heard
+  slots INTEGER NOT NULL, -- how much was on its mind
+  memories TEXT NOT NULL, -- JSON list of ids of memories it has words of; not references: they may be erased
+  body BLOB NOT NULL, -- everything else, sealed with a key that is not in this file
+  UNIQUE (scope, session)
+);

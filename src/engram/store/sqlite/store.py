@@ -34,6 +34,7 @@ from engram.store.sqlite.recalls import SqliteRecalls
 from engram.store.sqlite.relations import SqliteRelations
 from engram.store.sqlite.scopes import Places
 from engram.store.sqlite.settings import StoreSettings
+from engram.store.sqlite.snapshots import SqliteSnapshots
 from engram.store.sqlite.spending import SqliteSpending
 from engram.store.sqlite.texts import SqliteTexts
 from engram.store.sqlite.tokens import SqliteTokens
@@ -70,6 +71,7 @@ class SqliteStore:
         self.ledger = SqliteLedger(self._readers, places)
         self.tokens = SqliteTokens(self._readers, writer)
         self.triggers = SqliteTriggers(self._readers, writer)
+        self.snapshots = SqliteSnapshots(self._readers, writer, opener)
         self.opinions = SqliteOpinions(self._readers)
         self.upkeep = SqliteUpkeep(self._readers, places)
         self._remove = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True) if folder else None

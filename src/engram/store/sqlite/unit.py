@@ -26,6 +26,7 @@ from engram.store.sqlite import (
     rows,
     scopes,
     sketches,
+    snapshots,
     texts,
     vectors,
 )
@@ -231,7 +232,7 @@ class SqliteUnit:
         row, memory = self._find(memory_id)
         self.finish()
         names = naming.mentioned(self._db, row)
-        for noun in (*WORDY, ledger, opinions, raw, sources, sketches):
+        for noun in (snapshots, *WORDY, ledger, opinions, raw, sources, sketches):
             noun.drop(self._db, row)
         rows.remove(self._db, row)
         self._naming.sweep(self._place(memory.scope)[1], names)

@@ -16,6 +16,7 @@ from engram.testing.memory_store.entities import MemoryEntities
 from engram.testing.memory_store.facts import MemoryFacts
 from engram.testing.memory_store.memories import MemoryRecords
 from engram.testing.memory_store.relations import MemoryLedger, MemoryOpinions, MemoryRelations
+from engram.testing.memory_store.snapshots import MemorySnapshots
 from engram.testing.memory_store.tables import Tables
 from engram.testing.memory_store.texts import MemoryTexts
 from engram.testing.memory_store.tokens import MemoryTokens
@@ -55,6 +56,7 @@ class MemoryStore:
         self.opinions = MemoryOpinions(self._tables)
         self.tokens = MemoryTokens(self._tables, self._commit)
         self.triggers = MemoryTriggers(self._tables, self._commit)
+        self.snapshots = MemorySnapshots(self._tables, self._commit)
         self.upkeep = MemoryUpkeep(self._tables)
         self._leases: set[str] = set()
 

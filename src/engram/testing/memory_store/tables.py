@@ -19,6 +19,7 @@ from engram.model.health import Recalled
 from engram.model.memory import Memory
 from engram.model.relations import Edge, EdgeType
 from engram.model.scope import Scope
+from engram.model.session import Snapshot
 from engram.model.token import Token
 from engram.model.trigger import Trigger
 from engram.model.turn import Turn
@@ -71,6 +72,7 @@ class Tables:
     tokens: dict[str, tuple[Token, str]] = field(default_factory=dict)
     """Each with the digest of its secret."""
     triggers: dict[str, Trigger] = field(default_factory=dict)
+    snapshots: dict[tuple[Scope, str], Snapshot] = field(default_factory=dict)
     runs: dict[str, Run] = field(default_factory=dict)
     decisions: dict[int, tuple[str, Decided]] = field(default_factory=dict)
     """What each run decided, in order."""

@@ -265,6 +265,12 @@ class MemoryUnit:
         names = tables.mentions.pop(key)
         naming.sweep(tables, memory.scope.namespace, names)
         said = {turn for turn, row in tables.turn_memories if row == key}
+        talks = {tables.turns[turn].session for turn in said} | {memory.session} - {""}
+        tables.snapshots = {
+            place: one
+            for place, one in tables.snapshots.items()
+            if memory_id not in one.memories and one.session not in talks
+        }
         tables.turns = {number: turn for number, turn in tables.turns.items() if number not in said}
         tables.turn_memories = {link: None for link in tables.turn_memories if link[0] not in said}
         tables.origins = {place: kept for place, kept in tables.origins.items() if kept[0] != key}

@@ -1,0 +1,190 @@
+"""Snapshots: sessions that sleep, as the file keeps them, and the key that seals them, kept beside it."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import tempfile
+from collections.abc import Mapping
+from datetime import datetime
+from hashlib import blake2b
+from pathlib import Path
+
+from engram.errors import AccessDenied, StoreError
+from engram.model.clock import from_micros, to_micros
+from engram.model.scope import Access, Scope
+from engram.model.session import Snapshot
+from engram.store.sqlite.connection import Opener
+from engram.store.sqlite.query import Db, Line, ask, ask_line
+from engram.store.sqlite.readers import Readers
+from engram.store.sqlite.writer import Writer
+
+PUT = """
+INSERT INTO snapshots (scope, session, agent, model, saved_at, turns, slots, memories, body)
+VALUES (:scope, :session, :agent, :model, :saved_at, :turns, :slots, :memories, :body)
+ON CONFLICT (scope, session) DO UPDATE SET
+  agent = :agent,
+  model = :model,
+  saved_at = :saved_at,
+  turns = :turns,
+  slots = :slots,
+  memories = :memories,
+  body = :body
+"""
+
+ONE = """
+SELECT session, agent, model, scope, saved_at, turns, slots, memories, body
+FROM snapshots
+WHERE scope = :scope
+  AND session = :session
+"""
+
+ALL = """
+SELECT session, agent, model, scope, saved_at, turns, slots, memories, x''
+FROM snapshots
+ORDER BY saved_at DESC, id DESC
+"""
+
+REMOVE = """
+DELETE FROM snapshots
+WHERE scope = :scope
+  AND session = :session
+"""
+
+EXPIRE = """
+DELETE FROM snapshots
+WHERE saved_at < :before
+"""
+
+# A snapshot has words of a memory that stood on its mind, and of the turns that a memory came from.
+DROP = """
+DELETE FROM snapshots
+WHERE EXISTS (
+    SELECT 1
+    FROM json_each(snapshots.memories) AS held
+    JOIN memories AS m ON m.id = held.value
+    WHERE m.row = :row
+  )
+  OR session IN (
+    SELECT t.session
+    FROM turn_memories AS l
+    JOIN turns AS t ON t.key = l.turn
+    WHERE l.row = :row
+  )
+  OR session = (SELECT session FROM memories WHERE row = :row AND session <> '')
+"""
+
+KEY_BYTES = 32
+SUFFIX = "-key"
+"""What is added to the file's name for the file that holds the key."""
+
+
+class SqliteSnapshots:
+    """Implements `ports.Snapshots`. Used by any thread but the writer's."""
+
+    def __init__(self, readers: Readers, writer: Writer | None, opener: Opener) -> None:
+        self._readers = readers
+        self._writer = writer
+        self._opener = opener
+
+    def key(self) -> bytes:
+        """From the key of the vault, if there is one; else from a file beside this one, made at first use."""
+        vault = self._opener.settings.key
+        if vault is not None:
+            return blake2b(b"snapshots", key=vault, digest_size=KEY_BYTES).digest()
+        path = Path(self._opener.path + SUFFIX)
+        if not path.exists():
+            self._writing()
+            _make(path)
+        kept = path.read_bytes()
+        if len(kept) != KEY_BYTES:
+            raise StoreError(f"{path} is no key: remove it, and sessions that sleep begin anew.")
+        return kept
+
+    def put(self, snapshot: Snapshot) -> None:
+        """Keep a snapshot; it is on disk when this returns."""
+        values = {
+            "scope": _place(snapshot.scope),
+            "session": snapshot.session,
+            "agent": snapshot.agent,
+            "model": snapshot.model,
+            "saved_at": to_micros(snapshot.saved_at),
+            "turns": snapshot.turns,
+            "slots": snapshot.slots,
+            "memories": json.dumps(snapshot.memories),
+            "body": snapshot.body,
+        }
+        self._writing().run(lambda db: _change(db, PUT, values))
+
+    def get(self, session: str, scope: Scope) -> Snapshot | None:
+        """The snapshot of a session of this very place."""
+        with self._readers.lend() as db:
+            line = ask_line(db, ONE, {"scope": _place(scope), "session": session})
+        return None if line is None else _snapshot(line)
+
+    def known(self, access: Access) -> list[Snapshot]:
+        """Those of the places where the caller may write, the latest first, without their bodies."""
+        with self._readers.lend() as db:
+            kept = [_snapshot(line) for line in ask(db, ALL)]
+        return [one for one in kept if access.may_write(one.scope)]
+
+    def remove(self, session: str, scope: Scope) -> bool:
+        """Drop a snapshot; whether there was one."""
+        values = {"scope": _place(scope), "session": session}
+        return bool(self._writing().run(lambda db: _change(db, REMOVE, values)))
+
+    def expire(self, before: datetime) -> int:
+        """Drop all that were saved before a time; how many."""
+        values = {"before": to_micros(before)}
+        return int(str(self._writing().run(lambda db: _change(db, EXPIRE, values))))
+
+    def _writing(self) -> Writer:
+        if self._writer is None:
+            raise AccessDenied("keep a session: the file was opened for reading")
+        return self._writer
+
+
+def drop(db: Db, row: int) -> None:
+    """Forget every snapshot that has words of a memory, or of the talk it came from."""
+    db.execute(DROP, {"row": row})
+
+
+def _change(db: Db, sql: str, values: Mapping[str, object]) -> int:
+    db.execute(sql, dict(values))
+    return db.changes()
+
+
+def _make(path: Path) -> None:
+    """A new key, for this user alone. Two processes may try at once: both end up with the same one."""
+    number, name = tempfile.mkstemp(prefix=path.name, dir=path.parent)  # opened for this user alone
+    try:
+        os.write(number, secrets.token_bytes(KEY_BYTES))
+        os.fsync(number)
+        os.close(number)
+        Path(path).hardlink_to(name)
+    except FileExistsError:
+        return
+    except OSError as error:
+        raise StoreError(f"{path} cannot be made: {error.strerror}.") from error
+    finally:
+        Path(name).unlink(missing_ok=True)
+
+
+def _place(scope: Scope) -> str:
+    return json.dumps(scope.parts, ensure_ascii=False)
+
+
+def _snapshot(line: Line) -> Snapshot:
+    session, agent, model, scope, saved, turns, slots, memories, body = line
+    return Snapshot(
+        session=session,
+        agent=agent,
+        model=model,
+        scope=Scope(*json.loads(scope)),
+        saved_at=from_micros(saved),
+        turns=turns,
+        slots=slots,
+        memories=tuple(json.loads(memories)),
+        body=bytes(body),
+    )
