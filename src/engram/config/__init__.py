@@ -46,6 +46,7 @@ from engram.config.lifecycle_groups import (
 )
 from engram.config.maintain_groups import MaintainConfig
 from engram.config.presets import PRESETS
+from engram.config.session_groups import SessionConfig
 from engram.errors import ConfigError
 
 __all__ = [
@@ -75,6 +76,7 @@ __all__ = [
     "ResumeConfig",
     "RetentionConfig",
     "ServerConfig",
+    "SessionConfig",
     "Setting",
     "StoreConfig",
     "TextConfig",

@@ -15,6 +15,7 @@ from engram.config.lifecycle_groups import (
 )
 from engram.config.maintain_groups import MaintainConfig
 from engram.config.making import choice, number, words
+from engram.config.session_groups import SessionConfig
 
 
 @dataclass(frozen=True, slots=True)
@@ -350,6 +351,7 @@ class Config:
     maintain: MaintainConfig = field(default=MaintainConfig())
     resume: ResumeConfig = field(default=ResumeConfig())
     pack: PackConfig = field(default=PackConfig())
+    session: SessionConfig = field(default=SessionConfig())
     limits: LimitsConfig = LimitsConfig()
     server: ServerConfig = ServerConfig()
     proxy: ProxyConfig = field(default=ProxyConfig())
