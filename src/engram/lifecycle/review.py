@@ -134,8 +134,7 @@ def specificity(memory: Memory) -> float:
     (0.0, 0.75)
     """
     found = marks(memory.content)
-    named = {name.lower() for name in memory.entities} | found.names
-    signs = len(named) + len(found.numbers) + len(found.times)
+    signs = len(memory.entities) + len(found.numbers) + len(found.times)
     if not signs:
         return 0.25 if has_substance(memory.content) else 0.0
     return float(1.0 - 0.5**signs)

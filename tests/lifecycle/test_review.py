@@ -1,0 +1,170 @@
+"""The scored rules of gate and triage: what stands alone passes, what does not is turned away."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engram.config import Config, PromotionConfig, overlay
+from engram.errors import ConfigError
+from engram.lifecycle.review import (
+    Decision,
+    Score,
+    gate_review,
+    gate_score,
+    specificity,
+    standalone,
+    triage_due,
+    triage_review,
+)
+from engram.model.axes import CATEGORIES, Layer, Policy
+from engram.model.memory import Memory, Usage
+from engram.text.names import entities
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+PLAIN = Memory(
+    "1",
+    "Anna lives in Rome",
+    "h",
+    START,
+    START,
+    source="session",
+    trust=0.7,
+    category="fact",
+    entities=("Anna", "Rome"),
+)
+
+
+@pytest.mark.parametrize(
+    ("content", "category", "reinforced", "decision"),
+    [
+        ("Never deploy to production on a Friday without asking Anna", "constraint", 3, Decision.APPROVE),
+        ("Anna Berg is the owner of the billing service", "identity", 3, Decision.APPROVE),
+        ("User prefers tabs over spaces in Python files", "preference", 3, Decision.APPROVE),
+        ("The weather was fine", "general", 1, Decision.ASK),
+        ("It was nice", "moment", 1, Decision.REJECT),
+        ("That one?", "question", 3, Decision.REJECT),
+        ("ok then", "general", 1, Decision.REJECT),
+    ],
+)
+def test_the_gate_lets_through_what_would_help_alone(
+    content: str, category: str, reinforced: int, decision: Decision
+) -> None:
+    found = tuple(entity.name for entity in entities(content))
+    memory = replace(
+        PLAIN, content=content, category=category, entities=found, usage=Usage(accessed=reinforced)
+    )
+    review = gate_review(memory)
+    assert review.decision is decision, review.score.told()
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "decision", "by_rule"),
+    [
+        (0.0, 0.0, Decision.APPROVE, True),
+        (1.0, 1.0, Decision.REJECT, False),
+        (0.0, 1.0, Decision.ASK, True),
+        (0.3, 1.0, Decision.ASK, False),
+    ],
+)
+def test_between_the_bounds_a_model_is_asked_and_without_one_the_middle_decides(
+    low: float, high: float, decision: Decision, by_rule: bool
+) -> None:
+    total = gate_score(PLAIN).total
+    assert 0.5 < total < 0.6
+    config = Config(promotion=PromotionConfig(gate_reject=low, gate_approve=high))
+    review = gate_review(PLAIN, config)
+    assert (review.decision, review.by_rule.yes) == (decision, by_rule)
+    assert review.by_rule.rule == "gate"
+    assert f"score {total:.2f}" in review.by_rule.why
+
+
+def test_the_bounds_themselves_belong_to_the_answer_above_them() -> None:
+    total = gate_score(PLAIN).total
+    at_low = Config(promotion=PromotionConfig(gate_reject=total, gate_approve=1.0))
+    at_high = Config(promotion=PromotionConfig(gate_reject=0.0, gate_approve=total))
+    assert gate_review(PLAIN, at_low).decision is Decision.ASK
+    assert gate_review(PLAIN, at_high).decision is Decision.APPROVE
+
+
+def test_triage_asks_less_than_the_gate() -> None:
+    assert triage_review(PLAIN).decision is Decision.APPROVE
+    assert gate_review(PLAIN).decision is Decision.ASK
+
+
+@pytest.mark.parametrize(
+    ("content", "share"),
+    [
+        ("Anna lives in Rome", 1.0),
+        ("She lives there", 0.2),
+        ("它很好", 0.2),
+        ("小林住在北京市", 1.0),
+        ("好的", 0.4),
+        ("Sounds good", 0.4),
+        ("Where does Anna live?", 0.3),
+        ("安娜住在哪里？", 0.3),
+    ],
+)
+def test_words_that_lean_on_others_do_not_stand_alone(content: str, share: float) -> None:
+    assert standalone(content) == share
+
+
+def test_each_thing_pinned_down_halves_what_is_missing() -> None:
+    bare = replace(PLAIN, entities=())
+    assert specificity(replace(bare, content="On Monday 3 people")) == 0.75
+    assert specificity(replace(PLAIN, content="On Monday Anna was in Rome")) == 0.875
+    assert specificity(replace(bare, content="Family is so important")) == 0.0
+    assert specificity(replace(bare, content="I roasted marshmallows at the lake")) == 0.25
+
+
+@pytest.mark.parametrize(
+    ("fields", "minutes", "due"),
+    [
+        ({}, 9.9, False),
+        ({}, 10, True),
+        ({"layer": Layer.WORKING}, 60, False),
+        ({"tags": ("ephemeral",)}, 60, False),
+        ({"policy": Policy.EPHEMERAL}, 60, False),
+        ({"tags": ("distilled",)}, 60, False),
+    ],
+)
+def test_triage_waits_ten_minutes_and_leaves_the_passing_alone(
+    fields: dict[str, object], minutes: float, due: bool
+) -> None:
+    memory = replace(PLAIN, **fields)  # type: ignore[arg-type]
+    assert triage_due(memory, START + timedelta(minutes=minutes)).yes is due
+
+
+def test_weights_and_bounds_that_make_no_sense_are_refused() -> None:
+    with pytest.raises(ConfigError, match="must sum to 1"):
+        overlay(Config(), {"promotion.trust_weight": 0.5})
+    with pytest.raises(ConfigError, match="must not be above"):
+        overlay(Config(), {"promotion.gate_reject": 0.9})
+
+
+@given(
+    st.text(min_size=1, max_size=80),
+    st.sampled_from(CATEGORIES),
+    st.floats(0, 1),
+    st.floats(0, 1),
+    st.integers(0, 100),
+)
+def test_every_part_of_a_score_stays_within_its_bounds(
+    content: str, category: str, trust: float, confidence: float, accessed: int
+) -> None:
+    memory = replace(
+        PLAIN,
+        content=content,
+        category=category,
+        trust=trust,
+        confidence=confidence,
+        usage=Usage(accessed=accessed),
+    )
+    score = gate_score(memory)
+    assert all(0.0 <= getattr(score, name) <= 1.0 + 1e-9 for name in Score.__slots__)
+    more = gate_score(replace(memory, usage=Usage(accessed=accessed + 1)))
+    assert more.total >= score.total
