@@ -18,7 +18,7 @@ from engram.nouns.desk import PAGE_LIMIT, Desk, whole
 from engram.nouns.limits import Limits
 from engram.nouns.recall_record import RecallRecord
 from engram.nouns.timelines import Window, timeline
-from engram.ports import View
+from engram.ports import Lean, View
 from engram.recall.pipeline import recall
 from engram.recall.reasoning.reason import reason
 
@@ -39,13 +39,13 @@ class Recalling:
         """The same for another caller of the same memory: it counts together."""
         return Recalling(desk, self._limits, self._record)
 
-    def answer(self, question: Question, *, mode_given: bool = False) -> Recall:
+    def answer(self, question: Question, *, mode_given: bool = False, lean: Lean | None = None) -> Recall:
         """Recall. Raises TooManyRecalls. A reranking that the caller named is not tried against another."""
         self._limits.take(question.access, question.session)
         trial = self._desk.tools.config.recall.auto_rerank
         if trial not in {"off", question.rerank} and not mode_given:
             question = replace(question, trial=trial, trial_for=self._record.helped())
-        found = recall(question, self._desk.tools)
+        found = recall(question, self._desk.tools, lean)
         if not question.dry and question.filters.as_of is None:
             self._desk.gate.heard(found)
             self._record.keep(found, weak=self._is_weak(found))

@@ -110,6 +110,17 @@ class VectorRows:
     scales: Floats
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Lean:
+    """Where a talk has been going, and how much of it a question takes along."""
+
+    space: Space
+    vector: Floats
+    """Of unit length."""
+    share: float
+    """From 0, nothing, to 1, nothing else."""
+
+
 @dataclass(frozen=True, slots=True)
 class Suppression:
     """Somebody said that a memory did not help; the question's vector says in which context."""

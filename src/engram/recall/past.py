@@ -60,6 +60,7 @@ class PastMemories:
         self.endings = memories.endings
         self.keys = memories.keys
         self.page = memories.page
+        self.count = memories.count
         self.select = memories.select
         self.allow = memories.allow
         self.used_since = store.memories.used_since
@@ -93,6 +94,8 @@ class PastStore:
         self.opinions = store.opinions
         self.tokens = store.tokens
         self.upkeep = store.upkeep
+        self.snapshots = store.snapshots
+        self.triggers = store.triggers
         self.lease = store.lease
         self.copy = store.copy
         self.write = store.write

@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from engram.lifecycle.edges import FADING
 from engram.model.recall import Question, Recall
-from engram.ports import Tools, Unit
+from engram.ports import Lean, Tools, Unit
 from engram.recall import changes, past
 from engram.recall import plan as plans
 from engram.recall.channels import facts, graph, neighbours, text, time, vector
@@ -30,13 +30,16 @@ CONFIRMED = 10
 """Hits whose edges to each other prove themselves when they are recalled together, the best ones."""
 
 
-def recall(question: Question, tools: Tools) -> Recall:
-    """Answer a question, with plan, quality, timings and what was left out."""
+def recall(question: Question, tools: Tools, lean: Lean | None = None) -> Recall:
+    """Answer a question, with plan, quality, timings and what was left out.
+
+    `lean` is where the talk around it has been going: what it means leans that way.
+    """
     if question.filters.as_of is not None:
         tools, question = past.as_of(tools, question.filters.as_of), replace(question, dry=True)
     question, hints = changes.widen(question)
     watch = _Watch(tools)
-    plan = watch.time("plan", lambda: plans.make(question, tools))
+    plan = watch.time("plan", lambda: plans.make(question, tools, lean))
     by_words = watch.time("text", lambda: text.search(plan, tools))
     by_meaning = watch.time("vector", lambda: vector.search(plan, tools))
     candidates = watch.time("fuse", lambda: fuse(by_words, by_meaning, plan, tools))

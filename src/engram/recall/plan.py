@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from engram.errors import EmbedderError
 from engram.lifecycle.calibration import Thresholds, thresholds
 from engram.model.recall import Intent, Plan, Question, Span
-from engram.ports import Noise, Tools, View
+from engram.ports import Lean, Noise, Tools, View
 from engram.recall import intents, named, shape, times
 from engram.text import words
 from engram.text.languages import language
@@ -94,7 +94,7 @@ def read(question: Question, tools: Tools) -> Read:
     return Read(intent, confidence, row, spans, entities, intents.is_fresh(asks))
 
 
-def make(question: Question, tools: Tools) -> Planned:
+def make(question: Question, tools: Tools, lean: Lean | None = None) -> Planned:
     """The plan for a question. Without an embedder it goes by words alone and says so."""
     said = read(question, tools)
     searched = times.written_out(question.text, said.spans, tools.clock.now())
@@ -104,7 +104,7 @@ def make(question: Question, tools: Tools) -> Planned:
         notes.append("only common words: they are searched as they are")
     if asked.phrases:
         notes.append("quoted words count more where they stand together")
-    space, vector = _embed(searched, tools, notes)
+    space, vector = _leaning(*_embed(searched, tools, notes), lean, notes)
     spoken = _words(question.text)
     speakers = (USER,) if spoken & SELF_WORDS else ()
     near = thresholds(space.key if space else "")
@@ -213,3 +213,17 @@ def _embed(text: str, tools: Tools, notes: list[str]) -> tuple[Space | None, Flo
         notes.append("words only: the embedder knows none of these words")
         return None, None
     return space, vector
+
+
+def _leaning(
+    space: Space | None, vector: Floats | None, lean: Lean | None, notes: list[str]
+) -> tuple[Space | None, Floats | None]:
+    """What the question means, leaning towards the talk around it; vectors of another space say nothing."""
+    if lean is None or not lean.share or (space is not None and space != lean.space):
+        return space, vector
+    notes.append(f"leans by {lean.share:.0%} towards the talk so far")
+    if vector is None:
+        return lean.space, lean.vector
+    from engram.vectors.similarity import unit
+
+    return lean.space, unit((1.0 - lean.share) * vector + lean.share * lean.vector)

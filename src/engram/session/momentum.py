@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engram.lifecycle.calibration import thresholds
+from engram.ports import Lean
 from engram.session.topic import talk_of
 from engram.vectors.similarity import cosine, unit
 
@@ -35,11 +36,9 @@ class Momentum:
     confidence: float = GROWTH
     turns: int = 1
 
-    def lean(self, query: Floats, share: float | None = None) -> Floats:
-        """The query vector, leaning towards where the conversation is; by `share`, or by its confidence."""
-        weight = MOST * self.confidence if share is None else share
-        blended: Floats = unit((1.0 - weight) * query + weight * unit(self.centroid))
-        return blended
+    def lean(self, need: float, most: float = MOST) -> Lean:
+        """How a question leans on the talk: the more it needs it, and the steadier the talk is."""
+        return Lean(self.space, unit(self.centroid), most * self.confidence * need)
 
     def ahead(self, step: float = 0.0) -> Floats:
         """Where the conversation is heading: the centroid, or a step further the way it moves."""

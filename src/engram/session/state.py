@@ -27,7 +27,7 @@ from engram.vectors.similarity import cosine
 
 if TYPE_CHECKING:
     from engram.model.vectors import Space
-    from engram.ports import Floats
+    from engram.ports import Floats, Lean
     from engram.session.momentum import Momentum
 
 NOTICED = 3
@@ -131,12 +131,9 @@ class State:
         last.reply = Held(reply)
         self._move(reply, meaning)
 
-    def lean(self, message: str, query: Floats, space: Space) -> Floats | None:
-        """The query vector leaning towards the talk, as far as the message needs it; None if not at all."""
-        if self.momentum is None or self.momentum.space != space or self.momentum.turns < 2:  # noqa: PLR2004
-            return None
-        share = momenta.MOST * self.momentum.confidence * speech.need(message)
-        return self.momentum.lean(query, share) if share > 0.0 else None
+    def lean(self, message: str, most: float = momenta.MOST) -> Lean | None:
+        """How far a message leans on the talk, as far as it needs it; None before there is a talk."""
+        return None if self.momentum is None else self.momentum.lean(speech.need(message), most)
 
     @property
     def history(self) -> list[Said]:
