@@ -36,6 +36,15 @@ class Account:
     def summary(self, since: datetime) -> list[Spent]:
         raise NotImplementedError
 
+    def by_day(self, since: datetime) -> list[Spent]:
+        return self.summary(since)
+
+    def clear(self) -> int:
+        with self._lock:
+            count = len(self.calls)
+            self.calls.clear()
+        return count
+
     @property
     def outcomes(self) -> list[tuple[str, str, CallOutcome]]:
         return [(call.component, call.model, call.outcome) for call in self.calls]

@@ -33,10 +33,13 @@ EVENTS_SHOWN = 5
     "-n", "--limit", type=int, default=50, show_default=True, metavar="N", help="So many on this page."
 )
 @click.option("--cursor", metavar="CURSOR", help="Go on where the last page ended.")
+@click.option("--count", "only_count", is_flag=True, help="Only how many there are.")
 @click.option("--all", "everything", is_flag=True, help="Every page, in every status; JSON comes as lines.")
 @filter_options
 @pass_run
-def list_memories(run: Run, limit: int, cursor: str | None, everything: bool, **options: Any) -> None:
+def list_memories(
+    run: Run, limit: int, cursor: str | None, everything: bool, only_count: bool, **options: Any
+) -> None:
     """List memories, newest first.
 
     Archived and superseded ones are listed with --all or when --status asks for them.
@@ -44,6 +47,10 @@ def list_memories(run: Run, limit: int, cursor: str | None, everything: bool, **
     any_status = everything and not options["statuses"]
     filters = filters_from(options | ({"statuses": tuple(Status)} if any_status else {}))
     with run.open() as memory:
+        if only_count:
+            number = memory.count(filters=filters, scope=run.scope)
+            say_json({"count": number}) if run.json else say(run, str(number))
+            return
         if everything:
             _list_all(run, memory, filters)
             return

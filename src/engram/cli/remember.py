@@ -34,6 +34,7 @@ OUTCOME_STYLES = {
 @field_options
 @click.option("--layer", type=one_of(Layer), help="Where it begins.")
 @click.option("--pin", "pinned", is_flag=True, help="Never forget it.")
+@click.option("--apart", is_flag=True, help="A memory of its own, even when the same is known.")
 @click.option("--session", metavar="NAME", help="The conversation it belongs to.")
 @click.option("--speaker", metavar="NAME", help="Who said it.")
 @click.option("--source", metavar="NAME", help="Where it comes from: human, agent, import …")

@@ -93,14 +93,18 @@ class Moved:
 @command("import")
 @click.argument("source", metavar="FILE", type=click.File("rb"))
 @click.option("--dry-run", is_flag=True, help="Read and check every line, remember none.")
+@click.option("--as-it-was", is_flag=True, help="Keep ids, times and counts; known ids are left as they are.")
 @pass_run
-def import_lines(run: Run, source: IO[bytes], dry_run: bool) -> None:
+def import_lines(run: Run, source: IO[bytes], dry_run: bool, as_it_was: bool) -> None:
     """Remember every line of a JSON Lines file.
 
     Each line is an object with at least `content`; `-` reads stdin. What is known already is reinforced, not
     stored twice. Lines whose status is not active are skipped. With --project … every line goes there.
     """
     report = Report(dry=dry_run)
+    if as_it_was and not dry_run:
+        _adopt(run, source, report)
+        return
     lines = _read(run, source, report)
     if dry_run:
         report.counts["valid"] = sum(1 for _ in lines)
@@ -111,6 +115,20 @@ def import_lines(run: Run, source: IO[bytes], dry_run: bool) -> None:
     _say_report(run, report)
     if report.refused and not report.taken:
         raise click.exceptions.Exit(BAD_INPUT)
+
+
+def _adopt(run: Run, source: IO[bytes], report: Report) -> None:
+    """Take every line in as it was; its number is its place among the lines that are not empty."""
+    records = [_record(number, raw) for number, raw in enumerate(source, 1) if raw.strip()]
+    with run.open(whole_file=True) as memory:
+        adopted = memory.adopt(records)
+    report.counts["adopted"], report.counts["known"] = len(adopted.taken), len(adopted.known)
+    for refusal in adopted.refused:
+        report.refuse(refusal.index + 1, refusal.error)
+    if run.json:
+        say_json({**report.counts, "refused": report.in_order})
+    else:
+        _say_report(run, report)
 
 
 def _length(source: IO[bytes]) -> int | None:

@@ -32,15 +32,22 @@ _KIBI = 1024
     "--recall", "of_recalls", is_flag=True, help="Tell how the last recalls have been going instead."
 )
 @click.option("--models", "of_models", is_flag=True, help="Tell what calls to models have cost instead.")
+@click.option("--daily", is_flag=True, help="With --models: day by day.")
+@click.option("--forget-models", is_flag=True, help="Forget what calls to models have cost.")
 @pass_run
-def stats(run: Run, *, of_recalls: bool, of_models: bool) -> None:
+def stats(run: Run, *, of_recalls: bool, of_models: bool, daily: bool, forget_models: bool) -> None:
     """Count what is kept.
 
     The whole file; with --namespace, --project … only what is seen from there.
     """
     with run.open(whole_file=True) as memory:
         counts, path, health = memory.stats(), memory.path, memory.recall_health()
-        spent = memory.spending() if of_models else []
+        spent = memory.spending(daily=daily) if of_models else []
+        forgotten = memory.forget_spending() if forget_models else 0
+    if forget_models:
+        told = f"{counted(forgotten, 'call')} forgotten"
+        say_json({"forgotten": forgotten}) if run.json else say(run, told)
+        return
     if of_models:
         say_json({"spending": spent}) if run.json else say(run, *_spent(spent))
     elif of_recalls:
@@ -57,8 +64,10 @@ def _spent(spent: Sequence[Spent]) -> Iterator[RenderableType]:
     if not spent:
         yield text("no model was asked in the last 30 days")
         return
+    daily = any(one.day for one in spent)
     lines = [
         (
+            *((one.day,) if daily else ()),
             one.component,
             one.model,
             f"{one.calls:,}",
@@ -68,7 +77,9 @@ def _spent(spent: Sequence[Spent]) -> Iterator[RenderableType]:
         )
         for one in spent
     ]
-    yield table(("component", "model", "calls", "failed", "tokens", "US$"), lines)
+    yield table(
+        (*(("day",) if daily else ()), "component", "model", "calls", "failed", "tokens", "US$"), lines
+    )
 
 
 def _stats(counts: Stats, path: str) -> Iterator[RenderableType]:
@@ -142,14 +153,15 @@ def size(count: float) -> str:
 
 
 @command("doctor")
+@click.option("--repair", is_flag=True, help="Mend what can be rebuilt from the records.")
 @pass_run
-def doctor(run: Run) -> None:
-    """Look for damage and mend what can be mended.
+def doctor(run: Run, *, repair: bool) -> None:
+    """Look for damage, and with --repair mend it.
 
     The exit code is 1 when something is not as it should be; the advice says what to do.
     """
     with run.open(whole_file=True) as memory:
-        findings = memory.doctor()
+        findings = memory.doctor(repair=repair)
     healthy = all(finding.ok for finding in findings)
     if run.json:
         say_json({"ok": healthy, "findings": findings})
@@ -171,6 +183,21 @@ def _finding(finding: Finding) -> list[Text]:
     if finding.advice:
         told.append(text((f"  → {line(finding.advice)}", "yellow")))
     return told
+
+
+@command("vacuum")
+@click.option(
+    "--quick", is_flag=True, help="Do not write the whole file anew: tidy the index, empty the log."
+)
+@pass_run
+def vacuum(run: Run, *, quick: bool) -> None:
+    """Give freed space back."""
+    with run.open(whole_file=True) as memory:
+        freed = memory.vacuum(full=not quick)
+    if run.json:
+        say_json({"freed_bytes": freed})
+    else:
+        say(run, str(freed) if run.quiet else text(("freed", "bold green"), f" {size(freed)}"))
 
 
 @command("reembed")

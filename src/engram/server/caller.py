@@ -44,12 +44,12 @@ NOBODY = Caller("nobody", "nobody", Access(role=Role.READER))
 def bearer_of(headers: Mapping[str, str]) -> str | None:
     """The secret that a request carries.
 
-    >>> bearer_of({"authorization": "Bearer abc"}), bearer_of({})
+    >>> bearer_of({"authorization": "Bearer abc"}), bearer_of({"authorization": "Bearer "})
     ('abc', None)
     """
     scheme, _, secret = headers.get("authorization", "").partition(" ")
     if scheme.lower() == "bearer":
-        return secret.strip()
+        return secret.strip() or None
     return headers.get("x-api-key") or None
 
 

@@ -40,7 +40,7 @@ def endpoint(route: Route, house: House, keys: Keys) -> Serve:
         caller: Caller = request.state.caller
         if route.owner_only and not caller.is_owner:
             raise AccessDenied("do this; only an owner may")
-        body = b"" if route.method == "GET" else await _read(request)
+        body = b"" if route.method == "GET" else await read(request)
         given, beside = _given(route, request, body)
         work = partial(_work, route, dict(request.path_params), given, beside)
         if route.gives != JSON:
@@ -63,7 +63,8 @@ def _work(
     return route.answer(memory, placed, given, **beside, **more)
 
 
-async def _read(request: Request) -> bytes:
+async def read(request: Request) -> bytes:
+    """The whole body. Raises BadBody when it breaks off."""
     try:
         return await request.body()
     except ClientDisconnect as error:
@@ -87,16 +88,22 @@ def _given(route: Route, request: Request, body: bytes) -> tuple[dict[str, Any],
 
 def _object(body: bytes, bare: str) -> dict[str, Any]:
     """The body as an object. Raises BadBody."""
+    value = parsed(body)
+    if isinstance(value, list) and bare:
+        value = {bare: value}
+    if not isinstance(value, dict):
+        raise BadBody("The body must be a JSON object.")
+    return value
+
+
+def parsed(body: bytes) -> Any:
+    """The body as JSON; nothing is an empty object. Raises BadBody."""
     if not body.strip():
         return {}
     try:
         value = json.loads(body, parse_constant=_refuse)
     except (UnicodeDecodeError, ValueError, RecursionError) as error:
         raise BadBody(f"The body is no JSON: {str(error)[:120]}") from error
-    if isinstance(value, list) and bare:
-        value = {bare: value}
-    if not isinstance(value, dict):
-        raise BadBody("The body must be a JSON object.")
     if _depth(value) > DEEPEST:
         raise BadBody(f"The body is nested deeper than {DEEPEST} levels.")
     return value

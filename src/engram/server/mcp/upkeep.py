@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from engram.model.filters import Filters
 from engram.model.plain import plain
 from engram.server.mcp import shapes
 from engram.server.mcp.tool import Call, Tool, objects, text, truth, whole, words
@@ -31,10 +32,17 @@ def stats(call: Call) -> dict[str, Any]:
     return counted
 
 
+def count(call: Call) -> dict[str, Any]:
+    """How many memories fit."""
+    categories, tags, sources = (frozenset(call.given.get(name, ())) for name in _COUNTED)
+    filters = Filters(categories=categories, tags_any=tags, sources=sources)
+    return {"count": call.memory.count(filters=filters)}
+
+
 def doctor(call: Call) -> dict[str, Any]:
     """Look for damage."""
     call.tell(0, None, "looking at every part")
-    findings = call.memory.doctor()
+    findings = call.memory.doctor(**call.only("repair"))
     return {"ok": all(one.ok for one in findings), "findings": plain(findings)}
 
 
@@ -46,7 +54,7 @@ def reembed(call: Call) -> dict[str, Any]:
 
 def spending(call: Call) -> dict[str, Any]:
     """What calls to models have cost."""
-    return {"spending": plain(call.memory.spending(**call.only("days")))}
+    return {"spending": plain(call.memory.spending(**call.only("days", "daily")))}
 
 
 def recall_health(call: Call) -> dict[str, Any]:
@@ -61,7 +69,20 @@ def news(call: Call) -> dict[str, Any]:
     return {"events": [shapes.event(one) for one in told.events], "place": told.place}
 
 
+_COUNTED = ("categories", "tags_any", "sources")
+
 MORE = (
+    Tool(
+        "memory_count",
+        "Count what fits",
+        "How many memories are of these categories, with one of these tags, from these sources.",
+        count,
+        {name: words() for name in _COUNTED},
+        (),
+        {"count": whole()},
+        ("count",),
+        reads=True,
+    ),
     Tool(
         "memory_ingest_text",
         "Take in a document",
@@ -103,9 +124,9 @@ MORE = (
     Tool(
         "memory_doctor",
         "Check the memory's health",
-        "Look at every part, rebuild what can be rebuilt, say what to do about the rest.",
+        "Look at every part and say what to do; with repair, mend what can be rebuilt.",
         doctor,
-        {},
+        {"repair": truth()},
         (),
         {"ok": truth(), "findings": objects()},
         ("ok", "findings"),
@@ -125,7 +146,7 @@ MORE = (
         "Tell what models cost",
         "What calls to models have cost in the last days.",
         spending,
-        {"days": whole("Default 30")},
+        {"days": whole("Default 30"), "daily": truth("Day by day")},
         (),
         {"spending": objects()},
         ("spending",),

@@ -42,6 +42,27 @@ def delete(call: Call) -> dict[str, Any]:
     return {"id": gone.id, "status": str(gone.status), "because": because}
 
 
+def move(call: Call) -> dict[str, Any]:
+    """Move a memory one layer up or down."""
+    because = call.given.get("because", "")
+    down = call.given.get("down", False)
+    mover = call.memory.demote if down else call.memory.promote
+    moved = mover(call.given["id"], because)
+    return {"id": moved.id, "layer": moved.layer.name.lower(), "because": because}
+
+
+def trash(call: Call) -> dict[str, Any]:
+    """Look into the trash, or empty it."""
+    if call.given.get("empty"):
+        return {"purged": call.memory.trash.purge("emptied by an agent"), "total": 0, "memories": []}
+    lying = call.memory.trash.list(**call.only("limit"))
+    memories = [
+        {"id": one.memory.id, "content": one.memory.content, "deleted_at": one.deleted_at.isoformat()}
+        for one in lying.items
+    ]
+    return {"memories": memories, "total": lying.total}
+
+
 def feedback(call: Call) -> dict[str, Any]:
     """Say whether a memory helped."""
     memory = call.memory.feedback(
@@ -191,6 +212,28 @@ PINNED = (
 )
 
 MORE = (
+    Tool(
+        "memory_promote",
+        "Move a memory up",
+        "Move a memory one layer up, towards the core; with down, one layer down.",
+        move,
+        {"id": _ID, "down": truth(), "because": text("Why")},
+        ("id",),
+        {"id": text(), "layer": text(), "because": text()},
+        ("id", "layer"),
+        repeats=False,
+    ),
+    Tool(
+        "memory_trash",
+        "Look into the trash",
+        "What was forgotten and can still be restored; with empty, all of it goes for good.",
+        trash,
+        {"limit": whole("Default 100"), "empty": truth("Only when the user asks for it")},
+        (),
+        {"memories": objects(), "total": whole(), "purged": whole()},
+        ("total",),
+        destroys=True,
+    ),
     Tool(
         "memory_pin",
         "Pin a memory",

@@ -66,6 +66,7 @@ ROUTES: tuple[Route, ...] = (
     Route(
         "GET", "/v1/facts/chain", Facts.chain, on="facts", wrap="paths", example={"start": "anna", "hops": 2}
     ),
+    Route("GET", "/v1/memories/{memory_id}/facts", Facts.of, on="facts", wrap="facts"),
     Route("POST", "/v1/memories/{memory_id}/facts/end", end, example={"because": "moved away"}),
     Route("GET", "/v1/entities", Entities.list, on="entities", wrap="entities", example={"type": "person"}),
     Route(

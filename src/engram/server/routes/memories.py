@@ -12,6 +12,7 @@ from engram.errors import InvalidInput, NotFound
 from engram.model.draft import Draft
 from engram.model.memory import Memory
 from engram.model.receipt import Receipt, Refusal
+from engram.nouns.trash import Trash
 from engram.server.binding import fields_of
 from engram.server.route import Route
 
@@ -64,6 +65,7 @@ ROUTES: tuple[Route, ...] = (
         example={"content": "My editor is Helix", "category": "preference", "tags": ["tools"]},
     ),
     Route("GET", "/v1/memories", Engram.list, example={"categories": "preference", "limit": 20}),
+    Route("GET", "/v1/count", Engram.count, wrap="count", example={"categories": "preference"}),
     Route("GET", "/v1/memories/{memory_id}", get),
     Route(
         "PATCH",
@@ -77,6 +79,8 @@ ROUTES: tuple[Route, ...] = (
     Route("POST", "/v1/memories/{memory_id}/erase", erase, wrap="erased", example={"because": "asked to"}),
     Route("POST", "/v1/memories/{memory_id}/pin", Engram.pin, example={"pinned": True}),
     Route("POST", "/v1/memories/{memory_id}/confirm", Engram.confirm, example={"because": "checked"}),
+    Route("POST", "/v1/memories/{memory_id}/promote", Engram.promote, example={"because": "it matters"}),
+    Route("POST", "/v1/memories/{memory_id}/demote", Engram.demote, example={"because": "no longer"}),
     Route("POST", "/v1/memories/{memory_id}/status", Engram.set_status, example={"status": "challenged"}),
     Route(
         "POST",
@@ -99,6 +103,9 @@ ROUTES: tuple[Route, ...] = (
         wrap="removed",
         example={"target": "7f3a91c2", "type": "supports"},
     ),
+    Route("GET", "/v1/trash", Trash.list, on="trash", example={"limit": 20}),
+    Route("DELETE", "/v1/trash", Trash.purge, on="trash", wrap="purged", example={"because": "emptied"}),
+    Route("POST", "/v1/trash/{memory_id}/restore", Trash.restore, on="trash"),
     Route("GET", "/v1/memories/{memory_id}/said", Engram.said, wrap="turns"),
     Route("GET", "/v1/memories/{memory_id}/events", Engram.events, wrap="events", example={"limit": 20}),
 )

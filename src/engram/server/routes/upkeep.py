@@ -7,6 +7,7 @@ from typing import Any
 
 from engram.config import values
 from engram.engine import Engram
+from engram.model.pages import Finding
 from engram.nouns.tokens import Tokens
 from engram.server.route import Route
 
@@ -22,14 +23,34 @@ def settings(memory: Engram) -> Mapping[str, Any]:
     }
 
 
+def look(memory: Engram) -> list[Finding]:
+    """Look at every part and say in words what to do. Nothing is changed."""
+    return memory.doctor()
+
+
+def mend(memory: Engram) -> list[Finding]:
+    """Look at every part and mend what can be rebuilt."""
+    return memory.doctor(repair=True)
+
+
 ROUTES: tuple[Route, ...] = (
     Route("GET", "/v1/events", Engram.events, wrap="events", example={"limit": 20}),
     Route("GET", "/v1/stats", Engram.stats),
-    Route("GET", "/v1/doctor", Engram.doctor, wrap="findings", owner_only=True, waits=True),
+    Route("GET", "/v1/doctor", look, wrap="findings", owner_only=True, waits=True),
+    Route("POST", "/v1/doctor", mend, wrap="findings", owner_only=True),
+    Route("POST", "/v1/vacuum", Engram.vacuum, wrap="freed_bytes", owner_only=True, example={"full": True}),
     Route("POST", "/v1/reembed", Engram.reembed, wrap="embedded", owner_only=True),
     Route("GET", "/v1/spending", Engram.spending, wrap="spending", owner_only=True, example={"days": 7}),
+    Route("DELETE", "/v1/spending", Engram.forget_spending, wrap="forgotten", owner_only=True),
     Route("GET", "/v1/config", settings, wrap="settings", owner_only=True),
     Route("GET", "/v1/export", Engram.export, gives="application/x-ndjson"),
+    Route(
+        "POST",
+        "/v1/adopt",
+        Engram.adopt,
+        bare="records",
+        example={"records": [{"id": "0b12cc48-0000", "content": "Anna lives in Bremen"}]},
+    ),
     Route("GET", "/v1/tokens", Tokens.list, on="tokens", wrap="tokens", owner_only=True),
     Route(
         "POST",

@@ -1,0 +1,121 @@
+"""Serving: an old route comes in; what answers its requests goes out.
+
+The body is read as JSON whatever `curl -d` calls it. The work runs in a thread, as the caller, in the
+namespace the request names.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import partial
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
+
+from starlette.responses import Response
+from starlette.routing import Route as Served
+
+from engram.errors import AccessDenied
+from engram.server.compat import ROUTES, layers
+from engram.server.compat.ask import Ask
+from engram.server.compat.failing import is_files
+from engram.server.compat.old import Old, Told
+from engram.server.compat.place import named, standing
+from engram.server.encoding import encoded
+from engram.server.endpoint import JSON, Serve, parsed, read
+from engram.server.idempotency import HEADER, Answer, Keys
+from engram.server.refusals import BadBody
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+
+    from engram.engine import Engram
+    from engram.server.caller import Caller
+    from engram.server.house import House
+
+LENIENT = frozenset({"", "application/json", "application/x-www-form-urlencoded"})
+PLAIN = "text/plain; charset=utf-8"
+NAME = "compatibility"
+"""What these routes are called, by which they are told from ours."""
+KEY_IN_BODY, REPLAY = "idempotencyKey", "idempotencyReplay"
+BODIES = frozenset({"POST", "PATCH", "PUT", "DELETE"})
+
+
+def routes(house: House, keys: Keys) -> list[Served]:
+    """Every old route, as the application serves it."""
+    return [Served(one.path, endpoint(one, house, keys), methods=[one.method], name=NAME) for one in ROUTES]
+
+
+def endpoints() -> dict[str, str]:
+    """What is served at the root, and how it begins."""
+    told: dict[str, list[str]] = {}
+    for one in layers.ROUTES:
+        told.setdefault(one.path, []).append(one.method)
+    return {path: ", ".join(methods) for path, methods in told.items()}
+
+
+def endpoint(route: Old, house: House, keys: Keys) -> Serve:
+    """What answers requests to an old route."""
+
+    async def serve(request: Request) -> Response:
+        request.state.route = route.path
+        kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        body = await read(request) if route.method in BODIES else b""
+        if body and kind not in LENIENT and not kind.endswith("+json"):
+            told = f"Expected application/json, got {kind}"
+            return Response(told, HTTPStatus.UNSUPPORTED_MEDIA_TYPE, media_type=PLAIN)
+        try:
+            said = parsed(body)
+        except BadBody as error:
+            if is_files(route.path):
+                raise
+            return Response(f"Invalid JSON: {error.message}", HTTPStatus.BAD_REQUEST, media_type=PLAIN)
+        given = {**request.query_params, **(said if isinstance(said, dict) else {})}
+        caller = _caller(route, request, house, given)
+        ask = partial(
+            Ask,
+            given=given,
+            placed=dict(request.path_params),
+            items=said if isinstance(said, list) else None,
+            headers=dict(request.headers),
+        )
+        key = request.headers.get(HEADER) or given.get(KEY_IN_BODY)
+        work = partial(_answer, route, house, caller, ask)
+        if not isinstance(key, str) or not key or route.method not in BODIES:
+            return _response(await work())
+        asked = b"\n".join([route.method.encode(), request.url.path.encode(), body])
+        answer, again = await keys.once(caller.id, key, asked, work)
+        return _response(_replayed(answer) if again else answer)
+
+    return serve
+
+
+def _caller(route: Old, request: Request, house: House, given: Mapping[str, Any]) -> Caller:
+    caller: Caller = request.state.caller
+    if route.owner_only and not caller.is_owner:
+        raise AccessDenied("do this; only an owner may")
+    place = named(request.headers, given)
+    return standing(caller, house.memory.access, place, in_default=route.in_default)
+
+
+async def _answer(route: Old, house: House, caller: Caller, ask: partial[Ask]) -> Answer:
+    def work(memory: Engram) -> Answer:
+        found = route.call(ask(memory))
+        told = found if isinstance(found, Told) else Told(found, route.status)
+        body = told.value.encode() if isinstance(told.value, str) else encoded(told.value)
+        return Answer(told.status, body)
+
+    return await house.run(caller, work, limit_s=route.limit_s, quick=route.is_quick)
+
+
+def _response(answer: Answer) -> Response:
+    kind = JSON if answer.body[:1] in (b"{", b"[") else PLAIN
+    return Response(answer.body, answer.status, media_type=kind)
+
+
+def _replayed(answer: Answer) -> Answer:
+    """The same answer, which says where it can that it was given before."""
+    told = json.loads(answer.body)
+    if not isinstance(told, dict) or REPLAY not in told:
+        return answer
+    return Answer(HTTPStatus.OK, encoded({**told, REPLAY: True}))
