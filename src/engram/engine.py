@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from engram.capture import change, owed, screen
 from engram.config import RERANKS, Config, load
@@ -17,6 +16,7 @@ from engram.errors import (
 )
 from engram.model.advice import Spent
 from engram.model.axes import Mode, Status
+from engram.model.briefing import RecallPack, Resume
 from engram.model.clock import Clock
 from engram.model.event import Event
 from engram.model.filters import Filters
@@ -34,25 +34,15 @@ from engram.model.timeline import Timeline
 from engram.model.turn import Turn
 from engram.model.upkeep import Report, Undone
 from engram.model.wishes import wish
-from engram.nouns import browsing, checkup, history, relating, remembering, standing
+from engram.nouns import briefing, browsing, checkup, history, relating, remembering, standing
 from engram.nouns.adopting import Adopted, adopt
 from engram.nouns.asking import checked, in_mode
-from engram.nouns.conflicts import Conflicts
 from engram.nouns.desk import Desk, whole
-from engram.nouns.entities import Entities
-from engram.nouns.facts import Facts
-from engram.nouns.listening import Listening
 from engram.nouns.recalling import QUERY_LIMIT, Recalling
 from engram.nouns.remembering import Given, Results
-from engram.nouns.tokens import Tokens
-from engram.nouns.trash import Trash
-from engram.nouns.upkeep import Upkeep
+from engram.nouns.shelf import Nouns
 from engram.opening import Brought, open_tools, place
 from engram.ports import Advisor, Embedder, Tools
-
-if TYPE_CHECKING:
-    from engram.nouns.sources import Sources
-
 
 # The verb `list` hides the builtin inside the class, so its annotations take these names.
 Receipts = list[Receipt]
@@ -63,12 +53,11 @@ Turns = list[Turn]
 Spendings = list[Spent]
 
 
-class Engram:
+class Engram(Nouns):
     """A memory that is open. Safe to use from many threads; close it, or use it in a `with` block."""
 
     def __init__(self, tools: Tools, access: Access, actor: str, path: str) -> None:
-        self._desk = Desk(tools, access, actor)
-        self._listening = Listening(self._desk)
+        super().__init__(Desk(tools, access, actor))
         self._recalling = Recalling(self._desk)
         self._path = path
 
@@ -294,6 +283,30 @@ class Engram:
         """
         return self._recalling.reason(question, depth, budget, scope, session)
 
+    def resume(
+        self,
+        budget: int | None = None,
+        *,
+        form: str = "full",
+        scope: Scope | None = None,
+        workspace: str = "",
+    ) -> Resume:
+        """What a session that starts cold should know, in at most `budget` characters; counts as no use.
+
+        `form` is full or compact. `workspace` leaves out what belongs to another one.
+        """
+        return briefing.resumed(self._desk, budget, form, scope, workspace)
+
+    def recall_pack(
+        self, message: str = "", *, tasks: Sequence[str] = (), scope: Scope | None = None, workspace: str = ""
+    ) -> RecallPack:
+        """The document to start a session with: what always holds, open loops, today, context, procedures.
+
+        The same memories give the same bytes all day. `tasks` says what is to be done today; words of the
+        `message` may load more pages (see `triggers`).
+        """
+        return briefing.packed(self._desk, message, tasks, scope, workspace)
+
     def recall_health(self) -> RecallHealth:
         """How the last recalls have been going: counts, averages by intent, times, warnings."""
         return self._recalling.health()
@@ -395,45 +408,6 @@ class Engram:
     def adopt(self, records: Iterable[Mapping[str, Any]]) -> Adopted:
         """Take in what `export` wrote as it was, with ids, times and counts; what is here already stays."""
         return adopt(self._desk, records)
-
-    # ------------------------------------------------------------ nouns
-
-    @cached_property
-    def facts(self) -> Facts:
-        """What is known about whom: add, ask, follow and end facts."""
-        return Facts(self._desk)
-
-    @cached_property
-    def entities(self) -> Entities:
-        """Who and what is spoken of: profiles, names, timelines."""
-        return Entities(self._desk)
-
-    @cached_property
-    def upkeep(self) -> Upkeep:
-        """Maintenance: its runs, their reports, taking them back."""
-        return Upkeep(self._desk)
-
-    @cached_property
-    def trash(self) -> Trash:
-        """What was forgotten and can still be brought back: look, restore, empty."""
-        return Trash(self._desk)
-
-    @cached_property
-    def tokens(self) -> Tokens:
-        """Who may come in from outside: make, list and revoke tokens."""
-        return Tokens(self._desk)
-
-    @cached_property
-    def conflicts(self) -> Conflicts:
-        """What contradicts what, and settling it."""
-        return Conflicts(self._desk)
-
-    @cached_property
-    def sources(self) -> Sources:
-        """What comes from elsewhere: documents, chats of other services, code, results."""
-        from engram.nouns.sources import Sources  # its readers are many, and most who open a memory read none
-
-        return Sources(self._desk, self._listening)
 
     @property
     def config(self) -> Config:

@@ -85,7 +85,9 @@ class Commitments:
         memory = self._desk.tools.store.memories.get(self._desk.resolve(commitment_id), self._desk.access)
         return loop(_loop_memory(memory, commitment_id), self._desk.tools.clock.now())
 
-    def close(self, commitment_id: str, outcome: LoopState | str = "done", *, because: str = "") -> Commitment:
+    def close(
+        self, commitment_id: str, outcome: LoopState | str = "done", *, because: str = ""
+    ) -> Commitment:
         """Say how it ended: done or dropped."""
         state: LoopState = member("outcome", LoopState, outcome)
         if state not in OUTCOMES:
@@ -105,7 +107,9 @@ class Commitments:
             self._set(full, LoopState.WAITING, f"waits for {whom}", whom=whom), self._desk.tools.clock.now()
         )
 
-    def reopen(self, commitment_id: str, *, due: datetime | str | None = None, because: str = "") -> Commitment:
+    def reopen(
+        self, commitment_id: str, *, due: datetime | str | None = None, because: str = ""
+    ) -> Commitment:
         """Open it again: it was closed too soon, or nobody is waited for any more. `due` moves the day."""
         now = self._desk.tools.clock.now()
         until = None if due is None else _due(due, now)

@@ -1,0 +1,1 @@
+"""The recall pack: a deterministic document for the start of a session."""

@@ -1,0 +1,79 @@
+"""Briefing: a caller comes in; what a session should start with goes out, as a resume or a recall pack."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from engram.capture import screen
+from engram.context.recall_pack import build as packing
+from engram.context.recall_pack.triggers import matching
+from engram.context.resume import FORMS, Asked, resume
+from engram.context.resume_rules import room_for
+from engram.errors import UnknownValue, WrongType
+from engram.model.axes import Tier
+from engram.model.briefing import RecallPack, Resume
+from engram.model.filters import Filters
+from engram.model.memory import Memory
+from engram.model.scope import Scope
+from engram.nouns.commitments import loops
+from engram.nouns.conflicts import Conflicts
+from engram.nouns.desk import Desk, whole
+from engram.ports import View
+
+MESSAGE_LIMIT = 10_000
+TASKS_LIMIT = 50
+CONFLICTS_LIMIT = 20
+TOLD = Filters(tiers=frozenset({Tier.CLEAR, Tier.SENSITIVE}))
+"""What is confidential stands in no document that goes into every prompt."""
+
+
+def resumed(desk: Desk, budget: int | None, form: str, scope: Scope | None, workspace: str) -> Resume:
+    """What a session that starts cold should know. Counts as no use of anything."""
+    settings = desk.tools.config.resume
+    if form not in FORMS:
+        raise UnknownValue("form", form, FORMS)
+    screen.name("workspace", workspace)
+    view = View(desk.at(scope), TOLD)
+    if budget is None:
+        room = room_for(_size(desk), settings)
+        room = int(room * settings.compact_share) if form == "compact" else room
+    else:
+        room = whole("budget", budget, 200, 10_000_000)
+    return resume(Asked(view, room, form, workspace), desk.tools, _alone)
+
+
+def packed(desk: Desk, message: str, tasks: Sequence[str], scope: Scope | None, workspace: str) -> RecallPack:
+    """The document for the start of a session, and what the first message calls for."""
+    screen.name("workspace", workspace)
+    said = screen.readable("message", message)[:MESSAGE_LIMIT]
+    view = View(desk.at(scope), TOLD)
+    asked = packing.Asked(
+        view=view,
+        tasks=_tasks(tasks),
+        message=said,
+        workspace=workspace,
+        loops=tuple(_told(loops(desk.tools, view.access, closed=False))),
+        conflicts=tuple((one.a, one.b) for one in Conflicts(desk).list(CONFLICTS_LIMIT)),
+        triggers=tuple(matching(said, desk.tools.store.triggers.known(view.access))),
+    )
+    return packing.build(asked, desk.tools)
+
+
+def _tasks(given: Sequence[str]) -> tuple[str, ...]:
+    if isinstance(given, str) or not isinstance(given, Sequence):
+        raise WrongType("tasks", given, "a list of texts")
+    return tuple(screen.readable("tasks", one)[:MESSAGE_LIMIT] for one in given)[:TASKS_LIMIT]
+
+
+def _told(memories: Sequence[Memory]) -> list[Memory]:
+    return [one for one in memories if one.tier in TOLD.tiers]
+
+
+def _size(desk: Desk) -> int:
+    """How many memories there are, as far as an index knows without counting."""
+    space = desk.space()
+    return 0 if space is None else desk.tools.index.stats(space).vectors
+
+
+def _alone(_key: str, _memories: Sequence[Memory], _room: int) -> None:
+    """No model is asked."""

@@ -1,0 +1,75 @@
+"""The nouns that hang on the facade: each is made when it is first asked for, at the caller's own desk."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from engram.nouns.commitments import Commitments
+from engram.nouns.conflicts import Conflicts
+from engram.nouns.desk import Desk
+from engram.nouns.entities import Entities
+from engram.nouns.facts import Facts
+from engram.nouns.listening import Listening
+from engram.nouns.tokens import Tokens
+from engram.nouns.trash import Trash
+from engram.nouns.triggers import Triggers
+from engram.nouns.upkeep import Upkeep
+
+if TYPE_CHECKING:
+    from engram.nouns.sources import Sources
+
+
+class Nouns:
+    """What the facade has beside its verbs. The facade owns it; safe to use from many threads."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+        self._listening = Listening(desk)
+
+    @cached_property
+    def facts(self) -> Facts:
+        """What is known about whom: add, ask, follow and end facts."""
+        return Facts(self._desk)
+
+    @cached_property
+    def entities(self) -> Entities:
+        """Who and what is spoken of: profiles, names, timelines."""
+        return Entities(self._desk)
+
+    @cached_property
+    def upkeep(self) -> Upkeep:
+        """Maintenance: its runs, their reports, taking them back."""
+        return Upkeep(self._desk)
+
+    @cached_property
+    def trash(self) -> Trash:
+        """What was forgotten and can still be brought back: look, restore, empty."""
+        return Trash(self._desk)
+
+    @cached_property
+    def tokens(self) -> Tokens:
+        """Who may come in from outside: make, list and revoke tokens."""
+        return Tokens(self._desk)
+
+    @cached_property
+    def conflicts(self) -> Conflicts:
+        """What contradicts what, and settling it."""
+        return Conflicts(self._desk)
+
+    @cached_property
+    def commitments(self) -> Commitments:
+        """Open loops: what was promised, what is waited for, what is done."""
+        return Commitments(self._desk)
+
+    @cached_property
+    def triggers(self) -> Triggers:
+        """Words in a message that load pages into the recall pack."""
+        return Triggers(self._desk)
+
+    @cached_property
+    def sources(self) -> Sources:
+        """What comes from elsewhere: documents, chats of other services, code, results."""
+        from engram.nouns.sources import Sources  # its readers are many, and most who open a memory read none
+
+        return Sources(self._desk, self._listening)
