@@ -13,8 +13,8 @@ from engram.config import Config
 from engram.lifecycle.curves import DAY_S
 from engram.lifecycle.importance import decayed_importance, effective_importance
 from engram.lifecycle.retention import age_days, retention, strength, unused_days
-from engram.lifecycle.traits import is_confirmed, protected, resolved_at
-from engram.model.axes import Kind, Policy, Priority, Status
+from engram.lifecycle.traits import is_confirmed, kept_by_itself, protected, resolved_at
+from engram.model.axes import Priority, Status
 from engram.model.memory import Memory
 from engram.model.verdict import Verdict, no, yes
 
@@ -38,10 +38,10 @@ def archive_verdict(
     """
     if memory.status is not Status.ACTIVE and memory.status is not Status.CHALLENGED:
         return no(f"status {memory.status}")
-    if resolved := _resolved(memory, now, config):
-        return resolved
-    if reason := protected(memory, config):
+    if reason := _shield(memory, config):
         return no(f"protected: {reason}")
+    if resolved_at(memory) is not None:
+        return _resolved(memory, now, config)
     for rule in (_speculative, _by_priority, _weak):
         if verdict := rule(memory, now, config):
             return verdict
@@ -53,22 +53,26 @@ def purge_due(memory: Memory, archived_at: datetime, now: datetime, config: Conf
     days = (now - archived_at).total_seconds() / DAY_S
     if memory.status is not Status.ARCHIVED:
         return no(f"status {memory.status}")
-    if reason := protected(memory, config):
+    if reason := _shield(memory, config):
         return no(f"protected: {reason}")
     if days <= config.forgetting.purge_days:
         return no(f"archived for {days:.1f} days <= {config.forgetting.purge_days:g}")
     return yes("purge", f"archived for {days:.1f} days > {config.forgetting.purge_days:g}")
 
 
+def _shield(memory: Memory, config: Config) -> str:
+    """Why a memory stays; priority and category speak for a commitment only as long as it is open."""
+    return protected(memory, config) if resolved_at(memory) is None else kept_by_itself(memory)
+
+
 def _resolved(memory: Memory, now: datetime, config: Config) -> Verdict:
-    """Pins and policies hold even then; category and priority do not."""
-    at = resolved_at(memory)
-    if at is None or memory.pinned or memory.policy is Policy.PROTECTED or memory.kind is Kind.PROCEDURAL:
+    at, limit = resolved_at(memory), config.forgetting.commitment_days
+    if at is None:
         return no("no resolved commitment")
     days = (now - at).total_seconds() / DAY_S
-    if days <= config.forgetting.commitment_days:
-        return no(f"resolved for {days:.1f} days <= {config.forgetting.commitment_days:g}")
-    return yes("commitment resolved", f"resolved for {days:.1f} days > {config.forgetting.commitment_days:g}")
+    if days <= limit:
+        return no(f"resolved for {days:.1f} days <= {limit:g}")
+    return yes("commitment resolved", f"resolved for {days:.1f} days > {limit:g}")
 
 
 def _speculative(memory: Memory, now: datetime, config: Config) -> Verdict:

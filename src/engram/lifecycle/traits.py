@@ -29,11 +29,21 @@ def protected(memory: Memory, config: Config = USUAL) -> str:
     >>> protected(Memory("1", "Hi", "h", day, day, pinned=True)), protected(Memory("1", "Hi", "h", day, day))
     ('pinned', '')
     """
+    if held := kept_by_itself(memory):
+        return held
+    if memory.priority in (Priority.P0, Priority.P1):
+        return f"priority {memory.priority}"
+    kept = _listed(config.forgetting.protected)
+    return f"category {memory.category}" if memory.category in kept else ""
+
+
+def kept_by_itself(memory: Memory) -> str:
+    """Why a memory stays whatever becomes of it: a person asked for it, or it tells how to do something."""
     if memory.pinned:
         return "pinned"
     if memory.policy is Policy.PROTECTED:
         return "policy protected"
-    return _by_kind(memory) or _by_category(memory, config)
+    return "procedural" if memory.kind is Kind.PROCEDURAL else ""
 
 
 def is_lesson(memory: Memory) -> bool:
@@ -87,17 +97,6 @@ def resolved_at(memory: Memory) -> datetime | None:
         at = datetime.fromisoformat(str(memory.details.get("closed_at")))
         return at if at.tzinfo else memory.modified_at
     return memory.modified_at
-
-
-def _by_kind(memory: Memory) -> str:
-    if memory.kind is Kind.PROCEDURAL:
-        return "procedural"
-    return f"priority {memory.priority}" if memory.priority in (Priority.P0, Priority.P1) else ""
-
-
-def _by_category(memory: Memory, config: Config) -> str:
-    kept = _listed(config.forgetting.protected)
-    return f"category {memory.category}" if memory.category in kept else ""
 
 
 @lru_cache(maxsize=64)
