@@ -29,6 +29,7 @@ MAY_CATCH_ALL = (
     "cli/",
     "server/guard.py",
     "server/mcp/door.py",
+    "server/proxy/",
     "store/sqlite/writer.py",
     "testing/memory_store/store.py",
     "embed/transformer.py",

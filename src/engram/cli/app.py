@@ -57,6 +57,9 @@ COMMANDS: dict[str, dict[str, tuple[str, str, str]]] = {
         "erase": ("engram.cli.change", "erase", "Remove a memory for good."),
         "pin": ("engram.cli.change", "pin", "Keep a memory from ever being forgotten."),
         "confirm": ("engram.cli.change", "confirm", "Vouch for a memory: it is still true."),
+        "promote": ("engram.cli.standing", "promote", "Move a memory one layer up."),
+        "demote": ("engram.cli.standing", "demote", "Move a memory one layer down."),
+        "trash": ("engram.cli.standing", "trash", "Look at what was forgotten; empty it."),
         "status": ("engram.cli.change", "status", "Set whether a memory still holds."),
         "feedback": ("engram.cli.change", "feedback", "Say whether a memory helped with a question."),
         "relate": ("engram.cli.change", "relate", "Connect two memories."),
@@ -71,8 +74,23 @@ COMMANDS: dict[str, dict[str, tuple[str, str, str]]] = {
             "Tell a coding agent what is remembered, and capture what it says.",
         ),
     },
+    "Maintain": {
+        "consolidate": (
+            "engram.cli.maintain",
+            "consolidate",
+            "Let memories mature: promote, merge, learn, doubt and forget.",
+        ),
+        "dream": ("engram.cli.maintain", "dream", "Replay, link and strengthen memories."),
+        "runs": ("engram.cli.maintain", "runs", "List the last runs of maintenance, or tell what one did."),
+        "undo": ("engram.cli.maintain", "undo", "Take a whole run of maintenance back."),
+    },
     "Serve": {
         "serve": ("engram.cli.serve", "serve", "Serve the memory over HTTP."),
+        "proxy": (
+            "engram.cli.proxy",
+            "proxy",
+            "Stand before a model service: chats through here remember.",
+        ),
         "token": (
             "engram.cli.token",
             "token",
@@ -81,7 +99,8 @@ COMMANDS: dict[str, dict[str, tuple[str, str, str]]] = {
     },
     "Upkeep": {
         "stats": ("engram.cli.upkeep", "stats", "Count what is kept."),
-        "doctor": ("engram.cli.upkeep", "doctor", "Look for damage and mend what can be mended."),
+        "doctor": ("engram.cli.upkeep", "doctor", "Look for damage, and with --repair mend it."),
+        "vacuum": ("engram.cli.upkeep", "vacuum", "Give freed space back."),
         "reembed": ("engram.cli.upkeep", "reembed", "Make the vectors that are still missing."),
         "import": ("engram.cli.transfer", "import_lines", "Remember every line of a JSON Lines file."),
         "export": ("engram.cli.transfer", "export", "Write every memory as a line of JSON."),

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import logging
 import sys
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
 
 from engram.cli.options import Run, command, pass_run
 from engram.cli.output import say, say_json, text
-from engram.errors import ConfigError
-from engram.model.scope import Access
+from engram.cli.serving import served, with_address, with_upstream
 
 if TYPE_CHECKING:
     from engram.config import Config
-    from engram.engine import Engram
 
 
 @command("serve")
@@ -31,53 +27,18 @@ def serve(run: Run, host: str | None, port: int | None) -> None:
     On this machine everybody is its owner; from elsewhere a token of `engram token create` is needed. SIGTERM
     and Ctrl-C finish what is under way, write what waits, and leave nothing behind.
     """
-    try:
-        from engram.server import app, journal, serve
-        from engram.server.mcp.mounting import mount
-    except ModuleNotFoundError as error:
-        raise ConfigError(
-            f"{error.name} is missing: pip install 'engram-cortex[server]' brings it."
-        ) from error
-    config = _with_address(run.config, host, port)
-    settings = config.server
-    made = app.build(lambda: _open(run, config), settings, mounts=(mount,))
-    with serve.listen(settings.host, settings.port) as sock:
-        made.state.house.open()
-        try:
-            serve.check_open(settings.host, made.state.house)
-            journal.write_to(level=logging.WARNING if run.quiet else logging.INFO)
-            address = _address(settings.host, sock.getsockname()[1])
-            serve.serve(made, sock, lambda: _say_ready(run, address, made.state.house.memory.path))
-        finally:
-            made.state.house.close()
+    config = with_upstream(with_address(run.config, host, port))
+    served(run, config, lambda address, path: _say_ready(run, config, address, path))
 
 
-def _with_address(config: Config, host: str | None, port: int | None) -> Config:
-    server = replace(
-        config.server,
-        host=config.server.host if host is None else host,
-        port=config.server.port if port is None else port,
-    )
-    return replace(config, server=server)
-
-
-def _open(run: Run, config: Config) -> Engram:
-    from engram.engine import Engram
-
-    return Engram.open(run.file, config=config, access=Access(run.scope))
-
-
-def _address(host: str, port: int) -> str:
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
-
-
-def _say_ready(run: Run, address: str, path: str) -> None:
+def _say_ready(run: Run, config: Config, address: str, path: str) -> None:
     if run.json:
         say_json({"url": address, "file": path})
         return
     if run.quiet:
         say(run, address)
         return
+    proxied = bool(config.proxy.base_url)
     remember = f"""curl {address}/v1/memories -d '{{"content": "My editor is Helix"}}'"""
     say(
         run,
@@ -86,6 +47,7 @@ def _say_ready(run: Run, address: str, path: str) -> None:
         text(("  remember   ", "dim"), remember),
         text(("  recall     ", "dim"), f"curl '{address}/v1/recall?q=which+editor+do+I+use'"),
         text(("  every call ", "dim"), f"{address}/docs"),
+        *([text(("  proxy      ", "dim"), f"{address}/v1 → {config.proxy.base_url}")] if proxied else []),
         text(("Ctrl-C stops it.", "dim")),
     )
     sys.stdout.flush()

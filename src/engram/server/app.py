@@ -13,7 +13,7 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontext
 from dataclasses import dataclass
 from http import HTTPStatus
 from importlib import resources
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import anyio.to_thread
 from starlette.applications import Starlette
@@ -27,12 +27,15 @@ from engram.errors import EngramError
 from engram.model.plain import plain
 from engram.server import health, metrics, openapi, stream
 from engram.server.caller import Caller
+from engram.server.compat import serving as compat
+from engram.server.compat.failing import response_to
+from engram.server.compat.layers import upkeep as layers
 from engram.server.endpoint import Serve, endpoint
 from engram.server.guard import Guard
 from engram.server.house import House
 from engram.server.idempotency import Keys
-from engram.server.problems import response_to
 from engram.server.refusals import NoSuchRoute, WrongMethod
+from engram.server.route import Route
 from engram.server.routes import ROUTES
 
 if TYPE_CHECKING:
@@ -43,6 +46,8 @@ if TYPE_CHECKING:
     from engram.config import ServerConfig
     from engram.engine import Engram
 
+HTML = "text/html"
+"""What a browser asks for; a program that asks for the root is told how the server is."""
 POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
     "connect-src 'self'; img-src data:"
@@ -58,13 +63,20 @@ class Mounted:
     app: ASGIApp
     running: Callable[[], AbstractAsyncContextManager[object]] | None = None
     """What must run as long as the server does."""
+    also: tuple[str, ...] = ()
+    """Other addresses of the same door."""
+    foreign_keys: bool = False
+    """Whether its requests carry the key of another service, which says nothing of who asks here."""
 
 
 Mounting = Callable[[House], Mounted]
 
 
 def build(
-    memory_opener: Callable[[], Engram], settings: ServerConfig, mounts: Sequence[Mounting] = ()
+    memory_opener: Callable[[], Engram],
+    settings: ServerConfig,
+    mounts: Sequence[Mounting] = (),
+    routes: Sequence[Route] = ROUTES,
 ) -> Starlette:
     """The whole server as an ASGI application; `app.state.house` is its house."""
     house, counts = House(memory_opener, settings), metrics.Metrics()
@@ -72,14 +84,15 @@ def build(
     doors = [mounting(house) for mounting in mounts]
     app = Starlette(
         routes=[
-            *_own(house, counts),
+            *_own(house, counts, routes),
             *(
                 Served(route.path, endpoint(route, house, keys), methods=[route.method], name=route.name)
-                for route in ROUTES
+                for route in routes
             ),
+            *(compat.routes(house, keys) if routes else ()),
             *(route for door in doors for route in _mounted(door)),
         ],
-        middleware=[Middleware(Guard, house=house, metrics=counts)],
+        middleware=[Middleware(Guard, house=house, metrics=counts, foreign=_foreign(doors))],
         exception_handlers={HTTPException: _unserved},
         lifespan=_lifespan(house, doors),
     )
@@ -87,13 +100,19 @@ def build(
     return app
 
 
-def _own(house: House, counts: metrics.Metrics) -> list[Served]:
+def _own(house: House, counts: metrics.Metrics, routes: Sequence[Route]) -> list[Served]:
     """What the server serves of itself."""
-    document = openapi.document(ROUTES)
+    document = openapi.document(routes)
 
     async def tell_health(request: Request) -> Response:
-        found = await anyio.to_thread.run_sync(health.look, house, request.state.caller)
-        return JSONResponse(plain(found), 200 if found.ok else 503)
+        found, told = await anyio.to_thread.run_sync(_health, house, request.state.caller)
+        return JSONResponse(told, 200 if found.ok else 503)
+
+    async def begin(request: Request) -> Response:
+        if HTML in request.headers.get("accept", ""):
+            return await page(request)
+        _, told = await anyio.to_thread.run_sync(_health, house, request.state.caller)
+        return JSONResponse({**told, "endpoints": compat.endpoints()})
 
     async def tell_metrics(_: Request) -> Response:
         told = await anyio.to_thread.run_sync(counts.text, house)
@@ -113,8 +132,10 @@ def _own(house: House, counts: metrics.Metrics) -> list[Served]:
             await house.run(request.state.caller, lambda memory: memory.news(after))
         return stream.feed(house, request.state.caller, after)
 
+    page = _page("page.html")
     served: dict[str, Serve] = {
-        "/": _page("page.html"),
+        "/": begin,
+        "/ui": page,
         "/docs": _page("docs.html"),
         "/openapi.json": tell_document,
         "/health": tell_health,
@@ -123,6 +144,13 @@ def _own(house: House, counts: metrics.Metrics) -> list[Served]:
         "/v1/events/stream": feed,
     }
     return [Served(path, _named(path, serve), methods=["GET"]) for path, serve in served.items()]
+
+
+def _health(house: House, caller: Caller) -> tuple[health.Health, dict[str, Any]]:
+    """How the server is, in our words and in those of *layers*."""
+    found = health.look(house, caller)
+    also = layers.health_of(house) if found.ok and found.memories is not None else {"name": "engram"}
+    return found, {**plain(found), "uptime_secs": int(found.uptime_s), **also}
 
 
 def _named(path: str, serve: Serve) -> Serve:
@@ -147,7 +175,13 @@ def _page(name: str) -> Serve:
 def _mounted(door: Mounted) -> tuple[BaseRoute, ...]:
     """A door at its own address, with and without a slash behind it: no client is sent elsewhere."""
     entrance = _Entrance(door)
-    return Served(door.path, entrance), Mount(door.path, entrance)
+    paths = (door.path, *door.also)
+    return tuple(route for path in paths for route in (Served(path, entrance), Mount(path, entrance)))
+
+
+def _foreign(doors: Sequence[Mounted]) -> tuple[str, ...]:
+    """The addresses whose requests carry keys of another service."""
+    return tuple(path for door in doors if door.foreign_keys for path in (door.path, *door.also))
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +207,7 @@ async def _unserved(request: Request, error: Exception) -> Response:
     if isinstance(error, HTTPException) and error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
         refused = WrongMethod(request.method, tuple(sorted(known)))
     request.state.code = refused.code
-    return response_to(refused)
+    return response_to(refused, request.url.path)
 
 
 def _lifespan(

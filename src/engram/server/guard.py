@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -17,8 +18,10 @@ import anyio.to_thread
 from engram.errors import EngramError
 from engram.server import journal
 from engram.server.caller import LOOPBACK_NAMES, NOBODY, Caller, bearer_of, caller_from, host_of, is_loopback
+from engram.server.compat.failing import response_to
 from engram.server.limits import Pace, bounded, check_length
-from engram.server.problems import BUG, response_to
+from engram.server.problems import BUG
+from engram.server.proxy.keys import own_only
 from engram.server.refusals import HostRefused, OriginRefused
 
 if TYPE_CHECKING:
@@ -27,7 +30,7 @@ if TYPE_CHECKING:
     from engram.server.house import House
     from engram.server.metrics import Metrics
 
-OPEN = frozenset({"/health"})
+OPEN = frozenset({"/health", "/engram/v1/health"})
 """What everybody may ask, from anywhere."""
 SAFE_HEADERS = (
     (b"x-content-type-options", b"nosniff"),
@@ -51,10 +54,11 @@ class _Passage:
 class Guard:
     """Stands before all routes. Used by the event loop."""
 
-    def __init__(self, app: ASGIApp, house: House, metrics: Metrics) -> None:
+    def __init__(self, app: ASGIApp, house: House, metrics: Metrics, foreign: Sequence[str] = ()) -> None:
         self._app = app
         self._house = house
         self._metrics = metrics
+        self._foreign = tuple(foreign)
         self._pace = Pace(house.settings.requests_a_minute)
         self._hosts = LOOPBACK_NAMES | _names(house.settings.hosts)
         self._origins = _names(house.settings.origins)
@@ -107,7 +111,7 @@ class Guard:
         scope["state"]["code"] = error.code
         if passage.status:
             return  # the answer has begun; the connection breaks off, which is all a client can be told
-        await response_to(error)(scope, receive, send)
+        await response_to(error, scope["path"])(scope, receive, send)
 
     def _check_host(self, headers: dict[str, str]) -> None:
         """A page whose name was turned to this machine's address still names itself in the Host header."""
@@ -129,6 +133,8 @@ class Guard:
         return origin
 
     async def _caller(self, scope: Scope, headers: dict[str, str]) -> Caller:
+        if any(scope["path"] == path or scope["path"].startswith(f"{path}/") for path in self._foreign):
+            headers = own_only(headers)
         if scope["path"] in OPEN and bearer_of(headers) is None:
             try:
                 return caller_from(scope, headers, lambda _: None)

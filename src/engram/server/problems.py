@@ -39,6 +39,8 @@ from engram.server.refusals import (
     TokenNeeded,
     TookTooLong,
     TooManyRequests,
+    UpstreamDown,
+    UpstreamLate,
     WrongMethod,
 )
 
@@ -66,6 +68,8 @@ STATUS: tuple[tuple[type[EngramError], int], ...] = (
     (NoSuchRoute, 404),
     (WrongMethod, 405),
     (AddressTaken, 500),
+    (UpstreamLate, 504),
+    (UpstreamDown, 502),
     (DiskFull, 507),
     (Overloaded, 503),
     (StoreBusy, 503),
@@ -109,12 +113,13 @@ def response_to(error: EngramError) -> Response:
     return Response(
         json.dumps(document(error), ensure_ascii=False).encode("utf-8", "replace"),
         status_of(error),
-        _headers(error),
+        headers_of(error),
         MEDIA_TYPE,
     )
 
 
-def _headers(error: EngramError) -> dict[str, str]:
+def headers_of(error: EngramError) -> dict[str, str]:
+    """What else a failure says in its headers: how to come in, when to come again, what is served."""
     if isinstance(error, TokenNeeded):
         return {"WWW-Authenticate": 'Bearer realm="engram"'}
     if isinstance(error, TooManyRequests | TooManyRecalls):

@@ -12,7 +12,9 @@ DoorError
 ├── NoSuchRoute         E6009
 ├── WrongMethod         E6010
 ├── AddressTaken        E6011
-└── OpenToAll           E6012
+├── OpenToAll           E6012
+└── UpstreamDown        E6013
+    └── UpstreamLate    E6014
 """
 
 from __future__ import annotations
@@ -135,3 +137,19 @@ class OpenToAll(DoorError):
     def __init__(self, host: str) -> None:
         super().__init__(f"{host} is reached from other machines: run `engram token create` first.")
         self.host = host
+
+
+class UpstreamDown(DoorError):
+    """The model service behind the proxy gives no answer."""
+
+    code = "E6013"
+
+    def __init__(self, place: str, what: str) -> None:
+        super().__init__(f"The model service at {place} {what}: look at `proxy.base_url` and at the service.")
+        self.place, self.what = place, what
+
+
+class UpstreamLate(UpstreamDown):
+    """The model service behind the proxy was silent for too long."""
+
+    code = "E6014"

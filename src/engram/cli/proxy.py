@@ -1,0 +1,57 @@
+"""`engram proxy`: a proxy before a model service, until it is told to stop."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from engram.cli.options import Run, command, pass_run
+from engram.cli.output import say, say_json, text
+from engram.cli.serving import served, with_address, with_upstream
+from engram.errors import ConfigError
+
+if TYPE_CHECKING:
+    from engram.config import Config
+
+PORT = 3918
+"""Beside the server's own."""
+
+
+@command("proxy")
+@click.option("--upstream", metavar="URL", help="The model service, such as https://api.openai.com/v1.")
+@click.option("--host", metavar="ADDRESS", help="Where to listen; this machine only if not said.")
+@click.option(
+    "--port", type=click.IntRange(0, 65_535), metavar="N", help=f"Which port; {PORT} if not said, 0: any."
+)
+@pass_run
+def proxy(run: Run, upstream: str | None, host: str | None, port: int | None) -> None:
+    """Stand before a model service: chats through here remember.
+
+    Point a client's base URL here. What is remembered is added to each chat as data, what is said is listened
+    to, and when the memory fails the chat goes on without it. `engram serve` does the same beside everything
+    else when `proxy.base_url` is set.
+    """
+    config = with_address(run.config, host, PORT if port is None else port)
+    config = with_upstream(config, upstream)
+    if not config.proxy.base_url:
+        raise ConfigError("Which model service? Give --upstream, or set proxy.base_url.")
+    served(run, config, lambda address, path: _say_ready(run, config, address, path), alone=True)
+
+
+def _say_ready(run: Run, config: Config, address: str, path: str) -> None:
+    if run.json:
+        say_json({"url": f"{address}/v1", "upstream": config.proxy.base_url, "file": path})
+        return
+    if run.quiet:
+        say(run, f"{address}/v1")
+        return
+    say(
+        run,
+        text(("engram stands before ", "bold"), (config.proxy.base_url, "cyan"), (f"   {path}", "dim")),
+        text(("  base URL   ", "dim"), (f"{address}/v1", "bold cyan")),
+        text(("  or         ", "dim"), f"export OPENAI_BASE_URL={address}/v1"),
+        text(("Ctrl-C stops it.", "dim")),
+    )
+    sys.stdout.flush()

@@ -1,0 +1,56 @@
+"""Keys: a client of the proxy carries the key of a model service, and perhaps a token of ours.
+
+Ours says who asks and is never passed on; the other is passed on and never kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from hashlib import sha256
+
+from engram.security.tokens import BEGINNING
+from engram.server.caller import bearer_of
+
+TOKEN = "x-engram-token"  # noqa: S105 (the name of a header)
+KEYS = frozenset({"authorization", "x-api-key", TOKEN})
+
+
+def own_only(headers: Mapping[str, str]) -> dict[str, str]:
+    """The headers as far as they tell us who asks: a token of ours stays, a key of another service does not.
+
+    >>> own_only({"authorization": "Bearer sk-1", "host": "localhost"})
+    {'host': 'localhost'}
+    >>> own_only({"authorization": "Bearer sk-1", "x-engram-token": "engram_a"})
+    {'authorization': 'Bearer engram_a'}
+    """
+    rest = {name: value for name, value in headers.items() if name not in KEYS}
+    token = headers.get(TOKEN) or _ours(headers)
+    return rest | {"authorization": f"Bearer {token}"} if token else rest
+
+
+def authorization(headers: Mapping[str, str], api_key: str) -> dict[str, str]:
+    """What the model service is told of who asks: the key of the settings, or the caller's own.
+
+    >>> authorization({"authorization": "Bearer sk-1"}, ""), authorization({"x-api-key": "engram_a"}, "sk-2")
+    ({'authorization': 'Bearer sk-1'}, {'authorization': 'Bearer sk-2'})
+    >>> authorization({"authorization": "Bearer engram_a"}, "")
+    {}
+    """
+    if api_key:
+        return {"authorization": f"Bearer {api_key}"}
+    if _ours(headers):
+        return {}
+    return {name: headers[name] for name in ("authorization", "x-api-key") if headers.get(name)}
+
+
+def mark_of(headers: Mapping[str, str]) -> str:
+    """A short mark that tells bearers apart and from which no key can be found."""
+    secret = headers.get(TOKEN) or bearer_of(headers)
+    return (
+        sha256(f"session of {secret}".encode("utf-8", "surrogatepass")).hexdigest()[:8] if secret else "local"
+    )
+
+
+def _ours(headers: Mapping[str, str]) -> str | None:
+    secret = bearer_of(headers)
+    return secret if secret and secret.startswith(BEGINNING) else None

@@ -1,0 +1,191 @@
+"""The proxy as a door of the server: `/v1/chat/completions` and its neighbours, and `/proxy/…` for all else.
+
+A client changes its base URL to `http://127.0.0.1:3917/v1` (or `…/proxy/v1`). Chats are given memories and
+listened to; everything else passes through as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import anyio
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response, StreamingResponse
+
+from engram.server.app import Mounted
+from engram.server.endpoint import read as read_body
+from engram.server.problems import MEDIA_TYPE, document, status_of
+from engram.server.proxy import chat as chats
+from engram.server.proxy.capturing import Capturing, Ear, Exchange
+from engram.server.proxy.keys import mark_of
+from engram.server.proxy.recalling import NOTHING, Recalling
+from engram.server.proxy.upstream import Upstream, returned
+from engram.server.refusals import NoSuchRoute, UpstreamDown
+
+if TYPE_CHECKING:
+    import httpx
+    from starlette.types import Receive, Scope, Send
+
+    from engram.config import ProxyConfig
+    from engram.server.app import Mounting
+    from engram.server.brief import Brief
+    from engram.server.caller import Caller
+    from engram.server.house import House
+
+PATH = "/proxy"
+BESIDE = (
+    "/v1/chat/completions",
+    "/v1/completions",
+    "/v1/embeddings",
+    "/v1/models",
+    "/v1/moderations",
+    "/v1/responses",
+)
+"""Addresses of OpenAI's that are served as they are, beside our own under /v1."""
+CHAT = "/chat/completions"
+MEMORY, EXTRACT, SESSION = "x-engram-memory", "x-engram-extract", "x-engram-session"
+FOUND = "x-engram-memories"
+NO = frozenset({"off", "false", "0", "no", "none"})
+OK = 200
+
+
+def mount(settings: ProxyConfig) -> Mounting:
+    """The door, as `engram.server.app.build` takes it. Raises ConfigError when the address is no good."""
+    upstream = Upstream(settings)
+
+    def door(house: House) -> Mounted:
+        proxy = Proxy(house, settings, upstream)
+        return Mounted(PATH, proxy.enter, proxy.running, also=BESIDE, foreign_keys=True)
+
+    return door
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What the headers of a request ask for."""
+
+    recall: bool
+    capture: bool
+    session: str
+
+
+class Proxy:
+    """Passes requests on. Lives as long as the server; used by the event loop."""
+
+    def __init__(self, house: House, settings: ProxyConfig, upstream: Upstream) -> None:
+        self._settings = settings
+        self._upstream = upstream
+        self._recalling = Recalling(house, settings)
+        self._capturing = Capturing(house, settings.waiting)
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """What runs as long as the server does."""
+        try:
+            async with self._capturing.running():
+                yield
+        finally:
+            await self._upstream.close()
+
+    async def enter(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        request = Request(scope, receive)
+        path = scope["path"].removeprefix(PATH)
+        if path.rstrip("/") == "":
+            raise NoSuchRoute(scope["path"])
+        body = await read_body(request)
+        try:
+            response = await self._answer(request, path, body)
+        except UpstreamDown as error:
+            scope["state"]["code"] = error.code
+            response = _down(error)
+        await response(scope, receive, send)
+
+    async def _answer(self, request: Request, path: str, body: bytes) -> Response:
+        chat = chats.read(body) if request.method == "POST" and path.rstrip("/").endswith(CHAT) else None
+        if chat is None:
+            return self._passed(await self._ask(request, path, body), Ear(), NOTHING, None)
+        caller: Caller = request.state.caller
+        wish = self._wish(request, chat)
+        found = await self._recalling.beside(chat, caller, wish.session) if wish.recall else NOTHING
+        if found.text:
+            body = chats.with_block(chat, found.text, self._settings.place)
+        answer, ear = await self._ask(request, path, body), Ear()
+
+        def listen() -> None:
+            if wish.capture and answer.status_code == OK:
+                reply = chats.reply_in(ear.raw, answer.headers.get("content-type", ""))
+                self._capturing.put(Exchange(caller, wish.session, chats.heard(chat, reply)))
+
+        return self._passed(answer, ear, found, listen)
+
+    def _wish(self, request: Request, chat: chats.Chat) -> Wish:
+        """What is asked for: `X-Engram-Memory: off`, or `recall` or `capture` alone."""
+        told = request.headers.get(MEMORY, "on").strip().lower()
+        heard = request.headers.get(EXTRACT, "on").strip().lower() not in NO
+        return Wish(
+            recall=told not in NO | {"capture"} and self._settings.budget_tokens > 0,
+            capture=told not in NO | {"recall"} and heard and self._settings.capture == "on",
+            session=request.headers.get(SESSION, "").strip()
+            or f"proxy-{mark_of(request.headers)}-{chats.conversation(chat)}",
+        )
+
+    async def _ask(self, request: Request, path: str, body: bytes) -> httpx.Response:
+        """Ask the service; a client that goes away is not asked for any longer."""
+        receive = request.receive
+        told: list[httpx.Response | UpstreamDown] = []
+        async with anyio.create_task_group() as group:
+
+            async def ask() -> None:
+                headers = {name.lower(): value for name, value in request.headers.items()}
+                try:
+                    told.append(
+                        await self._upstream.ask(request.method, path, headers, request.url.query, body)
+                    )
+                except UpstreamDown as error:
+                    told.append(error)
+                group.cancel_scope.cancel()
+
+            async def watch() -> None:
+                while (await receive())["type"] != "http.disconnect":
+                    pass
+                group.cancel_scope.cancel()
+
+            group.start_soon(ask)
+            group.start_soon(watch)
+        if not told:
+            raise UpstreamDown(self._upstream.place, "was not waited for")
+        if isinstance(told[0], UpstreamDown):
+            raise told[0]
+        return told[0]
+
+    def _passed(
+        self, answer: httpx.Response, ear: Ear, found: Brief, listen: Callable[[], None] | None
+    ) -> Response:
+        """The answer on its way to the client."""
+
+        async def pieces() -> AsyncIterator[bytes]:
+            try:
+                async for piece in self._upstream.pieces(answer, ear):
+                    yield piece
+            finally:  # also when it breaks off: what the user said was said
+                if listen is not None:
+                    listen()
+
+        response = StreamingResponse(pieces(), answer.status_code)
+        del response.headers["content-type"]
+        for name, value in returned(answer.headers.items()):
+            response.headers.append(name, value)
+        if found.ids:
+            response.headers[FOUND] = str(len(found.ids))
+        return response
+
+
+def _down(error: UpstreamDown) -> Response:
+    """A problem like all others; what OpenAI's clients look for stands beside it."""
+    told = document(error)
+    shaped = {"message": error.message, "type": "upstream_error", "param": None, "code": error.code}
+    return JSONResponse({**told, "error": shaped}, status_of(error), media_type=MEDIA_TYPE)
