@@ -5,7 +5,7 @@ The rules that use them are pure functions in `engram.lifecycle`; docs/lifecycle
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Final
 
 from engram.config.making import choice, number, words
@@ -42,6 +42,12 @@ class RetentionConfig:
     core_rate: float = number(0.05, 0, 100, "the same in the core", "layers")
 
 
+FACTORS: Final = (
+    "base", "frequency", "recency", "emotion", "stability", "layer", "trust", "confirmations", "activation",
+)  # fmt: skip
+"""What effective importance is made of."""
+
+
 @dataclass(frozen=True, slots=True)
 class ImportanceConfig:
     """The nine factors of effective importance, and how importance fades. The weights sum to 1."""
@@ -64,7 +70,7 @@ class ImportanceConfig:
     @property
     def weights(self) -> dict[str, float]:
         """The nine weights by name."""
-        return {item.name: getattr(self, item.name) for item in fields(self)[:9]}
+        return {name: getattr(self, name) for name in FACTORS}
 
 
 @dataclass(frozen=True, slots=True)

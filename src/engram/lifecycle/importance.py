@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
-from statistics import fmean, pstdev
 from typing import Final
 
 from engram.config import Config
@@ -153,7 +152,8 @@ def stability(uses: Sequence[datetime], memory: Memory) -> float:
         used = memory.usage.accessed
         return 0.5 * min(1.0, memory.usage.sessions / used) if used else 0.0
     gaps = [(later - one).total_seconds() for one, later in pairwise(moments)]
-    middle, spread = fmean(gaps), pstdev(gaps)
+    middle = sum(gaps) / len(gaps)
+    spread = math.sqrt(sum((gap - middle) ** 2 for gap in gaps) / len(gaps))
     return middle / (middle + spread) if middle > 0 else 0.0
 
 
