@@ -1,4 +1,4 @@
-"""The rules of a resume: numbers about memories come in; what is told, and how much room it gets, goes out."""
+"""The rules of a resume: numbers about memories come in; what is told, and in how much room, goes out."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ class BriefSection:
     left_out: int = 0
     """Memories that belong here and found no room."""
     how: str = "whole"
-    """whole, cut (shorter forms of each), model (a summary by a model) or cached (such a summary, made before)."""
+    """whole; cut: shorter forms of each; model: a summary by a model; cached: such a summary, made before."""
 
 
 @dataclass(frozen=True, slots=True)

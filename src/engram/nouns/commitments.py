@@ -1,6 +1,6 @@
 """Commitments: what was promised or is owed. `memory.commitments` opens, lists, waits for and closes them.
 
-Each is a memory of category `commitment`; what was captured in that category is listed like what was opened here.
+Each is a memory of category `commitment`; what was captured in that category is listed like what was opened.
 """
 
 from __future__ import annotations
@@ -155,8 +155,9 @@ class Commitments:
 
 def loops(tools: Tools, access: Access, *, closed: bool) -> list[Memory]:
     """Memories that are open loops, or closed ones, oldest first. So many at most as one page holds."""
-    tags = {"tags_any" if closed else "not_tags": frozenset({CLOSED_TAG})}
-    view = View(access, Filters(categories=frozenset({CATEGORY}), **tags))
+    over, kind = frozenset({CLOSED_TAG}), frozenset({CATEGORY})
+    fit = Filters(categories=kind, tags_any=over) if closed else Filters(categories=kind, not_tags=over)
+    view = View(access, fit)
     memories = tools.store.memories
     keys = memories.select(view, NAMED)
     found = (

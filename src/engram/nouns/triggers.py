@@ -1,4 +1,4 @@
-"""Triggers: words in a message that load pages into the recall pack. `memory.triggers` makes and changes them."""
+"""Triggers: words in a message that load pages into the recall pack. `memory.triggers` keeps them."""
 
 from __future__ import annotations
 

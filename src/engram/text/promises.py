@@ -1,4 +1,4 @@
-"""Promises in words: a sentence comes in; what it promises, what it says was done, or whom it waits for goes out.
+"""Promises in words: a sentence comes in; what it promises, says was done, or waits for goes out.
 
 Careful rather than clever: what is not plainly one action with one object is no promise and keeps none.
 """

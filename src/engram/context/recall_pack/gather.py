@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any
 
 from engram.context.recall_pack.rules import holds
@@ -70,8 +71,7 @@ def load(pages: Sequence[str], view: View, now: datetime, tools: Tools) -> list[
     found: list[Memory] = []
     for one in pages:
         kind, _, name = one.partition(":")
-        asked = _PAGES[kind](name)
-        wanted = View(view.access, replace(view.filters, **asked))
+        wanted = View(view.access, replace(view.filters, **_page(kind, name)))
         found += sorted(
             _fitting(tools.store.memories.page(wanted, OF_A_KIND), "", now),
             key=lambda memory: (-memory.happened_at.timestamp(), memory.content, memory.id),
@@ -79,13 +79,16 @@ def load(pages: Sequence[str], view: View, now: datetime, tools: Tools) -> list[
     return list({memory.id: memory for memory in found}.values())
 
 
-_PAGES = {
-    "entity": lambda name: {"entities": frozenset({name})},
-    "tag": lambda name: {"tags_any": frozenset({name})},
-    "category": lambda name: {"categories": frozenset({name})},
-    "memory": lambda name: {"ids": frozenset({name})},
-    "origin": lambda name: {"origin_prefix": name},
-}
+def _page(kind: str, name: str) -> dict[str, Any]:
+    """The filter that finds what a page holds."""
+    if kind == "origin":
+        return {"origin_prefix": name}
+    return {_FILTERS[kind]: frozenset({name})}
+
+
+_FILTERS = MappingProxyType(
+    {"entity": "entities", "tag": "tags_any", "category": "categories", "memory": "ids"}
+)
 
 
 def _fitting(found: Iterable[Memory], workspace: str, now: datetime) -> list[Memory]:

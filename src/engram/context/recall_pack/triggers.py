@@ -13,7 +13,7 @@ from engram.text.words import terms
 
 
 def matching(message: str, triggers: Iterable[Trigger]) -> list[tuple[Trigger, str]]:
-    """Each trigger that the message sets off, with the first of its words that did; in the order of its words.
+    """Each trigger that the message sets off, with the first of its words that did; by its words.
 
     >>> from datetime import datetime
     >>> from engram.model.scope import Scope
