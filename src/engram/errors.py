@@ -23,7 +23,8 @@ EngramError
 │   ├── UnknownEntity       E2021
 │   ├── UnknownRun          E2022
 │   ├── NotUndoable         E2023
-│   └── NoFurtherLayer      E2024
+│   ├── NoFurtherLayer      E2024
+│   └── UnknownSession      E2025
 ├── AccessDenied            E4001   the caller may not see or change that
 ├── TooManyRecalls          E4002   an agent asks more often than it may
 ├── ConfigError             E5001   a setting has no meaning or is out of its range
@@ -32,6 +33,7 @@ EngramError
 │   ├── EmbedderMismatch    E3002
 │   └── EmbedderRefused     E3003
 ├── RerankerDown            E3010   the cross-encoder is not there
+├── TurnAborted             E7002   somebody turned to another agent while a turn was under way
 ├── UpkeepBusy              E7001   another process maintains this file at the moment
 ├── DoorError               E6000   a request or a server that cannot go on as it is; `server.refusals`
 └── StoreError
@@ -289,6 +291,16 @@ class NoFurtherLayer(InvalidInput):
         self.layer, self.verb = layer, verb
 
 
+class UnknownSession(InvalidInput):
+    """No session of that name is awake or asleep here."""
+
+    code = "E2025"
+
+    def __init__(self, session: str) -> None:
+        super().__init__(f"There is no session {session!r}: it has ended, or slept too long. Start it again.")
+        self.session = session
+
+
 class AccessDenied(EngramError):
     """The caller may not see or change that."""
 
@@ -431,6 +443,16 @@ class StoreClosed(StoreError):
 
     def __init__(self) -> None:
         super().__init__("The engine is closed: open it again.")
+
+
+class TurnAborted(EngramError):
+    """Somebody turned to another agent while this turn was under way."""
+
+    code = "E7002"
+
+    def __init__(self, session: str) -> None:
+        super().__init__(f"The turn of session {session!r} was aborted: stop here, its answer is not wanted.")
+        self.session = session
 
 
 class UpkeepBusy(EngramError):

@@ -64,11 +64,11 @@ def recall(question: Question, tools: Tools, lean: Lean | None = None) -> Recall
         at=tools.clock.now(),
     )
     if not question.dry:
-        _touch(answer, tools)
+        touch(answer, tools)
     return answer
 
 
-def _touch(answer: Recall, tools: Tools) -> None:
+def touch(answer: Recall, tools: Tools) -> None:
     """Count a use of what was really relevant, without making the caller wait."""
     used = [hit.memory.id for hit in answer.hits if hit.relevance > tools.config.recall.touch_above]
     if not used:

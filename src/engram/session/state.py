@@ -82,8 +82,10 @@ class State:
     earlier: list[Said] = field(default_factory=list)
     """History from before the buffer, when it is known."""
 
-    def hear(self, message: str, meaning: Meaning | None, now: datetime) -> list[Slot]:
-        """Take in a message; slots that left the mind while they stood strong."""
+    def hear(
+        self, message: str, meaning: Meaning | None, now: datetime
+    ) -> tuple[Exchange, list[Slot]]:
+        """Take in a message; where its answer belongs, and slots that left the mind while they were strong."""
         names = speech.names_in(message)
         self.verdict = self._judge(message, meaning)
         gone = self.working.fade(now) + self._promote(now)
@@ -92,11 +94,11 @@ class State:
         if self.verdict.change is Change.SWITCH:
             self.momentum = None
             self.recent.clear()
-        fallen = self.buffer.hear(Exchange(Held(message), now, names, speech.speech_of(message)))
-        self._let_go(fallen)
+        exchange = Exchange(Held(message), now, names, speech.speech_of(message))
+        self._let_go(self.buffer.hear(exchange))
         self._move(message, meaning)
         self.turns += 1
-        return self.working.offered(gone)
+        return exchange, self.working.offered(gone)
 
     def notice(self, hits: Sequence[Hit], now: datetime) -> list[Slot]:
         """Let the best of what was recalled come to mind; slots that had to leave for it."""
@@ -122,13 +124,10 @@ class State:
         slot = Slot(self.making.new_id(), content, origin, 1.0, now, tokens, memory)
         return self.working.offered(self.working.put(slot))
 
-    def answer(self, reply: str, meaning: Meaning | None) -> None:
-        """Take in what was answered to the last message."""
-        last = self.buffer.last()
-        if last is None or not reply:
-            return
-        last.reply.wipe()
-        last.reply = Held(reply)
+    def answer(self, exchange: Exchange, reply: str, meaning: Meaning | None) -> None:
+        """Take in what was answered to a message."""
+        exchange.reply.wipe()
+        exchange.reply = Held(reply)
         self._move(reply, meaning)
 
     def lean(self, message: str, most: float = momenta.MOST) -> Lean | None:

@@ -1,0 +1,51 @@
+"""Recall among known candidates: a question and what was prepared for it come in; the best of it comes out.
+
+  plan → words and meaning of these alone → fuse → judge → drop → rerank → pack
+
+What lies outside of what was prepared is not looked for: that is what makes it quick.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from engram.model.recall import Question, Recall
+from engram.ports import Lean, Tools
+from engram.recall import plan as plans
+from engram.recall.channels import text, vector
+from engram.recall.drop import drop_unwanted
+from engram.recall.fuse import fuse
+from engram.recall.judge import judge
+from engram.recall.pack import pack
+from engram.recall.quality import measure
+from engram.recall.rerank.choose import rerank
+
+NOTE = "answered from what was prepared"
+
+
+def among(question: Question, ids: Sequence[str], tools: Tools, lean: Lean | None = None) -> Recall:
+    """Answer a question from these memories alone. It counts no use: the caller does."""
+    start = tools.clock.monotonic()
+    plan = plans.make(question, tools, lean)
+    keys = sorted(tools.store.memories.allow(plan.view, list(tools.store.memories.keys(ids).values())))
+    by_words = _best(text.score(plan, keys, tools))
+    by_meaning = _best(vector.score(plan, keys, tools))
+    candidates = fuse(by_words, by_meaning, plan, tools)
+    ranked = judge(candidates, plan, question, tools)
+    kept, dropped = drop_unwanted(ranked, plan, question, tools)
+    hits = pack(rerank(kept, plan, question, tools).ordered, question)
+    taken = (tools.clock.monotonic() - start) * 1_000
+    return Recall(
+        question=question,
+        plan=replace(plan.shown, notes=(*plan.shown.notes, NOTE)),
+        hits=hits,
+        quality=measure(hits, len(candidates), taken),
+        dropped=dropped if question.explain else (),
+        timings={"among": taken},
+        at=tools.clock.now(),
+    )
+
+
+def _best(scores: dict[int, float]) -> list[tuple[int, float]]:
+    return sorted(((key, value) for key, value in scores.items() if value > 0), key=lambda one: -one[1])
