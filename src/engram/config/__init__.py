@@ -36,6 +36,7 @@ from engram.config.groups import (
     TextConfig,
     TrustConfig,
 )
+from engram.config.knowledge_groups import KnowledgeConfig
 from engram.config.lifecycle_groups import (
     CURVES,
     ForgettingConfig,
@@ -62,6 +63,7 @@ __all__ = [
     "ForgettingConfig",
     "ImportanceConfig",
     "IndexConfig",
+    "KnowledgeConfig",
     "LifecycleConfig",
     "LimitsConfig",
     "LlmConfig",

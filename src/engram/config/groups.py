@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from engram.config.briefing_groups import PackConfig, ResumeConfig
 from engram.config.door_groups import ProxyConfig
+from engram.config.knowledge_groups import KnowledgeConfig
 from engram.config.lifecycle_groups import (
     ForgettingConfig,
     ImportanceConfig,
@@ -349,6 +350,7 @@ class Config:
     promotion: PromotionConfig = field(default=PromotionConfig())
     forgetting: ForgettingConfig = field(default=ForgettingConfig())
     maintain: MaintainConfig = field(default=MaintainConfig())
+    knowledge: KnowledgeConfig = field(default=KnowledgeConfig())
     resume: ResumeConfig = field(default=ResumeConfig())
     pack: PackConfig = field(default=PackConfig())
     session: SessionConfig = field(default=SessionConfig())
