@@ -14,6 +14,8 @@ from engram.ports import Advisor, Embedder, Tools
 from engram.text.tokens import count
 
 FILE_VARIABLE = "ENGRAM_FILE"
+OLD_VARIABLE = "ENGRAM_DB"
+"""What an older system called it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +28,8 @@ class Brought:
 
 
 def place(path: str | Path | None) -> str:
-    """The given file, the one `ENGRAM_FILE` names, or the user's own."""
-    return str(path or os.environ.get(FILE_VARIABLE) or default_file())
+    """The given file, the one that `ENGRAM_FILE` (or `ENGRAM_DB`) names, or the user's own."""
+    return str(path or os.environ.get(FILE_VARIABLE) or os.environ.get(OLD_VARIABLE) or default_file())
 
 
 def default_file() -> Path:

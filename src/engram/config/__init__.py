@@ -18,6 +18,7 @@ from typing import Any
 
 from engram.config.briefing_groups import PackConfig, ResumeConfig
 from engram.config.door_groups import ProxyConfig
+from engram.config.elsewhere import from_elsewhere
 from engram.config.groups import (
     RERANKS,
     CaptureConfig,
@@ -133,7 +134,8 @@ def load(
         raise ConfigError(message)
     config = Config()
     variables = os.environ if environment is None else environment
-    for source in (PRESETS[preset], from_file, dict(_from_environment(variables)), arguments or {}):
+    own = dict(_from_environment(variables))
+    for source in (PRESETS[preset], from_file, from_elsewhere(variables), own, arguments or {}):
         config = _overlaid(config, source)
     return _fitting(config)
 

@@ -315,6 +315,9 @@ class ServerConfig:
         "127.0.0.1", "the address to listen on; others than this machine's need a token", "design"
     )
     port: int = number(3917, 0, 65_535, "the port to listen on; 0: any that is free", "layers")
+    api_key: str = words(
+        "", "a secret that lets an owner in; with one, nobody comes in without a secret", "layers"
+    )
     hosts: str = words("", "further host names the server goes by, with commas between", "design")
     origins: str = words("", "sites whose pages may ask from a browser, with commas between", "design")
     body_bytes: int = number(10_000_000, 1_000, 1_000_000_000, "the largest body of a request", "design")

@@ -13,6 +13,7 @@ from typing import Any
 
 from engram.model.scope import Access, Role
 from engram.model.token import Token
+from engram.security.tokens import digest_of, match
 from engram.server.refusals import TokenNeeded
 
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "[::1]", "::1"})
@@ -87,14 +88,19 @@ def host_of(headers: Mapping[str, str]) -> str:
 
 
 def caller_from(
-    scope: Mapping[str, Any], headers: Mapping[str, str], bearer: Callable[[str], Token | None]
+    scope: Mapping[str, Any], headers: Mapping[str, str], bearer: Callable[[str], Token | None], key: str = ""
 ) -> Caller:
-    """Who asks. Raises TokenNeeded."""
+    """Who asks. `key` is the owner's secret, where one is set; then nobody comes in without a secret.
+
+    Raises TokenNeeded.
+    """
     secret = bearer_of(headers)
     if secret is None:
-        if is_local(scope, headers):
+        if is_local(scope, headers) and not key:
             return OWNER
         raise TokenNeeded(given=False)
+    if key and match(secret, ((digest_of(key), True),)):
+        return OWNER
     token = bearer(secret)
     if token is None:
         raise TokenNeeded(given=True)

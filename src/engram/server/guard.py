@@ -133,16 +133,17 @@ class Guard:
         return origin
 
     async def _caller(self, scope: Scope, headers: dict[str, str]) -> Caller:
+        key = self._house.settings.api_key
         if any(scope["path"] == path or scope["path"].startswith(f"{path}/") for path in self._foreign):
             headers = own_only(headers)
         if scope["path"] in OPEN and bearer_of(headers) is None:
             try:
-                return caller_from(scope, headers, lambda _: None)
+                return caller_from(scope, headers, lambda _: None, key)
             except EngramError:
                 return NOBODY
         if bearer_of(headers) is None:
-            return caller_from(scope, headers, self._house.bearer)
-        return await anyio.to_thread.run_sync(caller_from, scope, headers, self._house.bearer)
+            return caller_from(scope, headers, self._house.bearer, key)
+        return await anyio.to_thread.run_sync(caller_from, scope, headers, self._house.bearer, key)
 
     def _tell(self, scope: Scope, passage: _Passage) -> None:
         seconds, route = time.perf_counter() - passage.start, _route(scope)
