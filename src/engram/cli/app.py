@@ -26,6 +26,12 @@ COMMANDS: dict[str, dict[str, tuple[str, str, str]]] = {
         ),
         "recall": ("engram.cli.recall", "recall", "Find what answers a question."),
         "reason": ("engram.cli.thinking", "reason", "Think a question through, part by part."),
+        "resume": ("engram.cli.briefing", "resume", "Tell a session that starts cold where things stand."),
+        "pack": (
+            "engram.cli.briefing",
+            "pack",
+            "Write the recall pack: rules, open loops, today, context, procedures.",
+        ),
     },
     "Bring in": {
         "ingest": ("engram.cli.ingest", "ingest", "Take in documents, chats, code and results."),
@@ -45,6 +51,12 @@ COMMANDS: dict[str, dict[str, tuple[str, str, str]]] = {
             "Look at who and what is spoken of, and join their names.",
         ),
         "conflicts": ("engram.cli.knowledge", "conflicts", "Look at what contradicts what, and settle it."),
+        "commitments": ("engram.cli.loops", "commitments", "Open, wait for and close what was promised."),
+        "triggers": (
+            "engram.cli.loops",
+            "triggers",
+            "Let words in a message load pages into the recall pack.",
+        ),
     },
     "Change": {
         "edit": ("engram.cli.edit", "edit", "Change a memory; the old words stay in its history."),

@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 from engram.server.route import Route
-from engram.server.routes import knowing, listening, memories, recalling, sources, upkeep
+from engram.server.routes import (
+    briefing,
+    knowing,
+    listening,
+    maintaining,
+    memories,
+    recalling,
+    sources,
+    upkeep,
+)
 
 ROUTES: tuple[Route, ...] = (
     *memories.ROUTES,
     *recalling.ROUTES,
+    *briefing.ROUTES,
     *listening.ROUTES,
     *knowing.ROUTES,
     *sources.ROUTES,
     *upkeep.ROUTES,
+    *maintaining.ROUTES,
 )
