@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from engram.config.briefing_groups import PackConfig, ResumeConfig
+from engram.config.context_groups import ContextConfig
 from engram.config.door_groups import ProxyConfig
 from engram.config.elsewhere import from_elsewhere
 from engram.config.groups import (
@@ -59,6 +60,7 @@ __all__ = [
     "SETTINGS",
     "CaptureConfig",
     "Config",
+    "ContextConfig",
     "EdgesConfig",
     "EmbedConfig",
     "ForgettingConfig",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from engram.config.briefing_groups import PackConfig, ResumeConfig
+from engram.config.context_groups import ContextConfig
 from engram.config.door_groups import ProxyConfig
 from engram.config.knowledge_groups import KnowledgeConfig
 from engram.config.lifecycle_groups import (
@@ -357,6 +358,7 @@ class Config:
     resume: ResumeConfig = field(default=ResumeConfig())
     pack: PackConfig = field(default=PackConfig())
     session: SessionConfig = field(default=SessionConfig())
+    context: ContextConfig = field(default=ContextConfig())
     limits: LimitsConfig = LimitsConfig()
     server: ServerConfig = ServerConfig()
     proxy: ProxyConfig = field(default=ProxyConfig())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from engram.model.language_model import LanguageModel
+from engram.model.session import Slot
 from engram.model.turn import Part
 
 SECTIONS = (
@@ -30,25 +31,27 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True)
-class Slot:
-    """One thing held in mind."""
-
-    text: str
-    activation: float = 1.0
-    """How strongly; when there is too little room the strongest stay."""
-
-
-@dataclass(frozen=True, slots=True)
 class Sections:
     """What a caller brings along for a prompt, text by text, the most important first."""
 
     working: tuple[Slot, ...] = ()
+    """What is on the mind; when there is too little room, what is on it most strongly stays."""
     identity: tuple[str, ...] = ()
     schemas: tuple[str, ...] = ()
     skills: tuple[str, ...] = ()
     today: tuple[str, ...] = ()
     roster: tuple[str, ...] = ()
     guidelines: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Knowing:
+    """How well a topic is known, as far as somebody keeps a map of that."""
+
+    topic: str
+    unknown: bool = False
+    gaps: tuple[str, ...] = ()
+    """What is not known of it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,8 @@ class LanguageModel:
     thinking: bool = False
     tokenizer: str = "o200k"
     """Which family counts its tokens; see `engram.text.tokens`."""
+    caution: float = 1.0
+    """How many times higher its tokens are taken, where its counting cannot be checked."""
     provider: str = ""
     family: str = ""
     """The entry of the registry that decided; empty: unknown, and the figures are the cautious ones."""

@@ -1,8 +1,9 @@
-"""How many tokens a text costs: exact with the `tokens` extra installed, otherwise an estimate.
+"""How many tokens a text costs: exact for OpenAI's encodings with the `tokens` extra, otherwise an estimate.
 
-The estimate cuts the text as the tokenizer does before it merges, and adds up what such pieces cost on
-average: `base`, and `more` for each character beyond the first ones. `benchmarks/calibrate_tokens.py` learns
-the costs; `benchmarks/results/tokens.md` says how well they fit.
+The estimate cuts the text as a tokenizer does before it merges, and adds up what such pieces cost on average:
+`base`, and `more` for each character beyond the first ones. Every family of models has its own costs, in
+`data/token_costs.txt`. `benchmarks/calibrate_tokens.py` learns them from real tokenizers;
+`benchmarks/results/tokens.md` says how well they fit.
 """
 
 from __future__ import annotations
@@ -13,11 +14,16 @@ from functools import cache
 from types import MappingProxyType
 from typing import Final
 
+from engram.text import lexicon
 from engram.text.scripts import HAN
 
+DEFAULT: Final = "o200k"
+LEAST: Final = 0.5
+"""No piece of plain text costs less."""
 
-def count(text: str, encoding: str = "o200k") -> int:
-    """The number of tokens of `text` in an encoding, `o200k` or `cl100k`.
+
+def count(text: str, family: str = DEFAULT) -> int:
+    """The number of tokens of `text` for a family of models: o200k, cl100k, claude, gemma, llama3 …
 
     >>> count("")
     0
@@ -26,21 +32,30 @@ def count(text: str, encoding: str = "o200k") -> int:
     """
     if not text:
         return 0
-    exact = _exact(encoding)
-    return exact(text) if exact else estimate(text, encoding)
+    exact = _exact(family)
+    return exact(text) if exact else estimate(text, family)
 
 
-def estimate(text: str, encoding: str = "o200k") -> int:
+def estimate(text: str, family: str = DEFAULT) -> int:
     """The estimate alone, whatever is installed: within a few per cent over a page, rougher for one line."""
-    costs = _costs(encoding if encoding in COSTS else "o200k")
+    costs = _costs(family.removesuffix("_base"))
     total = sum(map(costs.__getitem__, PIECE.findall(text)))
     costs.trim()
     return max(1, round(total)) if text else 0
 
 
-def is_exact(encoding: str = "o200k") -> bool:
+def is_exact(family: str = DEFAULT) -> bool:
     """Whether `count` is exact here."""
-    return _exact(encoding) is not None
+    return _exact(family) is not None
+
+
+def families() -> tuple[str, ...]:
+    """The families whose tokens can be counted or estimated.
+
+    >>> families()[:3]
+    ('o200k', 'cl100k', 'claude')
+    """
+    return tuple(_table())
 
 
 # One sign may belong to the word after it, digits go by three, line ends belong to the signs before them.
@@ -52,32 +67,19 @@ PIECE: Final = re.compile(
 _HAN_CHAR = re.compile(f"[{HAN}]")
 _OTHER_SIGN = re.compile("[\u2000-\u2bff\u3000-\u3004\u3008-\u303f\uff00-\uffef]")
 
-# How many characters of a piece come with its base cost.
+# How many characters of a piece come with its base cost. The order is that of the file of costs.
 FREE: Final[Mapping[str, int]] = MappingProxyType(
     {
         "word": 8,
         "glued": 5,
-        "digits": 3,
+        "digits": 1,
         "signs": 2,
-        "space": 100,
+        "space": 4,
         "han": 1,
         "other sign": 1,
         "other letter": 1,
     }
 )
-# Encoding -> kind of piece -> (base, more).
-COSTS: Final[Mapping[str, Mapping[str, tuple[float, float]]]] = MappingProxyType(
-    {
-        "o200k": {
-            "word": (0.99, 0.05), "glued": (1.03, 0.15), "digits": (1.0, 0.0), "signs": (1.16, 0.02),
-            "space": (0.99, 0.0), "han": (0.79, 0.0), "other sign": (1.0, 0.0), "other letter": (0.5, 0.0),
-        },
-        "cl100k": {
-            "word": (1.04, 0.01), "glued": (1.04, 0.13), "digits": (1.0, 0.0), "signs": (1.14, 0.02),
-            "space": (0.89, 0.0), "han": (1.29, 0.0), "other sign": (1.0, 0.0), "other letter": (0.8, 0.0),
-        },
-    }
-)  # fmt: skip
 
 
 def kind(piece: str) -> str:
@@ -109,7 +111,8 @@ class _Costs(dict[str, float]):
     def __missing__(self, piece: str) -> float:
         name = kind(piece)
         base, more = self._costs[name]
-        cost = self[piece] = base + more * max(0, len(piece) - FREE[name])
+        told = base + more * max(0, len(piece) - FREE[name])
+        cost = self[piece] = max(min(base, LEAST), told)  # what was learned from short runs of signs ends somewhere
         return cost
 
     def trim(self) -> None:
@@ -119,21 +122,33 @@ class _Costs(dict[str, float]):
 
 
 @cache
-def _costs(encoding: str) -> _Costs:
-    return _Costs(COSTS[encoding])
+def _costs(family: str) -> _Costs:
+    table = _table()
+    return _Costs(table.get(family, table[DEFAULT]))
+
+
+@cache
+def _table() -> Mapping[str, Mapping[str, tuple[float, float]]]:
+    """Family -> kind of piece -> (base, more)."""
+    return {family: _row(costs) for family, *costs in map(str.split, lexicon.lines("token_costs"))}
+
+
+def _row(costs: list[str]) -> dict[str, tuple[float, float]]:
+    pairs = (cost.split("+") for cost in costs)
+    return {name: (float(base), float(more)) for name, (base, more) in zip(FREE, pairs, strict=True)}
 
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 @cache
-def _exact(encoding: str) -> Callable[[str], int] | None:
+def _exact(family: str) -> Callable[[str], int] | None:
     """The real tokenizer, if it is installed and knows the encoding. It needs no network."""
     try:
         import bpe_openai
     except ImportError:
         return None
-    name = encoding if encoding.endswith("_base") else f"{encoding}_base"
+    name = family if family.endswith("_base") else f"{family}_base"
     if name not in bpe_openai.list_encoding_names():
         return None
     encode = bpe_openai.get_encoding(name).encode_ordinary
