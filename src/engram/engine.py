@@ -179,6 +179,10 @@ class Engram(Nouns):
         """Move a memory one layer down."""
         return standing.move(self._desk, memory_id, because, up=False)
 
+    def touch(self, memory_ids: Sequence[str], *, session: str = "") -> int:
+        """Count a use of memories that were read otherwise than by recall; how many."""
+        return standing.touch(self._desk, memory_ids, session)
+
     def feedback(self, memory_id: str, *, helpful: bool, query: str = "", because: str = "") -> Memory:
         """Say whether a memory helped. If not, and with the question, it stays out of questions like that."""
         return change.opine(

@@ -1,9 +1,11 @@
-"""Standing: a memory is moved by hand, up or down; one layer at a time."""
+"""Standing: a memory is moved by hand, up or down, one layer at a time; or a use of it is counted."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
+from engram.capture import screen
 from engram.errors import NotFound
 from engram.lifecycle.promotion import step_layer
 from engram.model.event import Verb
@@ -32,3 +34,16 @@ def move(desk: Desk, memory_id: str, because: str, *, up: bool) -> Memory:
         return new
 
     return desk.tools.store.write(work, desk.actor)
+
+
+def touch(desk: Desk, memory_ids: Iterable[str], session: str) -> int:
+    """Count a use of each memory that the caller sees; how many there are."""
+    screen.name("session", session)
+    ids = [desk.resolve(one) for one in memory_ids]
+
+    def work(unit: Unit) -> None:
+        unit.touch(ids, desk.tools.clock.now(), session)
+
+    if ids:
+        desk.tools.store.write(work, desk.actor)
+    return len(ids)
