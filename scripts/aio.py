@@ -154,6 +154,8 @@ def is_handle(given: Any) -> bool:
     """Whether this is a class of ours that does something, not a value."""
     if not isinstance(given, type) or not given.__module__.startswith("engram.") or issubclass(given, Enum):
         return False
+    if getattr(given, "_is_protocol", False):  # a part that anybody may bring: it is handed out as it is
+        return False
     settled = getattr(given, "__dataclass_params__", None)
     return (settled is None or not settled.frozen) and bool(verbs_of(given))
 
