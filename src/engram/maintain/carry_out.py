@@ -19,6 +19,7 @@ from engram.maintain.decisions import (
     Keep,
     Measure,
     Name,
+    Prune,
 )
 from engram.maintain.room import Room
 from engram.model.memory import Memory
@@ -83,6 +84,14 @@ def _do(unit: Unit, effect: Effect, decision: Decision, room: Room) -> dict[str,
         case Name(name=name, entity=entity, namespace=namespace):
             unit.alias(name, entity)
             return {"alias": name, "namespace": namespace}
+        case _:
+            _note(unit, effect, room)
+    return {}
+
+
+def _note(unit: Unit, effect: Effect, room: Room) -> None:
+    """What is kept beside the records."""
+    match effect:
         case Judge(judgement=judgement):
             unit.upkeep.judge(judgement)
         case Keep(sketch=sketch):
@@ -91,7 +100,8 @@ def _do(unit: Unit, effect: Effect, decision: Decision, room: Room) -> dict[str,
             unit.upkeep.unsketch(scope, kind, key)
         case Measure(numbers=numbers):
             unit.upkeep.measure(numbers)
-    return {}
+        case Prune(before=before):
+            unit.upkeep.prune(before)
 
 
 def _change(unit: Unit, effect: Change, decision: Decision, room: Room, changed: dict[str, Any]) -> None:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from datetime import datetime
+from typing import Any, Final
 
 from engram.model.entity import Entity
 from engram.model.event import Verb
@@ -17,6 +18,9 @@ from engram.model.relations import Edge
 from engram.model.scope import Scope
 from engram.model.upkeep import Judgement, Measured, Sketch
 from engram.ports import Embedded, Findable
+
+PURGE: Final = "archive.purge"
+"""The one rule that erases; a run in which it fired rewrites the file at its end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +97,14 @@ class Measure:
     numbers: tuple[Measured, ...]
 
 
-Effect = Change | Add | Draw | Erase | Name | Judge | Keep | Drop | Measure
+@dataclass(frozen=True, slots=True)
+class Prune:
+    """Logs of uses and reports of finished runs from before a time go."""
+
+    before: datetime
+
+
+Effect = Change | Add | Draw | Erase | Name | Judge | Keep | Drop | Measure | Prune
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from engram.maintain.carry_out import carry_out
-from engram.maintain.decisions import Batch
+from engram.maintain.decisions import PURGE, Batch
 from engram.maintain.room import Room
 from engram.maintain.step import Step
 from engram.model.clock import Clock
@@ -50,6 +50,7 @@ def go(room: Room, steps: Sequence[Step]) -> Run:
             run = _carry_out(batch, step, replace(room, run=run))
             if room.stopping():
                 return run
+    _leave_nothing(room)
     return _note(
         replace(run, state=RunState.DONE, finished_at=room.tools.clock.now(), step="", cursor=""), store
     )
@@ -66,6 +67,13 @@ def _carry_out(batch: Batch, step: Step, room: Room) -> Run:
     room.tools.store.write(work, ACTOR)
     room.told(step.name, batch.cursor)
     return run
+
+
+def _leave_nothing(room: Room) -> None:
+    """What a run erased leaves the file once, at its end, not memory by memory."""
+    store = room.tools.store
+    if any(tally.rule == PURGE for tally in store.upkeep.tallies(room.run.id)):
+        store.vacuum()
 
 
 def _note(run: Run, store: Store) -> Run:
