@@ -99,7 +99,7 @@ def caller_from(
         if is_local(scope, headers) and not key:
             return OWNER
         raise TokenNeeded(given=False)
-    if key and match(secret, ((digest_of(key), True),)):
+    if key and match(secret, [(digest_of(key), OWNER)]) is OWNER:
         return OWNER
     token = bearer(secret)
     if token is None:

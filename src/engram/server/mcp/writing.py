@@ -51,6 +51,11 @@ def move(call: Call) -> dict[str, Any]:
     return {"id": moved.id, "layer": moved.layer.name.lower(), "because": because}
 
 
+def touch(call: Call) -> dict[str, Any]:
+    """Count a use of memories."""
+    return {"touched": call.memory.touch(call.given["ids"], **call.only("session"))}
+
+
 def trash(call: Call) -> dict[str, Any]:
     """Look into the trash, or empty it."""
     if call.given.get("empty"):
@@ -221,6 +226,17 @@ MORE = (
         ("id",),
         {"id": text(), "layer": text(), "because": text()},
         ("id", "layer"),
+        repeats=False,
+    ),
+    Tool(
+        "memory_touch",
+        "Count a use",
+        "Say that memories were used that no search brought.",
+        touch,
+        {"ids": words(), "session": text()},
+        ("ids",),
+        {"touched": whole()},
+        ("touched",),
         repeats=False,
     ),
     Tool(

@@ -81,6 +81,13 @@ ROUTES: tuple[Route, ...] = (
     Route("POST", "/v1/memories/{memory_id}/confirm", Engram.confirm, example={"because": "checked"}),
     Route("POST", "/v1/memories/{memory_id}/promote", Engram.promote, example={"because": "it matters"}),
     Route("POST", "/v1/memories/{memory_id}/demote", Engram.demote, example={"because": "no longer"}),
+    Route(
+        "POST",
+        "/v1/touch",
+        Engram.touch,
+        wrap="touched",
+        example={"memory_ids": ["7f3a91c2"], "session": "monday"},
+    ),
     Route("POST", "/v1/memories/{memory_id}/status", Engram.set_status, example={"status": "challenged"}),
     Route(
         "POST",
