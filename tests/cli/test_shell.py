@@ -174,6 +174,7 @@ def test_completion_offers_commands_and_options(home: Path) -> None:
         "restore",
         "relate",
         "reembed",
+        "resume",
     }
     assert "--explain" in options
 

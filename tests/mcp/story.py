@@ -44,9 +44,13 @@ async def tell(ask: Ask) -> list[str]:
     await call("memory_confirm", id=editor)
     await call("memory_status", id=berlin, status="challenged", because="heard otherwise")
     await call("memory_delete", id=berlin)
+    assert (await call("memory_trash"))["total"] == 1
     await call("memory_restore", id=berlin)
+    assert (await call("memory_touch", ids=[berlin]))["touched"] == 1
+    assert (await call("memory_promote", id=berlin))["layer"] in {"working", "core"}
     assert (await call("memory_history", id=berlin))["events"]
     await knowing(call)
+    await beginning(call)
     await upkeep(call)
     assert (await call("memory_delete", id=berlin, erase=True))["status"] == "erased"
     return called
@@ -69,10 +73,28 @@ async def knowing(call: Callable[..., Awaitable[dict[str, Any]]]) -> None:
     await call("memory_fact_end", id=stated["id"])
 
 
+async def beginning(call: Callable[..., Awaitable[dict[str, Any]]]) -> None:
+    """The tools for the start of a session and its open loops."""
+    made = await call("memory_commitment_open", text="I'll send the report to Ada", due="by Friday")
+    loop = made["commitment"]["id"]
+    assert [one["id"] for one in (await call("memory_commitments"))["commitments"]] == [loop]
+    waiting = await call("memory_commitment_change", id=loop, state="waiting", on="Ada")
+    assert waiting["commitment"]["waiting_on"] == "Ada"
+    await call("memory_commitment_change", id=loop, state="open")
+    assert (await call("memory_commitment_review", dry=True))["closings"] == []
+    trigger = (await call("memory_trigger_put", words=["order"], pages=["entity:Ada"]))["trigger"]["id"]
+    assert (await call("memory_triggers", message="my orders"))["triggers"][0]["id"] == trigger
+    assert (await call("memory_pack", message="my orders"))["triggered"] == [trigger]
+    assert "Helix" in (await call("memory_resume", budget=2_000))["text"]
+    await call("memory_trigger_remove", id=trigger)
+    await call("memory_commitment_change", id=loop, state="done", because="sent")
+
+
 async def upkeep(call: Callable[..., Awaitable[dict[str, Any]]]) -> None:
     """The tools that take in documents and look after the memory."""
     await call("memory_ingest_text", text="# Notes\n\nThe server listens on port 8080.", title="notes")
     assert (await call("memory_stats"))["memories"] > 0
+    assert (await call("memory_count", tags_any=["tools"]))["count"] == 1
     assert (await call("memory_doctor"))["findings"]
     assert (await call("memory_reembed"))["embedded"] == 0
     await call("memory_spending")

@@ -53,6 +53,7 @@ def lay_out(sections: Sequence[Wanted], buffer: int) -> tuple[list[BriefSection]
     for section, budget in zip(sections, budgets, strict=True):
         room = budget if section.size <= budget else budget + left
         made = _section(section, section.size if section.whole else room)
+        made = replace(made, limit=budget)
         if not section.whole:
             left -= max(0, made.size - budget)
         spare += max(0, budget - made.size)

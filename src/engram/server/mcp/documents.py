@@ -18,7 +18,22 @@ if TYPE_CHECKING:
     from engram.engine import Engram
 
 MIME = "application/json"
+MARKDOWN = "text/markdown"
 RESOURCES: tuple[dict[str, Any], ...] = (
+    {
+        "uri": f"{URI}resume",
+        "name": "resume",
+        "title": "Where things stand",
+        "description": "What a session that starts cold should know.",
+        "mimeType": MARKDOWN,
+    },
+    {
+        "uri": f"{URI}pack",
+        "name": "pack",
+        "title": "The recall pack",
+        "description": "Rules, open loops, today's focus, context and procedures, to start a session with.",
+        "mimeType": MARKDOWN,
+    },
     {
         "uri": f"{URI}stats",
         "name": "stats",
@@ -59,6 +74,7 @@ PROMPTS: tuple[dict[str, Any], ...] = (
     },
 )
 RESUME_BUDGET = 2_000
+RESUME_CHARACTERS = 8_000
 LATEST = 30
 _RESUME = (
     "Go on where we stopped. In two or three sentences say what is settled, what is open and what comes next."
@@ -74,6 +90,10 @@ def read(memory: Engram, uri: str) -> str:
     place = uri.removeprefix(URI)
     if place == uri:
         raise NotFound(uri)
+    if place == "resume":
+        return memory.resume().text
+    if place == "pack":
+        return memory.recall_pack().text
     if place == "stats":
         return _json(plain(memory.stats()))
     if place.startswith("entities/"):
@@ -82,6 +102,11 @@ def read(memory: Engram, uri: str) -> str:
     if found is None:
         raise NotFound(place)
     return _json(shapes.full_memory(found))
+
+
+def mime_of(uri: str) -> str:
+    """What sort of document stands at an address."""
+    return next((str(one["mimeType"]) for one in RESOURCES if one["uri"] == uri), MIME)
 
 
 def prompt(memory: Engram, name: str, given: Mapping[str, str]) -> str:
@@ -97,12 +122,13 @@ def prompt(memory: Engram, name: str, given: Mapping[str, str]) -> str:
 
 
 def _resume(memory: Engram, topic: str) -> str:
-    from engram.server.brief import brief, data_block, line_of
+    """About a topic what answers it; about none the same that `resume` tells everywhere."""
+    from engram.server.brief import brief, data_block
 
-    known = brief(memory, topic, budget=RESUME_BUDGET, pinned=True).text
-    if not topic:
-        latest = memory.list(limit=LATEST // 3)
-        known = "\n".join((known, data_block(line_of(one, one.content) for one in latest))).strip()
+    if topic:
+        known = brief(memory, topic, budget=RESUME_BUDGET, pinned=True).text
+    else:
+        known = data_block(memory.resume(RESUME_CHARACTERS).text.splitlines())
     return f"{_RESUME}\n\n{known}"
 
 

@@ -101,7 +101,7 @@ class _Answers:
     ) -> types.ReadResourceResult:
         uri = str(params.uri)
         text = await self._asked(context, lambda memory: documents.read(memory, uri))
-        found = types.TextResourceContents(uri=params.uri, mime_type=documents.MIME, text=text)
+        found = types.TextResourceContents(uri=params.uri, mime_type=documents.mime_of(uri), text=text)
         return types.ReadResourceResult(contents=[found])
 
     async def list_prompts(self, _: Context, __: Any) -> types.ListPromptsResult:
