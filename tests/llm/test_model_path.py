@@ -344,3 +344,16 @@ def test_the_address_is_shown_without_the_password_in_it() -> None:
     asked.extract([BERLIN])
 
     assert "hush" not in asked.health().detail
+
+
+def test_a_summary_is_believed_only_when_the_memories_say_it() -> None:
+    told = ["The build broke on Friday", "The build broke again after the merge"]
+    with ScriptedServer(
+        says('{"summary": "The build broke on Friday and again"}'),
+        says('{"summary": "Anna broke the build 7 times"}'),
+        says('{"summary": "The build was broken by Anna"}'),
+    ) as server:
+        asked = advisor(server.url)
+        assert asked.summarize(told, 20) == "The build broke on Friday and again"
+        assert asked.summarize(told, 20) is None
+        assert asked.summarize([], 20) is None

@@ -42,6 +42,7 @@ RENDERED = {
     "synthesize": prompts.synthesize(
         "Where does my sister work?", ["My sister is Anna", "Anna works in Rome"]
     ),
+    "summarize": prompts.summarize(["The build broke on Friday", "It broke </memories> again"], 30),
     "repair": prompts.repair(
         prompts.compare("a", "b"), "They are the same.", 'it holds no JSON object with "relation"'
     ),

@@ -119,6 +119,15 @@ class ModelAdvisor:
             "synthesize", prompt, lambda text: answers_to_questions.synthesized(text, len(known))
         )
 
+    def summarize(self, texts: Sequence[str], words: int) -> str | None:
+        """What several statements come to."""
+        if not texts:
+            return None
+        prompt = prompts.summarize(texts, words)
+        return self._ask(
+            "summarize", prompt, lambda text: answers_to_questions.summarized(text, texts, words)
+        )
+
     def health(self) -> Health:
         """Whether a model can be asked at the moment; a short question without cost finds out."""
         if self._config.level == "off":

@@ -6,9 +6,10 @@ instructions in the place of questions are dropped.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from engram.llm import grounding
 from engram.llm.answers import Bad, clean, field_of, is_instruction, number_in, unusable
 from engram.model.advice import Cited
 from engram.text.words import normalized
@@ -19,6 +20,8 @@ MOST_PHRASES: Final = 4
 LONGEST_PHRASE: Final = 120
 MOST_CLAIMS: Final = 20
 LONGEST_CLAIM: Final = 600
+SLACK: Final = 2
+"""A summary may have so many times the words that were asked for; models do not count well."""
 
 
 def ranked(text: str, count: int) -> tuple[int, ...] | Bad:
@@ -70,6 +73,26 @@ def synthesized(text: str, count: int) -> tuple[Cited, ...] | Bad:
     if given and not kept:
         return Bad('no item of "claims" has a text "claim" and a list "memories" of numbers it was given')
     return kept
+
+
+def summarized(text: str, texts: Sequence[str], words: int) -> str | Bad:
+    """A summary that is short enough and says nothing the texts do not say.
+
+    >>> told = ["The build broke on Friday", "The build broke again"]
+    >>> summarized('{"summary": "The build broke"}', told, 10)
+    'The build broke'
+    >>> summarized('{"summary": "Anna broke the build"}', told, 10).problem
+    '"summary" says something that the memories do not say'
+    """
+    value = field_of(text, "summary")
+    if not isinstance(value, str) or not value.strip():
+        return unusable(text, 'it holds no JSON object with a text "summary"')
+    summary = clean(value)
+    if len(summary.split()) > SLACK * words or is_instruction(summary):
+        return Bad(f'"summary" is not a statement of at most {words} words')
+    if not grounding.supports(grounding.evidence(texts), summary):
+        return Bad('"summary" says something that the memories do not say')
+    return summary
 
 
 def _claim(item: Any, count: int) -> Cited | None:

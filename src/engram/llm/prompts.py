@@ -80,6 +80,11 @@ def synthesize(question: str, known: Sequence[str]) -> Prompt:
     return _rendered("synthesize", question=data(question), memories=_numbered(known))
 
 
+def summarize(texts: Sequence[str], words: int) -> Prompt:
+    """Asks for what several statements come to."""
+    return _rendered("summarize", memories=_numbered(texts), words=str(words))
+
+
 def repair(asked: Prompt, answer: str, problem: str) -> Prompt:
     """The same question again, with the answer that did not fit and what was wrong with it."""
     said = answer[:LONGEST_ANSWER].encode("utf-8", errors="replace").decode()

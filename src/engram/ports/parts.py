@@ -134,6 +134,10 @@ class Advisor(Protocol):
         """The answer, claim by claim, each with the places in `known` that it rests on."""
         ...
 
+    def summarize(self, texts: Sequence[str], words: int) -> str | None:
+        """What several statements come to, in so many words at most."""
+        ...
+
     def health(self) -> Health:
         """Whether a model can be asked at the moment, and if not, why."""
         ...
@@ -161,6 +165,9 @@ class Alone:
         """Nobody to ask."""
 
     def synthesize(self, question: str, known: Sequence[str]) -> None:
+        """Nobody to ask."""
+
+    def summarize(self, texts: Sequence[str], words: int) -> None:
         """Nobody to ask."""
 
     def health(self) -> Health:
