@@ -14,6 +14,7 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
 
 from engram.server.app import Mounted
+from engram.server.compat.files.rpc import beside
 from engram.server.mcp.door import Door
 from engram.server.mcp.serving import build
 from engram.server.mcp.toolset import TOOLSETS
@@ -43,7 +44,7 @@ def mount(house: House) -> Mounted:
         async with sessions["pinned"].run(), sessions["full"].run():
             yield
 
-    return Mounted(PATH, enter, running)
+    return Mounted(PATH, beside(house, enter), running)
 
 
 def _sessions(house: House, toolset: str) -> StreamableHTTPSessionManager:

@@ -8,11 +8,11 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from engram.errors import InvalidInput, UnknownValue
+from engram.errors import AccessDenied, InvalidInput, UnknownValue
 from engram.model.filters import Filters
 from engram.model.plain import plain
 from engram.model.recall import Recall
-from engram.model.scope import Scope
+from engram.model.scope import Role, Scope
 from engram.server.brief import data_block, line_of
 from engram.server.compat.ask import Ask
 from engram.server.compat.files.shapes import hit_of, turn_of
@@ -67,7 +67,9 @@ def search(ask: Ask) -> dict[str, Any]:
 
 
 def xray(ask: Ask) -> dict[str, Any]:
-    """Every step that put each hit where it stands."""
+    """Every step that put each hit where it stands. Exact figures are the owner's."""
+    if ask.memory.access.role is not Role.OWNER:
+        raise AccessDenied("look through a recall; only an owner may")
     query = ask.text("q") if ask.has("q") else ask.text("query")
     budget = ask.whole("budget", 0, 0, 1_000_000)
     found = ask.memory.recall(query, budget=budget or None, dry=True, explain=True)
