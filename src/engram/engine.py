@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from engram.capture import change, owed, screen
 from engram.config import RERANKS, Config, load
@@ -43,6 +44,10 @@ from engram.nouns.remembering import Given, Results
 from engram.nouns.shelf import Nouns
 from engram.opening import Brought, open_tools, place
 from engram.ports import Advisor, Embedder, Tools
+
+if TYPE_CHECKING:
+    from engram.nouns.session import Session
+    from engram.nouns.sessions import Sessions
 
 # The verb `list` hides the builtin inside the class, so its annotations take these names.
 Receipts = list[Receipt]
@@ -413,6 +418,19 @@ class Engram(Nouns):
         """Take in what `export` wrote as it was, with ids, times and counts; what is here already stays."""
         return adopt(self._desk, records)
 
+    def session(
+        self, *, agent: str = "", model: str = "", id: str = "", scope: Scope | None = None
+    ) -> Session:
+        """A conversation, awake: the one of this id, the agent's last if it sleeps, or a new one."""
+        return self.sessions.open(agent, model, id, scope)
+
+    @cached_property
+    def sessions(self) -> Sessions:
+        """Conversations, awake and asleep: start, look at, suspend and resume them."""
+        from engram.nouns.sessions import sessions_at  # with numpy, which most who open a memory need later
+
+        return sessions_at(self._desk, self._listening, self._recalling)
+
     @property
     def config(self) -> Config:
         """The settings in force."""
@@ -436,8 +454,14 @@ class Engram(Nouns):
 
     def settle(self) -> None:
         """Read what was heard here and still waits; afterwards everything handed over is on disk."""
+        self._rest()
         self._listening.close()
         self._tools.store.flush()
+
+    def _rest(self) -> None:
+        """Send to sleep whatever sessions there are."""
+        if "sessions" in vars(self):
+            self.sessions.close()
 
     @property
     def writes_waiting(self) -> int:
@@ -447,6 +471,7 @@ class Engram(Nouns):
     def close(self) -> None:
         """Finish what is waiting and let go of the file. Safe to call twice."""
         try:
+            self._rest()
             self._listening.close()
         finally:
             self._tools.index.settle()

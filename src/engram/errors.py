@@ -24,7 +24,9 @@ EngramError
 │   ├── UnknownRun          E2022
 │   ├── NotUndoable         E2023
 │   ├── NoFurtherLayer      E2024
-│   └── UnknownSession      E2025
+│   ├── UnknownSession      E2025
+│   ├── PromptTooLong       E2026
+│   └── TurnNotBegun        E2027
 ├── AccessDenied            E4001   the caller may not see or change that
 ├── TooManyRecalls          E4002   an agent asks more often than it may
 ├── ConfigError             E5001   a setting has no meaning or is out of its range
@@ -299,6 +301,25 @@ class UnknownSession(InvalidInput):
     def __init__(self, session: str) -> None:
         super().__init__(f"There is no session {session!r}: it has ended, or slept too long. Start it again.")
         self.session = session
+
+
+class PromptTooLong(InvalidInput):
+    """The system prompt and the message alone are more than a prompt may have."""
+
+    code = "E2026"
+
+    def __init__(self, tokens: int, budget: int) -> None:
+        super().__init__(f"System prompt and message take {tokens:,} of {budget:,} tokens: shorten them.")
+        self.tokens, self.budget = tokens, budget
+
+
+class TurnNotBegun(InvalidInput):
+    """A turn of a session was asked for what it only has once it has begun."""
+
+    code = "E2027"
+
+    def __init__(self) -> None:
+        super().__init__("The turn has not begun: use it in a `with` block, or call begin() first.")
 
 
 class AccessDenied(EngramError):

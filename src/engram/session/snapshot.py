@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from engram.model.session import Anticipated, Origin, Restored, Slot, Speech
 from engram.model.vectors import Space
 from engram.session.momentum import Momentum
-from engram.session.sensory import Exchange, Held, SensoryBuffer
-from engram.session.working import WorkingMemory, decayed
+from engram.session.sensory import Exchange, Held
+from engram.session.working import decayed
 
 if TYPE_CHECKING:
     from engram.ports import Floats
@@ -58,7 +57,7 @@ def to_bytes(state: State) -> bytearray:
     return bytearray(json.dumps(told, ensure_ascii=False, separators=(",", ":")).encode())
 
 
-def fill(state: State, body: bytes | bytearray, away: timedelta, ages: Ages, rules: Any) -> Restored:
+def fill(state: State, body: bytes | bytearray, away: timedelta, ages: Ages, now: datetime) -> Restored:
     """Bring back into an empty state what is left after a time away. What cannot be read is a fresh start."""
     try:
         told = json.loads(bytes(body))
@@ -66,18 +65,18 @@ def fill(state: State, body: bytes | bytearray, away: timedelta, ages: Ages, rul
             return Restored.FRESH
         restored = ages.restored(away)
         if restored is not Restored.FRESH:
-            _fill(state, told, 0.0 if restored is Restored.WHOLE else away.total_seconds() / 3600.0, rules)
+            _fill(state, told, 0.0 if restored is Restored.WHOLE else away.total_seconds() / 3600.0, now)
     except (ValueError, KeyError, TypeError):
         return Restored.FRESH
     return restored
 
 
-def _fill(state: State, told: dict[str, Any], hours: float, rules: Any) -> None:
-    slots = [_slot_from(one) for one in told["slots"]]
+def _fill(state: State, told: dict[str, Any], hours: float, now: datetime) -> None:
+    """The time away is counted here, once: slots come back as if they had just been looked at."""
+    slots = [replace(_slot_from(one), used_at=now) for one in told["slots"]]
     momentum = _momentum_from(told["momentum"])
     recent = [_unpacked(one) for one in told["recent"]]
-    state.working = WorkingMemory(rules, decayed(slots, hours) if hours else slots)
-    state.buffer = SensoryBuffer()
+    state.working.restore(decayed(slots, hours) if hours else slots)
     for one in told["exchanges"]:
         state.buffer.hear(_exchange_from(one))
     state.momentum = momentum
@@ -85,13 +84,6 @@ def _fill(state: State, told: dict[str, Any], hours: float, rules: Any) -> None:
     state.before, state.turns, state.asked = told["before"], told["turns"], told["asked"]
     state.anticipation.counted = Anticipated(*told["anticipated"])
     state.earlier = [(part, words) for part, words in told["earlier"]]
-
-
-def rested(slots: Sequence[Slot], now: datetime) -> list[Slot]:
-    """Slots as if they had just been looked at: the time away was counted already."""
-    from dataclasses import replace
-
-    return [replace(one, used_at=now) for one in slots]
 
 
 def _exchange(one: Exchange) -> dict[str, Any]:

@@ -82,10 +82,8 @@ class State:
     earlier: list[Said] = field(default_factory=list)
     """History from before the buffer, when it is known."""
 
-    def hear(
-        self, message: str, meaning: Meaning | None, now: datetime
-    ) -> tuple[Exchange, list[Slot]]:
-        """Take in a message; where its answer belongs, and slots that left the mind while they were strong."""
+    def hear(self, message: str, meaning: Meaning | None, now: datetime) -> tuple[Exchange, list[Slot]]:
+        """Take in a message; where its answer belongs, and what left the mind while it was strong."""
         names = speech.names_in(message)
         self.verdict = self._judge(message, meaning)
         gone = self.working.fade(now) + self._promote(now)

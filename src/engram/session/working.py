@@ -99,6 +99,10 @@ class WorkingMemory:
         """Those of the slots that left which long-term memory should hear of."""
         return [slot for slot in gone if slot.activation > self._rules.offered_above]
 
+    def restore(self, slots: Iterable[Slot]) -> None:
+        """Put back what was on the mind before."""
+        self._slots = list(slots)[: self._rules.most]
+
     def wipe(self) -> None:
         """Empty it."""
         self._slots.clear()

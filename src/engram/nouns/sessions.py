@@ -1,0 +1,314 @@
+"""Sessions: who is talking with whom. `memory.sessions` starts, lists, suspends and resumes them.
+
+A door that cannot hold a `with` block open speaks of a session by its id: start, turn, reply, and so on.
+A session that nobody uses for half an hour goes to sleep by itself: sealed, kept, and wiped here.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from threading import Lock, RLock, Timer
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+from engram.capture import screen
+from engram.errors import EngramError, UnknownSession
+from engram.model.session import Change, Gap, SessionInfo, Snapshot
+from engram.nouns.runs import Completed, Learned, Runs
+from engram.nouns.session import SUSPENDED, Session, SessionTurn
+from engram.nouns.session_context import plain_context
+from engram.nouns.session_parts import Parts
+
+if TYPE_CHECKING:
+    from engram.model.context import Context
+    from engram.model.observation import Observation
+    from engram.model.recall import Hit
+    from engram.model.scope import Scope
+    from engram.nouns.desk import Desk
+    from engram.nouns.listening import Listening
+    from engram.nouns.recalling import Recalling
+
+Place = tuple["Scope", str]
+Infos = list[SessionInfo]
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A turn that has begun: what a caller from outside needs to answer it."""
+
+    session: str
+    context: Context
+    hits: tuple[Hit, ...]
+    topic: Change
+    questions: tuple[Gap, ...]
+    anticipated: bool
+
+
+_AT_DESKS: WeakKeyDictionary[Listening, Sessions] = WeakKeyDictionary()
+_MAKING = Lock()
+
+
+def sessions_at(desk: Desk, listening: Listening, recalling: Recalling) -> Sessions:
+    """The sessions of a caller; whoever asks first makes them, and two at once get the same ones."""
+    with _MAKING:
+        found = _AT_DESKS.get(listening)
+        if found is None:
+            found = _AT_DESKS[listening] = Sessions(Parts(desk, listening, recalling, plain_context))
+        return found
+
+
+class Sessions:
+    """The sessions of one caller. Any thread may use it."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._live: dict[Place, Session] = {}
+        self._turns: dict[Place, SessionTurn] = {}
+        self._lock = RLock()
+        self._alarm: Timer | None = None
+        self._closed = False
+
+    def open(self, agent: str = "", model: str = "", id: str = "", scope: Scope | None = None) -> Session:
+        """A session, awake: the one of this id, the agent's last if it sleeps, or a new one."""
+        for field, value in (("agent", agent), ("model", model), ("session", id)):
+            screen.name(field, value)
+        self.sweep()
+        place = self._place(agent, scope)
+        with self._lock:
+            name = id or self._asleep(agent, place) or _new_name(agent)
+            found = self._live.get((place, name))
+            if found is None:
+                found = Session(self._parts, name, agent, model, place, self._turn_to)
+                self._live[place, name] = found
+            found.named(agent, model)
+        found.resume()
+        self._ring_later()
+        return found
+
+    def list(self) -> Infos:
+        """Every session that is awake or asleep, the last used first."""
+        self.sweep()
+        with self._lock:
+            awake = {place: session.info() for place, session in self._live.items()}
+        asleep = {(one.scope, one.session): _sleeping(one) for one in self._kept()}
+        known = {**asleep, **{place: info for place, info in awake.items() if info.state != SUSPENDED}}
+        return sorted(known.values(), key=lambda one: (one.used_at, one.id), reverse=True)
+
+    def get(self, session_id: str, *, scope: Scope | None = None) -> SessionInfo:
+        """What is told of one session. Raises UnknownSession."""
+        for one in self.list():
+            if one.id == session_id and scope in (None, one.scope):
+                return one
+        raise UnknownSession(session_id)
+
+    def start(
+        self,
+        *,
+        agent: str = "",
+        model: str = "",
+        id: str = "",
+        scope: Scope | None = None,
+    ) -> SessionInfo:
+        """Start a session, or wake one that sleeps."""
+        return self.open(agent, model, id, scope).info()
+
+    def turn(
+        self,
+        session_id: str,
+        message: str,
+        *,
+        system: str = "",
+        budget: int | None = None,
+        scope: Scope | None = None,
+    ) -> Begun:
+        """Begin a turn: what is recalled for a message, and the prompt for it. An open one is closed."""
+        session = self._session(session_id, scope)
+        self._close_turn(session)
+        turn = session.turn(message, system=system, budget=budget).begin()
+        with self._lock:
+            self._turns[session.scope, session.id] = turn
+        return Begun(
+            session.id, turn.context, turn.recalled.hits, turn.change, turn.questions, turn.anticipated
+        )
+
+    def reply(self, session_id: str, reply: str = "", *, scope: Scope | None = None) -> Observation | None:
+        """End the open turn with what was answered; what was learned of it."""
+        session = self._session(session_id, scope)
+        with self._lock:
+            turn = self._turns.pop((session.scope, session.id), None)
+        if turn is None:
+            return None
+        turn.reply = reply
+        return turn.finish()
+
+    def hold(self, session_id: str, content: str, *, scope: Scope | None = None) -> SessionInfo:
+        """Put something on the mind of a session."""
+        session = self._session(session_id, scope)
+        session.hold(content)
+        return session.info()
+
+    def suspend(self, session_id: str, *, scope: Scope | None = None) -> SessionInfo:
+        """Send a session to sleep: sealed and kept, and wiped here. A turn under way is aborted."""
+        session = self._session(session_id, scope)
+        self._close_turn(session)
+        told = session.suspend()
+        self._let_go(session)
+        return told
+
+    def resume(self, session_id: str, *, scope: Scope | None = None) -> SessionInfo:
+        """Wake a session that sleeps. Raises UnknownSession."""
+        return self._session(session_id, scope).resume()
+
+    def abort(self, session_id: str, *, scope: Scope | None = None) -> int:
+        """Say to the turns under way that their answers are not wanted; how many there were."""
+        session = self._session(session_id, scope)
+        with self._lock:
+            self._turns.pop((session.scope, session.id), None)
+        return session.abort()
+
+    def end(self, session_id: str, *, scope: Scope | None = None) -> Observation | None:
+        """End a session: read what waits of it, keep nothing to come back to."""
+        session = self._session(session_id, scope)
+        self._close_turn(session)
+        learned = session.end()
+        self._let_go(session)
+        return learned
+
+    def learn(
+        self,
+        name: str,
+        steps: Sequence[str | Mapping[str, Any]],
+        *,
+        outcome: str = "success",
+        result: str = "",
+        scope: Scope | None = None,
+    ) -> Learned:
+        """Keep how a flow ran, as a procedure that counts its runs."""
+        place = self._parts.desk.access.scope if scope is None else scope
+        return Runs(self._parts.desk, place).learn(name, steps, outcome=outcome, result=result)
+
+    def complete(self, project: str, summary: str = "", *, lessons: Sequence[str] = ()) -> Completed:
+        """End a project: keep what it came to and taught; what proved itself is for everybody."""
+        return Runs(self._parts.desk, self._parts.desk.access.scope).complete(
+            project, summary, lessons=lessons
+        )
+
+    # ------------------------------------------------------------ idle sessions
+
+    def sweep(self) -> int:
+        """Send to sleep what nobody has used for a while, and drop what slept too long; how many slept."""
+        settings, now = self._parts.desk.tools.config.session, self._parts.now
+        idle = now - timedelta(minutes=settings.idle_minutes)
+        with self._lock:
+            order = sorted(self._live.values(), key=lambda one: one.used_at)
+            surplus = max(0, len(order) - settings.live)
+            unused = [
+                one
+                for at, one in enumerate(order)
+                if (one.used_at < idle or at < surplus) and self._is_left(one)
+            ]
+        for session in unused:
+            self._close_turn(session)
+            session.suspend()
+            self._let_go(session)
+        return len(unused)
+
+    def close(self) -> None:
+        """Send every session to sleep. Safe to call twice."""
+        with self._lock:
+            self._closed = True
+            alarm, self._alarm = self._alarm, None
+            sessions = list(self._live.values())
+        if alarm is not None:
+            alarm.cancel()
+        for session in sessions:
+            self._close_turn(session)
+            session.suspend()
+            self._let_go(session)
+
+    def _is_left(self, session: Session) -> bool:
+        """Whether nobody works here: a turn in a `with` block ends by itself, one from outside may never."""
+        return not session.is_running or (session.scope, session.id) in self._turns
+
+    def _ring_later(self) -> None:
+        """Look for idle sessions later, whether or not anybody asks for one by then."""
+        seconds = self._parts.desk.tools.config.session.idle_minutes * 60.0 + 1.0
+        with self._lock:
+            if self._alarm is None and not self._closed and self._live:
+                self._alarm = Timer(seconds, self._ring)
+                self._alarm.daemon = True
+                self._alarm.start()
+
+    def _ring(self) -> None:
+        with self._lock:
+            self._alarm = None
+        try:
+            self.sweep()
+        except EngramError:  # a busy or closed file: the next call tells its caller
+            return
+        self._ring_later()
+
+    # ------------------------------------------------------------ below
+
+    def _place(self, agent: str, scope: Scope | None) -> Scope:
+        """Where a session belongs: the given place, or the agent's own below where the caller stands."""
+        own = self._parts.desk.access.scope
+        if scope is None:
+            scope = replace(own, agent=agent) if agent and own.agent != agent else own
+        self._parts.desk.at(scope)
+        return scope
+
+    def _asleep(self, agent: str, place: Scope) -> str:
+        """The last session of an agent in a place that sleeps and may still come back; empty: none."""
+        if not agent:
+            return ""
+        kept = (one for one in self._kept() if one.agent == agent and one.scope == place)
+        return next((one.session for one in kept if (place, one.session) not in self._live), "")
+
+    def _kept(self) -> Sequence[Snapshot]:
+        snapshots, now = self._parts.desk.tools.store.snapshots, self._parts.now
+        oldest = now - timedelta(hours=self._parts.desk.tools.config.session.decayed_hours)
+        return [one for one in snapshots.known(self._parts.desk.access) if one.saved_at > oldest]
+
+    def _session(self, session_id: str, scope: Scope | None) -> Session:
+        """The session of an id, awake or asleep."""
+        self.sweep()
+        with self._lock:
+            for session in self._live.values():
+                if session.id == session_id and scope in (None, session.scope):
+                    return session
+        for one in self._kept():
+            if one.session == session_id and scope in (None, one.scope):
+                return self.open(one.agent, one.model, one.session, one.scope)
+        raise UnknownSession(session_id)
+
+    def _turn_to(self, session: Session, agent: str, model: str) -> Session:
+        """From one agent to another: what runs is aborted, the one sleeps, the other wakes."""
+        with self._lock:
+            self._turns.pop((session.scope, session.id), None)
+        session.suspend()
+        self._let_go(session)
+        there = replace(session.scope, agent=agent) if session.scope.agent else None
+        return self.open(agent, model or session.model, "", there)
+
+    def _close_turn(self, session: Session) -> None:
+        with self._lock:
+            turn = self._turns.pop((session.scope, session.id), None)
+        if turn is not None:
+            turn.finish()
+
+    def _let_go(self, session: Session) -> None:
+        with self._lock:
+            if self._live.get((session.scope, session.id)) is session:
+                del self._live[session.scope, session.id]
+
+
+def _sleeping(one: Snapshot) -> SessionInfo:
+    return SessionInfo(one.session, one.agent, one.model, one.scope, SUSPENDED, one.saved_at, one.turns)
+
+
+def _new_name(agent: str) -> str:
+    return f"{agent or 'session'}-{uuid.uuid4().hex[:12]}"
