@@ -16,8 +16,8 @@ from typing import Final
 
 from engram.config import Config
 from engram.lifecycle import curves
-from engram.lifecycle.retention import age_days, unused_days
-from engram.lifecycle.traits import is_confirmed, is_extracted, protected
+from engram.lifecycle.retention import age_days, half_life_by_source, unused_days
+from engram.lifecycle.traits import is_confirmed, protected
 from engram.model.axes import Kind, Layer
 from engram.model.memory import Memory
 
@@ -158,9 +158,8 @@ def stability(uses: Sequence[datetime], memory: Memory) -> float:
 
 
 def _recency(memory: Memory, now: datetime, config: Config) -> float:
-    settings = config.retention
-    faster = settings.extracted_factor if is_extracted(memory) else 1.0
-    return curves.l2(unused_days(memory, now), settings.half_life_days / faster)
+    """Also of knowledge: what does not fade may yet be long unused."""
+    return curves.l2(unused_days(memory, now), half_life_by_source(memory, config.retention))
 
 
 def _layer(memory: Memory) -> float:

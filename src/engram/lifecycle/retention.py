@@ -115,6 +115,11 @@ def half_life(memory: Memory, settings: Halving) -> float:
     """
     if memory.pinned or memory.kind is not Kind.EPISODIC:
         return math.inf
+    return half_life_by_source(memory, settings)
+
+
+def half_life_by_source(memory: Memory, settings: Halving) -> float:
+    """The same for an episode: what no person wrote down fades faster."""
     by_hand = memory.source.partition(":")[0] == "human"
     return settings.half_life_days / (1.0 if by_hand else settings.extracted_factor)
 
