@@ -28,6 +28,8 @@ from engram.text.key import key_text
 
 FACT_NEIGHBOURS = 3
 """How many memories with the same subject and predicate are looked at; normally only one is active."""
+ENGINE = "engine"
+"""The source of what maintenance made."""
 Also = Callable[[Unit, list[Receipt]], None]
 """What else belongs into the same unit of work, once the receipts are known."""
 
@@ -215,7 +217,11 @@ class _Batch:
         neighbours = [
             Neighbour(memory, Statement.of(memory), cosine)
             for memory, cosine in found.values()
-            if memory.status is Status.ACTIVE and memory.scope == item.memory.scope and not memory.speaker
+            if memory.status is Status.ACTIVE
+            and memory.scope == item.memory.scope
+            and not memory.speaker
+            # What the engine made of statements is none: it follows them, and is neither said nor corrected.
+            and memory.source != ENGINE
         ]
         return decide(item.statement, neighbours, _limits(item.vector, self.tools))
 

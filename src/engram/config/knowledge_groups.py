@@ -1,4 +1,4 @@
-"""Settings of knowledge: when episodes make a pattern, facts a conclusion, memories a box, a card or a tree."""
+"""Settings of knowledge: what makes a pattern, a conclusion, a box, a card or a tree."""
 
 from __future__ import annotations
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from engram.maintain.knowledge import patterns
 from engram.maintain.step import Step
 
-STEPS: tuple[Step, ...] = ()
+STAGE = "knowledge"
+STEPS: tuple[Step, ...] = (Step(STAGE, patterns.NAME, patterns.look),)
