@@ -49,6 +49,7 @@ from engram.config.lifecycle_groups import (
 )
 from engram.config.maintain_groups import MaintainConfig
 from engram.config.presets import PRESETS
+from engram.config.review_groups import ReviewConfig
 from engram.config.session_groups import SessionConfig
 from engram.errors import ConfigError
 
@@ -80,6 +81,7 @@ __all__ = [
     "RerankConfig",
     "ResumeConfig",
     "RetentionConfig",
+    "ReviewConfig",
     "ServerConfig",
     "SessionConfig",
     "Setting",

@@ -17,6 +17,7 @@ from engram.config.lifecycle_groups import (
 )
 from engram.config.maintain_groups import MaintainConfig
 from engram.config.making import choice, number, words
+from engram.config.review_groups import ReviewConfig
 from engram.config.session_groups import SessionConfig
 
 
@@ -354,6 +355,7 @@ class Config:
     promotion: PromotionConfig = field(default=PromotionConfig())
     forgetting: ForgettingConfig = field(default=ForgettingConfig())
     maintain: MaintainConfig = field(default=MaintainConfig())
+    review: ReviewConfig = field(default=ReviewConfig())
     knowledge: KnowledgeConfig = field(default=KnowledgeConfig())
     resume: ResumeConfig = field(default=ResumeConfig())
     pack: PackConfig = field(default=PackConfig())

@@ -28,6 +28,8 @@ from engram.ports import Unit
 
 UNDONE = "undone"
 """The kind of judgement that remembers what a person has taken back."""
+VIEW = frozenset({"lifecycle"})
+"""Fields that say how the engine sees a memory; another view of it is no modification."""
 LIVING = frozenset({"usage", "last_accessed", "strength", "heat"})
 """Fields that change by being used: a decision does not rest on their exact value."""
 
@@ -112,9 +114,11 @@ def _change(unit: Unit, effect: Change, decision: Decision, room: Room, changed:
     reworded = new.content != now.content
     if reworded:
         new = replace(new, version=now.version + 1)
-    new = replace(new, modified_at=max(now.modified_at, room.now))
+    if changed.keys() - VIEW:
+        new = replace(new, modified_at=max(now.modified_at, room.now))
     findable = room.findable(new) if reworded or new.tags != now.tags else None
-    unit.change(new, effect.verb, decision.why, findable=findable, related=decision.related)
+    related = effect.related or decision.related
+    unit.change(new, effect.verb, decision.why, findable=findable, related=related)
     vector = room.vector(new) if reworded else None
     if vector is not None:
         unit.embed(new.id, vector)

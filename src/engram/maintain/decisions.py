@@ -33,6 +33,8 @@ class Change:
     old: Memory
     new: Memory
     verb: Verb = Verb.UPDATED
+    related: str = ""
+    """The other memory, where it is not that of the decision."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,190 @@
+"""How long a consolidation takes: sizes come in, a table of seconds and memory comes out.
+
+    python benchmarks/consolidation.py [--sizes 1000,10000,100000] [--keep FOLDER]
+
+Made-up notes of some two hundred days, written straight into the file as they would stand there when nobody had
+looked for repetitions: one in five says again what was said before (the same words, fillers, a clause more),
+one in twenty says the same of another number. Layers, sources and uses are mixed. Then, each in a process of
+its own: the first consolidation, which has everything to look at; a second one at once, which should find
+next to nothing; and one a day later, after another hundredth of notes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from engram import Engram
+from engram.bench.sentences import sentences
+from engram.bench.workload import rss_mb
+from engram.capture.pipeline import make_ready
+from engram.model.axes import Layer
+from engram.model.draft import Draft
+from engram.model.memory import Usage
+from engram.ports import Unit
+from engram.testing import FakeClock
+
+BEGAN = datetime(2026, 1, 1, tzinfo=UTC)
+DAYS = 200
+TOGETHER = 1_000
+AGAIN, OTHERWISE = 0.20, 0.05
+"""Shares of notes that repeat an earlier one, and of those that say it of another number."""
+RECENT = 5_000
+"""Repetitions are of one of the latest notes."""
+FILLERS = ("Actually, {}", "So {}", "Really, {}", "Well, {}")
+CLAUSES = ("{} and nobody minded", "{} as planned", "{} and it was fine in the end")
+
+
+def notes(seed: int, amount: int) -> Iterator[Draft]:
+    """Notes with repetitions, oldest first."""
+    rng = random.Random(seed)  # noqa: S311 - made-up text
+    fresh, said = sentences(seed), list[str]()
+    for _ in range(amount):
+        chance = rng.random()
+        if said and chance < AGAIN:
+            words = _again(rng, said[-rng.randint(1, min(len(said), RECENT))])
+        elif said and chance < AGAIN + OTHERWISE:
+            words = _otherwise(rng, said[-rng.randint(1, min(len(said), RECENT))])
+        else:
+            words = next(fresh)
+            said.append(words)
+        source = rng.choice(("human", "agent", "session", "import"))
+        layer = rng.choices((Layer.BUFFER, Layer.WORKING, Layer.CORE), (2, 7, 1))[0]
+        yield Draft(words, source=source, layer=layer, importance=round(rng.betavariate(3, 3), 2))
+
+
+def _again(rng: random.Random, words: str) -> str:
+    """The same, as people say it again."""
+    kind = rng.randrange(3)
+    if kind == 0:
+        return words
+    forms = FILLERS if kind == 1 else CLAUSES
+    return rng.choice(forms).format(words.removesuffix(".")) + "."
+
+
+def _otherwise(rng: random.Random, words: str) -> str:
+    """Nearly the same, and not the same."""
+    return f"{words.removesuffix('.')}, {rng.randint(2, 99)} times."
+
+
+def build(path: Path, amount: int, seed: int, began: datetime = BEGAN, days: float = DAYS) -> None:
+    """Write the notes into a file, with their vectors and words."""
+    rng = random.Random(seed)  # noqa: S311 - as above
+    step = timedelta(days=days) / amount
+    at = began
+    drafts = notes(seed, amount)
+    with Engram.open(path) as memory:
+        tools = memory.upkeep._desk.tools  # noqa: SLF001 - past the gate that would refuse repetitions
+        while some := list(islice(drafts, TOGETHER)):
+            ready = make_ready(some, tools)
+            times = [at + step * place for place in range(len(some))]
+            at = times[-1] + step
+            uses = [int(rng.expovariate(1.0)) for _ in some]
+
+            def work(unit: Unit, ready: Any = ready, times: Any = times, uses: Any = uses) -> None:
+                for item, when, used in zip(ready, times, uses, strict=True):
+                    past = replace(item.memory, created_at=when, modified_at=when, usage=Usage(accessed=used))
+                    unit.add(past, item.findable, item.vector, "made up")
+
+            tools.store.write(work, "bench")
+
+
+def consolidate(path: Path, now: datetime) -> dict[str, Any]:
+    """One run in this process: seconds, memory, what it did."""
+    with Engram.open(path, clock=FakeClock(now)) as memory:
+        steps: list[tuple[str, float]] = []
+        began = time.perf_counter()
+        report = memory.consolidate(progress=lambda done, _of: steps.append((str(done), time.perf_counter())))
+        seconds = time.perf_counter() - began
+    ends = [at for _, at in steps[1:]] + [began + seconds]
+    spent: dict[str, float] = {}
+    for (name, at), end in zip(steps, ends, strict=True):
+        spent[name] = spent.get(name, 0.0) + end - at
+    return {
+        "seconds": round(seconds, 2),
+        "rss_mb": rss_mb("VmHWM"),
+        "changes": report.changes,
+        "tallies": {tally.rule: tally.count for tally in report.tallies},
+        "steps": {name: round(took, 2) for name, took in spent.items()},
+    }
+
+
+def measure(size: int, folder: Path) -> dict[str, Any]:
+    """All runs of one size."""
+    path = folder / f"consolidation-{size}.engram"
+    if not path.exists():
+        _apart("build", path, size)
+    end = BEGAN + timedelta(days=DAYS, hours=1)
+    copy = folder / "now.engram"
+    for one in folder.glob("now.engram*"):
+        one.unlink()
+    copy.write_bytes(path.read_bytes())
+    first = _apart("run", copy, end)
+    second = _apart("run", copy, end + timedelta(seconds=1))
+    _apart("more", copy, size // 100)
+    later = _apart("run", copy, end + timedelta(days=1, hours=1))
+    return {"size": size, "first": first, "again": second, "a day later": later}
+
+
+def _apart(job: str, path: Path, value: object) -> dict[str, Any]:
+    """In a process of its own, so that memory is that of this job alone."""
+    asked = json.dumps({"job": job, "path": str(path), "value": str(value)})
+    done = subprocess.run(  # noqa: S603 - this very file
+        [sys.executable, __file__, "--job", asked], check=True, capture_output=True, text=True
+    )
+    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def _do(asked: dict[str, str]) -> dict[str, Any]:
+    path = Path(asked["path"])
+    if asked["job"] == "build":
+        build(path, int(asked["value"]), seed=1)
+        return {}
+    if asked["job"] == "more":
+        build(path, int(asked["value"]), seed=2, began=BEGAN + timedelta(days=DAYS, hours=2), days=0.9)
+        return {}
+    return consolidate(path, datetime.fromisoformat(asked["value"]))
+
+
+def _table(results: list[dict[str, Any]]) -> str:
+    head = "| memories | run | seconds | most memory (MB) | changes |\n|---|---|---|---|---|"
+    lines = [
+        f"| {one['size']:,} | {name} | {one[name]['seconds']} | {one[name]['rss_mb']} "
+        f"| {one[name]['changes']:,} |"
+        for one in results
+        for name in ("first", "again", "a day later")
+    ]
+    return "\n".join((head, *lines))
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sizes", default="1000,10000")
+    parser.add_argument("--keep", type=Path, help="a folder in which the files that were built stay")
+    parser.add_argument("--job", help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.job:
+        print(json.dumps(_do(json.loads(given.job))))
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        where = given.keep or Path(folder)
+        results = [measure(int(size), where) for size in given.sizes.split(",")]
+    print(json.dumps(results, indent=1))
+    print(_table(results))
+
+
+if __name__ == "__main__":
+    main()
