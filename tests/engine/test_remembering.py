@@ -221,3 +221,17 @@ def test_what_holds_now_gives_way_not_what_was_told_of_the_past(memory: Engram, 
     old = memory.get(receipt.other)
     assert old is not None
     assert old.content == "I live in Rome"
+
+
+def test_a_correction_replaces_every_memory_that_says_what_no_longer_holds(memory: Engram) -> None:
+    said = ["My bank is Wise.", "The bank I use is Wise.", "I have a cat.", "Wise is my bank, says the card."]
+    old = [memory.remember(words).memory for words in said]
+    new = memory.remember("I closed the old account, my bank is Monzo now.").memory
+    statuses = {one.content: memory.get(one.id).status.value for one in old}  # type: ignore[union-attr]
+    assert statuses["My bank is Wise."] == "superseded"
+    assert statuses["I have a cat."] == "active"
+    assert {edge.target for edge in memory.relations(new.id) if edge.type == "supersedes"} == {
+        one.id for one in old if statuses[one.content] == "superseded"
+    }
+    facts = memory.facts.query(subject="user", predicate="bank")
+    assert {claim.fact.object for claim in facts} == {"monzo"}

@@ -17,7 +17,7 @@ from engram.capture.screen import screen
 from engram.capture.settle import settle
 from engram.errors import EmbedderError
 from engram.lifecycle.calibration import thresholds
-from engram.lifecycle.sameness import Limits, Neighbour, New, Statement, Verdict, decide
+from engram.lifecycle.sameness import Limits, Neighbour, New, Statement, Supersede, Verdict, decide
 from engram.model.axes import Status
 from engram.model.draft import Draft
 from engram.model.memory import Memory
@@ -26,8 +26,8 @@ from engram.model.scope import Access, Role, Scope
 from engram.ports import Embedded, Tools, Unit
 from engram.text.key import key_text
 
-FACT_NEIGHBOURS = 3
-"""How many memories with the same subject and predicate are looked at; normally only one is active."""
+FACT_NEIGHBOURS = 8
+"""How many memories with the same subject and predicate are looked at; normally few are active."""
 ENGINE = "engine"
 """The source of what maintenance made."""
 Also = Callable[[Unit, list[Receipt]], None]
@@ -192,11 +192,14 @@ class _Batch:
     def write(self, unit: Unit, item: Prepared, candidates: Sequence[tuple[Memory, float | None]]) -> Receipt:
         """Decide about one draft and carry the decision out."""
         near = (*candidates, *self._said_before())
-        receipt = settle(unit, item, self._verdict(item, candidates), self.tools)
+        verdict = self._verdict(item, candidates)
+        receipt = settle(unit, item, verdict, self.tools)
         self.written.append(receipt.memory)
         self.latest[receipt.memory.id] = receipt.memory
         if receipt.outcome in {Outcome.SUPERSEDED, Outcome.CHALLENGED}:
             self.latest[receipt.other] = None  # what gave way earlier in this call is no neighbour any more
+        if receipt.outcome is Outcome.SUPERSEDED and isinstance(verdict, Supersede):
+            self.latest.update(dict.fromkeys((one.id for one in verdict.also), None))
         if receipt.memory.id == item.memory.id:
             connect(unit, item, receipt.memory, self._similar(item, near), self.tools)
         if not item.memory.speaker:

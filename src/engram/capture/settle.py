@@ -39,8 +39,11 @@ def settle(unit: Unit, item: Prepared, verdict: Verdict, tools: Tools) -> Receip
             return _reinforce(unit, old, item, because)
         case Merge(because=because):
             return _merge(unit, old, item, because)
-        case Supersede(because=because):
-            return _supersede(unit, old, item, because, tools)
+        case Supersede(because=because, also=also):
+            receipt = _supersede(unit, old, item, because, tools)
+            for other in filter(None, (_still_there(unit, one) for one in also)):
+                _give_way(unit, other, receipt.memory)
+            return receipt
         case Challenge():
             return _challenge(unit, old, item, verdict)
 
@@ -103,6 +106,11 @@ def _supersede(unit: Unit, old: Memory, item: Prepared, because: str, tools: Too
     share = tools.config.remember.inherited_confidence
     new = replace(item.memory, confidence=min(1.0, item.memory.confidence + share * old.confidence))
     _store(unit, replace(item, memory=new), REPLACES)
+    _give_way(unit, old, new)
+    return Receipt(new, Outcome.SUPERSEDED, because, other=old.id, embedded=item.vector is not None)
+
+
+def _give_way(unit: Unit, old: Memory, new: Memory) -> None:
     gone = replace(
         old,
         status=Status.SUPERSEDED,
@@ -113,7 +121,6 @@ def _supersede(unit: Unit, old: Memory, item: Prepared, because: str, tools: Too
     unit.change(gone, Verb.SUPERSEDED, REPLACED, related=new.id)
     unit.relate(Edge(new.id, old.id, EdgeType.SUPERSEDES), REPLACES)
     unit.relate(Edge(new.id, old.id, EdgeType.CONTRADICTS), REPLACES)
-    return Receipt(new, Outcome.SUPERSEDED, because, other=old.id, embedded=item.vector is not None)
 
 
 def _challenge(unit: Unit, old: Memory, item: Prepared, verdict: Challenge) -> Receipt:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property, lru_cache
 from typing import Any
@@ -151,6 +151,8 @@ class Supersede:
 
     memory: Memory
     because: str
+    also: tuple[Memory, ...] = ()
+    """Others that say what no longer holds: a fact may have been said in many words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,9 +175,19 @@ def decide(new: Statement, neighbours: Sequence[Neighbour], limits: Limits) -> V
         # What is replaced is what holds now, not what was told of an earlier time.
         for neighbour in latest if rule is _replaces else neighbours:
             verdict = rule(new, neighbour, limits)
+            if isinstance(verdict, Supersede):
+                return replace(verdict, also=_gone_as_well(new, latest, verdict.memory, limits))
             if verdict is not None:
                 return verdict
     return New()
+
+
+def _gone_as_well(
+    new: Statement, neighbours: Sequence[Neighbour], first: Memory, limits: Limits
+) -> tuple[Memory, ...]:
+    others = (one for one in neighbours if one.memory.id != first.id)
+    verdicts = (_replaces(new, one, limits) for one in others)
+    return tuple(one.memory for one in verdicts if isinstance(one, Supersede))
 
 
 def _repeats(new: Statement, old: Neighbour, limits: Limits) -> Verdict | None:
@@ -210,7 +222,9 @@ def _replaces(new: Statement, old: Neighbour, limits: Limits) -> Verdict | None:
         if mine.object == theirs.object:
             return _replacement(new, old, f"says that this is over: {_told(theirs)}")
     for mine, theirs in _pairs(new.facts, old.statement.facts):
-        if mine.functional and theirs.functional and _differ(mine.object, theirs.object):
+        # Who says that something changed means the one there was, also where there might be several.
+        one_at_a_time = mine.functional and (theirs.functional or new.corrects)
+        if one_at_a_time and _differ(mine.object, theirs.object):
             was = f"{mine.subject} {mine.predicate}: was {theirs.object!r}, now {mine.object!r}"
             return _replacement(new, old, was)
     if new.corrects and _says_otherwise(new, old, limits):

@@ -134,11 +134,28 @@ def owned(match: Match, told: Told) -> Statement | None:
         return None
     owner, _, rest = noun.rpartition("'s ")
     who = f"{who}'s {owner}" if owner else who
+    between = match[0][match.end("attribute") : match.start("value")]
+    if "moved" in between and rest in lexicon.words("kin"):
+        return Statement(f"{who}'s {rest}", "live in", _untimed(found), functional=True)
     return _about(who, rest, match["value"].strip(), found)
 
 
+def relative(match: Match, told: Told) -> Statement | None:
+    """Read "the bank I use is Wise": my bank is Wise."""
+    who, found, noun = subject(match, told.speaker), value(match["value"]), _attribute(match["attribute"])
+    return _about(who, noun, match["value"].strip(), found) if who and found and noun else None
+
+
+def driven(match: Match, told: Told) -> Statement | None:
+    """Read "I drive a Volvo V60": one of my cars. "I drive to work" names none."""
+    who, found = subject(match, told.speaker), value(match["value"])
+    if not who or not found or not names_something(found):
+        return None
+    return Statement(who, "car", _untimed(found), functional=told.changed)
+
+
 def _about(who: str, attribute: str, raw: str, found: str) -> Statement | None:
-    if re.match(r"(?:now |actually |really )*an? [a-z]", raw):
+    if re.match(r"(?:now |actually |really )*an? [a-z]+\b", raw):
         return Statement(f"{who}'s {attribute}", "is a", found)
     one_valued = attribute.startswith("favo") or _is_listed(attribute, "attributes")
     if describes(found) or not (one_valued or _begins_with_name(found)) or _TELLS_MORE.match(raw):
@@ -169,7 +186,7 @@ def _begins_with_name(found: str) -> bool:
 
 # "is a …" says what sort of thing it is, "is written in …" what was done with it.
 _TELLS_MORE = re.compile(
-    r"an? |(?:\w+(?:ed|en)|built|made|run|kept|sent) (?:in|on|to|by|with|at|for|from|as) "
+    r"an? (?=[a-z]+\b)|(?:\w+(?:ed|en)|built|made|run|kept|sent) (?:in|on|to|by|with|at|for|from|as) "
 )
 _ADJECTIVE = re.compile(
     r"^(?:(?:new|current|own|old|actual|latest|main|real|default|primary) )+(?=\w)", re.IGNORECASE
@@ -227,8 +244,7 @@ def kin(match: Match, told: Told) -> Statement | None:
     if not who or not attribute or who == told.speaker:
         return None
     owner = told.speaker if match["owner"].lower() in {"my", "our"} else match["owner"].removesuffix("'s")
-    one = attribute in lexicon.words("roles") or attribute in _posts("one")
-    return Statement(owner, attribute, who, functional=one)
+    return Statement(owner, attribute, who, functional=not _is_listed(attribute, "shared_attributes"))
 
 
 def pet(match: Match, told: Told) -> Statement | None:

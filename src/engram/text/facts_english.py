@@ -16,6 +16,7 @@ from engram.text.facts_clauses import (
     Told,
     aged,
     born,
+    driven,
     kin,
     named,
     naming,
@@ -23,6 +24,7 @@ from engram.text.facts_clauses import (
     pet,
     plain,
     post,
+    relative,
     serves,
     switched,
     technical,
@@ -147,10 +149,13 @@ _SYSTEM = r"(?:[Tt]he |[Oo]ur |[Mm]y )?(?P<who>[\w.-]+(?: [\w.-]+){0,2}?)"
 _OF = r"(?: (?:of|for) (?P<owner>(?:the )?[\w'.-]+(?: [\w'.-]+){0,3}?))?"
 _EQUALS = r"(?:is set to|is|=|will be|(?:has |was )?(?:changed|moved) to)"
 _EQUAL_WORDS = "is = will changed moved"
-_ROLE = r"(?: (?:as|for) (?:my|our|his|her|the|their) (?P<role>[\w -]+?)| (?:for|to|when|in|on|with|at) .*)?"
+_WHOSE = rf"(?:my|our|his|her|the|their|{NAME}'s)"
+_ROLE = rf"(?: (?:as|for) {_WHOSE} (?P<role>[\w -]+?)| (?:for|to|when|in|on|with|at) .*)?"
 _SWITCHED = r"(?P<verb>switch(?:ed|ing)|migrat(?:ed|ing)|mov(?:ed|ing)|chang(?:ed|ing))"
 _GOT = r"(?:have|has|got|own|owns|adopted|bought)"
 _SOME = r"(?:an?|another|one|two|three|four|five|\d+|many|several)"
+_HOLDS = r"uses?|own|owns|have|has|prefers?|drives?|carry|carries|go to|goes to|see|sees|like best|likes best"
+_NOUNS = r"[A-Za-z][\w-]*(?: [a-z]+)?"
 _PETS = r"(?P<attribute>dog|cat|puppy|kitten|parrot|hamster|rabbit|bird|fish|turtle|horse|pet)"
 
 
@@ -198,6 +203,8 @@ _RULES: Final[tuple[_Rule, ...]] = (
      rf"^{_WHO}(?:{_HAVE}|{_BE}) {_SOFT}{_SWITCHED}(?: over)?(?: from (?P<old>.+?))? to {_VALUE}", switched),
     ("replaced", rf"^{_WHO}{_HAVE} {_SOFT}replaced (?P<old>.+?) (?P<verb>with|by) {_VALUE}", switched),
     ("use uses using", rf"^{_WHO}{_BE}? {_SOFT}(?:uses?|using) (?P<value>.+?){_ROLE}(?: now)?$", used),
+    ("is",
+     rf"^[Tt]he {_ATTRIBUTE} (?:that )?(?P<who>I|[Ww]e|{NAME}) (?:{_HOLDS}) is {_SOFT}{_VALUE}", relative),
     ("uses use", rf"^{_SYSTEM} {_SOFT}uses? (?P<value>.+?)(?: (?:for|to|when|in|as|with) .*)?$", serves),
     ("depends depend", rf"^{_SYSTEM} {_SOFT}depends? on {_VALUE}", technical("depend on")),
     ("written implemented",
@@ -218,7 +225,7 @@ _RULES: Final[tuple[_Rule, ...]] = (
     _did("speaks?", "speak"),
     _did("plays?", "play"),
     _did("owns?", "own"),
-    _did("drives?", "drive"),
+    ("drive drives", rf"^{_WHO}{_HAVE} {_SOFT}drives? (?P<value>an? \S.*)$", driven),
     _did("manages?", "manage"),
     _did("founded|co-founded", "founded"),
     _did("visited", "visited"),
@@ -231,8 +238,7 @@ _RULES: Final[tuple[_Rule, ...]] = (
      rf"^(?P<who>{_KIN}|{NAME}) is {_SOFT}(?:the |an? )?(?P<attribute>[\w-]+(?: [\w-]+)?) of {_VALUE}", post),
     ("m am", rf"^(?P<who>I)(?:'m| am) {_SOFT}the (?P<attribute>[\w-]+(?: [\w-]+)?) of {_VALUE}", post),
     ("is",
-     rf"^(?P<who>{NAME}) is (?P<owner>[Mm]y|[Oo]ur|{NAME}'s) (?P<attribute>[A-Za-z][\w-]*(?: [a-z]+)?)$",
-     kin),
+     rf"^(?:[Tt]he )?(?P<who>{NAME}) is (?P<owner>[Mm]y|[Oo]ur|{NAME}'s) (?P<attribute>{_NOUNS})$", kin),
     (_EQUAL_WORDS, rf"^{_MINE} {_ATTRIBUTE} {_SOFT}{_EQUALS} {_VALUE}", owned),
     ("s", rf"^{_MINE} {_ATTRIBUTE}'s {_SOFT}(?P<value>[A-Z\d].*)$", owned),
     (_EQUAL_WORDS, rf"^[Tt]he {_ATTRIBUTE}{_OF} {_SOFT}(?:{_EQUALS}|is on|is at) {_VALUE}", the),
