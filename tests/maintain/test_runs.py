@@ -76,7 +76,7 @@ def carried(memory: Engram, stopping: int | None = None) -> Room:
     run = begin(tools.store, RunKind.CONSOLIDATE, tools.clock, "human")
     count = iter(range(100))
     room = replace(
-        upkeep._room(tools, run, None, None),  # noqa: SLF001
+        upkeep._room(tools, run),  # noqa: SLF001
         stopping=lambda: stopping is not None and next(count) + 1 >= stopping,
     )
     return replace(room, run=go(room, STEPS))

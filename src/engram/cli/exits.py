@@ -22,10 +22,11 @@ from engram.errors import (
     RerankerDown,
     StoreError,
     TooManyRecalls,
+    UpkeepBusy,
 )
 
 OK, NOT_FOUND, BAD_INPUT, STORE, DENIED, CONFIG, EMBEDDER, SERVER = range(8)
-BUG, INTERRUPTED = 70, 130
+BUG, BUSY, INTERRUPTED = 70, 75, 130
 
 EXIT_CODES: dict[int, str] = {
     OK: "fine",
@@ -37,6 +38,7 @@ EXIT_CODES: dict[int, str] = {
     EMBEDDER: "the embedder",
     SERVER: "the server cannot listen there",
     BUG: "a bug in engram",
+    BUSY: "another process maintains the file: try again later",
     INTERRUPTED: "interrupted",
 }
 
@@ -50,6 +52,7 @@ _BY_ERROR: tuple[tuple[type[EngramError], int], ...] = (
     (ConfigError, CONFIG),
     (EmbedderError, EMBEDDER),
     (RerankerDown, EMBEDDER),
+    (UpkeepBusy, BUSY),
     (DoorError, SERVER),
 )
 

@@ -93,6 +93,24 @@ class Report:
         """How many decisions were carried out."""
         return sum(tally.count for tally in self.tallies)
 
+    def markdown(self) -> str:
+        """The report as a page for people."""
+        run = self.run
+        title = f"# {run.kind.value.capitalize()} {run.id}{' (dry run)' if self.dry else ''}"
+        began = f"Began {run.started_at:%Y-%m-%d %H:%M} UTC, {run.state.value}, {self.changes:,} changes."
+        counts = [f"| {one.step} | {one.rule} | {one.count:,} |" for one in self.tallies]
+        lines = [
+            f"| {one.number} | {one.rule} | {one.memory} | {one.related} | {one.why} | {one.outcome.value} |"
+            for one in self.decided
+        ]
+        parts = [title, began]
+        if counts:
+            parts.append("\n".join(("| step | rule | times |", "|---|---|---|", *counts)))
+        if lines:
+            head = ("| | rule | memory | other | why | outcome |", "|---|---|---|---|---|---|")
+            parts += ["## Each decision", "\n".join((*head, *lines))]
+        return "\n\n".join((*parts, "More decisions are not listed here.\n" if self.more else ""))
+
 
 @dataclass(frozen=True, slots=True)
 class Undone:

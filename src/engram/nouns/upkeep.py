@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from engram.capture.enrich import findable, prepare
 from engram.capture.screen import screen
+from engram.config import MaintainConfig
 from engram.errors import AccessDenied, NotUndoable, UnknownRun, UnknownValue
+from engram.model.clock import Clock
 from engram.model.draft import Draft
 from engram.model.memory import Memory
 from engram.model.scope import Role
@@ -23,9 +26,34 @@ if TYPE_CHECKING:
 
 LISTED = 1_000
 """Decisions a report lists unless the caller says."""
+LISTED_DRY = 100_000
+"""The same of a dry run: nobody can ask for the rest later."""
 LEASE = "upkeep"
 """One maintainer a file."""
-Told = Callable[[str, str], None]
+Progress = Callable[[int, int], None]
+"""Hears how many steps of how many are done."""
+
+
+def never() -> bool:
+    """Nobody wants the run to pause."""
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """Who looks on while a run goes on."""
+
+    progress: Progress | None
+    stopping: Callable[[], bool]
+
+    def hearing(self, names: Sequence[str]) -> Callable[[str, str], None]:
+        """What tells the watcher how far the steps of these names have come."""
+
+        def told(step: str, _cursor: str) -> None:
+            if self.progress is not None:
+                self.progress(names.index(step), len(names))
+
+        return told
 
 
 class Upkeep:
@@ -39,21 +67,37 @@ class Upkeep:
         *,
         dry: bool = False,
         stages: Sequence[str] = (),
-        stopping: Callable[[], bool] | None = None,
-        told: Told | None = None,
+        progress: Progress | None = None,
+        stopping: Callable[[], bool] = never,
     ) -> Report:
         """Carry a consolidation out, or go on with one that was cut off. Raises UpkeepBusy."""
         from engram.maintain.order import CONSOLIDATION
 
-        return self._carry(RunKind.CONSOLIDATE, _only(CONSOLIDATION, stages), (dry, stopping, told))
+        steps = _only(CONSOLIDATION, stages)
+        return self._carry(RunKind.CONSOLIDATE, steps, Watch(progress, stopping), dry=dry)
 
     def dream(
-        self, *, dry: bool = False, stopping: Callable[[], bool] | None = None, told: Told | None = None
+        self, *, dry: bool = False, progress: Progress | None = None, stopping: Callable[[], bool] = never
     ) -> Report:
         """Replay, link and strengthen memories. Raises UpkeepBusy."""
         from engram.maintain.order import DREAM
 
-        return self._carry(RunKind.DREAM, DREAM, (dry, stopping, told))
+        return self._carry(RunKind.DREAM, DREAM, Watch(progress, stopping), dry=dry)
+
+    @property
+    def settings(self) -> MaintainConfig:
+        """When memories are maintained."""
+        return self._desk.tools.config.maintain
+
+    @property
+    def clock(self) -> Clock:
+        """The time by which that is."""
+        return self._desk.tools.clock
+
+    def last(self, kind: RunKind) -> datetime | None:
+        """When a run of this kind last came to its end."""
+        done = self._desk.tools.store.upkeep.runs(1, kind, RunState.DONE)
+        return done[0].finished_at if done else None
 
     def runs(self, limit: int = 20) -> list[Run]:
         """The last runs, newest first."""
@@ -73,27 +117,21 @@ class Upkeep:
             raise NotUndoable(run.id, "it has been taken back already")
         tools = self._desk.tools
         with tools.store.lease(LEASE):
-            return undo(_room(tools, run, None, None), self._desk.actor)
+            return undo(_room(tools, run), self._desk.actor)
 
-    def _carry(
-        self,
-        kind: RunKind,
-        steps: Sequence[Step],
-        how: tuple[bool, Callable[[], bool] | None, Told | None],
-    ) -> Report:
+    def _carry(self, kind: RunKind, steps: Sequence[Step], watch: Watch, *, dry: bool) -> Report:
         self._check()
-        dry, stopping, told = how
         tools = self._desk.tools
         if not dry:
             with tools.store.lease(LEASE):
-                return _carried(kind, steps, tools, self._desk.actor, (stopping, told))
+                return _carried(kind, steps, tools, self._desk.actor, watch)
         from engram.index import SignatureIndex
 
         twin = tools.store.copy()
         try:
-            index = SignatureIndex(twin, **_index_settings(tools))
+            index = SignatureIndex(twin, **asdict(tools.config.index))
             shadow = replace(tools, store=twin, index=index)
-            report = _carried(kind, steps, shadow, self._desk.actor, (stopping, told))
+            report = _carried(kind, steps, shadow, self._desk.actor, watch, LISTED_DRY)
             index.settle()
             return replace(report, dry=True)
         finally:
@@ -112,25 +150,20 @@ class Upkeep:
 
 
 def _carried(
-    kind: RunKind,
-    steps: Sequence[Step],
-    tools: Tools,
-    actor: str,
-    how: tuple[Callable[[], bool] | None, Told | None],
+    kind: RunKind, steps: Sequence[Step], tools: Tools, actor: str, watch: Watch, listed: int = LISTED
 ) -> Report:
     from engram.maintain.pipeline import begin, go
 
     run = begin(tools.store, kind, tools.clock, actor)
-    return _report(go(_room(tools, run, *how), steps), tools, LISTED, 0)
+    hears = watch.hearing([one.name for one in steps])
+    room = replace(_room(tools, run), stopping=watch.stopping, told=hears)
+    return _report(go(room, steps), tools, listed, 0)
 
 
-def _room(tools: Tools, run: Run, stopping: Callable[[], bool] | None, told: Told | None) -> Room:
+def _room(tools: Tools, run: Run) -> Room:
     from engram.maintain.room import Room
 
-    room = Room(tools, run, make=lambda draft: _made(draft, tools), findable=_findable)
-    if stopping is not None:
-        room = replace(room, stopping=stopping)
-    return room if told is None else replace(room, told=told)
+    return Room(tools, run, make=lambda draft: _made(draft, tools), findable=_findable)
 
 
 def _made(draft: Draft, tools: Tools) -> Made:
@@ -156,8 +189,3 @@ def _only(steps: Sequence[Step], stages: Sequence[str]) -> Sequence[Step]:
         if stage not in known:
             raise UnknownValue("stage", stage, known)
     return [step for step in steps if step.stage in stages] if stages else steps
-
-
-def _index_settings(tools: Tools) -> dict[str, int]:
-    settings = tools.config.index
-    return {"exact_limit": settings.exact_limit, "rescore": settings.rescore}

@@ -7,6 +7,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable
+from datetime import timedelta
 from typing import TYPE_CHECKING, TypeVar
 
 import anyio
@@ -14,6 +15,7 @@ import anyio.to_thread
 
 from engram.errors import StoreClosed
 from engram.model.scope import Access
+from engram.nouns.worker import Told, Worker
 from engram.server.caller import Caller
 from engram.server.refusals import TookTooLong
 
@@ -49,6 +51,8 @@ class House:
         self._counted: tuple[float, Stats] | None = None
         self._closing = threading.Event()
         self._lanes: dict[bool, anyio.CapacityLimiter] = {}
+        self._asked = self.started
+        self._worker: Worker | None = None
 
     @property
     def is_closing(self) -> bool:
@@ -71,6 +75,17 @@ class House:
         """Open the memory. Safe to call twice."""
         if self._root is None:
             self._root = self._opener()
+            self._worker = Worker(self._root.upkeep, self.idle)
+            self._worker.start()
+
+    def idle(self) -> timedelta:
+        """How long nobody has asked for anything."""
+        return timedelta(seconds=0 if self._running else time.monotonic() - self._asked)
+
+    @property
+    def upkeep(self) -> Told:
+        """How the maintenance in the background is."""
+        return Told(None) if self._worker is None else self._worker.told
 
     def stop(self) -> None:
         """Say that the server is about to stop. Safe in a signal handler."""
@@ -82,6 +97,8 @@ class House:
         root = self._root
         if root is None:
             return
+        if self._worker is not None:
+            self._worker.stop()
         with self._changed:
             self._changed.wait_for(lambda: self._running == 0, self.settings.drain_s)
         try:
@@ -149,6 +166,7 @@ class House:
     def _work(self, caller: Caller, work: Callable[[Engram], T]) -> T:
         with self._changed:
             self._running += 1
+            self._asked = time.monotonic()
         try:
             return work(self.facade(caller))
         finally:
