@@ -23,6 +23,7 @@ from engram.lifecycle.promotion import (
     semantic_candidate,
     step_layer,
 )
+from engram.lifecycle.traits import protected
 from engram.model.axes import Kind, Layer, Policy, Priority
 from engram.model.memory import Memory, Usage
 
@@ -93,6 +94,8 @@ def test_with_the_numbers_of_retention_half_an_hour_or_two_uses_are_enough(
         (PROCEDURE, 500, True, False),
         (replace(PLAIN, pinned=True), 500, True, False),
         (replace(PLAIN, policy=Policy.PROTECTED), 500, True, False),
+        (replace(PLAIN, priority=Priority.P1), 500, True, False),
+        (replace(PLAIN, category="correction"), 500, True, False),
         (replace(PLAIN, layer=Layer.WORKING), 500, True, False),
         (replace(PLAIN, importance=0.69), 24.1, True, True),
         (replace(PLAIN, importance=0.70), 24.1, True, False),
@@ -116,6 +119,9 @@ def test_who_expires_in_the_buffer(memory: Memory, hours: float, triaged: bool, 
         (replace(PLAIN, importance=0.69), 24.1, False),
         (replace(PLAIN, importance=0.70), 24.1, True),
         (replace(PLAIN, importance=0.71), 24.1, True),
+        (replace(PLAIN, priority=Priority.P1), 24.1, True),
+        (replace(PLAIN, priority=Priority.P0), 24, False),
+        (replace(PLAIN, category="decision"), 24.1, True),
         (replace(PLAIN, importance=0.9, layer=Layer.CORE), 24.1, False),
         (replace(LESSON, importance=0.9), 24.1, False),
     ],
@@ -130,15 +136,17 @@ def test_who_is_rescued_when_its_time_is_over(memory: Memory, hours: float, resc
     st.floats(0, 1),
     st.floats(0, 200),
     st.booleans(),
-    st.sampled_from([PLAIN, LESSON, PROCEDURE, replace(PLAIN, pinned=True)]),
+    st.sampled_from(
+        [PLAIN, LESSON, PROCEDURE, replace(PLAIN, pinned=True), replace(PLAIN, priority=Priority.P1)]
+    ),
 )
-def test_nothing_is_rescued_and_expired_at_once_and_the_immune_never_expire(
+def test_nothing_is_rescued_and_expired_at_once_and_what_is_protected_never_expires(
     accessed: int, repeated: int, importance: float, hours: float, triaged: bool, memory: Memory
 ) -> None:
     memory = used(replace(memory, importance=importance), accessed, repeated)
     expired = buffer_expiry(memory, after(hours=hours), triaged=triaged)
     assert not (expired and buffer_rescue(memory, after(hours=hours)))
-    assert not (expired and buffer_immune(memory))
+    assert not (expired and (buffer_immune(memory) or protected(memory)))
     assert not (expired and buffer_verdict(memory, after(hours=hours)))
 
 

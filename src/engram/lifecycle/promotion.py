@@ -70,13 +70,22 @@ def buffer_immune(memory: Memory) -> str:
 
 
 def buffer_rescue(memory: Memory, now: datetime, config: Config = USUAL) -> Verdict:
-    """Whether a memory whose time in the buffer is over is worth the working layer."""
+    """Whether a memory whose time in the buffer is over is worth the working layer.
+
+    >>> from datetime import UTC
+    >>> day = datetime(2026, 1, 1, tzinfo=UTC)
+    >>> rule = Memory("1", "Never on Fridays", "h", day, day, category="principle", importance=0.4)
+    >>> buffer_rescue(rule, day + timedelta(days=2)).why
+    'protected: category principle'
+    """
     settings = config.promotion
     age = age_days(memory, now) * HOURS
     if memory.layer is not Layer.BUFFER or buffer_immune(memory):
         return no(buffer_immune(memory) or "not in the buffer")
     if age <= settings.ttl_hours:
         return no(f"age {age:.1f} h <= {settings.ttl_hours:g}")
+    if reason := protected(memory, config):
+        return yes("buffer rescue", f"protected: {reason}")
     earned, needed = reinforcement(memory, config), settings.rescue_share * settings.buffer_reinforcement
     if earned >= needed:
         return yes("buffer rescue", f"reinforcement {earned:.1f} >= {needed:g}, half of what is needed")
