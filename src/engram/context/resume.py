@@ -113,9 +113,9 @@ def _shorter(
     room: int,
 ) -> BriefSection:
     """Each memory at the length that fits; a memory gets shorter before it disappears."""
-    parcels = [
-        Parcel(value(place, 1.0), tuple(len(line) + 1 for line in one)) for place, one in enumerate(lines)
-    ]
+    costs = [tuple(len(line) + 1 for line in one) for one in lines]
+    all_fit = sum(map(min, costs)) <= room
+    parcels = [Parcel(value(place, 1.0), one, needed=all_fit) for place, one in enumerate(costs)]
     chosen = pack(parcels, room)
     kept = [(place, form) for place, form in enumerate(chosen) if form is not None]
     if not kept:

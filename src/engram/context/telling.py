@@ -10,6 +10,8 @@ import re
 from engram.model.axes import Status
 from engram.model.memory import Memory
 
+UNREADABLE = "(nothing readable)"
+
 _TAG = re.compile(r"<(?=\s*/?\s*memory\b)", re.IGNORECASE)
 _UNSEEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x84\x86-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]"
@@ -32,7 +34,7 @@ def forms(memory: Memory) -> tuple[str, ...]:
     for words in map(one_line, told):
         if words and (not found or len(words) < len(found[-1])):
             found.append(words)
-    return tuple(found)
+    return tuple(found) or (UNREADABLE,)
 
 
 def short_id(memory: Memory) -> str:

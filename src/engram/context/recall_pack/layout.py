@@ -86,9 +86,10 @@ def _section(section: Wanted, room: int) -> BriefSection:
     if section.size <= room:
         return _told(empty, section.title, [one.lines[0] for one in section.items], section.items)
     free = room - words_in(section.title) - MORE_WORDS
+    costs = [tuple(map(words_in, one.lines)) for one in section.items]
+    all_fit = sum(map(min, costs)) <= free
     parcels = [
-        Parcel(value(place, 1.0), tuple(map(words_in, one.lines)), needed=place < SURE)
-        for place, one in enumerate(section.items)
+        Parcel(value(place, 1.0), one, needed=all_fit or place < SURE) for place, one in enumerate(costs)
     ]
     chosen = pack(parcels, free) if free > 0 else []
     kept = [(section.items[place], form) for place, form in enumerate(chosen) if form is not None]

@@ -1,0 +1,366 @@
+"""A resume tells what matters, each section by its rule, within its characters, and leaves no trace."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, Never
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engram import Engram
+from engram.config import Config, ResumeConfig, overlay
+from engram.context.resume import Asked, resume
+from engram.context.resume_rules import SECTIONS, allot, choose, gain, relevance, room_for
+from engram.errors import EmbedderDown, OutOfRange, UnknownValue, WrongType
+from engram.model.axes import Layer, Tier
+from engram.model.briefing import Resume
+from engram.model.filters import Filters
+from engram.model.memory import Memory
+from engram.model.scope import Access, Role, Scope
+from engram.ports import Tools, View
+from engram.testing import FakeClock, HashEmbedder
+from tests.context.briefs import ANY, made, tools_with
+
+CORE: dict[str, Any] = {"layer": Layer.CORE}
+WORKING: dict[str, Any] = {"layer": Layer.WORKING}
+BUFFER: dict[str, Any] = {"layer": Layer.BUFFER}
+SETTINGS = ResumeConfig()
+
+
+def told(memories: list[Memory], budget: int = 16_000, form: str = "full", workspace: str = "") -> Resume:
+    tools = tools_with(memories, vectors=True)
+    try:
+        return resume(Asked(ANY, budget, form, workspace), tools, lambda *_: None)
+    finally:
+        tools.store.close()
+
+
+def of(found: Resume, section: str) -> str:
+    return next((one.text for one in found.sections if one.name == section), "")
+
+
+# ---------------------------------------------------------------- the rules
+
+
+@pytest.mark.parametrize(
+    ("memories", "room"),
+    [(0, 16_000), (1_000, 16_000), (1_001, 16_016), (3_999, 63_984), (4_000, 64_000), (10**7, 64_000)],
+)
+def test_the_room_grows_with_memory_between_its_limits(memories: int, room: int) -> None:
+    assert room_for(memories, SETTINGS) == room
+
+
+@settings(max_examples=100)
+@given(wanted=st.lists(st.integers(0, 5_000), min_size=5, max_size=5), budget=st.integers(0, 10_000))
+def test_shares_are_kept(wanted: list[int], budget: int) -> None:
+    asked = dict(zip(SECTIONS, wanted, strict=True))
+
+    rooms = allot(asked, budget, SETTINGS)
+
+    assert sum(rooms.values()) <= budget
+    assert all(0 <= rooms[name] <= asked[name] for name in SECTIONS)
+    assert rooms["core"] == min(asked["core"], int(budget * 0.45))
+    assert rooms["working"] >= min(asked["working"], int(budget * 0.30))
+    assert rooms["recent"] >= min(asked["recent"], int(budget * 0.20))
+    if sum(rooms.values()) < budget:  # nothing is left unused but what the core's cap forbids
+        assert all(rooms[name] == asked[name] for name in SECTIONS if name != "core")
+
+
+@pytest.mark.parametrize(
+    ("fields", "gained"),
+    [
+        ({"category": "identity"}, 0.25),
+        ({"category": "constraint"}, 0.25),
+        ({"tags": ("bootstrap",)}, 0.25),
+        ({"category": "preference", "tags": ("identity",)}, 0.25),
+        ({"category": "preference"}, 0.10),
+        ({"category": "insight"}, 0.10),
+        ({"category": "procedure"}, 0.10),
+        ({"tags": ("lesson",)}, 0.10),
+        ({"category": "fact"}, 0.0),
+    ],
+)
+def test_some_kinds_of_memories_gain(fields: dict[str, Any], gained: float) -> None:
+    assert gain(made("tea", **fields), SETTINGS) == gained
+
+
+@pytest.mark.parametrize(
+    ("nearness", "category", "is_told"),
+    [
+        (0.34, "fact", False),
+        (0.35, "fact", True),
+        (0.36, "fact", True),
+        (0.09, "identity", False),
+        (0.10, "identity", True),
+        (0.24, "preference", False),
+        (0.25, "preference", True),
+    ],
+)
+def test_the_core_needs_its_nearness(nearness: float, category: str, is_told: bool) -> None:
+    one = made("tea", category=category)
+
+    assert bool(choose([(nearness + gain(one, SETTINGS), one)], SETTINGS.core_relevance, 20)) is is_told
+
+
+@pytest.mark.parametrize(("nearness", "is_told"), [(0.19, False), (0.20, True), (0.21, True)])
+def test_working_memories_need_less(nearness: float, is_told: bool) -> None:
+    assert bool(choose([(nearness, made("tea"))], SETTINGS.working_relevance, 40)) is is_told
+
+
+@pytest.mark.parametrize("most", [1, 20, 40])
+def test_no_more_than_so_many_are_chosen(most: int) -> None:
+    scored = [(0.5 + number / 1_000, made(f"tea {number}")) for number in range(60)]
+
+    found = choose(scored, 0.35, most)
+
+    assert len(found) == most
+    assert found[0].content == "tea 59"
+
+
+def test_nearness_begins_where_the_noise_of_a_space_ends() -> None:
+    assert [round(relevance(cosine, 0.3), 2) for cosine in (0.0, 0.3, 0.545, 1.0)] == [0.0, 0.0, 0.35, 1.0]
+
+
+# ---------------------------------------------------------------- the sections
+
+
+def test_each_section_tells_its_own() -> None:
+    found = told(
+        [
+            made("We test the billing export with golden files", **CORE),
+            made("Billing export is half done", **WORKING),
+            made("Session of Monday: billing export begun", source="session", **WORKING),
+            made("Billing export needs a date column", **BUFFER),
+            made("Whales sing at night", days=3, **CORE),
+        ]
+    )
+
+    assert "golden files" in of(found, "core")
+    assert "Session of Monday" in of(found, "sessions")
+    assert "half done" in of(found, "working")
+    assert "date column" in of(found, "buffer")
+    assert "Whales" not in of(found, "core")
+    assert "Whales" in of(found, "recent")
+    assert [one.name for one in found.sections] == ["core", "sessions", "working", "recent", "buffer"]
+    assert len(found.ids) == 5
+
+
+def test_notes_of_sessions_are_known_by_source_or_tag_the_newest_first() -> None:
+    notes = [made(f"Note {n}", days=n, tags=("session",), **BUFFER) for n in range(12)]
+
+    lines = of(told([*notes, made("By source", source="session", **BUFFER)]), "sessions").splitlines()
+
+    assert len(lines) == 2 + 10
+    assert "By source" in lines[2] or "By source" in lines[3]
+    assert lines[-1].endswith("Note 8")
+
+
+def test_without_vectors_importance_decides() -> None:
+    memories = [made(f"Fact {n}", importance=n / 100, **CORE) for n in range(30)]
+    tools = tools_with(memories)
+
+    found = resume(Asked(ANY, 16_000), tools, lambda *_: None)
+
+    assert len(next(one.ids for one in found.sections if one.name == "core")) == 20
+    assert "Fact 29" in of(found, "core").splitlines()[2]
+    tools.store.close()
+
+
+def test_when_no_embedder_answers_the_sections_still_stand() -> None:
+    tools = tools_with([made("Fact", **CORE)], vectors=True)
+
+    class Silent(HashEmbedder):
+        @property
+        def space(self) -> Never:
+            raise EmbedderDown("nobody there")
+
+    found = resume(Asked(ANY, 16_000), replace(tools, embedder=Silent()), lambda *_: None)
+
+    assert "Fact" in of(found, "core")
+    tools.store.close()
+
+
+def test_what_changed_long_ago_is_not_recent() -> None:
+    memories = [made("Whales sing", **CORE), made("The port is 80", **BUFFER)]
+    tools = tools_with(memories, vectors=True)
+    tools.clock.advance(days=15)  # type: ignore[attr-defined]
+
+    found = resume(Asked(ANY, 16_000), tools, lambda *_: None)
+
+    assert of(found, "recent") == ""
+    assert "The port is 80" in of(found, "buffer")
+    tools.store.close()
+
+
+def test_a_workspace_leaves_out_what_belongs_to_another() -> None:
+    kept = [
+        made("Export for everybody", **BUFFER),
+        made("Export of the web", tags=("workspace:web",), **BUFFER),
+        made("Export of the api", scope=Scope(project="api"), **BUFFER),
+    ]
+
+    assert [one.content in told(kept, workspace="web").text for one in kept] == [True, True, False]
+    assert [one.content in told(kept, workspace="api").text for one in kept] == [True, False, True]
+
+
+def test_the_compact_form_tells_key_facts() -> None:
+    long = (
+        "We moved the database to PostgreSQL 16, which took all day. "
+        + "Nobody knew why it was so slow; it was a riddle to all of us there. " * 1
+        + "Perhaps it was the old disk, or the weather, or both of them together. And then we went home."
+    )
+
+    full, compact = (told([made(long, **BUFFER)], form=form) for form in ("full", "compact"))
+
+    assert long.strip() in full.text
+    assert "(20" in full.text
+    assert "PostgreSQL 16" in compact.text
+    assert len(compact.text) < len(full.text) // 2
+
+
+@settings(max_examples=30)
+@given(
+    texts=st.lists(st.text(min_size=1, max_size=300), max_size=25, unique=True),
+    budget=st.integers(200, 6_000),
+    form=st.sampled_from(("full", "compact")),
+)
+def test_a_resume_never_exceeds_its_budget(texts: list[str], budget: int, form: str) -> None:
+    layers = [Layer(1 + number % 3) for number in range(len(texts))]
+    kept = [
+        made(text, layer=layer, days=n) for n, (text, layer) in enumerate(zip(texts, layers, strict=True))
+    ]
+
+    found = told(kept, budget, form)
+
+    assert found.characters == len(found.text) <= budget
+    assert all(one.size <= max(one.limit, 0) for one in found.sections if one.text)
+
+
+def test_a_section_that_is_too_long_gets_shorter_before_anything_disappears() -> None:
+    long = (
+        "We moved service {n} to another host, which took all day and cost us {n} tries. It was a long night."
+    )
+    kept = [made(long.replace("{n}", str(n)), **BUFFER) for n in range(30)]
+
+    whole, tight = told(kept), told(kept, 2_000)
+
+    assert [one.how for one in whole.sections] == ["whole"]
+    assert [(one.how, one.left_out) for one in tight.sections] == [("cut", 0)]
+
+
+# ---------------------------------------------------------------- shorter by a model
+
+
+def test_a_summary_by_somebody_else_takes_the_place_of_what_does_not_fit() -> None:
+    asked: list[tuple[str, int]] = []
+    kept = [made(f"Long note number {n} " + "word " * 40, **BUFFER) for n in range(30)]
+    tools = tools_with(kept, vectors=True)
+
+    def shorten(key: str, memories: object, room: int) -> tuple[str, str]:
+        asked.append((key, room))
+        return "All notes in one line.", "model"
+
+    found = resume(Asked(ANY, 1_000), tools, shorten)
+    again = resume(Asked(ANY, 1_000), tools, shorten)
+
+    assert "All notes in one line." in found.text
+    assert [one.how for one in found.sections] == ["model"]
+    assert asked[0] == asked[1]
+    assert found.text == again.text
+    tools.store.close()
+
+
+def test_what_is_sensitive_is_never_handed_to_a_model() -> None:
+    kept = [made(f"Number {n} " + "word " * 40, tier=Tier.SENSITIVE, **BUFFER) for n in range(30)]
+    tools = tools_with(kept, vectors=True)
+
+    found = resume(Asked(ANY, 1_000), tools, lambda *_: ("told", "model"))
+
+    assert [one.how for one in found.sections] == ["cut"]
+    tools.store.close()
+
+
+# ---------------------------------------------------------------- through the facade
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Engram]:
+    with Engram.open(tmp_path / "m.db", clock=FakeClock(), embedder=HashEmbedder()) as opened:
+        yield opened
+
+
+def test_a_resume_leaves_no_trace(memory: Engram) -> None:
+    ids = [
+        memory.remember(text).memory.id
+        for text in ("The port is 80", "I prefer tea", "Never deploy on Fridays")
+    ]
+    before, events = [memory.get(one) for one in ids], memory.events()
+
+    memory.resume()
+    memory.resume(form="compact")
+    memory.recall_pack("the port", tasks=["tea"])
+    memory.settle()
+
+    assert [memory.get(one) for one in ids] == before
+    assert memory.events() == events
+    assert memory.recall_health().overall.recalls == 0
+
+
+def test_what_is_confidential_is_told_to_nobody(memory: Engram) -> None:
+    memory.remember("The code of the safe is 4711", tier="confidential", category="constraint")
+    memory.remember("The safe is in the cellar")
+
+    for text in (memory.resume().text, memory.recall_pack().text):
+        assert "4711" not in text
+        assert "cellar" in text
+
+
+def test_a_caller_is_told_only_what_it_may_see(memory: Engram) -> None:
+    memory.remember("Rex keeps a secret list", scope=Scope(agent="rex"))
+    memory.remember("Tea is at four")
+    ada = memory.seen_by(Access(Scope(agent="ada"), Role.AGENT), "ada")
+
+    for text in (ada.resume().text, ada.recall_pack().text):
+        assert "secret list" not in text
+        assert "Tea is at four" in text
+
+
+@pytest.mark.parametrize(
+    ("given_", "error"),
+    [
+        ({"form": "poem"}, UnknownValue),
+        ({"budget": 10}, OutOfRange),
+        ({"budget": "much"}, WrongType),
+        ({"workspace": 7}, WrongType),
+    ],
+)
+def test_bad_wishes_are_refused(memory: Engram, given_: dict[str, object], error: type[Exception]) -> None:
+    with pytest.raises(error):
+        memory.resume(**given_)  # type: ignore[arg-type]
+
+
+def test_the_budget_follows_the_settings(tmp_path: Path) -> None:
+    config = overlay(
+        Config(), {"resume.characters": 1_000, "resume.most": 2_000, "resume.compact_share": 0.5}
+    )
+    with Engram.open(tmp_path / "m.db", config=config, clock=FakeClock(), embedder=HashEmbedder()) as memory:
+        assert memory.resume().budget == 1_000
+        assert memory.resume(form="compact").budget == 500
+        assert memory.resume(300).budget == 300
+
+
+def test_a_view_with_filters_of_its_own_holds() -> None:
+    tools: Tools = tools_with([made("One", **BUFFER), made("Two", category="fact", **BUFFER)], vectors=True)
+    view = View(ANY.access, Filters(categories=frozenset({"fact"})))
+
+    found = resume(Asked(view, 16_000), tools, lambda *_: None)
+
+    assert "Two" in found.text
+    assert "One" not in found.text
+    assert found.at - tools.clock.now() == timedelta(0)
+    tools.store.close()
