@@ -9,16 +9,16 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from engram.capture import change, owed, screen
-from engram.config import RERANKS, Config, load
+from engram.capture import change, owed
+from engram.config import Config, load
 from engram.errors import (
     EngramError,
-    UnknownValue,
 )
 from engram.model.advice import Spent
 from engram.model.axes import Mode, Status
 from engram.model.briefing import RecallPack, Resume
 from engram.model.clock import Clock
+from engram.model.context import Context, Sections
 from engram.model.event import Event
 from engram.model.filters import Filters
 from engram.model.health import RecallHealth
@@ -27,19 +27,18 @@ from engram.model.observation import Observation
 from engram.model.pages import Finding, News, Page, Stats
 from engram.model.plain import member
 from engram.model.reasoning import Reasoning
-from engram.model.recall import Question, Recall, Wish
+from engram.model.recall import Recall, Wish
 from engram.model.receipt import Receipt
 from engram.model.relations import Edge, EdgeType
 from engram.model.scope import Access, Scope
 from engram.model.timeline import Timeline
 from engram.model.turn import Turn
 from engram.model.upkeep import Report, Undone
-from engram.model.wishes import wish
-from engram.nouns import briefing, browsing, checkup, history, relating, remembering, standing
+from engram.nouns import asking, briefing, browsing, checkup, history, relating, remembering, standing
 from engram.nouns.adopting import Adopted, adopt
-from engram.nouns.asking import checked, in_mode
-from engram.nouns.desk import Desk, whole
-from engram.nouns.recalling import QUERY_LIMIT, Recalling
+from engram.nouns.contexts import Contexts, Wanted
+from engram.nouns.desk import Desk
+from engram.nouns.recalling import Recalling
 from engram.nouns.remembering import Given, Results
 from engram.nouns.shelf import Nouns
 from engram.opening import Brought, open_tools, place
@@ -243,26 +242,34 @@ class Engram(Nouns):
         With `expand` a model words the question in other ways too; by default only when little is found.
         With `as_of` what was believed then, in the words of that time; it leaves no trace.
         """
-        settings = self._tools.config.recall
-        wanted = in_mode(checked(filters, as_of), mode, include_archived=include_archived)
-        screen.share("min_relevance", min_relevance)
-        screen.name("session", session)
-        question = Question(
-            text=screen.readable("query", query)[:QUERY_LIMIT],
-            access=self._desk.at(scope),
-            limit=whole("limit", settings.limit if limit is None else limit, 1, 500),
-            budget=None if budget is None else whole("budget", budget, 0, 10_000_000),
-            filters=wanted,
-            profile=_one_of("profile", profile or settings.profile, ("default", "trust", "layered")),
-            rerank=_one_of("rerank", rerank or settings.rerank, RERANKS),
-            min_relevance=min_relevance,
-            dry=dry,
-            session=session,
-            explain=explain,
-            expand=expand,
-            wish=wish(plan),
-        )
+        question = asking.question(
+            self._desk, query, limit=limit, budget=budget, scope=scope, filters=filters, mode=mode,
+            rerank=rerank, profile=profile, min_relevance=min_relevance, session=session, dry=dry,
+            explain=explain, include_archived=include_archived, as_of=as_of, plan=plan, expand=expand,
+        )  # fmt: skip
         return self._recalling.answer(question, mode_given=rerank is not None)
+
+    def context(  # noqa: PLR0913 - each is a thing a prompt is made of; all but the message by name
+        self,
+        message: str = "",
+        *,
+        about: str = "",
+        model: str = "",
+        system: str = "",
+        history: Sequence[Mapping[str, Any]] | None = None,
+        budget: int | None = None,
+        session: str = "",
+        scope: Scope | None = None,
+        sections: Sections | None = None,
+        dry: bool = False,
+    ) -> Context:
+        """A prompt for a model: what is remembered, the talk so far and the message, within its budget.
+
+        `about` is what to recall by when the message tells too little. Without a `history` the log of the
+        `session` is the talk so far. `budget` is for all of the prompt; by default what the model takes.
+        """
+        wanted = Wanted(message, about, model, system, history, budget, session, scope, sections, dry=dry)
+        return Contexts(self._desk, self._recalling).make(wanted)
 
     def timeline(
         self,
@@ -484,9 +491,3 @@ class Engram(Nouns):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-
-def _one_of(field: str, value: Any, known: tuple[str, ...]) -> str:
-    if value not in known:
-        raise UnknownValue(field, value, known)
-    return str(value)

@@ -1,0 +1,268 @@
+"""Build: a message, a model and what is known come in; a prompt that fits comes out, with its table.
+
+    measure what is fixed → allot → recall as many as may fit → pack → shorten the history → fill the rest
+
+Nothing is made that is thrown away, and the last step counts all of it once more by the model's own ruler.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from engram.config import ContextConfig
+from engram.context import blocks, history
+from engram.context.budget import Need, allot, budget_of, memories_for, reserve_of
+from engram.context.history import Summarize
+from engram.context.recalled import Packed, offers, pack
+from engram.context.ruler import Ruler
+from engram.context.telling import one_line
+from engram.errors import PromptTooLong
+from engram.model.abstraction import Abstraction
+from engram.model.context import SECTIONS, Context, Knowing, Message, Section, Sections, Shown
+from engram.model.language_model import LanguageModel
+from engram.model.memory import Memory
+from engram.model.recall import Hit
+from engram.model.turn import Part
+
+Find = Callable[[int], Sequence[Hit]]
+"""Recalls so many memories at most, the best first."""
+TEXTS: Final = ("identity", "guidelines", "skills", "schemas", "roster", "today")
+"""Sections that are made of texts a caller brings along."""
+TRIES: Final = 8
+"""How often a prompt is made again, a little smaller, when its parts together cost more than one by one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a prompt is made of."""
+
+    message: str
+    model: LanguageModel
+    settings: ContextConfig
+    system: str = ""
+    history: tuple[Message, ...] = ()
+    sections: Sections = field(default_factory=Sections)
+    budget: int | None = None
+    """Tokens of the whole prompt; None: what the model takes."""
+    standing: tuple[Memory, ...] = ()
+    """Memories that matter whatever is asked."""
+    tree: Abstraction | None = None
+    known: Knowing | None = None
+    summarize: Summarize | None = field(default=None, compare=False)
+
+
+def build(asked: Asked, find: Find) -> Context:
+    """A prompt within its budget. Raises PromptTooLong when system prompt and message alone are too much."""
+    ruler = Ruler(asked.model)
+    budget = budget_of(asked.model, asked.settings, asked.budget, exact=ruler.exact)
+    fixed = ruler.message(asked.system) + ruler.message(asked.message)
+    if fixed > budget:
+        raise PromptTooLong(fixed, budget)
+    draft = _Draft(asked, ruler)
+    free, hits = budget - fixed, _Found(find)
+    context = draft.make(free, hits, budget)
+    for _ in range(TRIES):
+        if context.tokens <= budget:
+            return context
+        free -= context.tokens - budget
+        context = draft.make(free, hits, budget)
+    return context if context.tokens <= budget else draft.make(0, hits, budget)
+
+
+class _Found:
+    """Recalls once, for as many as were asked for first. Lives for one prompt."""
+
+    def __init__(self, find: Find) -> None:
+        self._find = find
+        self._hits: Sequence[Hit] | None = None
+
+    def most(self, limit: int) -> Sequence[Hit]:
+        """At most so many."""
+        if self._hits is None:
+            self._hits = self._find(limit) if limit > 0 else ()
+        return self._hits[:limit]
+
+
+class _Draft:
+    """Makes a prompt for one request, as often as need be."""
+
+    def __init__(self, asked: Asked, ruler: Ruler) -> None:
+        self._asked = asked
+        self._ruler = ruler
+        self._keep = history.Kept(asked.settings.verbatim_exchanges, asked.settings.told_exchanges)
+        texts: dict[str, Sequence[str]] = {name: getattr(asked.sections, name) for name in TEXTS}
+        slots = sorted(asked.sections.working, key=lambda slot: -slot.activation)
+        texts["working"] = [f"- {one_line(slot.content)}" for slot in slots]
+        self._texts = {
+            name: [text.strip() for text in given if text.strip()] for name, given in texts.items()
+        }
+        self._reflection = blocks.reflection(asked.known)
+        self._fixed_needs = self._measured()
+
+    def make(self, free: int, found: _Found, budget: int) -> Context:
+        """The prompt when so many tokens are free."""
+        settings = self._asked.settings
+        needs = self._fixed_needs
+        reflected = self._ruler.line(f"\n{self._reflection}") if self._reflection else 0
+        reflection = self._reflection if reflected <= free else ""
+        free -= reflected if reflection else 0
+        open_need = Need(max(0, free), self._least_recalled())
+        room = allot(free, needs | {"recalled": open_need}, settings)["recalled"]
+        packed, notes = self._recalled(room, found)
+        got = allot(free, needs | {"recalled": Need(packed.tokens, packed.tokens)}, settings)
+        filled = {name: _fitting(name, texts, got[name], self._ruler) for name, texts in self._texts.items()}
+        told = history.compress(
+            self._asked.history, got["history"], self._ruler, self._keep, self._asked.summarize
+        )
+        parts = {name: texts for name, texts in filled.items() if texts}
+        system = self._system(parts, packed, told.lines, reflection)
+        conversation = (*told.verbatim, Message(Part.USER, self._asked.message))
+        rows = self._rows(got | {"recalled": room}, needs, parts, packed, told)
+        return Context(
+            system_prompt=system,
+            conversation=tuple(one for one in conversation if one.content),
+            model=self._asked.model,
+            budget=budget,
+            tokens=self._tokens(system, conversation),
+            memories=packed.shown,
+            recalled="\n".join(part for part in (packed.text, reflection) if part),
+            sections=rows,
+            exact=self._ruler.exact,
+            reserve=reserve_of(self._asked.model, settings),
+            notes=(*notes, *packed.notes),
+        )
+
+    def _measured(self) -> dict[str, Need]:
+        """What each section would take, and the least of it."""
+        needs = {}
+        for name, texts in self._texts.items():
+            if texts:
+                heading = self._ruler.line(blocks.frame(name))
+                costs = [self._ruler.line(text) for text in texts]
+                first = self._ruler.line(texts[0].partition("\n")[0])
+                needs[name] = Need(heading + sum(costs), heading + first)
+        wanted = history.wanted(self._asked.history, self._ruler, self._keep)
+        if wanted:
+            needs["history"] = Need(wanted, 1)
+        return needs
+
+    def _least_recalled(self) -> int:
+        """What must be remembered, at its shortest."""
+        must, _ = offers((), [one for one in self._asked.standing if one.priority == "P0"])
+        if not must:
+            return 0
+        shortest = (blocks.block(one.memory, *blocks.forms(one.memory)[-1]) for one in must)
+        heading = self._ruler.line(blocks.frame("recalled"))
+        return heading + sum(self._ruler.line(line) for line in shortest)
+
+    def _recalled(self, room: int, found: _Found) -> tuple[Packed, tuple[str, ...]]:
+        asked = self._asked
+        said = [slot.content for slot in asked.sections.working]
+        hits = found.most(memories_for(room, asked.settings)) if room else ()
+        offered, suspects = offers(hits, asked.standing, said)
+        packed = pack(offered, room, self._ruler, asked.settings.most_memories, asked.tree)
+        notes = [f"{suspects} left out: they read like commands to a model"] if suspects else []
+        if len(packed.shown) < packed.of:
+            notes.append(f"{packed.of - len(packed.shown)} memories found no room")
+        return packed, tuple(notes)
+
+    def _system(
+        self, parts: Mapping[str, Sequence[str]], packed: Packed, earlier: Sequence[str], reflection: str
+    ) -> str:
+        """The system prompt: what changes least first."""
+        lines: dict[str, Sequence[str]] = {**parts}
+        if packed.lines:
+            lines["recalled"] = packed.lines
+        if earlier:
+            lines["history"] = earlier
+        made = [blocks.section(name, lines[name]) for name in blocks.HEADINGS if name in lines]
+        return "\n\n".join(part for part in (self._asked.system, *made, reflection) if part)
+
+    def _tokens(self, system: str, conversation: Sequence[Message]) -> int:
+        return self._ruler.message(system) + sum(self._ruler.message(one.content) for one in conversation)
+
+    def _rows(
+        self,
+        got: Mapping[str, int],
+        needs: Mapping[str, Need],
+        parts: Mapping[str, Sequence[str]],
+        packed: Packed,
+        told: history.Told,
+    ) -> tuple[Section, ...]:
+        """The table: what is fixed, then each section that had something to say."""
+        ruler, asked = self._ruler, self._asked
+        rows = [
+            Section(name, cost, cost, cost, 1, 1)
+            for name, text in (("system", asked.system), ("message", asked.message))
+            if (cost := ruler.message(text))
+        ]
+        for name in SECTIONS:
+            if name == "recalled":
+                row = Section(
+                    name,
+                    got[name],
+                    packed.tokens,
+                    packed.tokens,
+                    len(packed.shown),
+                    packed.of,
+                    _forms(packed.shown),
+                )
+            elif name == "history":
+                row = Section(
+                    name,
+                    got[name],
+                    needs.get(name, Need()).wanted,
+                    told.tokens,
+                    told.shown,
+                    told.of,
+                    _kept(told),
+                )
+            else:
+                shown = parts.get(name, ())
+                used = ruler.line(blocks.frame(name)) + sum(map(ruler.line, shown)) if shown else 0
+                row = Section(
+                    name, got[name], needs.get(name, Need()).wanted, used, len(shown), len(self._texts[name])
+                )
+            if row.of or row.used:
+                rows.append(row)
+        return tuple(rows)
+
+
+def _fitting(name: str, texts: Sequence[str], room: int, ruler: Ruler) -> tuple[str, ...]:
+    """The first texts that fit; of the first that does not, the lines that do."""
+    if not texts:
+        return ()
+    left = room - ruler.line(blocks.frame(name))
+    kept: list[str] = []
+    for text in texts:
+        cost = ruler.line(text)
+        if cost <= left:
+            kept.append(text)
+            left -= cost
+            continue
+        lines: list[str] = []
+        for one in text.splitlines():
+            if ruler.line(one) > left:
+                break
+            lines.append(one)
+            left -= ruler.line(one)
+        if any(lines):
+            kept.append("\n".join(lines))
+        break
+    return tuple(kept)
+
+
+def _forms(shown: Sequence[Shown]) -> str:
+    """How fully memories are told, in words."""
+    counts = {form: sum(one.form == form for one in shown) for form in blocks.FORMS}
+    return ", ".join(f"{count} {form.replace('_', ' ')}" for form, count in counts.items() if count)
+
+
+def _kept(told: history.Told) -> str:
+    early = told.of - told.shown
+    words = f"{len(told.verbatim)} messages whole" if told.verbatim else ""
+    lines = f"{len(told.lines)} lines" if told.lines else ""
+    rest = f"{early} exchanges in a paragraph" if early and told.lines else ""
+    return ", ".join(part for part in (words, lines, rest) if part)

@@ -1,0 +1,210 @@
+"""Contexts: a message comes in, a prompt goes out. Joins what is recalled with the flow that packs it.
+
+Also for those who may only read the file: whoever can list memories and recall is enough.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from engram.config import ContextConfig
+from engram.context import models
+from engram.context.build import Asked, build
+from engram.context.history import Summarize
+from engram.errors import WrongType
+from engram.model.abstraction import Abstraction
+from engram.model.axes import Priority, Tier
+from engram.model.context import Context, Knowing, Message, Sections
+from engram.model.filters import Filters
+from engram.model.language_model import LanguageModel
+from engram.model.memory import Memory
+from engram.model.recall import Hit, Question
+
+if TYPE_CHECKING:
+    from engram.model.scope import Scope
+    from engram.nouns.desk import Desk
+    from engram.nouns.recalling import Recalling
+
+STANDING: Final = 50
+"""So many memories that matter whatever is asked are looked at."""
+IMPORTANT: Final = 0.7
+"""From this importance on a memory belongs into a prompt that asks for nothing."""
+TURNS: Final = 400
+"""So many of the last turns of a session are its history when a caller brings none."""
+LOGGED: Final = 10_000
+OPEN: Final = frozenset({Tier.CLEAR, Tier.SENSITIVE})
+"""How secret a memory may be that stands in a prompt without having been asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a caller wants of a prompt."""
+
+    message: str = ""
+    about: str = ""
+    """What to recall by, when the message tells too little; empty: the message."""
+    model: str = ""
+    system: str = ""
+    history: Sequence[Mapping[str, Any]] | Sequence[Message] | None = None
+    """None: what the session's log holds."""
+    budget: int | None = None
+    session: str = ""
+    scope: Scope | None = None
+    sections: Sections | None = None
+    hits: Sequence[Hit] | None = None
+    """What was recalled already; None: recall now."""
+    tree: Abstraction | None = None
+    known: Knowing | None = None
+    dry: bool = False
+
+    @property
+    def question(self) -> str:
+        """What to recall by."""
+        return self.about or self.message
+
+
+class Contexts:
+    """Prompts for a caller. Holds nothing; any thread may use it."""
+
+    def __init__(self, desk: Desk, recalling: Recalling) -> None:
+        self._desk = desk
+        self._recalling = recalling
+
+    def make(self, wanted: Wanted) -> Context:
+        """A prompt within its budget. Raises PromptTooLong and what recall raises."""
+        from engram.capture import screen
+        from engram.nouns.desk import whole
+
+        for name in ("message", "about", "system"):
+            screen.readable(name, getattr(wanted, name))
+        screen.name("session", wanted.session)
+        budget = None if wanted.budget is None else whole("budget", wanted.budget, 1, 100_000_000)
+        config = self._desk.tools.config
+        asked = Asked(
+            message=wanted.message,
+            model=models.find(wanted.model or config.context.model, config.context.models_file),
+            settings=config.context,
+            system=wanted.system,
+            history=self._history(wanted),
+            sections=wanted.sections or Sections(),
+            budget=budget,
+            standing=tuple(self._standing(wanted)),
+            tree=wanted.tree,
+            known=wanted.known,
+            summarize=self._summarize(),
+        )
+        return build(asked, lambda limit: self._found(wanted, limit))
+
+    def _found(self, wanted: Wanted, limit: int) -> Sequence[Hit]:
+        from engram.nouns.recalling import QUERY_LIMIT
+
+        if wanted.hits is not None or not wanted.question.strip():
+            return wanted.hits or ()
+        settings = self._desk.tools.config.recall
+        question = Question(
+            text=wanted.question[:QUERY_LIMIT],
+            access=self._desk.at(wanted.scope),
+            limit=limit,
+            profile=settings.profile,
+            rerank=settings.rerank,
+            session=wanted.session,
+            dry=wanted.dry,
+            expand=False if wanted.dry else None,
+        )
+        return self._recalling.answer(question).hits
+
+    def _standing(self, wanted: Wanted) -> Iterable[Memory]:
+        from engram.ports import View
+
+        access = self._desk.at(wanted.scope)
+        pages = self._desk.tools.store.memories
+        for filters in standing(bare=not wanted.question.strip()):
+            yield from pages.page(View(access, filters), STANDING)
+
+    def _history(self, wanted: Wanted) -> tuple[Message, ...]:
+        if wanted.history is not None:
+            return tuple(_messages(wanted.history, self._desk))
+        if not wanted.session:
+            return ()
+        log = self._desk.tools.store.turns
+        turns = log.of_session(wanted.session, self._desk.at(wanted.scope), LOGGED)
+        said = [Message(turn.part, turn.content) for turn in turns[-TURNS:]]
+        if said and said[-1].content.strip() == wanted.message.strip():
+            said.pop()  # the message itself was logged before the prompt was asked for
+        return tuple(said)
+
+    def _summarize(self) -> Summarize | None:
+        from engram.ports import Alone
+
+        advisor = self._desk.tools.advisor
+        return None if isinstance(advisor, Alone) else advisor.summarize
+
+
+def _messages(given: Sequence[Any], desk: Desk) -> Iterable[Message]:
+    """Messages as chat services shape them, or as they are kept here."""
+    from engram.capture.messages import Setting, turns_from
+
+    if isinstance(given, str) or not isinstance(given, Sequence):
+        raise WrongType("history", given, "a list of messages")
+    if all(isinstance(one, Message) for one in given):
+        return given
+    setting = Setting("", desk.tools.clock.now(), desk.access.scope)
+    return [Message(turn.part, turn.content) for turn in turns_from(given, setting)]
+
+
+class Readable(Protocol):
+    """What a brief is made from: a memory, or a glance at its file."""
+
+    def list(self, *, filters: Filters, limit: int) -> Iterable[Memory]:
+        """Memories, newest first."""
+        ...
+
+    def recall(
+        self, query: str, *, limit: int, session: str, dry: bool, expand: bool | None
+    ) -> Iterable[Hit]:
+        """What answers a question, best first."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What a brief is about, and how long it may be."""
+
+    query: str
+    budget: int
+    pinned: bool = False
+    """Whether what always matters comes too."""
+    session: str = ""
+    dry: bool = False
+
+
+def brief(memory: Readable, about: About, settings: ContextConfig | None = None) -> Context:
+    """What helps with a question as one block; empty when nothing is known."""
+    query = about.query.strip()
+    kept = [
+        one
+        for filters in (standing(bare=not query) if about.pinned else ())
+        for one in memory.list(filters=filters, limit=STANDING)
+    ]
+
+    def find(limit: int) -> Sequence[Hit]:
+        if not query:
+            return ()
+        # What leaves no trace is waited for: no model is asked then.
+        expand = False if about.dry else None
+        return [*memory.recall(query, limit=limit, session=about.session, dry=about.dry, expand=expand)]
+
+    model = LanguageModel("", window=max(about.budget, 1) * 2)
+    asked = Asked("", model, settings or ContextConfig(), budget=about.budget, standing=tuple(kept))
+    return build(replace(asked, settings=replace(asked.settings, uncertainty=0.0)), find)
+
+
+def standing(*, bare: bool) -> tuple[Filters, ...]:
+    """What matters whatever is asked: what is vital or pinned; without a question also what is important."""
+    always = (
+        Filters(priorities=frozenset({Priority.P0}), tiers=OPEN),
+        Filters(pinned=True, tiers=OPEN),
+    )
+    return (*always, Filters(min_importance=IMPORTANT, tiers=OPEN)) if bare else always
