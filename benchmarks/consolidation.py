@@ -2,11 +2,11 @@
 
     python benchmarks/consolidation.py [--sizes 1000,10000,100000] [--keep FOLDER]
 
-Made-up notes of some two hundred days, written straight into the file as they would stand there when nobody had
-looked for repetitions: one in five says again what was said before (the same words, fillers, a clause more),
-one in twenty says the same of another number. Layers, sources and uses are mixed. Then, each in a process of
-its own: the first consolidation, which has everything to look at; a second one at once, which should find
-next to nothing; and one a day later, after another hundredth of notes.
+Made-up notes of some two hundred days, written straight into the file as they would stand there when nobody
+had looked for repetitions: one in five says again what was said before (the same words, fillers, a clause
+more), one in twenty says the same of another number. Layers, sources and uses are mixed. Then, each in a
+process of its own: the first consolidation, which has everything to look at; a second one at once, which
+should find next to nothing; and one a day later, after another hundredth of notes.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ CLAUSES = ("{} and nobody minded", "{} as planned", "{} and it was fine in the e
 
 def notes(seed: int, amount: int) -> Iterator[Draft]:
     """Notes with repetitions, oldest first."""
-    rng = random.Random(seed)  # noqa: S311 - made-up text
+    rng = random.Random(seed)
     fresh, said = sentences(seed), list[str]()
     for _ in range(amount):
         chance = rng.random()
@@ -80,7 +80,7 @@ def _otherwise(rng: random.Random, words: str) -> str:
 
 def build(path: Path, amount: int, seed: int, began: datetime = BEGAN, days: float = DAYS) -> None:
     """Write the notes into a file, with their vectors and words."""
-    rng = random.Random(seed)  # noqa: S311 - as above
+    rng = random.Random(seed)
     step = timedelta(days=days) / amount
     at = began
     drafts = notes(seed, amount)
@@ -140,7 +140,7 @@ def measure(size: int, folder: Path) -> dict[str, Any]:
 def _apart(job: str, path: Path, value: object) -> dict[str, Any]:
     """In a process of its own, so that memory is that of this job alone."""
     asked = json.dumps({"job": job, "path": str(path), "value": str(value)})
-    done = subprocess.run(  # noqa: S603 - this very file
+    done = subprocess.run(
         [sys.executable, __file__, "--job", asked], check=True, capture_output=True, text=True
     )
     found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])

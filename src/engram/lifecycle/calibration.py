@@ -26,7 +26,7 @@ class Thresholds:
     overlap: float
     """Above it two memories of the core are shown as overlapping."""
     reconcile: float
-    """From here up to `merge` two memories are about the same thing, and the later may replace the earlier."""
+    """From here up to `merge` two memories are about the same thing: the later may replace the earlier."""
     is_measured: bool = True
 
 
@@ -36,9 +36,9 @@ DEFAULT = Thresholds(0.85, 0.80, 0.65, 0.70, 0.10, 0.10, 0.78, 0.75, 0.70, 0.55,
 # From STS-B's English training pairs: the cosine at which people's expected judgement (0 to 5) passes 4.0 for
 # a duplicate, 3.8 for strong, 3.0 for suppress. Related is where a statement and its correction still meet
 # ("My editor is vim", "Actually, my editor is Helix now": 0.54 static) and strangers no longer do. Noise:
-# questions of people's small talk against turns of other talks. What maintenance compares by: judgements of 3.6
-# for merge (most agrees), 3.5 for dedup, 3.2 for overlap, 2.5 for reconcile (the same thing, something differs),
-# by isotonic regression for the static model; between the measured points for the other one.
+# questions of people's small talk against turns of other talks. What maintenance compares by: judgements of
+# 3.6 for merge (most agrees), 3.5 for dedup, 3.2 for overlap, 2.5 for reconcile (the same thing, something
+# differs), by isotonic regression for the static model, between the measured points for the other one.
 SPACES = {
     "engram-static-1": Thresholds(0.93, 0.89, 0.45, 0.78, 0.30, 0.10, 0.86, 0.845, 0.80, 0.67),
     "arctic-embed-s": Thresholds(0.97, 0.96, 0.83, 0.91, 0.574, 0.040, 0.947, 0.941, 0.922, 0.88),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from engram.maintain.merge import joining
 from engram.maintain.step import Step
 
-STEPS: tuple[Step, ...] = ()
+STEPS: tuple[Step, ...] = (Step("merge", "merge", joining.look),)

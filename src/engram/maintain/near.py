@@ -1,0 +1,165 @@
+"""Near memories: a slice comes in; the pairs that lie near each other in meaning come out.
+
+Candidates come from the index, the nearest few of each memory; nothing is ever compared with everything. A
+step looks only at what was stored or changed since it last came to its end, and at what it had to leave open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Final
+
+from engram.errors import EmbedderError
+from engram.lifecycle.calibration import Thresholds, thresholds
+from engram.lifecycle.sameness import Limits
+from engram.model.axes import Layer, Status
+from engram.model.filters import Filters
+from engram.model.memory import Memory
+from engram.model.scope import Access, Role, Scope
+from engram.model.upkeep import Judgement
+
+if TYPE_CHECKING:
+    from engram.maintain.room import Room
+    from engram.model.vectors import Space
+    from engram.ports import Floats
+
+LOOKED: Final = "looked"
+"""The kind of judgement that says up to which moment a step has looked."""
+OPEN_MOST: Final = 1_000
+"""Memories left open that are looked at again in one run."""
+ACTIVE: Final = frozenset({Status.ACTIVE})
+Slice = Sequence[tuple[int, Memory]]
+Found = tuple[tuple[int, float], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two memories of one scope near each other, the one that was stored first and the other."""
+
+    older: Memory
+    newer: Memory
+    cosine: float
+
+    @property
+    def key(self) -> str:
+        """What the pair is known by when it has been judged: ids and versions, never words."""
+        one, two = sorted(f"{one.id}@{one.version}" for one in (self.older, self.newer))
+        return f"{one} {two}"
+
+
+def cosines(room: Room) -> tuple[Space, Thresholds] | None:
+    """The space vectors are compared in, and what near means there; None while there are no vectors."""
+    try:
+        space = room.tools.embedder.space
+    except EmbedderError:
+        return None
+    return space, thresholds(space.key)
+
+
+def limits(least: float, room: Room, cosines: Thresholds) -> Limits:
+    """What the rules about sameness call near, when pairs from `least` on are looked at."""
+    settings = room.tools.config.remember
+    return Limits(
+        duplicate=least,
+        strong=least,
+        related=cosines.related,
+        jaccard=settings.jaccard_same,
+        jaccard_alone=settings.jaccard_alone,
+    )
+
+
+def news(room: Room, step: str, layers: frozenset[Layer], cursor: str) -> Iterator[tuple[Slice, str]]:
+    """What a step has to look at, in slices, each with the cursor that stands behind it."""
+    again, _, after = cursor.rpartition(" ")
+    start = int(after or 0)
+    if not again:
+        mark = room.tools.store.upkeep.judged(LOOKED, [step]).get(step)
+        since = datetime.fromisoformat(mark.verdict) if mark is not None else None
+        for part in room.memories(Filters(statuses=ACTIVE, layers=layers, modified_since=since), start):
+            yield part, str(part[-1][0])
+        start = 0
+    left = [one for one in left_open(room, step) if one.at < room.now]
+    if left:
+        ids = frozenset(one.key for one in left)
+        for part in room.memories(Filters(statuses=ACTIVE, layers=layers, ids=ids), start):
+            yield part, f"again {part[-1][0]}"
+
+
+def looked(room: Room, step: str) -> Judgement:
+    """Says that a step has come to its end: the next time it looks at what has changed since."""
+    return Judgement(LOOKED, step, room.now.isoformat(), room.now)
+
+
+def left_open(room: Room, step: str) -> list[Judgement]:
+    """The memories that a step could not deal with."""
+    return room.tools.store.upkeep.judgements(f"open {step}", OPEN_MOST, "open")
+
+
+def pairs(part: Slice, room: Room, least: float, below: float = 2.0) -> tuple[list[Pair], list[Memory]]:
+    """Pairs of these memories with near ones that may be looked at, nearest first; and those without vectors.
+
+    Both ends are active, of one scope, no turns of a conversation, and were not changed by this run.
+    """
+    known = cosines(room)
+    usable = [(key, one) for key, one in part if _is_usable(one, room)]
+    if known is None:
+        return [], [one for _, one in usable]
+    found = _search_all(usable, room, known[0])
+    near = {
+        (key, other): cosine
+        for key, hits in found.items()
+        for other, cosine in hits
+        if least <= cosine < below
+    }
+    records = _records(usable, (other for _, other in near), room)
+    made: dict[tuple[int, int], Pair] = {}
+    for (key, other), cosine in near.items():
+        ends = (key, other) if key < other else (other, key)
+        if ends not in made and other in records and records[other].scope == records[key].scope:
+            made[ends] = Pair(*_in_order(ends, records), cosine)
+    ordered = sorted(made.items(), key=lambda one: (-one[1].cosine, one[0]))
+    return [pair for _, pair in ordered], [one for key, one in usable if key not in found]
+
+
+def _records(part: Slice, others: Iterable[int], room: Room) -> dict[int, Memory]:
+    """The memories of the slice and those near to them that may be looked at."""
+    known = dict(part)
+    unread = sorted(set(others) - known.keys())
+    read = room.tools.store.memories.read(unread) if unread else {}
+    return known | {key: one for key, one in read.items() if _is_usable(one, room)}
+
+
+def _is_usable(memory: Memory, room: Room) -> bool:
+    return memory.status is Status.ACTIVE and not memory.speaker and memory.modified_at < room.now
+
+
+def _in_order(ends: tuple[int, int], records: dict[int, Memory]) -> tuple[Memory, Memory]:
+    first, second = sorted(ends, key=lambda key: (records[key].created_at, key))
+    return records[first], records[second]
+
+
+def _search_all(part: Slice, room: Room, space: Space) -> dict[int, Found]:
+    """The nearest keys of each memory; those without a vector are left out."""
+    places: dict[Scope, list[int]] = {}
+    for key, one in part:
+        places.setdefault(one.scope, []).append(key)
+    return {key: hits for scope, keys in places.items() for key, hits in _search(keys, scope, room, space)}
+
+
+def _search(keys: Sequence[int], scope: Scope, room: Room, space: Space) -> Iterator[tuple[int, Found]]:
+    from engram.vectors.quantize import restore
+    from engram.vectors.similarity import unit
+
+    tools = room.tools
+    stored = tools.store.vectors.rows(space, keys)
+    if not len(stored.keys):
+        return
+    vectors: Floats = unit(restore(stored.rows, stored.scales))
+    reach = tools.store.memories.reach(Access(scope, Role.AGENT))
+    least = thresholds(space.key).reconcile
+    # One more than wanted: each memory finds itself.
+    answers = tools.index.nearest(space, vectors, tools.config.review.neighbours + 1, reach)
+    for key, hits in zip(stored.keys.tolist(), answers, strict=True):
+        yield key, tuple((other, cosine) for other, cosine in hits if other != key and cosine >= least)
