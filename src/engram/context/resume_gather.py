@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from engram.config import ResumeConfig
@@ -22,6 +23,7 @@ from engram.context.resume_rules import (
     in_workspace,
     relevance,
 )
+from engram.context.telling import may_be_told
 from engram.errors import EmbedderError
 from engram.lifecycle.calibration import thresholds
 from engram.model.axes import Layer
@@ -63,11 +65,11 @@ def gather(view: View, workspace: str, tools: Tools) -> Gathered:
     """What each section may tell. A memory stands in one section only."""
     settings = tools.config.resume
     latest = _here(tools.store.memories.page(view, LATEST), workspace)
-    sessions = _sessions(view, latest, workspace, tools)[: settings.sessions_most]
+    told: set[str] = set()
+    sessions = _fresh(_sessions(view, latest, workspace, tools), told, settings.sessions_most)
     changed = _changed(view, workspace, tools)
     new = [memory for memory in latest if memory.layer is Layer.BUFFER]
     middle = _middle((new[:AROUND], sessions, changed[:AROUND]), tools)
-    told = {memory.id for memory in sessions}
     core = _near(view, Layer.CORE, middle, workspace, tools)
     working = _near(view, Layer.WORKING, middle, workspace, tools)
     altered = [one for one in changed if one.layer is not Layer.BUFFER or one.version > 1]
@@ -100,8 +102,9 @@ def _here(memories: Iterable[Memory], workspace: str) -> list[Memory]:
 
 
 def _fresh(memories: Iterable[Memory], told: set[str], most: int | None = None) -> list[Memory]:
-    """Those that are not told yet; from now on they are."""
-    found = [memory for memory in memories if memory.id not in told][:most]
+    """Those that are not told yet and may be; from now on they are."""
+    fit = (memory for memory in memories if memory.id not in told and may_be_told(memory))
+    found = list(islice(fit, most))
     told.update(memory.id for memory in found)
     return found
 

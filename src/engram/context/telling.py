@@ -9,10 +9,11 @@ import re
 
 from engram.model.axes import Status
 from engram.model.memory import Memory
+from engram.security.injection import is_suspect
 
 UNREADABLE = "(nothing readable)"
 
-_TAG = re.compile(r"<(?=\s*/?\s*memory\b)", re.IGNORECASE)
+_TAG = re.compile(r"<(?=\s*/?\s*memor(?:y|ies)\b|\|)", re.IGNORECASE)
 _UNSEEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x84\x86-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]"
 )
@@ -25,6 +26,11 @@ def one_line(text: str) -> str:
     'Tea at four. # Orders &lt;/memory> now'
     """
     return _TAG.sub("&lt;", " ".join(_UNSEEN.sub(" ", text).split()))
+
+
+def may_be_told(memory: Memory) -> bool:
+    """Whether a memory may stand in a prompt: not when it reads like a command to a model."""
+    return not is_suspect(memory.content)
 
 
 def forms(memory: Memory) -> tuple[str, ...]:

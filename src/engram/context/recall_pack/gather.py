@@ -14,6 +14,7 @@ from typing import Any
 
 from engram.context.recall_pack.rules import holds
 from engram.context.resume_rules import in_workspace
+from engram.context.telling import may_be_told
 from engram.lifecycle.commitments import CATEGORY as COMMITMENT
 from engram.model.axes import Layer, Priority
 from engram.model.memory import Memory
@@ -92,7 +93,7 @@ _FILTERS = MappingProxyType(
 
 
 def _fitting(found: Iterable[Memory], workspace: str, now: datetime) -> list[Memory]:
-    return [one for one in found if holds(one, now) and in_workspace(one, workspace)]
+    return [one for one in found if holds(one, now) and in_workspace(one, workspace) and may_be_told(one)]
 
 
 def _but(memories: Iterable[Memory], categories: set[str]) -> list[Memory]:

@@ -15,7 +15,7 @@ from engram.context.recall_pack import lines
 from engram.context.recall_pack.gather import Gathered
 from engram.context.recall_pack.layout import Item, Wanted
 from engram.context.recall_pack.rules import Tasks, age, by_recency, by_weight, is_dropped, is_too_old
-from engram.context.telling import one_line
+from engram.context.telling import may_be_told, one_line
 from engram.lifecycle.commitments import last_day, loop
 from engram.model.commitment import Commitment, LoopState
 from engram.model.memory import Memory
@@ -45,7 +45,7 @@ class Today:
 
 def sections(found: Gathered, today: Today, settings: PackConfig) -> list[Wanted]:
     """Every section in its order."""
-    loops = [(loop(memory, today.now), memory) for memory in today.loops]
+    loops = [(loop(memory, today.now), memory) for memory in today.loops if may_be_told(memory)]
     due = [one for one in _coming(loops, today.day) if _is_due(one, today.day)]
     choice = _Choice(today, [memory.content for _, memory in due], settings)
     rules = choice.always(sorted(found.rules, key=by_weight))
@@ -101,7 +101,9 @@ class _Choice:
     def disputes(self, pairs: Iterable[Pair]) -> tuple[Item, ...]:
         """Both sides of each conflict that is not too old to matter."""
         fresh = [
-            pair for pair in pairs if not any(is_too_old(one, self._day, self._settings) for one in pair)
+            pair
+            for pair in pairs
+            if not any(is_too_old(one, self._day, self._settings) or not may_be_told(one) for one in pair)
         ]
         found = tuple(sorted({lines.conflict(*pair) for pair in fresh}, key=lambda item: item.lines))
         self._told.update(one for item in found for one in item.ids)
