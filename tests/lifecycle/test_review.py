@@ -20,9 +20,10 @@ from engram.lifecycle.review import (
     standalone,
     triage_due,
     triage_review,
+    worth,
 )
 from engram.model.axes import CATEGORIES, Layer, Policy
-from engram.model.memory import Memory, Usage
+from engram.model.memory import Affect, Memory, Usage
 from engram.text.names import entities
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -75,7 +76,7 @@ def test_between_the_bounds_a_model_is_asked_and_without_one_the_middle_decides(
     low: float, high: float, decision: Decision, by_rule: bool
 ) -> None:
     total = gate_score(PLAIN).total
-    assert 0.5 < total < 0.6
+    assert 0.5 < total < 0.62
     config = Config(promotion=PromotionConfig(gate_reject=low, gate_approve=high))
     review = gate_review(PLAIN, config)
     assert (review.decision, review.by_rule.yes) == (decision, by_rule)
@@ -94,6 +95,31 @@ def test_the_bounds_themselves_belong_to_the_answer_above_them() -> None:
 def test_triage_asks_less_than_the_gate() -> None:
     assert triage_review(PLAIN).decision is Decision.APPROVE
     assert gate_review(PLAIN).decision is Decision.ASK
+
+
+@pytest.mark.parametrize(
+    ("content", "category", "importance", "decision", "by_rule"),
+    [
+        ("User's favourite colour is coral", "preference", 0.7, Decision.APPROVE, True),
+        ("User's sister lives in Graz", "relationship", 0.65, Decision.APPROVE, True),
+        ("User works at the library", "fact", 0.6, Decision.ASK, True),
+        ("User is learning the cello", "general", 0.6, Decision.ASK, False),
+        ("Went for a run, 41 minutes", "moment", 0.15, Decision.REJECT, False),
+        ("The train was 24 minutes late", "moment", 0.2, Decision.REJECT, False),
+    ],
+)
+def test_triage_tells_what_is_worth_keeping_from_the_routine(
+    content: str, category: str, importance: float, decision: Decision, by_rule: bool
+) -> None:
+    found = tuple(entity.name for entity in entities(content))
+    memory = replace(PLAIN, content=content, category=category, importance=importance, entities=found)
+    review = triage_review(memory)
+    assert (review.decision, review.by_rule.yes) == (decision, by_rule), review.score.told()
+
+
+def test_what_stirred_is_worth_more_than_the_same_told_calmly() -> None:
+    stirred = replace(PLAIN, category="moment", affect=Affect(arousal=0.6))
+    assert worth(stirred) == pytest.approx(worth(replace(stirred, affect=Affect())) + 0.3)
 
 
 @pytest.mark.parametrize(
@@ -116,6 +142,7 @@ def test_words_that_lean_on_others_do_not_stand_alone(content: str, share: float
 def test_each_thing_pinned_down_halves_what_is_missing() -> None:
     bare = replace(PLAIN, entities=())
     assert specificity(replace(bare, content="On Monday 3 people")) == 0.75
+    assert specificity(replace(bare, content="3 people, 4 dogs, 5 cats")) == 0.5
     assert specificity(replace(PLAIN, content="On Monday Anna was in Rome")) == 0.875
     assert specificity(replace(bare, content="Family is so important")) == 0.0
     assert specificity(replace(bare, content="I roasted marshmallows at the lake")) == 0.25

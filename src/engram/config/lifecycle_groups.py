@@ -125,13 +125,15 @@ class PromotionConfig:
         0.7, 0, 1, "importance from which an episode may become knowledge", "retention"
     )
     semantic_accesses: int = number(5, 0, 1_000, "uses it needs for that", "retention")
-    gate_reject: float = number(0.40, 0, 1, "score under which the gate rejects by itself", "design")
-    gate_approve: float = number(0.60, 0, 1, "score from which the gate approves by itself", "design")
-    triage_keep: float = number(0.35, 0, 1, "score under which triage leaves it in the buffer", "design")
-    triage_promote: float = number(0.50, 0, 1, "score from which triage promotes by itself", "design")
+    gate_reject: float = number(0.45, 0, 1, "score under which the gate rejects by itself", "design")
+    gate_approve: float = number(0.62, 0, 1, "score from which the gate approves by itself", "design")
+    triage_keep: float = number(0.38, 0, 1, "score under which triage leaves it in the buffer", "design")
+    triage_promote: float = number(0.48, 0, 1, "score from which triage promotes by itself", "design")
     triage_minutes: float = number(10.0, 0, 10_080, "age from which triage looks at a memory", "layers")
-    category_weight: float = number(0.25, 0, 1, "weight of the category in the score", "design")
-    specificity_weight: float = number(0.20, 0, 1, "weight of names, numbers and times in it", "design")
+    worth_weight: float = number(
+        0.35, 0, 1, "weight of category, importance and feeling in the score", "design"
+    )
+    specificity_weight: float = number(0.10, 0, 1, "weight of names, numbers and times in it", "design")
     standalone_weight: float = number(0.20, 0, 1, "weight of being understood alone in it", "design")
     reinforcement_weight: float = number(0.20, 0, 1, "weight of reinforcement in it", "design")
     trust_weight: float = number(0.15, 0, 1, "weight of the source's trust in it", "design")
@@ -148,7 +150,7 @@ class PromotionConfig:
     @property
     def weights(self) -> dict[str, float]:
         """The weights of the score by the name of the part."""
-        names = ("category", "specificity", "standalone", "reinforcement", "trust")
+        names = ("worth", "specificity", "standalone", "reinforcement", "trust")
         return {name: getattr(self, f"{name}_weight") for name in names}
 
 

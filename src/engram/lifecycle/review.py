@@ -30,6 +30,7 @@ MINUTES: Final = 1_440.0
 LEAST_STANDING: Final = 0.4
 MOST_STANDING: Final = 0.9
 """The importance with which the least and the most telling category starts."""
+FEW_NAMES: Final = 2
 FEW_WORDS: Final = 3
 FEW_SIGNS: Final = 6
 """A text of fewer words, or of fewer Chinese characters, hardly says anything alone."""
@@ -47,7 +48,7 @@ class Decision(StrEnum):
 class Score:
     """How well a memory would stand alone: each part and their weighted sum, from 0 to 1."""
 
-    category: float
+    worth: float
     specificity: float
     standalone: float
     reinforcement: float
@@ -74,10 +75,8 @@ def gate_review(memory: Memory, config: Config = USUAL) -> Review:
     """Whether a memory is worth the core.
 
     >>> day = datetime(2026, 1, 1)
-    >>> told = Memory(
-    ...     "1", "Anna Berg is the owner; call +49 30 1234 first", "h", day, day, category="identity"
-    ... )
-    >>> gate_review(told).decision.value, gate_review(Memory("1", "it was ok", "h", day, day)).decision.value
+    >>> rule = Memory("1", "Never deploy on a Friday", "h", day, day, category="constraint", importance=0.9)
+    >>> gate_review(rule).decision.value, gate_review(Memory("1", "it was ok", "h", day, day)).decision.value
     ('approve', 'reject')
     """
     settings = config.promotion
@@ -104,9 +103,8 @@ def triage_due(memory: Memory, now: datetime, config: Config = USUAL) -> Verdict
 
 def gate_score(memory: Memory, config: Config = USUAL) -> Score:
     """How well a memory would stand alone."""
-    start = standing_of(memory.category).importance
     parts = {
-        "category": _within((start - LEAST_STANDING) / (MOST_STANDING - LEAST_STANDING)),
+        "worth": worth(memory),
         "specificity": specificity(memory),
         "standalone": standalone(memory.content),
         "reinforcement": _within(
@@ -123,8 +121,24 @@ def triage_score(memory: Memory, config: Config = USUAL) -> Score:
     return gate_score(memory, config)
 
 
+def worth(memory: Memory) -> float:
+    """What is told and how much it matters: its category, its importance (which novelty moved), its arousal.
+
+    >>> day = datetime(2026, 1, 1)
+    >>> routine = Memory("1", "Went for a run", "h", day, day, category="moment", importance=0.2)
+    >>> (
+    ...     worth(routine),
+    ...     worth(Memory("1", "Anna is the boss", "h", day, day, category="identity", importance=0.9)),
+    ... )
+    (0.1, 0.95)
+    """
+    start = standing_of(memory.category).importance
+    telling = _within((start - LEAST_STANDING) / (MOST_STANDING - LEAST_STANDING))
+    return _within((telling + memory.importance + memory.affect.arousal) / 2)
+
+
 def specificity(memory: Memory) -> float:
-    """How many things it pins down: names, numbers, times.
+    """How much it pins down: a name or two, a number, a time; each halves what is missing.
 
     >>> day = datetime(2026, 1, 1)
     >>> (
@@ -134,7 +148,7 @@ def specificity(memory: Memory) -> float:
     (0.0, 0.75)
     """
     found = marks(memory.content)
-    signs = len(memory.entities) + len(found.numbers) + len(found.times)
+    signs = min(FEW_NAMES, len(memory.entities)) + bool(found.numbers) + bool(found.times)
     if not signs:
         return 0.25 if has_substance(memory.content) else 0.0
     return float(1.0 - 0.5**signs)
