@@ -21,4 +21,6 @@ class MaintainConfig:
     dream_every_minutes: float = number(
         30.0, 0, 10_080, "minutes between two dreams at least; 0: never", "retention"
     )
+    replays: int = number(50, 0, 10_000, "memories replayed in one dream", "cortex")
+    replay_days: float = number(7.0, 0, 3_650, "days before a memory is replayed again", "design")
     log_days: int = number(90, 1, 36_500, "days that reports and logs of use are kept", "design")

@@ -265,6 +265,15 @@ def _opposes(new: Statement, old: Neighbour, limits: Limits) -> Verdict | None:
     return Challenge(old.memory, because)
 
 
+def opposing(new: Statement, old: Neighbour, limits: Limits) -> str:
+    """Why two statements cannot both hold, in words that are not theirs; empty when they can."""
+    for mine, theirs in _pairs(new.facts, old.statement.facts):
+        if mine.functional and theirs.functional and _differ(mine.object, theirs.object):
+            return "two values of what has one"
+    verdict = _opposes(new, old, limits)
+    return verdict.because if isinstance(verdict, Challenge | Supersede) else ""
+
+
 def _same_but_denied(one: Statement, other: Statement) -> bool:
     if set(differences(one.marks, other.marks)) - {"negation"}:
         return False

@@ -41,6 +41,8 @@ class Room:
     """How a draft becomes a memory: capture's own way, handed in by the engine."""
     findable: Callable[[Memory], Findable]
     """What a memory with these words is found by, likewise."""
+    repay: Callable[[int], int] = field(default=lambda _most: 0)
+    """Makes up to so many vectors that are missing; how many were made."""
     stopping: Callable[[], bool] = field(default=lambda: False)
     """Whether somebody wants the run to pause; it goes on the next time."""
     told: Callable[[str, str], None] = field(default=lambda _step, _cursor: None)

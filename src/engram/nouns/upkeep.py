@@ -7,10 +7,11 @@ from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from engram.capture import owed
 from engram.capture.enrich import findable, prepare
 from engram.capture.screen import screen
 from engram.config import MaintainConfig
-from engram.errors import AccessDenied, NotUndoable, UnknownRun, UnknownValue
+from engram.errors import AccessDenied, EmbedderError, NotUndoable, UnknownRun, UnknownValue
 from engram.model.clock import Clock
 from engram.model.draft import Draft
 from engram.model.memory import Memory
@@ -163,7 +164,20 @@ def _carried(
 def _room(tools: Tools, run: Run) -> Room:
     from engram.maintain.room import Room
 
-    return Room(tools, run, make=lambda draft: _made(draft, tools), findable=_findable)
+    return Room(
+        tools,
+        run,
+        make=lambda draft: _made(draft, tools),
+        repay=lambda most: _repay(most, tools),
+        findable=_findable,
+    )
+
+
+def _repay(most: int, tools: Tools) -> int:
+    try:
+        return owed.fill(tools, most=most)
+    except EmbedderError:
+        return 0
 
 
 def _made(draft: Draft, tools: Tools) -> Made:
