@@ -31,9 +31,9 @@ def loop(memory: Memory, now: datetime) -> Commitment:
     >>> found.state.value, found.age_days, found.is_overdue
     ('open', 7, True)
     """
-    state = state_of(memory)
-    due, closed = _time(memory.details.get("due")), _time(memory.details.get("closed_at"))
-    opened = _time(memory.details.get("opened_at")) or memory.happened_at
+    state, opened = state_of(memory), memory.happened_at
+    closed = _time(memory.details.get("closed_at"))
+    due = _time(memory.details["due"]) if "due" in memory.details else due_in(memory.content, opened)
     whom = memory.details.get("waiting_on")
     return Commitment(
         id=memory.id,

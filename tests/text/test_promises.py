@@ -1,0 +1,69 @@
+"""Promises in words: what is plainly promised, done or waited for is seen; nothing else is."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import pytest
+
+from engram.text.promises import done, keeps, promised, waiting_on
+
+NOW = datetime(2026, 3, 2)  # noqa: DTZ001 - words about days know no zone
+
+KEPT = [
+    ("I sent the report", "I'll send the report by Friday"),
+    ("I've just sent the report to Anna.", "I will send the report to Anna"),
+    ("We finished the slides yesterday", "We have to finish the slides by Monday"),
+    ("I already paid the rent", "Remember to pay the rent"),
+    ("I called the bank on Tuesday", "Call the bank"),
+    ("Anna wrote the summary", "Anna will write the summary"),
+    ("I renewed my passport", "I need to renew my passport before June"),
+    ("I booked the flight to Oslo!", "I'm going to book the flight to Oslo tomorrow"),
+]
+NOT_KEPT = [
+    ("I sent the report to Bob", "I'll send the report to Anna"),
+    ("I sent the invoice", "I'll send the report"),
+    ("I wrote the report", "I'll send the report"),
+    ("I never sent the report", "I'll send the report"),
+    ("I haven't sent the report", "I'll send the report"),
+    ("I almost sent the report", "I'll send the report"),
+    ("I tried to send the report", "I'll send the report"),
+    ("I sent half of the report", "I'll send the report"),
+    ("Did I send the report?", "I'll send the report"),
+    ("I will send the report", "I'll send the report"),
+    ("Bob sent the report", "I'll send the report"),
+    ("I sent the report. Or so I thought.", "I'll send the report"),
+    ("I sent", "I'll send the report"),
+    ("The report is late", "I'll send the report"),
+]
+
+
+@pytest.mark.parametrize(("statement", "promise"), KEPT)
+def test_a_promise_is_kept_by_saying_that_just_this_was_done(statement: str, promise: str) -> None:
+    assert keeps(statement, promise, NOW)
+
+
+@pytest.mark.parametrize(("statement", "promise"), NOT_KEPT)
+def test_what_is_not_certain_keeps_no_promise(statement: str, promise: str) -> None:
+    assert not keeps(statement, promise, NOW)
+
+
+@pytest.mark.parametrize(
+    ("text", "whom"),
+    [
+        ("Waiting for Anna to sign the contract", "Anna"),
+        ("We are still waiting on the supplier's quote.", "the supplier's quote"),
+        ("The release is blocked by legal, as ever", "legal"),
+        ("Awaiting approval since Monday", "approval"),
+        ("我在等张三的回复", "张三"),
+        ("I'll call Anna", ""),
+        ("The waiter was kind", ""),
+    ],
+)
+def test_whom_a_text_waits_for(text: str, whom: str) -> None:
+    assert waiting_on(text) == whom
+
+
+def test_a_story_promises_nothing() -> None:
+    assert promised("I'll send it. Then we will see. " * 20, NOW) is None
+    assert done("I sent the report " + "and more " * 100, NOW) is None
