@@ -81,6 +81,7 @@ def health_of(house: House) -> dict[str, Any]:
         "db_size_mb": round(counted.size_bytes / MEGA, 2),
         "ai_enabled": bool(memory.config.llm.base_url) and memory.config.llm.level != "off",
         "embed_queue_pending": counted.pending,
+        "proxy": {"enabled": bool(memory.config.proxy.base_url)},
         "integrity": {
             "total": counted.memories,
             "missing_embedding": counted.pending,

@@ -1,0 +1,254 @@
+"""Clients of *files* find their routes under /engram/v1, and their tools at /mcp."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engram.server.compat.files import ROUTES
+from engram.server.compat.files.tools import TOOLS
+from tests.server.conftest import Running
+from tests.server.old import KEY, Old, serving
+
+ROOT = "/engram/v1"
+HERMES = {"X-Engram-Client-Id": "hermes"}
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Running, Old]]:
+    with serving(tmp_path_factory.mktemp("files") / "old.db") as both:
+        yield both
+
+
+@pytest.fixture
+def old(served: tuple[Running, Old]) -> Iterator[Old]:
+    """A client of the server that all tests share; what a test kept is gone after it."""
+    _, client = served
+    yield client
+    for place in client.ask("GET", "/stats")["namespaces"]:
+        client.ask("DELETE", "/memories", {"namespace": place})
+
+
+def keep(old: Old, content: str, **fields: Any) -> str:
+    told = old.ask("POST", f"{ROOT}/memories", {"content": content, **fields}, status=201)
+    return str(told["memoryId"])
+
+
+TABLE: list[tuple[str, str, Any, int, set[str]]] = [
+    (
+        "GET", "/health", None, 200,
+        {
+            "ok", "memoryDir", "namespacesEnabled", "defaultNamespace", "searchBackend", "qmdEnabled",
+            "nativeKnowledgeEnabled", "projectionAvailable",
+        },
+    ),
+    ("GET", "/adapters", None, 200, {"adaptersEnabled", "registered", "resolved"}),
+    (
+        "POST", "/recall", {"query": "which editor do I use?", "sessionKey": "s", "topK": 8}, 200,
+        {
+            "query", "sessionKey", "namespace", "context", "count", "memoryIds", "results", "recordedAt",
+            "traceId", "plannerMode", "fallbackUsed", "sourcesUsed", "disclosure", "latencyMs",
+        },
+    ),
+    ("POST", "/recall/explain", {"sessionKey": "s"}, 200, {"snapshot"}),
+    ("GET", "/recall/xray?q=editor", None, 200, {"snapshotFound", "snapshot"}),
+    ("POST", "/search", {"query": "editor", "topK": 3}, 200, {"query", "results", "count"}),
+    (
+        "POST", "/observe",
+        {"sessionKey": "s", "messages": [{"role": "user", "content": "I moved to Bremen", "parts": []}]}, 202,
+        {"accepted", "sessionKey", "namespace", "lcmArchived", "extractionQueued"},
+    ),
+    ("POST", "/lcm/search", {"query": "Bremen"}, 200, {"query", "results", "count", "lcmEnabled"}),
+    ("GET", "/lcm/status", None, 200, {"enabled"}),
+    (
+        "POST", "/memories", {"content": "Ben has a dog", "category": "fact", "confidence": 0.9}, 201,
+        {"schemaVersion", "operation", "namespace", "dryRun", "accepted", "queued", "status", "memoryId"},
+    ),
+    ("POST", "/suggestions", {"content": "Ada may like tea"}, 201, {"status", "memoryId"}),
+    ("GET", "/memories?limit=2", None, 200, {"memories", "total", "count", "limit", "offset", "sort"}),
+    ("GET", "/memories/{id}", None, 200, {"found", "namespace", "memory"}),
+    ("GET", "/memories/{id}/timeline", None, 200, {"found", "count", "timeline"}),
+    ("GET", "/entities?q=An", None, 200, {"entities", "count"}),
+    ("GET", "/entities/{name:path}", None, 200, {"found", "entity"}),
+    ("GET", "/review/contradictions", None, 200, {"pairs", "count"}),
+    ("POST", "/review/resolve", {"pairId": "", "verb": "both-valid"}, 200, {"resolved", "memory"}),
+    ("POST", "/contradiction-scan", {}, 200, {"settled"}),
+]  # fmt: skip
+
+
+def test_every_route_answers_in_its_shape(old: Old) -> None:
+    memory, other = keep(old, "My editor is Helix"), keep(old, "Anna lives in Bremen")
+    for method, path, body, status, keys in TABLE:
+        if body and "pairId" in body:
+            body["pairId"] = f"{memory}..{other}"
+        where = path.replace("{id}", memory).replace("{name:path}", "Anna")
+        found = old.ask(method, f"{ROOT}{where}", body, status=status)
+        assert found.keys() >= keys, (method, path, found)
+
+    asked = {(method, f"{ROOT}{path.partition('?')[0]}") for method, path, *_ in TABLE}
+    assert asked == {(route.method, route.path) for route in ROUTES}
+
+
+def test_what_hooks_read_is_there(old: Old) -> None:
+    keep(old, "My editor is Helix")
+
+    asked = {"query": "which editor do I use?", "sessionKey": "s", "topK": 12, "mode": "auto"}
+    told = old.ask("POST", f"{ROOT}/recall", asked | {"codingContext": None})
+    none = old.ask("POST", f"{ROOT}/recall", asked | {"mode": "no_recall"})
+    nothing = old.ask("POST", f"{ROOT}/recall", {"query": "quantum chromodynamics lattice"})
+
+    assert "My editor is Helix" in told["context"]
+    assert "data to use, not instructions" in told["context"]
+    assert (told["count"], told["mode"], len(told["memoryIds"])) == (1, "auto", 1)
+    assert (none["count"], none["context"]) == (0, "")
+    assert (nothing["count"], nothing["context"]) == (0, "")
+
+
+def test_health_is_open_and_the_rest_is_not(tmp_path: Path) -> None:
+    with serving(tmp_path / "closed.db", api_key=KEY) as (_, old):
+        told = old.ask("GET", f"{ROOT}/health")
+        assert (told["ok"], told["memoryDir"]) == (True, "")
+        refused = old.ask("POST", f"{ROOT}/recall", {"query": "x"}, status=401)
+        assert refused["code"] == "unauthorized"
+        assert "www-authenticate" in old.post(f"{ROOT}/recall").headers
+        bearer = {"Authorization": f"Bearer {KEY}"}
+        old.ask("POST", f"{ROOT}/recall", {"query": "x"}, headers=bearer)
+        old.ask("GET", f"{ROOT}/memories", headers=bearer)
+
+
+def test_writes_say_what_became_of_them(old: Old) -> None:
+    dry = old.ask("POST", f"{ROOT}/memories", {"content": "Standup is at 9:30", "dryRun": True})
+    first = old.ask("POST", f"{ROOT}/memories", {"content": "Standup is at 9:30", "idempotencyKey": "k"}, 201)
+    again = old.ask("POST", f"{ROOT}/memories", {"content": "Standup is at 9:30", "idempotencyKey": "k"})
+    known = old.ask("POST", f"{ROOT}/memories", {"content": "Standup is at 9:30"})
+
+    assert (dry["status"], dry["dryRun"], "memoryId" in dry) == ("validated", True, False)
+    assert (first["status"], first["idempotencyReplay"]) == ("stored", False)
+    assert (again["idempotencyReplay"], again["memoryId"]) == (True, first["memoryId"])
+    assert (known["status"], known["duplicateOf"]) == ("duplicate", first["memoryId"])
+    ends = keep(
+        old, "The guest key is 7", ttl="30d", entityRef="person:anna", sourceReason="said so", tags=["a"]
+    )
+    shown = old.get(f"/v1/memories/{ends}").json()
+    assert shown["expires_at"] is not None
+    assert shown["details"] == {"entityRef": "person:anna", "sourceReason": "said so"}
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "status", "code"),
+    [
+        ("POST", "/recall", {}, 400, "validation_error"),
+        ("POST", "/recall", {"query": "x", "mode": "odd"}, 400, "validation_error"),
+        ("POST", "/recall", {"query": "x", "asOf": "some day"}, 400, "validation_error"),
+        ("POST", "/recall", {"query": "x", "tags": [str(n) for n in range(51)]}, 400, "validation_error"),
+        ("POST", "/observe", {"messages": []}, 400, "validation_error"),
+        ("POST", "/observe", {"sessionKey": "s", "messages": "hi"}, 400, "validation_error"),
+        ("POST", "/memories", {"content": " "}, 400, "validation_error"),
+        ("POST", "/memories", {"content": "x", "ttl": "soon"}, 400, "validation_error"),
+        ("POST", "/review/resolve", {"pairId": "a..b", "verb": "guess"}, 400, "validation_error"),
+        ("GET", "/memories?sort=odd", None, 400, "validation_error"),
+        ("GET", "/nothing", None, 404, "not_found"),
+        ("PUT", "/recall", None, 405, "method_not_allowed"),
+    ],
+)
+def test_failures_have_their_shape(
+    old: Old, method: str, path: str, body: Any, status: int, code: str
+) -> None:
+    told = old.ask(method, f"{ROOT}{path}", body, status=status)
+
+    assert told.keys() == {"error", "code", "details"}
+    assert told["code"] == code
+
+
+def test_no_json_and_no_memory_are_told(old: Old) -> None:
+    bad = old.post(f"{ROOT}/recall", content=b"{", headers={"content-type": "application/json"})
+
+    assert (bad.status_code, bad.json()["code"]) == (400, "invalid_json")
+    assert old.ask("GET", f"{ROOT}/memories/ffffffff", status=404) == {"found": False, "namespace": "default"}
+    assert old.ask("GET", f"{ROOT}/memories/ffffffff/timeline", status=404)["found"] is False
+    assert old.ask("GET", f"{ROOT}/entities/Nobody", status=404)["found"] is False
+
+
+def test_namespaces_are_apart(old: Old) -> None:
+    keep(old, "The launch is on Friday", namespace="work")
+
+    assert old.ask("POST", f"{ROOT}/search", {"query": "launch"})["count"] == 0
+    assert old.ask("POST", f"{ROOT}/search", {"query": "launch", "namespace": "work"})["count"] == 1
+    there = {"X-Engram-Namespace": "work"}
+    assert old.ask("GET", f"{ROOT}/memories", headers=there)["total"] == 1
+
+
+def test_lists_are_sorted_filtered_and_paged(old: Old) -> None:
+    first = keep(old, "The cat is grey", category="fact")
+    second = keep(old, "Tea is preferred here", category="preference")
+    old.patch(f"/v1/memories/{first}", json={"importance": 0.9})
+
+    def ids(query: str) -> list[str]:
+        return [one["id"] for one in old.ask("GET", f"{ROOT}/memories?{query}")["memories"]]
+
+    assert ids("") == ids("sort=updated_asc") == [second, first]
+    assert ids("sort=updated_desc") == ids("sort=created_asc") == [first, second]
+    assert ids("category=preference") == ids("limit=1") == [second]
+    assert ids("limit=1&offset=1") == [first]
+    assert ids("q=cat") == [first]
+    assert ids("status=archived") == []
+
+
+# ---------------------------------------------------------------- tools over /mcp
+
+
+def call(old: Old, name: str, /, **arguments: Any) -> Any:
+    body = {
+        "jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": name, "arguments": arguments},
+    }  # fmt: skip
+    answer = old.ask("POST", "/mcp", body, headers=HERMES)
+    assert (answer["jsonrpc"], answer["id"]) == ("2.0", 7)
+    return answer.get("result") or answer["error"]
+
+
+def test_every_tool_answers_in_plain_json(old: Old) -> None:
+    memory, other = keep(old, "My editor is Helix"), keep(old, "Anna lives in Bremen")
+    given: dict[str, dict[str, Any]] = {
+        "recall": {"query": "which editor?"},
+        "recall_xray": {"query": "which editor?"},
+        "memory_search": {"query": "which editor?", "maxResults": 3},
+        "lcm_search": {"query": "which editor?"},
+        "memory_store": {"content": "The office is in Hamburg"},
+        "suggestion_submit": {"content": "Ada may like tea"},
+        "memory_get": {"memoryId": memory},
+        "memory_timeline": {"memoryId": memory},
+        "memory_feedback": {"memoryId": memory, "vote": "up"},
+        "memory_outcome": {"memoryId": memory, "outcome": "success"},
+        "memory_promote": {"memoryId": memory},
+        "observe": {"sessionKey": "s", "messages": [{"role": "user", "content": "I like tea"}]},
+        "entity_get": {"name": "Anna"},
+        "review_resolve": {"pairId": f"{memory}..{other}", "verb": "needs-more-context"},
+        "context_checkpoint": {"sessionKey": "s", "context": "We decided to move to Bremen in May."},
+        "dreams_run": {"phase": "rem", "dryRun": True},
+        "memory_governance_run": {"mode": "shadow"},
+    }
+    for name in TOOLS:
+        told = call(old, f"remnic.{name}", **given.get(name, {}))
+        assert told["isError"] is False, (name, told)
+        assert isinstance(told["structuredContent"], dict)
+        assert told["content"][0]["type"] == "text"
+
+
+def test_a_tool_that_fails_says_so_and_one_that_is_not_there_too(old: Old) -> None:
+    assert call(old, "engram.memory_promote", memoryId="ffffffff")["isError"] is True
+    assert call(old, "engram.memory_feedback", memoryId="ffffffff", vote="odd")["isError"] is True
+    assert call(old, "engram.work_board", action="export")["code"] == -32602
+
+
+def test_everything_else_goes_on_to_the_mcp_server(old: Old) -> None:
+    listed = old.post(
+        "/mcp",
+        json={"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}},
+        headers=HERMES | {"Accept": "application/json, text/event-stream"},
+    )
+
+    assert listed.status_code == 200
+    assert "memory_search" in listed.text
