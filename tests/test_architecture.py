@@ -28,11 +28,11 @@ FLOORS: tuple[tuple[str, frozenset[str]], ...] = (
     ("rules", frozenset({"security", "lifecycle", "graph"})),
     (
         "tools and flows",
-        frozenset({"store", "index", "embed", "llm"})
+        frozenset({"store", "index", "embed", "llm", "crew"})
         | frozenset({"capture", "recall", "maintain", "context", "session", "workspace"}),
     ),
     ("engine", frozenset({"nouns", "opening"})),  # what hangs on the facade, and how its parts are opened
-    ("engine", frozenset({"engine"})),
+    ("engine", frozenset({"engine", "recaller"})),
     ("engine", frozenset({"aio"})),
     ("engine", frozenset({"__init__"})),
     ("doors", frozenset({"testing", "bench", "server", "adapters"})),

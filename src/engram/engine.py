@@ -481,6 +481,7 @@ class Engram(Nouns):
             self._rest()
             self._listening.close()
         finally:
+            self._recalling.close()
             self._tools.index.settle()
             self._tools.store.close()
 

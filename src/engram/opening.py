@@ -10,7 +10,7 @@ from pathlib import Path
 from engram.config import Config
 from engram.errors import EngramError
 from engram.model.clock import Clock, SystemClock
-from engram.ports import Advisor, Embedder, Tools
+from engram.ports import Advisor, Embedder, Finder, Tools
 from engram.text.tokens import count
 
 FILE_VARIABLE = "ENGRAM_FILE"
@@ -68,7 +68,18 @@ def open_tools(where: str, settings: Config, brought: Brought, *, read_only: boo
             count_tokens=count,
             advisor=brought.advisor or open_advisor(settings.llm, store.spending, clock),
             reranker=open_reranker(settings.rerank),
+            finder=_finder(where, settings, brought),
         )
     except EngramError:
         store.close()
         raise
+
+
+def _finder(where: str, settings: Config, brought: Brought) -> Finder | None:
+    """Processes that recall beside this one; not where a model or something brought along is to help."""
+    asks = settings.llm.level != "off" and settings.llm.base_url and settings.llm.model
+    if not settings.recall.processes or where == ":memory:" or brought != Brought() or asks:
+        return None
+    from engram.crew import Crew
+
+    return Crew(where, settings)

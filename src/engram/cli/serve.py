@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -20,14 +21,22 @@ if TYPE_CHECKING:
 @click.option(
     "--port", type=click.IntRange(0, 65_535), metavar="N", help="Which port; 3917 if not said, 0: any."
 )
+@click.option(
+    "--workers",
+    type=click.IntRange(0, 64),
+    metavar="N",
+    help="Processes that recall beside this one, for many callers; none if not said.",
+)
 @pass_run
-def serve(run: Run, host: str | None, port: int | None) -> None:
+def serve(run: Run, host: str | None, port: int | None, workers: int | None) -> None:
     """Serve the memory over HTTP.
 
     On this machine everybody is its owner; from elsewhere a token of `engram token create` is needed. SIGTERM
     and Ctrl-C finish what is under way, write what waits, and leave nothing behind.
     """
     config = with_upstream(with_address(run.config, host, port))
+    if workers is not None:
+        config = replace(config, recall=replace(config.recall, processes=workers))
     served(run, config, lambda address, path: _say_ready(run, config, address, path))
 
 

@@ -186,6 +186,9 @@ class RecallConfig:
     """How a question is answered."""
 
     limit: int = number(10, 1, 500, "how many hits come back unless the caller says", "design")
+    processes: int = number(
+        0, 0, 64, "processes that recall beside this one, for many callers; 0: none", "design"
+    )
     text_candidates: int = number(120, 10, 2_000, "candidates by words", "design")
     vector_candidates: int = number(60, 10, 2_000, "candidates by meaning", "design")
     judged: int = number(40, 10, 1_000, "candidates whose records are read and judged", "measured")

@@ -19,7 +19,7 @@ from engram.nouns.limits import Limits
 from engram.nouns.recall_record import RecallRecord
 from engram.nouns.timelines import Window, timeline
 from engram.ports import Lean, View
-from engram.recall.pipeline import recall
+from engram.recall.pipeline import recall, touch
 from engram.recall.reasoning.reason import reason
 
 QUERY_LIMIT = 10_000
@@ -45,11 +45,26 @@ class Recalling:
         trial = self._desk.tools.config.recall.auto_rerank
         if trial not in {"off", question.rerank} and not mode_given:
             question = replace(question, trial=trial, trial_for=self._record.helped())
-        found = recall(question, self._desk.tools, lean)
+        found = self._find(question, lean)
         if not question.dry and question.filters.as_of is None:
             self._desk.gate.heard(found)
             self._record.keep(found, weak=self._is_weak(found))
         return found
+
+    def _find(self, question: Question, lean: Lean | None) -> Recall:
+        """By a process beside this one if there is one; what the recall leaves behind is written here."""
+        tools = self._desk.tools
+        found = tools.finder.find(question, lean) if tools.finder is not None else None
+        if found is None:
+            return recall(question, tools, lean)
+        if not question.dry and question.filters.as_of is None:
+            touch(found, tools)
+        return found
+
+    def close(self) -> None:
+        """Let go of the processes that recall beside this one."""
+        if self._desk.tools.finder is not None:
+            self._desk.tools.finder.close()
 
     def timeline(
         self,

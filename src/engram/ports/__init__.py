@@ -23,7 +23,17 @@ from engram.ports.nouns import (
     Turns,
     Vectors,
 )
-from engram.ports.parts import Advisor, Alone, Embedder, IndexStats, Noise, Reranker, Tools, VectorIndex
+from engram.ports.parts import (
+    Advisor,
+    Alone,
+    Embedder,
+    Finder,
+    IndexStats,
+    Noise,
+    Reranker,
+    Tools,
+    VectorIndex,
+)
 from engram.ports.snapshots import Snapshots
 from engram.ports.store import Store
 from engram.ports.triggers import Triggers
@@ -55,6 +65,7 @@ __all__ = [
     "Entities",
     "Facts",
     "Findable",
+    "Finder",
     "Health",
     "IndexStats",
     "Lean",

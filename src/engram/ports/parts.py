@@ -10,12 +10,14 @@ if TYPE_CHECKING:
     from engram.config import Config
     from engram.model.advice import Cited, Comparison, Extracted
     from engram.model.clock import Clock
+    from engram.model.recall import Question, Recall
     from engram.model.turn import Turn
     from engram.model.vectors import Space
     from engram.ports.store import Store
     from engram.ports.values import (
         Floats,
         Health,
+        Lean,
         Reach,
         View,
     )
@@ -177,6 +179,18 @@ class Alone:
         return Health(ok=True, detail="no model is configured; rules decide")
 
 
+class Finder(Protocol):
+    """Recalls elsewhere, so that several questions are computed at once."""
+
+    def find(self, question: Question, lean: Lean | None = None) -> Recall | None:
+        """The answer, without a trace of its own; None when nobody can give it: recall here."""
+        ...
+
+    def close(self) -> None:
+        """Let go of whoever finds."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Tools:
     """Everything a flow may use. The engine builds it; tests build it from fakes."""
@@ -192,3 +206,5 @@ class Tools:
     advisor: Advisor = field(default_factory=Alone)
     reranker: Reranker | None = None
     """Reads question and memory together; None when nobody configured one."""
+    finder: Finder | None = None
+    """Processes that recall beside this one; None when nobody asked for them."""

@@ -178,6 +178,7 @@ class House:
         """Threads for work that computes, or for work that waits: for the disk, a model, a service."""
         if quick not in self._lanes:
             cores = os.cpu_count() or 1
-            most = max(cores, LEAST_QUICK) if quick else cores * THREADS_A_CORE
+            beside = self.memory.config.recall.processes
+            most = max(cores, LEAST_QUICK) + beside if quick else cores * THREADS_A_CORE
             self._lanes[quick] = anyio.CapacityLimiter(self.settings.threads or most)
         return self._lanes[quick]

@@ -1,0 +1,226 @@
+"""Load over loopback: clients that read and write at once, against `engram serve` as a process of its own.
+
+    python benchmarks/load.py --size 10000 --seconds 60 --clients 8 --save benchmarks/results/load.json
+
+The clients run in another process than the server and speak plain HTTP over connections they keep. Every
+write that was acknowledged is looked for afterwards, in the file itself, after the server was told to stop.
+`--writes 0` reads only; `--workers N` hands the server its number of processes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import http.client
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from engram import Engram
+from engram.bench.metrics import percentile
+from engram.bench.sentences import drafts, queries
+
+SEED = 7
+QUERIES = 400
+
+
+def main() -> int:
+    """Measure and print; 1 when something failed or an acknowledged write is gone."""
+    given = arguments()
+    with tempfile.TemporaryDirectory() as folder:
+        file = prepared(Path(folder) / "load.db", given.size, given.keep)
+        with server(file, given.workers) as (url, process):
+            found = load(url, given)
+            found["server_rss_mb"] = rss_mb(process.pid)
+        found |= {"size": given.size, "clients": given.clients, "write_share": given.writes}
+        found["lost"] = lost(file, found.pop("ids"))
+    print(json.dumps(found, indent=2))
+    if given.save:
+        given.save.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
+    return 1 if found["errors"] or found["lost"] else 0
+
+
+def arguments() -> argparse.Namespace:
+    """What the command line says."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--size", type=int, default=10_000, help="memories before the load begins")
+    parser.add_argument("--seconds", type=float, default=60.0)
+    parser.add_argument("--clients", type=int, default=8)
+    parser.add_argument("--writes", type=float, default=0.2, help="the share of calls that write")
+    parser.add_argument("--workers", type=int, default=0, help="processes of the server; 0: its own choice")
+    parser.add_argument(
+        "--keep", type=Path, help="a file made before, or to be made: it is copied, not changed"
+    )
+    parser.add_argument("--save", type=Path)
+    return parser.parse_args()
+
+
+def prepared(file: Path, size: int, keep: Path | None) -> Path:
+    """A file with so many made-up memories."""
+    made = keep or file
+    if not made.exists():
+        with Engram.open(made) as memory:
+            memory.remember_many(drafts(SEED, size), partial=True)
+    if keep:
+        file.write_bytes(keep.read_bytes())
+    return file
+
+
+@contextmanager
+def server(file: Path, workers: int) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    """`engram serve` until the block ends; told to stop, it must end by itself."""
+    command = [
+        sys.executable,
+        "-m",
+        "engram",
+        "serve",
+        "--port",
+        "0",
+        "--json",
+        "--quiet",
+        "--file",
+        str(file),
+    ]
+    environment = {**os.environ, "ENGRAM_SERVER__REQUESTS_A_MINUTE": "0"}
+    with subprocess.Popen(
+        [*command, *(["--workers", str(workers)] if workers else [])],
+        stdout=subprocess.PIPE,
+        text=True,
+        env=environment,
+    ) as process:
+        assert process.stdout is not None
+        try:
+            yield json.loads(process.stdout.readline())["url"], process
+        finally:
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(60) == 0
+
+
+def load(url: str, given: argparse.Namespace) -> dict[str, Any]:
+    """Let the clients run and put their figures together."""
+    asked = [query.text for query in queries(SEED, given.size, QUERIES)]
+    warm(url, asked[:20])
+    clients = [Client(url, number, asked, given) for number in range(given.clients)]
+    for client in clients:
+        client.start()
+    for client in clients:
+        client.join()
+    reads = [ms for client in clients for ms in client.reads]
+    writes = [ms for client in clients for ms in client.writes]
+    return {
+        "recalls_per_s": round(len(reads) / given.seconds, 1),
+        "writes_per_s": round(len(writes) / given.seconds, 1),
+        "recall_ms": spread(reads),
+        "write_ms": spread(writes),
+        "errors": sum(len(client.errors) for client in clients),
+        "first_error": next((error for client in clients for error in client.errors), None),
+        "acknowledged": sum(len(client.ids) for client in clients),
+        "ids": [one for client in clients for one in client.ids],
+    }
+
+
+class Client(threading.Thread):
+    """One client with a connection it keeps."""
+
+    def __init__(self, url: str, number: int, asked: list[str], given: argparse.Namespace) -> None:
+        super().__init__(name=f"client-{number}")
+        self._host = url.removeprefix("http://")
+        self._chance = random.Random(number)
+        self._asked = asked
+        self._given = given
+        self._drafts = drafts(SEED + 1_000 + number, 1_000_000)
+        self.reads: list[float] = []
+        self.writes: list[float] = []
+        self.ids: list[str] = []
+        self.errors: list[str] = []
+
+    def run(self) -> None:
+        """Ask and tell until the time is up."""
+        connection = http.client.HTTPConnection(self._host, timeout=60)
+        end = time.perf_counter() + self._given.seconds
+        while time.perf_counter() < end:
+            if self._chance.random() < self._given.writes:
+                self._write(connection)
+            else:
+                self._read(connection)
+        connection.close()
+
+    def _read(self, connection: http.client.HTTPConnection) -> None:
+        path = f"/v1/recall?limit=10&q={quote(self._chance.choice(self._asked))}"
+        started = time.perf_counter()
+        if self._call(connection, "GET", path, None) is not None:
+            self.reads.append((time.perf_counter() - started) * 1_000)
+
+    def _write(self, connection: http.client.HTTPConnection) -> None:
+        body = json.dumps({"content": next(self._drafts).content})
+        started = time.perf_counter()
+        answer = self._call(connection, "POST", "/v1/memories", body)
+        if answer is not None:
+            self.writes.append((time.perf_counter() - started) * 1_000)
+            self.ids.append(answer["memory"]["id"])
+
+    def _call(self, connection: http.client.HTTPConnection, method: str, path: str, body: str | None) -> Any:
+        try:
+            connection.request(method, path, body)
+            response = connection.getresponse()
+            raw = response.read()
+        except OSError as error:
+            self.errors.append(repr(error))
+            connection.close()
+            return None
+        if response.status >= http.client.BAD_REQUEST:
+            self.errors.append(f"{response.status} {raw[:200]!r}")
+            return None
+        # Only a write's answer is looked into: reading each recall's would measure the client.
+        return json.loads(raw) if method == "POST" else True
+
+
+def warm(url: str, asked: list[str]) -> None:
+    """The first calls load what is loaded late."""
+    connection = http.client.HTTPConnection(url.removeprefix("http://"), timeout=60)
+    for text in asked:
+        connection.request("GET", f"/v1/recall?q={quote(text)}")
+        connection.getresponse().read()
+    connection.close()
+
+
+def spread(milliseconds: list[float]) -> dict[str, float] | None:
+    """The middle and the ends."""
+    if not milliseconds:
+        return None
+    told = {f"p{share:.0%}".rstrip("%"): percentile(milliseconds, share) for share in (0.5, 0.95, 0.99)}
+    return {name: round(value, 1) for name, value in (told | {"max": max(milliseconds)}).items()}
+
+
+def lost(file: Path, ids: list[str]) -> int:
+    """How many acknowledged memories the file does not hold."""
+    with Engram.open(file) as memory:
+        return sum(memory.get(one) is None for one in ids)
+
+
+def rss_mb(pid: int) -> float | None:
+    """Memory of the server and its workers, where there is a /proc."""
+    try:
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()
+        pages = [
+            Path(f"/proc/{one}/statm").read_text(encoding="ascii").split()[1] for one in (pid, *children)
+        ]
+    except OSError:
+        return None
+    return round(sum(map(int, pages)) * os.sysconf("SC_PAGE_SIZE") / 1024**2, 1)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,167 @@
+"""Processes that recall beside this one: the same answers, nothing written, nothing that depends on them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from engram import Access, Engram, Recall, Role, Scope
+from engram.config import Config
+from engram.crew import Crew
+from engram.errors import TooManyRecalls
+from engram.model.recall import Question
+from engram.opening import Brought, open_tools
+from engram.ports import Tools
+from engram.recall.pipeline import recall
+from engram.testing import HashEmbedder
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="asks /proc and signals")
+READY_WITHIN_S = 60.0
+SETTINGS = replace(Config(), recall=replace(Config().recall, processes=1))
+TEXTS = ("My editor is Helix", "Anna lives in Bremen", "Tea is at four in the kitchen", "The boiler is old")
+
+
+@pytest.fixture(scope="module")
+def tools(tmp_path_factory: pytest.TempPathFactory) -> Tools:
+    path = str(tmp_path_factory.mktemp("crew") / "m.db")
+    return open_tools(path, SETTINGS, Brought(), read_only=False)
+
+
+@pytest.fixture(scope="module")
+def crew(tools: Tools) -> Crew:
+    assert isinstance(tools.finder, Crew)
+    return tools.finder
+
+
+@pytest.fixture(scope="module")
+def memory(tools: Tools, crew: Crew) -> Iterator[Engram]:
+    with Engram(tools, Access(), "human", "m.db") as opened:
+        opened.remember_many(TEXTS)
+        wait_for(crew)
+        yield opened
+
+
+def wait_for(crew: Crew) -> int:
+    """The number of the process that recalls, when it is ready."""
+    end = time.monotonic() + READY_WITHIN_S
+    while time.monotonic() < end:
+        crew.find(Question("tea"))
+        if crew.free:
+            return crew.free[0]
+        time.sleep(0.02)
+    pytest.fail("nobody was ready")
+
+
+def told(found: Recall) -> list[tuple[str, float]]:
+    return [(hit.memory.id, round(hit.score, 9)) for hit in found]
+
+
+@pytest.mark.parametrize(
+    "asked", ["my editor", "where does Anna live?", "when is tea", "nothing of the kind"]
+)
+def test_the_answers_are_the_same(memory: Engram, tools: Tools, crew: Crew, asked: str) -> None:
+    question = Question(asked, memory.access, explain=True, dry=True)
+
+    beside, here = crew.find(question), recall(question, tools)
+
+    assert beside is not None
+    assert told(beside) == told(here)
+    assert [hit.evidence for hit in beside] == [hit.evidence for hit in here]
+
+
+def test_what_was_just_written_is_found(memory: Engram, crew: Crew) -> None:
+    memory.remember("The spare key lies under the blue flowerpot")
+
+    found = crew.find(Question("where is the spare key", memory.access))
+
+    assert found is not None
+    assert found.hits[0].memory.content == "The spare key lies under the blue flowerpot"
+
+
+def test_what_a_recall_leaves_behind_is_written_here(memory: Engram, crew: Crew) -> None:
+    wait_for(crew)
+    before = memory.recall_health().overall.recalls
+
+    found = memory.recall("my editor is Helix")
+    memory.settle()
+    kept = memory.get(found.hits[0].memory.id)
+
+    assert kept is not None
+    assert kept.usage.accessed == found.hits[0].memory.usage.accessed + 1
+    assert memory.recall_health().overall.recalls == before + 1
+    assert not found.question.dry
+
+
+def test_who_may_see_what_holds_there_too(memory: Engram) -> None:
+    rex = memory.seen_by(Access(Scope(project="apollo", agent="rex"), Role.AGENT), "rex")
+    rex.remember("The probe flies on Tuesday")
+    eve = memory.seen_by(Access(Scope(project="zeus", agent="eve"), Role.AGENT), "eve")
+
+    assert len(rex.recall("the probe flies")) == 1
+    assert len(eve.recall("the probe flies")) == 0
+
+
+def test_a_process_that_dies_is_replaced_and_nobody_notices(memory: Engram, crew: Crew) -> None:
+    first = wait_for(crew)
+    os.kill(first, signal.SIGKILL)
+
+    assert memory.recall("my editor", dry=True).hits[0].memory.content == "My editor is Helix"
+    assert wait_for(crew) != first
+
+
+def test_many_threads_ask_at_once(memory: Engram, crew: Crew) -> None:
+    wait_for(crew)
+    found: list[str] = []
+
+    def ask() -> None:
+        for _ in range(5):
+            found.append(memory.recall("my editor", dry=True).hits[0].memory.content)  # noqa: PERF401
+
+    threads = [threading.Thread(target=ask) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert found == ["My editor is Helix"] * 30
+
+
+def test_limits_count_together(tmp_path: Path) -> None:
+    limits = replace(Config().limits, recalls_a_minute=3)
+    with Engram.open(tmp_path / "m.db", config=replace(SETTINGS, limits=limits)) as memory:
+        rex = memory.seen_by(Access(Scope(agent="rex"), Role.AGENT), "rex")
+        for _ in range(3):
+            rex.recall("tea")
+        with pytest.raises(TooManyRecalls):
+            rex.recall("tea")
+
+
+def test_closing_ends_every_process(tmp_path: Path) -> None:
+    tools = open_tools(str(tmp_path / "m.db"), SETTINGS, Brought(), read_only=False)
+    assert isinstance(tools.finder, Crew)
+    with Engram(tools, Access(), "human", "m.db") as memory:
+        pid = wait_for(tools.finder)
+    memory.close()
+
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+
+
+def test_what_was_brought_along_stays_in_this_process(tmp_path: Path) -> None:
+    asking = replace(SETTINGS, llm=replace(SETTINGS.llm, base_url="http://127.0.0.1:9", model="small"))
+    for settings, brought in (
+        (SETTINGS, Brought(embedder=HashEmbedder())),
+        (asking, Brought()),
+        (Config(), Brought()),
+    ):
+        tools = open_tools(str(tmp_path / "m.db"), settings, brought, read_only=False)
+        tools.store.close()
+        assert tools.finder is None
