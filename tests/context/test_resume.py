@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -22,7 +22,7 @@ from engram.model.briefing import Resume
 from engram.model.filters import Filters
 from engram.model.memory import Memory
 from engram.model.scope import Access, Role, Scope
-from engram.ports import Tools, View
+from engram.ports import Alone, Tools, View
 from engram.testing import FakeClock, HashEmbedder
 from tests.context.briefs import ANY, made, tools_with
 
@@ -294,6 +294,48 @@ def test_what_is_sensitive_is_never_handed_to_a_model() -> None:
 
     assert [one.how for one in found.sections] == ["cut"]
     tools.store.close()
+
+
+class Summing(Alone):
+    """A model that says the same of everything, and counts how often it was asked."""
+
+    def __init__(self, answer: str | None) -> None:
+        self.answer, self.asked = answer, 0
+
+    def summarize(self, texts: Sequence[str], words: int) -> str | None:  # type: ignore[override]
+        self.asked += 1
+        assert texts
+        assert words > 10
+        return self.answer
+
+
+def test_a_models_summary_is_kept_until_its_memories_change(tmp_path: Path) -> None:
+    model = Summing("Forty notes about words. Nothing else is known.")
+    with Engram.open(tmp_path / "m.db", clock=FakeClock(), embedder=HashEmbedder(), advisor=model) as memory:
+        memory.remember_many([f"Note {n} is about {n} " + f"w{n} " * 40 for n in range(24)])
+        found = []
+        for _ in range(2):
+            found.append(memory.resume(1_000))
+            memory.settle()
+        memory.erase(found[0].sections[0].ids[0])
+        third = memory.resume(1_000)
+
+    assert [one.sections[0].how for one in (*found, third)] == ["model", "cached", "model"]
+    assert all("Forty notes about words." in one.text for one in (*found, third))
+    assert model.asked == 2
+
+
+@pytest.mark.parametrize("answer", [None, "", "One endless sentence " * 200])
+def test_a_model_without_a_usable_answer_leaves_it_to_shorter_forms(
+    tmp_path: Path, answer: str | None
+) -> None:
+    model = Summing(answer)
+    with Engram.open(tmp_path / "m.db", clock=FakeClock(), embedder=HashEmbedder(), advisor=model) as memory:
+        memory.remember_many([f"Note {n} is about {n} " + f"w{n} " * 40 for n in range(24)])
+        found = memory.resume(1_000)
+
+    assert {section.how for section in found.sections} == {"cut"}
+    assert model.asked == 1
 
 
 # ---------------------------------------------------------------- through the facade

@@ -128,11 +128,12 @@ def test_nobody_changes_the_loops_of_others(memory: Engram) -> None:
     own = rex.commitments.open("Feed the cat")
 
     assert [one.id for one in reader.commitments.list()] == [loop.id]
-    for attempt in (
+    refused: list[Callable[[], object]] = [
         lambda: reader.commitments.open("x"),
         lambda: reader.commitments.close(loop.id),
         lambda: rex.commitments.close(loop.id),
-    ):
+    ]
+    for attempt in refused:
         with pytest.raises(AccessDenied):
             attempt()
     assert {one.id for one in rex.commitments.list()} == {loop.id, own.id}

@@ -85,10 +85,11 @@ def test_triggers_belong_to_their_place(memory: Engram) -> None:
 
     assert {one.id for one in rex.triggers.list()} == {made.id, own.id}
     assert [one.id for one in ada.triggers.list()] == [made.id]
-    for attempt in (
+    refused: list[Callable[[], object]] = [
         lambda: rex.triggers.remove(made.id),
         lambda: rex.triggers.add(["x"], ["Ada"], scope=Scope()),
-    ):
+    ]
+    for attempt in refused:
         with pytest.raises(AccessDenied):
             attempt()
 

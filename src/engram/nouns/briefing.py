@@ -9,20 +9,26 @@ from engram.context.recall_pack import build as packing
 from engram.context.recall_pack.triggers import matching
 from engram.context.resume import FORMS, Asked, resume
 from engram.context.resume_rules import room_for
+from engram.context.telling import one_line
 from engram.errors import UnknownValue, WrongType
 from engram.model.axes import Tier
 from engram.model.briefing import RecallPack, Resume
 from engram.model.filters import Filters
 from engram.model.memory import Memory
 from engram.model.scope import Scope
+from engram.model.upkeep import Sketch
 from engram.nouns.commitments import loops
 from engram.nouns.conflicts import Conflicts
 from engram.nouns.desk import Desk, whole
 from engram.ports import View
+from engram.text.sentences import sentences
 
 MESSAGE_LIMIT = 10_000
 TASKS_LIMIT = 50
 CONFLICTS_LIMIT = 20
+SKETCH = "resume"
+WORD = 7
+"""Characters that a word takes, with the space behind it."""
 TOLD = Filters(tiers=frozenset({Tier.CLEAR, Tier.SENSITIVE}))
 """What is confidential stands in no document that goes into every prompt."""
 
@@ -39,7 +45,7 @@ def resumed(desk: Desk, budget: int | None, form: str, scope: Scope | None, work
         room = int(room * settings.compact_share) if form == "compact" else room
     else:
         room = whole("budget", budget, 200, 10_000_000)
-    return resume(Asked(view, room, form, workspace), desk.tools, _alone)
+    return resume(Asked(view, room, form, workspace), desk.tools, Shortening(desk, view.access.scope, form))
 
 
 def packed(desk: Desk, message: str, tasks: Sequence[str], scope: Scope | None, workspace: str) -> RecallPack:
@@ -75,5 +81,40 @@ def _size(desk: Desk) -> int:
     return 0 if space is None else desk.tools.index.stats(space).vectors
 
 
-def _alone(_key: str, _memories: Sequence[Memory], _room: int) -> None:
-    """No model is asked."""
+class Shortening:
+    """Shorter words for a section: those made before, or a model's. Lives for one resume.
+
+    The last summary of each section is kept until its memories change; erasing one of them erases it too.
+    """
+
+    def __init__(self, desk: Desk, scope: Scope, form: str) -> None:
+        self._tools, self._actor = desk.tools, desk.actor
+        self._scope, self._form = scope, form
+
+    def __call__(self, key: str, memories: Sequence[Memory], room: int) -> tuple[str, str] | None:
+        """A summary that fits, and whether it is `cached` or by a `model`; None when there is none."""
+        section, _, digest = key.partition(":")
+        place = f"{section}:{self._form}"
+        known = self._tools.store.upkeep.sketch(self._scope, SKETCH, place)
+        if known is not None and known.body.get("digest") == digest:
+            return str(known.body["text"]), "cached"
+        made = self._tools.advisor.summarize([one.content for one in memories], room // WORD)
+        text = _within(made or "", room)
+        if not text:
+            return None
+        body = {"digest": digest, "text": text}
+        ids = tuple(one.id for one in memories)
+        sketch = Sketch(self._scope, SKETCH, place, body, self._tools.clock.now(), sources=ids)
+        self._tools.store.write_later(lambda unit: unit.upkeep.sketch(sketch), self._actor)
+        return text, "model"
+
+
+def _within(text: str, room: int) -> str:
+    """As many whole sentences as fit."""
+    kept = ""
+    for sentence in sentences(one_line(text)):
+        longer = f"{kept} {sentence}".strip()
+        if len(longer) > room:
+            break
+        kept = longer
+    return kept
