@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from engram.model.axes import Layer as Layer
     from engram.model.axes import Mode as Mode
     from engram.model.axes import Status as Status
+    from engram.model.briefing import RecallPack as RecallPack
+    from engram.model.briefing import Resume as Resume
+    from engram.model.commitment import Commitment as Commitment
     from engram.model.draft import Draft as Draft
     from engram.model.filters import Filters as Filters
     from engram.model.health import RecallHealth as RecallHealth
@@ -39,10 +42,12 @@ if TYPE_CHECKING:
     from engram.model.scope import Role as Role
     from engram.model.scope import Scope as Scope
     from engram.model.timeline import Timeline as Timeline
+    from engram.model.trigger import Trigger as Trigger
 
 _HOMES = {
     "Access": "engram.model.scope",
     "AsyncEngram": "engram.aio",
+    "Commitment": "engram.model.commitment",
     "Config": "engram.config",
     "Draft": "engram.model.draft",
     "EdgeType": "engram.model.relations",
@@ -58,17 +63,21 @@ _HOMES = {
     "Reasoning": "engram.model.reasoning",
     "Recall": "engram.model.recall",
     "RecallHealth": "engram.model.health",
+    "RecallPack": "engram.model.briefing",
     "Receipt": "engram.model.receipt",
+    "Resume": "engram.model.briefing",
     "Role": "engram.model.scope",
     "Scope": "engram.model.scope",
     "Status": "engram.model.axes",
     "Timeline": "engram.model.timeline",
+    "Trigger": "engram.model.trigger",
     "public_score": "engram.model.recall",
 }
 
 __all__ = [
     "Access",
     "AsyncEngram",
+    "Commitment",
     "Config",
     "Draft",
     "EdgeType",
@@ -84,11 +93,14 @@ __all__ = [
     "Reasoning",
     "Recall",
     "RecallHealth",
+    "RecallPack",
     "Receipt",
+    "Resume",
     "Role",
     "Scope",
     "Status",
     "Timeline",
+    "Trigger",
     "__version__",
     "public_score",
 ]
