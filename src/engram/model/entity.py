@@ -43,6 +43,18 @@ ENTITY_TYPES: tuple[str, ...] = (
 _BETWEEN_WORDS = re.compile(r"[ \-_./]+")
 
 
+def mark_of(namespace: str, name: str) -> str:
+    """What stands for an entity where its name, which is somebody's words, must not stand.
+
+    >>> mark_of("default", "Anna") == mark_of("default", "anna")
+    True
+    """
+    from hashlib import blake2b  # only reports and judgements need it
+
+    known_by = f"{namespace}\n{name.casefold()}".encode()
+    return f"entity-{blake2b(known_by, digest_size=8).hexdigest()}"
+
+
 def words_of(name: str) -> tuple[str, ...]:
     """The words of a name, without case: what it may share with another name.
 

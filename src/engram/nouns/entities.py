@@ -95,9 +95,15 @@ class Entities:
         """
         entity = self._known(name)
         self._check_write()
-        done = self._desk.tools.store.write(
-            lambda unit: unit.split(_name(name), entity.namespace), self._desk.actor
-        )
+
+        def work(unit: Unit) -> bool:
+            from engram.maintain.knowledge.fragments import parted
+
+            for judgement in parted(entity.name, _name(name), entity.namespace, self._desk.tools.clock.now()):
+                unit.upkeep.judge(judgement)
+            return unit.split(_name(name), entity.namespace)
+
+        done = self._desk.tools.store.write(work, self._desk.actor)
         if not done:
             raise InvalidInput(f"{name!r} is the entity's own name: split off one of its other names.")
         return self._desk.tools.store.entities.get(_name(name), self._desk.access)

@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
-from engram.maintain.knowledge import patterns
+from engram.maintain.knowledge import boxing, cards, fragments, inference, patterns, procedures
 from engram.maintain.step import Step
 
 STAGE = "knowledge"
-STEPS: tuple[Step, ...] = (Step(STAGE, patterns.NAME, patterns.look),)
+STEPS: tuple[Step, ...] = (
+    Step(STAGE, patterns.NAME, patterns.look),
+    Step(STAGE, procedures.NAME, procedures.look),
+    Step(STAGE, fragments.NAME, fragments.look),
+    Step(STAGE, inference.NAME, inference.look),
+    Step(STAGE, cards.NAME, cards.look),
+    Step(STAGE, boxing.NAME, boxing.look),
+)
