@@ -12,23 +12,24 @@ import json
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Final, TypeVar
 
 from engram.config import LlmConfig
-from engram.llm import answers, answers_to_questions, prices, prompts
+from engram.llm import answers, answers_of_review, answers_to_questions, prices, prompts
 from engram.llm.answers import Bad
 from engram.llm.budget import Budget
 from engram.llm.client import Client, Failed, Service
 from engram.llm.prompts import Prompt
 from engram.llm.resting import EVERY, Resting
 from engram.llm.wire import Question, Said
-from engram.model.advice import Call, CallOutcome, Cited, Comparison, Extracted
+from engram.model.advice import Call, CallOutcome, Cited, Comparison, Extracted, Reconciled
 from engram.model.clock import Clock
 from engram.model.turn import Turn
 from engram.ports import Advisor, Alone, Health, Spending
 from engram.text import tokens
 
-SMALL: Final = frozenset({"merge", "compare", "rank", "expand"})
+SMALL: Final = frozenset({"merge", "compare", "rank", "expand", "triage", "reconcile"})
 """Components whose questions a smaller model answers well enough."""
 ONCE: Final = frozenset({"expand"})
 """Components that somebody waits for: one call, neither mended nor put to another model."""
@@ -127,6 +128,25 @@ class ModelAdvisor:
         return self._ask(
             "summarize", prompt, lambda text: answers_to_questions.summarized(text, texts, words)
         )
+
+    def gate(self, texts: Sequence[str]) -> tuple[bool, ...] | None:
+        """Of each memory whether it alone would help somebody who wakes up knowing nothing else."""
+        read = partial(answers_of_review.chosen, name="approve", count=len(texts))
+        return self._ask("gate", prompts.gate(texts), read) if texts else ()
+
+    def triage(self, texts: Sequence[str]) -> tuple[bool, ...] | None:
+        """Of each memory whether it is worth more than a day."""
+        read = partial(answers_of_review.chosen, name="promote", count=len(texts))
+        return self._ask("triage", prompts.triage(texts), read) if texts else ()
+
+    def reconcile(self, old: str, new: str) -> Reconciled | None:
+        """What becomes of an older memory beside a newer one about the same thing."""
+        return self._ask("reconcile", prompts.reconcile(old, new), answers_of_review.reconciled)
+
+    def distill(self, notes: Sequence[str], longest: int) -> str | None:
+        """How things stand by several notes, in at most so many characters."""
+        read = partial(answers_of_review.distilled, notes=notes, longest=longest)
+        return self._ask("distill", prompts.distill(notes, longest), read)
 
     def health(self) -> Health:
         """Whether a model can be asked at the moment; a short question without cost finds out."""

@@ -85,6 +85,26 @@ def summarize(texts: Sequence[str], words: int) -> Prompt:
     return _rendered("summarize", memories=_numbered(texts), words=str(words))
 
 
+def gate(texts: Sequence[str]) -> Prompt:
+    """Asks which memories are worth being known for good."""
+    return _rendered("gate", memories=_numbered(texts))
+
+
+def triage(texts: Sequence[str]) -> Prompt:
+    """Asks which new memories are worth more than a day."""
+    return _rendered("triage", memories=_numbered(texts))
+
+
+def reconcile(old: str, new: str) -> Prompt:
+    """Asks what becomes of an older memory beside a newer one."""
+    return _rendered("reconcile", old=data(old), new=data(new))
+
+
+def distill(notes: Sequence[str], longest: int) -> Prompt:
+    """Asks how things stand by several notes."""
+    return _rendered("distill", memories=_numbered(notes), length=str(longest))
+
+
 def repair(asked: Prompt, answer: str, problem: str) -> Prompt:
     """The same question again, with the answer that did not fit and what was wrong with it."""
     said = answer[:LONGEST_ANSWER].encode("utf-8", errors="replace").decode()

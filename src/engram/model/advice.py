@@ -36,6 +36,16 @@ class Comparison(StrEnum):
     DIFFERENT = "different"
 
 
+class Reconciled(StrEnum):
+    """What becomes of an older memory beside a newer one about the same thing."""
+
+    UPDATE = "update"
+    """The newer one tells how it is now."""
+    ABSORB = "absorb"
+    """The newer one says everything that the older one says."""
+    KEEP_BOTH = "keep_both"
+
+
 @dataclass(frozen=True, slots=True)
 class Cited:
     """One claim of an answer, and what it rests on."""

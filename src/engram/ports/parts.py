@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from engram.config import Config
-    from engram.model.advice import Cited, Comparison, Extracted
+    from engram.model.advice import Cited, Comparison, Extracted, Reconciled
     from engram.model.clock import Clock
     from engram.model.recall import Question, Recall
     from engram.model.turn import Turn
@@ -140,6 +140,22 @@ class Advisor(Protocol):
         """What several statements come to, in so many words at most."""
         ...
 
+    def gate(self, texts: Sequence[str]) -> tuple[bool, ...] | None:
+        """Of each memory whether it alone would help somebody who wakes up knowing nothing else."""
+        ...
+
+    def triage(self, texts: Sequence[str]) -> tuple[bool, ...] | None:
+        """Of each memory whether it is worth more than a day."""
+        ...
+
+    def reconcile(self, old: str, new: str) -> Reconciled | None:
+        """What becomes of an older memory beside a newer one about the same thing."""
+        ...
+
+    def distill(self, notes: Sequence[str], longest: int) -> str | None:
+        """How things stand by several notes, the oldest first, in at most so many characters."""
+        ...
+
     def health(self) -> Health:
         """Whether a model can be asked at the moment, and if not, why."""
         ...
@@ -170,6 +186,18 @@ class Alone:
         """Nobody to ask."""
 
     def summarize(self, texts: Sequence[str], words: int) -> None:
+        """Nobody to ask."""
+
+    def gate(self, texts: Sequence[str]) -> None:
+        """Nobody to ask."""
+
+    def triage(self, texts: Sequence[str]) -> None:
+        """Nobody to ask."""
+
+    def reconcile(self, old: str, new: str) -> None:
+        """Nobody to ask."""
+
+    def distill(self, notes: Sequence[str], longest: int) -> None:
         """Nobody to ask."""
 
     def health(self) -> Health:
