@@ -188,12 +188,17 @@ def test_the_short_way_and_the_long_way_say_the_same(shell: Shell) -> None:
 
 def test_the_short_way_loads_neither_command_line_nor_engine(shell: Shell) -> None:
     shell.remember("Deploys need two reviews", "--pin")
-    heavy = "[name for name in ('click', 'engram.engine', 'httpx', 'rich') if name in sys.modules]"
+    names = ("bpe_openai", "click", "engram.capture", "engram.engine", "httpx", "rich")
+    heavy = f"[name for name in {names} if sys.modules.get(name)]"
     code = f"import sys; from engram.cli import main; main(); print({heavy}, file=sys.stderr)"
     done = subprocess.run(
-        [sys.executable, "-c", code, "hook", "session-start"], input=b"{}", capture_output=True, check=True
+        [sys.executable, "-c", code, "hook", "prompt-submit"],
+        input=b'{"prompt": "how many reviews does a deploy need?"}',
+        capture_output=True,
+        check=True,
     )
 
+    assert b"two reviews" in done.stdout
     assert done.stderr.decode().split() == ["[]"]
 
 

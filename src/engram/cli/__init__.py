@@ -14,6 +14,8 @@ def main() -> None:
         from engram.cli.hooks import EVENTS, quick
 
         if sys.argv[2] in EVENTS:
+            # Loading a tokenizer takes half of all the time there is: this process estimates.
+            sys.modules["bpe_openai"] = None  # type: ignore[assignment]
             quick(sys.argv[2])
             return
     from engram.cli.app import app
