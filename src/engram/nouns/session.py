@@ -378,7 +378,7 @@ class Session:
             momentum, names = state.momentum, state.buffer.named()
         if momentum is None or not settings.anticipate:
             return
-        lean = momentum.lean(1.0, settings.momentum)
+        lean = momentum.lean(1.0, {}, settings.momentum)
         found = parts.prepare(f"{message}\n{reply}".strip(), self.scope, self.id, lean)
         known = {name.lower() for hit in found.hits for name in speech.names_in(hit.memory.content)}
         known |= {name.lower() for name in (*names, *speech.names_in(reply))}

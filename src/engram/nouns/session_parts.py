@@ -108,7 +108,13 @@ class Parts:
         )
 
     def recall(self, question: Question, lean: Lean | None, prepared: Recall | None) -> Recall:
-        """What helps with a message: from what was prepared for it, or found now."""
+        """What helps with a message: from what was prepared for it, or found now.
+
+        What is understood from the talk fits nothing as well as what stands alone: less of it will do.
+        """
+        if lean is not None and lean.share:
+            floor = self.desk.tools.config.recall.relevance_floor
+            question = replace(question, min_relevance=floor * (1.0 - lean.share))
         if prepared is None:
             return self.recalling.answer(question, lean=lean)
         found = among(question, [hit.memory.id for hit in prepared.hits], self.desk.tools, lean)

@@ -119,6 +119,8 @@ class Lean:
     """Of unit length."""
     share: float
     """From 0, nothing, to 1, nothing else."""
+    terms: Mapping[str, float] = field(default_factory=dict)
+    """Words of the talk, as the text index writes them, with what each counts, up to 1."""
 
 
 @dataclass(frozen=True, slots=True)

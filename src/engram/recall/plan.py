@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from engram.errors import EmbedderError
@@ -62,10 +63,13 @@ class Planned:
     whole: str = ""
     """A question of a few Chinese characters: what has all of it in a row fits."""
 
+    lent: Mapping[str, float] = field(default_factory=dict)
+    """Words of the talk around it, with what each counts."""
+
     @property
     def shares(self) -> dict[str, float]:
-        """What each term counts, where it does not count whole: those of other names count less."""
-        return dict.fromkeys(self.shown.aliases, self.alias_share)
+        """What each term counts, where it does not count whole: those of other names, of the talk."""
+        return {**self.lent, **dict.fromkeys(self.shown.aliases, self.alias_share)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +115,7 @@ def make(question: Question, tools: Tools, lean: Lean | None = None) -> Planned:
     noise = _noise(space, vector, near, tools)
     aliases = named.aliases(said.entities, asked.terms) if tools.config.plan.alias_share else ()
     weights = _weights(question, said, tools)
+    lent = _lent(lean, (*asked.terms, *aliases))
     shown = Plan(
         terms=asked.terms,
         weights=weights if space else weights | {"vector": 0.0},
@@ -130,9 +135,10 @@ def make(question: Question, tools: Tools, lean: Lean | None = None) -> Planned:
     return Planned(
         shown=shown,
         view=View(question.access, question.filters),
-        terms=(*asked.terms, *aliases),
+        terms=(*asked.terms, *aliases, *lent),
         phrases=asked.phrases,
-        mass=_mass(tools.store.texts.rarity(_untimed(asked.terms, said.spans))),
+        mass=_mass(tools.store.texts.rarity(_untimed(asked.terms, said.spans)))
+        + _lent_mass(tools.store.texts.rarity(tuple(lent)), lent),
         space=space,
         vector=vector,
         near=near,
@@ -143,6 +149,7 @@ def make(question: Question, tools: Tools, lean: Lean | None = None) -> Planned:
         entities=tuple(said.entities),
         alias_share=tools.config.plan.alias_share,
         whole=shape.short_chinese(question.text),
+        lent=lent,
     )
 
 
@@ -213,6 +220,18 @@ def _embed(text: str, tools: Tools, notes: list[str]) -> tuple[Space | None, Flo
         notes.append("words only: the embedder knows none of these words")
         return None, None
     return space, vector
+
+
+def _lent(lean: Lean | None, asked: tuple[str, ...]) -> dict[str, float]:
+    """The words that the talk lends a question, with what each counts there."""
+    if lean is None or not lean.share:
+        return {}
+    return {term: weight for term, weight in lean.terms.items() if term not in asked}
+
+
+def _lent_mass(rarity: dict[str, float], lent: Mapping[str, float]) -> float:
+    """The most that lent words could weigh: half of them, for nothing repeats all that was said before."""
+    return 0.5 * sum(value * lent[term] for term, value in rarity.items())
 
 
 def _leaning(

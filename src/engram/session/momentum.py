@@ -15,6 +15,8 @@ from engram.session.topic import talk_of
 from engram.vectors.similarity import cosine, unit
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from engram.model.vectors import Space
     from engram.ports import Floats
 
@@ -22,8 +24,12 @@ ALPHA = 0.3
 """What the newest turn weighs in the centroid."""
 MOST = 0.4
 """The most that momentum weighs in a query."""
-GROWTH = 0.2
+GROWTH = 0.5
 """How fast confidence grows with each turn that goes on."""
+LEAST = 0.9
+"""What of it a question that says nothing by itself leans on a talk that is all over the place."""
+WORD_SHARE = 0.6
+"""What a word of the talk counts against one of the question. Measured by `benchmarks/momentum.py`."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,9 +42,11 @@ class Momentum:
     confidence: float = GROWTH
     turns: int = 1
 
-    def lean(self, need: float, most: float = MOST) -> Lean:
+    def lean(self, need: float, terms: Mapping[str, float], most: float = MOST) -> Lean:
         """How a question leans on the talk: the more it needs it, and the steadier the talk is."""
-        return Lean(self.space, unit(self.centroid), most * self.confidence * need)
+        sure = need * (LEAST + (1.0 - LEAST) * self.confidence)
+        lent = {term: WORD_SHARE * sure * weight for term, weight in terms.items()}
+        return Lean(self.space, unit(self.centroid), most * sure, lent)
 
     def ahead(self, step: float = 0.0) -> Floats:
         """Where the conversation is heading: the centroid, or a step further the way it moves."""

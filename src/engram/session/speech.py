@@ -6,12 +6,14 @@ from engram.model.session import Speech
 from engram.text import lexicon
 from engram.text.names import entities
 from engram.text.questions import is_question
-from engram.text.words import content_words
+from engram.text.words import content_words, query_terms
 
 STANDS_ALONE = 7
 """A message with so many telling words needs nothing that was said before."""
 LEANS = 2.0
 """A word like "it" makes up for so many telling words."""
+ELLIPTIC = 0.8
+"""The least need of the talk that makes a message part of it."""
 NAMES_MOST = 10
 
 
@@ -41,10 +43,27 @@ def need(message: str) -> float:
     (1.0, 0.0)
     """
     plain = message.lower().replace("’", "'")
-    telling = len(content_words(message))
+    telling = _telling(message)
     leans = LEANS if lexicon.found("topic_turns", plain, under="leaning") else 0.0
     missing = 1.0 - (telling - 1 - leans) / (STANDS_ALONE - 1)
     return min(1.0, max(0.0, missing))
+
+
+def is_elliptic(message: str) -> bool:
+    """Whether a message makes sense only as part of the talk, and so cannot open a topic.
+
+    >>> [is_elliptic(said) for said in ("who is in charge of it?", "and the price?", "do you like sports?")]
+    [True, True, False]
+    >>> is_elliptic("where does my sister live?"), is_elliptic("what about Bremen?")
+    (False, False)
+    """
+    if need(message) < ELLIPTIC or names_in(message):
+        return False
+    plain = message.lower().replace("’", "'")
+    if lexicon.found("topic_turns", plain, under="aside"):
+        return False
+    opens = any(lexicon.found("topic_turns", plain, under=heading) for heading in ("listener", "mine"))
+    return not opens or lexicon.found("topic_turns", plain, under="leaning")
 
 
 def substance(message: str) -> float:
@@ -55,4 +74,9 @@ def substance(message: str) -> float:
     """
     if speech_of(message) is Speech.CONTINUATION:
         return 0.0
-    return min(1.0, len(content_words(message)) / 4.0)
+    return min(1.0, _telling(message) / 4.0)
+
+
+def _telling(message: str) -> int:
+    """How many words of a message say what it is about; common words alone say nothing."""
+    return 0 if query_terms(message).weak else len(content_words(message))

@@ -23,6 +23,7 @@ from engram.session.topic import Verdict
 from engram.session.working import USUAL_RULES, Rules, WorkingMemory
 from engram.text.forms import summary
 from engram.text.junk import junk_of
+from engram.text.words import terms
 from engram.vectors.similarity import cosine
 
 if TYPE_CHECKING:
@@ -36,6 +37,12 @@ NOTICED_ABOVE = 0.4
 """The least relevance of a hit that comes to mind."""
 SPOKEN_ACTIVATION = 0.6
 """What was said a while ago stands so strongly on the mind when it gets there."""
+LATELY = 4
+"""Exchanges whose words a question may lean on."""
+FADES = 0.8
+"""What a word counts less for each exchange that it lies back."""
+WORDS = 12
+READ = 2_000
 STEADY = Verdict(Change.CONTINUATION, 0.0, 1.0)
 Said = tuple[str, str]
 """Who said it (user, assistant), and the words."""
@@ -130,7 +137,18 @@ class State:
 
     def lean(self, message: str, most: float = momenta.MOST) -> Lean | None:
         """How far a message leans on the talk, as far as it needs it; None before there is a talk."""
-        return None if self.momentum is None else self.momentum.lean(speech.need(message), most)
+        if self.momentum is None:
+            return None
+        return self.momentum.lean(speech.need(message), self.words(), most)
+
+    def words(self) -> dict[str, float]:
+        """The telling words of the talk lately, with what each counts: what came up again and last, most."""
+        found: dict[str, float] = {}
+        for back, one in enumerate(reversed([*self.buffer][-LATELY:])):
+            for term in set(terms(f"{one.message.text} {one.reply.text}"[:READ])):
+                found[term] = found.get(term, 0.0) + FADES**back
+        best = sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))[:WORDS]
+        return {term: min(1.0, weight) for term, weight in best}
 
     @property
     def history(self) -> list[Said]:
@@ -155,7 +173,7 @@ class State:
     def _judge(self, message: str, meaning: Meaning | None) -> Verdict:
         if meaning is None or not self.recent or self.momentum is None or not meaning.whole.any():
             return STEADY
-        if self.momentum.space != meaning.space or speech.speech_of(message) is Speech.CONTINUATION:
+        if self.momentum.space != meaning.space or speech.is_elliptic(message):
             return STEADY
         import numpy as np
 

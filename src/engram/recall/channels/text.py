@@ -15,7 +15,7 @@ def search(plan: Planned, tools: Tools) -> list[tuple[int, float]]:
         return []
     most = round(plan.fetch * tools.config.recall.text_candidates)
     found = tools.store.texts.search(plan.terms, plan.view, most)
-    if not plan.shown.aliases:
+    if not plan.shares:
         return found
     scores = score(plan, [key for key, _ in found], tools)
     return sorted(((key, value) for key, value in scores.items() if value > 0), key=lambda x: (-x[1], -x[0]))
@@ -25,7 +25,7 @@ def score(plan: Planned, keys: Sequence[int], tools: Tools) -> dict[int, float]:
     """The BM25 of keys that another channel found."""
     if not plan.terms or not keys:
         return {}
-    if not plan.shown.aliases:
+    if not plan.shares:
         return tools.store.texts.score(plan.terms, keys)
     return {key: sum(match.terms.values()) for key, match in matches(plan, keys, tools).items()}
 
