@@ -52,7 +52,7 @@ ELSEWHERE = {
     "Conflicts": {},
     "Sources": {"file": "POST /v1/sources/file takes the body", "code": "a folder is no thing to send"},
     "Trash": {},
-    "Commitments": {},
+    "Commitments": {"open": "POST /v1/commitments", "reopen": "POST /v1/commitments/{id}/reopen"},
     "Triggers": {},
     "Tokens": {"bearer": "the guard asks it", "any_valid": "the start asks it"},
 }

@@ -3,9 +3,30 @@
 from __future__ import annotations
 
 from engram.engine import Engram
+from engram.model.commitment import Commitment
+from engram.model.scope import Scope
 from engram.nouns.commitments import Commitments
 from engram.nouns.triggers import Triggers
 from engram.server.route import Route
+
+
+def opened(  # noqa: PLR0913 - each is a thing to say of a promise; all but the words by name
+    memory: Engram,
+    text: str,
+    *,
+    due: str | None = None,
+    waiting_on: str = "",
+    scope: Scope | None = None,
+    session: str = "",
+) -> Commitment:
+    """Open a loop. `due` is a time or words ("by Friday"); when it is not given, the text may name it."""
+    return memory.commitments.open(text, due=due, waiting_on=waiting_on, scope=scope, session=session)
+
+
+def reopened(memory: Engram, commitment_id: str, *, due: str | None = None, because: str = "") -> Commitment:
+    """Open a loop again; `due` moves the day: a time, or words."""
+    return memory.commitments.reopen(commitment_id, due=due, because=because)
+
 
 ROUTES: tuple[Route, ...] = (
     Route("GET", "/v1/resume", Engram.resume, example={"budget": 4000, "form": "compact"}),
@@ -21,8 +42,7 @@ ROUTES: tuple[Route, ...] = (
     Route(
         "POST",
         "/v1/commitments",
-        Commitments.open,
-        on="commitments",
+        opened,
         status=201,
         example={"text": "Send the report to Anna", "due": "by Friday"},
     ),
@@ -45,8 +65,7 @@ ROUTES: tuple[Route, ...] = (
     Route(
         "POST",
         "/v1/commitments/{commitment_id}/reopen",
-        Commitments.reopen,
-        on="commitments",
+        reopened,
         example={"due": "by Monday"},
     ),
     Route("GET", "/v1/triggers", Triggers.list, on="triggers", wrap="triggers"),
