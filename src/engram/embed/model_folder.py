@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass
-from importlib import metadata
 from pathlib import Path
 from typing import Any, Final
 
@@ -102,6 +101,8 @@ def _pooling(about: dict[str, Any], path: Path) -> str:
 
 def _donated() -> ModelFolder | None:
     """The model inside the donor's installed files, if it is there and is the one we know."""
+    from importlib import metadata  # it takes longer to load than everything else here
+
     try:
         folder = Path(str(metadata.distribution(DONOR).locate_file(DONOR_FOLDER)))
     except metadata.PackageNotFoundError:
