@@ -10,7 +10,7 @@ from engram.nouns.triggers import Triggers
 from engram.server.route import Route
 
 
-def opened(  # noqa: PLR0913 - each is a thing to say of a promise; all but the words by name
+def opened(
     memory: Engram,
     text: str,
     *,
