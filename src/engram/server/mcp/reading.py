@@ -34,11 +34,9 @@ def search(call: Call) -> dict[str, Any]:
 
 def context(call: Call) -> dict[str, Any]:
     """What is known about a question as one block for a prompt."""
-    from engram.server.brief import brief
-
     budget = call.given.get("budget", CONTEXT_BUDGET)
-    made = brief(call.memory, call.given["query"], budget=budget, pinned=call.given.get("pinned", True))
-    return {"text": made.text, "tokens": made.tokens, "ids": [*made.ids]}
+    made = call.memory.context(about=call.given["query"], budget=budget, **call.only("session"))
+    return {"text": made.recalled, "tokens": made.tokens, "ids": [*made.ids]}
 
 
 def get(call: Call) -> dict[str, Any]:

@@ -44,6 +44,13 @@ ROUTES: tuple[Route, ...] = (
         },
     ),
     Route("GET", "/v1/recall/health", Engram.recall_health),
+    Route(
+        "POST",
+        "/v1/context",
+        Engram.context,
+        reads=True,
+        example={"message": "which editor do I use?", "model": "gpt-4o", "system": "You are helpful."},
+    ),
     Route("GET", "/v1/timeline", timeline, example={"about": "my editor", "limit": 20}),
     Route(
         "POST",
