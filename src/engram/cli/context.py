@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 def context(
     run: Run,
     message: tuple[str, ...],
+    *,
     model: str,
     system: str,
     budget: int | None,
@@ -69,12 +70,10 @@ def _table(made: Context) -> Iterator[RenderableType]:
     ]
     yield table(("section", "allotted", "wanted", "used", "shown", ""), rows)
     way = "counted" if made.exact else "estimated"
+    kept = f"{made.reserve:,} kept for the reply · {counted(len(made.memories), 'memory', 'memories')}"
     yield text(
         (f"{made.tokens:,} of {made.budget:,} tokens, {way} as {model.tokenizer}", "bold"),
-        (
-            f" · {made.reserve:,} kept for the reply · {counted(len(made.memories), 'memory', 'memories')}",
-            "dim",
-        ),
+        (f" · {kept}", "dim"),
     )
     for note in made.notes:
         yield text(("note ", "dim"), note)

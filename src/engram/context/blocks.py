@@ -18,6 +18,7 @@ from engram.context.telling import UNREADABLE, one_line, short_id
 from engram.model.axes import Status
 from engram.model.context import Knowing
 from engram.model.memory import Memory
+from engram.model.session import Slot
 
 HEADINGS: Final = {
     "identity": "# Who you are",
@@ -52,6 +53,12 @@ def block(memory: Memory, form: str, words: str) -> str:
     when = f' when="{memory.happened_at:%Y-%m-%d}"' if form in FORMS[:2] else ""
     status = "" if memory.status is Status.ACTIVE else f' status="{memory.status}"'
     return f"{sure}{when}{status}>{words}</memory>"
+
+
+def held(slot: Slot) -> str:
+    """What is on the mind; what stands for a memory is data like every memory."""
+    words = shielded(slot.content)
+    return f'<memory id="{slot.memory[:8]}">{words}</memory>' if slot.memory else f"- {words}"
 
 
 def gist(text: str, level: str) -> str:

@@ -17,7 +17,6 @@ from engram.context.budget import Need, allot, budget_of, memories_for, reserve_
 from engram.context.history import Summarize
 from engram.context.recalled import Packed, offers, pack
 from engram.context.ruler import Ruler
-from engram.context.telling import one_line
 from engram.errors import PromptTooLong
 from engram.model.abstraction import Abstraction
 from engram.model.context import SECTIONS, Context, Knowing, Message, Section, Sections, Shown
@@ -25,6 +24,7 @@ from engram.model.language_model import LanguageModel
 from engram.model.memory import Memory
 from engram.model.recall import Hit
 from engram.model.turn import Part
+from engram.security.injection import is_suspect
 
 Find = Callable[[int], Sequence[Hit]]
 """Recalls so many memories at most, the best first."""
@@ -94,7 +94,7 @@ class _Draft:
         self._keep = history.Kept(asked.settings.verbatim_exchanges, asked.settings.told_exchanges)
         texts: dict[str, Sequence[str]] = {name: getattr(asked.sections, name) for name in TEXTS}
         slots = sorted(asked.sections.working, key=lambda slot: -slot.activation)
-        texts["working"] = [f"- {one_line(slot.content)}" for slot in slots]
+        texts["working"] = [blocks.held(slot) for slot in slots if not is_suspect(slot.content)]
         self._texts = {
             name: [text.strip() for text in given if text.strip()] for name, given in texts.items()
         }

@@ -4,21 +4,34 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engram.context.models import find
-from engram.model.context import Context, Message
+from engram.model.context import Context, Message, Sections
 from engram.model.recall import Recall
 from engram.model.turn import Part
+from engram.nouns.contexts import Contexts, Wanted
 
 if TYPE_CHECKING:
     from engram.nouns.session import Session
+    from engram.nouns.session_parts import Builds
 
 
-def plain_context(
-    message: str, session: Session, *, recalled: Recall, system: str, budget: int | None
-) -> Context:
-    """Everything in a row, unmeasured."""
-    lines = [f"- {hit.text}" for hit in recalled.hits]
-    text = "\n".join([system, *(["What is remembered:"] if lines else []), *lines]).strip()
-    before = tuple(Message(Part(part), words) for part, words in session.history[:-1])
-    said = (*before, Message(Part.USER, message))
-    return Context(text, said, find(session.model), budget or 0, 0)
+def measured(contexts: Contexts) -> Builds:
+    """Makes the prompts of sessions, each within its model's budget."""
+
+    def build(
+        message: str, session: Session, *, recalled: Recall, system: str, budget: int | None
+    ) -> Context:
+        before = [Message(Part(part), words) for part, words in session.history[:-1]]
+        wanted = Wanted(
+            message,
+            model=session.model,
+            system=system,
+            history=before,
+            budget=budget,
+            session=session.id,
+            scope=session.scope,
+            sections=Sections(working=session.slots),
+            hits=recalled.hits,
+        )
+        return contexts.make(wanted)
+
+    return build

@@ -17,9 +17,10 @@ from weakref import WeakKeyDictionary
 from engram.capture import screen
 from engram.errors import EngramError, UnknownSession
 from engram.model.session import Change, Gap, SessionInfo, Snapshot
+from engram.nouns.contexts import Contexts
 from engram.nouns.runs import Completed, Learned, Runs
 from engram.nouns.session import SUSPENDED, Session, SessionTurn
-from engram.nouns.session_context import plain_context
+from engram.nouns.session_context import measured
 from engram.nouns.session_parts import Parts
 
 if TYPE_CHECKING:
@@ -56,7 +57,8 @@ def sessions_at(desk: Desk, listening: Listening, recalling: Recalling) -> Sessi
     with _MAKING:
         found = _AT_DESKS.get(listening)
         if found is None:
-            found = _AT_DESKS[listening] = Sessions(Parts(desk, listening, recalling, plain_context))
+            parts = Parts(desk, listening, recalling, measured(Contexts(desk, recalling)))
+            found = _AT_DESKS[listening] = Sessions(parts)
         return found
 
 

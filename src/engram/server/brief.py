@@ -1,7 +1,7 @@
 """A brief: a question comes in, a short block of what is known goes out, ready to stand in a prompt.
 
-The block is data: it says so, and nothing inside can end it. What must be known and what answers best are in it;
-the rest competes for its tokens, as in every prompt (`nouns/contexts.py`).
+The block is data: it says so, and nothing inside can end it. What must be known and what answers best are in
+it; the rest competes for its tokens, as in every prompt (`nouns/contexts.py`).
 """
 
 from __future__ import annotations
