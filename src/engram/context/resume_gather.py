@@ -153,12 +153,12 @@ def _middle(around: Sequence[Sequence[Memory]], tools: Tools) -> _Middle | None:
 def _near(
     view: View, layer: Layer, middle: _Middle | None, workspace: str, tools: Tools
 ) -> list[tuple[float, Memory]]:
-    """Memories of a layer with their scores.
+    """Memories of a layer with their scores; what a memory is counts only in the core.
 
     Each class that gains something is searched by itself: within a class the nearest by cosine are the
     nearest by score, so that the best of all classes together are the best there are.
     """
-    settings = tools.config.resume
+    settings = tools.config.resume if layer is Layer.CORE else _without_gains(tools.config.resume)
     most = max(settings.core_most, settings.working_most) * (WIDER if workspace else 1)
     layered = _with(view, layers=frozenset({layer}))
     if middle is None:
@@ -167,7 +167,7 @@ def _near(
         ]
     noise = thresholds(middle.space.key).noise_mean
     cosines: dict[int, float] = {}
-    for asked in _CLASSES:
+    for asked in _CLASSES if layer is Layer.CORE else _CLASSES[:1]:
         cosines |= dict(tools.index.search(middle.space, middle.vector, most, _with(layered, **asked)))
     read = tools.store.memories.read(sorted(cosines))
     return [
@@ -175,6 +175,10 @@ def _near(
         for key, memory in read.items()
         if in_workspace(memory, workspace)
     ]
+
+
+def _without_gains(settings: ResumeConfig) -> ResumeConfig:
+    return replace(settings, high_gain=0.0, low_gain=0.0)
 
 
 def _score(cosine: float, noise: float, memory: Memory, settings: ResumeConfig) -> float:

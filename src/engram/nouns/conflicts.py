@@ -14,7 +14,7 @@ from engram.capture import change, screen
 from engram.errors import InvalidInput, NotFound, UnknownValue
 from engram.lifecycle.status import check_transition
 from engram.model.advice import Comparison
-from engram.model.axes import Status
+from engram.model.axes import Layer, Status
 from engram.model.event import Verb
 from engram.model.facts import Fact
 from engram.model.filters import Filters
@@ -99,7 +99,9 @@ class Conflicts:
     def _marked(self, view: View) -> Iterator[Conflict]:
         """Pairs with a `contradicts` edge of which both still stand."""
         store = self._desk.tools.store
-        challenged = View(view.access, Filters(statuses=frozenset({Status.CHALLENGED})))
+        # All layers are named because an index of layer and status then finds these few at once.
+        rare = Filters(statuses=frozenset({Status.CHALLENGED}), layers=frozenset(Layer))
+        challenged = View(view.access, rare)
         pages = (store.memories.page(one, LOOKED_AT) for one in (challenged, view))
         ids = list(dict.fromkeys(memory.id for page in pages for memory in page))
         keys = sorted(store.memories.keys(ids).values())

@@ -16,13 +16,14 @@ from engram.context.recall_pack.rules import holds
 from engram.context.resume_rules import in_workspace
 from engram.context.telling import may_be_told
 from engram.lifecycle.commitments import CATEGORY as COMMITMENT
+from engram.lifecycle.commitments import state_of
 from engram.model.axes import Layer, Priority
 from engram.model.memory import Memory
 from engram.ports import Tools, View
 
 FIRST = 1_000
 """What always holds is read up to so many."""
-LATEST = 600
+LATEST = 400
 CORE = 200
 OF_A_KIND = 60
 MANTRA_TAGS = frozenset({"mantra", "mission"})
@@ -54,7 +55,7 @@ def gather(view: View, workspace: str, now: datetime, tools: Tools) -> Gathered:
         return _fitting(found, workspace, now)
 
     return Gathered(
-        rules=_but(page(FIRST, priorities=frozenset({Priority.P0})), {COMMITMENT}),
+        rules=[one for one in page(FIRST, priorities=frozenset({Priority.P0})) if not _is_closed(one)],
         mantra=page(OF_A_KIND, tags_any=MANTRA_TAGS),
         focus=page(OF_A_KIND, tags_any=FOCUS_TAGS),
         context=_each_once(
@@ -94,6 +95,10 @@ _FILTERS = MappingProxyType(
 
 def _fitting(found: Iterable[Memory], workspace: str, now: datetime) -> list[Memory]:
     return [one for one in found if holds(one, now) and in_workspace(one, workspace) and may_be_told(one)]
+
+
+def _is_closed(memory: Memory) -> bool:
+    return memory.category == COMMITMENT and not state_of(memory).is_open
 
 
 def _but(memories: Iterable[Memory], categories: set[str]) -> list[Memory]:

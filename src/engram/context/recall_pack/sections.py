@@ -1,7 +1,7 @@
 """The sections of the pack: what was gathered comes in; every section with all that it would tell comes out.
 
 A memory stands in one section only: in the first that asks for it. Open loops that are due stand in today's
-focus as well.
+focus as well, and those of priority P0 among the rules.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ from engram.lifecycle.commitments import last_day, loop
 from engram.model.commitment import Commitment, LoopState
 from engram.model.memory import Memory
 
+CONTEXT = 300
+"""More memories than that find no room in the context, however short."""
 SOON = 7
 """Days ahead in which a commitment is due soon."""
 
@@ -54,7 +56,8 @@ def sections(found: Gathered, today: Today, settings: PackConfig) -> list[Wanted
     accounts = choice.items(sorted(found.accounts, key=by_weight))
     procedures = choice.items(sorted(found.procedures, key=by_weight))
     disputes = choice.disputes(today.conflicts)
-    context = choice.items(sorted(found.context, key=lambda one: by_recency(one, today.day)))
+    recent = choice.fit(sorted(found.context, key=lambda one: by_recency(one, today.day)))
+    context = choice.lines(recent[:CONTEXT])
     ours = tuple(lines.open_loop(*one, today.day) for one in loops if one[0].state is LoopState.OPEN)
     theirs = tuple(lines.waiting(*one, today.day) for one in loops if one[0].state is LoopState.WAITING)
     return [
@@ -79,12 +82,12 @@ class _Choice:
         self._told = {memory.id for memory in today.loops}
 
     def always(self, memories: Iterable[Memory]) -> tuple[Item, ...]:
-        """All of them, whatever their age."""
-        return self._lines([one for one in memories if one.id not in self._told])
+        """All of them, whatever their age, also those that stand among the commitments."""
+        return self.lines(memories)
 
     def items(self, memories: Iterable[Memory]) -> tuple[Item, ...]:
         """Lines of those that fit."""
-        return self._lines(self.fit(memories))
+        return self.lines(self.fit(memories))
 
     def fit(self, memories: Iterable[Memory]) -> list[Memory]:
         """Those that are not told yet and not too old; from now on they are told."""
@@ -109,7 +112,8 @@ class _Choice:
         self._told.update(one for item in found for one in item.ids)
         return found
 
-    def _lines(self, memories: Iterable[Memory]) -> tuple[Item, ...]:
+    def lines(self, memories: Iterable[Memory]) -> tuple[Item, ...]:
+        """Each with its marks; from now on they are told."""
         found = []
         for one in memories:
             self._told.add(one.id)
