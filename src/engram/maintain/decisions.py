@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
 
+from engram.model.bus import Delivery, Subscription
 from engram.model.entity import Entity
 from engram.model.event import Verb
 from engram.model.memory import Memory
@@ -106,7 +107,21 @@ class Prune:
     before: datetime
 
 
-Effect = Change | Add | Draw | Erase | Name | Judge | Keep | Drop | Measure | Prune
+@dataclass(frozen=True, slots=True)
+class Deliver:
+    """Note what a memory is a copy of."""
+
+    delivery: Delivery
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A subscriber has been shown publications up to a place."""
+
+    subscription: Subscription
+
+
+Effect = Change | Add | Draw | Erase | Name | Judge | Keep | Drop | Measure | Deliver | Place | Prune
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +137,11 @@ class Decision:
     related: str = ""
     quiet: bool = False
     """Left out of the report: bookkeeping (numbers, judgements) that nobody would want to take back."""
+
+    @property
+    def changes(self) -> frozenset[str]:
+        """The ids of the memories that it changes."""
+        return frozenset(effect.old.id for effect in self.effects if isinstance(effect, Change))
 
     @property
     def key(self) -> str:

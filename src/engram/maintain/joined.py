@@ -7,35 +7,53 @@ that they are the same (`auto`), or about all of them (`full`); its answer is re
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
-from engram.lifecycle.joining import Same, absorbed, apart, differing, ranked, same, stands
+from engram.lifecycle.joining import absorbed, apart, differing, ranked, same, stands
 from engram.lifecycle.sameness import Limits
-from engram.maintain.decisions import Change, Decision, Draw, Judge
+from engram.maintain import near
+from engram.maintain.asking import Questions, level
+from engram.maintain.decisions import Batch, Change, Decision, Draw, Judge
 from engram.maintain.near import Pair
 from engram.maintain.room import Room, becomes
 from engram.model.advice import Comparison
-from engram.model.axes import Status, Tier
+from engram.model.axes import Layer, Status
 from engram.model.draft import Draft
 from engram.model.event import Verb
 from engram.model.memory import Memory
 from engram.model.relations import Edge, EdgeType
 from engram.model.upkeep import Judgement
 
+EVERY = frozenset(Layer)
 
-@dataclass(slots=True)
-class Asking:
-    """How a step asks a model about pairs: under which name it remembers, and how often it may still ask."""
 
-    kind: str
-    left: int
-    level: str
-    asked: list[Judge] = field(default_factory=list)
-    """What was answered in this slice, to be remembered."""
-    postponed: set[str] = field(default_factory=set)
-    """Ids of memories of pairs that there was no asking about any more."""
+def joining(room: Room, cursor: str, step: str, layers: frozenset[Layer], least: float) -> Iterator[Batch]:
+    """Look at what is new to a step, in some layers, from a cosine on; and join what says the same."""
+    known = near.cosines(room)
+    if known is None:
+        return
+    limits = near.limits(least, room, known[1])
+    questions = Questions(step, room.tools.config.review.pairs_most, level(room))
+    for part, place in near.news(room, step, layers, cursor):
+        found, unseen = near.pairs(part, room, least)
+        inside = [pair for pair in found if {pair.older.layer, pair.newer.layer} <= layers]
+        alike = joints(inside, limits, questions, room)
+        made = (*decisions(alike, step, room), *noted(questions, unseen, step, room))
+        if made:
+            yield Batch(made, place)
+    yield Batch((near.looked(room, step),), cursor)
+
+
+def noted(questions: Questions, unseen: Sequence[Memory], step: str, room: Room) -> Iterator[Decision]:
+    """What was answered, and what has to be looked at again, is remembered; the questions begin anew."""
+    ids = sorted(questions.postponed | {one.id for one in unseen})
+    left = [Judgement(f"open {step}", id_, "open", room.now) for id_ in ids]
+    notes = tuple(Judge(one) for one in (*questions.answered, *left))
+    questions.answered, questions.postponed = [], set()
+    if notes:
+        yield Decision(f"{step}.noted", "", notes, quiet=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,19 +63,18 @@ class Joint:
     pair: Pair
     words: str
     why: str
-    rule: str
 
 
-def joints(pairs: Sequence[Pair], limits: Limits, asking: Asking, room: Room) -> list[Joint]:
+def joints(pairs: Sequence[Pair], limits: Limits, questions: Questions, room: Room) -> list[Joint]:
     """Those of the pairs that say the same."""
-    known = room.tools.store.upkeep.judged(asking.kind, [pair.key for pair in pairs])
+    known = room.tools.store.upkeep.judged(questions.kind, [pair.key for pair in pairs])
     found: list[Joint] = []
     for pair in pairs:
         if pair.key in known or apart(pair.older, pair.newer) or (stands(pair.older) and stands(pair.newer)):
             continue
-        joint = _by_rule(pair, same(pair.older, pair.newer, pair.cosine, limits))
-        if asking.level == "full" or (joint is None and not differing(pair.older, pair.newer)):
-            joint = _by_model(pair, joint, asking, room)
+        joint = _by_rule(pair, limits)
+        if questions.level == "full" or (joint is None and not differing(pair.older, pair.newer)):
+            joint = _by_model(pair, joint, questions, room)
         if joint is not None and _fits(joint):
             found.append(joint)
     return found
@@ -86,35 +103,31 @@ def decisions(found: Sequence[Joint], rule: str, room: Room) -> Iterator[Decisio
             yield _decision(winner, taken, rule, room)
 
 
-def levelled(room: Room) -> str:
-    """How far a model may be asked."""
-    return room.tools.config.llm.level
+def taken_in(winner: Memory, loser: Memory, rule: str, why: str) -> Decision:
+    """One memory takes in another that says nothing it does not say."""
+    change = Change(winner, absorbed(winner, [loser]), Verb.MERGED, related=loser.id)
+    return Decision(rule, why, (change, *_gone([loser], winner)), winner.id, loser.id)
 
 
-def _by_rule(pair: Pair, verdict: Same | None) -> Joint | None:
-    return None if verdict is None else Joint(pair, verdict.fuller.content, verdict.why, "")
+def _by_rule(pair: Pair, limits: Limits) -> Joint | None:
+    verdict = same(pair.older, pair.newer, pair.cosine, limits)
+    return None if verdict is None else Joint(pair, verdict.fuller.content, verdict.why)
 
 
-def _by_model(pair: Pair, ruled: Joint | None, asking: Asking, room: Room) -> Joint | None:
+def _by_model(pair: Pair, ruled: Joint | None, questions: Questions, room: Room) -> Joint | None:
     """What a model says about a pair; what rules say when it may not be asked or gives no answer."""
-    if asking.level == "off" or Tier.CLEAR is not pair.older.tier:
-        return ruled
-    if asking.left <= 0:
-        asking.postponed |= {pair.older.id, pair.newer.id}
-        return None
-    asking.left -= 1
+    if not questions.may_ask(pair.older, pair.newer):
+        return None if pair.older.id in questions.postponed else ruled
     older, newer = pair.older.content, pair.newer.content
     answer = room.tools.advisor.compare(older, newer)
     if answer is None:
         return ruled
-    asking.asked.append(Judge(Judgement(asking.kind, pair.key, answer.value, room.now)))
+    questions.answered.append(Judgement(questions.kind, pair.key, answer.value, room.now))
     why = f"cosine {pair.cosine:.2f}, a model says {answer.value}"
     if answer is Comparison.SAME:
-        return Joint(pair, max(newer, older, key=len), why, ".model")
-    if answer is Comparison.ADDS:
-        words = room.tools.advisor.merge(older, newer)
-        return Joint(pair, words, why, ".model") if words else None
-    return None
+        return Joint(pair, max(newer, older, key=len), why)
+    words = room.tools.advisor.merge(older, newer) if answer is Comparison.ADDS else None
+    return Joint(pair, words, why) if words else None
 
 
 def _fits(joint: Joint) -> bool:
@@ -129,10 +142,9 @@ def _decision(winner: Memory, taken: Sequence[tuple[Memory, Joint]], rule: str, 
     if words != winner.content and not stands(winner):
         new = _reworded(new, words, room)
     effects = [Change(winner, new, Verb.MERGED, related=losers[0].id), *_gone(losers, winner)]
-    last = taken[-1][1]
     name = f"{rule}.cluster" if len(losers) > 1 else f"{rule}.pair"
     why = f"{len(losers)} taken in: {'; '.join(dict.fromkeys(joint.why for _, joint in taken))}"
-    return Decision(name + last.rule, why, tuple(effects), winner.id, " ".join(one.id for one in losers))
+    return Decision(name, why, tuple(effects), winner.id, " ".join(one.id for one in losers))
 
 
 def _gone(losers: Iterable[Memory], winner: Memory) -> Iterator[Change | Draw]:

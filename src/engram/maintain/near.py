@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 from engram.errors import EmbedderError
 from engram.lifecycle.calibration import Thresholds, thresholds
 from engram.lifecycle.sameness import Limits
+from engram.maintain.decisions import Decision, Judge
 from engram.model.axes import Layer, Status
 from engram.model.filters import Filters
 from engram.model.memory import Memory
@@ -87,9 +88,10 @@ def news(room: Room, step: str, layers: frozenset[Layer], cursor: str) -> Iterat
             yield part, f"again {part[-1][0]}"
 
 
-def looked(room: Room, step: str) -> Judgement:
+def looked(room: Room, step: str) -> Decision:
     """Says that a step has come to its end: the next time it looks at what has changed since."""
-    return Judgement(LOOKED, step, room.now.isoformat(), room.now)
+    mark = Judgement(LOOKED, step, room.now.isoformat(), room.now)
+    return Decision(f"{step}.looked", "", (Judge(mark),), quiet=True)
 
 
 def left_open(room: Room, step: str) -> list[Judgement]:
