@@ -22,7 +22,7 @@ from tests.mcp.test_porch import HANDSHAKE, asked
 
 pytestmark = pytest.mark.slow
 COMMAND = [sys.executable, "-m", "engram"]
-CYCLES = 20
+CYCLES = 100
 
 
 def process(file: Path, *options: str) -> StdioServerParameters:
@@ -154,7 +154,7 @@ def test_who_pipes_in_everything_at_once_gets_every_answer(tmp_path: Path) -> No
     assert {json.loads(line)["id"] for line in answers.splitlines()} == {1, 2, 3, 4}
 
 
-def test_twenty_beginnings_and_ends_leave_nothing_behind(tmp_path: Path) -> None:
+def test_a_hundred_beginnings_and_ends_leave_nothing_behind(tmp_path: Path) -> None:
     file = tmp_path / "m.engram"
     before = {path.name for path in Path("/proc/self/fd").iterdir()} if sys.platform == "linux" else set()
     sent = [*HANDSHAKE, asked("tools/call", 2, name="memory_store", arguments={"content": "Tea is at four"})]

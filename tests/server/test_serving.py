@@ -59,8 +59,12 @@ def process(file: Path, *more: str) -> Iterator[Process]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("sig", [signal.SIGTERM, signal.SIGINT])
-def test_every_acknowledged_write_is_there_after_a_signal_under_load(tmp_path: Path, sig: int) -> None:
+@pytest.mark.parametrize(
+    ("sig", "more"), [(signal.SIGTERM, ()), (signal.SIGINT, ()), (signal.SIGTERM, ("--workers", "2"))]
+)
+def test_every_acknowledged_write_is_there_after_a_signal_under_load(
+    tmp_path: Path, sig: int, more: tuple[str, ...]
+) -> None:
     file, stop = tmp_path / "served.db", threading.Event()
     acknowledged: list[str] = []
 
@@ -77,9 +81,18 @@ def test_every_acknowledged_write_is_there_after_a_signal_under_load(tmp_path: P
                 if answer.status_code == 201:
                     acknowledged.append(answer.json()["memory"]["id"])
 
-    with process(file) as served:
+    def read() -> None:
+        with httpx.Client(base_url=served.url, timeout=30) as client:
+            while not stop.is_set():
+                try:
+                    client.get("/v1/recall", params={"q": "what does the sensor of hall 3 read?"})
+                except httpx.HTTPError:
+                    return
+
+    with process(file, *more) as served:
         httpx.post(f"{served.url}/v1/observe", json={"user": "I decided to move to Bremen.", "session": "s"})
         workers = [threading.Thread(target=write, args=(worker,)) for worker in range(6)]
+        workers += [threading.Thread(target=read) for _ in range(2)]
         stream = threading.Thread(target=_follow, args=(served.url,))
         for thread in (*workers, stream):
             thread.start()
