@@ -8,7 +8,6 @@ from engram.lifecycle.traits import SESSION_NOTES
 from engram.maintain.asking import level, may_be_shown
 from engram.maintain.decisions import Batch, Decision, Draw
 from engram.maintain.room import Room, becomes
-from engram.maintain.sweep import is_fresh
 from engram.model.axes import Layer, Tier
 from engram.model.draft import Draft
 from engram.model.filters import Filters
@@ -28,7 +27,8 @@ def look(room: Room, _cursor: str) -> Iterator[Batch]:
     groups: dict[Scope, list[Memory]] = {}
     for part in room.memories(NOTES):
         for _, one in part:
-            if not one.speaker and not is_fresh(one, room):
+            # Marked notes are left out above: one that triage has just moved can be taken as well.
+            if not one.speaker and one.created_at < room.now:
                 groups.setdefault(one.scope, []).append(one)
     for notes in groups.values():
         if len(notes) >= settings.notes_least:
