@@ -1,6 +1,6 @@
-"""Momentum: do elliptic follow-ups ("ok, deploy it") find what the talk was about?
+"""Momentum: elliptic follow-ups ("ok, deploy it"), asked alone and inside the talk they belong to.
 
-    python benchmarks/momentum.py [--data benchmarks/data/elliptic.json] [--embedder transformer --model-path FOLDER]
+    python benchmarks/momentum.py [--data FILE] [--embedder transformer --model-path FOLDER]
 
 Every case talks about one thing for three turns and then asks for something of it without naming it. The same
 follow-up is asked of plain recall, and as the fourth turn of a session. The memories of all cases, and others

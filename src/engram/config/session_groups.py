@@ -21,7 +21,7 @@ class SessionConfig:
     )
     momentum: float = number(0.4, 0, 1, "the most that the course of the talk weighs in a query", "cortex")
     anticipate: int = number(
-        40, 0, 500, "memories prepared for the next message; 0: nothing is prepared", "measured"
+        100, 0, 500, "memories prepared for the next message; 0: nothing is prepared", "measured"
     )
     alike: float = number(
         0.6, -1, 1, "cosine to what was expected above which the prepared recall is used", "cortex"

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from engram.session.sensory import Exchange
 
 LIVE, RUNNING, SUSPENDED = "live", "running", "suspended"
+PREPARED_FROM = 1_000
+"""So many characters of a message and of its answer tell what may come next."""
 
 
 @dataclass(slots=True)
@@ -325,7 +327,8 @@ class Session:
         """Resolve and pre-recall."""
         parts, message, steps = self._parts, turn.message, Steps()
         meaning, names = parts.meaning(message), speech.names_in(message)
-        question = parts.question(message, self.scope, self.id)
+        most = parts.limit(self.model, turn._budget)  # noqa: SLF001 - two halves of one thing
+        question = parts.question(message, self.scope, self.id, most)
         with self._lock:
             state = self._awake()
             lean = state.lean(message, parts.desk.tools.config.session.momentum)
@@ -379,7 +382,9 @@ class Session:
         if momentum is None or not settings.anticipate:
             return
         lean = momentum.lean(1.0, {}, settings.momentum)
-        found = parts.prepare(f"{message}\n{reply}".strip(), self.scope, self.id, lean)
+        most = max(settings.anticipate, parts.limit(self.model, None))
+        words = f"{message[:PREPARED_FROM]}\n{reply[:PREPARED_FROM]}".strip()
+        found = parts.prepare(parts.question(words, self.scope, self.id, most), lean)
         known = {name.lower() for hit in found.hits for name in speech.names_in(hit.memory.content)}
         known |= {name.lower() for name in (*names, *speech.names_in(reply))}
         ready = Prepared(momentum.space, momentum.ahead(), found, parts.now, frozenset(known))

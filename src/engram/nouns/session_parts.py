@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 from engram.capture import screen
+from engram.context import models
+from engram.context.budget import memories_for
 from engram.errors import EmbedderError
 from engram.model.axes import Status, Tier
 from engram.model.draft import Draft
@@ -95,13 +97,19 @@ class Parts:
             return None
         return Meaning(space, rows)
 
-    def question(self, message: str, scope: Scope, session: str, limit: int | None = None) -> Question:
+    def limit(self, model: str, budget: int | None) -> int:
+        """How many memories may find room in a prompt of this model."""
+        settings = self.desk.tools.config.context
+        room = budget or models.find(model or settings.model, settings.models_file).window
+        return memories_for(int(room * settings.recalled_share), settings)
+
+    def question(self, message: str, scope: Scope, session: str, limit: int) -> Question:
         """A message as a question to long-term memory."""
         settings = self.desk.tools.config.recall
         return Question(
             text=screen.readable("message", message)[:QUERY_LIMIT],
             access=self.desk.at(scope),
-            limit=settings.limit if limit is None else limit,
+            limit=limit,
             profile=settings.profile,
             rerank=settings.rerank,
             session=session,
@@ -124,11 +132,10 @@ class Parts:
         touch(found, self.desk.tools)
         return found
 
-    def prepare(self, text: str, scope: Scope, session: str, lean: Lean | None) -> Recall:
-        """What may help with the next message; it counts as no use and against no limit."""
-        most = self.desk.tools.config.session.anticipate
-        question = replace(self.question(text, scope, session, most), dry=True, expand=False)
-        return recall(question, self.desk.tools, lean)
+    def prepare(self, question: Question, lean: Lean | None) -> Recall:
+        """What may help with the next message, in no certain order; counts as no use, against no limit."""
+        asked = replace(question, dry=True, expand=False, rerank="none")
+        return recall(asked, self.desk.tools, lean)
 
     def observe(self, message: str, reply: str, session: str, scope: Scope) -> Observation | None:
         """Listen to an exchange; None when the caller may not write."""
