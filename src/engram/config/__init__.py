@@ -19,6 +19,7 @@ from typing import Any
 from engram.config.briefing_groups import PackConfig, ResumeConfig
 from engram.config.context_groups import ContextConfig
 from engram.config.door_groups import ProxyConfig
+from engram.config.doubt_groups import DoubtConfig
 from engram.config.elsewhere import from_elsewhere
 from engram.config.groups import (
     RERANKS,
@@ -62,6 +63,7 @@ __all__ = [
     "CaptureConfig",
     "Config",
     "ContextConfig",
+    "DoubtConfig",
     "EdgesConfig",
     "EmbedConfig",
     "ForgettingConfig",

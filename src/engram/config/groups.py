@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from engram.config.briefing_groups import PackConfig, ResumeConfig
 from engram.config.context_groups import ContextConfig
 from engram.config.door_groups import ProxyConfig
+from engram.config.doubt_groups import DoubtConfig
 from engram.config.knowledge_groups import KnowledgeConfig
 from engram.config.lifecycle_groups import (
     ForgettingConfig,
@@ -360,6 +361,7 @@ class Config:
     maintain: MaintainConfig = field(default=MaintainConfig())
     review: ReviewConfig = field(default=ReviewConfig())
     knowledge: KnowledgeConfig = field(default=KnowledgeConfig())
+    doubt: DoubtConfig = field(default=DoubtConfig())
     resume: ResumeConfig = field(default=ResumeConfig())
     pack: PackConfig = field(default=PackConfig())
     session: SessionConfig = field(default=SessionConfig())
