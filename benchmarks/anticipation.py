@@ -1,11 +1,11 @@
-"""Anticipation: how often is the next recall prepared rightly, and is what was prepared as good?
+"""Anticipation: how often the next recall was prepared rightly, and how good what was prepared is.
 
     python benchmarks/anticipation.py --data locomo_dev.json [--conversations N] [--seconds 20]
 
-LoCoMo's conversations are replayed as if they were live: one speaker is the user, the other the agent, so many
-seconds between turns; sessions are days apart, as they were. Before each session the memory holds every turn of
-the sessions before it. Reported: the hit rate (messages that were expected, of all but the first of a session),
-and how much of a fresh recall's first five the prepared one has too.
+LoCoMo's conversations are replayed as if they were live: one speaker is the user, the other the agent, so
+many seconds between turns; sessions are days apart, as they were. Before each session the memory holds every
+turn of the sessions before it. Reported: the hit rate (messages that were expected, of all but the first of a
+session), and how much of a fresh recall's first five the prepared one has too.
 """
 
 from __future__ import annotations

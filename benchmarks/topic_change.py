@@ -5,7 +5,7 @@
     python benchmarks/topic_change.py ... --embedder transformer --model-path FOLDER
 
 The plain cosine is the one between a turn and the turn before; its threshold is the one with the best F1 on
-the training dialogues. A data file is {"id": [["turn", "1" for a shift, "0" for none, "-1" at the start], …]}.
+the training dialogues. A data file is {"id": [["turn", "1" for a shift, "0" for none, "-1" at first], …]}.
 """
 
 from __future__ import annotations
