@@ -56,7 +56,7 @@ def test_what_passes_leaves_the_core_and_does_not_come_back(
     one = told(memory, "Never deploy on a Friday", layer=Layer.CORE, importance=0.9, **passing)
     use(memory, one, 9, clock.now())
     clock.advance(minutes=1)
-    assert rules(memory.consolidate())[one] == "core.hygiene"
+    assert rules(memory.consolidate(stages=STAGE))[one] == "core.hygiene"
     clock.advance(minutes=1)
     memory.consolidate()
     assert now(memory, one).layer is Layer.WORKING

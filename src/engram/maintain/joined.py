@@ -70,10 +70,10 @@ def joints(pairs: Sequence[Pair], limits: Limits, questions: Questions, room: Ro
     known = room.tools.store.upkeep.judged(questions.kind, [pair.key for pair in pairs])
     found: list[Joint] = []
     for pair in pairs:
-        if pair.key in known or apart(pair.older, pair.newer) or (stands(pair.older) and stands(pair.newer)):
+        if pair.key in known or not _may_join(pair):
             continue
         joint = _by_rule(pair, limits)
-        if questions.level == "full" or (joint is None and not differing(pair.older, pair.newer)):
+        if questions.level == "full" or joint is None:
             joint = _by_model(pair, joint, questions, room)
         if joint is not None and _fits(joint):
             found.append(joint)
@@ -107,6 +107,13 @@ def taken_in(winner: Memory, loser: Memory, rule: str, why: str) -> Decision:
     """One memory takes in another that says nothing it does not say."""
     change = Change(winner, absorbed(winner, [loser]), Verb.MERGED, related=loser.id)
     return Decision(rule, why, (change, *_gone([loser], winner)), winner.id, loser.id)
+
+
+def _may_join(pair: Pair) -> bool:
+    """Whatever anybody says: another number, name, time or a denial is another statement."""
+    one, other = pair.older, pair.newer
+    both_stand = stands(one) and stands(other)
+    return not both_stand and not apart(one, other) and not differing(one, other)
 
 
 def _by_rule(pair: Pair, limits: Limits) -> Joint | None:
