@@ -383,6 +383,25 @@ def test_a_caller_is_told_only_what_it_may_see(memory: Engram) -> None:
         assert "Tea is at four" in text
 
 
+def test_loops_and_conflicts_of_others_stand_in_no_pack(memory: Engram) -> None:
+    rex = Scope(agent="rex")
+    memory.commitments.open("Feed the cat of Rex", scope=rex)
+    ids = [memory.remember(text, scope=rex).memory.id for text in ("The port is 80", "A cat sleeps")]
+    memory.relate(ids[0], ids[1], "contradicts")
+    codes = [
+        memory.remember(text, tier="confidential").memory.id for text in ("The code is 4711", "A dog barks")
+    ]
+    memory.relate(codes[0], codes[1], "contradicts")
+
+    own, below = memory.recall_pack(), memory.recall_pack(scope=Scope(agent="ada"))
+
+    assert "CONFLICT" in own.text
+    assert "Feed the cat" in own.text
+    assert "4711" not in own.text
+    assert "CONFLICT" not in below.text
+    assert "Feed the cat" not in below.text
+
+
 @pytest.mark.parametrize(
     ("given_", "error"),
     [

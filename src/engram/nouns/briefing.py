@@ -8,7 +8,7 @@ from engram.capture import screen
 from engram.context.recall_pack import build as packing
 from engram.context.recall_pack.triggers import matching
 from engram.context.resume import FORMS, Asked, resume
-from engram.context.resume_rules import room_for
+from engram.context.resume_rules import in_workspace, room_for
 from engram.context.telling import one_line
 from engram.errors import UnknownValue, WrongType
 from engram.model.axes import Tier
@@ -53,13 +53,21 @@ def packed(desk: Desk, message: str, tasks: Sequence[str], scope: Scope | None, 
     screen.name("workspace", workspace)
     said = screen.readable("message", message)[:MESSAGE_LIMIT]
     view = View(desk.at(scope), TOLD)
+
+    def told(memory: Memory) -> bool:
+        """Whether a memory that comes from elsewhere may stand here."""
+        seen = view.access.may_read(memory.scope) and memory.tier in TOLD.tiers
+        return seen and in_workspace(memory, workspace)
+
     asked = packing.Asked(
         view=view,
         tasks=_tasks(tasks),
         message=said,
         workspace=workspace,
-        loops=tuple(_told(loops(desk.tools, view.access, closed=False))),
-        conflicts=tuple((one.a, one.b) for one in Conflicts(desk).list(CONFLICTS_LIMIT)),
+        loops=tuple(one for one in loops(desk.tools, view.access, closed=False) if told(one)),
+        conflicts=tuple(
+            (one.a, one.b) for one in Conflicts(desk).list(CONFLICTS_LIMIT) if told(one.a) and told(one.b)
+        ),
         triggers=tuple(matching(said, desk.tools.store.triggers.known(view.access))),
     )
     return packing.build(asked, desk.tools)
@@ -69,10 +77,6 @@ def _tasks(given: Sequence[str]) -> tuple[str, ...]:
     if isinstance(given, str) or not isinstance(given, Sequence):
         raise WrongType("tasks", given, "a list of texts")
     return tuple(screen.readable("tasks", one)[:MESSAGE_LIMIT] for one in given)[:TASKS_LIMIT]
-
-
-def _told(memories: Sequence[Memory]) -> list[Memory]:
-    return [one for one in memories if one.tier in TOLD.tiers]
 
 
 def _size(desk: Desk) -> int:
