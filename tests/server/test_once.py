@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import anyio
+import httpx
 import pytest
 
 from engram.server.idempotency import Answer, Keys
 from engram.server.refusals import KeyReused
-from tests.server.conftest import Client, Running
+from tests.server.conftest import Client, Running, running
 
 EDITOR = {"content": "My editor is Helix"}
 
@@ -57,6 +59,23 @@ def test_many_at_once_with_one_key_are_carried_out_once(client: Client) -> None:
 
     assert len(answers) == 1
     assert client.get("/v1/memories").json()["memories"][0]["usage"]["repeated"] == 0
+
+
+def test_a_key_is_known_after_a_restart_and_the_file_tells_nothing_of_the_answer(tmp_path: Path) -> None:
+    path, headers = tmp_path / "kept.db", {"Idempotency-Key": "one"}
+    answers = []
+    for _ in range(2):
+        with running(path) as server:
+            answers.append(httpx.post(f"{server.url}/v1/memories", json=EDITOR, headers=headers))
+            erased = answers[0].json()["memory"]["id"]
+    with running(path) as server:
+        other = httpx.post(f"{server.url}/v1/memories", json={"content": "Other"}, headers=headers)
+        httpx.post(f"{server.url}/v1/memories/{erased}/erase")
+
+    assert answers[0].content == answers[1].content
+    assert answers[1].headers["idempotency-replayed"] == "true"
+    assert (other.status_code, other.json()["code"]) == (409, "E6008")
+    assert b"Helix" not in b"".join(file.read_bytes() for file in tmp_path.iterdir())
 
 
 def test_keys_are_forgotten_in_time_and_in_number() -> None:

@@ -123,7 +123,7 @@ def test_the_journal_holds_no_word_of_a_memory(client: Client) -> None:
 
 @pytest.mark.parametrize("path", ["/", "/docs"])
 def test_pages_stand_alone(client: Client, path: str) -> None:
-    answer = client.get(path)
+    answer = client.get(path, headers={"Accept": "text/html,*/*"})
 
     assert answer.headers["content-type"].startswith("text/html")
     assert "default-src 'none'" in answer.headers["content-security-policy"]

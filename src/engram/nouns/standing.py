@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from engram.capture import screen
+from engram.capture import change, screen
 from engram.errors import NotFound
 from engram.lifecycle.promotion import step_layer
 from engram.model.event import Verb
@@ -34,6 +34,18 @@ def move(desk: Desk, memory_id: str, because: str, *, up: bool) -> Memory:
         return new
 
     return desk.tools.store.write(work, desk.actor)
+
+
+def opine(desk: Desk, memory_id: str, query: str, because: str, *, helpful: bool) -> Memory:
+    """Keep whether a memory helped."""
+    return change.opine(
+        desk.own(memory_id),
+        helpful=helpful,
+        query=query,
+        tools=desk.tools,
+        actor=desk.actor,
+        because=because,
+    )
 
 
 def touch(desk: Desk, memory_ids: Iterable[str], session: str) -> int:

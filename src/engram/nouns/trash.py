@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
@@ -86,7 +86,7 @@ class Trash:
             if cursor is None:
                 return
 
-    def _erase(self, ids: list[str], because: str) -> None:
+    def _erase(self, ids: Sequence[str], because: str) -> None:
         def work(unit: Unit) -> None:
             for memory_id in ids:
                 unit.erase(memory_id, because)

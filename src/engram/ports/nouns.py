@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from engram.model.advice import Call, Spent
+    from engram.model.answer import KeptAnswer
     from engram.model.entity import Entity
     from engram.model.event import Event
     from engram.model.facts import Claim, FactQuery, Told
@@ -312,6 +313,18 @@ class Tokens(Protocol):
 
     def used(self, token_id: str, at: datetime) -> None:
         """Note a use. It may be lost."""
+        ...
+
+
+class Answers(Protocol):
+    """Answers to writes that carried a key."""
+
+    def find(self, caller: str, key: str) -> KeptAnswer | None:
+        """What was answered to this caller under this key."""
+        ...
+
+    def keep(self, answer: KeptAnswer, before: datetime, most: int) -> None:
+        """Keep one, and drop those before a time and those beyond so many."""
         ...
 
 

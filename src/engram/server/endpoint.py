@@ -137,7 +137,8 @@ async def _once(
     key = request.headers.get(HEADER)
     if key is None or request.method == "GET":
         return _response(await work())
-    asked = b"\n".join([request.method.encode(), str(request.url).encode(), body])
+    place = f"{request.url.path}?{request.url.query}"
+    asked = b"\n".join([request.method.encode(), place.encode(), body])
     answer, again = await keys.once(caller.id, key, asked, work)
     response = _response(answer)
     if again:
