@@ -189,14 +189,7 @@ class Engram(Nouns):
 
     def feedback(self, memory_id: str, *, helpful: bool, query: str = "", because: str = "") -> Memory:
         """Say whether a memory helped. If not, and with the question, it stays out of questions like that."""
-        return change.opine(
-            self._desk.own(memory_id),
-            helpful=helpful,
-            query=query,
-            tools=self._tools,
-            actor=self._desk.actor,
-            because=because,
-        )
+        return standing.opine(self._desk, memory_id, query, because, helpful=helpful)
 
     def relate(
         self,

@@ -32,7 +32,7 @@ from engram.server.compat.failing import response_to
 from engram.server.compat.layers import upkeep as layers
 from engram.server.endpoint import Serve, endpoint
 from engram.server.guard import Guard
-from engram.server.house import House
+from engram.server.house import House, KeptByHouse
 from engram.server.idempotency import Keys
 from engram.server.refusals import NoSuchRoute, WrongMethod
 from engram.server.route import Route
@@ -80,7 +80,7 @@ def build(
 ) -> Starlette:
     """The whole server as an ASGI application; `app.state.house` is its house."""
     house, counts = House(memory_opener, settings), metrics.Metrics()
-    keys = Keys(settings.idempotency_keys, settings.idempotency_hours)
+    keys = Keys(settings.idempotency_keys, settings.idempotency_hours, shelf=KeptByHouse(house))
     doors = [mounting(house) for mounting in mounts]
     app = Starlette(
         routes=[

@@ -17,6 +17,7 @@ from engram.errors import StoreClosed
 from engram.model.scope import Access
 from engram.nouns.worker import Told, Worker
 from engram.server.caller import Caller
+from engram.server.idempotency import Answer
 from engram.server.refusals import TookTooLong
 
 if TYPE_CHECKING:
@@ -182,3 +183,28 @@ class House:
             most = max(cores, LEAST_QUICK) + beside if quick else cores * THREADS_A_CORE
             self._lanes[quick] = anyio.CapacityLimiter(self.settings.threads or most)
         return self._lanes[quick]
+
+
+class KeptByHouse:
+    """Answers to keyed writes, kept with the memory for a while. Used by the house's threads."""
+
+    def __init__(self, house: House) -> None:
+        self._house = house
+
+    def find(self, caller: str, key: str, request: bytes) -> Answer | bool | None:
+        """The answer to this request; None when there is none, False when the key was for another."""
+        hours = self._house.settings.idempotency_hours
+        found = self._house.memory.answers.find(caller, key, request, hours=hours)
+        return Answer(*found) if isinstance(found, tuple) else found
+
+    def keep(self, caller: str, key: str, request: bytes, answer: Answer) -> None:
+        """Keep an answer."""
+        settings = self._house.settings
+        self._house.memory.answers.keep(
+            caller,
+            key,
+            request,
+            (answer.status, answer.body),
+            hours=settings.idempotency_hours,
+            most=settings.idempotency_keys,
+        )
