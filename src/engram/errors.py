@@ -26,7 +26,8 @@ EngramError
 │   ├── NoFurtherLayer      E2024
 │   ├── UnknownSession      E2025
 │   ├── PromptTooLong       E2026
-│   └── TurnNotBegun        E2027
+│   ├── TurnNotBegun        E2027
+│   └── NotPublishable      E2028
 ├── AccessDenied            E4001   the caller may not see or change that
 ├── TooManyRecalls          E4002   an agent asks more often than it may
 ├── ConfigError             E5001   a setting has no meaning or is out of its range
@@ -320,6 +321,16 @@ class TurnNotBegun(InvalidInput):
 
     def __init__(self) -> None:
         super().__init__("The turn has not begun: use it in a `with` block, or call begin() first.")
+
+
+class NotPublishable(InvalidInput):
+    """A memory that cannot be offered to others."""
+
+    code = "E2028"
+
+    def __init__(self, memory_id: str, reason: str) -> None:
+        super().__init__(f"The memory {memory_id[:8]} cannot be offered to others: {reason}.")
+        self.memory_id = memory_id
 
 
 class AccessDenied(EngramError):

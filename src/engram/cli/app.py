@@ -100,6 +100,7 @@ COMMANDS: dict[str, dict[str, tuple[str, str, str]]] = {
         "dream": ("engram.cli.maintain", "dream", "Replay, link and strengthen memories."),
         "runs": ("engram.cli.maintain", "runs", "List the last runs of maintenance, or tell what one did."),
         "undo": ("engram.cli.maintain", "undo", "Take a whole run of maintenance back."),
+        "bus": ("engram.cli.bus", "bus", "Let agents tell each other what they learned."),
     },
     "Serve": {
         "serve": ("engram.cli.serve", "serve", "Serve the memory over HTTP."),

@@ -124,7 +124,7 @@ def _tell(run: Run, memory: Engram, report: Report, path: Path | None, *, every:
     elif run.quiet:
         say(run, str(report.changes))
     else:
-        say(run, *_lines(report, None if every else SHOWN))
+        say(run, *lines(report, None if every else SHOWN))
 
 
 def _file(report: Report, *, as_json: bool) -> str:
@@ -135,7 +135,8 @@ def _file(report: Report, *, as_json: bool) -> str:
     return json.dumps(plain(report), ensure_ascii=False, indent=2) if as_json else report.markdown()
 
 
-def _lines(report: Report, most: int | None) -> Iterator[RenderableType]:
+def lines(report: Report, most: int | None = SHOWN) -> Iterator[RenderableType]:
+    """A report on a screen."""
     run = report.run
     mark = "would change" if report.dry else "changed"
     yield text((run.id, "bold"), f" · {run.kind.value} · {mark} {counted(report.changes, 'thing')}")

@@ -11,6 +11,7 @@ from engram.maintain.decisions import (
     Add,
     Change,
     Decision,
+    Deliver,
     Draw,
     Drop,
     Effect,
@@ -19,9 +20,11 @@ from engram.maintain.decisions import (
     Keep,
     Measure,
     Name,
+    Place,
     Prune,
 )
 from engram.maintain.room import Room
+from engram.model.draft import Draft
 from engram.model.memory import Memory
 from engram.model.upkeep import Carried, Decided
 from engram.ports import Unit
@@ -102,6 +105,10 @@ def _note(unit: Unit, effect: Effect, room: Room) -> None:
             unit.upkeep.unsketch(scope, kind, key)
         case Measure(numbers=numbers):
             unit.upkeep.measure(numbers)
+        case Deliver(delivery=delivery):
+            unit.bus.deliver(delivery)
+        case Place(subscription=subscription):
+            unit.bus.subscribe(subscription)
         case Prune(before=before):
             unit.upkeep.prune(before)
 
@@ -113,7 +120,7 @@ def _change(unit: Unit, effect: Change, decision: Decision, room: Room, changed:
     new = replace(now, **changed)
     reworded = new.content != now.content
     if reworded:
-        new = replace(new, version=now.version + 1)
+        new = replace(new, version=now.version + 1, **_told_by_words(new, room))
     if changed.keys() - VIEW:
         new = replace(new, modified_at=max(now.modified_at, room.now))
     findable = room.findable(new) if reworded or new.tags != now.tags else None
@@ -122,6 +129,12 @@ def _change(unit: Unit, effect: Change, decision: Decision, room: Room, changed:
     vector = room.vector(new) if reworded else None
     if vector is not None:
         unit.embed(new.id, vector)
+
+
+def _told_by_words(memory: Memory, room: Room) -> dict[str, Any]:
+    """The fields that follow from a content."""
+    made = room.make(Draft(memory.content, speaker=memory.speaker, event_time=memory.event_time)).memory
+    return {name: getattr(made, name) for name in ("content_hash", "forms", "entities", "metadata")}
 
 
 def _draw(unit: Unit, effect: Draw, decision: Decision) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from engram.nouns.answers import Answers
+from engram.nouns.bus import Bus
 from engram.nouns.commitments import Commitments
 from engram.nouns.conflicts import Conflicts
 from engram.nouns.desk import Desk
@@ -38,6 +40,11 @@ class Nouns:
         return Entities(self._desk)
 
     @cached_property
+    def bus(self) -> Bus:
+        """What agents tell each other: offer, ask for and deliver memories."""
+        return Bus(self._desk)
+
+    @cached_property
     def upkeep(self) -> Upkeep:
         """Maintenance: its runs, their reports, taking them back."""
         return Upkeep(self._desk)
@@ -46,6 +53,11 @@ class Nouns:
     def trash(self) -> Trash:
         """What was forgotten and can still be brought back: look, restore, empty."""
         return Trash(self._desk)
+
+    @cached_property
+    def answers(self) -> Answers:
+        """What was answered to writes that carried a key; for the doors."""
+        return Answers(self._desk)
 
     @cached_property
     def tokens(self) -> Tokens:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from engram.ports.bus import Bus, BusWork
 from engram.ports.nouns import (
     Entities,
     Facts,
@@ -60,6 +61,8 @@ if TYPE_CHECKING:
 __all__ = [
     "Advisor",
     "Alone",
+    "Bus",
+    "BusWork",
     "Embedded",
     "Embedder",
     "Entities",

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from engram.model.pages import Finding
+    from engram.ports.bus import Bus
     from engram.ports.nouns import (
+        Answers,
         Entities,
         Facts,
         Ledger,
@@ -91,6 +93,11 @@ class Store(Protocol):
         ...
 
     @property
+    def answers(self) -> Answers:
+        """What was answered to writes with a key."""
+        ...
+
+    @property
     def tokens(self) -> Tokens:
         """Who may come in from outside."""
         ...
@@ -108,6 +115,11 @@ class Store(Protocol):
     @property
     def triggers(self) -> Triggers:
         """Words that load pages."""
+        ...
+
+    @property
+    def bus(self) -> Bus:
+        """What agents tell each other."""
         ...
 
     @property

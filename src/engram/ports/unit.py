@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from engram.model.relations import Edge, EdgeType
     from engram.model.scope import Scope
     from engram.model.turn import Turn, Waiting
+    from engram.ports.bus import BusWork
     from engram.ports.upkeep import UpkeepWork
     from engram.ports.values import (
         Embedded,
@@ -26,6 +27,11 @@ class Unit(Protocol):
 
     Each call that changes a memory appends its event by itself.
     """
+
+    @property
+    def bus(self) -> BusWork:
+        """What agents tell each other."""
+        ...
 
     @property
     def upkeep(self) -> UpkeepWork:

@@ -94,6 +94,7 @@ class PastStore:
         self.opinions = store.opinions
         self.tokens = store.tokens
         self.upkeep = store.upkeep
+        self.bus = store.bus
         self.snapshots = store.snapshots
         self.triggers = store.triggers
         self.lease = store.lease

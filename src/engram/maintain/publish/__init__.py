@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from engram.maintain.publish import delivering
 from engram.maintain.step import Step
 
-STEPS: tuple[Step, ...] = ()
+STEPS: tuple[Step, ...] = (Step("publish", "bus", delivering.look),)

@@ -16,13 +16,13 @@ def consolidate(call: Call) -> dict[str, Any]:
     report = call.memory.consolidate(
         **call.only("dry", "stages"), progress=lambda done, total: call.tell(done, total, "consolidating")
     )
-    return _told(plain(report))
+    return told(plain(report))
 
 
 def dream(call: Call) -> dict[str, Any]:
     """Replay and link."""
     call.tell(0, None, "dreaming")
-    return _told(plain(call.memory.dream(**call.only("dry"))))
+    return told(plain(call.memory.dream(**call.only("dry"))))
 
 
 def runs(call: Call) -> dict[str, Any]:
@@ -32,8 +32,8 @@ def runs(call: Call) -> dict[str, Any]:
 
 def report(call: Call) -> dict[str, Any]:
     """What a run did."""
-    told = call.memory.upkeep.report(call.given["run_id"], **call.only("limit", "after"))
-    return _told(plain(told), most=None)
+    found = call.memory.upkeep.report(call.given["run_id"], **call.only("limit", "after"))
+    return told(plain(found), most=None)
 
 
 def undo(call: Call) -> dict[str, Any]:
@@ -42,13 +42,13 @@ def undo(call: Call) -> dict[str, Any]:
     return undone
 
 
-def _told(report: dict[str, Any], most: int | None = SHOWN) -> dict[str, Any]:
+def told(report: dict[str, Any], most: int | None = SHOWN) -> dict[str, Any]:
     """The report, with no more decisions than a model can use."""
     more = report["more"] or (most is not None and len(report["decided"]) > most)
     return {**report, "decided": report["decided"][:most], "more": more}
 
 
-_REPORT: dict[str, Any] = {
+REPORT: dict[str, Any] = {
     "run": {"type": "object"},
     "tallies": objects(),
     "decided": objects(),
@@ -64,7 +64,7 @@ MORE = (
         consolidate,
         {"dry": truth("Only say what would happen"), "stages": words("Only these stages")},
         (),
-        _REPORT,
+        REPORT,
         ("run", "tallies"),
     ),
     Tool(
@@ -74,7 +74,7 @@ MORE = (
         dream,
         {"dry": truth("Only say what would happen")},
         (),
-        _REPORT,
+        REPORT,
         ("run", "tallies"),
     ),
     Tool(
@@ -93,9 +93,13 @@ MORE = (
         "Tell what a run did",
         "Counts by rule and each decision of a run, in order, after a number.",
         report,
-        {"run_id": text(), "limit": whole("How many decisions", minimum=0, maximum=1000), "after": whole(minimum=0)},
+        {
+            "run_id": text(),
+            "limit": whole("How many decisions", minimum=0, maximum=1000),
+            "after": whole(minimum=0),
+        },
         ("run_id",),
-        _REPORT,
+        REPORT,
         ("run", "tallies", "decided"),
         reads=True,
     ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from engram.server.mcp import briefing, knowing, maintaining, reading, upkeep, writing
+from engram.server.mcp import briefing, bus, knowing, maintaining, reading, upkeep, writing
 from engram.server.mcp.tool import Tool
 
 _ORDER = (
@@ -13,7 +13,9 @@ _ORDER = (
     "memory_update", "memory_delete", "memory_feedback", "memory_relate", "search", "fetch",
 )  # fmt: skip
 _PINNED = {tool.name: tool for tool in (*reading.PINNED, *writing.PINNED)}
-_MORE = (*reading.MORE, *writing.MORE, *knowing.MORE, *briefing.MORE, *upkeep.MORE, *maintaining.MORE)
+_MORE = tuple(
+    tool for part in (reading, writing, knowing, briefing, upkeep, maintaining, bus) for tool in part.MORE
+)
 
 PINNED: Mapping[str, Tool] = MappingProxyType({name: _PINNED[name] for name in _ORDER})
 FULL: Mapping[str, Tool] = MappingProxyType({**PINNED, **{tool.name: tool for tool in _MORE}})

@@ -5,6 +5,7 @@ from __future__ import annotations
 from engram.server.route import Route
 from engram.server.routes import (
     briefing,
+    bus,
     knowing,
     listening,
     maintaining,
@@ -23,4 +24,5 @@ ROUTES: tuple[Route, ...] = (
     *sources.ROUTES,
     *upkeep.ROUTES,
     *maintaining.ROUTES,
+    *bus.ROUTES,
 )

@@ -468,3 +468,53 @@ CREATE TABLE snapshots (
   body BLOB NOT NULL, -- everything else, sealed with a key that is not in this file
   UNIQUE (scope, session)
 );
+
+-- Memories that agents offer to others; one offer a memory, the latest.
+CREATE TABLE publications (
+  number INTEGER PRIMARY KEY AUTOINCREMENT, -- the order of publishing, never used again
+  id TEXT NOT NULL UNIQUE, -- what it is known by
+  row INTEGER NOT NULL UNIQUE REFERENCES memories (row), -- the memory
+  agent TEXT NOT NULL, -- who offers it
+  region TEXT NOT NULL, -- JSON array: the parts of the place whose subscribers may receive it
+  agents TEXT NOT NULL, -- JSON array: only these agents; empty: all
+  topics TEXT NOT NULL, -- JSON array: what it is about
+  importance REAL NOT NULL, -- how important the memory was then
+  clock TEXT NOT NULL, -- JSON object: how many changes of each agent it has seen
+  published_at INTEGER NOT NULL -- when
+);
+
+-- What agents want to hear of.
+CREATE TABLE subscriptions (
+  id TEXT PRIMARY KEY, -- what it is known by
+  agent TEXT NOT NULL, -- who wants it
+  scope INTEGER NOT NULL REFERENCES scopes (id), -- where copies are put
+  topics TEXT NOT NULL, -- JSON array: one of these; empty: all
+  agents TEXT NOT NULL, -- JSON array: only from these; empty: from all
+  min_importance REAL NOT NULL, -- nothing less important
+  rate INTEGER NOT NULL, -- copies in one delivery at most
+  place INTEGER NOT NULL, -- number of the publication looked at last
+  made_at INTEGER NOT NULL -- when
+) WITHOUT ROWID;
+
+-- Copies that were delivered. Erasing the original erases them.
+CREATE TABLE deliveries (
+  row INTEGER PRIMARY KEY REFERENCES memories (row), -- the copy
+  origin TEXT NOT NULL, -- id of the memory it is a copy of
+  publication TEXT NOT NULL, -- the offer
+  subscription TEXT NOT NULL, -- the wish
+  clock TEXT NOT NULL, -- JSON object: what the copy had seen then
+  version INTEGER NOT NULL -- the copy's version then
+);
+CREATE INDEX deliveries_by_origin ON deliveries (origin);
+
+-- Answers to writes that carried a key, for a while: the same write is answered again, not carried out again.
+CREATE TABLE answers (
+  caller TEXT NOT NULL, -- who wrote
+  key TEXT NOT NULL, -- the key of the write, as the caller gave it
+  mark TEXT NOT NULL, -- SHA-256 of the request
+  status INTEGER NOT NULL, -- the status it was answered with
+  sealed BLOB NOT NULL, -- the answer, sealed with a key made of the request, which is not in this file
+  at INTEGER NOT NULL, -- when it was answered
+  PRIMARY KEY (caller, key)
+) WITHOUT ROWID;
+CREATE INDEX answers_by_time ON answers (at);

@@ -17,6 +17,8 @@ from engram.model.clock import Clock
 from engram.model.pages import Finding
 from engram.ports import Unit
 from engram.store.sqlite import upkeep
+from engram.store.sqlite.answers import SqliteAnswers
+from engram.store.sqlite.bus import SqliteBus
 from engram.store.sqlite.connection import Opener
 from engram.store.sqlite.entities import SqliteEntities
 from engram.store.sqlite.facts import SqliteFacts
@@ -70,9 +72,11 @@ class SqliteStore:
         self.recalls = SqliteRecalls(self._readers, writer)
         self.ledger = SqliteLedger(self._readers, places)
         self.tokens = SqliteTokens(self._readers, writer)
+        self.answers = SqliteAnswers(self._readers, writer)
         self.triggers = SqliteTriggers(self._readers, writer)
         self.snapshots = SqliteSnapshots(self._readers, writer, opener)
         self.opinions = SqliteOpinions(self._readers)
+        self.bus = SqliteBus(self._readers, places)
         self.upkeep = SqliteUpkeep(self._readers, places)
         self._remove = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True) if folder else None
 

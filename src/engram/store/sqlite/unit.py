@@ -17,6 +17,7 @@ from engram.model.turn import Turn, Waiting
 from engram.model.vectors import Space
 from engram.ports import Embedded, Findable
 from engram.store.sqlite import (
+    bus,
     facets,
     facts,
     ledger,
@@ -64,6 +65,7 @@ class SqliteUnit:
         self._last: dict[tuple[str, Scope], str | None] = {}
         self._under = ("", "")
         self.upkeep = SqliteUpkeepWork(db, self._place)
+        self.bus = bus.SqliteBusWork(db, self._place)
 
     def under(self, run: str, rule: str) -> None:
         """From here on events belong to this run and this rule."""
@@ -230,9 +232,11 @@ class SqliteUnit:
     def erase(self, memory_id: str, because: str) -> None:
         """Remove a memory and everything that tells of its words; the ledger keeps the bare fact."""
         row, memory = self._find(memory_id)
+        for copy in bus.copies(self._db, row):
+            self.erase(copy, because)
         self.finish()
         names = naming.mentioned(self._db, row)
-        for noun in (snapshots, *WORDY, ledger, opinions, raw, sources, sketches):
+        for noun in (snapshots, *WORDY, ledger, opinions, raw, sources, sketches, bus):
             noun.drop(self._db, row)
         rows.remove(self._db, row)
         self._naming.sweep(self._place(memory.scope)[1], names)

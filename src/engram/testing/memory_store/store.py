@@ -12,6 +12,8 @@ from engram.errors import StoreClosed, UpkeepBusy
 from engram.model.clock import Clock
 from engram.model.pages import Finding
 from engram.ports import Unit
+from engram.testing.memory_store.answers import MemoryAnswers
+from engram.testing.memory_store.bus import MemoryBus
 from engram.testing.memory_store.entities import MemoryEntities
 from engram.testing.memory_store.facts import MemoryFacts
 from engram.testing.memory_store.memories import MemoryRecords
@@ -55,8 +57,10 @@ class MemoryStore:
         self.ledger = MemoryLedger(self._tables)
         self.opinions = MemoryOpinions(self._tables)
         self.tokens = MemoryTokens(self._tables, self._commit)
+        self.answers = MemoryAnswers(self._tables, self._commit)
         self.triggers = MemoryTriggers(self._tables, self._commit)
         self.snapshots = MemorySnapshots(self._tables, self._commit)
+        self.bus = MemoryBus(self._tables)
         self.upkeep = MemoryUpkeep(self._tables)
         self._leases: set[str] = set()
 

@@ -13,6 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engram.model.advice import Call
+from engram.model.answer import KeptAnswer
+from engram.model.bus import Delivery, Publication, Subscription
 from engram.model.entity import Entity
 from engram.model.event import Event
 from engram.model.health import Recalled
@@ -70,9 +72,14 @@ class Tables:
     calls: dict[int, Call] = field(default_factory=dict)
     recalls: dict[int, Recalled] = field(default_factory=dict)
     tokens: dict[str, tuple[Token, str]] = field(default_factory=dict)
+    answers: dict[tuple[str, str], KeptAnswer] = field(default_factory=dict)
     """Each with the digest of its secret."""
     triggers: dict[str, Trigger] = field(default_factory=dict)
     snapshots: dict[tuple[Scope, str], Snapshot] = field(default_factory=dict)
+    publications: dict[str, Publication] = field(default_factory=dict)
+    subscriptions: dict[str, Subscription] = field(default_factory=dict)
+    deliveries: dict[str, Delivery] = field(default_factory=dict)
+    """By the copy's id."""
     runs: dict[str, Run] = field(default_factory=dict)
     decisions: dict[int, tuple[str, Decided]] = field(default_factory=dict)
     """What each run decided, in order."""

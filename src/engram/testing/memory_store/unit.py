@@ -21,6 +21,7 @@ from engram.model.scope import Scope
 from engram.model.turn import Turn, Waiting
 from engram.ports import Embedded, Findable, Suppression
 from engram.testing.memory_store import naming
+from engram.testing.memory_store.bus import MemoryBusWork
 from engram.testing.memory_store.differences import NO_CHANGE, Change, differences
 from engram.testing.memory_store.tables import KeptVector, Tables
 from engram.testing.memory_store.turns import waiting
@@ -42,6 +43,7 @@ class MemoryUnit:
         self._actor = actor
         self._under = ("", "")
         self.upkeep = MemoryUpkeepWork(tables)
+        self.bus = MemoryBusWork(tables)
 
     def under(self, run: str, rule: str) -> None:
         """From here on events belong to this run and this rule."""
@@ -256,6 +258,12 @@ class MemoryUnit:
     def erase(self, memory_id: str, because: str) -> None:
         """Remove a memory; its events stay, without what they said about it."""
         tables, key = self._tables, self._key(memory_id)
+        for copy in [one.memory for one in tables.deliveries.values() if one.origin == memory_id]:
+            self.erase(copy, because)
+        tables.deliveries.pop(memory_id, None)
+        tables.publications = {
+            name: one for name, one in tables.publications.items() if one.memory != memory_id
+        }
         self._drop_vectors(key)
         self._tell(Verb.ERASED, memory_id, because)
         memory = tables.records[key]

@@ -1,0 +1,241 @@
+"""The bus: offers, wishes and copies come in; what is to be delivered comes out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from engram.model.bus import Delivery, Publication, Subscription
+from engram.model.clock import from_micros, to_micros
+from engram.model.scope import Access, Scope
+from engram.store.sqlite import records, scopes
+from engram.store.sqlite.query import Db, ask, ask_value
+from engram.store.sqlite.readers import Readers
+from engram.store.sqlite.scopes import Places
+
+PUBLICATIONS = """
+SELECT p.id, m.id, p.agent, n.name, s.project, s.squad, s.agent, s.channel, s.user,
+  p.region, p.published_at, p.agents, p.topics, p.importance, p.clock, p.number
+FROM publications AS p
+JOIN memories AS m ON m.row = p.row
+JOIN scopes AS s ON s.id = m.scope
+JOIN namespaces AS n ON n.id = s.namespace
+WHERE p.number > :after
+ORDER BY p.number
+LIMIT :limit
+"""
+
+SUBSCRIPTIONS = """
+SELECT b.id, b.agent, n.name, s.project, s.squad, s.agent, s.channel, s.user,
+  b.made_at, b.topics, b.agents, b.min_importance, b.rate, b.place
+FROM subscriptions AS b
+JOIN scopes AS s ON s.id = b.scope
+JOIN namespaces AS n ON n.id = s.namespace
+ORDER BY b.made_at, b.id
+"""
+
+NEWEST = """
+SELECT max(number)
+FROM publications
+"""
+
+DELIVERED = """
+SELECT m.id, d.origin, d.publication, d.subscription, d.clock, d.version
+FROM json_each(:origins) AS j
+CROSS JOIN deliveries AS d ON d.origin = j.value
+CROSS JOIN memories AS m ON m.row = d.row
+WHERE m.scope = :scope
+ORDER BY d.row
+"""
+
+PUBLISH = """
+INSERT INTO publications (id, row, agent, region, agents, topics, importance, clock, published_at)
+VALUES (:id, (SELECT row FROM memories WHERE id = :memory), :agent, :region, :agents, :topics, :importance,
+  :clock, :published_at)
+"""
+
+WITHDRAW_OF = """
+DELETE FROM publications
+WHERE row = (SELECT row FROM memories WHERE id = :memory)
+"""
+
+WITHDRAW = """
+DELETE FROM publications
+WHERE id = :id
+"""
+
+SUBSCRIBE = """
+INSERT INTO subscriptions (id, agent, scope, topics, agents, min_importance, rate, place, made_at)
+VALUES (:id, :agent, :scope, :topics, :agents, :min_importance, :rate, :place, :made_at)
+ON CONFLICT (id) DO UPDATE SET
+  topics = :topics,
+  agents = :agents,
+  min_importance = :min_importance,
+  rate = :rate,
+  place = :place
+"""
+
+UNSUBSCRIBE = """
+DELETE FROM subscriptions
+WHERE id = :id
+"""
+
+DELIVER = """
+INSERT INTO deliveries (row, origin, publication, subscription, clock, version)
+VALUES ((SELECT row FROM memories WHERE id = :memory), :origin, :publication, :subscription, :clock, :version)
+ON CONFLICT (row) DO UPDATE SET
+  publication = :publication,
+  clock = :clock,
+  version = :version
+"""
+
+COPIES = """
+SELECT m.id
+FROM memories AS o
+JOIN deliveries AS d ON d.origin = o.id
+JOIN memories AS m ON m.row = d.row
+WHERE o.row = :row
+"""
+
+DROP_PUBLICATIONS = """
+DELETE FROM publications
+WHERE row = :row
+"""
+
+DROP_DELIVERIES = """
+DELETE FROM deliveries
+WHERE row = :row
+"""
+
+
+class SqliteBus:
+    """Implements `ports.Bus`. Used by any thread."""
+
+    def __init__(self, readers: Readers, places: Places) -> None:
+        self._readers = readers
+        self._places = places
+
+    def publications(self, after: int, limit: int, access: Access | None = None) -> list[Publication]:
+        """In the order of publishing, beginning after a number."""
+        with self._readers.lend() as db:
+            found = [_publication(one) for one in ask(db, PUBLICATIONS, {"after": after, "limit": limit})]
+        return [one for one in found if access is None or access.may_read(one.scope)]
+
+    def subscriptions(self, access: Access | None = None) -> list[Subscription]:
+        """All, oldest first."""
+        with self._readers.lend() as db:
+            found = [_subscription(one) for one in ask(db, SUBSCRIPTIONS)]
+        return [one for one in found if access is None or access.may_read(one.scope)]
+
+    def newest(self) -> int:
+        """The number of the last publication."""
+        with self._readers.lend() as db:
+            return ask_value(db, NEWEST) or 0
+
+    def delivered(self, origins: list[str], scope: Scope) -> dict[str, Delivery]:
+        """Of each of these memories that was delivered to a place: its copy there."""
+        with self._readers.lend() as db:
+            place = self._places.numbers(scope) or scopes.find(db, scope)
+            values = {"origins": records.as_list(origins), "scope": place and place[0]}
+            return {one[1]: _delivery(one) for one in ask(db, DELIVERED, values)}
+
+
+class SqliteBusWork:
+    """Implements `ports.BusWork`. Lives inside the writer's thread, for one unit of work."""
+
+    def __init__(self, db: Db, place: Callable[[Scope], tuple[int, int]]) -> None:
+        self._db = db
+        self._place = place
+
+    def publish(self, publication: Publication) -> None:
+        """Offer a memory; a former offer of the same memory is withdrawn."""
+        values = {
+            "id": publication.id,
+            "memory": publication.memory,
+            "agent": publication.agent,
+            "region": records.as_list(publication.region.parts),
+            "agents": records.as_list(publication.agents),
+            "topics": records.as_list(publication.topics),
+            "importance": publication.importance,
+            "clock": records.to_json(publication.clock),
+            "published_at": to_micros(publication.published_at),
+        }
+        self._db.execute(WITHDRAW_OF, {"memory": publication.memory})
+        self._db.execute(PUBLISH, values)
+
+    def withdraw(self, publication_id: str) -> bool:
+        """Take an offer back; copies stay."""
+        self._db.execute(WITHDRAW, {"id": publication_id})
+        return self._db.changes() > 0
+
+    def subscribe(self, subscription: Subscription) -> None:
+        """Keep a subscription, or what has changed of it."""
+        values = {
+            "id": subscription.id,
+            "agent": subscription.agent,
+            "scope": self._place(subscription.scope)[0],
+            "topics": records.as_list(subscription.topics),
+            "agents": records.as_list(subscription.agents),
+            "min_importance": subscription.min_importance,
+            "rate": subscription.rate,
+            "place": subscription.place,
+            "made_at": to_micros(subscription.made_at),
+        }
+        self._db.execute(SUBSCRIBE, values)
+
+    def unsubscribe(self, subscription_id: str) -> bool:
+        """Drop a subscription; whether there was one."""
+        self._db.execute(UNSUBSCRIBE, {"id": subscription_id})
+        return self._db.changes() > 0
+
+    def deliver(self, delivery: Delivery) -> None:
+        """Say that a copy was delivered."""
+        values = {
+            "memory": delivery.memory,
+            "origin": delivery.origin,
+            "publication": delivery.publication,
+            "subscription": delivery.subscription,
+            "clock": records.to_json(delivery.clock),
+            "version": delivery.version,
+        }
+        self._db.execute(DELIVER, values)
+
+
+def copies(db: Db, row: int) -> list[str]:
+    """The ids of what was delivered of a memory."""
+    return [line[0] for line in ask(db, COPIES, {"row": row})]
+
+
+def drop(db: Db, row: int) -> None:
+    """Forget offers and deliveries of a memory."""
+    db.execute(DROP_PUBLICATIONS, {"row": row})
+    db.execute(DROP_DELIVERIES, {"row": row})
+
+
+def _publication(line: tuple[Any, ...]) -> Publication:
+    id_, memory, agent, *place, region, at, agents, topics, importance, clock, number = line
+    return Publication(
+        id_,
+        memory,
+        agent,
+        Scope(*place),
+        Scope(*json.loads(region)),
+        from_micros(at),
+        tuple(json.loads(agents)),
+        tuple(json.loads(topics)),
+        importance,
+        json.loads(clock),
+        number,
+    )
+
+
+def _subscription(line: tuple[Any, ...]) -> Subscription:
+    id_, agent, *place, at, topics, agents, importance, rate, seen = line
+    wanted = tuple(json.loads(topics)), tuple(json.loads(agents))
+    return Subscription(id_, agent, Scope(*place), from_micros(at), *wanted, importance, rate, seen)
+
+
+def _delivery(line: tuple[Any, ...]) -> Delivery:
+    memory, origin, publication, subscription, clock, version = line
+    return Delivery(memory, origin, publication, subscription, json.loads(clock), version)
