@@ -37,14 +37,19 @@ CLOSING: Final = "</memories>"
 FORMS: Final = ("content", "summary", "key_fact", "label")
 
 
+def whole(memory: Memory) -> tuple[str, str]:
+    """All that a memory says."""
+    return FORMS[0], shielded(memory.content) or UNREADABLE
+
+
 def forms(memory: Memory) -> list[tuple[str, str]]:
     """The forms of a memory with their names, the whole first; each shorter than the one before."""
-    told = (memory.content, memory.forms.summary, memory.forms.key_fact, memory.forms.label)
-    found: list[tuple[str, str]] = []
-    for name, words in zip(FORMS, map(shielded, told), strict=True):
-        if words and (not found or len(words) < len(found[-1][1])):
+    found = [whole(memory)]
+    shorter = (memory.forms.summary, memory.forms.key_fact, memory.forms.label)
+    for name, text in zip(FORMS[1:], shorter, strict=True):
+        if text and text != memory.content and len(words := shielded(text)) < len(found[-1][1]) and words:
             found.append((name, words))
-    return found or [(FORMS[-1], UNREADABLE)]
+    return found
 
 
 def block(memory: Memory, form: str, words: str) -> str:

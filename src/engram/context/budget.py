@@ -21,7 +21,7 @@ from engram.model.language_model import LanguageModel
 
 THINKING: Final = 4
 """A reply of a model that thinks first takes so many times as much."""
-AVERAGE: Final = 40
+AVERAGE: Final = 45
 """About the least tokens that a memory takes in a prompt: how many are asked for follows from it."""
 FEWEST: Final = 3
 
@@ -56,7 +56,7 @@ def memories_for(room: int, settings: ContextConfig) -> int:
     """How many memories to ask for: as many as may find room.
 
     >>> memories_for(100, ContextConfig()), memories_for(700, ContextConfig())
-    (3, 17)
+    (3, 15)
     >>> memories_for(200_000, ContextConfig())
     500
     """

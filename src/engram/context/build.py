@@ -55,7 +55,7 @@ class Asked:
 
 def build(asked: Asked, find: Find) -> Context:
     """A prompt within its budget. Raises PromptTooLong when system prompt and message alone are too much."""
-    ruler = Ruler(asked.model)
+    ruler = Ruler(asked.model.tokenizer, asked.model.caution)
     budget = budget_of(asked.model, asked.settings, asked.budget, exact=ruler.exact)
     fixed = ruler.message(asked.system) + ruler.message(asked.message)
     if fixed > budget:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import chain
 from typing import Final
 
 from engram.context.telling import one_line
@@ -60,6 +62,7 @@ def exchanges(messages: Iterable[Message]) -> list[Exchange]:
     return [Exchange(tuple(asked), tuple(answered)) for asked, answered in found]
 
 
+@lru_cache(maxsize=1 << 10)
 def line(exchange: Exchange, *, short: bool = False) -> str:
     """An exchange as "asked → did".
 
@@ -74,17 +77,25 @@ def line(exchange: Exchange, *, short: bool = False) -> str:
 
 def kept(texts: Iterable[str]) -> Kept:
     """The decisions, errors, files and figures of texts, each once, in order."""
-    found: tuple[dict[str, None], ...] = ({}, {}, {}, {})
-    for text in map(plain, texts):
-        for sentence in sentences(text):
-            lower = sentence.lower()
-            if lexicon.found("kept", lower, under="decision"):
-                found[0][one_line(forms.key_fact(sentence))] = None
-            if lexicon.found("kept", lower, under="error"):
-                found[1][one_line(forms.key_fact(sentence))] = None
-        found[2].update(dict.fromkeys(_FILE.findall(text)))
-        found[3].update(dict.fromkeys(one_line(figure) for figure in _FIGURE.findall(text)))
-    return Kept(*(tuple(part) for part in found))
+    each = [_kept(text) for text in texts]
+    parts = (
+        dict.fromkeys(chain.from_iterable(getattr(one, name) for one in each))
+        for name in ("decisions", "errors", "files", "figures")
+    )
+    return Kept(*map(tuple, parts))
+
+
+@lru_cache(maxsize=1 << 11)
+def _kept(text: str) -> Kept:
+    """Kept for a while: a conversation is shortened again with every message."""
+    bare = plain(text)
+    told: tuple[list[str], list[str]] = ([], [])
+    for sentence in sentences(bare):
+        for part, heading in zip(told, ("decision", "error"), strict=True):
+            if lexicon.found("kept", sentence.lower(), under=heading):
+                part.append(one_line(forms.key_fact(sentence)))
+    figures = (one_line(figure) for figure in _FIGURE.findall(bare))
+    return Kept(tuple(told[0]), tuple(told[1]), tuple(_FILE.findall(bare)), tuple(figures))
 
 
 def plain(text: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Final
 
 from engram.context import blocks
@@ -21,7 +22,7 @@ from engram.model.recall import Hit
 from engram.security.injection import is_suspect
 from engram.text import packing
 from engram.text.packing import Parcel
-from engram.text.words import normalized
+from engram.text.words import content_hash
 
 TREE_SHARE: Final = 0.25
 """At most this share of what the best leaves goes to the abstraction tree."""
@@ -85,17 +86,17 @@ def offers(
         Offer(hit.memory, packing.value(rank, hit.relevance), hit.relevance) for rank, hit in enumerate(hits)
     ]
     found += [Offer(memory, STANDING) for memory in standing]
-    seen = {normalized(text) for text in said}
+    seen = {content_hash(text) for text in said}
     ids: set[str] = set()
     kept: list[Offer] = []
     suspects = 0
     for one in found:
-        words = normalized(one.memory.content)
-        if one.memory.id in ids or (words in seen and not one.needed):
+        memory = one.memory
+        if memory.id in ids or (memory.content_hash in seen and not one.needed):
             continue
-        ids.add(one.memory.id)
-        seen.add(words)
-        if is_suspect(one.memory.content):
+        ids.add(memory.id)
+        seen.add(memory.content_hash)
+        if is_suspect(memory.content):
             suspects += 1
         else:
             kept.append(one)
@@ -107,9 +108,10 @@ def pack(
 ) -> Packed:
     """The section that fits the room."""
     left = room - ruler.line(blocks.frame("recalled"))
-    whole = [_telling(one, ruler, shorter=False) for one in given]
-    if sum(one.costs[0] for one in whole) <= left and len(whole) <= most:
-        return _packed([(one, 0) for one in whole], (), room - left, len(given))
+    if len(given) <= most and sum(one.memory.forms.content_tokens for one in given) <= left:
+        whole = [_telling(one, ruler, shorter=False) for one in given]
+        if sum(one.costs[0] for one in whole) <= left:
+            return _packed([(one, 0) for one in whole], (), room - left, len(given))
     told = [_telling(one, ruler, shorter=True) for one in given]
     chosen = packing.pack([one.parcel for one in told], left, most)
     gists: tuple[tuple[str, int], ...] = ()
@@ -120,13 +122,38 @@ def pack(
 
 
 def _telling(offer: Offer, ruler: Ruler, *, shorter: bool) -> _Telling:
-    forms = blocks.forms(offer.memory)[: None if shorter else 1]
-    lines = tuple(blocks.block(offer.memory, name, words) for name, words in forms)
+    return _Telling(offer, *_told(_Same(offer.memory), ruler, shorter=shorter))
+
+
+class _Same:
+    """A memory as far as its lines are the same."""
+
+    __slots__ = ("key", "memory")
+
+    def __init__(self, memory: Memory) -> None:
+        self.memory = memory
+        self.key = (memory.id, memory.modified_at, memory.content_hash, memory.confidence, memory.status)
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and other.key == self.key
+
+
+Lines = tuple[tuple[str, ...], tuple[str, ...], tuple[int, ...]]
+
+
+@lru_cache(maxsize=1 << 12)
+def _told(same: _Same, ruler: Ruler, *, shorter: bool) -> Lines:
+    """Names, lines and costs of the forms of a memory. Kept for a while: prompts resemble each other."""
+    memory = same.memory
+    forms = blocks.forms(memory) if shorter else [blocks.whole(memory)]
+    lines = tuple(blocks.block(memory, name, words) for name, words in forms)
     costs = [ruler.line(line) for line in lines]
     # A shorter form that costs as much is no help.
     kept = [at for at, cost in enumerate(costs) if not at or cost < min(costs[:at])]
-    return _Telling(
-        offer,
+    return (
         tuple(forms[at][0] for at in kept),
         tuple(lines[at] for at in kept),
         tuple(costs[at] for at in kept),

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, Protocol
+from weakref import WeakKeyDictionary
 
 from engram.config import ContextConfig
 from engram.context import models
@@ -21,21 +23,30 @@ from engram.model.filters import Filters
 from engram.model.language_model import LanguageModel
 from engram.model.memory import Memory
 from engram.model.recall import Hit, Question
+from engram.model.scope import Access
+from engram.ports import Store, View
 
 if TYPE_CHECKING:
     from engram.model.scope import Scope
     from engram.nouns.desk import Desk
     from engram.nouns.recalling import Recalling
 
-STANDING: Final = 50
+STANDING: Final = 100
 """So many memories that matter whatever is asked are looked at."""
 IMPORTANT: Final = 0.7
 """From this importance on a memory belongs into a prompt that asks for nothing."""
 TURNS: Final = 400
 """So many of the last turns of a session are its history when a caller brings none."""
+LONG: Final = 50
 LOGGED: Final = 10_000
 OPEN: Final = frozenset({Tier.CLEAR, Tier.SENSITIVE})
 """How secret a memory may be that stands in a prompt without having been asked for."""
+
+
+_KEPT: WeakKeyDictionary[Store, tuple[str, dict[tuple[Access, bool], tuple[Memory, ...]]]] = (
+    WeakKeyDictionary()
+)
+_LOCK = Lock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +101,7 @@ class Contexts:
             history=self._history(wanted),
             sections=wanted.sections or Sections(),
             budget=budget,
-            standing=tuple(self._standing(wanted)),
+            standing=self._standing(wanted),
             tree=wanted.tree,
             known=wanted.known,
             summarize=self._summarize(),
@@ -108,20 +119,28 @@ class Contexts:
             access=self._desk.at(wanted.scope),
             limit=limit,
             profile=settings.profile,
-            rerank=settings.rerank,
+            # Among many hits variety comes by itself, and looking for it takes longer than all else.
+            rerank="none" if limit > LONG and settings.rerank == "mmr" else settings.rerank,
             session=wanted.session,
             dry=wanted.dry,
             expand=False if wanted.dry else None,
         )
         return self._recalling.answer(question).hits
 
-    def _standing(self, wanted: Wanted) -> Iterable[Memory]:
-        from engram.ports import View
-
-        access = self._desk.at(wanted.scope)
-        pages = self._desk.tools.store.memories
-        for filters in standing(bare=not wanted.question.strip()):
-            yield from pages.page(View(access, filters), STANDING)
+    def _standing(self, wanted: Wanted) -> tuple[Memory, ...]:
+        """What matters whatever is asked; kept until the next event, as hardly any memory is of this kind."""
+        store, bare = self._desk.tools.store, not wanted.question.strip()
+        now, place = store.ledger.newest(), (self._desk.at(wanted.scope), bare)
+        with _LOCK:
+            at, kept = _KEPT.get(store, ("", {}))
+            if at == now and place in kept:
+                return kept[place]
+        views = (View(place[0], filters) for filters in standing(bare=bare))
+        found = tuple(one for view in views for one in store.memories.page(view, STANDING))
+        with _LOCK:
+            at, kept = _KEPT.get(store, ("", {}))
+            _KEPT[store] = (now, {**(kept if at == now else {}), place: found})
+        return found
 
     def _history(self, wanted: Wanted) -> tuple[Message, ...]:
         if wanted.history is not None:

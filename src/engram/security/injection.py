@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 from typing import Final
 
 from engram.text import lexicon
@@ -31,21 +32,24 @@ def score(text: str) -> float:
     """
     hidden = len(_UNSEEN.findall(text))
     lower = unicodedata.normalize("NFKC", without_unseen(text)).lower()
-    found = [weight for heading, weight in _WEIGHTS.items() if lexicon.found("injections", lower, under=heading)]
+    found = [
+        weight for heading, weight in _WEIGHTS.items() if lexicon.found("injections", lower, under=heading)
+    ]
     if hidden >= _MANY_UNSEEN:
         found.append(SUSPECT)
     return min(1.0, sum(found, 0.0))
 
 
+@lru_cache(maxsize=1 << 13)
 def is_suspect(text: str) -> bool:
     """Whether a text must stay out of prompts."""
     return score(text) >= SUSPECT
 
 
 def without_unseen(text: str) -> str:
-    """The text without control signs and characters of no width.
+    r"""The text without control signs and characters of no width.
 
-    >>> without_unseen("te\\u200ba")
+    >>> without_unseen("te\u200ba")
     'tea'
     """
     return _UNSEEN.sub("", text)
