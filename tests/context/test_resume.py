@@ -17,6 +17,7 @@ from engram.config import Config, ResumeConfig, overlay
 from engram.context.resume import Asked, resume
 from engram.context.resume_rules import SECTIONS, allot, choose, gain, relevance, room_for
 from engram.errors import EmbedderDown, OutOfRange, UnknownValue, WrongType
+from engram.lifecycle.calibration import thresholds
 from engram.model.axes import Layer, Tier
 from engram.model.briefing import Resume
 from engram.model.filters import Filters
@@ -122,8 +123,19 @@ def test_no_more_than_so_many_are_chosen(most: int) -> None:
     assert found[0].content == "tea 59"
 
 
-def test_nearness_begins_where_the_noise_of_a_space_ends() -> None:
-    assert [round(relevance(cosine, 0.3), 2) for cosine in (0.0, 0.3, 0.545, 1.0)] == [0.0, 0.0, 0.35, 1.0]
+@pytest.mark.parametrize(
+    ("space", "cosines"),
+    [
+        ("unknown", (0.1, 0.345, 0.8)),
+        ("engram-static-1", (0.3, 0.5065, 0.89)),
+        ("arctic-embed-s", (0.574, 0.7091, 0.96)),
+    ],
+)
+def test_nearness_means_the_same_in_every_space(space: str, cosines: tuple[float, ...]) -> None:
+    measured = thresholds(space)
+
+    assert [round(relevance(cosine, measured), 3) for cosine in cosines] == [0.0, 0.35, 1.0]
+    assert [relevance(cosine, measured) for cosine in (-1.0, 1.0)] == [0.0, 1.0]
 
 
 # ---------------------------------------------------------------- the sections

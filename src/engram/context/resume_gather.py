@@ -165,13 +165,13 @@ def _near(
         return [
             (gain(one, settings), one) for one in _here(tools.store.memories.page(layered, most), workspace)
         ]
-    noise = thresholds(middle.space.key).noise_mean
+    space = thresholds(middle.space.key)
     cosines: dict[int, float] = {}
     for asked in _CLASSES if layer is Layer.CORE else _CLASSES[:1]:
         cosines |= dict(tools.index.search(middle.space, middle.vector, most, _with(layered, **asked)))
     read = tools.store.memories.read(sorted(cosines))
     return [
-        (_score(cosines[key], noise, memory, settings), memory)
+        (relevance(cosines[key], space) + gain(memory, settings), memory)
         for key, memory in read.items()
         if in_workspace(memory, workspace)
     ]
@@ -179,10 +179,6 @@ def _near(
 
 def _without_gains(settings: ResumeConfig) -> ResumeConfig:
     return replace(settings, high_gain=0.0, low_gain=0.0)
-
-
-def _score(cosine: float, noise: float, memory: Memory, settings: ResumeConfig) -> float:
-    return relevance(cosine, noise) + gain(memory, settings)
 
 
 _CLASSES: tuple[dict[str, Any], ...] = (

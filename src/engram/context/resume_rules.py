@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
 from engram.config import ResumeConfig
+from engram.lifecycle.calibration import Thresholds
 from engram.model.memory import Memory
 
 SECTIONS = ("core", "sessions", "working", "recent", "buffer")
@@ -55,13 +56,16 @@ def allot(wanted: Mapping[str, int], budget: int, settings: ResumeConfig) -> dic
     return found
 
 
-def relevance(cosine: float, noise: float) -> float:
-    """How near a memory is to what goes on, where 0 is as near as any other of its space and 1 the same.
+def relevance(cosine: float, space: Thresholds) -> float:
+    """How near a memory is to what goes on: 0 as any other of its space, 1 as what says nearly the same.
 
-    >>> relevance(0.3, noise=0.3), relevance(1.0, noise=0.3), relevance(0.1, noise=0.3)
-    (0.0, 1.0, 0.0)
+    In the space of a common model 0.35 is a cosine of about 0.35; in others it is what means as much there.
+
+    >>> from engram.lifecycle.calibration import DEFAULT
+    >>> [round(relevance(cosine, DEFAULT), 2) for cosine in (0.0, 0.1, 0.345, 0.8, 1.0)]
+    [0.0, 0.0, 0.35, 1.0, 1.0]
     """
-    return min(1.0, max(0.0, (cosine - noise) / (1.0 - noise)))
+    return min(1.0, max(0.0, (cosine - space.noise_mean) / (space.strong - space.noise_mean)))
 
 
 def gain(memory: Memory, settings: ResumeConfig) -> float:
