@@ -36,7 +36,7 @@ class KnowledgeConfig:
         1.0, 0, 3_650, "days after which a decision has shown what it was worth", "design"
     )
     guideline_cases: int = number(5, 1, 10_000, "cases before anything is concluded from them", "design")
-    tree_memories: int = number(12, 2, 1_000, "memories of a cluster, on average, in a small tree", "cortex")
+    tree_memories: int = number(5, 2, 1_000, "memories of a cluster, on average, in a small tree", "cortex")
     tree_clusters: int = number(400, 1, 10_000, "clusters of a tree at most", "design")
     tree_tokens: int = number(200, 20, 2_000, "tokens of the paragraph that stands for all", "cortex")
     model_calls: int = number(

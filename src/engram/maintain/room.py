@@ -6,6 +6,7 @@ import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import Any
 
 from engram.errors import EmbedderError
 from engram.maintain.decisions import Add, Change
@@ -43,6 +44,10 @@ class Room:
     """What a memory with these words is found by, likewise."""
     repay: Callable[[int], int] = field(default=lambda _most: 0)
     """Makes up to so many vectors that are missing; how many were made."""
+    spoken_of: Callable[[Memory], dict[str, Any]] = field(default=lambda _memory: {})
+    """What a memory's words speak of, to be filtered by, likewise."""
+    notes: dict[str, Any] = field(default_factory=dict)
+    """What one step of a run worked out and a later one can use; lost without harm."""
     stopping: Callable[[], bool] = field(default=lambda: False)
     """Whether somebody wants the run to pause; it goes on the next time."""
     told: Callable[[str, str], None] = field(default=lambda _step, _cursor: None)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
-from engram.maintain.decisions import Decision, Judge
+from engram.maintain.decisions import Batch, Decision, Judge
 from engram.maintain.room import Room
 from engram.model.event import Event, Verb
 from engram.model.filters import Filters
@@ -70,6 +70,16 @@ def since(room: Room, step: str) -> News:
         elif _is_news(one):
             changed[one.memory] = None
     return News(whole=False, changed=tuple(changed), gone=frozenset(gone), upto=upto, read=read)
+
+
+def noted(room: Room, step: str, news: News) -> Iterator[Batch]:
+    """The last batch of a step, which notes how far it has looked; none when nothing was new.
+
+    A step that has nothing to do must not even yield an empty batch: a run may be paused after each.
+    """
+    decided = seen(room, step, news)
+    if decided:
+        yield Batch(decided)
 
 
 def seen(room: Room, step: str, news: News) -> tuple[Decision, ...]:

@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from engram.capture import owed
-from engram.capture.enrich import findable, prepare
+from engram.capture.enrich import findable, prepare, said_at, spoken_of
 from engram.capture.screen import screen
 from engram.config import MaintainConfig
-from engram.errors import AccessDenied, EmbedderError, NotUndoable, UnknownRun, UnknownValue
+from engram.errors import AccessDenied, EmbedderError, ModelNeeded, NotUndoable, UnknownRun, UnknownValue
 from engram.model.clock import Clock
 from engram.model.draft import Draft
 from engram.model.memory import Memory
 from engram.model.scope import Role
 from engram.model.upkeep import Report, Run, RunKind, RunState, Undone
 from engram.nouns.desk import Desk, whole
-from engram.ports import Findable, Tools
+from engram.ports import Alone, Findable, Tools
 from engram.text import names
 
 if TYPE_CHECKING:
@@ -84,6 +84,19 @@ class Upkeep:
         from engram.maintain.order import DREAM
 
         return self._carry(RunKind.DREAM, DREAM, Watch(progress, stopping), dry=dry)
+
+    def audit(
+        self, *, dry: bool = False, progress: Progress | None = None, stopping: Callable[[], bool] = never
+    ) -> Report:
+        """Let a model look over core and working memories; it may only promote, demote, weigh and merge.
+
+        Every proposal is tried in a sandbox first. Raises ModelNeeded and UpkeepBusy.
+        """
+        from engram.maintain.auditing import STEPS
+
+        if isinstance(self._desk.tools.advisor, Alone) or self._desk.tools.config.llm.level == "off":
+            raise ModelNeeded("An audit")
+        return self._carry(RunKind.AUDIT, STEPS, Watch(progress, stopping), dry=dry)
 
     @property
     def settings(self) -> MaintainConfig:
@@ -170,6 +183,7 @@ def _room(tools: Tools, run: Run) -> Room:
         make=lambda draft: _made(draft, tools),
         repay=lambda most: _repay(most, tools),
         findable=_findable,
+        spoken_of=_spoken_of,
     )
 
 
@@ -185,6 +199,10 @@ def _made(draft: Draft, tools: Tools) -> Made:
 
     prepared = prepare(screen(draft), tools)
     return Made(prepared.memory, prepared.findable)
+
+
+def _spoken_of(memory: Memory) -> dict[str, Any]:
+    return spoken_of(memory.content, said_at(memory), names.entities(memory.content))
 
 
 def _findable(memory: Memory) -> Findable:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from engram.maintain.knowledge import boxing, cards, fragments, inference, patterns, procedures
+from engram.maintain.knowledge import boxing, cards, fragments, inference, metadata, patterns, procedures
 from engram.maintain.step import Step
 
 STAGE = "knowledge"
 STEPS: tuple[Step, ...] = (
+    Step(STAGE, metadata.NAME, metadata.look),
     Step(STAGE, patterns.NAME, patterns.look),
     Step(STAGE, procedures.NAME, procedures.look),
     Step(STAGE, fragments.NAME, fragments.look),

@@ -14,7 +14,7 @@ from typing import Any, Final
 from engram.graph.boxes import Box, Item, Limits, boxed, counted, main_topics, trace_of
 from engram.maintain.decisions import Batch, Decision, Effect
 from engram.maintain.room import Room
-from engram.maintain.since import EVERYTHING, memories, seen, since
+from engram.maintain.since import EVERYTHING, memories, noted, since
 from engram.maintain.sketching import keep
 from engram.model.axes import Tier
 from engram.model.filters import Filters
@@ -61,7 +61,7 @@ def look(room: Room, _cursor: str) -> Iterator[Batch]:
         for shelf in shelves.values():
             yield from _repacked(room, shelf)
     yield from _packed(room, shelves)
-    yield Batch(seen(room, NAME, news))
+    yield from noted(room, NAME, news)
 
 
 def _waiting(room: Room) -> tuple[Scope, ...]:

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from engram.maintain.decisions import Batch, Decision, Drop, Effect
 from engram.maintain.room import ACTIVE, Room
-from engram.maintain.since import News, memories, seen, since
+from engram.maintain.since import News, memories, noted, since
 from engram.maintain.sketching import keep
 from engram.model.axes import Tier
 from engram.model.entity import Entity
@@ -46,7 +46,7 @@ def look(room: Room, _cursor: str) -> Iterator[Batch]:
             effects = [effect for one in some for effect in _card(room, scope, one)]
             if effects:
                 yield Batch((Decision("card.written", f"{len(effects)} cards", tuple(effects)),))
-    yield Batch(seen(room, NAME, news))
+    yield from noted(room, NAME, news)
 
 
 def _named(room: Room, news: News) -> dict[Scope, Counter[str]]:

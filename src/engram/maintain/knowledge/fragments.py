@@ -15,7 +15,7 @@ from engram.graph.entities import resolve
 from engram.maintain.carry_out import UNDONE
 from engram.maintain.decisions import Batch, Decision, Name
 from engram.maintain.room import Room
-from engram.maintain.since import EVERYTHING, memories, seen, since
+from engram.maintain.since import EVERYTHING, memories, noted, since
 from engram.model.axes import Tier
 from engram.model.entity import Entity, Named, mark_of
 from engram.model.filters import Filters
@@ -47,7 +47,7 @@ def look(room: Room, _cursor: str) -> Iterator[Batch]:
             decided = list(_decide(room, scope, every[start : start + TOGETHER], joined))
             if decided:
                 yield Batch(tuple(decided))
-    yield Batch(seen(room, NAME, news))
+    yield from noted(room, NAME, news)
 
 
 def _decide(room: Room, scope: Scope, names: list[str], joined: set[int]) -> Iterator[Decision]:

@@ -9,7 +9,7 @@ from typing import Final
 from engram.graph.inference import Conclusion, conclude, predicates
 from engram.maintain.decisions import Add, Batch, Decision, Draw, Erase
 from engram.maintain.room import ACTIVE, Room, becomes
-from engram.maintain.since import memories, seen, since
+from engram.maintain.since import memories, noted, since
 from engram.model.axes import Kind, Layer, Status, Tier, Type, Verification
 from engram.model.draft import Draft
 from engram.model.event import Verb
@@ -46,7 +46,7 @@ def look(room: Room, _cursor: str) -> Iterator[Batch]:
         fresh = [one for triple, one in found.items() if triple not in inferred][:left]
         left -= len(fresh)
         yield from _batches(_drawn(room, scope, fresh))
-    yield Batch(seen(room, NAME, news))
+    yield from noted(room, NAME, news)
 
 
 def _batches(decisions: Iterator[Decision]) -> Iterator[Batch]:

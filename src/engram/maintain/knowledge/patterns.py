@@ -18,7 +18,7 @@ from engram.lifecycle.calibration import meant
 from engram.maintain.decisions import Batch, Decision, Draw, Effect, Erase
 from engram.maintain.knowledge.near import pairs, space_of
 from engram.maintain.room import ACTIVE, Room
-from engram.maintain.since import EVERYTHING, News, memories, seen, since
+from engram.maintain.since import EVERYTHING, News, memories, noted, since
 from engram.maintain.sketching import keep
 from engram.model.axes import Kind, Layer, Tier, Verification
 from engram.model.draft import Draft
@@ -77,7 +77,7 @@ def look(room: Room, _cursor: str) -> Iterator[Batch]:
             decided = [_decide(room, group) for group in groups[start : start + TOGETHER]]
             if any(decided):
                 yield Batch(tuple(one for one in decided if one is not None))
-    yield Batch(seen(room, NAME, news))
+    yield from noted(room, NAME, news)
 
 
 def _withdrawn(room: Room, news: News) -> Iterator[Batch]:
@@ -85,7 +85,8 @@ def _withdrawn(room: Room, news: News) -> Iterator[Batch]:
     for part in room.memories(replace(ANY_STATUS, tags_any=frozenset({TAG}))):
         gone = [one for _, one in part if one.details.get("words_of") in news.gone]
         why = "the episode whose words it has was erased"
-        yield Batch(tuple(Decision("pattern.erased", why, (Erase(one),), one.id) for one in gone))
+        if gone:
+            yield Batch(tuple(Decision("pattern.erased", why, (Erase(one),), one.id) for one in gone))
 
 
 def _episodes(room: Room, news: News) -> dict[Scope, list[int]]:

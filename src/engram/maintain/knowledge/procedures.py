@@ -14,7 +14,7 @@ from typing import Any, Final
 from engram.graph.sequences import Repeated, repeated
 from engram.maintain.decisions import Batch, Change, Decision, Draw, Effect, Erase
 from engram.maintain.room import ACTIVE, Room
-from engram.maintain.since import EVERYTHING, memories, seen, since
+from engram.maintain.since import EVERYTHING, memories, noted, since
 from engram.model.axes import Kind, Layer, Status, Tier, Type, Verification
 from engram.model.draft import Draft
 from engram.model.filters import ANY_STATUS, Filters
@@ -61,7 +61,7 @@ def look(room: Room, _cursor: str) -> Iterator[Batch]:
         decided = list(_decide(room, scope, done, known.get(scope, {})))
         if decided:
             yield Batch(tuple(decided))
-    yield Batch(seen(room, NAME, news))
+    yield from noted(room, NAME, news)
 
 
 def _known(room: Room) -> dict[Scope, dict[str, Memory]]:

@@ -2,6 +2,15 @@
 
 from __future__ import annotations
 
+from engram.maintain.self_knowledge import confidence, guidelines, identity, profile, topics, tree
 from engram.maintain.step import Step
 
-STEPS: tuple[Step, ...] = ()
+STAGE = "self_knowledge"
+STEPS: tuple[Step, ...] = (
+    Step(STAGE, topics.NAME, topics.look),
+    Step(STAGE, profile.NAME, profile.look),
+    Step(STAGE, identity.NAME, identity.look),
+    Step(STAGE, guidelines.NAME, guidelines.look),
+    Step(STAGE, tree.NAME, tree.look),
+    Step(STAGE, confidence.NAME, confidence.look),
+)

@@ -1,0 +1,107 @@
+"""Wording: memories, the most telling first, come in; few words for all of them come out, and whose they are.
+
+Without a model the words are cut from the memories themselves. A model is asked where one may always be
+(`llm.level` full), only so many times a run, and its words stand only if the memories bear them out.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from engram.maintain.room import Room
+from engram.maintain.self_knowledge.census import Known
+from engram.text.words import content_words
+
+TOLD: Final = 3
+"""Memories whose words stand for a cluster."""
+SHOWN: Final = 12
+"""Memories of a cluster that a model is shown."""
+LOOKED_AT: Final = 30
+ALIKE: Final = 0.5
+"""Two statements that share so many of their words say the same."""
+COMMON: Final = 0.4
+"""A topic that so many of the memories have names them all."""
+LINE: Final = 160
+"""Characters of one statement."""
+CLUSTER_WORDS, DOMAIN_WORDS = 40, 25
+DOMAIN_BRANCHES: Final = 3
+
+
+def telling(room: Room, members: Sequence[Known], calls: list[int]) -> tuple[str, list[str]]:
+    """What a cluster comes to, and the memories whose words that is."""
+    asked = list(members[:SHOWN])
+    written = _asked(room, [one.text for one in asked], CLUSTER_WORDS, calls) if len(asked) > TOLD else None
+    if written is not None:
+        return written, [one.id for one in asked]
+    chosen: list[Known] = []
+    for one in members[:LOOKED_AT]:
+        if len(chosen) < TOLD and not any(_alike(one.text, other.text) for other in chosen):
+            chosen.append(one)
+    return "; ".join(_line(one.text) for one in chosen), [one.id for one in chosen]
+
+
+def title_of(members: Sequence[Known]) -> str:
+    """The topic that many have, or the label of the most telling one."""
+    return topic_of(members) or (members[0].label if members else "")
+
+
+def topic_of(members: Sequence[Known]) -> str:
+    """The topic that many of the memories have; empty when none is so common."""
+    topics = Counter(topic for one in members for topic in one.topics)
+    if not topics:
+        return ""
+    topic, count = min(topics.items(), key=lambda pair: (-pair[1], pair[0]))
+    return topic if count >= COMMON * len(members) else ""
+
+
+def domain_text(
+    room: Room, title: str, branches: Sequence[tuple[str, Sequence[str]]], calls: list[int]
+) -> tuple[str, list[str]]:
+    """One sentence for a domain: its title and what its largest clusters begin with."""
+    largest = branches[:DOMAIN_BRANCHES]
+    told = [id_ for _, ids in largest for id_ in ids]
+    written = _asked(room, [text for text, _ in largest], DOMAIN_WORDS, calls) if len(largest) > 1 else None
+    if written is not None:
+        return written, told
+    firsts = [text.partition("; ")[0] for text, _ in largest]
+    return f"{title}: {'; '.join(firsts)}", [ids[0] for _, ids in largest if ids]
+
+
+def paragraph(room: Room, domains: Sequence[Mapping[str, Any]], calls: list[int]) -> tuple[str, list[str]]:
+    """Everything in a few sentences, the largest domains first, within the tokens that it may have."""
+    room_for = room.tools.config.knowledge.tree_tokens
+    told = [id_ for one in domains for id_ in one["told"]]
+    written = _asked(room, [one["text"] for one in domains[:SHOWN]], room_for // 2, calls)
+    if written is not None and room.tools.count_tokens(written) <= room_for:
+        return written, told
+    text = ""
+    used: list[str] = []
+    for one in domains:
+        noun = "memory" if one["memories"] == 1 else "memories"
+        longer = f"{text} {one['memories']} {noun} about {one['text']}.".strip()
+        if room.tools.count_tokens(longer) > room_for:
+            break
+        text, used = longer, [*used, *one["told"]]
+    return text, used
+
+
+def _asked(room: Room, texts: Sequence[str], words: int, calls: list[int]) -> str | None:
+    if room.tools.config.llm.level != "full" or calls[0] < 1 or not texts:
+        return None
+    calls[0] -= 1
+    return room.tools.advisor.summarize(texts, words)
+
+
+def _alike(one: str, other: str) -> bool:
+    mine, theirs = content_words(one), content_words(other)
+    return len(mine & theirs) >= ALIKE * max(1, min(len(mine), len(theirs)))
+
+
+def _line(text: str) -> str:
+    """A statement on one line, without its full stop."""
+    flat = " ".join(text.split())
+    if len(flat) > LINE:
+        flat = flat[:LINE].rsplit(" ", 1)[0] + " …"
+    return flat.rstrip(".")
