@@ -7,6 +7,8 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +24,7 @@ from tests.mcp.test_porch import HANDSHAKE, asked
 
 pytestmark = pytest.mark.slow
 COMMAND = [sys.executable, "-m", "engram"]
-CYCLES = 100
+CYCLES, AT_ONCE = 100, 4
 
 
 def process(file: Path, *options: str) -> StdioServerParameters:
@@ -157,26 +159,31 @@ def test_who_pipes_in_everything_at_once_gets_every_answer(tmp_path: Path) -> No
 def test_a_hundred_beginnings_and_ends_leave_nothing_behind(tmp_path: Path) -> None:
     file = tmp_path / "m.engram"
     before = {path.name for path in Path("/proc/self/fd").iterdir()} if sys.platform == "linux" else set()
-    sent = [*HANDSHAKE, asked("tools/call", 2, name="memory_store", arguments={"content": "Tea is at four"})]
-    for number in range(CYCLES):
-        with started(file) as running:
-            assert running.stdin is not None
-            assert running.stdout is not None
-            # Some come, look and go; some work.
-            for message in sent[: 1 if number % 4 else None]:
-                running.stdin.write(json.dumps(message).encode() + b"\n")
-            running.stdin.flush()
-            for _ in range(1 if number % 4 else 2):
-                assert "result" in json.loads(running.stdout.readline())
-            running.stdin.close()
-            assert running.wait(60) == 0
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        codes = list(pool.map(partial(_come_and_go, file), range(CYCLES)))
 
+    assert codes == [0] * CYCLES
     assert [path.name for path in tmp_path.iterdir()] == ["m.engram"], "no journal, no lock"
     with Engram.open(file) as memory:
         memory.remember("The file can be written at once")
         assert memory.stats().memories == 2
     if sys.platform == "linux":
         assert {path.name for path in Path("/proc/self/fd").iterdir()} == before
+
+
+def _come_and_go(file: Path, number: int) -> int:
+    """Some come, look and go; some work."""
+    sent = [*HANDSHAKE, asked("tools/call", 2, name="memory_store", arguments={"content": "Tea is at four"})]
+    with started(file) as running:
+        assert running.stdin is not None
+        assert running.stdout is not None
+        for message in sent[: 1 if number % 4 else None]:
+            running.stdin.write(json.dumps(message).encode() + b"\n")
+        running.stdin.flush()
+        for _ in range(1 if number % 4 else 2):
+            assert "result" in json.loads(running.stdout.readline())
+        running.stdin.close()
+        return running.wait(60)
 
 
 def started(file: Path) -> subprocess.Popen[bytes]:
