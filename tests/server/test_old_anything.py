@@ -22,8 +22,9 @@ DOCUMENT = (Path(__file__).parents[2] / "docs" / "compatibility.md").read_text(e
 NAMES = (
     "content", "query", "q", "layer", "layers", "importance", "tags", "kind", "source", "namespace", "limit",
     "offset", "since", "until", "hours", "budget", "budget_tokens", "facts", "memories", "ids", "text",
-    "entity", "subject", "predicate", "sort_by", "sessionKey", "messages", "topK", "mode", "ttl", "confidence",
-    "asOf", "pairId", "verb", "format", "supersedes", "embed", "full", "days", "min_score", "status", "sort",
+    "entity", "subject", "predicate", "sort_by", "sessionKey", "messages", "topK", "mode", "ttl",
+    "confidence", "asOf", "pairId", "verb", "format", "supersedes", "embed", "full", "days",
+    "min_score", "status", "sort",
 )  # fmt: skip
 SCALARS = (
     st.none()
