@@ -146,7 +146,7 @@ def test_each_section_tells_its_own() -> None:
         [
             made("We test the billing export with golden files", **CORE),
             made("Billing export is half done", **WORKING),
-            made("Session of Monday: billing export begun", source="session", **WORKING),
+            made("Session of Monday: billing export begun", tags=("session",), **WORKING),
             made("Billing export needs a date column", **BUFFER),
             made("Whales sing at night", days=3, **CORE),
         ]
@@ -162,14 +162,20 @@ def test_each_section_tells_its_own() -> None:
     assert len(found.ids) == 5
 
 
-def test_notes_of_sessions_are_known_by_source_or_tag_the_newest_first() -> None:
-    notes = [made(f"Note {n}", days=n, tags=("session",), **BUFFER) for n in range(12)]
+def test_notes_of_sessions_are_summaries_or_tagged_the_newest_first(memory: Engram) -> None:
+    for number in range(12):
+        memory.remember(f"Note number {number}", tags=("session",))
+        memory._tools.clock.advance(days=1)  # type: ignore[attr-defined]  # noqa: SLF001 - the clock of the fixture
+    memory.sources.summary("We decided to move to Bremen.", session="monday")
+    memory.observe("I live in a small house.", session="tuesday")
+    memory.flush()
 
-    lines = of(told([*notes, made("By source", source="session", **BUFFER)]), "sessions").splitlines()
+    lines = of(memory.resume(), "sessions").splitlines()[2:]
 
-    assert len(lines) == 2 + 10
-    assert "By source" in lines[2] or "By source" in lines[3]
-    assert lines[-1].endswith("Note 8")
+    assert len(lines) == 10
+    assert "Bremen" in lines[0]
+    assert lines[1].endswith("Note number 11")
+    assert not any("small house" in line for line in lines)
 
 
 def test_without_vectors_importance_decides() -> None:

@@ -7,7 +7,16 @@ from typing import Any
 
 import pytest
 
-from engram.lifecycle.commitments import details_of, due_in, is_kept_by, loop, state_of, tags_of
+from engram.lifecycle.commitments import (
+    details_of,
+    due_in,
+    is_kept_by,
+    is_loop,
+    loop,
+    said_at,
+    state_of,
+    tags_of,
+)
 from engram.model.commitment import LoopState
 from engram.testing.clock import START
 from tests.store.making import make
@@ -108,3 +117,29 @@ def test_only_a_later_statement_of_the_same_person_keeps_it(fields: dict[str, An
     promise = make("I'll send the report by Friday", category="commitment")
 
     assert is_kept_by(promise, make("I sent the report", **fields)) is is_kept
+
+
+@pytest.mark.parametrize(
+    ("fields", "content", "is_one"),
+    [
+        ({}, "Buy milk", True),
+        ({"details": {"turns": ["t"]}}, "I need to buy milk", True),
+        ({"details": {"turns": ["t"], "said": "I'll buy milk by Friday"}}, "User will buy milk", True),
+        ({"details": {"turns": ["t"]}}, "My dream is to own a cow", False),
+        ({"details": {"turns": ["t"], "state": "open"}}, "My dream is to own a cow", True),
+        ({"category": "fact"}, "I need to buy milk", False),
+    ],
+)
+def test_what_was_taken_out_of_talk_must_promise_plainly(
+    fields: dict[str, Any], content: str, is_one: bool
+) -> None:
+    assert is_loop(make(content, **({"category": "commitment"} | fields))) is is_one
+
+
+def test_a_time_that_its_words_speak_of_is_not_when_it_was_said() -> None:
+    told = datetime(2022, 1, 1, tzinfo=START.tzinfo)
+    imported = START - 90 * DAY
+
+    assert said_at(make("I need a new bike since 2022", event_time=told)) == START
+    assert said_at(make("I need a new bike", event_time=imported)) == imported
+    assert said_at(make("I need a new bike")) == START

@@ -6,7 +6,8 @@ from datetime import datetime
 
 import pytest
 
-from engram.text.promises import done, keeps, promised, waiting_on
+from engram.text import lexicon
+from engram.text.promises import done, is_promise, keeps, promised, waiting_on
 
 NOW = datetime(2026, 3, 2)  # noqa: DTZ001 - words about days know no zone
 
@@ -67,3 +68,34 @@ def test_whom_a_text_waits_for(text: str, whom: str) -> None:
 def test_a_story_promises_nothing() -> None:
     assert promised("I'll send it. Then we will see. " * 20, NOW) is None
     assert done("I sent the report " + "and more " * 100, NOW) is None
+
+
+@pytest.mark.parametrize("part", ["owed", "announced"])
+def test_each_part_finds_its_examples_and_no_others(part: str) -> None:
+    found, not_found = lexicon.examples("promises", part)
+
+    assert [line for line in found if not lexicon.found("promises", line, under=part)] == []
+    assert [line for line in not_found if lexicon.found("promises", line, under=part)] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "is_one"),
+    [
+        ("I'll send the report by Friday", True),
+        ("User will send the quarterly report by Friday 6 March 2026.", True),
+        ("We promised Anna a new bike", True),
+        ("It was fun. I need to call the bank.", True),
+        ("My dentist appointment is on Thursday at 3", True),
+        ("Waiting for legal to sign", True),
+        ("我会在周五前发报告", True),
+        ("I'll send the report", False),
+        ("I ran a race on Saturday", False),
+        ("She will always remember the trip of 2022", False),
+        ("His goal is to run a marathon", False),
+        ("I'm excited to see where it leads", False),
+        ("Do I need to call the bank?", False),
+        ("I was flying to Oslo in 2019", False),
+    ],
+)
+def test_wishes_and_stories_are_no_promises(text: str, is_one: bool) -> None:
+    assert is_promise(text, NOW) is is_one

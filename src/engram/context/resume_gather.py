@@ -66,7 +66,7 @@ def gather(view: View, workspace: str, tools: Tools) -> Gathered:
     settings = tools.config.resume
     latest = _here(tools.store.memories.page(view, LATEST), workspace)
     told: set[str] = set()
-    sessions = _fresh(_sessions(view, latest, workspace, tools), told, settings.sessions_most)
+    sessions = _fresh(_sessions(view, workspace, tools), told, settings.sessions_most)
     changed = _changed(view, workspace, tools)
     new = [memory for memory in latest if memory.layer is Layer.BUFFER]
     middle = _middle((new[:AROUND], sessions, changed[:AROUND]), tools)
@@ -109,14 +109,16 @@ def _fresh(memories: Iterable[Memory], told: set[str], most: int | None = None) 
     return found
 
 
-def _sessions(view: View, latest: Sequence[Memory], workspace: str, tools: Tools) -> list[Memory]:
-    """Notes that sessions left behind: their summaries, or what is tagged so; the newest first."""
+def _sessions(view: View, workspace: str, tools: Tools) -> list[Memory]:
+    """Notes that sessions left behind: their summaries, or what is tagged so; the newest first.
+
+    What was merely said in a session is no note of it.
+    """
     pages = (
         tools.store.memories.page(_with(view, **asked), LATEST // 4)
         for asked in ({"origin_prefix": f"{SESSION}:"}, {"tags_any": frozenset({SESSION})})
     )
-    found = {one.id: one for one in latest if one.source == SESSION}
-    found |= {one.id: one for page in pages for one in _here(page, workspace)}
+    found = {one.id: one for page in pages for one in _here(page, workspace)}
     return sorted(found.values(), key=lambda one: (one.happened_at, one.id), reverse=True)
 
 

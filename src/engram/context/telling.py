@@ -34,8 +34,11 @@ def may_be_told(memory: Memory) -> bool:
 
 
 def forms(memory: Memory) -> tuple[str, ...]:
-    """The memory's words at falling length, the whole first; each shorter than the one before."""
-    told = [memory.content, memory.forms.summary, memory.forms.key_fact, memory.forms.label]
+    """The memory's words at falling length, the whole first; each shorter than the one before.
+
+    A label is none of them: it names a memory, but says nothing.
+    """
+    told = [memory.content, memory.forms.summary, memory.forms.key_fact]
     found: list[str] = []
     for words in map(one_line, told):
         if words and (not found or len(words) < len(found[-1])):

@@ -12,7 +12,7 @@ from typing import Any
 from engram.model.commitment import Commitment, LoopState
 from engram.model.memory import Memory
 from engram.text.dates import dates
-from engram.text.promises import keeps, waiting_on
+from engram.text.promises import is_promise, keeps, waiting_on
 
 CATEGORY = "commitment"
 CLOSED_TAG = "closed"
@@ -31,7 +31,7 @@ def loop(memory: Memory, now: datetime) -> Commitment:
     >>> found.state.value, found.age_days, found.is_overdue
     ('open', 7, True)
     """
-    state, opened = state_of(memory), memory.happened_at
+    state, opened = state_of(memory), said_at(memory)
     closed = _time(memory.details.get("closed_at"))
     due = _time(memory.details["due"]) if "due" in memory.details else due_in(memory.content, opened)
     whom = memory.details.get("waiting_on")
@@ -47,6 +47,29 @@ def loop(memory: Memory, now: datetime) -> Commitment:
         closed_at=None if state.is_open else closed,
         because=str(memory.details.get("closed_because") or ""),
     )
+
+
+def is_loop(memory: Memory) -> bool:
+    """Whether a commitment is an open loop: one that was taken out of talk must plainly promise something.
+
+    People speak of wishes and dreams in the words of promises. What somebody opened or stored as a commitment
+    is one, whatever its words.
+    """
+    if memory.category != CATEGORY:
+        return False
+    return "state" in memory.details or "turns" not in memory.details or _promises(memory)
+
+
+def _promises(memory: Memory) -> bool:
+    return is_promise(str(memory.details.get("said") or memory.content), said_at(memory))
+
+
+def said_at(memory: Memory) -> datetime:
+    """When it was said: the time it came with, unless that is the time its words speak of."""
+    told = memory.event_time
+    if told is None or any(when.first == told for when in dates(memory.content, memory.created_at)):
+        return memory.created_at
+    return told
 
 
 def state_of(memory: Memory) -> LoopState:

@@ -1,6 +1,7 @@
 """Commitments: what was promised or is owed. `memory.commitments` opens, lists, waits for and closes them.
 
-Each is a memory of category `commitment`; what was captured in that category is listed like what was opened.
+Each is a memory of category `commitment`; what was captured so and plainly promises something is
+listed like what was opened.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from engram.lifecycle.commitments import (
     details_of,
     due_in,
     is_kept_by,
+    is_loop,
     loop,
     state_of,
     tags_of,
@@ -165,7 +167,7 @@ def loops(tools: Tools, access: Access, *, closed: bool) -> list[Memory]:
         if keys is None
         else list(memories.read([int(key) for key in keys[:PAGE_LIMIT]]).values())
     )
-    fitting = [one for one in found if state_of(one).is_open is not closed]
+    fitting = [one for one in found if is_loop(one) and state_of(one).is_open is not closed]
     return sorted(fitting, key=lambda one: (one.happened_at, one.content, one.id))
 
 

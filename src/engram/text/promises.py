@@ -73,6 +73,29 @@ def keeps(statement: str, promise: str, now: datetime) -> bool:
     return did is not None and did == promised(promise, now)
 
 
+def is_promise(text: str, now: datetime) -> bool:
+    """Whether a text plainly owes something: by its words, or by announcing it for a day to come.
+
+    >>> now = datetime(2026, 3, 2)
+    >>> is_promise("I'll send the report by Friday", now), is_promise("I'll send the report", now)
+    (True, False)
+    >>> is_promise("She needs to renew her passport", now), is_promise("I ran a race on Saturday", now)
+    (True, False)
+    """
+    told = [sentence for sentence in sentences(text[:LONGEST]) if not is_question(sentence)]
+    return any(_owes(sentence, now) for sentence in told) or bool(waiting_on(text))
+
+
+def _owes(sentence: str, now: datetime) -> bool:
+    lower = sentence.lower().replace("’", "'")
+    if lexicon.found(FILE, lower, under="owed"):
+        return True
+    if not lexicon.found(FILE, lower, under="announced"):
+        return False
+    ends = (when.last or when.first for when in dates(sentence, now, prefer="future") if not when.recurring)
+    return any(end is not None and end > now for end in ends)
+
+
 def waiting_on(text: str) -> str:
     """Whom or what a text waits for; empty when it does not wait.
 

@@ -50,9 +50,9 @@ def conflict(one: Memory, other: Memory) -> Item:
 
 
 def _padded(memory: Memory) -> tuple[str, ...]:
-    """Four forms: the shortest again where there are fewer."""
+    """Three forms: the shortest again where there are fewer."""
     found = forms(memory)
-    return (*found, *(found[-1:] * (4 - len(found))))
+    return (*found, *(found[-1:] * (3 - len(found))))
 
 
 def open_loop(loop: Commitment, memory: Memory, today: date) -> Item:

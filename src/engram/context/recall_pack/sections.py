@@ -24,6 +24,8 @@ CONTEXT = 300
 """More memories than that find no room in the context, however short."""
 SOON = 7
 """Days ahead in which a commitment is due soon."""
+LATE = 30
+"""Days after which one that is overdue is nothing for today: it stays among the commitments."""
 
 Pair = tuple[Memory, Memory]
 Loop = tuple[Commitment, Memory]
@@ -137,10 +139,11 @@ def _focus(
 
 
 def _coming(loops: Sequence[Loop], day: date) -> list[Loop]:
-    """Open commitments that are due within a week, the most urgent first."""
-    until = day + timedelta(days=SOON)
+    """Open commitments that are due within a week, or have been not long ago; the most urgent first."""
+    since, until = day - timedelta(days=LATE), day + timedelta(days=SOON)
     found = [(one.due, memory.content, memory.id, (one, memory)) for one, memory in loops if one.due]
-    return [both for due, _, _, both in sorted(found, key=lambda row: row[:3]) if last_day(due) <= until]
+    found.sort(key=lambda row: row[:3])
+    return [both for due, _, _, both in found if since <= last_day(due) <= until]
 
 
 def _is_due(one: Loop, day: date) -> bool:
