@@ -135,3 +135,10 @@ class Gap:
     about: str = ""
     """Whom or what it is about, to be asked when that comes up."""
     weight: float = 0.5
+    kind: str = ""
+    """What sort of gap: unknown, missing, conflict, due, stale or asked."""
+    expects: str = ""
+    """What is missing: relation, deadline …"""
+    memories: tuple[str, ...] = ()
+    """Ids of memories it comes from."""
+    scope: Scope = Scope()

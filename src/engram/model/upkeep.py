@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final
 
 from engram.model.scope import Scope
 
@@ -135,6 +135,19 @@ class Judgement:
     again_at: datetime | None = None
     """When it may be asked again; None: never."""
     times: int = 1
+
+
+SETTLED: Final = "settled"
+"""The kind of judgement that says that two memories contradict each other no longer, by a person's word."""
+
+
+def pair_key(one: str, other: str) -> str:
+    """What two memories are known by together, whichever comes first.
+
+    >>> pair_key("b", "a")
+    'a+b'
+    """
+    return "+".join(sorted((one, other)))
 
 
 @dataclass(frozen=True, slots=True)

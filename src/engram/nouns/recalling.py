@@ -15,6 +15,7 @@ from engram.model.recall import Question, Recall
 from engram.model.scope import Scope
 from engram.model.timeline import Timeline
 from engram.nouns.desk import PAGE_LIMIT, Desk, whole
+from engram.nouns.gaps import note_in_vain
 from engram.nouns.limits import Limits
 from engram.nouns.recall_record import RecallRecord
 from engram.nouns.timelines import Window, timeline
@@ -48,7 +49,10 @@ class Recalling:
         found = self._find(question, lean)
         if not question.dry and question.filters.as_of is None:
             self._desk.gate.heard(found)
-            self._record.keep(found, weak=self._is_weak(found))
+            weak = self._is_weak(found)
+            self._record.keep(found, weak=weak)
+            if weak:
+                note_in_vain(self._desk, found)
         return found
 
     def _find(self, question: Question, lean: Lean | None) -> Recall:

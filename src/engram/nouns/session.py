@@ -129,7 +129,7 @@ class SessionTurn:
         if self._aborted:
             raise TurnAborted(self._session.id)
 
-    def begin(self) -> Self:
+    def begin(self) -> None:
         """Resolve, recall and build; afterwards `context` is there."""
         try:
             self._steps = self._session._begin(self)  # noqa: SLF001 - two halves of one thing
@@ -137,7 +137,6 @@ class SessionTurn:
         except BaseException:
             self._session._leave(self)  # noqa: SLF001 - as above
             raise
-        return self
 
     def finish(self) -> Observation | None:
         """Listen to the exchange and clean up; the next recall is prepared. Safe to call twice."""
@@ -147,7 +146,8 @@ class SessionTurn:
         return self._steps.observed
 
     def __enter__(self) -> Self:
-        return self.begin()
+        self.begin()
+        return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -399,7 +399,7 @@ class Session:
         gaps = self._parts.gaps(self.scope)
         chosen = clarifying.choose(gaps, names, state.asked, self._parts.due, settings.questions)
         if chosen and self._parts.desk.access.may_write(self.scope):
-            self._parts.asked(chosen)
+            self._parts.asked(chosen, self.id)
         state.asked += len(chosen)
         return tuple(chosen)
 

@@ -17,9 +17,9 @@ from engram.model.filters import Filters
 from engram.model.memory import Memory
 from engram.model.recall import Question, Recall
 from engram.model.session import Gap, Origin, Slot
-from engram.model.upkeep import Judgement
+from engram.nouns.gaps import is_due, note_asked
 from engram.nouns.recalling import QUERY_LIMIT
-from engram.ports import Lean, Unit, View
+from engram.ports import Lean, View
 from engram.recall.among import among
 from engram.recall.pipeline import recall, touch
 from engram.security.sealing import NONCE_BYTES, seal, unseal
@@ -44,7 +44,6 @@ READ = 4_000
 """So many characters of a message tell what it means."""
 LOOKED_AT = 100
 """Of so many of the newest memories those that matter most come to mind in the morning."""
-CLARIFY = "clarify"
 WAKEFUL = Filters(statuses=frozenset({Status.ACTIVE}), tiers=frozenset({Tier.CLEAR, Tier.SENSITIVE}))
 
 
@@ -179,21 +178,11 @@ class Parts:
 
     def due(self, key: str) -> bool:
         """Whether a clarifying question has been left alone for long enough."""
-        judged = self.desk.tools.store.upkeep.judged(CLARIFY, [key]).get(key)
-        return judged is None or judged.again_at is None or judged.again_at <= self.now
+        return is_due(self.desk, key)
 
-    def asked(self, gaps: Sequence[Gap]) -> None:
+    def asked(self, gaps: Sequence[Gap], session: str) -> None:
         """Note which questions are asked now."""
-        from datetime import timedelta
-
-        at = self.now
-        again = at + timedelta(days=self.desk.tools.config.session.question_days)
-
-        def work(unit: Unit) -> None:
-            for gap in gaps:
-                unit.upkeep.judge(Judgement(CLARIFY, gap.key, "asked", at, again))
-
-        self.desk.tools.store.write(work, self.desk.actor)
+        note_asked(self.desk, gaps, session)
 
     def sealed(self, body: bytearray, about: str) -> bytes:
         """The bytes sealed; the ones given are overwritten."""

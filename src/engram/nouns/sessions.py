@@ -10,6 +10,7 @@ import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from functools import partial
 from threading import Lock, RLock, Timer
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -18,6 +19,7 @@ from engram.capture import screen
 from engram.errors import EngramError, UnknownSession
 from engram.model.session import Change, Gap, SessionInfo, Snapshot
 from engram.nouns.contexts import Contexts
+from engram.nouns.gaps import of_place
 from engram.nouns.runs import Completed, Learned, Runs
 from engram.nouns.session import SUSPENDED, Session, SessionTurn
 from engram.nouns.session_context import measured
@@ -26,7 +28,6 @@ from engram.nouns.session_parts import Parts
 if TYPE_CHECKING:
     from engram.model.context import Context
     from engram.model.observation import Observation
-    from engram.model.recall import Hit
     from engram.model.scope import Scope
     from engram.nouns.desk import Desk
     from engram.nouns.listening import Listening
@@ -41,8 +42,9 @@ class Begun:
     """A turn that has begun: what a caller from outside needs to answer it."""
 
     session: str
+    messages: tuple[Mapping[str, str], ...]
+    """The prompt in the shape that chat services take, the system prompt first."""
     context: Context
-    hits: tuple[Hit, ...]
     topic: Change
     questions: tuple[Gap, ...]
     anticipated: bool
@@ -57,7 +59,8 @@ def sessions_at(desk: Desk, listening: Listening, recalling: Recalling) -> Sessi
     with _MAKING:
         found = _AT_DESKS.get(listening)
         if found is None:
-            parts = Parts(desk, listening, recalling, measured(Contexts(desk, recalling)))
+            build = measured(Contexts(desk, recalling))
+            parts = Parts(desk, listening, recalling, build, partial(of_place, desk))
             found = _AT_DESKS[listening] = Sessions(parts)
         return found
 
@@ -129,12 +132,12 @@ class Sessions:
         """Begin a turn: what is recalled for a message, and the prompt for it. An open one is closed."""
         session = self._session(session_id, scope)
         self._close_turn(session)
-        turn = session.turn(message, system=system, budget=budget).begin()
+        turn = session.turn(message, system=system, budget=budget)
+        turn.begin()
         with self._lock:
             self._turns[session.scope, session.id] = turn
-        return Begun(
-            session.id, turn.context, turn.recalled.hits, turn.change, turn.questions, turn.anticipated
-        )
+        messages = tuple(turn.context.messages)
+        return Begun(session.id, messages, turn.context, turn.change, turn.questions, turn.anticipated)
 
     def reply(self, session_id: str, reply: str = "", *, scope: Scope | None = None) -> Observation | None:
         """End the open turn with what was answered; what was learned of it."""

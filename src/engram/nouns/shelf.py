@@ -12,6 +12,8 @@ from engram.nouns.conflicts import Conflicts
 from engram.nouns.desk import Desk
 from engram.nouns.entities import Entities
 from engram.nouns.facts import Facts
+from engram.nouns.gaps import Gaps
+from engram.nouns.knowledge import Knowledge
 from engram.nouns.listening import Listening
 from engram.nouns.tokens import Tokens
 from engram.nouns.trash import Trash
@@ -38,6 +40,11 @@ class Nouns:
     def entities(self) -> Entities:
         """Who and what is spoken of: profiles, names, timelines."""
         return Entities(self._desk)
+
+    @cached_property
+    def knowledge(self) -> Knowledge:
+        """What was learned from memories taken together: profile, map, tree, cards, topics, boxes."""
+        return Knowledge(self._desk)
 
     @cached_property
     def bus(self) -> Bus:
@@ -73,6 +80,11 @@ class Nouns:
     def commitments(self) -> Commitments:
         """Open loops: what was promised, what is waited for, what is done."""
         return Commitments(self._desk)
+
+    @cached_property
+    def gaps(self) -> Gaps:
+        """What is not known and would be good to know: ask, answer, let be."""
+        return Gaps(self._desk)
 
     @cached_property
     def triggers(self) -> Triggers:

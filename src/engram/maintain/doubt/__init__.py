@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from engram.maintain.doubt import gaps
 from engram.maintain.step import Step
 
-STEPS: tuple[Step, ...] = ()
+STAGE = "doubt"
+STEPS: tuple[Step, ...] = (Step(STAGE, gaps.NAME, gaps.look),)
