@@ -398,6 +398,10 @@ class Engram(Nouns):
         """Replay what is at risk, link what belongs together, strengthen what matters."""
         return self.upkeep.dream(dry=dry)
 
+    def audit(self, *, dry: bool = False) -> Report:
+        """Let a model look over what is known for good; each of its proposals is tried in a sandbox first."""
+        return self.upkeep.audit(dry=dry)
+
     def undo(self, run_id: str) -> Undone:
         """Take a run of maintenance back; what somebody has changed since stays as it is."""
         return self.upkeep.undo(run_id)

@@ -31,6 +31,11 @@ COMMANDS: dict[str, dict[str, tuple[str, str, str]]] = {
             "Make the prompt for a message, within a model's budget.",
         ),
         "reason": ("engram.cli.thinking", "reason", "Think a question through, part by part."),
+        "session": (
+            "engram.cli.session",
+            "session",
+            "Look at sessions, wake them and send them to sleep.",
+        ),
         "resume": ("engram.cli.briefing", "resume", "Tell a session that starts cold where things stand."),
         "pack": (
             "engram.cli.briefing",
@@ -54,6 +59,11 @@ COMMANDS: dict[str, dict[str, tuple[str, str, str]]] = {
             "engram.cli.knowledge",
             "entities",
             "Look at who and what is spoken of, and join their names.",
+        ),
+        "knowledge": (
+            "engram.cli.learned",
+            "knowledge",
+            "Look at what was learned: profile, map, tree, cards, topics, boxes.",
         ),
         "conflicts": ("engram.cli.knowledge", "conflicts", "Look at what contradicts what, and settle it."),
         "commitments": ("engram.cli.loops", "commitments", "Open, wait for and close what was promised."),
@@ -98,6 +108,7 @@ COMMANDS: dict[str, dict[str, tuple[str, str, str]]] = {
             "Let memories mature: promote, merge, learn, doubt and forget.",
         ),
         "dream": ("engram.cli.maintain", "dream", "Replay, link and strengthen memories."),
+        "audit": ("engram.cli.maintain", "audit", "Let a model look over what is known for good."),
         "runs": ("engram.cli.maintain", "runs", "List the last runs of maintenance, or tell what one did."),
         "undo": ("engram.cli.maintain", "undo", "Take a whole run of maintenance back."),
         "bus": ("engram.cli.bus", "bus", "Let agents tell each other what they learned."),

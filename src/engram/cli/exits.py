@@ -18,6 +18,7 @@ from engram.errors import (
     EmbedderError,
     EngramError,
     InvalidInput,
+    ModelNeeded,
     NotFound,
     RerankerDown,
     StoreError,
@@ -52,6 +53,7 @@ _BY_ERROR: tuple[tuple[type[EngramError], int], ...] = (
     (ConfigError, CONFIG),
     (EmbedderError, EMBEDDER),
     (RerankerDown, EMBEDDER),
+    (ModelNeeded, EMBEDDER),
     (UpkeepBusy, BUSY),
     (DoorError, SERVER),
 )

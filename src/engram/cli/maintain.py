@@ -70,6 +70,19 @@ def dream(run: Run, *, dry_run: bool, path: Path | None) -> None:
         _tell(run, memory, report, path)
 
 
+@command("audit")
+@_options
+@pass_run
+def audit(run: Run, *, dry_run: bool, path: Path | None) -> None:
+    """Let a model look over what is known for good.
+
+    It may promote, demote, weigh and merge, never delete; each proposal is tried in a sandbox first.
+    """
+    with run.open(whole_file=True) as memory, steps(run, "auditing") as counting:
+        report = memory.upkeep.audit(dry=dry_run, progress=counting.reach)
+        _tell(run, memory, report, path)
+
+
 @command("runs")
 @click.argument("run_id", required=False)
 @click.option("-n", "--limit", default=20, show_default=True, help="How many runs, the newest first.")

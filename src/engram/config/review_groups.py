@@ -34,6 +34,16 @@ class ReviewConfig:
     notes_least: int = number(3, 2, 1_000, "session notes that are distilled into one", "layers")
     notes_most: int = number(10, 2, 1_000, "the newest of them that are looked at", "layers")
     notes_length: int = number(250, 40, 8_192, "characters that they are distilled into at most", "layers")
+    audit_most: int = number(200, 2, 10_000, "memories that one audit shows to a model", "design")
+    audit_together: int = number(40, 2, 500, "memories shown to it at once", "design")
+    audit_days: float = number(30.0, 0, 3_650, "days before a memory is shown again unchanged", "design")
+    audit_safe: float = number(
+        0.70, 0, 1, "share of proposals that must be allowed before any is carried out", "layers"
+    )
+    audit_modified_hours: float = number(
+        24.0, 0, 8_760, "hours after a change in which an audit takes no standing away", "layers"
+    )
+    audit_new_hours: float = number(48.0, 0, 8_760, "the same after a memory was stored", "layers")
     stuck_days: float = number(
         7.0, 0, 3_650, "days after which an unused memory is stuck in the buffer", "layers"
     )

@@ -35,6 +35,7 @@ EngramError
 │   ├── EmbedderDown        E3001
 │   ├── EmbedderMismatch    E3002
 │   └── EmbedderRefused     E3003
+├── ModelNeeded             E3011   only a model can do that, and there is none
 ├── RerankerDown            E3010   the cross-encoder is not there
 ├── TurnAborted             E7002   somebody turned to another agent while a turn was under way
 ├── UpkeepBusy              E7001   another process maintains this file at the moment
@@ -101,6 +102,7 @@ from engram.errors.outside import (
     EmbedderError,
     EmbedderMismatch,
     EmbedderRefused,
+    ModelNeeded,
     RerankerDown,
     TooManyRecalls,
     TurnAborted,
@@ -130,6 +132,7 @@ __all__ = [
     "InvalidInput",
     "KeyNeeded",
     "MigrationChanged",
+    "ModelNeeded",
     "NewerSchema",
     "NoFurtherLayer",
     "NotFound",

@@ -87,3 +87,15 @@ class DoorError(EngramError):
     """A request that cannot be answered as it came, or a server that cannot start as it was told to."""
 
     code = "E6000"
+
+
+class ModelNeeded(EngramError):
+    """Something that only a model can do was asked for, and there is none."""
+
+    code = "E3011"
+
+    def __init__(self, what: str) -> None:
+        super().__init__(
+            f"{what} needs a model: set llm.base_url and llm.model, and llm.level to auto or full."
+        )
+        self.what = what

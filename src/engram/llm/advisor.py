@@ -23,7 +23,7 @@ from engram.llm.client import Client, Failed, Service
 from engram.llm.prompts import Prompt
 from engram.llm.resting import EVERY, Resting
 from engram.llm.wire import Question, Said
-from engram.model.advice import Call, CallOutcome, Cited, Comparison, Extracted, Reconciled
+from engram.model.advice import Call, CallOutcome, Cited, Comparison, Extracted, Proposal, Reconciled
 from engram.model.clock import Clock
 from engram.model.turn import Turn
 from engram.ports import Advisor, Alone, Health, Spending
@@ -147,6 +147,11 @@ class ModelAdvisor:
         """How things stand by several notes, in at most so many characters."""
         read = partial(answers_of_review.distilled, notes=notes, longest=longest)
         return self._ask("distill", prompts.distill(notes, longest), read)
+
+    def audit(self, lines: Sequence[str], texts: Sequence[str]) -> tuple[Proposal, ...] | None:
+        """What should stand higher, lower or together."""
+        read = partial(answers_of_review.audited, texts=texts)
+        return self._ask("audit", prompts.audit(lines), read) if lines else ()
 
     def health(self) -> Health:
         """Whether a model can be asked at the moment; a short question without cost finds out."""

@@ -6,11 +6,12 @@ tells more than the notes is refused.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from engram.llm import grounding
 from engram.llm.answers import Bad, clean, field_of, is_instruction, number_in, unusable
-from engram.model.advice import Reconciled
+from engram.model.advice import Proposal, Reconciled
 from engram.text.marks import marks
 
 
@@ -56,3 +57,29 @@ def distilled(text: str, notes: Sequence[str], longest: int) -> str | Bad:
     if not grounding.supports(grounding.evidence(tuple(notes)), status):
         return Bad('"status" says something that no note says')
     return status
+
+
+def audited(text: str, texts: Sequence[str]) -> tuple[Proposal, ...] | Bad:
+    """What is proposed. Powers a model does not have stay in: the sandbox refuses and counts them.
+
+    >>> audited('{"operations": [{"op": "Demote", "ids": [2]}, {"op": "delete", "ids": [9]}]}', ["a", "b"])
+    (Proposal(verb='demote', places=(1,), ...), Proposal(verb='delete', places=(-1,), ...))
+    """
+    given = field_of(text, "operations")
+    if not isinstance(given, list) or not all(isinstance(one, Mapping) for one in given):
+        return unusable(text, 'it holds no JSON object with a list "operations" of objects')
+    return tuple(_proposal(one, texts) for one in given)
+
+
+def _proposal(given: Mapping[str, Any], texts: Sequence[str]) -> Proposal:
+    ids = given.get("ids")
+    numbers = [number_in(one) for one in ids] if isinstance(ids, list) else []
+    places = tuple(one - 1 if one is not None and 1 <= one <= len(texts) else -1 for one in numbers)
+    value = given.get("importance")
+    weight = float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+    said = given.get("content")
+    content = clean(said) if isinstance(said, str) else ""
+    sources = tuple(texts[place] for place in places if place >= 0)
+    if content and not (sources and grounding.supports(grounding.evidence(sources), content)):
+        content = ""  # it says something that none of them says: the sandbox refuses a merge without words
+    return Proposal(str(given.get("op", "")).strip().lower(), places, weight, content)

@@ -105,6 +105,11 @@ def distill(notes: Sequence[str], longest: int) -> Prompt:
     return _rendered("distill", memories=_numbered(notes), length=str(longest))
 
 
+def audit(lines: Sequence[str]) -> Prompt:
+    """Asks what should stand higher, lower or together."""
+    return _rendered("audit", memories=_numbered(lines))
+
+
 def repair(asked: Prompt, answer: str, problem: str) -> Prompt:
     """The same question again, with the answer that did not fit and what was wrong with it."""
     said = answer[:LONGEST_ANSWER].encode("utf-8", errors="replace").decode()

@@ -120,7 +120,8 @@ def _change(unit: Unit, effect: Change, decision: Decision, room: Room, changed:
     new = replace(now, **changed)
     reworded = new.content != now.content
     if reworded:
-        new = replace(new, version=now.version + 1, **_told_by_words(new, room))
+        derived = {} if new.content_hash != now.content_hash else _told_by_words(new, room)
+        new = replace(new, version=now.version + 1, **derived)
     if changed.keys() - VIEW:
         new = replace(new, modified_at=max(now.modified_at, room.now))
     findable = room.findable(new) if reworded or new.tags != now.tags else None

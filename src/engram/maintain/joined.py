@@ -109,6 +109,14 @@ def taken_in(winner: Memory, loser: Memory, rule: str, why: str) -> Decision:
     return Decision(rule, why, (change, *_gone([loser], winner)), winner.id, loser.id)
 
 
+def made_one(winner: Memory, losers: Sequence[Memory], words: str, room: Room) -> tuple[Change | Draw, ...]:
+    """One memory takes in others, in words that say what all of them say."""
+    new = absorbed(winner, losers)
+    if words != winner.content:
+        new = _reworded(new, words, room)
+    return (Change(winner, new, Verb.MERGED, related=losers[0].id), *_gone(losers, winner))
+
+
 def _may_join(pair: Pair) -> bool:
     """Whatever anybody says: another number, name, time or a denial is another statement."""
     one, other = pair.older, pair.newer
@@ -145,13 +153,10 @@ def _fits(joint: Joint) -> bool:
 def _decision(winner: Memory, taken: Sequence[tuple[Memory, Joint]], rule: str, room: Room) -> Decision:
     losers = [one for one, _ in taken]
     words = max(chain([winner.content], (joint.words for _, joint in taken)), key=len)
-    new = absorbed(winner, losers)
-    if words != winner.content and not stands(winner):
-        new = _reworded(new, words, room)
-    effects = [Change(winner, new, Verb.MERGED, related=losers[0].id), *_gone(losers, winner)]
+    effects = made_one(winner, losers, winner.content if stands(winner) else words, room)
     name = f"{rule}.cluster" if len(losers) > 1 else f"{rule}.pair"
     why = f"{len(losers)} taken in: {'; '.join(dict.fromkeys(joint.why for _, joint in taken))}"
-    return Decision(name, why, tuple(effects), winner.id, " ".join(one.id for one in losers))
+    return Decision(name, why, effects, winner.id, " ".join(one.id for one in losers))
 
 
 def _gone(losers: Iterable[Memory], winner: Memory) -> Iterator[Change | Draw]:

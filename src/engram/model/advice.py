@@ -36,6 +36,19 @@ class Comparison(StrEnum):
     DIFFERENT = "different"
 
 
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """What an auditor proposes to do with memories. It is checked before anything is done."""
+
+    verb: str
+    """promote, demote, adjust or merge; anything else is refused."""
+    places: tuple[int, ...]
+    """Places, from 0, in the list of what the model was given; -1 for one that was not there."""
+    importance: float | None = None
+    content: str = ""
+    layer: int | None = None
+
+
 class Reconciled(StrEnum):
     """What becomes of an older memory beside a newer one about the same thing."""
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from engram.config import Config
-    from engram.model.advice import Cited, Comparison, Extracted, Reconciled
+    from engram.model.advice import Cited, Comparison, Extracted, Proposal, Reconciled
     from engram.model.clock import Clock
     from engram.model.recall import Question, Recall
     from engram.model.turn import Turn
@@ -156,6 +156,10 @@ class Advisor(Protocol):
         """How things stand by several notes, the oldest first, in at most so many characters."""
         ...
 
+    def audit(self, lines: Sequence[str], texts: Sequence[str]) -> tuple[Proposal, ...] | None:
+        """What should stand higher, lower or together; `lines` tell each memory with its numbers."""
+        ...
+
     def health(self) -> Health:
         """Whether a model can be asked at the moment, and if not, why."""
         ...
@@ -198,6 +202,9 @@ class Alone:
         """Nobody to ask."""
 
     def distill(self, notes: Sequence[str], longest: int) -> None:
+        """Nobody to ask."""
+
+    def audit(self, lines: Sequence[str], texts: Sequence[str]) -> None:
         """Nobody to ask."""
 
     def health(self) -> Health:

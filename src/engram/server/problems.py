@@ -18,6 +18,7 @@ from engram.errors import (
     EmbedderError,
     EngramError,
     InvalidInput,
+    ModelNeeded,
     NotFound,
     Overloaded,
     RerankerDown,
@@ -26,6 +27,7 @@ from engram.errors import (
     StoreClosed,
     StoreError,
     TooManyRecalls,
+    UpkeepBusy,
 )
 from engram.model.plain import plain
 from engram.server.refusals import (
@@ -70,6 +72,8 @@ STATUS: tuple[tuple[type[EngramError], int], ...] = (
     (AddressTaken, 500),
     (UpstreamLate, 504),
     (UpstreamDown, 502),
+    (UpkeepBusy, 409),
+    (ModelNeeded, 409),
     (DiskFull, 507),
     (Overloaded, 503),
     (StoreBusy, 503),

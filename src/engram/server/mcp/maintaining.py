@@ -25,6 +25,12 @@ def dream(call: Call) -> dict[str, Any]:
     return told(plain(call.memory.dream(**call.only("dry"))))
 
 
+def audit(call: Call) -> dict[str, Any]:
+    """Let a model look over what is known for good."""
+    call.tell(0, None, "auditing")
+    return told(plain(call.memory.audit(**call.only("dry"))))
+
+
 def runs(call: Call) -> dict[str, Any]:
     """The last runs."""
     return {"runs": plain(call.memory.upkeep.runs(**call.only("limit")))}
@@ -72,6 +78,16 @@ MORE = (
         "Dream",
         "Replay what is at risk, link what belongs together, strengthen what matters.",
         dream,
+        {"dry": truth("Only say what would happen")},
+        (),
+        REPORT,
+        ("run", "tallies"),
+    ),
+    Tool(
+        "memory_audit",
+        "Audit",
+        "Let a model look over what is known for good; it may move, weigh and merge, never delete.",
+        audit,
         {"dry": truth("Only say what would happen")},
         (),
         REPORT,

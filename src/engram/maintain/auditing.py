@@ -1,0 +1,170 @@
+"""The audit: a model looks over core and working memories in clusters; its proposals are tried in a sandbox.
+
+Good proposals are carried out and bad ones reported. When too many are bad, none is carried out: a model that
+is wrong so often has not understood what it was shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final
+
+from engram.lifecycle.joining import ranked
+from engram.lifecycle.retention import age_days
+from engram.lifecycle.sandbox import check
+from engram.maintain import near
+from engram.maintain.asking import may_be_shown
+from engram.maintain.decisions import Batch, Decision, Effect, Judge
+from engram.maintain.joined import made_one
+from engram.maintain.room import Room, becomes
+from engram.maintain.step import Step
+from engram.model.advice import Proposal
+from engram.model.axes import Layer, Status
+from engram.model.filters import Filters
+from engram.model.memory import Memory
+from engram.model.scope import Scope
+from engram.model.upkeep import Judgement
+from engram.model.verdict import Verdict
+
+AUDIT: Final = "audit"
+"""The kind of judgement that says when a memory was shown to an auditor, and in which version."""
+SEEN = Filters(layers=frozenset({Layer.CORE, Layer.WORKING}), statuses=frozenset({Status.ACTIVE}))
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """A proposal, what it is about, and what the sandbox says."""
+
+    proposal: Proposal
+    targets: tuple[Memory, ...]
+    verdict: Verdict
+
+
+def look(room: Room, cursor: str) -> Iterator[Batch]:
+    """Show what was not shown lately, cluster by cluster; the memories shown are remembered."""
+    settings = room.tools.config.review
+    left = settings.audit_most
+    for part in room.memories(SEEN, int(cursor or 0)):
+        due = _due([one for _, one in part], room)[:left]
+        left -= len(due)
+        decisions: list[Decision] = []
+        for group in _clusters(due, part, room):
+            decisions += _audit(group, room)
+        if decisions:
+            yield Batch(tuple(decisions), str(part[-1][0]))
+        if left <= 0:
+            return
+
+
+def _due(memories: Sequence[Memory], room: Room) -> list[Memory]:
+    known = room.tools.store.upkeep.judged(AUDIT, [_key(one) for one in memories])
+    return [
+        one
+        for one in memories
+        if may_be_shown(one)
+        and not one.speaker
+        and (
+            (found := known.get(_key(one))) is None
+            or (found.again_at is not None and found.again_at <= room.now)
+        )
+    ]
+
+
+def _clusters(due: Sequence[Memory], part: near.Slice, room: Room) -> Iterator[list[Memory]]:
+    """Memories of one scope, those near each other side by side, as many as are shown at once."""
+    most = room.tools.config.review.audit_together
+    scopes: dict[Scope, list[Memory]] = {}
+    for one in due:
+        scopes.setdefault(one.scope, []).append(one)
+    known = near.cosines(room)
+    pairs = near.pairs(part, room, known[1].reconcile)[0] if known is not None else []
+    for members in scopes.values():
+        ordered = _side_by_side(members, pairs)
+        yield from (ordered[start : start + most] for start in range(0, len(ordered), most))
+
+
+def _side_by_side(members: Sequence[Memory], pairs: Sequence[near.Pair]) -> list[Memory]:
+    by_id = {one.id: one for one in members}
+    close: dict[str, list[str]] = {}
+    for pair in pairs:
+        close.setdefault(pair.older.id, []).append(pair.newer.id)
+        close.setdefault(pair.newer.id, []).append(pair.older.id)
+    ordered: dict[str, Memory] = {}
+    for one in members:
+        for id_ in (one.id, *close.get(one.id, ())):
+            if id_ in by_id:
+                ordered.setdefault(id_, by_id[id_])
+    return list(ordered.values())
+
+
+def _audit(group: Sequence[Memory], room: Room) -> Iterator[Decision]:
+    answer = room.tools.advisor.audit([_line(one, room) for one in group], [one.content for one in group])
+    if answer is None:
+        return  # no usable answer: they are shown again the next time
+    yield Decision("audit.shown", "", tuple(_shown(one, room) for one in group), quiet=True)
+    tried = [_try(one, group, room) for one in answer]
+    good = [one for one in tried if one.verdict]
+    share = len(good) / len(tried) if tried else 1.0
+    safe = share >= room.tools.config.review.audit_safe
+    changed: set[str] = set()
+    for one in tried:
+        ids = {target.id for target in one.targets}
+        if one.verdict and safe and changed.isdisjoint(ids):
+            changed |= ids
+            yield _decision(one, room)
+        else:
+            yield _refused(one, share, safe=safe)
+
+
+def _try(proposal: Proposal, group: Sequence[Memory], room: Room) -> Tried:
+    targets = [group[place] if 0 <= place < len(group) else None for place in proposal.places]
+    verdict = check(proposal, targets, room.now, room.tools.config)
+    return Tried(proposal, tuple(one for one in targets if one is not None), verdict)
+
+
+def _decision(one: Tried, room: Room) -> Decision:
+    proposal, targets = one.proposal, one.targets
+    first = targets[0]
+    effects: tuple[Effect, ...]
+    match proposal.verb:
+        case "promote":
+            effects = (becomes(first, layer=Layer(first.layer + 1)),)
+        case "demote":
+            effects = (becomes(first, layer=Layer(first.layer - 1)),)
+        case "adjust":
+            effects = (becomes(first, importance=proposal.importance),)
+        case _:
+            first, *losers = ranked(list(targets))
+            effects = made_one(first, losers, proposal.content, room)
+    others = " ".join(each.id for each in targets if each.id != first.id)
+    return Decision(one.verdict.rule, one.verdict.why, effects, first.id, others)
+
+
+def _refused(one: Tried, share: float, *, safe: bool) -> Decision:
+    why = one.verdict.why if not one.verdict else "changed by another proposal of this audit"
+    if one.verdict and not safe:
+        why = f"only {share:.0%} of the proposals are allowed: none is carried out"
+    memory = one.targets[0].id if one.targets else ""
+    rule = f"audit.refused: {one.verdict.rule}" if not one.verdict else "audit.refused: unsafe"
+    return Decision(rule, why, (), memory)
+
+
+def _shown(memory: Memory, room: Room) -> Judge:
+    again = room.now + timedelta(days=room.tools.config.review.audit_days)
+    return Judge(Judgement(AUDIT, _key(memory), "shown", room.now, again))
+
+
+def _key(memory: Memory) -> str:
+    return f"{memory.id}@{memory.version}"
+
+
+def _line(memory: Memory, room: Room) -> str:
+    facts = (
+        f"{memory.layer.name.lower()}, importance {memory.importance:.2f}, used {memory.usage.accessed} times"
+    )
+    return f"{facts}, {age_days(memory, room.now):.0f} days old: {memory.content}"
+
+
+STEPS: tuple[Step, ...] = (Step("audit", "audit", look),)
