@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from engram.config import Config as Config
     from engram.engine import Engram as Engram
     from engram.errors import EngramError as EngramError
+    from engram.model.abstraction import Abstraction as Abstraction
     from engram.model.axes import Kind as Kind
     from engram.model.axes import Layer as Layer
     from engram.model.axes import Mode as Mode
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
     from engram.model.draft import Draft as Draft
     from engram.model.filters import Filters as Filters
     from engram.model.health import RecallHealth as RecallHealth
+    from engram.model.knowledge import Behaviour as Behaviour
+    from engram.model.knowledge import Card as Card
+    from engram.model.knowledge import KnowledgeMap as KnowledgeMap
     from engram.model.memory import Memory as Memory
     from engram.model.reasoning import Reasoning as Reasoning
     from engram.model.recall import Hit as Hit
@@ -45,8 +49,11 @@ if TYPE_CHECKING:
     from engram.model.trigger import Trigger as Trigger
 
 _HOMES = {
+    "Abstraction": "engram.model.abstraction",
     "Access": "engram.model.scope",
     "AsyncEngram": "engram.aio",
+    "Behaviour": "engram.model.knowledge",
+    "Card": "engram.model.knowledge",
     "Commitment": "engram.model.commitment",
     "Config": "engram.config",
     "Draft": "engram.model.draft",
@@ -56,6 +63,7 @@ _HOMES = {
     "Filters": "engram.model.filters",
     "Hit": "engram.model.recall",
     "Kind": "engram.model.axes",
+    "KnowledgeMap": "engram.model.knowledge",
     "Layer": "engram.model.axes",
     "Memory": "engram.model.memory",
     "Mode": "engram.model.axes",
@@ -75,8 +83,11 @@ _HOMES = {
 }
 
 __all__ = [
+    "Abstraction",
     "Access",
     "AsyncEngram",
+    "Behaviour",
+    "Card",
     "Commitment",
     "Config",
     "Draft",
@@ -86,6 +97,7 @@ __all__ = [
     "Filters",
     "Hit",
     "Kind",
+    "KnowledgeMap",
     "Layer",
     "Memory",
     "Mode",

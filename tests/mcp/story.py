@@ -97,6 +97,7 @@ async def upkeep(call: Callable[..., Awaitable[dict[str, Any]]]) -> None:
     assert (await call("memory_count", tags_any=["tools"]))["count"] == 1
     assert (await call("memory_doctor"))["findings"]
     assert (await call("memory_reembed"))["embedded"] == 0
+    assert (await call("memory_knowledge", what="topics"))["known"] == {"topics": []}
     await call("memory_spending")
     await call("memory_recall_health")
     await call("memory_news")

@@ -100,6 +100,8 @@ def say_profile(run: Run, profile: Profile) -> None:
     say(run, table(ENTITY_HEADS, [entity_row(one, now)]))
     if one.first_seen:
         say(run, text((f"first seen {day(one.first_seen)}", "dim")))
+    if profile.card is not None and profile.card.text:
+        say(run, text(line(profile.card.text)))
     if profile.facts:
         say(run, "", text(("facts", "bold")))
         say_claims(run, profile.facts)

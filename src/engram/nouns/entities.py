@@ -12,10 +12,12 @@ from engram.errors import EmptyContent, InvalidInput, UnknownEntity, UnknownValu
 from engram.model.entity import ENTITY_TYPES, Entity
 from engram.model.facts import Claim, FactQuery
 from engram.model.filters import Filters
+from engram.model.knowledge import Card
 from engram.model.memory import Memory
 from engram.model.timeline import Step
 from engram.nouns.desk import PAGE_LIMIT, Desk, whole
 from engram.nouns.facts import holds, known
+from engram.nouns.knowledge import Knowledge
 from engram.nouns.timelines import Window, of_entity
 from engram.ports import Unit, View
 
@@ -37,6 +39,8 @@ class Profile:
     """The weightiest memories that name it."""
     beside: tuple[tuple[str, int], ...] = ()
     """Other names in the same memories with how often, counted over the latest of them."""
+    card: Card | None = None
+    """The card that consolidation wrote about it, if it did."""
 
 
 Found = list[Entity]
@@ -139,6 +143,7 @@ class Entities:
             tuple(claim for claim in claims if holds(claim, now)),
             tuple(sorted(memories, key=_weight, reverse=True)[:SHOWN]),
             _beside(memories, names),
+            Knowledge(self._desk).card(entity.name),
         )
 
 

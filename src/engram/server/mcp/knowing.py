@@ -27,6 +27,7 @@ def profile(call: Call, name: str) -> dict[str, Any]:
         "facts": [shapes.claim(one) for one in known.facts],
         "memories": [shapes.brief_memory(one) for one in known.memories],
         "beside": [name for name, _ in known.beside],
+        **shapes.without_empty({"card": known.card.text if known.card else ""}),
     }
 
 

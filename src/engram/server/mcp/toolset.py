@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from engram.server.mcp import briefing, bus, knowing, maintaining, reading, upkeep, writing
+from engram.server.mcp import briefing, bus, knowing, learned, maintaining, reading, upkeep, writing
 from engram.server.mcp.tool import Tool
 
 _ORDER = (
@@ -14,7 +14,9 @@ _ORDER = (
 )  # fmt: skip
 _PINNED = {tool.name: tool for tool in (*reading.PINNED, *writing.PINNED)}
 _MORE = tuple(
-    tool for part in (reading, writing, knowing, briefing, upkeep, maintaining, bus) for tool in part.MORE
+    tool
+    for part in (reading, writing, knowing, learned, briefing, upkeep, maintaining, bus)
+    for tool in part.MORE
 )
 
 PINNED: Mapping[str, Tool] = MappingProxyType({name: _PINNED[name] for name in _ORDER})

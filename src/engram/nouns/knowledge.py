@@ -1,0 +1,220 @@
+"""Knowledge: what consolidation worked out, for who may see the memories it was made of. `memory.knowledge`.
+
+Everything here is made by `consolidate` and read as it was left; before the first run there is nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any, TypeVar
+
+from engram.capture import screen
+from engram.model.abstraction import Abstraction, Gist
+from engram.model.context import Knowing
+from engram.model.knowledge import (
+    Behaviour,
+    Box,
+    Card,
+    CategoryAdvice,
+    Domain,
+    Guidelines,
+    KnowledgeMap,
+    Pattern,
+    Reflections,
+    RuleAdvice,
+    Topic,
+    Trace,
+    Trait,
+)
+from engram.model.scope import Scope
+from engram.model.upkeep import Sketch
+from engram.nouns.desk import PAGE_LIMIT, Desk, whole
+
+PLACES = 10_000
+"""Places, or branches of their trees, that are looked at."""
+LITTLE = 0.2
+"""Up to this confidence a domain counts as hardly known."""
+Value = TypeVar("Value")
+Cards = list[Card]
+Topics = list[Topic]
+Boxes = list[Box]
+Traces = list[Trace]
+Patterns = list[Pattern]
+
+
+class Knowledge:
+    """What was learned from memories taken together. Hangs on the facade; safe to use from many threads."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+        self._grown: tuple[tuple[Any, ...], Abstraction] | None = None
+
+    def tree(self, *, scope: Scope | None = None) -> Abstraction:
+        """Everything that is kept, at three distances: clusters, domains, one paragraph."""
+        roots = self._sketches("tree", PLACES, scope)
+        state = tuple((one.scope, one.run, one.made_at) for one in roots)
+        if self._grown is None or self._grown[0] != state:
+            self._grown = (state, self._tree(roots, scope))
+        return self._grown[1]
+
+    def profile(self, *, scope: Scope | None = None) -> Behaviour:
+        """How somebody is and wants things, in few lines."""
+        found = self._sketches("profile", PLACES, scope)
+        traits = tuple(Trait(**line) for one in found for line in one.body["lines"])
+        habits = [one.body["habits"] for one in found]
+        return Behaviour(traits, *(_united(habits, name) for name in ("topics", "languages", "hours")))
+
+    def identity(self, *, scope: Scope | None = None) -> Reflections:
+        """What somebody says about themselves; its gist when it is long."""
+        found = [one.body for one in self._sketches("identity", PLACES, scope)]
+        return Reflections(
+            "\n".join(one["text"] for one in found),
+            sum(one["memories"] for one in found),
+            sum(one["bytes"] for one in found),
+            any(one["compacted"] for one in found),
+        )
+
+    def map(self, *, scope: Scope | None = None) -> KnowledgeMap:
+        """How well each domain is known, the largest first."""
+        found = self._sketches("map", PLACES, scope)
+        domains = [Domain(**line) for one in found for line in one.body["domains"]]
+        domains.sort(key=lambda one: (-one.memories, one.label))
+        memories = sum(one.memories for one in domains)
+        covered = sum(one.confidence * one.memories for one in domains)
+        return KnowledgeMap(tuple(domains), round(covered / memories, 3) if memories else 0.0)
+
+    def card(self, name: str) -> Card | None:
+        """The card of somebody or something, under any of its names; None when there is none."""
+        from engram.nouns.facts import known
+
+        clean = " ".join(screen.readable("name", name).split())
+        entity = known(clean, self._desk.tools.store.entities, self._desk.access) if clean else None
+        key = (entity.name if entity is not None else clean).casefold()
+        found = [_card(one) for one in self._sketches("card", PAGE_LIMIT, None, key) if one.key == key]
+        return max(found, key=lambda one: one.memories, default=None)
+
+    def cards(self, *, prefix: str = "", limit: int = 50, scope: Scope | None = None) -> Cards:
+        """Cards by name; those whose name begins so."""
+        most = whole("limit", limit, 1, PAGE_LIMIT)
+        beginning = screen.readable("prefix", prefix).strip().casefold()
+        return [_card(one) for one in self._sketches("card", most, scope, beginning)]
+
+    def topics(self, *, scope: Scope | None = None) -> Topics:
+        """What memories are about, the commonest topics first."""
+        united: dict[str, list[Mapping[str, Any]]] = {}
+        for one in self._sketches("topics", PLACES, scope):
+            for line in one.body["topics"]:
+                united.setdefault(line["topic"], []).append(line)
+        found = [_topic(name, some) for name, some in united.items()]
+        return sorted(found, key=lambda one: (-one.memories, one.topic))
+
+    def boxes(self, *, limit: int = 50, scope: Scope | None = None) -> Boxes:
+        """What was going on together, the latest first."""
+        return self._latest("box", _box, limit, scope)
+
+    def traces(self, *, limit: int = 50, scope: Scope | None = None) -> Traces:
+        """Threads of boxes about the same, the one that was last taken up first."""
+        found = [_trace(one) for one in self._sketches("trace", PLACES, scope)]
+        return sorted(found, key=lambda one: one.last, reverse=True)[: whole("limit", limit, 1, PAGE_LIMIT)]
+
+    def patterns(self, *, limit: int = 50, scope: Scope | None = None) -> Patterns:
+        """What similar episodes have in common, the most repeated first."""
+        found = [_pattern(one) for one in self._sketches("schema", PLACES, scope)]
+        ordered = sorted(found, key=lambda one: (-one.episodes, one.memory))
+        return ordered[: whole("limit", limit, 1, PAGE_LIMIT)]
+
+    def guidelines(self, *, scope: Scope | None = None) -> Guidelines:
+        """What past runs and recalls teach about shortening and letting go."""
+        found = [one.body for one in self._sketches("guidelines", PLACES, scope)]
+        return Guidelines(
+            tuple(RuleAdvice(**line) for one in found for line in one["rules"]),
+            tuple(CategoryAdvice(**line) for one in found for line in one["categories"]),
+        )
+
+    def knowing(self, about: str, *, scope: Scope | None = None) -> Knowing | None:
+        """How well the topic of a question is known, where a map tells; None where it does not."""
+        from engram.text.topics import topics
+
+        asked = topics(screen.readable("about", about))
+        by_label = {one.label: one for one in self.map(scope=scope).domains}
+        for topic in asked:
+            domain = by_label.get(topic)
+            if domain is not None and domain.confidence <= LITTLE:
+                return Knowing(topic, unknown=True)
+        return None
+
+    # ------------------------------------------------------------ inside
+
+    def _sketches(self, kind: str, limit: int, scope: Scope | None, prefix: str = "") -> list[Sketch]:
+        return self._desk.tools.store.upkeep.sketches(kind, self._desk.at(scope), limit, prefix)
+
+    def _latest(
+        self, kind: str, read: Callable[[Sketch], Value], limit: int, scope: Scope | None
+    ) -> list[Value]:
+        most = whole("limit", limit, 1, PAGE_LIMIT)
+        found = self._sketches(kind, PLACES, scope)
+        return [read(one) for one in sorted(found, key=lambda one: one.key, reverse=True)[:most]]
+
+    def _tree(self, roots: list[Sketch], scope: Scope | None) -> Abstraction:
+        if not roots:
+            return Abstraction()
+        branches = {(one.scope, one.key): one for one in self._sketches("branch", PLACES * 10, scope)}
+        clusters, domains = [], []
+        for root in roots:
+            for domain in root.body["domains"]:
+                keys = [(root.scope, key) for key in domain["branches"]]
+                some = [branches[key] for key in keys if key in branches]
+                clusters += [Gist(one.body["text"], one.sources) for one in some]
+                domains.append(Gist(domain["text"], tuple(id_ for one in some for id_ in one.sources)))
+        return Abstraction(tuple(clusters), tuple(domains), " ".join(one.body["paragraph"] for one in roots))
+
+
+def _united(habits: list[Mapping[str, Any]], name: str) -> tuple[Any, ...]:
+    return tuple(dict.fromkeys(value for one in habits for value in one[name]))
+
+
+def _card(sketch: Sketch) -> Card:
+    body = sketch.body
+    return Card(
+        body["name"],
+        body["type"],
+        body["text"],
+        tuple(body["aliases"]),
+        tuple((one[0], one[1], one[2]) for one in body["facts"]),
+        tuple(body["lines"]),
+        tuple((name, count) for name, count in body["beside"]),
+        body["memories"],
+        _moment(body["first"]),
+        _moment(body["last"]),
+    )
+
+
+def _topic(name: str, lines: list[Mapping[str, Any]]) -> Topic:
+    count = sum(one["memories"] for one in lines)
+    weight = sum(one["importance"] * one["memories"] for one in lines) / count
+    first, last = min(one["first"] for one in lines), max(one["last"] for one in lines)
+    return Topic(name, count, round(weight, 3), _moment(first), _moment(last))
+
+
+def _box(sketch: Sketch) -> Box:
+    body = sketch.body
+    times = _moment(body["from"]), _moment(body["to"])
+    return Box(sketch.key, sketch.title, *times, tuple(body["memories"]), body["topics"], body["trace"])
+
+
+def _trace(sketch: Sketch) -> Trace:
+    body = sketch.body
+    times = _moment(body["first"]), _moment(body["last"])
+    return Trace(sketch.key, sketch.title, tuple(body["boxes"]), body["count"], *times)
+
+
+def _pattern(sketch: Sketch) -> Pattern:
+    body = sketch.body
+    slots = tuple(tuple(values) for values in body["slots"])
+    times = _moment(body["first"]), _moment(body["last"])
+    return Pattern(sketch.key, body["template"], slots, body["episodes"], *times)
+
+
+def _moment(text: str) -> datetime:
+    return datetime.fromisoformat(text)

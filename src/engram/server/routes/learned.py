@@ -1,0 +1,42 @@
+"""What consolidation worked out over REST: profile, map, tree, cards, topics, boxes and the like."""
+
+from __future__ import annotations
+
+from engram.engine import Engram
+from engram.errors import UnknownEntity
+from engram.model.knowledge import Card
+from engram.nouns.knowledge import Knowledge
+from engram.server.route import Route
+
+
+def card(memory: Engram, name: str) -> Card:
+    """The card of somebody or something, under any of its names."""
+    found = memory.knowledge.card(name)
+    if found is None:
+        raise UnknownEntity(name)
+    return found
+
+
+ROUTES: tuple[Route, ...] = (
+    Route("GET", "/v1/knowledge/profile", Knowledge.profile, on="knowledge"),
+    Route("GET", "/v1/knowledge/identity", Knowledge.identity, on="knowledge"),
+    Route("GET", "/v1/knowledge/map", Knowledge.map, on="knowledge"),
+    Route("GET", "/v1/knowledge/tree", Knowledge.tree, on="knowledge"),
+    Route("GET", "/v1/knowledge/topics", Knowledge.topics, on="knowledge", wrap="topics"),
+    Route(
+        "GET", "/v1/knowledge/cards", Knowledge.cards, on="knowledge", wrap="cards", example={"prefix": "an"}
+    ),
+    Route("GET", "/v1/knowledge/cards/{name:path}", card),
+    Route("GET", "/v1/knowledge/boxes", Knowledge.boxes, on="knowledge", wrap="boxes", example={"limit": 10}),
+    Route("GET", "/v1/knowledge/traces", Knowledge.traces, on="knowledge", wrap="traces"),
+    Route("GET", "/v1/knowledge/patterns", Knowledge.patterns, on="knowledge", wrap="patterns"),
+    Route("GET", "/v1/knowledge/guidelines", Knowledge.guidelines, on="knowledge"),
+    Route(
+        "GET",
+        "/v1/knowledge/knowing",
+        Knowledge.knowing,
+        on="knowledge",
+        wrap="knowing",
+        example={"about": "How do we back up the database?"},
+    ),
+)
