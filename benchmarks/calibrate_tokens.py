@@ -28,7 +28,10 @@ LONGEST = 600_000
 """Characters of a file that are looked at."""
 PULL = 0.003  # how strongly a rare piece is pulled to a cost of one token
 SIGNS = "，。、：！？（）《》"
-LETTERS = "Вчера мы ходили в театр. Η θάλασσα είναι ήρεμη. ذهبت إلى السوق اليوم. 今日はとてもいい天気ですね。오늘은 날씨가 좋아요."
+LETTERS = (
+    "Вчера мы ходили в театр. Η θάλασσα είναι ήρεμη. ذهبت إلى السوق اليوم. "
+    "今日はとてもいい天気ですね。오늘은 날씨가 좋아요."
+)
 
 
 def main() -> None:
@@ -57,7 +60,9 @@ def _measured(passages: Mapping[tuple[str, str], list[str]]) -> dict[str, list[s
     found_by: dict[str, list[str]] = {}
     for (sort, name), parts in passages.items():
         unseen = sort == "unseen"
-        found_by.setdefault(f"{name} (unseen)" if unseen else sort, []).extend(parts if unseen else parts[1::2])
+        found_by.setdefault(f"{name} (unseen)" if unseen else sort, []).extend(
+            parts if unseen else parts[1::2]
+        )
     return found_by
 
 

@@ -1,7 +1,7 @@
 """How long `context()` takes, recall included, and how full its prompts are.
 
-Makes a file of made-up memories (`engram.bench.sentences`), asks for prompts for models of several sizes with a
-conversation of 30 turns behind them, and prints a table. A file given with `--file` is kept and used again.
+Makes a file of made-up memories (`engram.bench.sentences`), asks for prompts for models of several sizes with
+a conversation of 30 turns behind them, and prints a table. A file given with `--file` is kept and used again.
 
     python benchmarks/context.py --size 10000
 """
