@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from engram.model.briefing import RecallPack as RecallPack
     from engram.model.briefing import Resume as Resume
     from engram.model.commitment import Commitment as Commitment
+    from engram.model.context import Context as Context
+    from engram.model.context import Sections as Sections
     from engram.model.draft import Draft as Draft
     from engram.model.filters import Filters as Filters
     from engram.model.health import RecallHealth as RecallHealth
@@ -56,6 +58,7 @@ _HOMES = {
     "Card": "engram.model.knowledge",
     "Commitment": "engram.model.commitment",
     "Config": "engram.config",
+    "Context": "engram.model.context",
     "Draft": "engram.model.draft",
     "EdgeType": "engram.model.relations",
     "Engram": "engram.engine",
@@ -76,6 +79,7 @@ _HOMES = {
     "Resume": "engram.model.briefing",
     "Role": "engram.model.scope",
     "Scope": "engram.model.scope",
+    "Sections": "engram.model.context",
     "Status": "engram.model.axes",
     "Timeline": "engram.model.timeline",
     "Trigger": "engram.model.trigger",
@@ -90,6 +94,7 @@ __all__ = [
     "Card",
     "Commitment",
     "Config",
+    "Context",
     "Draft",
     "EdgeType",
     "Engram",
@@ -110,6 +115,7 @@ __all__ = [
     "Resume",
     "Role",
     "Scope",
+    "Sections",
     "Status",
     "Timeline",
     "Trigger",
