@@ -63,7 +63,7 @@ def test_every_route_answers_in_its_shape(old: Old) -> None:
             path = path.replace(name, other)
         return path
 
-    beside = {("POST", "/memories"), ("POST", "/facts")}
+    beside = {("POST", "/memories"), ("POST", "/facts"), ("POST", "/audit"), ("POST", "/audit/sandbox")}
     assert {(method, told(path)) for method, path in asked} | beside == {
         (route.method, route.path) for route in ROUTES
     }
@@ -108,6 +108,7 @@ TABLE: list[tuple[str, str, Any, set[str]]] = [
     ("GET", "/export", None, {"version", "count", "memories"}),
     ("POST", "/import", {"memories": [{"content": "The office is in Hamburg"}]}, {"imported", "skipped"}),
     ("POST", "/extract", {"text": "I decided to move to Bremen in May."}, {"extracted", "count"}),
+    ("POST", "/proxy/flush", None, {"status"}),
     ("GET", "/stats", None, {"total", "buffer", "working", "core", "by_kind", "namespaces"}),
     ("POST", "/repair", None, {"orphans_removed", "fts_rebuilt", "embed_backfill_queued"}),
     ("POST", "/vacuum", None, {"freed_bytes", "mode"}),
@@ -115,6 +116,11 @@ TABLE: list[tuple[str, str, Any, set[str]]] = [
     ("DELETE", "/llm-usage", None, {"deleted"}),
     ("DELETE", "/memories", {"ids": ["nope1", "nope2"]}, {"deleted"}),
 ]  # fmt: skip
+
+
+@pytest.mark.parametrize("path", ["/audit", "/audit/sandbox"])
+def test_an_audit_needs_a_model(old: Old, path: str) -> None:
+    assert "model" in old.ask("POST", path, status=503)["error"]
 
 
 def test_health_tells_what_both_kinds_of_clients_read(old: Old) -> None:

@@ -19,6 +19,7 @@ from engram.errors import EngramError
 from engram.server import journal
 from engram.server.caller import LOOPBACK_NAMES, NOBODY, Caller, bearer_of, caller_from, host_of, is_loopback
 from engram.server.compat.failing import response_to
+from engram.server.compat.old import LARGE_BODIES
 from engram.server.limits import Pace, bounded, check_length
 from engram.server.problems import BUG
 from engram.server.proxy.keys import own_only
@@ -88,7 +89,7 @@ class Guard:
         headers = {
             name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]
         }
-        limit = self._house.settings.body_bytes
+        limit = max(self._house.settings.body_bytes, LARGE_BODIES.get(scope["path"], 0))
         try:
             self._check_host(headers)
             passage.origin = self._check_origin(headers)

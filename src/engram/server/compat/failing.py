@@ -8,7 +8,7 @@ from typing import Any
 
 from starlette.responses import Response
 
-from engram.errors import EmbedderError, EngramError
+from engram.errors import EmbedderError, EngramError, ModelNeeded
 from engram.server import problems
 from engram.server.problems import headers_of, status_of
 from engram.server.refusals import BadBody
@@ -58,6 +58,8 @@ def old_status(error: EngramError) -> int:
     """The status those systems gave: what we tell apart as a conflict was a bad request there."""
     if isinstance(error, EmbedderError):
         return HTTPStatus.BAD_GATEWAY
+    if isinstance(error, ModelNeeded):
+        return HTTPStatus.SERVICE_UNAVAILABLE
     status = status_of(error)
     return HTTPStatus.BAD_REQUEST if status == HTTPStatus.CONFLICT else status
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
+from types import MappingProxyType
 from typing import Any
 
 from engram.server.compat.ask import Ask
+
+LARGE_BODIES: Mapping[str, int] = MappingProxyType({"/import": 32_000_000})
+"""Addresses that take more than the settings say, as their clients are used to."""
 
 
 @dataclass(frozen=True, slots=True)

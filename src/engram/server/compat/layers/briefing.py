@@ -34,6 +34,9 @@ CALLED = {
     "triage": "triaged",
 }
 """What a rule of ours, or a family of them, is called there."""
+GOOD, BAD = "Good", "Bad"
+REFUSED = "audit.refused"
+UNSAFE = "audit.refused: unsafe"
 ALWAYS = ("promoted", "decayed", "demoted", "merged")
 WOULD = {"would_promote": "promoted", "would_decay": "decayed", "would_demote": "demoted"}
 
@@ -70,6 +73,39 @@ def consolidate(ask: Ask) -> dict[str, Any]:
         return {**told, "run": report.run.id}
     would = {name: [_would(ask, one) for one in _ids(report).get(done, ())] for name, done in WOULD.items()}
     return {**told, "dry_run": True, **would}
+
+
+def audit(ask: Ask) -> dict[str, Any]:
+    """Let a model look over what is known; what the sandbox allows is carried out."""
+    return _graded(ask.memory.audit())
+
+
+def sandbox(ask: Ask) -> dict[str, Any]:
+    """What an audit would do, without doing it."""
+    return _graded(ask.memory.audit(dry=True))
+
+
+def _graded(report: Report) -> dict[str, Any]:
+    """Each proposal with its grade, as the audit of those clients tells it."""
+    grades = [
+        {
+            "op": {"rule": one.rule, "id": one.memory, "others": one.related.split()},
+            "grade": BAD if one.rule.startswith(REFUSED) else GOOD,
+            "reason": one.why,
+        }
+        for one in report.decided
+    ]
+    good = sum(one["grade"] == GOOD for one in grades)
+    return {
+        "run": report.run.id,
+        "ops_proposed": len(grades),
+        "grades": grades,
+        "score": good / len(grades) if grades else 1.0,
+        "safe_to_apply": not any(one.rule == UNSAFE for one in report.decided),
+        "applied": 0 if report.dry else good,
+        "skipped": len(grades) - good,
+        "summary": f"{len(grades)} proposals, {good} of them good",
+    }
 
 
 def _ids(report: Report) -> dict[str, list[str]]:
@@ -121,4 +157,6 @@ ROUTES: tuple[Old, ...] = (
     Old("GET", "/resume", resume),
     Old("GET", "/triggers/{action:path}", triggers, waits=True),
     Old("POST", "/consolidate", consolidate, owner_only=True),
+    Old("POST", "/audit", audit, owner_only=True),
+    Old("POST", "/audit/sandbox", sandbox, owner_only=True),
 )

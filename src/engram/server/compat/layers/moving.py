@@ -47,6 +47,12 @@ def extract(ask: Ask) -> dict[str, Any]:
     return {"extracted": extracted, "count": len(extracted)}
 
 
+def flush(ask: Ask) -> dict[str, Any]:
+    """Read now what the proxy heard and what still waits."""
+    ask.memory.flush()
+    return {"status": "ok"}
+
+
 def _extracted(ask: Ask) -> list[dict[str, Any]]:
     text = ask.text("text")
     session = f"{SESSION}-{sha256(text.encode()).hexdigest()[:12]}"
@@ -83,4 +89,5 @@ ROUTES: tuple[Old, ...] = (
     Old("GET", "/export", export, waits=True),
     Old("POST", "/import", bring_in),
     Old("POST", "/extract", extract),
+    Old("POST", "/proxy/flush", flush),
 )
