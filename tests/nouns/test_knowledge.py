@@ -83,3 +83,10 @@ def test_little_is_known_of_what_the_map_says_so_about(memory: Engram) -> None:
     known = memory.knowledge.knowing("How do we back up the PostgreSQL database?")
     assert known is None or known.unknown
     assert memory.knowledge.knowing("What is the weather on Mars?") is None
+
+
+def test_a_prompt_with_little_room_tells_the_tree_instead(memory: Engram) -> None:
+    roomy = memory.context("Tell me everything", budget=4_000, dry=True)
+    tight = memory.context("Tell me about the database and Anna Keller", budget=190, dry=True)
+    assert "clusters" not in roomy.recalled
+    assert tight.tokens <= 190

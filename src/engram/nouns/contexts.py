@@ -87,12 +87,14 @@ class Contexts:
         """A prompt within its budget. Raises PromptTooLong and what recall raises."""
         from engram.capture import screen
         from engram.nouns.desk import whole
+        from engram.nouns.knowledge import Knowledge
 
         for name in ("message", "about", "system"):
             screen.readable(name, getattr(wanted, name))
         screen.name("session", wanted.session)
         budget = None if wanted.budget is None else whole("budget", wanted.budget, 1, 100_000_000)
         config = self._desk.tools.config
+        learned = Knowledge(self._desk)
         asked = Asked(
             message=wanted.message,
             model=models.find(wanted.model or config.context.model, config.context.models_file),
@@ -102,8 +104,8 @@ class Contexts:
             sections=wanted.sections or Sections(),
             budget=budget,
             standing=self._standing(wanted),
-            tree=wanted.tree,
-            known=wanted.known,
+            tree=wanted.tree or learned.tree(scope=wanted.scope),
+            known=wanted.known or learned.knowing(wanted.question, scope=wanted.scope),
             summarize=self._summarize(),
         )
         return build(asked, lambda limit: self._found(wanted, limit))

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
 
 from engram.capture import screen
 from engram.model.abstraction import Abstraction, Gist
@@ -30,6 +31,7 @@ from engram.model.knowledge import (
 from engram.model.scope import Scope
 from engram.model.upkeep import Sketch
 from engram.nouns.desk import PAGE_LIMIT, Desk, whole
+from engram.ports import Store
 
 PLACES = 10_000
 """Places, or branches of their trees, that are looked at."""
@@ -43,20 +45,24 @@ Traces = list[Trace]
 Patterns = list[Pattern]
 
 
+_GROWN: WeakKeyDictionary[Store, tuple[tuple[Any, ...], Abstraction]] = WeakKeyDictionary()
+"""The tree that was read last from each store: every prompt may ask for it, and a run alone changes it."""
+
+
 class Knowledge:
     """What was learned from memories taken together. Hangs on the facade; safe to use from many threads."""
 
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
-        self._grown: tuple[tuple[Any, ...], Abstraction] | None = None
 
     def tree(self, *, scope: Scope | None = None) -> Abstraction:
         """Everything that is kept, at three distances: clusters, domains, one paragraph."""
         roots = self._sketches("tree", PLACES, scope)
-        state = tuple((one.scope, one.run, one.made_at) for one in roots)
-        if self._grown is None or self._grown[0] != state:
-            self._grown = (state, self._tree(roots, scope))
-        return self._grown[1]
+        state = (self._desk.at(scope), *((one.scope, one.run, one.made_at) for one in roots))
+        known = _GROWN.get(self._desk.tools.store)
+        if known is None or known[0] != state:
+            known = _GROWN[self._desk.tools.store] = (state, self._tree(roots, scope))
+        return known[1]
 
     def profile(self, *, scope: Scope | None = None) -> Behaviour:
         """How somebody is and wants things, in few lines."""
