@@ -138,9 +138,12 @@ class SqliteUpkeep:
 class SqliteUpkeepWork:
     """Implements `ports.UpkeepWork`. Lives inside the writer's thread, for one unit of work."""
 
-    def __init__(self, db: Db, place: Callable[[Scope], tuple[int, int]]) -> None:
+    def __init__(
+        self, db: Db, place: Callable[[Scope], tuple[int, int]], changed: Callable[[], None]
+    ) -> None:
         self._db = db
         self._place = place
+        self._changed = changed
 
     def note(self, run: Run) -> None:
         """Keep a run as it stands."""
@@ -168,6 +171,7 @@ class SqliteUpkeepWork:
 
     def measure(self, numbers: Sequence[Measured]) -> None:
         """Set numbers that follow from the record and the time."""
+        self._changed()
         self._db.executemany(MEASURE, [(one.strength, one.heat, one.memory) for one in numbers])
 
     def prune(self, before: datetime) -> int:

@@ -44,6 +44,8 @@ WORDY = (texts, vectors, facts, facets, naming, relations)
 """What follows from a memory's words."""
 INDEXED_AT_ONCE = 1_000
 """New memories whose words are held back at most."""
+READ_AT_ONCE = 1_000
+"""Records that are kept in mind at most."""
 
 
 class SqliteUnit:
@@ -64,7 +66,8 @@ class SqliteUnit:
         self._unfiled: list[Line] = []
         self._last: dict[tuple[str, Scope], str | None] = {}
         self._under = ("", "")
-        self.upkeep = SqliteUpkeepWork(db, self._place)
+        self._read: dict[str, tuple[int, Memory] | None] = {}
+        self.upkeep = SqliteUpkeepWork(db, self._place, self._read.clear)
         self.bus = bus.SqliteBusWork(db, self._place)
 
     def under(self, run: str, rule: str) -> None:
@@ -73,7 +76,7 @@ class SqliteUnit:
 
     def get(self, memory_id: str) -> Memory | None:
         """The memory as it is inside this unit."""
-        found = by_id(self._db, memory_id)
+        found = self._by_id(memory_id)
         return found[1] if found else None
 
     def same_content(self, content_hash: str, scope: Scope) -> Memory | None:
@@ -90,6 +93,7 @@ class SqliteUnit:
     def add(self, memory: Memory, findable: Findable, vector: Embedded | None, because: str) -> None:
         """Write a new memory with its words, its vector and its event."""
         place = self._place(memory.scope)
+        self._read.pop(memory.id, None)
         row = self._rows[memory.id] = rows.add(self._db, memory, place[0])
         if memory.session:
             self._last[memory.session, memory.scope] = memory.id
@@ -110,6 +114,7 @@ class SqliteUnit:
     ) -> None:
         """Replace a memory's record; the event names the fields that differ."""
         row, old = self._find(new.id)
+        self._read.pop(new.id, None)
         place = self._place(new.scope)
         change = ledger.difference(row, old, new)
         self._last.clear()
@@ -184,6 +189,7 @@ class SqliteUnit:
 
     def touch(self, ids: Sequence[str], at: datetime, session: str) -> None:
         """Count a use of each; what was erased meanwhile is left out."""
+        self._read.clear()
         for memory_id in ids:
             opinions.use(self._db, memory_id, at, session)
 
@@ -191,6 +197,7 @@ class SqliteUnit:
         """Keep feedback and count it on the memory."""
         row, old = self._find(memory_id)
         opinions.add(self._db, row, question, self._clock.now(), helpful=helpful)
+        self._read.clear()
         change = ledger.difference(row, old, self._find(memory_id)[1])
         self._tell(Verb.FEEDBACK, old, because, change=change)
 
@@ -239,6 +246,7 @@ class SqliteUnit:
         for noun in (snapshots, *WORDY, ledger, opinions, raw, sources, sketches, bus):
             noun.drop(self._db, row)
         rows.remove(self._db, row)
+        self._read.clear()
         self._naming.sweep(self._place(memory.scope)[1], names)
         self._rows.pop(memory_id, None)
         self._last.clear()
@@ -255,8 +263,16 @@ class SqliteUnit:
             facets.add(self._db, self._unfiled)
             self._unfiled = []
 
+    def _by_id(self, memory_id: str) -> tuple[int, Memory] | None:
+        """A record as it was read last: whoever decides and then changes reads it once."""
+        if memory_id not in self._read:
+            if len(self._read) >= READ_AT_ONCE:
+                self._read.clear()
+            self._read[memory_id] = by_id(self._db, memory_id)
+        return self._read[memory_id]
+
     def _find(self, memory_id: str) -> tuple[int, Memory]:
-        found = by_id(self._db, memory_id)
+        found = self._by_id(memory_id)
         if found is None:
             raise NotFound(memory_id)
         return found
