@@ -12,6 +12,7 @@ from engram.errors import EmbedderError
 from engram.maintain.decisions import Add, Change
 from engram.model.axes import Status
 from engram.model.draft import Draft
+from engram.model.drift import Landscape
 from engram.model.event import Verb
 from engram.model.filters import Filters
 from engram.model.memory import Memory
@@ -46,6 +47,8 @@ class Room:
     """Makes up to so many vectors that are missing; how many were made."""
     spoken_of: Callable[[Memory], dict[str, Any]] = field(default=lambda _memory: {})
     """What a memory's words speak of, to be filtered by, likewise."""
+    landscape: Callable[[str], Landscape | None] = field(default=lambda _directory: None)
+    """What is in a directory; None when it is not there."""
     notes: dict[str, Any] = field(default_factory=dict)
     """What one step of a run worked out and a later one can use; lost without harm."""
     stopping: Callable[[], bool] = field(default=lambda: False)

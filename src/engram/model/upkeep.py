@@ -17,6 +17,7 @@ class RunKind(StrEnum):
     CONSOLIDATE = "consolidate"
     DREAM = "dream"
     AUDIT = "audit"
+    DRIFT = "drift"
 
 
 class RunState(StrEnum):

@@ -21,6 +21,8 @@ from engram.nouns.triggers import Triggers
 from engram.nouns.upkeep import Upkeep
 
 if TYPE_CHECKING:
+    from engram.model.drift import DriftReport
+    from engram.model.scope import Scope
     from engram.nouns.sources import Sources
 
 
@@ -90,6 +92,23 @@ class Nouns:
     def triggers(self) -> Triggers:
         """Words in a message that load pages into the recall pack."""
         return Triggers(self._desk)
+
+    def drift(
+        self,
+        directory: str = "",
+        *,
+        apply: bool = False,
+        limit: int = 1_000,
+        scope: Scope | None = None,
+    ) -> DriftReport:
+        """Check what memories claim about files, symbols, versions and addresses against a directory.
+
+        Without one the setting `doubt.directory`. With `apply` memories whose references are dead are
+        challenged, and invalidated if they stay so; `undo` takes that back.
+        """
+        from engram.nouns.drift import drifted  # it reads a directory, which few ask for
+
+        return drifted(self._desk, directory, scope, limit, apply=apply)
 
     @cached_property
     def sources(self) -> Sources:

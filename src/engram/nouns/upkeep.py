@@ -14,6 +14,7 @@ from engram.config import MaintainConfig
 from engram.errors import AccessDenied, EmbedderError, ModelNeeded, NotUndoable, UnknownRun, UnknownValue
 from engram.model.clock import Clock
 from engram.model.draft import Draft
+from engram.model.drift import Landscape
 from engram.model.memory import Memory
 from engram.model.scope import Role
 from engram.model.upkeep import Report, Run, RunKind, RunState, Undone
@@ -97,6 +98,12 @@ class Upkeep:
         if isinstance(self._desk.tools.advisor, Alone) or self._desk.tools.config.llm.level == "off":
             raise ModelNeeded("An audit")
         return self._carry(RunKind.AUDIT, STEPS, Watch(progress, stopping), dry=dry)
+
+    def drift(self, *, dry: bool = False, stopping: Callable[[], bool] = never) -> Report:
+        """Doubt memories whose references are dead in the configured directory, and nothing else."""
+        from engram.maintain.doubt import DRIFT
+
+        return self._carry(RunKind.DRIFT, (DRIFT,), Watch(None, stopping), dry=dry)
 
     @property
     def settings(self) -> MaintainConfig:
@@ -184,7 +191,14 @@ def _room(tools: Tools, run: Run) -> Room:
         repay=lambda most: _repay(most, tools),
         findable=_findable,
         spoken_of=_spoken_of,
+        landscape=lambda directory: _landscape(directory, tools),
     )
+
+
+def _landscape(directory: str, tools: Tools) -> Landscape | None:
+    from engram.nouns.landscape import landscape
+
+    return landscape(directory, tools.config.doubt)
 
 
 def _repay(most: int, tools: Tools) -> int:

@@ -46,8 +46,8 @@ class Rules:
         return None
 
 
-def walk(folder: Path, suffixes: frozenset[str]) -> Iterator[Path]:
-    """Every file below with one of the suffixes, by path. Links are not followed."""
+def walk(folder: Path, suffixes: frozenset[str] | None) -> Iterator[Path]:
+    """Every file below with one of the suffixes (None: any), by path. Links are not followed."""
     yield from _walk(folder, suffixes, _above(folder))
 
 
@@ -63,7 +63,7 @@ def _above(folder: Path) -> tuple[Rules, ...]:
     return tuple(rules for one in reversed(between) if (rules := _read(one)) is not None)
 
 
-def _walk(folder: Path, suffixes: frozenset[str], rules: tuple[Rules, ...]) -> Iterator[Path]:
+def _walk(folder: Path, suffixes: frozenset[str] | None, rules: tuple[Rules, ...]) -> Iterator[Path]:
     own = _read(folder)
     rules = rules if own is None else (*rules, own)
     for path in sorted(folder.iterdir(), key=lambda one: one.name):
@@ -72,7 +72,7 @@ def _walk(folder: Path, suffixes: frozenset[str], rules: tuple[Rules, ...]) -> I
             continue
         if is_folder:
             yield from _walk(path, suffixes, rules)
-        elif path.suffix.lower() in suffixes and path.stat().st_size <= LARGEST:
+        elif (suffixes is None or path.suffix.lower() in suffixes) and path.stat().st_size <= LARGEST:
             yield path
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from engram.maintain.doubt import gaps
+from engram.maintain.doubt import drifting, gaps
 from engram.maintain.step import Step
 
 STAGE = "doubt"
-STEPS: tuple[Step, ...] = (Step(STAGE, gaps.NAME, gaps.look),)
+DRIFT = Step(STAGE, drifting.NAME, drifting.look)
+STEPS: tuple[Step, ...] = (DRIFT, Step(STAGE, gaps.NAME, gaps.look))
