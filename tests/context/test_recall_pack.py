@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,17 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engram.config import Config, overlay
-from engram.context.recall_pack.build import Asked, build
 from engram.context.recall_pack.rules import words_in
 from engram.context.telling import one_line
 from engram.model.axes import Priority, Status
 from engram.model.memory import Memory, Usage
 from engram.model.scope import Scope
 from engram.model.trigger import Trigger
-from engram.store.sqlite import SqliteStore
 from engram.testing.clock import START
-from tests.context.briefs import ANY, TODAY, made, pack, told, tools_with
-from tests.store.making import put
+from tests.context.briefs import TODAY, made, pack, told
 
 RULE: dict[str, Any] = {"category": "constraint", "priority": Priority.P0}
 WORDS = st.sampled_from(
@@ -450,28 +445,3 @@ def test_nothing_known_is_a_head_alone() -> None:
     assert found.text.count("\n") == 2
     assert found.sections == ()
     assert str(found) == found.text
-
-
-def test_a_file_gives_the_bytes_that_the_store_without_one_gives(tmp_path: Path) -> None:
-    kept = [
-        made(f"Decision {n} about the port", category=category, priority=priority, days=n % 95, tags=tags)
-        for n in range(60)
-        for category, priority, tags in [
-            ("decision", Priority.P1, ()),
-            ("constraint", Priority.P0, ()),
-            ("fact", Priority.P2, ("supplier",)),
-            ("procedure", Priority.P1, ("focus",)),
-        ][n % 4 : n % 4 + 1]
-    ]
-    trigger = Trigger("t1", ("x",), ("tag:supplier",), Scope(), START)
-    asked: dict[str, Any] = {"tasks": ("restart",), "triggers": ((trigger, "x"),), "message": "x"}
-    tools = tools_with(kept)
-    file = SqliteStore.open(tmp_path / "m.db", tools.clock)
-    for one in reversed(kept):
-        put(file, one)
-
-    written = build(Asked(ANY, **asked), replace(tools, store=file))
-
-    assert written == pack(kept, **asked)
-    assert written.words > 400
-    file.close()
