@@ -17,6 +17,8 @@ from engram.model.axes import Kind, Priority, Status
 from engram.model.memory import TAG_LIMIT, Memory, Usage
 from engram.text.marks import differences
 
+HELD = 4_096
+"""Statements that are kept in mind at most."""
 TALES = frozenset({Kind.EPISODIC, Kind.SEMANTIC})
 """Kinds that may say the same; a procedure or a piece of code says something else than a tale about it."""
 
@@ -51,27 +53,41 @@ def apart(one: Memory, other: Memory) -> str:
     return "" if one.status is Status.ACTIVE is other.status else "not active"
 
 
-def same(older: Memory, newer: Memory, cosine: float, limits: Limits) -> Same | None:
-    """Whether rules alone can say that two memories say the same."""
-    before, after = Statement.of(older), Statement.of(newer)
-    if differences(before.marks, after.marks):
-        return None
-    verdict = decide(after, [Neighbour(older, before, cosine)], limits)
-    why = f"cosine {cosine:.2f}, words agree"
-    if isinstance(verdict, Reinforce):
-        return Same(older, why)
-    return Same(newer, f"{why}, one says more") if isinstance(verdict, Merge) else None
+class Compared:
+    """Memories as they are compared, each read once. One thread uses it; it holds so many at most."""
 
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, int], Statement] = {}
 
-def replaces(older: Memory, newer: Memory, cosine: float | None, limits: Limits) -> bool:
-    """Whether rules alone can say that the later of two memories takes the place of the earlier."""
-    verdict = decide(Statement.of(newer), [Neighbour(older, Statement.of(older), cosine)], limits)
-    return isinstance(verdict, Supersede)
+    def of(self, memory: Memory) -> Statement:
+        """What a memory states."""
+        key = memory.id, memory.version
+        if key not in self._known:
+            if len(self._known) >= HELD:
+                self._known.clear()
+            self._known[key] = Statement.of(memory)
+        return self._known[key]
 
+    def same(self, older: Memory, newer: Memory, cosine: float, limits: Limits) -> Same | None:
+        """Whether rules alone can say that two memories say the same."""
+        before, after = self.of(older), self.of(newer)
+        if differences(before.marks, after.marks):
+            return None
+        verdict = decide(after, [Neighbour(older, before, cosine)], limits)
+        why = f"cosine {cosine:.2f}, words agree"
+        if isinstance(verdict, Reinforce):
+            return Same(older, why)
+        return Same(newer, f"{why}, one says more") if isinstance(verdict, Merge) else None
 
-def differing(one: Memory, other: Memory) -> tuple[str, ...]:
-    """Which marks of two memories do not agree: numbers, negation, names, times."""
-    return differences(Statement.of(one).marks, Statement.of(other).marks)
+    def replaces(self, older: Memory, newer: Memory, cosine: float | None, limits: Limits) -> bool:
+        """Whether rules alone can say that the later of two memories takes the place of the earlier."""
+        before, after = self.of(older), self.of(newer)
+        verdict = decide(after, [Neighbour(older, before, cosine)], limits)
+        return isinstance(verdict, Supersede)
+
+    def differing(self, one: Memory, other: Memory) -> tuple[str, ...]:
+        """Which marks of two memories do not agree: numbers, negation, names, times."""
+        return differences(self.of(one).marks, self.of(other).marks)
 
 
 def stands(memory: Memory) -> bool:

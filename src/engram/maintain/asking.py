@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from engram.lifecycle.joining import Compared
 from engram.lifecycle.review import Decision as Outcome
 from engram.lifecycle.review import Review
 from engram.maintain.room import Room
@@ -71,7 +72,7 @@ class Weighing:
 
 @dataclass(slots=True)
 class Questions:
-    """How a step asks a model about pairs: under which name it remembers, how often it may still ask."""
+    """How a step judges pairs: under which name it remembers, and how often it may still ask a model."""
 
     kind: str
     left: int
@@ -80,6 +81,8 @@ class Questions:
     """What was answered about pairs of this slice, to be remembered."""
     postponed: set[str] = field(default_factory=set)
     """Ids of memories of pairs that could not be asked about in this run."""
+    compared: Compared = field(default_factory=Compared)
+    """What rules say about pairs."""
 
     def may_ask(self, *memories: Memory) -> bool:
         """Whether a model may be asked about these, and is: each call counts. What must wait is noted."""

@@ -35,6 +35,8 @@ VIEW = frozenset({"lifecycle"})
 """Fields that say how the engine sees a memory; another view of it is no modification."""
 LIVING = frozenset({"usage", "last_accessed", "strength", "heat"})
 """Fields that change by being used: a decision does not rest on their exact value."""
+NAMES = tuple(f.name for f in fields(Memory))
+RESTED_ON = tuple(name for name in NAMES if name not in LIVING)
 
 
 def carry_out(unit: Unit, decisions: Sequence[Decision], step: str, room: Room) -> list[Decided]:
@@ -71,9 +73,7 @@ def _still(unit: Unit, effect: Effect) -> bool:
 
 
 def _same(now: Memory | None, seen: Memory) -> bool:
-    return now is not None and all(
-        getattr(now, f.name) == getattr(seen, f.name) for f in fields(Memory) if f.name not in LIVING
-    )
+    return now is not None and all(getattr(now, name) == getattr(seen, name) for name in RESTED_ON)
 
 
 def _do(unit: Unit, effect: Effect, decision: Decision, room: Room) -> dict[str, Any]:
@@ -149,5 +149,9 @@ def _draw(unit: Unit, effect: Draw, decision: Decision) -> None:
 
 
 def _differences(old: Memory, new: Memory) -> dict[str, Any]:
-    names = (f.name for f in fields(Memory) if f.name not in {"version", "modified_at"})
-    return {name: getattr(new, name) for name in names if getattr(new, name) != getattr(old, name)}
+    """The fields that a change sets; its version and time are set when it happens."""
+    return {
+        name: getattr(new, name)
+        for name in NAMES
+        if getattr(new, name) != getattr(old, name) and name not in {"version", "modified_at"}
+    }

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
-from engram.lifecycle.joining import absorbed, apart, differing, ranked, same, stands
+from engram.lifecycle.joining import absorbed, apart, ranked, stands
 from engram.lifecycle.sameness import Limits
 from engram.maintain import near
 from engram.maintain.asking import Questions, level
@@ -70,9 +70,9 @@ def joints(pairs: Sequence[Pair], limits: Limits, questions: Questions, room: Ro
     known = room.tools.store.upkeep.judged(questions.kind, [pair.key for pair in pairs])
     found: list[Joint] = []
     for pair in pairs:
-        if pair.key in known or not _may_join(pair):
+        if pair.key in known or not _may_join(pair, questions):
             continue
-        joint = _by_rule(pair, limits)
+        joint = _by_rule(pair, limits, questions)
         if questions.level == "full" or joint is None:
             joint = _by_model(pair, joint, questions, room)
         if joint is not None and _fits(joint):
@@ -117,15 +117,15 @@ def made_one(winner: Memory, losers: Sequence[Memory], words: str, room: Room) -
     return (Change(winner, new, Verb.MERGED, related=losers[0].id), *_gone(losers, winner))
 
 
-def _may_join(pair: Pair) -> bool:
+def _may_join(pair: Pair, questions: Questions) -> bool:
     """Whatever anybody says: another number, name, time or a denial is another statement."""
     one, other = pair.older, pair.newer
     both_stand = stands(one) and stands(other)
-    return not both_stand and not apart(one, other) and not differing(one, other)
+    return not both_stand and not apart(one, other) and not questions.compared.differing(one, other)
 
 
-def _by_rule(pair: Pair, limits: Limits) -> Joint | None:
-    verdict = same(pair.older, pair.newer, pair.cosine, limits)
+def _by_rule(pair: Pair, limits: Limits, questions: Questions) -> Joint | None:
+    verdict = questions.compared.same(pair.older, pair.newer, pair.cosine, limits)
     return None if verdict is None else Joint(pair, verdict.fuller.content, verdict.why)
 
 

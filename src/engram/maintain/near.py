@@ -99,8 +99,10 @@ def left_open(room: Room, step: str) -> list[Judgement]:
     return room.tools.store.upkeep.judgements(f"open {step}", OPEN_MOST, "open")
 
 
-def pairs(part: Slice, room: Room, least: float, below: float = 2.0) -> tuple[list[Pair], list[Memory]]:
-    """Pairs of these memories with near ones that may be looked at, nearest first; and those without vectors.
+def pairs(
+    part: Slice, room: Room, least: float, *, below: float = 2.0, most: int = 64
+) -> tuple[list[Pair], list[Memory]]:
+    """Pairs of these memories with the nearest ones, nearest first; and the memories without vectors.
 
     Both ends are active, of one scope, no turns of a conversation, and were not changed by this run.
     """
@@ -112,8 +114,7 @@ def pairs(part: Slice, room: Room, least: float, below: float = 2.0) -> tuple[li
     near = {
         (key, other): cosine
         for key, hits in found.items()
-        for other, cosine in hits
-        if least <= cosine < below
+        for other, cosine in [hit for hit in hits if least <= hit[1] < below][:most]
     }
     records = _records(usable, (other for _, other in near), room)
     made: dict[tuple[int, int], Pair] = {}

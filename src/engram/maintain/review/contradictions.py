@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Final
 
 from engram.lifecycle.calibration import thresholds
-from engram.lifecycle.joining import replaces
 from engram.maintain import near
 from engram.maintain.asking import Questions, level
 from engram.maintain.decisions import Batch, Decision, Judge
@@ -66,7 +65,7 @@ def _decided(pair: Pair, questions: Questions, room: Room) -> Decision | None:
     """What becomes of a pair; None when it has to wait until a model may be asked again."""
     known = near.cosines(room)
     limits = near.limits(1.0, room, known[1] if known else thresholds(""))
-    ruled = replaces(pair.older, pair.newer, None, limits)
+    ruled = questions.compared.replaces(pair.older, pair.newer, None, limits)
     said: Comparison | None = None
     if questions.level == "full" or not ruled:
         if questions.may_ask(pair.older, pair.newer):

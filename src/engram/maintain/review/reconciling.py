@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import timedelta
 
-from engram.lifecycle.joining import apart, differing, replaces, same, stands
+from engram.lifecycle.joining import apart, stands
 from engram.lifecycle.sameness import Limits
 from engram.maintain import joined, near
 from engram.maintain.asking import Questions, level
@@ -19,6 +19,8 @@ from engram.model.axes import Layer
 from engram.model.upkeep import Judgement
 
 STEP = "reconcile"
+NEAREST = 3
+"""What updates a memory is among the nearest that are not the same: only so many of each are looked at."""
 LAYERS = frozenset({Layer.WORKING, Layer.CORE})
 Outcome = tuple[Reconciled, str]
 
@@ -31,7 +33,7 @@ def look(room: Room, cursor: str) -> Iterator[Batch]:
     questions = Questions(STEP, room.tools.config.review.pairs_most, level(room))
     limits = near.limits(known[1].reconcile, room, known[1])
     for part, place in near.news(room, STEP, LAYERS, cursor):
-        found, unseen = near.pairs(part, room, known[1].reconcile, known[1].merge)
+        found, unseen = near.pairs(part, room, known[1].reconcile, below=known[1].merge, most=NEAREST)
         made = (
             *_decided([pair for pair in found if _is_due(pair, room)], limits, questions, room),
             *joined.noted(questions, unseen, STEP, room),
@@ -65,31 +67,31 @@ def _decided(pairs: Sequence[Pair], limits: Limits, questions: Questions, room: 
 
 def _outcome(pair: Pair, limits: Limits, questions: Questions, room: Room) -> Outcome | None:
     """What becomes of the older one; None: both stay."""
-    ruled = _by_rule(pair, limits)
+    ruled = _by_rule(pair, limits, questions)
     if (questions.level != "full" and ruled is not None) or not questions.may_ask(pair.older, pair.newer):
         return ruled
     answer = room.tools.advisor.reconcile(pair.older.content, pair.newer.content)
     if answer is None:
         return ruled
     questions.answered.append(Judgement(STEP, pair.key, answer.value, room.now))
-    if answer is Reconciled.KEEP_BOTH or (answer is Reconciled.ABSORB and _loses(pair)):
+    if answer is Reconciled.KEEP_BOTH or (answer is Reconciled.ABSORB and _loses(pair, questions)):
         return None
     return answer, f"cosine {pair.cosine:.2f}, a model says {answer.value}"
 
 
-def _by_rule(pair: Pair, limits: Limits) -> Outcome | None:
+def _by_rule(pair: Pair, limits: Limits, questions: Questions) -> Outcome | None:
     why = f"cosine {pair.cosine:.2f}"
-    if replaces(pair.older, pair.newer, pair.cosine, limits):
+    if questions.compared.replaces(pair.older, pair.newer, pair.cosine, limits):
         return Reconciled.UPDATE, f"{why}, states it otherwise later"
-    verdict = same(pair.older, pair.newer, pair.cosine, limits)
+    verdict = questions.compared.same(pair.older, pair.newer, pair.cosine, limits)
     if verdict is not None and verdict.fuller is pair.newer and not stands(pair.older):
         return Reconciled.ABSORB, f"{why}, the later one says all of it"
     return None
 
 
-def _loses(pair: Pair) -> bool:
+def _loses(pair: Pair, questions: Questions) -> bool:
     """Whether something that only the older one tells would be lost."""
-    return stands(pair.older) or bool(differing(pair.older, pair.newer))
+    return stands(pair.older) or bool(questions.compared.differing(pair.older, pair.newer))
 
 
 def _decision(pair: Pair, outcome: Outcome) -> Decision:
