@@ -15,7 +15,7 @@ from engram.maintain.room import Room
 from engram.model.event import Event, Verb
 from engram.model.filters import Filters
 from engram.model.memory import Memory
-from engram.model.scope import Access
+from engram.model.scope import Access, Scope
 from engram.model.upkeep import Judgement, RunState
 
 MARK: Final = "mark"
@@ -100,6 +100,13 @@ def memories(room: Room, news: News, filters: Filters) -> Iterator[list[tuple[in
     size = room.tools.config.maintain.slice
     for start in range(0, len(news.changed), size):
         yield from room.memories(replace(filters, ids=frozenset(news.changed[start : start + size])))
+
+
+def places(room: Room, news: News, filters: Filters) -> set[Scope]:
+    """Where something is new that fits; everywhere the first time."""
+    if news.whole:
+        return set(room.tools.store.upkeep.scopes())
+    return {one.scope for part in memories(room, news, filters) for _, one in part}
 
 
 def _events(room: Room, after: str) -> Iterator[Event]:

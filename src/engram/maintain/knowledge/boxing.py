@@ -14,7 +14,7 @@ from typing import Any, Final
 from engram.graph.boxes import Box, Item, Limits, boxed, counted, main_topics, trace_of
 from engram.maintain.decisions import Batch, Decision, Effect
 from engram.maintain.room import Room
-from engram.maintain.since import EVERYTHING, memories, noted, since
+from engram.maintain.since import EVERYTHING, noted, places, since
 from engram.maintain.sketching import keep
 from engram.model.axes import Tier
 from engram.model.filters import Filters
@@ -53,10 +53,10 @@ def look(room: Room, _cursor: str) -> Iterator[Batch]:
     waiting = _waiting(room) if not news.any else ()
     if not news.any and not waiting:
         return
-    places = {one.scope for part in memories(room, news, CLEAR) for _, one in part} | set(waiting)
+    where = places(room, news, CLEAR) | set(waiting)
     if news.gone:
-        places |= {one.scope for one in room.tools.store.upkeep.sketches(SHELF, EVERYTHING, MOST_TRACES)}
-    shelves = {scope: _shelf(room, scope) for scope in sorted(places, key=lambda one: one.parts)}
+        where |= {one.scope for one in room.tools.store.upkeep.sketches(SHELF, EVERYTHING, MOST_TRACES)}
+    shelves = {scope: _shelf(room, scope) for scope in sorted(where, key=lambda one: one.parts)}
     if news.gone:
         for shelf in shelves.values():
             yield from _repacked(room, shelf)

@@ -9,7 +9,7 @@ from typing import Final
 from engram.graph.inference import Conclusion, conclude, predicates
 from engram.maintain.decisions import Add, Batch, Decision, Draw, Erase
 from engram.maintain.room import ACTIVE, Room, becomes
-from engram.maintain.since import memories, noted, since
+from engram.maintain.since import noted, places, since
 from engram.model.axes import Kind, Layer, Status, Tier, Type, Verification
 from engram.model.draft import Draft
 from engram.model.event import Verb
@@ -34,12 +34,12 @@ def look(room: Room, _cursor: str) -> Iterator[Batch]:
     news = since(room, NAME)
     if not news.any:
         return
-    places = {one.scope for part in memories(room, news, ANY_STATUS) for _, one in part}
+    where = places(room, news, ANY_STATUS)
     known = _known(room)
     if news.gone:
-        places |= known.keys()
+        where |= known.keys()
     left = room.tools.config.knowledge.inferences
-    for scope in sorted(places, key=lambda one: one.parts):
+    for scope in sorted(where, key=lambda one: one.parts):
         found = _conclusions(room, scope)
         inferred = known.get(scope, {})
         yield from _batches(_withdrawn(room, inferred, found))

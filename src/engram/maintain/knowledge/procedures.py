@@ -14,7 +14,7 @@ from typing import Any, Final
 from engram.graph.sequences import Repeated, repeated
 from engram.maintain.decisions import Batch, Change, Decision, Draw, Effect, Erase
 from engram.maintain.room import ACTIVE, Room
-from engram.maintain.since import EVERYTHING, memories, noted, since
+from engram.maintain.since import EVERYTHING, noted, places, since
 from engram.model.axes import Kind, Layer, Status, Tier, Type, Verification
 from engram.model.draft import Draft
 from engram.model.filters import ANY_STATUS, Filters
@@ -53,11 +53,11 @@ def look(room: Room, _cursor: str) -> Iterator[Batch]:
     if not news.any:
         return
     told = replace(RESULTS, statuses=ANY_STATUS.statuses)
-    places = {one.scope for part in memories(room, news, told) for _, one in part}
+    where = places(room, news, told)
     known = _known(room)
     if news.gone:
-        places |= known.keys()
-    for scope, done in _occasions(room, places).items():
+        where |= known.keys()
+    for scope, done in _occasions(room, where).items():
         decided = list(_decide(room, scope, done, known.get(scope, {})))
         if decided:
             yield Batch(tuple(decided))
