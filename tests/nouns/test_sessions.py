@@ -323,7 +323,8 @@ def test_ending_a_session_reads_what_waits_and_keeps_nothing(memory: Engram) -> 
 
 def test_turning_to_another_agent_aborts_what_runs(memory: Engram) -> None:
     rex = memory.session(agent="rex")
-    turn = rex.turn("write a long report").begin()
+    turn = rex.turn("write a long report")
+    turn.begin()
     turn.reply = "half of it"
 
     ada = rex.switch("ada")

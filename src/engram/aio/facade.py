@@ -8,18 +8,30 @@ from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
+from engram.aio.answers import AsyncAnswers
+from engram.aio.bus import AsyncBus
+from engram.aio.commitments import AsyncCommitments
 from engram.aio.conflicts import AsyncConflicts
 from engram.aio.entities import AsyncEntities
 from engram.aio.facts import AsyncFacts
+from engram.aio.gaps import AsyncGaps
+from engram.aio.knowledge import AsyncKnowledge
+from engram.aio.session import AsyncSession
+from engram.aio.sessions import AsyncSessions
 from engram.aio.sources import AsyncSources
-from engram.aio.threads import Opening, Threads, opening
+from engram.aio.threads import Opening, Threads, beginning, opening
 from engram.aio.tokens import AsyncTokens
+from engram.aio.trash import AsyncTrash
+from engram.aio.triggers import AsyncTriggers
+from engram.aio.upkeep import AsyncUpkeep
 from engram.config import Config
 from engram.engine import Edges, Engram, Events, Findings, Spendings, Turns
 from engram.model.axes import Mode, Status
+from engram.model.briefing import RecallPack, Resume
 from engram.model.clock import Clock
+from engram.model.context import Context, Sections
 from engram.model.filters import Filters
 from engram.model.health import RecallHealth
 from engram.model.memory import Memory
@@ -31,8 +43,13 @@ from engram.model.receipt import Receipt
 from engram.model.relations import Edge, EdgeType
 from engram.model.scope import Access, Scope
 from engram.model.timeline import Timeline
+from engram.model.upkeep import Report, Undone
+from engram.nouns.adopting import Adopted
 from engram.nouns.remembering import Given, Results
 from engram.ports import Advisor, Embedder
+
+if TYPE_CHECKING:
+    from engram.model.drift import DriftReport
 
 
 class AsyncEngram:
@@ -41,6 +58,81 @@ class AsyncEngram:
     def __init__(self, inner: Engram, threads: Threads) -> None:
         self._inner = inner
         self._threads = threads
+
+    @property
+    def facts(self) -> AsyncFacts:
+        """What is known about whom: add, ask, follow and end facts."""
+        return AsyncFacts(self._inner.facts, self._threads)
+
+    @property
+    def entities(self) -> AsyncEntities:
+        """Who and what is spoken of: profiles, names, timelines."""
+        return AsyncEntities(self._inner.entities, self._threads)
+
+    @property
+    def knowledge(self) -> AsyncKnowledge:
+        """What was learned from memories taken together: profile, map, tree, cards, topics, boxes."""
+        return AsyncKnowledge(self._inner.knowledge, self._threads)
+
+    @property
+    def bus(self) -> AsyncBus:
+        """What agents tell each other: offer, ask for and deliver memories."""
+        return AsyncBus(self._inner.bus, self._threads)
+
+    @property
+    def upkeep(self) -> AsyncUpkeep:
+        """Maintenance: its runs, their reports, taking them back."""
+        return AsyncUpkeep(self._inner.upkeep, self._threads)
+
+    @property
+    def trash(self) -> AsyncTrash:
+        """What was forgotten and can still be brought back: look, restore, empty."""
+        return AsyncTrash(self._inner.trash, self._threads)
+
+    @property
+    def answers(self) -> AsyncAnswers:
+        """What was answered to writes that carried a key; for the doors."""
+        return AsyncAnswers(self._inner.answers, self._threads)
+
+    @property
+    def tokens(self) -> AsyncTokens:
+        """Who may come in from outside: make, list and revoke tokens."""
+        return AsyncTokens(self._inner.tokens, self._threads)
+
+    @property
+    def conflicts(self) -> AsyncConflicts:
+        """What contradicts what, and settling it."""
+        return AsyncConflicts(self._inner.conflicts, self._threads)
+
+    @property
+    def commitments(self) -> AsyncCommitments:
+        """Open loops: what was promised, what is waited for, what is done."""
+        return AsyncCommitments(self._inner.commitments, self._threads)
+
+    @property
+    def gaps(self) -> AsyncGaps:
+        """What is not known and would be good to know: ask, answer, let be."""
+        return AsyncGaps(self._inner.gaps, self._threads)
+
+    @property
+    def triggers(self) -> AsyncTriggers:
+        """Words in a message that load pages into the recall pack."""
+        return AsyncTriggers(self._inner.triggers, self._threads)
+
+    async def drift(
+        self, directory: str = "", *, apply: bool = False, limit: int = 1000, scope: Scope | None = None
+    ) -> DriftReport:
+        """Check what memories claim about files, symbols, versions and addresses against a directory.
+
+        Without one the setting `doubt.directory`. With `apply` memories whose references are dead are
+        challenged, and invalidated if they stay so; `undo` takes that back.
+        """
+        return await self._threads.run(self._inner.drift, directory, apply=apply, limit=limit, scope=scope)
+
+    @property
+    def sources(self) -> AsyncSources:
+        """What comes from elsewhere: documents, chats of other services, code, results."""
+        return AsyncSources(self._inner.sources, self._threads)
 
     @classmethod
     def open(
@@ -154,6 +246,18 @@ class AsyncEngram:
         """Vouch for a memory."""
         return await self._threads.run(self._inner.confirm, memory_id, because)
 
+    async def promote(self, memory_id: str, because: str = "") -> Memory:
+        """Move a memory one layer up: from the buffer to working, from working to core."""
+        return await self._threads.run(self._inner.promote, memory_id, because)
+
+    async def demote(self, memory_id: str, because: str = "") -> Memory:
+        """Move a memory one layer down."""
+        return await self._threads.run(self._inner.demote, memory_id, because)
+
+    async def touch(self, memory_ids: Sequence[str], *, session: str = "") -> int:
+        """Count a use of memories that were read otherwise than by recall; how many."""
+        return await self._threads.run(self._inner.touch, memory_ids, session=session)
+
     async def feedback(self, memory_id: str, *, helpful: bool, query: str = "", because: str = "") -> Memory:
         """Say whether a memory helped. If not, and with the question, it stays out of questions like that."""
         return await self._threads.run(
@@ -224,6 +328,39 @@ class AsyncEngram:
             expand=expand,
         )
 
+    async def context(
+        self,
+        message: str = "",
+        *,
+        about: str = "",
+        model: str = "",
+        system: str = "",
+        history: Sequence[Mapping[str, Any]] | None = None,
+        budget: int | None = None,
+        session: str = "",
+        scope: Scope | None = None,
+        sections: Sections | None = None,
+        dry: bool = False,
+    ) -> Context:
+        """A prompt for a model: what is remembered, the talk so far and the message, within its budget.
+
+        `about` is what to recall by when the message tells too little. Without a `history` the log of the
+        `session` is the talk so far. `budget` is for all of the prompt; by default what the model takes.
+        """
+        return await self._threads.run(
+            self._inner.context,
+            message,
+            about=about,
+            model=model,
+            system=system,
+            history=history,
+            budget=budget,
+            session=session,
+            scope=scope,
+            sections=sections,
+            dry=dry,
+        )
+
     async def timeline(
         self,
         about: str | tuple[str, str],
@@ -256,6 +393,34 @@ class AsyncEngram:
             self._inner.reason, question, depth=depth, budget=budget, scope=scope, session=session
         )
 
+    async def resume(
+        self,
+        budget: int | None = None,
+        *,
+        form: str = "full",
+        scope: Scope | None = None,
+        workspace: str = "",
+    ) -> Resume:
+        """What a session that starts cold should know, in at most `budget` characters; counts as no use.
+
+        `form` is full or compact. `workspace` leaves out what belongs to another one.
+        """
+        return await self._threads.run(
+            self._inner.resume, budget, form=form, scope=scope, workspace=workspace
+        )
+
+    async def recall_pack(
+        self, message: str = "", *, tasks: Sequence[str] = (), scope: Scope | None = None, workspace: str = ""
+    ) -> RecallPack:
+        """The document to start a session with: what always holds, open loops, today, context, procedures.
+
+        The same memories give the same bytes all day. `tasks` says what is to be done today; words of the
+        `message` may load more pages (see `triggers`).
+        """
+        return await self._threads.run(
+            self._inner.recall_pack, message, tasks=tasks, scope=scope, workspace=workspace
+        )
+
     async def recall_health(self) -> RecallHealth:
         """How the last recalls have been going: counts, averages by intent, times, warnings."""
         return await self._threads.run(self._inner.recall_health)
@@ -277,6 +442,10 @@ class AsyncEngram:
         return await self._threads.run(
             self._inner.list, filters=filters, limit=limit, cursor=cursor, scope=scope, as_of=as_of
         )
+
+    async def count(self, *, filters: Filters | None = None, scope: Scope | None = None) -> int:
+        """How many memories fit."""
+        return await self._threads.run(self._inner.count, filters=filters, scope=scope)
 
     async def relations(self, memory_id: str) -> Edges:
         """What a memory is related to, in both directions."""
@@ -302,46 +471,73 @@ class AsyncEngram:
         """How much is kept, of what."""
         return await self._threads.run(self._inner.stats)
 
-    async def doctor(self) -> Findings:
-        """Look at every part; repair what can be rebuilt; say in words what to do about the rest."""
-        return await self._threads.run(self._inner.doctor)
+    async def doctor(self, *, repair: bool = False) -> Findings:
+        """Look at every part and say in words what to do; with `repair` mend what can be rebuilt."""
+        return await self._threads.run(self._inner.doctor, repair=repair)
 
-    async def spending(self, *, days: int = 30) -> Spendings:
-        """What calls to models have cost in the last days, by component and model."""
-        return await self._threads.run(self._inner.spending, days=days)
+    async def vacuum(self, *, full: bool = True) -> int:
+        """Give freed space back; how many bytes. Unless `full`, without writing the whole file anew."""
+        return await self._threads.run(self._inner.vacuum, full=full)
+
+    async def spending(self, *, days: int = 30, daily: bool = False) -> Spendings:
+        """What calls to models have cost in the last days, by component and model; `daily`, by day too."""
+        return await self._threads.run(self._inner.spending, days=days, daily=daily)
+
+    async def forget_spending(self) -> int:
+        """Forget what models have cost; how many calls there were."""
+        return await self._threads.run(self._inner.forget_spending)
+
+    async def consolidate(
+        self,
+        *,
+        dry: bool = False,
+        stages: Sequence[str] = (),
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Report:
+        """Let memories mature: promote, merge, learn, doubt and forget. `dry` tells what would happen.
+
+        Cut off, it goes on where it stopped; `undo` takes the whole run back.
+        """
+        return await self._threads.run(
+            self._inner.consolidate, dry=dry, stages=stages, progress=self._threads.told(progress)
+        )
+
+    async def dream(self, *, dry: bool = False) -> Report:
+        """Replay what is at risk, link what belongs together, strengthen what matters."""
+        return await self._threads.run(self._inner.dream, dry=dry)
+
+    async def audit(self, *, dry: bool = False) -> Report:
+        """Let a model look over what is known for good; each of its proposals is tried in a sandbox first."""
+        return await self._threads.run(self._inner.audit, dry=dry)
+
+    async def undo(self, run_id: str) -> Undone:
+        """Take a run of maintenance back; what somebody has changed since stays as it is."""
+        return await self._threads.run(self._inner.undo, run_id)
 
     async def reembed(self, *, progress: Callable[[int, int], None] | None = None) -> int:
         """Give every memory a vector of the present model. Cut off, it goes on where it stopped."""
         return await self._threads.run(self._inner.reembed, progress=self._threads.told(progress))
 
-    def export(self, *, scope: Scope | None = None) -> AsyncIterator[dict[str, Any]]:
+    def export(self, *, scope: Scope | None = None, vectors: bool = False) -> AsyncIterator[dict[str, Any]]:
         """Every memory in every status as plain data, newest first, with its relations."""
-        return self._threads.each(self._inner.export, scope=scope)
+        return self._threads.each(self._inner.export, scope=scope, vectors=vectors)
+
+    async def adopt(self, records: Iterable[Mapping[str, Any]]) -> Adopted:
+        """Take in what `export` wrote as it was, with ids, times and counts; what is here already stays."""
+        return await self._threads.run(self._inner.adopt, records)
+
+    def session(
+        self, *, agent: str = "", model: str = "", id: str = "", scope: Scope | None = None
+    ) -> Opening[AsyncSession]:
+        """A conversation, awake: the one of this id, the agent's last if it sleeps, or a new one."""
+        return beginning(
+            AsyncSession, self._threads, self._inner.session, agent=agent, model=model, id=id, scope=scope
+        )
 
     @property
-    def facts(self) -> AsyncFacts:
-        """What is known about whom: add, ask, follow and end facts."""
-        return AsyncFacts(self._inner.facts, self._threads)
-
-    @property
-    def entities(self) -> AsyncEntities:
-        """Who and what is spoken of: profiles, names, timelines."""
-        return AsyncEntities(self._inner.entities, self._threads)
-
-    @property
-    def tokens(self) -> AsyncTokens:
-        """Who may come in from outside: make, list and revoke tokens."""
-        return AsyncTokens(self._inner.tokens, self._threads)
-
-    @property
-    def conflicts(self) -> AsyncConflicts:
-        """What contradicts what, and settling it."""
-        return AsyncConflicts(self._inner.conflicts, self._threads)
-
-    @property
-    def sources(self) -> AsyncSources:
-        """What comes from elsewhere: documents, chats of other services, code, results."""
-        return AsyncSources(self._inner.sources, self._threads)
+    def sessions(self) -> AsyncSessions:
+        """Conversations, awake and asleep: start, look at, suspend and resume them."""
+        return AsyncSessions(self._inner.sessions, self._threads)
 
     @property
     def config(self) -> Config:

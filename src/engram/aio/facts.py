@@ -81,6 +81,10 @@ class AsyncFacts:
             history=history,
         )
 
+    async def of(self, memory_id: str) -> Claims:
+        """What one memory states, in the order of its words."""
+        return await self._threads.run(self._inner.of, memory_id)
+
     async def history(self, subject: str, predicate: str = "", *, limit: int = 100) -> Claims:
         """Everything ever stated about a subject, oldest first; each fact says from when to when it held."""
         return await self._threads.run(self._inner.history, subject, predicate, limit=limit)

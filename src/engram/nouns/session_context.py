@@ -10,16 +10,13 @@ from engram.model.turn import Part
 from engram.nouns.contexts import Contexts, Wanted
 
 if TYPE_CHECKING:
-    from engram.nouns.session import Session
-    from engram.nouns.session_parts import Builds
+    from engram.nouns.session_parts import Builds, Talk
 
 
 def measured(contexts: Contexts) -> Builds:
     """Makes the prompts of sessions, each within its model's budget."""
 
-    def build(
-        message: str, session: Session, *, recalled: Recall, system: str, budget: int | None
-    ) -> Context:
+    def build(message: str, session: Talk, *, recalled: Recall, system: str, budget: int | None) -> Context:
         before = [Message(Part(part), words) for part, words in session.history[:-1]]
         wanted = Wanted(
             message,

@@ -25,7 +25,7 @@ from engram.recall.pipeline import recall, touch
 from engram.security.sealing import NONCE_BYTES, seal, unseal
 from engram.session import topic
 from engram.session.snapshot import Ages
-from engram.session.state import Making, Meaning, State, fresh
+from engram.session.state import Making, Meaning, Said, State, fresh
 from engram.session.working import Rules
 from engram.text.forms import summary
 
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from engram.nouns.desk import Desk
     from engram.nouns.listening import Listening
     from engram.nouns.recalling import Recalling
-    from engram.nouns.session import Session
 
 READ = 4_000
 """So many characters of a message tell what it means."""
@@ -47,11 +46,40 @@ LOOKED_AT = 100
 WAKEFUL = Filters(statuses=frozenset({Status.ACTIVE}), tiers=frozenset({Tier.CLEAR, Tier.SENSITIVE}))
 
 
+class Talk(Protocol):
+    """A session, as far as a prompt needs to know it."""
+
+    @property
+    def id(self) -> str:
+        """What it goes by."""
+        ...
+
+    @property
+    def model(self) -> str:
+        """The language model whose budget it keeps."""
+        ...
+
+    @property
+    def scope(self) -> Scope:
+        """Where it belongs."""
+        ...
+
+    @property
+    def slots(self) -> tuple[Slot, ...]:
+        """What is on its mind."""
+        ...
+
+    @property
+    def history(self) -> list[Said]:
+        """What was said so far."""
+        ...
+
+
 class Builds(Protocol):
     """What makes a prompt for a message of a session."""
 
     def __call__(
-        self, message: str, session: Session, *, recalled: Recall, system: str, budget: int | None
+        self, message: str, session: Talk, *, recalled: Recall, system: str, budget: int | None
     ) -> Context:
         """The prompt, within its budget."""
         ...

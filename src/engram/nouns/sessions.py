@@ -17,6 +17,9 @@ from weakref import WeakKeyDictionary
 
 from engram.capture import screen
 from engram.errors import EngramError, UnknownSession
+from engram.model.context import Context
+from engram.model.observation import Observation
+from engram.model.scope import Scope
 from engram.model.session import Change, Gap, SessionInfo, Snapshot
 from engram.nouns.contexts import Contexts
 from engram.nouns.gaps import of_place
@@ -26,14 +29,11 @@ from engram.nouns.session_context import measured
 from engram.nouns.session_parts import Parts
 
 if TYPE_CHECKING:
-    from engram.model.context import Context
-    from engram.model.observation import Observation
-    from engram.model.scope import Scope
     from engram.nouns.desk import Desk
     from engram.nouns.listening import Listening
     from engram.nouns.recalling import Recalling
 
-Place = tuple["Scope", str]
+Place = tuple[Scope, str]
 Infos = list[SessionInfo]
 
 

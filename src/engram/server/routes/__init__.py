@@ -12,6 +12,7 @@ from engram.server.routes import (
     maintaining,
     memories,
     recalling,
+    sessions,
     sources,
     upkeep,
 )
@@ -21,6 +22,7 @@ ROUTES: tuple[Route, ...] = (
     *recalling.ROUTES,
     *briefing.ROUTES,
     *listening.ROUTES,
+    *sessions.ROUTES,
     *knowing.ROUTES,
     *learned.ROUTES,
     *sources.ROUTES,
