@@ -24,6 +24,10 @@ from engram.text.facts import ended, facts, stated
         ("My phone is an iPhone 16", "user", "phone", "iphone 16", True),
         ("The bank I use is Wise", "user", "bank", "wise", True),
         ("The dentist Anna goes to is Dr Haas", "anna", "dentist", "dr haas", True),
+        ("I rent from Mr Lund, my landlord.", "user", "landlord", "mr lund", True),
+        ("I always drink rooibos, my favourite drink", "user", "favorite drink", "rooibos", True),
+        ("My editor of choice is vim", "user", "editor", "vim", True),
+        ("I prefer vim as my editor", "user", "editor", "vim", True),
         ("Saturday is my gym day", "user", "gym day", "saturday", True),
         ("I drive a Volvo V60", "user", "car", "volvo v60", False),
         ("The Volvo V60 is my car", "user", "car", "volvo v60", True),
@@ -175,6 +179,7 @@ def test_plain_statements_are_facts(
     [
         "Do I use vim?",
         "I drive to work",
+        "I went home, my head hurts",
         "The editor I use is great",
         "I don't use vim",
         "If I lived in Rome, I would use vim",

@@ -134,8 +134,7 @@ def owned(match: Match, told: Told) -> Statement | None:
         return None
     owner, _, rest = noun.rpartition("'s ")
     who = f"{who}'s {owner}" if owner else who
-    between = match[0][match.end("attribute") : match.start("value")]
-    if "moved" in between and rest in lexicon.words("kin"):
+    if "moved" in match[0][match.end("attribute") : match.start("value")] and rest in lexicon.words("kin"):
         return Statement(f"{who}'s {rest}", "live in", _untimed(found), functional=True)
     return _about(who, rest, match["value"].strip(), found)
 
@@ -198,6 +197,7 @@ def _attribute(raw: str) -> str | None:
     """An attribute noun in lower case: "new editor" is the editor; a phrase with a verb in it is none."""
     lower = raw.strip().lower()
     text = lower if lower in {"default branch", "main branch"} else _ADJECTIVE.sub("", lower)
+    text = text.removesuffix(" of choice")
     words = text.replace("'s", "").split()
     if "_".join(words) in lexicon.words("attributes"):
         return text

@@ -45,6 +45,7 @@ def read(sentence: str, speaker: str, now: datetime | None = None) -> Iterator[S
     if not (times or _calls(sentence)) or sentence.rstrip().endswith("?") or sentence.isupper():
         return
     told = Told(speaker, sentence)
+    yield from _apposed(sentence, told)
     kindred = not lexicon.words("kin").isdisjoint(lexicon.words_of(sentence))
     for part in clauses(_DATE.sub(r"\1 \2", words) if ", 1" in words or ", 2" in words else words):
         clause, validity = taken(part, times) if times else (part, None)
@@ -54,6 +55,14 @@ def read(sentence: str, speaker: str, now: datetime | None = None) -> Iterator[S
         fact = _read_clause(clause, told, validity)
         if fact:
             yield fact
+
+
+def _apposed(sentence: str, told: Told) -> Iterator[Statement]:
+    """Read "I rent from Mr Lund, my landlord": my landlord is Mr Lund."""
+    match = _APPOSED.search(sentence) if ", " in sentence and tells(sentence) else None
+    fact = owned(match, told) if match else None
+    if fact and fact.predicate.rsplit(maxsplit=1)[-1] not in fact.object.lower():  # "of all colours, my …"
+        yield fact
 
 
 def _read_clause(clause: str, told: Told, validity: Validity | None) -> Statement | None:
@@ -156,6 +165,9 @@ _GOT = r"(?:have|has|got|own|owns|adopted|bought)"
 _SOME = r"(?:an?|another|one|two|three|four|five|\d+|many|several)"
 _HOLDS = r"uses?|own|owns|have|has|prefers?|drives?|carry|carries|go to|goes to|see|sees|like best|likes best"
 _NOUNS = r"[A-Za-z][\w-]*(?: [a-z]+)?"
+_APPOSED = re.compile(
+    rf" (?P<value>{NAME}|[\w-]+), (?P<who>[Mm]y|[Oo]ur|{NAME}'s) (?P<attribute>{_NOUNS})[.!]?$"
+)
 _PETS = r"(?P<attribute>dog|cat|puppy|kitten|parrot|hamster|rabbit|bird|fish|turtle|horse|pet)"
 
 
@@ -213,6 +225,8 @@ _RULES: Final[tuple[_Rule, ...]] = (
     ("deployed hosted",
      rf"^{_SYSTEM} is {_SOFT}(?:deployed|hosted) (?:to|on|at|in) {_VALUE}", technical("deployed to")),
     ("built", rf"^{_SYSTEM} is {_SOFT}built (?:with|in|on) {_VALUE}", technical("built with")),
+    ("prefer prefers",
+     rf"^{_WHO} {_SOFT}prefers? (?P<value>.+?) as {_WHOSE} (?P<role>[\w -]+?)(?: now)?$", used),
     ("prefer prefers",
      rf"^{_WHO} {_SOFT}prefers? (?P<value>.+?)(?: (?:over|to|rather than) .*)?$",
      plain("prefer", functional=False)),
