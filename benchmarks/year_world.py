@@ -137,7 +137,7 @@ ATTRIBUTES = (
         "colour",
         (
             "My favourite colour is {}.",
-            "I like {} best of all colours, my favourite colour.",
+            "I chose {} again, my favourite colour.",
             "{} is my favourite colour.",
         ),
         "I changed my mind, my favourite colour is {}.",

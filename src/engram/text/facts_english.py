@@ -132,7 +132,8 @@ def _kin_named() -> re.Pattern[str]:
 def _calls(text: str) -> bool:
     """Whether some word of a text calls for a shape; most texts have none."""
     called = _shapes()[1]
-    return not called.keys().isdisjoint(lexicon.words_of(text)) or "=" in text
+    beside = ", my " in text or ", our " in text
+    return beside or not called.keys().isdisjoint(lexicon.words_of(text)) or "=" in text
 
 
 def _shapes_for(text: str) -> list[_Shape]:
