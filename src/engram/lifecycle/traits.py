@@ -17,6 +17,8 @@ BY_HAND: Final = frozenset({"human", "agent"})
 """Sources that word a memory themselves; every other one had it taken out of something."""
 SESSION_NOTES: Final = frozenset({"session", "session-note"})
 DISTILLED: Final = frozenset({"distilled", "auto-distilled"})
+DRAWN: Final = frozenset({"pattern", "inferred", "procedure"})
+"""Tags of what consolidation drew from several memories together."""
 LESSONS: Final = frozenset({"lesson"})
 RESOLVED: Final = frozenset(state.value for state in LoopState if not state.is_open)
 """What `details["state"]` says of a commitment that nobody waits for any more."""
@@ -64,6 +66,11 @@ def is_ephemeral(memory: Memory) -> bool:
 def is_distilled(memory: Memory) -> bool:
     """Whether it was drawn from session notes, or has been drawn upon."""
     return not DISTILLED.isdisjoint(memory.tags)
+
+
+def is_drawn(memory: Memory) -> bool:
+    """Whether it was drawn from other memories: it follows them, and is no repetition of any."""
+    return memory.source == "engine" and not DRAWN.isdisjoint(memory.tags)
 
 
 def is_extracted(memory: Memory) -> bool:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 from engram.errors import EmbedderError
 from engram.lifecycle.calibration import Thresholds, thresholds
 from engram.lifecycle.sameness import Limits
+from engram.lifecycle.traits import is_drawn
 from engram.maintain.decisions import Decision, Judge
 from engram.model.axes import Layer, Status
 from engram.model.filters import Filters
@@ -104,7 +105,8 @@ def pairs(
 ) -> tuple[list[Pair], list[Memory]]:
     """Pairs of these memories with the nearest ones, nearest first; and the memories without vectors.
 
-    Both ends are active, of one scope, no turns of a conversation, and were not changed by this run.
+    Both ends are active, of one scope, no turns of a conversation, not drawn from others, and were not
+    changed by this run.
     """
     known = cosines(room)
     usable = [(key, one) for key, one in part if _is_usable(one, room)]
@@ -135,7 +137,9 @@ def _records(part: Slice, others: Iterable[int], room: Room) -> dict[int, Memory
 
 
 def _is_usable(memory: Memory, room: Room) -> bool:
-    return memory.status is Status.ACTIVE and not memory.speaker and memory.modified_at < room.now
+    if memory.speaker or is_drawn(memory):
+        return False
+    return memory.status is Status.ACTIVE and memory.modified_at < room.now
 
 
 def _in_order(ends: tuple[int, int], records: dict[int, Memory]) -> tuple[Memory, Memory]:

@@ -130,3 +130,16 @@ def test_a_pattern_in_the_words_of_one_episode_goes_with_it(
     assert tagged(memory, "pattern") == []
     memory.close()
     assert not words_in(file, ids[typical])
+
+
+def test_a_pattern_is_no_repetition_of_its_episodes(memory: Engram, clock: FakeClock) -> None:
+    for line in FAILED:
+        memory.remember(line, source="agent", kind="episodic")
+        clock.advance(minutes=40)
+    memory.consolidate()
+    for _ in range(3):
+        clock.advance(days=1)
+        memory.consolidate()
+    (pattern,) = tagged(memory, "pattern")
+    assert pattern.content == "Deployed the billing service to …, the migration failed"
+    assert [one.content for one in memory.list() if "pattern" not in one.tags] == list(FAILED[::-1])

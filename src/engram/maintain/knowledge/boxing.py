@@ -12,6 +12,7 @@ from datetime import timedelta
 from typing import Any, Final
 
 from engram.graph.boxes import Box, Item, Limits, boxed, counted, main_topics, trace_of
+from engram.lifecycle.traits import DRAWN
 from engram.maintain.decisions import Batch, Decision, Effect
 from engram.maintain.room import Room
 from engram.maintain.since import EVERYTHING, noted, places, since
@@ -23,7 +24,7 @@ from engram.model.scope import Access, Role, Scope
 
 NAME: Final = "boxes"
 BOX, SHELF, TRACE = "box", "shelf", "trace"
-CLEAR = Filters(tiers=frozenset({Tier.CLEAR}), not_tags=frozenset({"pattern", "inferred", "procedure"}))
+CLEAR = Filters(tiers=frozenset({Tier.CLEAR}), not_tags=DRAWN)
 LEAST: Final = 2
 """A single memory is no box."""
 TOGETHER: Final = 2_000

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from engram.graph.clusters import joined
 from engram.lifecycle.calibration import meant
+from engram.lifecycle.traits import DRAWN
 from engram.maintain.decisions import Batch, Decision, Draw, Effect, Erase
 from engram.maintain.knowledge.near import pairs, space_of
 from engram.maintain.room import ACTIVE, Room
@@ -36,10 +37,8 @@ from engram.text.words import content_words
 
 NAME: Final = "patterns"
 TAG: Final = "pattern"
-MADE: Final = frozenset({TAG, "inferred", "procedure"})
-"""Tags of what consolidation made itself: nothing is learned from it again."""
 EPISODES = Filters(
-    kinds=frozenset({Kind.EPISODIC}), statuses=ACTIVE, tiers=frozenset({Tier.CLEAR}), not_tags=MADE
+    kinds=frozenset({Kind.EPISODIC}), statuses=ACTIVE, tiers=frozenset({Tier.CLEAR}), not_tags=DRAWN
 )
 MOST: Final = 60
 """Episodes of a pattern that are read; the latest of a larger group."""
