@@ -20,6 +20,8 @@ from engram.testing.clock import START
 from tests.context.briefs import ANY, made, pack, tools_with
 from tests.store.making import put
 
+ECHO = "an echo of what was recalled"
+
 
 def test_a_file_gives_the_bytes_that_the_store_without_one_gives(tmp_path: Path) -> None:
     kept = [
@@ -74,3 +76,17 @@ def test_a_file_that_may_only_be_read_still_tells(tmp_path: Path) -> None:
         assert len(memory.commitments.list()) == len(memory.triggers.list()) == 1
         with pytest.raises(AccessDenied):
             memory.triggers.remove(memory.triggers.list()[0].id)
+
+
+@pytest.mark.parametrize(("tell", "left_out"), [("resume", [ECHO]), ("recall_pack", [ECHO]), ("stats", [])])
+def test_what_was_told_is_not_learned_again_from_an_assistant(
+    tmp_path: Path, tell: str, left_out: list[str]
+) -> None:
+    said = "We decided that the Heron service moves to Frankfurt in June"
+    with Engram.open(tmp_path / "m.db", clock=FakeClock(), embedder=HashEmbedder()) as memory:
+        memory.remember(said)
+        getattr(memory, tell)()
+        heard = memory.observe(assistant=said, session="s")
+        heard = heard if heard.captured else memory.flush()
+
+    assert [one.why for one in heard.left_out] == left_out

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
+from collections.abc import Iterable
 from contextlib import suppress
 from datetime import timedelta
 from threading import Lock
@@ -40,6 +41,10 @@ class Gate:
     def heard(self, answer: Recall) -> None:
         """Keep in mind what a recall brought into a prompt."""
         self._recalled.append(tuple({text for hit in answer.hits for text in (hit.text, hit.memory.content)}))
+
+    def shown(self, texts: Iterable[str]) -> None:
+        """Keep in mind what a document brought into a prompt."""
+        self._recalled.append(tuple(texts))
 
     def refuses(self, sentence: str, turn: Turn) -> str:
         """Why a sentence of this turn is not to be learned; empty when it may be.

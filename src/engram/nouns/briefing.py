@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from engram.capture import screen
@@ -12,7 +13,7 @@ from engram.context.resume_rules import in_workspace, room_for
 from engram.context.telling import one_line
 from engram.errors import UnknownValue, WrongType
 from engram.model.axes import Tier
-from engram.model.briefing import RecallPack, Resume
+from engram.model.briefing import BriefSection, RecallPack, Resume
 from engram.model.filters import Filters
 from engram.model.memory import Memory
 from engram.model.scope import Scope
@@ -45,7 +46,9 @@ def resumed(desk: Desk, budget: int | None, form: str, scope: Scope | None, work
         room = int(room * settings.compact_share) if form == "compact" else room
     else:
         room = whole("budget", budget, 200, 10_000_000)
-    return resume(Asked(view, room, form, workspace), desk.tools, Shortening(desk, view.access.scope, form))
+    found = resume(Asked(view, room, form, workspace), desk.tools, Shortening(desk, view.access.scope, form))
+    desk.gate.shown(_lines(found.sections))
+    return found
 
 
 def packed(desk: Desk, message: str, tasks: Sequence[str], scope: Scope | None, workspace: str) -> RecallPack:
@@ -70,7 +73,18 @@ def packed(desk: Desk, message: str, tasks: Sequence[str], scope: Scope | None, 
         ),
         triggers=tuple(matching(said, desk.tools.store.triggers.known(view.access))),
     )
-    return packing.build(asked, desk.tools)
+    found = packing.build(asked, desk.tools)
+    desk.gate.shown(_lines(found.sections))
+    return found
+
+
+def _lines(sections: Sequence[BriefSection]) -> tuple[str, ...]:
+    """The words of each line, without its id and its day: who repeats them has nothing new to say."""
+    lines = (line for section in sections for line in section.text.splitlines() if line.startswith("- "))
+    return tuple(_MARK.sub("", line) for line in lines)
+
+
+_MARK = re.compile(r"^- (?:\[[\w-]+\] )?(?:\(\d{4}-\d\d-\d\d\) )?")
 
 
 def _tasks(given: Sequence[str]) -> tuple[str, ...]:
