@@ -21,6 +21,7 @@ from engram.model.filters import Filters
 from engram.model.memory import CONTENT_LIMIT, Memory
 from engram.model.plain import plain
 from engram.model.relations import Edge, EdgeType
+from engram.model.upkeep import SETTLED, Judgement, pair_key
 from engram.nouns.desk import PAGE_LIMIT, Desk, whole
 from engram.ports import Unit, View
 from engram.text.facts import stated
@@ -72,11 +73,14 @@ class Conflicts:
         if one.id == two.id:
             raise InvalidInput("A memory cannot be in conflict with itself.")
         if keep == "both":
-            return self._keep_both(one, two, because or "both are true")
-        if keep == "merge":
-            return self._merge(one, two, because or "said in one")
-        stays, goes = (one, two) if keep == "a" else (two, one)
-        return self._replace(stays, goes, because or "decided between two that contradicted each other")
+            kept = self._keep_both(one, two, because or "both are true")
+        elif keep == "merge":
+            kept = self._merge(one, two, because or "said in one")
+        else:
+            stays, goes = (one, two) if keep == "a" else (two, one)
+            kept = self._replace(stays, goes, because or "decided between two that contradicted each other")
+        self._settled(one, two, keep)
+        return kept
 
     def review(self, limit: int = 20) -> Found:
         """Ask a model about open pairs; those it could decide, now settled. Without a model none is."""
@@ -125,6 +129,12 @@ class Conflicts:
         return memory
 
     # ------------------------------------------------------------ settling
+
+    def _settled(self, one: Memory, two: Memory, keep: str) -> None:
+        """Maintenance does not raise it again."""
+        at = self._desk.tools.clock.now()
+        judgement = Judgement(SETTLED, pair_key(one.id, two.id), keep, at)
+        self._desk.tools.store.write(lambda unit: unit.upkeep.judge(judgement), self._desk.actor)
 
     def _replace(self, stays: Memory, goes: Memory, because: str) -> Memory:
         def work(unit: Unit) -> Memory:

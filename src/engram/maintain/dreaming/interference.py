@@ -16,7 +16,7 @@ from engram.maintain.room import Room
 from engram.model.axes import Status
 from engram.model.memory import Memory
 from engram.model.relations import Edge, EdgeType
-from engram.model.upkeep import Judgement
+from engram.model.upkeep import SETTLED, Judgement, pair_key
 
 INTERFERENCE = "interference"
 
@@ -36,8 +36,10 @@ def look(room: Room, cursor: str) -> Iterator[Batch]:
             if other in others and others[other].scope == scope:
                 decision = _opposed(known[key], others[other], cosine, limits, room)
                 decisions.update({decision.key: decision} if decision else {})
-    fresh = room.tools.store.upkeep.judged(INTERFERENCE, [_pair(one) for one in decisions.values()])
-    yield Batch(tuple(one for one in decisions.values() if _pair(one) not in fresh), "done")
+    known = [_pair(one) for one in decisions.values()]
+    upkeep = room.tools.store.upkeep
+    seen = {**upkeep.judged(INTERFERENCE, known), **upkeep.judged(SETTLED, known)}
+    yield Batch(tuple(one for one in decisions.values() if _pair(one) not in seen), "done")
 
 
 def _opposed(one: Memory, other: Memory, cosine: float, limits: Limits, room: Room) -> Decision | None:
@@ -48,14 +50,14 @@ def _opposed(one: Memory, other: Memory, cosine: float, limits: Limits, room: Ro
     if not because:
         return None
     edge = Edge(second.id, first.id, EdgeType.CONTRADICTS, confidence=0.5)
-    key = "+".join(sorted((first.id, second.id)))
+    key = pair_key(first.id, second.id)
     judge = Judge(Judgement(INTERFERENCE, key, "flagged", room.now))
     why = f"{because} (cosine {cosine:.2f})"
     return Decision("dream.interference", why, (Draw(edge), judge), second.id, first.id)
 
 
 def _pair(decision: Decision) -> str:
-    return "+".join(sorted((decision.memory, decision.related)))
+    return pair_key(decision.memory, decision.related)
 
 
 def _limits(space_key: str, room: Room) -> Limits:
