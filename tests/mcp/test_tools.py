@@ -14,7 +14,7 @@ import jsonschema  # type: ignore[import-untyped]
 import pytest
 
 from engram import Access, Engram, Role
-from engram.server.mcp import briefing, knowing, reading, upkeep, writing
+from engram.server.mcp import briefing, knowing, reading, sessions, upkeep, writing
 from engram.server.mcp.door import Answer, Door
 from engram.server.mcp.toolset import FULL, PINNED
 from engram.testing import FakeClock, HashEmbedder
@@ -72,8 +72,10 @@ NOT_OFFERED = {
     "settle": "the server settles when it stops",
     "seen_by": "who asks is said by the connection, never by an agent",
     "tokens": "an agent makes itself no rights",
+    "session": "a tool speaks of a session by its id: memory_session_start",
     "export": "a whole memory is no answer for an agent; `engram export` writes it",
     "remember_many": "one statement a call; documents go through memory_ingest_text",
+    "answers": "the doors' own memory of what they answered",
     "adopt": "as `export`; `engram import --as-it-was` reads it",
     "forget_spending": "what was spent is the owner's to forget",
     "vacuum": "the owner's work, who knows when nobody waits",
@@ -84,7 +86,9 @@ NOT_OFFERED = {
 
 
 def test_every_verb_of_the_facade_is_a_tool_or_stands_on_a_short_list() -> None:
-    code = "".join(inspect.getsource(module) for module in (briefing, knowing, reading, upkeep, writing))
+    code = "".join(
+        inspect.getsource(module) for module in (briefing, knowing, reading, sessions, upkeep, writing)
+    )
     used = {*re.findall(r"call\.memory\.(\w+)", code)}
     verbs = {name for name, _ in inspect.getmembers(Engram) if not name.startswith("_")}
 

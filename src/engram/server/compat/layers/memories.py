@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from engram.engine import Engram
 
 SOURCE = "api"
+SESSION = "session"
 IMPORTANCE = 0.5
 PAGE = 200
 KNOWN = frozenset({Outcome.REINFORCED, Outcome.MERGED})
@@ -159,11 +160,12 @@ def some(memory: Engram, filters: Filters, offset: int, limit: int) -> list[Memo
 
 def _fields(ask: Ask) -> dict[str, Any]:
     """The fields of a draft; what is not said is as those clients expect it."""
-    share = ask.share("importance")
+    share, source, tags = ask.share("importance"), ask.text("source", SOURCE) or SOURCE, ask.words("tags")
     fields: dict[str, Any] = {
         "importance": IMPORTANCE if share is None else share,
-        "source": ask.text("source", SOURCE) or SOURCE,
-        "tags": ask.words("tags"),
+        "source": source,
+        # There a source says that something is a note of a session; here a tag does.
+        "tags": tags if source != SESSION else tuple(dict.fromkeys((*tags, SESSION))),
         "kind": kind_from(ask.given["kind"]) if ask.has("kind") else Kind.SEMANTIC,
         "apart": ask.truth("skip_dedup"),
     }
