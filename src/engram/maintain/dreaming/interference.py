@@ -36,9 +36,9 @@ def look(room: Room, cursor: str) -> Iterator[Batch]:
             if other in others and others[other].scope == scope:
                 decision = _opposed(known[key], others[other], cosine, limits, room)
                 decisions.update({decision.key: decision} if decision else {})
-    known = [_pair(one) for one in decisions.values()]
+    flagged = [_pair(one) for one in decisions.values()]
     upkeep = room.tools.store.upkeep
-    seen = {**upkeep.judged(INTERFERENCE, known), **upkeep.judged(SETTLED, known)}
+    seen = {**upkeep.judged(INTERFERENCE, flagged), **upkeep.judged(SETTLED, flagged)}
     yield Batch(tuple(one for one in decisions.values() if _pair(one) not in seen), "done")
 
 

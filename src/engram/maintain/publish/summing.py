@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
-from engram.maintain.decisions import Batch, Decision, Drop, Effect, Judge, Keep
+from engram.maintain.decisions import Batch, Decision, Drop, Effect, Keep
 from engram.maintain.near import LOOKED, looked
 from engram.maintain.room import ACTIVE, Room
 from engram.maintain.since import News, seen, since
@@ -38,8 +38,7 @@ def look(room: Room, _cursor: str) -> Iterator[Batch]:
             kept = sum(len(one.sketch.sources) for one in effects if isinstance(one, Keep))
             yield Batch((Decision("core.summed", f"{kept} statements of the core", effects),))
     if places:
-        mark = Decision("core.seen", "", (Judge(looked(room, NAME)),), quiet=True)
-        yield Batch((mark, *seen(room, NAME, news)))
+        yield Batch((looked(room, NAME), *seen(room, NAME, news)))
 
 
 def _places(room: Room, news: News) -> list[Scope]:
