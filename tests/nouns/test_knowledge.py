@@ -90,3 +90,18 @@ def test_a_prompt_with_little_room_tells_the_tree_instead(memory: Engram) -> Non
     tight = memory.context("Tell me about the database and Anna Keller", budget=190, dry=True)
     assert "clusters" not in roomy.recalled
     assert tight.tokens <= 190
+
+
+def test_what_is_missing_about_a_name_is_told() -> None:
+    clock = FakeClock(datetime(2026, 3, 1, 9, tzinfo=UTC))
+    with Engram.open(":memory:", clock=clock) as memory:
+        for what in ("a boat", "the roof", "her cat", "the paint", "our trip", "the fence"):
+            memory.remember(f"We talked with Carla about {what}")
+            clock.advance(days=1)
+        memory.consolidate(stages=["doubt", "self_knowledge"])
+        assert [one.about for one in memory.gaps.list()] == ["Carla"]
+        known = memory.knowledge.knowing("What should I tell Carla?")
+        assert known is not None
+        assert (known.topic, known.unknown, len(known.gaps)) == ("Carla", False, 1)
+        assert memory.knowledge.map().domains[0].uncertainty > 0
+        assert "about Carla" in memory.context("What should I tell Carla?", dry=True).system_prompt

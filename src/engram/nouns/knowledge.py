@@ -5,6 +5,7 @@ Everything here is made by `consolidate` and read as it was left; before the fir
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any, TypeVar
@@ -37,6 +38,8 @@ PLACES = 10_000
 """Places, or branches of their trees, that are looked at."""
 LITTLE = 0.2
 """Up to this confidence a domain counts as hardly known."""
+GAPS_TOLD = 3
+_WORDS = re.compile(r"\W+")
 Value = TypeVar("Value")
 Cards = list[Card]
 Topics = list[Topic]
@@ -139,10 +142,13 @@ class Knowledge:
         )
 
     def knowing(self, about: str, *, scope: Scope | None = None) -> Knowing | None:
-        """How well the topic of a question is known, where a map tells; None where it does not."""
+        """What is not known of what a question is about, by gaps and the map; None where neither tells."""
         from engram.text.topics import topics
 
         asked = topics(screen.readable("about", about))
+        gap = self._gap(about, scope)
+        if gap is not None:
+            return gap
         by_label = {one.label: one for one in self.map(scope=scope).domains}
         for topic in asked:
             domain = by_label.get(topic)
@@ -151,6 +157,23 @@ class Knowledge:
         return None
 
     # ------------------------------------------------------------ inside
+
+    def _gap(self, about: str, scope: Scope | None) -> Knowing | None:
+        """The gaps about the first name in a question that has any."""
+        from engram.lifecycle.gaps import GAP
+
+        asked = f" {_WORDS.sub(' ', about.casefold())} "
+        open_: dict[str, list[str]] = {}
+        for one in self._sketches(GAP, PAGE_LIMIT, scope):
+            name = str(one.body["about"])
+            if name and f" {_WORDS.sub(' ', name.casefold())} " in asked:
+                open_.setdefault(name, []).append(
+                    str(one.body["expects"] or one.body["question"]).rstrip("?")
+                )
+        if not open_:
+            return None
+        name = max(open_, key=len)
+        return Knowing(name, gaps=tuple(dict.fromkeys(open_[name]))[:GAPS_TOLD])
 
     def _sketches(self, kind: str, limit: int, scope: Scope | None, prefix: str = "") -> list[Sketch]:
         return self._desk.tools.store.upkeep.sketches(kind, self._desk.at(scope), limit, prefix)

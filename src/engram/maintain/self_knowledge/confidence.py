@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from engram.lifecycle.gaps import GAP
 from engram.maintain.decisions import Batch, Decision, Drop
 from engram.maintain.room import Room
 from engram.maintain.self_knowledge.census import Known, census, forget
@@ -21,6 +22,7 @@ NAME: Final = "map"
 ENOUGH: Final = 10.0
 """So many strong, trusted memories make a domain known to two thirds."""
 HALF_LIFE_DAYS: Final = 30.0
+MOST_GAPS: Final = 1_000
 DAY_S: Final = 86_400.0
 
 
@@ -33,7 +35,8 @@ def look(room: Room, _cursor: str) -> Iterator[Batch]:
                 yield Batch((Decision("map.dropped", "there is no tree", (Drop(scope, NAME, ""),)),))
             continue
         members = _members(room, scope, {one.id: one for one in known})
-        domains = [_domain(room, one, members) for one in tree.body["domains"]]
+        gaps = _gaps(room, scope)
+        domains = [_domain(room, one, members, gaps) for one in tree.body["domains"]]
         whole = sum(one["memories"] for one in domains)
         coverage = sum(one["confidence"] * one["memories"] for one in domains) / max(whole, 1)
         body = {"domains": domains, "coverage": round(coverage, 3)}
@@ -51,14 +54,27 @@ def _members(room: Room, scope: Scope, by_id: Mapping[str, Known]) -> dict[str, 
     }
 
 
-def _domain(room: Room, domain: Mapping[str, Any], members: Mapping[str, Sequence[Known]]) -> dict[str, Any]:
+def _gaps(room: Room, scope: Scope) -> list[frozenset[str]]:
+    """What is known not to be known: for each open gap the memories it comes from."""
+    found = room.tools.store.upkeep.sketches(GAP, Access(scope, Role.AGENT), MOST_GAPS)
+    return [frozenset((*one.sources, *one.body["memories"])) for one in found if one.scope == scope]
+
+
+def _domain(
+    room: Room,
+    domain: Mapping[str, Any],
+    members: Mapping[str, Sequence[Known]],
+    gaps: Sequence[frozenset[str]],
+) -> dict[str, Any]:
     some = [one for key in domain["branches"] for one in members.get(key, ())]
     held = sum(min(one.strength, 1.0) * one.trust for one in some)
     depth = 1.0 - math.exp(-held / ENOUGH)
     latest = max((max(one.at, one.used_at or one.at) for one in some), default=room.now)
     days = max(0.0, (room.now - latest).total_seconds() / DAY_S)
     freshness = 2.0 ** (-days / HALF_LIFE_DAYS)
-    uncertainty = sum(one.doubtful for one in some) / max(len(some), 1)
+    ids = {one.id for one in some}
+    open_ = sum(not gap.isdisjoint(ids) for gap in gaps)
+    uncertainty = min(1.0, (sum(one.doubtful for one in some) + open_) / max(len(some), 1))
     return {
         "label": domain["title"],
         "memories": len(some),
