@@ -19,7 +19,7 @@ def bus() -> None:
 @bus.command("publish")
 @click.argument("memory_id")
 @click.option("--to", type=click.Choice(REGIONS), default="project", show_default=True)
-@click.option("--agent", "agents", multiple=True, help="Only this agent; may be given several times.")
+@click.option("--only", "agents", multiple=True, help="Only this agent; may be given several times.")
 @click.option("--topic", "topics", multiple=True, help="What it is about; else its tags and topics.")
 @pass_run
 def publish(run: Run, *, memory_id: str, to: str, agents: tuple[str, ...], topics: tuple[str, ...]) -> None:
