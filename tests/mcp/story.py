@@ -51,6 +51,7 @@ async def tell(ask: Ask) -> list[str]:
     assert (await call("memory_history", id=berlin))["events"]
     await knowing(call)
     await beginning(call)
+    await talking(call)
     await upkeep(call)
     assert (await call("memory_delete", id=berlin, erase=True))["status"] == "erased"
     return called
@@ -88,6 +89,23 @@ async def beginning(call: Callable[..., Awaitable[dict[str, Any]]]) -> None:
     assert "Helix" in (await call("memory_resume", budget=2_000))["text"]
     await call("memory_trigger_remove", id=trigger)
     await call("memory_commitment_change", id=loop, state="done", because="sent")
+
+
+async def talking(call: Callable[..., Awaitable[dict[str, Any]]]) -> None:
+    """The tools of a session and of what comes of work."""
+    assert (await call("memory_session_start", id="monday", model="gpt-4o"))["session"]["state"] == "live"
+    begun = await call("memory_session_turn", session_id="monday", message="which editor do I use?")
+    assert "Helix" in begun["messages"][0]["content"]
+    await call("memory_session_reply", session_id="monday", reply="Helix.")
+    await call("memory_session_hold", session_id="monday", content="Ada comes on Friday")
+    assert [one["id"] for one in (await call("memory_session_list"))["sessions"]] == ["monday"]
+    assert (await call("memory_session_get", session_id="monday"))["session"]["turns"] == 1
+    assert (await call("memory_session_abort", session_id="monday"))["aborted"] == 0
+    await call("memory_session_suspend", session_id="monday")
+    assert (await call("memory_session_resume", session_id="monday"))["session"]["restored"] == "whole"
+    await call("memory_session_end", session_id="monday")
+    assert (await call("memory_flow_learn", name="release", steps=["test", {"name": "tag"}]))["runs"] == 1
+    assert (await call("memory_project_complete", project="apollo", lessons=["Ask first"]))["kept"]
 
 
 async def upkeep(call: Callable[..., Awaitable[dict[str, Any]]]) -> None:

@@ -18,6 +18,7 @@ from engram.nouns.commitments import Commitments
 from engram.nouns.conflicts import Conflicts
 from engram.nouns.entities import Entities
 from engram.nouns.facts import Facts
+from engram.nouns.sessions import Sessions
 from engram.nouns.sources import Sources
 from engram.nouns.tokens import Tokens
 from engram.nouns.trash import Trash
@@ -46,6 +47,7 @@ ELSEWHERE = {
         "doctor": "GET and POST /v1/doctor",
         "news": "GET /v1/events/stream",
         "timeline": "GET /v1/timeline",
+        "session": "POST /v1/sessions, and then by its id",
     },
     "Facts": {"end": "POST /v1/memories/{id}/facts/end", "conflicts": "GET /v1/facts/conflicts"},
     "Entities": {"get": "GET /v1/entities/{name}"},
@@ -54,6 +56,11 @@ ELSEWHERE = {
     "Trash": {},
     "Commitments": {"open": "POST /v1/commitments", "reopen": "POST /v1/commitments/{id}/reopen"},
     "Triggers": {},
+    "Sessions": {
+        "open": "POST /v1/sessions, and then by its id",
+        "sweep": "the server does it by itself",
+        "close": "the server does it",
+    },
     "Tokens": {"bearer": "the guard asks it", "any_valid": "the start asks it"},
 }
 
@@ -72,7 +79,7 @@ def test_every_route_is_told_and_nothing_else() -> None:
 
 
 @pytest.mark.parametrize(
-    "noun", [Engram, Facts, Entities, Conflicts, Sources, Tokens, Trash, Commitments, Triggers]
+    "noun", [Engram, Facts, Entities, Conflicts, Sources, Tokens, Trash, Commitments, Triggers, Sessions]
 )
 def test_every_verb_is_served_or_has_a_reason(noun: type) -> None:
     verbs = {name for name, value in vars(noun).items() if callable(value) and not name.startswith("_")}
@@ -111,6 +118,7 @@ def test_answers_are_what_the_document_says(client: Client) -> None:
         "trigger_id": client.post("/v1/triggers", json={"words": ["x"], "pages": ["Anna"]}).json()["id"],
         "name": "Anna",
         "session": "s",
+        "session_id": client.post("/v1/sessions", json={"agent": "rex"}).json()["id"],
         "source": memory["memory"]["id"],
     }
     for route in ROUTES:

@@ -89,9 +89,10 @@ class Runs:
         wide = Scope(self._scope.namespace)
         self._desk.check_write(wide)
         place = replace(wide, project=screen.content(project))
+        inside = self._desk.access.may_write(place)  # an agent that stands above may not look below
         ended = Draft(
             f"Project {project} is complete. {summary}".strip(),
-            scope=place,
+            scope=place if inside else wide,
             session=self._session,
             kind=Kind.EPISODIC,
             importance=LESSON_IMPORTANCE,
@@ -100,7 +101,8 @@ class Runs:
         )
         taught = [_lesson(lesson, project, wide) for lesson in lessons]
         [kept, *others] = self._desk.write([ended, *taught])
-        strong = [self._for_everybody(one, project, wide) for one in self._strong(place, kept)]
+        found = self._strong(place, kept) if inside else []
+        strong = [self._for_everybody(one, project, wide) for one in found]
         promoted = self._desk.write(strong) if strong else []
         return Completed(kept.memory, _memories(others), _memories(promoted))
 
