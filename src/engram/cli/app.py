@@ -66,6 +66,7 @@ COMMANDS: dict[str, dict[str, tuple[str, str, str]]] = {
             "Look at what was learned: profile, map, tree, cards, topics, boxes.",
         ),
         "conflicts": ("engram.cli.knowledge", "conflicts", "Look at what contradicts what, and settle it."),
+        "gaps": ("engram.cli.doubt", "gaps", "Look at what is not known, ask about it and answer."),
         "commitments": ("engram.cli.loops", "commitments", "Open, wait for and close what was promised."),
         "triggers": (
             "engram.cli.loops",
@@ -109,6 +110,11 @@ COMMANDS: dict[str, dict[str, tuple[str, str, str]]] = {
         ),
         "dream": ("engram.cli.maintain", "dream", "Replay, link and strengthen memories."),
         "audit": ("engram.cli.maintain", "audit", "Let a model look over what is known for good."),
+        "drift": (
+            "engram.cli.doubt",
+            "drift",
+            "Check what memories claim about files, symbols and versions.",
+        ),
         "runs": ("engram.cli.maintain", "runs", "List the last runs of maintenance, or tell what one did."),
         "undo": ("engram.cli.maintain", "undo", "Take a whole run of maintenance back."),
         "bus": ("engram.cli.bus", "bus", "Let agents tell each other what they learned."),

@@ -61,6 +61,15 @@ def identity(run: Run) -> None:
     _tell(run, found, [*(text(line(one)) for one in lines), *([text((rest, "dim"))] if lines else [])], lines)
 
 
+@knowledge.command("core")
+@pass_run
+def core(run: Run) -> None:
+    """Tell what has proved itself, in a few lines."""
+    with run.open() as memory:
+        found = memory.knowledge.core(scope=run.scope)
+    _tell(run, found, [text(line(one)) for one in found.lines], list(found.lines))
+
+
 @knowledge.command("map")
 @pass_run
 def confidence_map(run: Run) -> None:

@@ -12,6 +12,17 @@ from types import MappingProxyType
 
 
 @dataclass(frozen=True, slots=True)
+class CoreSummary:
+    """What has proved itself, summed up; made anew whenever the core changes."""
+
+    text: str = ""
+    lines: tuple[str, ...] = ()
+    """The weightiest statements it is made of."""
+    memories: int = 0
+    """How many memories the core holds that may be told."""
+
+
+@dataclass(frozen=True, slots=True)
 class Card:
     """Somebody or something that is often spoken of, on one card."""
 

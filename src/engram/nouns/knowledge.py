@@ -19,6 +19,7 @@ from engram.model.knowledge import (
     Box,
     Card,
     CategoryAdvice,
+    CoreSummary,
     Domain,
     Guidelines,
     KnowledgeMap,
@@ -108,6 +109,15 @@ class Knowledge:
         most = whole("limit", limit, 1, PAGE_LIMIT)
         beginning = screen.readable("prefix", prefix).strip().casefold()
         return [_card(one) for one in self._sketches("card", most, scope, beginning)]
+
+    def core(self, *, scope: Scope | None = None) -> CoreSummary:
+        """What has proved itself, in a few lines."""
+        found = self._sketches("core", PLACES, scope)
+        return CoreSummary(
+            "\n".join(one.body["text"] for one in found),
+            tuple(line for one in found for line in one.body["lines"]),
+            sum(one.body["memories"] for one in found),
+        )
 
     def topics(self, *, scope: Scope | None = None) -> Topics:
         """What memories are about, the commonest topics first."""

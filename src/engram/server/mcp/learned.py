@@ -9,7 +9,8 @@ from engram.model.plain import plain
 from engram.server.mcp.tool import Call, Tool, text, whole
 
 WHAT = (
-    "profile", "identity", "map", "tree", "topics", "cards", "boxes", "traces", "patterns", "guidelines",
+    "profile", "identity", "core", "map", "tree", "topics", "cards", "boxes", "traces", "patterns",
+    "guidelines",
 )  # fmt: skip
 LIMITED = frozenset({"cards", "boxes", "traces", "patterns"})
 
@@ -34,9 +35,8 @@ MORE = (
     Tool(
         "memory_knowledge",
         "Tell what was learned",
-        "What was learned from memories taken together: profile, identity, map of how well things are known, "
-        "tree of summaries, topics, cards, boxes, traces, patterns, guidelines. With a name: its card. With "
-        "`about`: whether little is known of it.",
+        "What was learned from memories taken together: profile, core, map of how well things are known, "
+        "tree, topics and more. With a name: its card. With `about`: whether little is known of it.",
         knowledge,
         {
             "what": text("Default profile", enum=list(WHAT)),

@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from engram.server.mcp import briefing, bus, knowing, learned, maintaining, reading, sessions, upkeep, writing
+from engram.server.mcp import (
+    briefing,
+    bus,
+    doubting,
+    knowing,
+    learned,
+    maintaining,
+    reading,
+    sessions,
+    upkeep,
+    writing,
+)
 from engram.server.mcp.tool import Tool
 
 _ORDER = (
@@ -15,7 +26,7 @@ _ORDER = (
 _PINNED = {tool.name: tool for tool in (*reading.PINNED, *writing.PINNED)}
 _MORE = tuple(
     tool
-    for part in (reading, writing, knowing, learned, briefing, upkeep, maintaining, bus, sessions)
+    for part in (reading, writing, knowing, learned, briefing, upkeep, maintaining, doubting, bus, sessions)
     for tool in part.MORE
 )
 

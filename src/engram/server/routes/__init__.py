@@ -6,6 +6,7 @@ from engram.server.route import Route
 from engram.server.routes import (
     briefing,
     bus,
+    doubting,
     knowing,
     learned,
     listening,
@@ -28,5 +29,6 @@ ROUTES: tuple[Route, ...] = (
     *sources.ROUTES,
     *upkeep.ROUTES,
     *maintaining.ROUTES,
+    *doubting.ROUTES,
     *bus.ROUTES,
 )

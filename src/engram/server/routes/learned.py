@@ -22,6 +22,7 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", "/v1/knowledge/identity", Knowledge.identity, on="knowledge"),
     Route("GET", "/v1/knowledge/map", Knowledge.map, on="knowledge"),
     Route("GET", "/v1/knowledge/tree", Knowledge.tree, on="knowledge"),
+    Route("GET", "/v1/knowledge/core", Knowledge.core, on="knowledge"),
     Route("GET", "/v1/knowledge/topics", Knowledge.topics, on="knowledge", wrap="topics"),
     Route(
         "GET", "/v1/knowledge/cards", Knowledge.cards, on="knowledge", wrap="cards", example={"prefix": "an"}
