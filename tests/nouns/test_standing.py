@@ -96,6 +96,17 @@ def test_the_trash_is_emptied_for_good(memory: Engram, clock: FakeClock, file: P
     assert b"heliotrope" not in file.read_bytes()
 
 
+def test_everything_goes_when_an_owner_says_so(memory: Engram) -> None:
+    memory.remember_many(["Anna lives in Bremen", "Our cat is grey"])
+    memory.forget(memory.remember("Ben has a dog").memory.id)
+    rex = memory.seen_by(Access(Scope(agent="rex"), Role.AGENT), "rex")
+
+    with pytest.raises(AccessDenied):
+        rex.trash.purge(also_in_use=True)
+    assert memory.trash.purge("moved away", also_in_use=True) == 3
+    assert memory.stats().memories == 0
+
+
 def test_nobody_empties_the_trash_of_others(memory: Engram) -> None:
     gone = memory.remember("Our cat is grey").memory
     memory.forget(gone.id)

@@ -8,11 +8,12 @@ from datetime import datetime
 from itertools import islice
 
 from engram.capture import change
-from engram.errors import NotFound
+from engram.errors import AccessDenied, NotFound
 from engram.model.axes import Status
-from engram.model.filters import Filters
+from engram.model.filters import ANY_STATUS, Filters
 from engram.model.memory import Memory
 from engram.model.plain import moment
+from engram.model.scope import Role
 from engram.nouns.desk import PAGE_LIMIT, Desk, whole
 from engram.ports import Unit, View
 
@@ -47,7 +48,7 @@ class Trash:
     def list(self, *, limit: int = 100, offset: int = 0) -> Lying:
         """What lies there, the newest memory first."""
         first, most = whole("offset", offset, 0, FURTHEST), whole("limit", limit, 1, PAGE_LIMIT)
-        total = self._desk.tools.store.memories.count(self._view)
+        total = self._desk.tools.store.memories.count(View(self._desk.access, LYING))
         found = islice(self._all(), first, first + most) if first < total else ()
         return Lying(tuple(Discarded(one, one.modified_at) for one in found), total)
 
@@ -59,12 +60,19 @@ class Trash:
             raise NotFound(memory_id)
         return change.set_status(full, Status.ACTIVE, self._desk.tools, self._desk.actor, because)
 
-    def purge(self, because: str = "", *, before: datetime | str | None = None) -> int:
-        """Remove what lies there for good, all of it or what was forgotten before a time; how many."""
+    def purge(
+        self, because: str = "", *, before: datetime | str | None = None, also_in_use: bool = False
+    ) -> int:
+        """Remove what lies there for good, all of it or what was forgotten before a time; how many.
+
+        With `also_in_use` everything of the caller's place goes; only an owner may ask for that.
+        """
         until = None if before is None else moment("before", before)
+        if also_in_use and self._desk.access.role is not Role.OWNER:
+            raise AccessDenied("remove what is in use; only an owner may")
         mine = [
             one.id
-            for one in self._all()
+            for one in self._all(ANY_STATUS if also_in_use else LYING)
             if self._desk.access.may_write(one.scope) and (until is None or one.modified_at < until)
         ]
         for start in range(0, len(mine), AT_ONCE):
@@ -73,14 +81,10 @@ class Trash:
             self._desk.tools.store.vacuum()
         return len(mine)
 
-    @property
-    def _view(self) -> View:
-        return View(self._desk.access, LYING)
-
-    def _all(self) -> Iterator[Memory]:
-        cursor: str | None = None
+    def _all(self, filters: Filters = LYING) -> Iterator[Memory]:
+        view, cursor = View(self._desk.access, filters), None
         while True:
-            page = self._desk.tools.store.memories.page(self._view, PAGE_LIMIT, cursor)
+            page = self._desk.tools.store.memories.page(view, PAGE_LIMIT, cursor)
             yield from page
             cursor = page.cursor
             if cursor is None:
