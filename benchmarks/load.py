@@ -32,6 +32,8 @@ from engram.bench.sentences import drafts, queries
 
 SEED = 7
 QUERIES = 400
+WARM_S = 8.0
+"""So long it takes until a process that recalls is ready."""
 
 
 def main() -> int:
@@ -40,7 +42,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         file = prepared(Path(folder) / "load.db", given.size, given.keep)
         with server(file, given.workers) as (url, process):
-            found = load(url, given)
+            found = load(url, process.pid, given)
             found["server_rss_mb"] = rss_mb(process.pid)
         found |= {"size": given.size, "clients": given.clients, "write_share": given.writes}
         found["lost"] = lost(file, found.pop("ids"))
@@ -108,15 +110,20 @@ def server(file: Path, workers: int) -> Iterator[tuple[str, subprocess.Popen[str
             assert process.wait(60) == 0
 
 
-def load(url: str, given: argparse.Namespace) -> dict[str, Any]:
-    """Let the clients run and put their figures together."""
+def load(url: str, pid: int, given: argparse.Namespace) -> dict[str, Any]:
+    """Let the clients run and put their figures together.
+
+    The processor time of a call says what two cores could do at best when others use them too.
+    """
     asked = [query.text for query in queries(SEED, given.size, QUERIES)]
-    warm(url, asked[:20])
+    warm(url, asked[:20], given.workers)
+    busy, own = cpu_s(pid), time.process_time()
     clients = [Client(url, number, asked, given) for number in range(given.clients)]
     for client in clients:
         client.start()
     for client in clients:
         client.join()
+    busy, own = cpu_s(pid) - busy, time.process_time() - own
     reads = [ms for client in clients for ms in client.reads]
     writes = [ms for client in clients for ms in client.writes]
     return {
@@ -124,6 +131,8 @@ def load(url: str, given: argparse.Namespace) -> dict[str, Any]:
         "writes_per_s": round(len(writes) / given.seconds, 1),
         "recall_ms": spread(reads),
         "write_ms": spread(writes),
+        "server_cpu_ms_a_call": round(1_000 * busy / max(1, len(reads) + len(writes)), 2),
+        "client_cpu_ms_a_call": round(1_000 * own / max(1, len(reads) + len(writes)), 2),
         "errors": sum(len(client.errors) for client in clients),
         "first_error": next((error for client in clients for error in client.errors), None),
         "acknowledged": sum(len(client.ids) for client in clients),
@@ -187,9 +196,12 @@ class Client(threading.Thread):
         return json.loads(raw) if method == "POST" else True
 
 
-def warm(url: str, asked: list[str]) -> None:
-    """The first calls load what is loaded late."""
+def warm(url: str, asked: list[str], workers: int) -> None:
+    """The first calls load what is loaded late, and start whoever is to help."""
     connection = http.client.HTTPConnection(url.removeprefix("http://"), timeout=60)
+    connection.request("GET", "/v1/recall?q=warm")
+    connection.getresponse().read()
+    time.sleep(WARM_S if workers else 0)
     for text in asked:
         connection.request("GET", f"/v1/recall?q={quote(text)}")
         connection.getresponse().read()
@@ -210,13 +222,26 @@ def lost(file: Path, ids: list[str]) -> int:
         return sum(memory.get(one) is None for one in ids)
 
 
+def cpu_s(pid: int) -> float:
+    """Processor time of the server and its workers so far; 0 where there is no /proc."""
+    try:
+        told = [Path(f"/proc/{one}/stat").read_text(encoding="ascii") for one in family(pid)]
+    except OSError:
+        return 0.0
+    ticks = [sum(map(int, line.rpartition(")")[2].split()[11:13])) for line in told]
+    return sum(ticks) / os.sysconf("SC_CLK_TCK")
+
+
+def family(pid: int) -> list[str]:
+    """A process and those that it started; the threads of a process may each have started some."""
+    tasks = Path(f"/proc/{pid}/task").iterdir()
+    return [str(pid), *(one for task in tasks for one in (task / "children").read_text("ascii").split())]
+
+
 def rss_mb(pid: int) -> float | None:
     """Memory of the server and its workers, where there is a /proc."""
     try:
-        children = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()
-        pages = [
-            Path(f"/proc/{one}/statm").read_text(encoding="ascii").split()[1] for one in (pid, *children)
-        ]
+        pages = [Path(f"/proc/{one}/statm").read_text(encoding="ascii").split()[1] for one in family(pid)]
     except OSError:
         return None
     return round(sum(map(int, pages)) * os.sysconf("SC_PAGE_SIZE") / 1024**2, 1)

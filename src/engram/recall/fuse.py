@@ -23,7 +23,9 @@ def fuse(by_words: Found, by_meaning: Found, plan: Planned, tools: Tools) -> dic
     for rank, (key, value) in enumerate(by_words, start=1):
         candidates[key] = Candidate(key, bm25=value, text_rank=rank)
     for rank, (key, value) in enumerate(by_meaning, start=1):
-        one = candidates.setdefault(key, Candidate(key))
+        one = candidates.get(key)
+        if one is None:
+            one = candidates[key] = Candidate(key)
         one.cosine, one.vector_rank = value, rank
     _complete(candidates, plan, tools)
     for candidate in candidates.values():
@@ -35,8 +37,11 @@ def include(
     candidates: dict[int, Candidate], found: Mapping[int, Match], plan: Planned, tools: Tools
 ) -> None:
     """Take in what another step found, with what the channels say about it."""
-    new = {key: Candidate(key, bm25=sum(match.terms.values())) for key, match in found.items()}
-    new = {key: one for key, one in new.items() if key not in candidates}
+    new = {
+        key: Candidate(key, bm25=sum(match.terms.values()))
+        for key, match in found.items()
+        if key not in candidates
+    }
     for key, value in vector.score(plan, list(new), tools).items():
         new[key].cosine = value
     for one in new.values():

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from engram.text.words import SINGLE
@@ -42,9 +43,38 @@ def parts(
     >>> parts({"red": 1.0, "appl": 2.0}, [["red", "appl"], ["tea"]], avg_len=2.0)
     [{'red': 1.0, 'appl': 2.0}, {}]
     """
-    weighted = {term: value * (k1 + 1) for term, value in query.items()}
-    flat, slope = k1 * (1 - b), k1 * b / max(avg_len, 1e-9)
-    return [_one(weighted, doc, flat, slope) for doc in docs]
+    by = scale(query, avg_len=avg_len, k1=k1, b=b)
+    counted = (doc if isinstance(doc, Mapping) else Counter(doc) for doc in docs)
+    return [parts_of(counts, sum(counts.values()), by) for counts in counted]
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """What all documents of one question are measured by."""
+
+    weights: Mapping[str, float]
+    flat: float
+    slope: float
+
+
+def scale(query: Mapping[str, float], *, avg_len: float, k1: float = K1, b: float = B) -> Scale:
+    """What to measure the documents by: the same for each of them."""
+    weights = {term: value * (k1 + 1) for term, value in query.items()}
+    return Scale(weights, k1 * (1 - b), k1 * b / max(avg_len, 1e-9))
+
+
+def parts_of(counts: Mapping[str, float], length: float, by: Scale) -> dict[str, float]:
+    """What each term adds to one document, by how often it stands there and how long the document is.
+
+    >>> parts_of({"red": 1}, 2, scale({"red": 1.0}, avg_len=2.0))
+    {'red': 1.0}
+    """
+    weights, damping = by.weights, by.flat + by.slope * length
+    return {
+        term: weights[term] * count / (count + damping)
+        for term, count in counts.items()
+        if count and term in weights
+    }
 
 
 def idf(documents_with_term: int, documents: int) -> float:
@@ -73,13 +103,3 @@ def phrase_share(phrases: Sequence[Sequence[str]], doc: Sequence[str]) -> float:
     # Spaces at both ends let a plain substring search respect term borders: terms hold no space.
     line = f" {' '.join(term for term in doc if not term.startswith(SINGLE))} "
     return sum(f" {' '.join(phrase)} " in line for phrase in phrases) / len(phrases)
-
-
-def _one(weighted: Mapping[str, float], doc: Document, flat: float, slope: float) -> dict[str, float]:
-    counts = doc if isinstance(doc, Mapping) else Counter(doc)
-    damping = flat + slope * sum(counts.values())
-    return {
-        term: weighted[term] * count / (count + damping)
-        for term, count in counts.items()
-        if count and term in weighted
-    }

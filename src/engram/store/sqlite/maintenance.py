@@ -79,7 +79,7 @@ class SqliteUpkeep:
         """When each of these memories was used, the latest first."""
         found: dict[int, list[datetime]] = {}
         with self._readers.lend() as db:
-            for key, at in ask(db, USES, {"keys": records.as_list(map(int, keys)), "most": most}):
+            for key, at in ask(db, USES, {"keys": records.as_keys(keys), "most": most}):
                 found.setdefault(key, []).append(from_micros(at))
         return found
 

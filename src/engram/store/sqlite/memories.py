@@ -131,7 +131,7 @@ class SqliteMemories:
         if len(keys) == 0:
             return {}
         with self._readers.lend() as db:
-            lines = ask(db, BY_KEYS, {"keys": records.as_list(map(int, keys))})
+            lines = ask(db, BY_KEYS, {"keys": records.as_keys(keys)})
         return dict(map(records.from_row, lines))
 
     def used_since(self, at: datetime, limit: int) -> list[Memory]:
@@ -143,7 +143,7 @@ class SqliteMemories:
     def endings(self, keys: Sequence[int], length: int) -> dict[int, str]:
         """The last characters of each content."""
         with self._readers.lend() as db:
-            return dict(ask(db, ENDINGS, {"keys": records.as_list(map(int, keys)), "length": length}))
+            return dict(ask(db, ENDINGS, {"keys": records.as_keys(keys), "length": length}))
 
     def keys(self, ids: Sequence[str]) -> dict[str, int]:
         """The keys of full ids."""
@@ -222,7 +222,7 @@ def allowed(db: Db, reach: Reach, view: View, keys: Sequence[int]) -> set[int]:
     """Those of the keys that the view allows."""
     seen = where(reach, view.filters, at_hand=True)
     sql = ALL_KEYS + "WHERE " + AMONG + "\n  AND " + seen.sql
-    values = {**seen.values, "keys": records.as_list(map(int, keys))}
+    values = {**seen.values, "keys": records.as_keys(keys)}
     return {line[0] for line in ask(db, sql, values)}
 
 

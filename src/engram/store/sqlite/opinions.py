@@ -79,7 +79,7 @@ class SqliteOpinions:
 
     def against(self, keys: Sequence[int], space: Space, since: datetime) -> list[Suppression]:
         """Suppressions of these keys, made in this space, not older than `since`."""
-        values = {"keys": records.as_list(map(int, keys)), "space": space.key, "since": to_micros(since)}
+        values = {"keys": records.as_keys(keys), "space": space.key, "since": to_micros(since)}
         with self._readers.lend() as db:
             lines = ask(db, AGAINST, values)
         return [

@@ -167,6 +167,15 @@ def as_list(values: Iterable[object]) -> str:
     return json.dumps(list(values))
 
 
+def as_keys(keys: Iterable[int]) -> str:
+    """Row numbers as the same; they may be numpy's. Asked for so often that the short way counts.
+
+    >>> as_keys([3, 1])
+    '[3,1]'
+    """
+    return f"[{','.join([str(int(key)) for key in keys])}]"
+
+
 def micros(moment: datetime | None) -> int | None:
     """A moment that may be missing, as it is stored."""
     return None if moment is None else to_micros(moment)

@@ -109,6 +109,8 @@ SELECT EXISTS (SELECT 1 FROM reached WHERE row = :source)
 """
 
 
+TYPES = {kind.value: kind for kind in EdgeType}
+"""Asked for a hundred times in a recall, so looked up and not called."""
 REINFORCEMENT = 0.1
 """What an edge gains in confidence each time it is drawn again."""
 
@@ -135,7 +137,7 @@ class SqliteRelations:
         """Edges of these types at these keys, in both directions, whose far ends the view allows."""
         with self._readers.lend() as db:
             seen = where(self._places.reach(db, view.access), view.filters, at_hand=True)
-            asked = {"keys": records.as_list(map(int, keys)), "edge_types": records.as_list(types)}
+            asked = {"keys": records.as_keys(keys), "edge_types": records.as_list(types)}
             both = (sql.replace("{seen}", seen.sql) for sql in (LINKS_FROM, LINKS_TO))
             return [_link(line) for sql in both for line in ask(db, sql, {**seen.values, **asked})]
 
@@ -200,4 +202,4 @@ def _edge(line: tuple[Any, ...]) -> Edge:
 def _link(line: tuple[Any, ...]) -> Link:
     key, other, type_, forward, weight, confidence, at = line
     when = None if at is None else from_micros(at)
-    return Link(key, other, EdgeType(type_), forward == 1, weight, confidence, when)
+    return Link(key, other, TYPES[type_], forward == 1, weight, confidence, when)

@@ -6,8 +6,7 @@ row and a single common word decides it. Then all terms, the common ones too, ra
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import cast
+from collections.abc import Sequence
 
 from engram.ports import Findable, Match, View
 from engram.store.sqlite import records, scopes
@@ -53,9 +52,6 @@ SELECT t.row, t.body, t.cues, t.length
 FROM json_each(:keys) AS k
 JOIN texts AS t ON t.row = k.value
 """
-
-REST = ""
-"""Stands in a document for all words that were not asked for; no term is empty."""
 
 
 class SqliteTexts:
@@ -103,13 +99,13 @@ class SqliteTexts:
 
     def _matches(self, db: Db, known: Known, keys: Sequence[int]) -> dict[int, Match]:
         query = {term: bm25.idf(count, known.texts) * weight(term) for term, count in known.documents.items()}
-        lines = ask(db, DOCUMENTS, {"keys": records.as_list(map(int, keys))})
-        wanted = frozenset(query)
-        documents = [_document(wanted, line, self._settings.cue_weight) for line in lines]
-        # A cue counts as part of a word, which the rule's whole numbers do not foresee but its formula does.
-        docs = cast("Sequence[Mapping[str, int]]", documents)
-        parts = bm25.parts(query, docs, avg_len=known.length, k1=self._settings.k1, b=self._settings.b)
-        return {line[0]: Match(found, line[3]) for line, found in zip(lines, parts, strict=True)}
+        lines = ask(db, DOCUMENTS, {"keys": records.as_keys(keys)})
+        wanted, cue_weight = frozenset(query), self._settings.cue_weight
+        scale = bm25.scale(query, avg_len=known.length, k1=self._settings.k1, b=self._settings.b)
+        return {
+            row: Match(bm25.parts_of(_counts(wanted, body, cues, cue_weight), length, scale), length)
+            for row, body, cues, length in lines
+        }
 
 
 # ---------------------------------------------------------------- inside the writer
@@ -149,13 +145,11 @@ def _tokens(place: tuple[int, int]) -> str:
     return f"_ns{place[1]} _sc{place[0]}"
 
 
-def _document(terms: frozenset[str], line: Line, cue_weight: float) -> dict[str, float]:
-    """How often each asked term stands in a document, a cue counting less, and the rest of its length."""
-    _, body, cues, length = line
+def _counts(terms: frozenset[str], body: str, cues: str, cue_weight: float) -> dict[str, float]:
+    """How often each asked term stands in a document; a cue counts as part of a word."""
     words = body.split(" ")
     found: dict[str, float] = {term: words.count(term) for term in terms.intersection(words)}
     hints = cues.split(" ")
     for term in terms.intersection(hints):
         found[term] = found.get(term, 0) + cue_weight * hints.count(term)
-    found[REST] = length - sum(found.values())
     return found

@@ -148,7 +148,7 @@ class SqliteVectors:
     def rows(self, space: Space, keys: Sequence[int]) -> VectorRows:
         """Stored vectors of these keys."""
         with self._readers.lend() as db:
-            values = {"base": base_of(db, space), "keys": records.as_list(map(int, keys))}
+            values = {"base": base_of(db, space), "keys": records.as_keys(keys)}
             lines = ask(db, ROWS, values)
         return _rows(lines, space.dims)
 
