@@ -30,7 +30,7 @@ STATUSES = tuple(Status)
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Some keys with their rows, and how long each row is."""
+    """Some keys with their rows, and how long each row is. Those that keys are picked from are in order."""
 
     keys: Keys
     rows: Rows
@@ -38,7 +38,8 @@ class Block:
 
     def of(self, keys: Keys) -> Block:
         """Only these keys; those it lacks are left out."""
-        return self._pick(np.flatnonzero(np.isin(self.keys, keys)))
+        places = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
+        return self._pick(places[self.keys[places] == keys] if len(self.keys) else places[:0])
 
     def _pick(self, places: Places) -> Block:
         return Block(self.keys[places], self.rows[places], self.lengths[places])

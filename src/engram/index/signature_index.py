@@ -3,6 +3,7 @@
 * A space of up to `exact_limit` vectors is compared exactly, row by row.
 * A larger one by signatures: of the allowed lines, the `rescore` ones that differ in the fewest bits are read
   from the store and compared exactly.
+* Many questions at once about a large space look only at the cells of it that are near to each.
 * Filters beyond the status are the store's business: the best keys are shown to it. When too few of them
   pass, it names all that fit; if those are too many to name, it is shown ever more, until enough have passed.
 """
@@ -17,6 +18,7 @@ import numpy as np
 
 from engram.errors import EmbedderMismatch
 from engram.index import ranking
+from engram.index.cells import Cells
 from engram.index.columns import Lines, Places
 from engram.index.follower import Follower
 from engram.index.noise import Sampler
@@ -53,6 +55,7 @@ class SignatureIndex:
         self._rescore = rescore
         self._followers: dict[str, Follower] = {}
         self._samplers: dict[str, Sampler] = {}
+        self._cells: dict[str, Cells] = {}
         self._lock = Lock()
 
     def search(self, space: Space, vector: Floats, k: int, view: View) -> Found:
@@ -157,13 +160,23 @@ class SignatureIndex:
         if signatures is None:
             raise AssertionError("asked only of a space that is signed")
         signed = self._signatures(space, questions)
-        near = [ranking.candidates(signatures, places, one, count) for one in signed]
+        if len(questions) > SINGLY and len(places) > self._exact_limit:
+            around = self._cells_of(space).near(lines, places, signed)
+            pairs = zip(around, signed, strict=True)
+            near = [ranking.candidates(signatures, some, one, 2 * count) for some, one in pairs]
+        else:
+            near = [ranking.candidates(signatures, places, one, count) for one in signed]
         # All candidates in one look-up; each question then picks its own.
         wanted = lines.keys[np.unique(np.concatenate(near))]
         read = self._store.vectors.rows(space, wanted.tolist())
-        block = ranking.Block(read.keys, read.rows, ranking.lengths(read.rows))
-        pairs = zip(questions, near, strict=True)
-        return [ranking.nearest([block.of(lines.keys[some])], question, k) for question, some in pairs]
+        order = np.argsort(read.keys)
+        block = ranking.Block(read.keys[order], read.rows[order], ranking.lengths(read.rows)[order])
+        asked = zip(questions, near, strict=True)
+        return [ranking.nearest([block.of(lines.keys[some])], question, k) for question, some in asked]
+
+    def _cells_of(self, space: Space) -> Cells:
+        with self._lock:
+            return self._cells.setdefault(space.key, Cells())
 
     def _signatures(self, space: Space, questions: Floats) -> np.ndarray[tuple[int, int], np.dtype[np.uint8]]:
         centre = self._store.vectors.centre(space)
