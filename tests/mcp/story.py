@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 Ask = Callable[[str, Mapping[str, Any]], Awaitable[dict[str, Any]]]
@@ -54,6 +55,43 @@ async def tell(ask: Ask) -> list[str]:
     await talking(call)
     await upkeep(call)
     assert (await call("memory_delete", id=berlin, erase=True))["status"] == "erased"
+    return called
+
+
+OWNERS = frozenset(
+    {
+        "memory_consolidate", "memory_dream", "memory_runs", "memory_run_report", "memory_undo",
+        "memory_gaps", "memory_gap_answer", "memory_gap_dismiss", "memory_drift",
+    }
+)  # fmt: skip
+"""Tools that only an owner can use, or that have something to tell only after what an owner did."""
+
+
+ASKS_A_MODEL = frozenset({"memory_audit"})
+"""Tools that do nothing without a model."""
+
+
+async def tell_owner(ask: Ask) -> list[str]:
+    """Call every tool of an owner; the names that were called."""
+    called: list[str] = []
+
+    async def call(name: str, /, **given: Any) -> dict[str, Any]:
+        if name in OWNERS:
+            called.append(name)
+        return await ask(name, given)
+
+    for what in ("call the plumber", "water the plants"):
+        await call("memory_commitment_open", text=f"I'll {what}")
+    run = (await call("memory_consolidate", stages=["doubt"]))["run"]["id"]
+    first, second = ((one["key"]) for one in (await call("memory_gaps"))["gaps"])
+    assert len((await call("memory_gaps", ask=True, session="s1"))["gaps"]) == 2
+    assert (await call("memory_gap_answer", id=first, text="by Friday"))["content"].startswith("I'll")
+    assert (await call("memory_gap_dismiss", id=second))["gap"]["kind"] == "due"
+    assert (await call("memory_drift", directory=str(Path(__file__).parent)))["files"] > 0
+    assert (await call("memory_dream"))["run"]["state"] == "done"
+    assert run in [one["id"] for one in (await call("memory_runs"))["runs"]]
+    assert (await call("memory_run_report", run_id=run))["decided"]
+    assert (await call("memory_undo", run_id=run))["run"]["state"] == "undone"
     return called
 
 
