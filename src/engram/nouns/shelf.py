@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from engram.model.drift import DriftReport
+from engram.model.scope import Scope
 from engram.nouns.answers import Answers
 from engram.nouns.bus import Bus
 from engram.nouns.commitments import Commitments
@@ -21,8 +23,6 @@ from engram.nouns.triggers import Triggers
 from engram.nouns.upkeep import Upkeep
 
 if TYPE_CHECKING:
-    from engram.model.drift import DriftReport
-    from engram.model.scope import Scope
     from engram.nouns.sources import Sources
 
 
