@@ -15,7 +15,7 @@ from engram.config import ContextConfig
 from engram.context import blocks, history
 from engram.context.budget import Need, allot, budget_of, memories_for, reserve_of
 from engram.context.history import Summarize
-from engram.context.recalled import Packed, offers, pack
+from engram.context.recalled import Packed, least, offers, pack
 from engram.context.ruler import Ruler
 from engram.errors import PromptTooLong
 from engram.model.abstraction import Abstraction
@@ -100,6 +100,7 @@ class _Draft:
         }
         self._reflection = blocks.reflection(asked.known)
         self._fixed_needs = self._measured()
+        self._least = least(offers((), asked.standing)[0], ruler)
 
     def make(self, free: int, found: _Found, budget: int) -> Context:
         """The prompt when so many tokens are free."""
@@ -108,7 +109,7 @@ class _Draft:
         reflected = self._ruler.line(f"\n{self._reflection}") if self._reflection else 0
         reflection = self._reflection if reflected <= free else ""
         free -= reflected if reflection else 0
-        open_need = Need(max(0, free), self._least_recalled())
+        open_need = Need(max(0, free), self._least)
         room = allot(free, needs | {"recalled": open_need}, settings)["recalled"]
         packed, notes = self._recalled(room, found)
         got = allot(free, needs | {"recalled": Need(packed.tokens, packed.tokens)}, settings)
@@ -125,7 +126,7 @@ class _Draft:
             conversation=tuple(one for one in conversation if one.content),
             model=self._asked.model,
             budget=budget,
-            tokens=self._tokens(system, conversation),
+            tokens=self._tokens(system, packed, conversation),
             memories=packed.shown,
             recalled="\n".join(part for part in (packed.text, reflection) if part),
             sections=rows,
@@ -147,15 +148,6 @@ class _Draft:
         if wanted:
             needs["history"] = Need(wanted, 1)
         return needs
-
-    def _least_recalled(self) -> int:
-        """What must be remembered, at its shortest."""
-        must, _ = offers((), [one for one in self._asked.standing if one.priority == "P0"])
-        if not must:
-            return 0
-        shortest = (blocks.block(one.memory, *blocks.forms(one.memory)[-1]) for one in must)
-        heading = self._ruler.line(blocks.frame("recalled"))
-        return heading + sum(self._ruler.line(line) for line in shortest)
 
     def _recalled(self, room: int, found: _Found) -> tuple[Packed, tuple[str, ...]]:
         asked = self._asked
@@ -180,8 +172,15 @@ class _Draft:
         made = [blocks.section(name, lines[name]) for name in blocks.HEADINGS if name in lines]
         return "\n\n".join(part for part in (self._asked.system, *made, reflection) if part)
 
-    def _tokens(self, system: str, conversation: Sequence[Message]) -> int:
-        return self._ruler.message(system) + sum(self._ruler.message(one.content) for one in conversation)
+    def _tokens(self, system: str, packed: Packed, conversation: Sequence[Message]) -> int:
+        """What all of it costs. A line that was counted exactly is not counted again; none runs on."""
+        ruler = self._ruler
+        total = sum(ruler.message(one.content) for one in conversation)
+        if not ruler.exact or not packed.lines:
+            return total + ruler.message(system)
+        lines = "".join(f"{line}\n" for line in packed.lines)
+        before, _, after = system.partition(lines)
+        return total + ruler.message(before + after) + packed.tokens - ruler.line(blocks.frame("recalled"))
 
     def _rows(
         self,

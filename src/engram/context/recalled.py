@@ -121,6 +121,12 @@ def pack(
     return _packed(pairs, gists, room - left, len(given))
 
 
+def least(given: Iterable[Offer], ruler: Ruler) -> int:
+    """What must be there costs so much at its shortest."""
+    must = [_telling(one, ruler, shorter=True).costs[-1] for one in given if one.needed]
+    return ruler.line(blocks.frame("recalled")) + sum(must) if must else 0
+
+
 def _telling(offer: Offer, ruler: Ruler, *, shorter: bool) -> _Telling:
     return _Telling(offer, *_told(_Same(offer.memory), ruler, shorter=shorter))
 

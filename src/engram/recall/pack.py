@@ -5,23 +5,34 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from engram.model.memory import Memory
-from engram.model.recall import Hit, Question
+from engram.model.recall import Evidence, Hit, Question
 from engram.recall.candidates import Candidate, evidence
 from engram.text import packing
 from engram.text.packing import Parcel
 
+EXPLAINED = 50
+"""So many hits carry their evidence unasked; to write it all down takes as long as to find them."""
 FORMS = ("content", "summary", "key_fact", "label")
 
 
 def pack(ranked: Sequence[Candidate], question: Question) -> tuple[Hit, ...]:
     """At most `limit` hits, together at most `budget` tokens. A memory gets shorter before it is left out."""
     if question.budget is None:
-        return tuple(_hit(one, 0) for one in ranked[: question.limit])
+        return _hits([(one, 0) for one in ranked[: question.limit]], question)
     parcels = [
         Parcel(packing.value(rank, one.relevance), _costs(one.record)) for rank, one in enumerate(ranked)
     ]
     chosen = packing.pack(parcels, question.budget, question.limit)
-    return tuple(_hit(one, form) for one, form in zip(ranked, chosen, strict=True) if form is not None)
+    pairs = [(one, form) for one, form in zip(ranked, chosen, strict=True) if form is not None]
+    return _hits(pairs, question)
+
+
+def _hits(pairs: Sequence[tuple[Candidate, int]], question: Question) -> tuple[Hit, ...]:
+    """The hits; those far down say why they are there only when somebody wants to know."""
+    told = len(pairs) if question.explain else EXPLAINED
+    return tuple(
+        _hit(one, form, evidence(one) if place < told else ()) for place, (one, form) in enumerate(pairs)
+    )
 
 
 def _costs(memory: Memory) -> tuple[int, ...]:
@@ -35,7 +46,7 @@ def _costs(memory: Memory) -> tuple[int, ...]:
     return (forms.content_tokens, *(cost if text else forms.content_tokens for text, cost in shorter))
 
 
-def _hit(one: Candidate, form: int) -> Hit:
+def _hit(one: Candidate, form: int, why: tuple[Evidence, ...]) -> Hit:
     memory = one.record
     texts = (memory.content, memory.forms.summary, memory.forms.key_fact, memory.forms.label)
     whole = not texts[form]
@@ -47,5 +58,5 @@ def _hit(one: Candidate, form: int) -> Hit:
         text=memory.content if whole else texts[form],
         form=FORMS[0 if whole else form],
         tokens=_costs(memory)[form],
-        evidence=evidence(one),
+        evidence=why,
     )
