@@ -1,8 +1,8 @@
 """Recall among known candidates: a question and what was prepared for it come in; the best of it comes out.
 
-  plan → words and meaning of these alone → fuse → judge → drop → rerank → pack
+  plan → words and meaning of these alone → fuse → neighbours → graph → facts → judge → drop → rerank → pack
 
-What lies outside of what was prepared is not looked for: that is what makes it quick.
+Nothing is searched for: what stands beside the prepared may come in, nothing else.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import replace
 from engram.model.recall import Question, Recall
 from engram.ports import Lean, Tools
 from engram.recall import plan as plans
-from engram.recall.channels import text, vector
+from engram.recall.channels import facts, graph, neighbours, text, vector
 from engram.recall.drop import drop_unwanted
 from engram.recall.fuse import fuse
 from engram.recall.judge import judge
@@ -32,6 +32,9 @@ def among(question: Question, ids: Sequence[str], tools: Tools, lean: Lean | Non
     by_words = _best(text.score(plan, keys, tools))
     by_meaning = _best(vector.score(plan, keys, tools))
     candidates = fuse(by_words, by_meaning, plan, tools)
+    neighbours.lend(candidates, plan, tools)
+    graph.lend(candidates, plan, tools, explain=question.explain)
+    facts.lend(candidates, plan, question.text, tools)
     ranked = judge(candidates, plan, question, tools)
     kept, dropped = drop_unwanted(ranked, plan, question, tools)
     hits = pack(rerank(kept, plan, question, tools).ordered, question)
