@@ -200,6 +200,10 @@ def test_a_batch_keeps_what_it_can(old: Old) -> None:
         {"memories": [{"content": "batch item 1"}, {"content": " "}, {"content": "x", "layer": 9}]},
     )
 
+    there = [{"content": "batch item 1", "namespace": "other"}]
+    assert old.ask("POST", "/memories/batch", there)["inserted"] == 1
+    assert old.ask("GET", "/memories?ns=other")["count"] == 1
+    old.ask("POST", "/memories/batch", there, status=403, headers={"X-Namespace": "mine"})
     assert (told["inserted"], told["requested"]) == (1, 3)
     assert [one["index"] for one in told["errors"]] == [1, 2]
 

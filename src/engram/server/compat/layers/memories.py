@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from engram.errors import AmbiguousId, InvalidInput, NotFound
+from engram.errors import AccessDenied, AmbiguousId, InvalidInput, NotFound
 from engram.model.axes import Kind, Layer
 from engram.model.filters import Filters
 from engram.model.memory import Memory
 from engram.model.receipt import Outcome, Receipt
+from engram.model.scope import Scope
 from engram.server.compat.ask import Ask
 from engram.server.compat.layers.shapes import kind_from, layer_from, memory_of, millis
 from engram.server.compat.old import Old, Told
@@ -43,7 +44,8 @@ def batch(ask: Ask) -> dict[str, Any]:
     for index, one in enumerate(given):
         try:
             part = ask.of(one)
-            drafts.append({"content": part.text("content").strip(), **_fields(part), "apart": True})
+            fields = {**_fields(part), **_place(part), "apart": True}
+            drafts.append({"content": part.text("content").strip(), **fields})
         except InvalidInput as error:
             errors.append({"index": index, "reason": error.message})
     results = ask.memory.remember_many(drafts, partial=True) if drafts else []
@@ -166,6 +168,16 @@ def _fields(ask: Ask) -> dict[str, Any]:
     if ask.has("layer"):
         fields["layer"] = layer_from(ask.given["layer"])
     return fields
+
+
+def _place(ask: Ask) -> dict[str, Any]:
+    """The scope of an item of a list that names a namespace of its own."""
+    access, name = ask.memory.access, ask.text("namespace", "")
+    if not name or name == access.scope.namespace:
+        return {}
+    if not access.all_namespaces:
+        raise AccessDenied(f"write to the namespace {name!r}")
+    return {"scope": Scope(namespace=name)}
 
 
 def _found(ask: Ask) -> Memory:
