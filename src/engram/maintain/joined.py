@@ -70,10 +70,10 @@ def joints(pairs: Sequence[Pair], limits: Limits, questions: Questions, room: Ro
     known = room.tools.store.upkeep.judged(questions.kind, [pair.key for pair in pairs])
     found: list[Joint] = []
     for pair in pairs:
-        if pair.key in known or not _may_join(pair, questions):
+        if pair.key in known or not _may_join(pair):
             continue
         joint = _by_rule(pair, limits, questions)
-        if questions.level == "full" or joint is None:
+        if questions.level == "full" or (questions.level == "auto" and joint is None):
             joint = _by_model(pair, joint, questions, room)
         if joint is not None and _fits(joint):
             found.append(joint)
@@ -113,15 +113,13 @@ def made_one(winner: Memory, losers: Sequence[Memory], words: str, room: Room) -
     """One memory takes in others, in words that say what all of them say."""
     new = absorbed(winner, losers)
     if words != winner.content:
-        new = _reworded(new, words, room)
+        new = _reworded(new, words, losers, room)
     return (Change(winner, new, Verb.MERGED, related=losers[0].id), *_gone(losers, winner))
 
 
-def _may_join(pair: Pair, questions: Questions) -> bool:
-    """Whatever anybody says: another number, name, time or a denial is another statement."""
-    one, other = pair.older, pair.newer
-    both_stand = stands(one) and stands(other)
-    return not both_stand and not apart(one, other) and not questions.compared.differing(one, other)
+def _may_join(pair: Pair) -> bool:
+    both_stand = stands(pair.older) and stands(pair.newer)
+    return not both_stand and not apart(pair.older, pair.newer)
 
 
 def _by_rule(pair: Pair, limits: Limits, questions: Questions) -> Joint | None:
@@ -130,7 +128,12 @@ def _by_rule(pair: Pair, limits: Limits, questions: Questions) -> Joint | None:
 
 
 def _by_model(pair: Pair, ruled: Joint | None, questions: Questions, room: Room) -> Joint | None:
-    """What a model says about a pair; what rules say when it may not be asked or gives no answer."""
+    """What a model says about a pair; what rules say when it may not be asked or gives no answer.
+
+    Whatever it says: another number, name, time or a denial is another statement.
+    """
+    if questions.compared.differing(pair.older, pair.newer):
+        return None
     if not questions.may_ask(pair.older, pair.newer):
         return None if pair.older.id in questions.postponed else ruled
     older, newer = pair.older.content, pair.newer.content
@@ -166,9 +169,10 @@ def _gone(losers: Iterable[Memory], winner: Memory) -> Iterator[Change | Draw]:
         yield Draw(Edge(winner.id, one.id, EdgeType.SUPERSEDES))
 
 
-def _reworded(memory: Memory, words: str, room: Room) -> Memory:
-    """The memory with other words, and what follows from them."""
-    made = room.make(Draft(words, scope=memory.scope, source=memory.source)).memory
+def _reworded(memory: Memory, words: str, losers: Sequence[Memory], room: Room) -> Memory:
+    """The memory with other words, and what follows from them: known already where a loser had them."""
+    known = next((one for one in losers if one.content == words), None)
+    made = known or room.make(Draft(words, scope=memory.scope, source=memory.source)).memory
     derived: dict[str, Any] = {
         "content": made.content,
         "content_hash": made.content_hash,
