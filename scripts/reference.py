@@ -1,4 +1,4 @@
-"""Write docs/reference from the code itself: the settings, the errors, the commands.
+"""Write docs/reference from the code itself: the settings, the errors, the commands; and the tables of tools.
 
 `python scripts/reference.py` writes the pages; with `--check` it only says which are stale, by exit code 1.
 """
@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 import sys
 from collections.abc import Iterable, Iterator
 from itertools import groupby
@@ -15,13 +16,18 @@ from typing import TYPE_CHECKING
 
 from engram import config, errors
 from engram.server import refusals
+from engram.server.mcp.tool import Tool
+from engram.server.mcp.toolset import FULL, PINNED
 from engram.server.route import Route
 from engram.server.routes import ROUTES
 
 if TYPE_CHECKING:
     import click
 
-FOLDER = Path(__file__).parents[1] / "docs" / "reference"
+ROOT = Path(__file__).parents[1]
+FOLDER = ROOT / "docs" / "reference"
+TOOLS = ROOT / "docs" / "mcp.md"
+TOOL_TABLE = re.compile(r"(?<=\| tool \| what it does \| arguments \|\n\|---\|---\|---\|\n)(?:\|.*\n)*")
 NOTE = "<!-- Written by scripts/reference.py from the code. Change the code, then run `make docs`. -->"
 
 
@@ -30,12 +36,12 @@ def main(arguments: list[str]) -> int:
     stale = {path: text for path, text in pages().items() if not is_fresh(path, text)}
     if "--check" in arguments:
         for path in stale:
-            print(f"docs/reference/{path.name} is out of date: run `make docs`.", file=sys.stderr)
+            print(f"{path.relative_to(ROOT).as_posix()} is out of date: run `make docs`.", file=sys.stderr)
         return 1 if stale else 0
     FOLDER.mkdir(parents=True, exist_ok=True)
     for path, text in stale.items():
         path.write_text(text, encoding="utf-8", newline="\n")
-        print(f"docs/reference/{path.name} written.")
+        print(f"{path.relative_to(ROOT).as_posix()} written.")
     return 0
 
 
@@ -49,7 +55,20 @@ def pages() -> dict[Path, str]:
         "cli.md": command_page(app),
         "rest.md": rest_page(),
     }
-    return {FOLDER / name: "\n".join([NOTE, "", *lines]).rstrip() + "\n" for name, lines in made.items()}
+    written = {FOLDER / name: "\n".join([NOTE, "", *lines]).rstrip() + "\n" for name, lines in made.items()}
+    return {**written, TOOLS: with_tools(TOOLS.read_text(encoding="utf-8"))}
+
+
+def with_tools(page: str) -> str:
+    """The page about MCP, its two tables of tools as the code has them: the pinned ones, then all others."""
+    tables = iter((PINNED.values(), [tool for name, tool in FULL.items() if name not in PINNED]))
+    return TOOL_TABLE.sub(lambda _: "".join(f"{tool_row(tool)}\n" for tool in next(tables)), page)
+
+
+def tool_row(tool: Tool) -> str:
+    """A tool, what it does, what it takes; what it needs is bold."""
+    takes = ", ".join(f"**{name}**" if name in tool.needs else name for name in tool.takes) or "–"
+    return f"| `{tool.name}` | {tool.does} | {takes} |"
 
 
 def is_fresh(path: Path, text: str) -> bool:
@@ -104,7 +123,7 @@ def kinds(root: type[errors.EngramError]) -> Iterator[type[errors.EngramError]]:
     """An error and everything below it, as far as it is part of the tree and not private to a module."""
     yield root
     for below in root.__subclasses__():
-        if below.__module__ in {errors.__name__, refusals.__name__}:
+        if below.__module__ == refusals.__name__ or below.__module__.startswith(errors.__name__):
             yield from kinds(below)
 
 

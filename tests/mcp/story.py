@@ -149,6 +149,10 @@ async def talking(call: Callable[..., Awaitable[dict[str, Any]]]) -> None:
 async def upkeep(call: Callable[..., Awaitable[dict[str, Any]]]) -> None:
     """The tools that take in documents and look after the memory."""
     await call("memory_ingest_text", text="# Notes\n\nThe server listens on port 8080.", title="notes")
+    await call("memory_ingest_task", name="nightly build", result="The disk was full.", outcome="failure")
+    await call("memory_ingest_task", name="release", steps=[{"name": "tag", "outcome": "success"}])
+    await call("memory_ingest_research", query="boiler", findings=["A boiler is serviced once a year."])
+    await call("memory_ingest_summary", text="We decided to move to Bremen in May.", session="monday")
     assert (await call("memory_stats"))["memories"] > 0
     assert (await call("memory_count", tags_any=["tools"]))["count"] == 1
     assert (await call("memory_doctor"))["findings"]

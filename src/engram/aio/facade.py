@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from engram.aio.answers import AsyncAnswers
 from engram.aio.bus import AsyncBus
@@ -32,6 +32,7 @@ from engram.model.axes import Mode, Status
 from engram.model.briefing import RecallPack, Resume
 from engram.model.clock import Clock
 from engram.model.context import Context, Sections
+from engram.model.drift import DriftReport
 from engram.model.filters import Filters
 from engram.model.health import RecallHealth
 from engram.model.memory import Memory
@@ -47,9 +48,6 @@ from engram.model.upkeep import Report, Undone
 from engram.nouns.adopting import Adopted
 from engram.nouns.remembering import Given, Results
 from engram.ports import Advisor, Embedder
-
-if TYPE_CHECKING:
-    from engram.model.drift import DriftReport
 
 
 class AsyncEngram:

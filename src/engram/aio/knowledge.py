@@ -7,7 +7,7 @@ from __future__ import annotations
 from engram.aio.threads import Threads
 from engram.model.abstraction import Abstraction
 from engram.model.context import Knowing
-from engram.model.knowledge import Behaviour, Card, Guidelines, KnowledgeMap, Reflections
+from engram.model.knowledge import Behaviour, Card, CoreSummary, Guidelines, KnowledgeMap, Reflections
 from engram.model.scope import Scope
 from engram.nouns.knowledge import Boxes, Cards, Knowledge, Patterns, Topics, Traces
 
@@ -43,6 +43,10 @@ class AsyncKnowledge:
         """Cards by name; those whose name begins so."""
         return await self._threads.run(self._inner.cards, prefix=prefix, limit=limit, scope=scope)
 
+    async def core(self, *, scope: Scope | None = None) -> CoreSummary:
+        """What has proved itself, in a few lines."""
+        return await self._threads.run(self._inner.core, scope=scope)
+
     async def topics(self, *, scope: Scope | None = None) -> Topics:
         """What memories are about, the commonest topics first."""
         return await self._threads.run(self._inner.topics, scope=scope)
@@ -64,5 +68,5 @@ class AsyncKnowledge:
         return await self._threads.run(self._inner.guidelines, scope=scope)
 
     async def knowing(self, about: str, *, scope: Scope | None = None) -> Knowing | None:
-        """How well the topic of a question is known, where a map tells; None where it does not."""
+        """What is not known of what a question is about, by gaps and the map; None where neither tells."""
         return await self._threads.run(self._inner.knowing, about, scope=scope)

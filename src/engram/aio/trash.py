@@ -26,6 +26,11 @@ class AsyncTrash:
         """Bring a memory back. Raises NotFound when it does not lie there."""
         return await self._threads.run(self._inner.restore, memory_id, because)
 
-    async def purge(self, because: str = "", *, before: datetime | str | None = None) -> int:
-        """Remove what lies there for good, all of it or what was forgotten before a time; how many."""
-        return await self._threads.run(self._inner.purge, because, before=before)
+    async def purge(
+        self, because: str = "", *, before: datetime | str | None = None, also_in_use: bool = False
+    ) -> int:
+        """Remove what lies there for good, all of it or what was forgotten before a time; how many.
+
+        With `also_in_use` everything of the caller's place goes; only an owner may ask for that.
+        """
+        return await self._threads.run(self._inner.purge, because, before=before, also_in_use=also_in_use)

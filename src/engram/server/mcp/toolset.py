@@ -13,6 +13,7 @@ from engram.server.mcp import (
     learned,
     maintaining,
     reading,
+    results,
     sessions,
     upkeep,
     writing,
@@ -26,7 +27,19 @@ _ORDER = (
 _PINNED = {tool.name: tool for tool in (*reading.PINNED, *writing.PINNED)}
 _MORE = tuple(
     tool
-    for part in (reading, writing, knowing, learned, briefing, upkeep, maintaining, doubting, bus, sessions)
+    for part in (
+        reading,
+        writing,
+        knowing,
+        learned,
+        briefing,
+        results,
+        upkeep,
+        maintaining,
+        doubting,
+        bus,
+        sessions,
+    )
     for tool in part.MORE
 )
 
