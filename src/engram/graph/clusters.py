@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Thing = TypeVar("Thing", bound=Hashable)
 SAMPLE: Final = 4_096
 """Vectors that centres are looked for among; more would hardly move them."""
-ROUNDS: Final = 6
+ROUNDS: Final = 8
 BLOCK: Final = 8_192
 
 
@@ -49,16 +49,16 @@ def _head(heads: dict[Thing, Thing], thing: Thing) -> Thing:
 
 
 def centres(vectors: Floats, count: int) -> Floats:
-    """So many centres among unit vectors, or fewer when there are not so many that differ.
+    """So many centres among unit vectors, or as many as there are vectors.
 
-    The first is the vector nearest to the mean; each further one lies farthest from those before. A few
-    rounds then move each centre to the middle of what is nearest to it.
+    They begin with vectors evenly spread over the given order; a few rounds then move each centre to the
+    middle of what is nearest to it.
     """
     import numpy as np
 
     sample = vectors[:: max(1, len(vectors) // SAMPLE)][:SAMPLE]
-    chosen = _far_apart(sample, min(count, len(sample)))
-    middles = sample[chosen]
+    count = min(count, len(sample))
+    middles = sample[np.linspace(0, len(sample) - 1, count).astype(np.int64)]
     for _ in range(ROUNDS):
         places = nearest(sample, middles)[0]
         moved = np.zeros_like(middles)
@@ -80,27 +80,3 @@ def nearest(vectors: Floats, middles: Floats) -> tuple[Places, Floats]:
         places[start : start + BLOCK] = block.argmax(axis=1)
         cosines[start : start + BLOCK] = block.max(axis=1)
     return places, cosines
-
-
-def _far_apart(vectors: Floats, count: int) -> list[int]:
-    """Places of vectors that lie far from each other, beginning near the middle."""
-    chosen = [int((vectors @ vectors.mean(axis=0)).argmax())]
-    near = vectors @ vectors[chosen[0]]
-    while len(chosen) < count:
-        place = int(near.argmin())
-        if near[place] > SAME:
-            break
-        chosen.append(place)
-        near = _larger(near, vectors @ vectors[place])
-    return chosen
-
-
-SAME: Final = 0.999
-"""Vectors as near as this are one."""
-
-
-def _larger(one: Floats, other: Floats) -> Floats:
-    import numpy as np
-
-    found: Floats = np.maximum(one, other)
-    return found

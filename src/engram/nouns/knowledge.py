@@ -6,9 +6,9 @@ Everything here is made by `consolidate` and read as it was left; before the fir
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import Any
 from weakref import WeakKeyDictionary
 
 from engram.capture import screen
@@ -41,7 +41,6 @@ LITTLE = 0.2
 """Up to this confidence a domain counts as hardly known."""
 GAPS_TOLD = 3
 _WORDS = re.compile(r"\W+")
-Value = TypeVar("Value")
 Cards = list[Card]
 Topics = list[Topic]
 Boxes = list[Box]
@@ -130,7 +129,13 @@ class Knowledge:
 
     def boxes(self, *, limit: int = 50, scope: Scope | None = None) -> Boxes:
         """What was going on together, the latest first."""
-        return self._latest("box", _box, limit, scope)
+        most = whole("limit", limit, 1, PAGE_LIMIT)
+        shelves = self._sketches("shelf", PLACES, scope)
+        keys = [(key, one.scope) for one in shelves for key, *_ in one.body["boxes"][-most:]]
+        keys.sort(key=lambda pair: (pair[0], pair[1].parts), reverse=True)
+        store = self._desk.tools.store.upkeep
+        found = (store.sketch(place, "box", key) for key, place in keys[:most])
+        return [_box(one) for one in found if one is not None]
 
     def traces(self, *, limit: int = 50, scope: Scope | None = None) -> Traces:
         """Threads of boxes about the same, the one that was last taken up first."""
@@ -187,13 +192,6 @@ class Knowledge:
 
     def _sketches(self, kind: str, limit: int, scope: Scope | None, prefix: str = "") -> list[Sketch]:
         return self._desk.tools.store.upkeep.sketches(kind, self._desk.at(scope), limit, prefix)
-
-    def _latest(
-        self, kind: str, read: Callable[[Sketch], Value], limit: int, scope: Scope | None
-    ) -> list[Value]:
-        most = whole("limit", limit, 1, PAGE_LIMIT)
-        found = self._sketches(kind, PLACES, scope)
-        return [read(one) for one in sorted(found, key=lambda one: one.key, reverse=True)[:most]]
 
     def _tree(self, roots: list[Sketch], scope: Scope | None) -> Abstraction:
         if not roots:

@@ -13,7 +13,7 @@ from typing import Any, Final
 from engram.maintain.decisions import Batch, Decision, Drop, Effect
 from engram.maintain.room import ACTIVE, Room
 from engram.maintain.since import News, memories, noted, since
-from engram.maintain.sketching import keep
+from engram.maintain.sketching import in_words, keep
 from engram.model.axes import Tier
 from engram.model.entity import Entity
 from engram.model.facts import Claim, FactQuery
@@ -123,8 +123,7 @@ def _body(
 
 def _text(room: Room, lines: Sequence[str]) -> str:
     """A few sentences: a model's where one is always asked, else the weightiest statements."""
-    written = room.tools.advisor.summarize(lines, WORDS) if room.tools.config.llm.level == "full" else None
-    return written or "; ".join(line.rstrip(".") for line in lines[:3])
+    return in_words(room, NAME, lines, WORDS) or "; ".join(line.rstrip(".") for line in lines[:3])
 
 
 def _weight(memory: Memory) -> tuple[bool, float, float]:

@@ -20,7 +20,7 @@ from engram.maintain.decisions import Batch, Decision, Draw, Effect, Erase
 from engram.maintain.knowledge.near import pairs, space_of
 from engram.maintain.room import ACTIVE, Room
 from engram.maintain.since import EVERYTHING, News, memories, noted, since
-from engram.maintain.sketching import keep
+from engram.maintain.sketching import in_words, keep
 from engram.model.axes import Kind, Layer, Tier, Verification
 from engram.model.draft import Draft
 from engram.model.filters import ANY_STATUS, Filters
@@ -248,7 +248,7 @@ def _wording(room: Room, episodes: Sequence[Memory]) -> Wording | None:
     shortest = min(len(content_words(one.content)) for one in told)
     if len(shared.says) >= max(LEAST_WORDS, LEAST_SHARE * shortest):
         return Wording(str(shared), shared)
-    written = room.tools.advisor.summarize([one.content for one in told], WORDS)
+    written = in_words(room, NAME, [one.content for one in told], WORDS, always=True)
     if written is not None:
         return Wording(written, shared)
     typical = _typical(told)

@@ -11,7 +11,7 @@ from typing import Final
 from engram.maintain.decisions import Batch, Decision, Drop
 from engram.maintain.room import Room
 from engram.maintain.self_knowledge.census import Known, census
-from engram.maintain.sketching import keep
+from engram.maintain.sketching import in_words, keep
 from engram.model.scope import Scope
 from engram.text.words import normalized
 
@@ -56,7 +56,8 @@ def _compacted(room: Room, scope: Scope, own: Sequence[Known], limit: int) -> tu
     known = room.tools.store.upkeep.sketch(scope, NAME, "")
     if known is not None and known.body["compacted"] and set(known.sources) == {one.id for one in shown}:
         return known.body["text"], shown
-    written = room.tools.advisor.summarize([one.text for one in shown], limit // BYTES_A_WORD)
+    told = [one.text for one in shown]
+    written = in_words(room, NAME, told, limit // BYTES_A_WORD, always=True)
     if written is not None and len(written.encode()) <= limit:
         return written, shown
     lines: list[str] = []

@@ -61,10 +61,9 @@ def look(room: Room, _cursor: str) -> Iterator[Batch]:
     if space is None:
         return
     changed = frozenset(news.changed)
-    calls = [room.tools.config.knowledge.model_calls]
     everything = census(room)
     for scope, known in everything.items():
-        yield from _place(room, space, scope, known, changed, calls)
+        yield from _place(room, space, scope, known, changed)
     for sketch in room.tools.store.upkeep.sketches(TREE, Access.everything(), 100_000):
         if sketch.scope not in everything:
             yield Batch((Decision("tree.felled", "nothing is left", (Drop(sketch.scope, TREE, ""),)),))
@@ -72,7 +71,7 @@ def look(room: Room, _cursor: str) -> Iterator[Batch]:
 
 
 def _place(
-    room: Room, space: Space, scope: Scope, known: Sequence[Known], changed: frozenset[str], calls: list[int]
+    room: Room, space: Space, scope: Scope, known: Sequence[Known], changed: frozenset[str]
 ) -> Iterator[Batch]:
     store = room.tools.store.upkeep
     root = store.sketch(scope, TREE, "")
@@ -89,11 +88,11 @@ def _place(
             effect
             for one in branches[start : start + TOGETHER]
             if one.changed
-            for effect in _branch(room, space, scope, one, calls)
+            for effect in _branch(room, space, scope, one)
         ]
         if effects:
             yield Batch((Decision("tree.branch", f"{len(effects)} branches", tuple(effects), quiet=True),))
-    yield from _root(room, space, scope, branches, kept, calls)
+    yield from _root(room, space, scope, branches, kept)
 
 
 # ---------------------------------------------------------------- growing
@@ -201,10 +200,10 @@ def _into_domains(branches: Sequence[Branch]) -> None:
 # ---------------------------------------------------------------- into words
 
 
-def _branch(room: Room, space: Space, scope: Scope, branch: Branch, calls: list[int]) -> Sequence[Effect]:
+def _branch(room: Room, space: Space, scope: Scope, branch: Branch) -> Sequence[Effect]:
     ordered, centre = _central(room, space, branch)
     branch.centre = centre
-    branch.text, branch.told = telling(room, ordered, calls)
+    branch.text, branch.told = telling(room, ordered)
     branch.title = title_of(ordered)
     body = {
         "text": branch.text,
@@ -237,19 +236,14 @@ WEIGHT: Final = 0.2
 
 
 def _root(
-    room: Room,
-    space: Space,
-    scope: Scope,
-    branches: Sequence[Branch],
-    kept: Sequence[Sketch],
-    calls: list[int],
+    room: Room, space: Space, scope: Scope, branches: Sequence[Branch], kept: Sequence[Sketch]
 ) -> Iterator[Batch]:
     groups: dict[int, list[Branch]] = {}
     for one in sorted(branches, key=lambda one: (-len(one.members), one.key)):
         groups.setdefault(one.domain, []).append(one)
     ordered = sorted(groups.values(), key=lambda some: -sum(len(one.members) for one in some))
-    domains = [_domain(room, some, calls) for some in ordered]
-    text, told = paragraph(room, domains, calls)
+    domains = [_domain(room, some) for some in ordered]
+    text, told = paragraph(room, domains)
     body = {
         "space": space.key,
         "memories": sum(len(one.members) for one in branches),
@@ -266,11 +260,11 @@ def _root(
         yield Batch((Decision("tree.grown", why, tuple(effects)),))
 
 
-def _domain(room: Room, branches: Sequence[Branch], calls: list[int]) -> dict[str, Any]:
+def _domain(room: Room, branches: Sequence[Branch]) -> dict[str, Any]:
     """One sentence for several branches, the largest first."""
     members = [one for branch in branches for one in branch.members.values()]
     title = topic_of(members) or ", ".join(dict.fromkeys(one.title for one in branches[:2]))
-    text, told = domain_text(room, title, [(one.text, one.told) for one in branches], calls)
+    text, told = domain_text(room, title, [(one.text, one.told) for one in branches])
     return {
         "title": title,
         "text": text,

@@ -12,8 +12,10 @@ from typing import Any, Final
 
 from engram.maintain.room import Room
 from engram.maintain.self_knowledge.census import Known
+from engram.maintain.sketching import in_words
 from engram.text.words import content_words
 
+STEP: Final = "tree"
 TOLD: Final = 3
 """Memories whose words stand for a cluster."""
 SHOWN: Final = 12
@@ -29,10 +31,10 @@ CLUSTER_WORDS, DOMAIN_WORDS = 40, 25
 DOMAIN_BRANCHES: Final = 3
 
 
-def telling(room: Room, members: Sequence[Known], calls: list[int]) -> tuple[str, list[str]]:
+def telling(room: Room, members: Sequence[Known]) -> tuple[str, list[str]]:
     """What a cluster comes to, and the memories whose words that is."""
     asked = list(members[:SHOWN])
-    written = _asked(room, [one.text for one in asked], CLUSTER_WORDS, calls) if len(asked) > TOLD else None
+    written = in_words(room, STEP, [one.text for one in asked], CLUSTER_WORDS) if len(asked) > TOLD else None
     if written is not None:
         return written, [one.id for one in asked]
     chosen: list[Known] = []
@@ -57,23 +59,23 @@ def topic_of(members: Sequence[Known]) -> str:
 
 
 def domain_text(
-    room: Room, title: str, branches: Sequence[tuple[str, Sequence[str]]], calls: list[int]
+    room: Room, title: str, branches: Sequence[tuple[str, Sequence[str]]]
 ) -> tuple[str, list[str]]:
     """One sentence for a domain: its title and what its largest clusters begin with."""
     largest = branches[:DOMAIN_BRANCHES]
     told = [id_ for _, ids in largest for id_ in ids]
-    written = _asked(room, [text for text, _ in largest], DOMAIN_WORDS, calls) if len(largest) > 1 else None
+    written = in_words(room, STEP, [text for text, _ in largest], DOMAIN_WORDS) if len(largest) > 1 else None
     if written is not None:
         return written, told
     firsts = [text.partition("; ")[0] for text, _ in largest]
     return f"{title}: {'; '.join(firsts)}", [ids[0] for _, ids in largest if ids]
 
 
-def paragraph(room: Room, domains: Sequence[Mapping[str, Any]], calls: list[int]) -> tuple[str, list[str]]:
+def paragraph(room: Room, domains: Sequence[Mapping[str, Any]]) -> tuple[str, list[str]]:
     """Everything in a few sentences, the largest domains first, within the tokens that it may have."""
     room_for = room.tools.config.knowledge.tree_tokens
     told = [id_ for one in domains for id_ in one["told"]]
-    written = _asked(room, [one["text"] for one in domains[:SHOWN]], room_for // 2, calls)
+    written = in_words(room, STEP, [one["text"] for one in domains[:SHOWN]], room_for // 2)
     if written is not None and room.tools.count_tokens(written) <= room_for:
         return written, told
     text = ""
@@ -85,13 +87,6 @@ def paragraph(room: Room, domains: Sequence[Mapping[str, Any]], calls: list[int]
             break
         text, used = longer, [*used, *one["told"]]
     return text, used
-
-
-def _asked(room: Room, texts: Sequence[str], words: int, calls: list[int]) -> str | None:
-    if room.tools.config.llm.level != "full" or calls[0] < 1 or not texts:
-        return None
-    calls[0] -= 1
-    return room.tools.advisor.summarize(texts, words)
 
 
 def _alike(one: str, other: str) -> bool:
