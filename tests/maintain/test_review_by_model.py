@@ -11,7 +11,7 @@ import pytest
 from engram import Engram
 from engram.model.axes import Layer, Status, Tier
 from engram.model.scope import Access, Scope
-from engram.testing import FakeClock, ScriptedServer
+from engram.testing import FakeClock, HashEmbedder, ScriptedServer
 from engram.testing.model_server import Reply, Request, fails, says, says_json
 from tests.maintain.story import START, now, opened, rules, told, use
 
@@ -170,6 +170,36 @@ def test_a_model_says_what_becomes_of_the_older_one(clock: FakeClock, outcome: s
         clock.advance(hours=2)
         memory.consolidate(stages=["review"])
         assert model.asked.count("reconcile") == 1
+
+
+def test_pairs_that_nobody_could_be_asked_about_come_first_the_next_time(clock: FakeClock) -> None:
+    model = Model(reconcile={"outcome": "keep_both"})
+    with asked(clock, model, "auto", review__pairs_most=1) as memory:
+        rooms = ("small room", "big hall upstairs", "old kitchen downstairs")
+        for room in rooms:
+            told(memory, f"The billing team meets in the {room}", **WORKING)
+            clock.advance(hours=2)
+        counts = []
+        for _ in range(6):
+            memory.consolidate(stages=["review"])
+            clock.advance(hours=1)
+            counts.append(model.asked.count("reconcile"))
+        assert counts[:3] == [1, 2, 3]
+        assert counts[3] == counts[5]
+
+
+def test_memories_without_a_vector_are_compared_when_they_have_one(clock: FakeClock) -> None:
+    embedder = HashEmbedder()
+    with Engram.open(":memory:", clock=clock, embedder=embedder) as memory:
+        embedder.down = True
+        ids = [told(memory, "The backup runs every night", **WORKING) for _ in range(2)]
+        embedder.down = False
+        clock.advance(hours=1)
+        assert memory.consolidate(stages=["merge"]).changes == 0
+        told(memory, "Something else makes the vectors come", **WORKING)
+        clock.advance(hours=1)
+        assert memory.consolidate(stages=["merge"]).changes == 1
+        assert {now(memory, one).status for one in ids} == {Status.ACTIVE, Status.MERGED}
 
 
 def test_a_model_cannot_absorb_what_tells_another_number(clock: FakeClock) -> None:

@@ -7,7 +7,7 @@ step looks only at what was stored or changed since it last came to its end, and
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
@@ -82,22 +82,26 @@ def news(room: Room, step: str, layers: frozenset[Layer], cursor: str) -> Iterat
         for part in room.memories(Filters(statuses=ACTIVE, layers=layers, modified_since=since), start):
             yield part, str(part[-1][0])
         start = 0
-    left = [one for one in left_open(room, step) if one.at < room.now]
-    if left:
-        ids = frozenset(one.key for one in left)
+    ids = frozenset(one.key for one in left_open(room, step))
+    if ids:
         for part in room.memories(Filters(statuses=ACTIVE, layers=layers, ids=ids), start):
             yield part, f"again {part[-1][0]}"
 
 
 def looked(room: Room, step: str) -> Decision:
-    """Says that a step has come to its end: the next time it looks at what has changed since."""
+    """Says that a step has come to its end: the next time it looks at what has changed since.
+
+    What was open from earlier runs and is not open anew has been dealt with.
+    """
     mark = Judgement(LOOKED, step, room.now.isoformat(), room.now)
-    return Decision(f"{step}.looked", "", (Judge(mark),), quiet=True)
+    dealt = (replace(one, verdict="done", at=room.now) for one in left_open(room, step))
+    return Decision(f"{step}.looked", "", tuple(Judge(one) for one in (*dealt, mark)), quiet=True)
 
 
 def left_open(room: Room, step: str) -> list[Judgement]:
-    """The memories that a step could not deal with."""
-    return room.tools.store.upkeep.judgements(f"open {step}", OPEN_MOST, "open")
+    """The memories that a step could not deal with in earlier runs."""
+    found = room.tools.store.upkeep.judgements(f"open {step}", OPEN_MOST, "open")
+    return [one for one in found if one.at < room.now]
 
 
 def pairs(
