@@ -103,7 +103,8 @@ def hear(memory: Engram, world: World, day: int, clock: FakeClock) -> int:
         memory.observe(
             one.user, one.assistant, session=f"{one.person}-{day}", scope=Scope(user=one.person.lower())
         )
-    memory.flush()
+    for person in PEOPLE:
+        memory.flush(scope=Scope(user=person.lower()))
     return 2 * len(said)
 
 

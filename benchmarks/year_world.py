@@ -63,7 +63,7 @@ ATTRIBUTES = (
     ),
     Attribute(
         "editor",
-        ("My favourite editor is {}.", "I prefer {} as my editor.", "My editor of choice is {}."),
+        ("My editor is {}.", "I prefer {} as my editor.", "My editor of choice is {}."),
         "I switched my editor to {}.",
         "Which editor do I use?",
         ("vim", "Helix", "Emacs", "Zed", "Kakoune", "nano", "Sublime Text", "micro"),
@@ -128,7 +128,7 @@ ATTRIBUTES = (
     ),
     Attribute(
         "database",
-        ("Our main database is {}.", "We run {} as our main database.", "The main database at work is {}."),
+        ("Our main database is {}.", "We run {} as our main database.", "{} is our main database."),
         "We migrated, our main database is {} now.",
         "What is our main database?",
         ("PostgreSQL", "MySQL", "MongoDB", "CockroachDB", "MariaDB", "DynamoDB", "Cassandra", "SQLite"),
