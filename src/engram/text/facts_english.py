@@ -217,7 +217,7 @@ _RULES: Final[tuple[_Rule, ...]] = (
     ("switched switching changed changing",
      rf"^{_WHO}{_HAVE} {_SOFT}{_SWITCHED} {_WHOSE} {_ATTRIBUTE}(?: from .+?)? to {_VALUE}", relative),
     ("run runs have has keep keeps",
-     rf"^{_WHO} {_SOFT}(?:runs?|have|has|keeps?) (?P<value>.+?) as {_WHOSE} (?P<role>[\w -]+?)(?: now)?$", used),
+     rf"^{_WHO} (?:runs?|have|has|keeps?) (?P<value>.+?) as {_WHOSE} (?P<role>[\w -]+?)(?: now)?$", used),
     ("replaced", rf"^{_WHO}{_HAVE} {_SOFT}replaced (?P<old>.+?) (?P<verb>with|by) {_VALUE}", switched),
     ("use uses using", rf"^{_WHO}{_BE}? {_SOFT}(?:uses?|using) (?P<value>.+?){_ROLE}(?: now)?$", used),
     ("is",
