@@ -268,6 +268,12 @@ class Page:
         yield f"{shape.way} {verb.name}({ast.unparse(verb.tree.args)}) -> {shape.returns}:"
         yield textwrap.indent(f'"""{verb.words}{end}"""', "    ")
         yield f"    {shape.body}"
+        if isinstance(verb.made, property) and verb.made.fset is not None:
+            setter = Verb(verb.name, verb.made.fset)
+            self._learn(setter)
+            yield f"@{verb.name}.setter"
+            yield f"def {verb.name}({ast.unparse(setter.tree.args)}) -> None:"
+            yield f"    self._inner.{verb.name} = {setter.tree.args.args[1].arg}"
 
     def _learn(self, verb: Verb) -> None:
         """Import what a signature names."""

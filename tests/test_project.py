@@ -194,7 +194,9 @@ def test_a_handler_that_is_narrow_or_raises_again_is_fine(handler: str) -> None:
 
 def test_files_stay_readable() -> None:
     paths = [path for folder in ("src", "tests", "scripts") for path in (ROOT / folder).rglob("*.py")]
-    lengths = {path.name: len(path.read_text(encoding="utf-8").splitlines()) for path in paths}
+    texts = {path.name: path.read_text(encoding="utf-8") for path in paths}
+    by_hand = {name: text for name, text in texts.items() if not text.startswith("# Written by scripts/")}
+    lengths = {name: len(text.splitlines()) for name, text in by_hand.items()}
 
     assert {name: length for name, length in lengths.items() if length > 500} == {}
 

@@ -201,3 +201,15 @@ def test_another_caller_sees_only_what_is_theirs() -> None:
         await rex.settle()
 
     told(story)
+
+
+def test_a_session_is_held_by_async_with() -> None:
+    async def story(memory: AsyncEngram) -> None:
+        await memory.remember("My editor is Helix")
+        async with memory.session(id="monday") as session, session.turn("what is my editor?") as turn:
+            assert turn.context.messages
+            turn.reply = "Helix."
+        words = [one.content for one in await memory.turns("monday")]
+        assert words == ["what is my editor?", "Helix."]
+
+    told(story)

@@ -181,6 +181,10 @@ class AsyncSessionTurn:
         """What was answered. Set it: it is listened to, and the next turn knows it."""
         return self._inner.reply
 
+    @reply.setter
+    def reply(self, words: str) -> None:
+        self._inner.reply = words
+
     async def answer(self, reply: str) -> None:
         """Say what was answered; the same as setting `reply`."""
         await self._threads.run(self._inner.answer, reply)
