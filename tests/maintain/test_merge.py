@@ -131,6 +131,24 @@ def test_what_a_person_took_back_is_not_merged_again(memory: Engram, clock: Fake
     assert all(now(memory, one).status is Status.ACTIVE for one in before)
 
 
+def test_what_a_person_parted_again_stays_apart_also_when_a_third_one_comes(
+    memory: Engram, clock: FakeClock
+) -> None:
+    first, second = (told(memory, "The backup runs every night", **NOTE) for _ in "ab")
+    clock.advance(hours=1)
+    memory.consolidate(stages=STAGE)
+    gone = next(one for one in (first, second) if now(memory, one).status is Status.MERGED)
+    memory.restore(gone)
+    clock.advance(hours=1)
+    told(memory, "The backup runs every night", **NOTE, importance=0.9)
+    clock.advance(hours=1)
+    memory.consolidate(stages=STAGE)
+    clock.advance(hours=1)
+    before = now(memory, gone)
+    assert memory.consolidate(stages=STAGE).changes == 0
+    assert now(memory, gone) == before
+
+
 def test_only_what_is_new_is_compared(memory: Engram, clock: FakeClock) -> None:
     first = told(memory, "The backup runs every night", **NOTE, importance=0.9)
     clock.advance(hours=1)

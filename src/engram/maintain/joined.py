@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, combinations
 from typing import Any
 
 from engram.lifecycle.joining import absorbed, apart, ranked, stands
@@ -27,6 +27,8 @@ from engram.model.relations import Edge, EdgeType
 from engram.model.upkeep import Judgement
 
 EVERY = frozenset(Layer)
+JOINED = "joined"
+"""The kind of judgement that remembers which memories became one."""
 
 
 def joining(room: Room, cursor: str, step: str, layers: frozenset[Layer], least: float) -> Iterator[Batch]:
@@ -67,10 +69,14 @@ class Joint:
 
 def joints(pairs: Sequence[Pair], limits: Limits, questions: Questions, room: Room) -> list[Joint]:
     """Those of the pairs that say the same."""
-    known = room.tools.store.upkeep.judged(questions.kind, [pair.key for pair in pairs])
+    upkeep = room.tools.store.upkeep
+    answered = upkeep.judged(questions.kind, [pair.key for pair in pairs])
+    # What was joined once and stands apart again was parted by a person.
+    before = upkeep.judged(JOINED, [_ends(pair.older, pair.newer) for pair in pairs])
     found: list[Joint] = []
     for pair in pairs:
-        if pair.key in known or not _may_join(pair):
+        known = pair.key in answered or _ends(pair.older, pair.newer) in before
+        if known or not _may_join(pair):
             continue
         joint = _by_rule(pair, limits, questions)
         if questions.level == "full" or (questions.level == "auto" and joint is None):
@@ -103,10 +109,11 @@ def decisions(found: Sequence[Joint], rule: str, room: Room) -> Iterator[Decisio
             yield _decision(winner, taken, rule, room)
 
 
-def taken_in(winner: Memory, loser: Memory, rule: str, why: str) -> Decision:
+def taken_in(winner: Memory, loser: Memory, rule: str, why: str, room: Room) -> Decision:
     """One memory takes in another that says nothing it does not say."""
     change = Change(winner, absorbed(winner, [loser]), Verb.MERGED, related=loser.id)
-    return Decision(rule, why, (change, *_gone([loser], winner)), winner.id, loser.id)
+    effects = (change, *_gone([loser], winner), *_remembered([winner, loser], room))
+    return Decision(rule, why, effects, winner.id, loser.id)
 
 
 def made_one(winner: Memory, losers: Sequence[Memory], words: str, room: Room) -> tuple[Change | Draw, ...]:
@@ -167,6 +174,15 @@ def _gone(losers: Iterable[Memory], winner: Memory) -> Iterator[Change | Draw]:
         merged = becomes(one, Verb.MERGED, status=Status.MERGED)
         yield replace(merged, related=winner.id)
         yield Draw(Edge(winner.id, one.id, EdgeType.SUPERSEDES))
+
+
+def _remembered(memories: Sequence[Memory], room: Room) -> Iterator[Judge]:
+    for one, other in combinations(memories, 2):
+        yield Judge(Judgement(JOINED, _ends(one, other), "joined", room.now))
+
+
+def _ends(one: Memory, other: Memory) -> str:
+    return " ".join(sorted((one.id, other.id)))
 
 
 def _reworded(memory: Memory, words: str, losers: Sequence[Memory], room: Room) -> Memory:

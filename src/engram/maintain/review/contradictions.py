@@ -21,7 +21,8 @@ from engram.model.scope import Access
 from engram.model.upkeep import Judgement
 from engram.ports import View
 
-KIND: Final = "contradiction"
+KIND: Final = "reconcile"
+"""Remembered together with what is reconciled: a pair is judged once, whoever meets it first."""
 MOST: Final = 1_000
 """Pairs that are looked at in one run."""
 TOGETHER: Final = 100

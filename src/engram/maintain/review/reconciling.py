@@ -59,7 +59,7 @@ def _decided(pairs: Sequence[Pair], limits: Limits, questions: Questions, room: 
             continue
         outcome = _outcome(pair, limits, questions, room)
         if outcome is not None:
-            decision = _decision(pair, outcome)
+            decision = _decision(pair, outcome, room)
             changed |= decision.changes
             note = Judge(Judgement(STEP, pair.key, outcome[0].value, room.now))
             yield replace(decision, effects=(*decision.effects, note))
@@ -94,8 +94,8 @@ def _loses(pair: Pair, questions: Questions) -> bool:
     return stands(pair.older) or bool(questions.compared.differing(pair.older, pair.newer))
 
 
-def _decision(pair: Pair, outcome: Outcome) -> Decision:
+def _decision(pair: Pair, outcome: Outcome, room: Room) -> Decision:
     what, why = outcome
     if what is Reconciled.UPDATE:
         return superseded(pair.older, pair.newer, "reconcile.update", why)
-    return joined.taken_in(pair.newer, pair.older, "reconcile.absorb", why)
+    return joined.taken_in(pair.newer, pair.older, "reconcile.absorb", why, room)
