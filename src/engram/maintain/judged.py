@@ -33,11 +33,6 @@ def judged(kind: str, memories: Sequence[Memory], room: Room) -> dict[str, Judge
     return {id_: one for id_, one in known.items() if one.verdict.rpartition("@")[2] == str(versions[id_])}
 
 
-def is_about(judgement: Judgement, memory: Memory) -> bool:
-    """Whether it was made about the memory in the words it has now."""
-    return judgement.verdict.rpartition("@")[2] == str(memory.version)
-
-
 def before(judgement: Judgement, room: Room) -> bool:
     """Whether it was made before the moment of this run."""
     return judgement.at < room.now

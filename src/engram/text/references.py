@@ -60,6 +60,8 @@ def _symbols(text: str) -> Iterator[Reference]:
 
 def _versions(text: str) -> Iterator[Reference]:
     for match in _VERSION.finditer(text):
+        if match[1].lower() == "version":
+            continue
         yield Reference(RefKind.VERSION, match[1].lower(), match[2])
     for match in _OF.finditer(text):
         yield Reference(RefKind.VERSION, match[2].lower(), match[1])

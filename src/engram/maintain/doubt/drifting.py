@@ -12,7 +12,7 @@ from typing import Final
 from engram.lifecycle.drift import CHALLENGE, DEAD, INVALIDATE, Look, drift_verdict, is_claim, looked
 from engram.maintain.decisions import Batch, Decision
 from engram.maintain.doubt.rounds import rounds
-from engram.maintain.judged import is_about, judge
+from engram.maintain.judged import judge
 from engram.maintain.room import Room, becomes
 from engram.maintain.sweep import Slice
 from engram.model.axes import Status
@@ -20,11 +20,14 @@ from engram.model.drift import Landscape
 from engram.model.event import Verb
 from engram.model.filters import Filters
 from engram.model.memory import Memory
+from engram.model.scope import Access
 from engram.model.upkeep import Judgement
 from engram.text.references import references
 
 NAME: Final = "drift"
 KIND: Final = "drift"
+EVENTS: Final = 50
+"""Events of a memory that are looked at for other words."""
 CLAIMS = Filters(statuses=frozenset({Status.ACTIVE, Status.CHALLENGED, Status.INVALIDATED}))
 BECOMES: Final = {CHALLENGE: Status.CHALLENGED, INVALIDATE: Status.INVALIDATED}
 
@@ -67,7 +70,7 @@ def _decided(part: Slice, left: int, place: Landscape, room: Room) -> tuple[int,
 
 
 def _one(memory: Memory, found: Look, before: Judgement | None, room: Room) -> Decision | None:
-    if before is not None and memory.status is Status.ACTIVE and not is_about(before, memory):
+    if before is not None and memory.status is Status.ACTIVE and _is_reworded(memory, before, room):
         before = None  # other words are another claim
     verdict = drift_verdict(memory, found, before, room.now, room.tools.config)
     if not verdict:
@@ -78,3 +81,9 @@ def _one(memory: Memory, found: Look, before: Judgement | None, room: Room) -> D
     state = "alive" if status is Status.ACTIVE else DEAD
     effects = (becomes(memory, verb, status=status), judge(KIND, memory, state, since))
     return Decision(f"drift.{verdict.rule}", verdict.why, effects, memory.id)
+
+
+def _is_reworded(memory: Memory, before: Judgement, room: Room) -> bool:
+    """Whether its words changed since; that a person made it active again is another thing."""
+    events = room.tools.store.ledger.events(memory.id, Access.everything(), EVENTS)
+    return any("content" in event.after and event.at >= before.at for event in events)

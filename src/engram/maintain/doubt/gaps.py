@@ -227,9 +227,9 @@ def _has_no_day(memory: Memory, now: datetime) -> bool:
 def _still_stale(room: Room, sketch: Sketch) -> Iterator[Looked]:
     """The question stands until somebody vouches for the memory or it changes."""
     for memory in _read(room, sketch.body["memories"]):
-        vouched = memory.verified_at is not None and memory.verified_at > sketch.made_at
-        if _stands(memory) and memory.status is Status.ACTIVE and not vouched:
-            yield of_memory(STALE, memory), (memory.id,), "long not confirmed"
+        gap = of_memory(STALE, memory)
+        if gap.key == sketch.key and _stands(memory) and memory.status is Status.ACTIVE:
+            yield gap, (memory.id,), "long not confirmed"
 
 
 def _stands(memory: Memory) -> bool:
