@@ -52,22 +52,41 @@ def boxed(items: Iterable[Item], now: datetime, limits: Limits = USUAL) -> tuple
     sealed: list[Box] = []
     box: Box = []
     about: set[str] = set()
+    turn = 0
+    """Where the talk may have turned: the place of the last item that shared too little; 0: it has not."""
     for item in items:
-        if box and _seals(box, about, item, limits):
+        if box and _ends(box, item, limits):
             sealed.append(box)
-            box, about = [], set()
+            box, about, turn = [], set(), 0
+        elif box and _turns(about, item, limits):
+            if len(item.about) < PLAIN and not turn:
+                turn = len(box)
+            else:
+                at = turn or len(box)
+                sealed.append(box[:at])
+                box, turn = box[at:], 0
+                about = set().union(*(one.about for one in box))
+        elif item.about:
+            turn = 0
         box.append(item)
-        about |= item.about
+        if not turn:
+            about |= item.about
     if box and (abs(now - box[-1].at) >= limits.idle or len(box) >= limits.memories):
         sealed.append(box)
         box = []
     return sealed, box
 
 
-def _seals(box: Sequence[Item], about: set[str], item: Item, limits: Limits) -> bool:
-    """Whether an item begins another box. What speaks of nothing in particular goes on with the box."""
-    if len(box) >= limits.memories or abs(item.at - box[-1].at) >= limits.idle:
-        return True
+PLAIN: Final = 3
+"""An item with so many topics says by itself that the talk has turned; of others it takes two in a row."""
+
+
+def _ends(box: Sequence[Item], item: Item, limits: Limits) -> bool:
+    return len(box) >= limits.memories or abs(item.at - box[-1].at) >= limits.idle
+
+
+def _turns(about: set[str], item: Item, limits: Limits) -> bool:
+    """Whether an item shares too little with a box. What speaks of nothing in particular goes on with it."""
     return bool(item.about and about) and len(item.about & about) / len(item.about) < limits.overlap
 
 

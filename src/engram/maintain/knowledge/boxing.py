@@ -204,7 +204,7 @@ def _traces(room: Room, shelf: Shelf) -> list[Effect]:
 
 def _item(key: int, memory: Memory) -> Item:
     told = memory.metadata
-    names = (*memory.entities, *told.get("technologies", ()), *told.get("people", ()))
+    names = (*told.get("technologies", ()), *told.get("paths", ()))
     about = frozenset((*told.get("topics", ()), *(name.casefold() for name in names)))
     return Item(memory.id, key, memory.happened_at, about)
 

@@ -14,6 +14,7 @@ from engram.maintain.decisions import Batch, Decision, Drop, Effect
 from engram.maintain.room import ACTIVE, Room
 from engram.maintain.since import News, memories, noted, since
 from engram.maintain.sketching import in_words, keep
+from engram.maintain.telling import tells
 from engram.model.axes import Tier
 from engram.model.entity import Entity
 from engram.model.facts import Claim, FactQuery
@@ -21,6 +22,7 @@ from engram.model.filters import ANY_STATUS, Filters
 from engram.model.memory import Memory
 from engram.model.scope import Access, Role, Scope
 from engram.ports import View
+from engram.text.key import key_text
 
 NAME: Final = "cards"
 KIND: Final = "card"
@@ -85,7 +87,8 @@ def _card(room: Room, scope: Scope, entity: Entity) -> Sequence[Effect]:
         known = store.upkeep.sketch(scope, KIND, key)
         return () if known is None else (Drop(scope, KIND, key),)
     claims = _claims(room, scope, entity, view)
-    weighty = sorted(found, key=_weight, reverse=True)[: settings.card_facts]
+    telling = [one for one in found if tells(_said(one), one.speaker)] or found
+    weighty = sorted(telling, key=_weight, reverse=True)[: settings.card_facts]
     body = _body(room, entity, found, weighty, claims)
     sources = [one.id for one in found] + [one.memory.id for one in claims]
     return keep(room, scope, KIND, key, body, title=entity.name, sources=sources)
@@ -106,7 +109,7 @@ def _body(
     beside = Counter(name for one in found for name in one.entities if name.casefold() not in own)
     times = sorted(one.happened_at for one in found)
     facts = [[one.fact.subject, one.fact.predicate, one.fact.object] for one in claims]
-    lines = list(dict.fromkeys(one.forms.key_fact or one.content for one in weighty))
+    lines = list(dict.fromkeys(key_text(_said(one), one.speaker) for one in weighty))
     return {
         "name": entity.name,
         "type": entity.type,
@@ -124,6 +127,10 @@ def _body(
 def _text(room: Room, lines: Sequence[str]) -> str:
     """A few sentences: a model's where one is always asked, else the weightiest statements."""
     return in_words(room, NAME, lines, WORDS) or "; ".join(line.rstrip(".") for line in lines[:3])
+
+
+def _said(memory: Memory) -> str:
+    return memory.forms.key_fact or memory.content
 
 
 def _weight(memory: Memory) -> tuple[bool, float, float]:

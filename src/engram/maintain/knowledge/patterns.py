@@ -252,6 +252,8 @@ def _wording(room: Room, episodes: Sequence[Memory]) -> Wording | None:
     if written is not None:
         return Wording(written, shared)
     typical = _typical(told)
+    if _agreement(typical, told) < LEAST_SHARE:
+        return None
     return Wording(f"Recurring: {forms.key_fact(typical.content)}", shared, typical.id)
 
 
@@ -267,6 +269,13 @@ def _stated(episodes: Sequence[Memory]) -> str:
         if all(fact in others for others in each):
             return worded(fact.subject, fact.predicate, fact.object)
     return ""
+
+
+def _agreement(typical: Memory, episodes: Sequence[Memory]) -> float:
+    """How much of what the typical one says the others say too, on average."""
+    words = content_words(typical.content)
+    others = [content_words(one.content) for one in episodes if one.id != typical.id]
+    return sum(len(words & other) for other in others) / (max(len(words), 1) * max(len(others), 1))
 
 
 def _typical(episodes: Sequence[Memory]) -> Memory:

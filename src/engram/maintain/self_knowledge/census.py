@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Final
 
 from engram.maintain.room import Room
+from engram.maintain.telling import tells
 from engram.model.axes import Kind, Lifecycle, Status, Tier, Verification
 from engram.model.filters import Filters
 from engram.model.memory import Memory
@@ -29,6 +30,7 @@ class Known:
     text: str
     """Its key fact."""
     label: str
+    speaker: str
     kind: Kind
     category: str
     topics: tuple[str, ...]
@@ -45,6 +47,16 @@ class Known:
     doubtful: bool
     """Challenged, disputed, stale, or hardly believed."""
     is_reflection: bool
+
+    @property
+    def statement(self) -> str:
+        """Its key fact, and whose words it is where somebody said it."""
+        return f"{self.speaker}: {self.text}" if self.speaker else self.text
+
+    @property
+    def tells(self) -> bool:
+        """Whether its key fact says something by itself; much of what people say to each other does not."""
+        return tells(self.text, self.speaker)
 
     @property
     def weight(self) -> tuple[bool, int, float, int, int]:
@@ -90,6 +102,7 @@ def _known(key: int, memory: Memory, shared: dict[tuple[str, ...], tuple[str, ..
         id=memory.id,
         text=memory.forms.key_fact or memory.content,
         label=memory.forms.label,
+        speaker=memory.speaker,
         kind=memory.kind,
         category=memory.category,
         topics=shared.setdefault(topics, topics),

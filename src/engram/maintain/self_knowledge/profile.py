@@ -42,7 +42,7 @@ def look(room: Room, _cursor: str) -> Iterator[Batch]:
         if not lines and room.tools.store.upkeep.sketch(scope, "profile", "") is None:
             continue
         body = {
-            "lines": [{"section": name, "text": one.text, "memory": one.id} for name, one in lines],
+            "lines": [{"section": name, "text": one.statement, "memory": one.id} for name, one in lines],
             "habits": _habits(known),
         }
         effects = keep(room, scope, "profile", "", body, sources=[one.id for _, one in lines])
@@ -57,7 +57,9 @@ def _lines(known: Sequence[Known], most: int) -> list[tuple[str, Known]]:
     for one in sorted(known, key=lambda one: one.weight, reverse=True):
         section = SECTION_OF.get(one.category)
         words = normalized(one.text)
-        if section is not None and not one.doubtful and words not in said:
+        if section is None or one.doubtful or words in said or len(sections[section]) >= most:
+            continue
+        if one.tells:
             said.add(words)
             sections[section].append(one)
     chosen: dict[str, list[Known]] = {name: [] for name in SECTIONS}

@@ -33,20 +33,28 @@ DOMAIN_BRANCHES: Final = 3
 
 def telling(room: Room, members: Sequence[Known]) -> tuple[str, list[str]]:
     """What a cluster comes to, and the memories whose words that is."""
-    asked = list(members[:SHOWN])
-    written = in_words(room, STEP, [one.text for one in asked], CLUSTER_WORDS) if len(asked) > TOLD else None
+    looked_at = _telling_first(members)
+    asked = looked_at[:SHOWN]
+    told = [one.statement for one in asked]
+    written = in_words(room, STEP, told, CLUSTER_WORDS) if len(asked) > TOLD else None
     if written is not None:
         return written, [one.id for one in asked]
     chosen: list[Known] = []
-    for one in members[:LOOKED_AT]:
+    for one in looked_at:
         if len(chosen) < TOLD and not any(_alike(one.text, other.text) for other in chosen):
             chosen.append(one)
-    return "; ".join(_line(one.text) for one in chosen), [one.id for one in chosen]
+    return "; ".join(_line(one.statement) for one in chosen), [one.id for one in chosen]
+
+
+def _telling_first(members: Sequence[Known]) -> list[Known]:
+    """Those that say something by themselves; all of them when none does."""
+    some = [one for one in members[:LOOKED_AT] if one.tells]
+    return some or list(members[:TOLD])
 
 
 def title_of(members: Sequence[Known]) -> str:
     """The topic that many have, or the label of the most telling one."""
-    return topic_of(members) or (members[0].label if members else "")
+    return topic_of(members) or next((one.label for one in _telling_first(members)), "")
 
 
 def topic_of(members: Sequence[Known]) -> str:
