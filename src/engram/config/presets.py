@@ -39,6 +39,7 @@ RETENTION: Final[Mapping[str, Any]] = {
     # The buffer is a short stay: half an hour, or two uses.
     "promotion.buffer_minutes": 30.0,
     "promotion.buffer_accesses": 2,
+    "forgetting.buffer_cap": 0,
     "promotion.semantic_importance": 0.7,
     "promotion.semantic_accesses": 5,
     # Importance is weighed by nine factors and loses nothing by the day; one rule archives.
@@ -56,6 +57,9 @@ FILES: Final[Mapping[str, Any]] = {
     "remember.speculative_below": 0.40,
     "remember.speculative_days": 30,
     "capture.buffer_turns": 5,
+    # What is extracted is written at once: no buffer lets go of it.
+    "promotion.buffer_minutes": 1.0,
+    "forgetting.buffer_cap": 0,
     # Facts are archived by age, importance and use, whatever is left of them.
     "importance.loss_a_day": 0.0,
     "forgetting.archive_days": 90.0,
@@ -74,6 +78,7 @@ LEDGER: Final[Mapping[str, Any]] = {
     "store.synchronous": "FULL",
     # What is written down counts from the next consolidation on; its priority says for how long.
     "promotion.buffer_minutes": 1.0,
+    "forgetting.buffer_cap": 0,
     "importance.loss_a_day": 0.0,
     "lifecycle.unverified_days": 60.0,
     "forgetting.p2_days": 90.0,

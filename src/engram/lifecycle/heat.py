@@ -11,7 +11,7 @@ from engram.lifecycle.curves import DAY_S
 from engram.lifecycle.importance import decayed_importance, reinforcement
 from engram.lifecycle.retention import age_days, retention, unused_days
 from engram.lifecycle.traits import is_confirmed, is_disputed
-from engram.model.axes import Kind, Lifecycle, Status, Temperature
+from engram.model.axes import Kind, Lifecycle, Priority, Status, Temperature
 from engram.model.memory import Memory
 from engram.model.verdict import Verdict, no, yes
 
@@ -106,8 +106,19 @@ def tier_move(memory: Memory, held: Temperature, now: datetime, config: Config =
     return no(f"value {worth:.2f} < {settings.hot_value:g}")
 
 
-LASTING = frozenset({"preference", "principle", "identity", "relationship", "procedure", "person"})
-"""Categories that do not grow old for want of a second look."""
+LASTING = frozenset(
+    {
+        "preference",
+        "principle",
+        "identity",
+        "relationship",
+        "procedure",
+        "person",
+        "constraint",
+        "instruction",
+    }
+)
+"""Categories that do not grow old for want of a second look; standing rules are among them."""
 
 
 def _is_stale(memory: Memory, now: datetime, config: Config) -> bool:
@@ -120,7 +131,8 @@ def _is_stale(memory: Memory, now: datetime, config: Config) -> bool:
 
 
 def _grows_old(memory: Memory) -> bool:
-    return not memory.pinned and memory.kind is not Kind.PROCEDURAL and memory.category not in LASTING
+    held = memory.pinned or memory.kind is Kind.PROCEDURAL or memory.priority is Priority.P0
+    return not held and memory.category not in LASTING
 
 
 def _used_within(memory: Memory, days: float, now: datetime) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from engram.lifecycle.promotion import HOURS, buffer_immune, buffer_rescue
+from engram.lifecycle.promotion import HOURS, buffer_immune, buffer_rescue, buffer_verdict
 from engram.lifecycle.retention import age_days
 from engram.lifecycle.traits import protected
 from engram.maintain.decisions import Batch, Decision
@@ -37,8 +37,10 @@ def _decided(memory: Memory, room: Room) -> Decision | None:
     if immune := buffer_immune(memory):
         rises = becomes(memory, layer=Layer.WORKING)
         return Decision("stuck.promote", f"{why}, {immune}", (rises,), memory.id)
-    unused = memory.usage.accessed < config.review.stuck_uses
-    if not unused or protected(memory, config) or buffer_rescue(memory, room.now, config):
+    if memory.usage.accessed >= config.review.stuck_uses or protected(memory, config):
+        return None
+    # It only waited for a run: promotion, which comes next, lets it rise.
+    if buffer_verdict(memory, room.now, config) or buffer_rescue(memory, room.now, config):
         return None
     gone = becomes(memory, Verb.ARCHIVED, status=Status.ARCHIVED)
     return Decision("stuck.archive", f"{why}, accesses {memory.usage.accessed}", (gone,), memory.id)

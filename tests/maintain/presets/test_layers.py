@@ -1,0 +1,278 @@
+"""The life of memories under the preset `layers`: buffer, working layer, core, and the way out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engram import Engram
+from engram.model.axes import Kind, Layer, Policy, Status
+from engram.model.draft import Draft
+from engram.testing import FakeClock
+from tests.maintain.presets.lives import bytes_of, decided, fields, later, living
+from tests.maintain.story import START, now, rules, told
+
+VAGUE: dict[str, Any] = {"category": "moment", "kind": Kind.SEMANTIC}
+"""Of little worth and not understood alone: triage keeps it waiting, the gate refuses it."""
+MINUTE = 1 / 60
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock(START)
+
+
+@pytest.fixture
+def memory(clock: FakeClock) -> Iterator[Engram]:
+    with living("layers", clock) as one:
+        yield one
+
+
+def test_the_life_of_a_memory_from_the_buffer_to_the_last_byte(tmp_path: Path, clock: FakeClock) -> None:
+    with living("layers", clock, tmp_path / "one.engram") as memory:
+        port = "the marzipan server listens on port 8443"
+        one = told(memory, port, category="moment", kind=Kind.EPISODIC, importance=0.65)
+
+        # It is heard and waits; being said again counts two and a half times as much as a use.
+        assert now(memory, one).layer is Layer.BUFFER
+        told(memory, port)
+        later(memory, clock, one, minutes=5)
+        assert now(memory, one).layer is Layer.BUFFER  # 2.5 < 5
+        told(memory, port)
+        assert later(memory, clock, one, minutes=1) == ["promote.buffer-reinforced"]
+        assert now(memory, one).layer is Layer.WORKING
+
+        # It asks for the core and is let in: it stands alone and has proved itself.
+        assert later(memory, clock, one, minutes=1) == ["gate.approve"]
+        assert now(memory, one).layer is Layer.CORE
+        assert fields(memory, one, "layer") == ["2", "3"]
+
+        # Nobody asks for it. A dream holds it better for a while.
+        clock.advance(days=20)
+        assert decided(memory.dream(), one) == ["dream.replay"]
+        assert now(memory, one).strength == pytest.approx(1.2)
+
+        # It fades, is archived when nothing is left of it; the run can be taken back.
+        assert later(memory, clock, one, days=60) == ["archive.weak"]
+        assert now(memory, one).status is Status.ARCHIVED
+        run = memory.upkeep.runs(1)[0].id
+        assert memory.undo(run).restored >= 1
+        assert now(memory, one).status is Status.ACTIVE
+        assert later(memory, clock, one, days=1) == []  # what a person took back is not done again
+
+        # Somebody lets it go after all: ninety days in the archive, then it is erased.
+        memory.forget(one)
+        later(memory, clock, one, days=90)
+        assert now(memory, one).status is Status.ARCHIVED
+        assert later(memory, clock, one, minutes=1) == ["archive.purge"]
+        assert memory.get(one) is None
+    assert b"marzipan" not in bytes_of(tmp_path)
+
+
+def test_the_gate_refuses_for_a_day_for_three_and_for_good(memory: Engram, clock: FakeClock) -> None:
+    one = told(memory, "it was fine there in the end", **VAGUE, importance=0.8, layer=Layer.WORKING)
+
+    def asked(hours: float) -> str | None:
+        clock.advance(hours=hours)
+        memory.touch([one])  # unused, its importance would sink below what the gate wants
+        return rules(memory.consolidate(stages=["review"])).get(one)
+
+    for _ in range(3):
+        memory.touch([one])
+    assert asked(1) == "gate.reject"
+    assert asked(24 - MINUTE) is None
+    assert asked(MINUTE) == "gate.reject"
+    assert asked(72 - MINUTE) is None
+    assert asked(MINUTE) == "gate.reject"
+    for _ in range(3):
+        assert asked(24 * 300) is None
+    assert now(memory, one).layer is Layer.WORKING
+    whys = [line.why for run in memory.upkeep.runs(20) for line in memory.upkeep.report(run.id).decided]
+    assert any(why.endswith("rejection 3, asks never again") for why in whys)
+
+
+def test_what_was_extracted_goes_down_after_its_first_refusal_and_then_out(
+    memory: Engram, clock: FakeClock
+) -> None:
+    one = told(
+        memory,
+        "it was fine there in the end",
+        **VAGUE,
+        importance=0.65,
+        layer=Layer.WORKING,
+        source="session",
+    )
+    clock.advance(days=7, minutes=1)
+    memory.touch([one])
+    assert decided(memory.consolidate(), one) == ["gate.reject"]
+    assert later(memory, clock, one, minutes=1) == ["working.rejected"]
+    assert now(memory, one).layer is Layer.BUFFER
+    assert later(memory, clock, one, minutes=1) == ["stuck.archive"]
+    assert fields(memory, one, "layer") == ["1"]
+
+
+@pytest.mark.parametrize(
+    ("said", "used", "layer"), [(1, 2, Layer.BUFFER), (2, 0, Layer.WORKING), (1, 3, Layer.WORKING)]
+)
+def test_reinforcement_of_five_leaves_the_buffer(
+    memory: Engram, clock: FakeClock, said: int, used: int, layer: Layer
+) -> None:
+    one = told(memory, "it was fine there in the end", **VAGUE)
+    for _ in range(said):
+        told(memory, "it was fine there in the end", **VAGUE)
+    for _ in range(used):
+        memory.touch([one])
+    later(memory, clock, one, minutes=5)
+    assert now(memory, one).layer is layer
+
+
+@pytest.mark.parametrize(
+    ("hours", "tags", "layer"),
+    [
+        (2 - MINUTE, ("lesson",), Layer.BUFFER),
+        (2, ("lesson",), Layer.WORKING),
+        (2 + MINUTE, ("lesson", "distilled"), Layer.BUFFER),
+    ],
+)
+def test_a_lesson_rises_after_two_hours(
+    memory: Engram, clock: FakeClock, hours: float, tags: tuple[str, ...], layer: Layer
+) -> None:
+    one = told(memory, "it broke again", **VAGUE, tags=tags)
+    clock.advance(hours=hours)
+    memory.consolidate(stages=["promotion"])
+    assert now(memory, one).layer is layer
+
+
+@pytest.mark.parametrize(
+    ("triaged", "hours", "status"),
+    [
+        (True, 24, Status.ACTIVE),
+        (True, 24 + MINUTE, Status.ARCHIVED),
+        (False, 24 + MINUTE, Status.ACTIVE),
+        (False, 48, Status.ACTIVE),
+        (False, 48 + MINUTE, Status.ARCHIVED),
+    ],
+)
+def test_the_buffer_holds_a_day_and_two_for_what_was_never_looked_at(
+    memory: Engram, clock: FakeClock, hours: float, status: Status, *, triaged: bool
+) -> None:
+    one = told(memory, "it was ok there", **VAGUE, importance=0.2)
+    clock.advance(hours=1)
+    if triaged:
+        memory.consolidate(stages=["review"])
+    clock.advance(hours=hours - 1)
+    memory.consolidate(stages=["promotion"])
+    assert now(memory, one).status is status
+
+
+@pytest.mark.parametrize(
+    ("importance", "said", "used", "rule"),
+    [
+        (0.69, 0, 2, "buffer.expire"),
+        (0.70, 0, 0, "buffer.rescue"),
+        (0.20, 1, 0, "buffer.rescue"),
+        (0.20, 0, 3, "buffer.rescue"),
+    ],
+)
+def test_half_the_reinforcement_or_importance_rescues(
+    memory: Engram, clock: FakeClock, importance: float, said: int, used: int, rule: str
+) -> None:
+    one = told(memory, "it was ok there", **VAGUE, importance=importance)
+    for _ in range(said):
+        told(memory, "it was ok there", **VAGUE, importance=importance)
+    for _ in range(used):
+        memory.touch([one])
+    clock.advance(hours=48 + MINUTE)
+    report = memory.consolidate(stages=["promotion"])
+    assert rules(report)[one] == rule
+    layer, status = now(memory, one).layer, now(memory, one).status
+    assert (layer, status) == (
+        (Layer.WORKING, Status.ACTIVE) if rule == "buffer.rescue" else (Layer.BUFFER, Status.ARCHIVED)
+    )
+
+
+def test_the_buffer_holds_two_hundred_and_lets_go_of_the_oldest_but_not_of_lessons(
+    memory: Engram, clock: FakeClock
+) -> None:
+    lesson = told(memory, "never grind wet corn", **VAGUE, tags=("lesson",))
+    first = told(memory, "note 0 of the mill", **VAGUE, apart=True)
+    notes = (f"note {number} of the mill" for number in range(1, 199))
+    memory.remember_many(Draft(words, **VAGUE, source="agent", apart=True) for words in notes)
+    clock.advance(minutes=1)
+    assert memory.consolidate(stages=["promotion"]).changes == 0  # 200: not one too many
+    told(memory, "note 199 of the mill", **VAGUE, apart=True)
+    clock.advance(minutes=1)
+    assert rules(memory.consolidate(stages=["promotion"])) == {first: "buffer.cap"}
+    assert now(memory, lesson).status is Status.ACTIVE
+
+
+@pytest.mark.parametrize(
+    ("used", "days", "importance", "asks"),
+    [
+        (3, 1, 0.65, True),  # 0.60 after a day without use
+        (3, 1, 0.64, False),
+        (2, 1, 0.9, False),
+        (1, 7, 1.0, False),
+        (1, 7 + 1 / 1_440, 1.0, True),
+        (0, 8, 1.0, False),
+    ],
+)
+def test_who_may_ask_for_the_core(
+    memory: Engram, clock: FakeClock, used: int, days: float, importance: float, *, asks: bool
+) -> None:
+    one = told(memory, "Anna runs the mill", **VAGUE, importance=importance, layer=Layer.WORKING)
+    for _ in range(used):
+        memory.touch([one])
+    clock.advance(days=days)
+    assert (one in rules(memory.consolidate(stages=["review"]))) is asks
+
+
+@pytest.mark.parametrize("barred", [{"tags": ("session",)}, {"policy": Policy.EPHEMERAL}])
+def test_notes_of_a_day_never_ask_and_leave_the_core(
+    memory: Engram, clock: FakeClock, barred: dict[str, Any]
+) -> None:
+    below = told(memory, "Anna runs the mill", layer=Layer.WORKING, importance=0.9, **barred)
+    above = told(memory, "Bob owns the quay", layer=Layer.CORE, importance=0.9, **barred)
+    for _ in range(9):
+        memory.touch([below, above])
+    assert later(memory, clock, below, minutes=5) == []
+    assert now(memory, above).layer is Layer.WORKING
+
+
+@pytest.mark.parametrize(("wanted", "asks"), [(0.3, True), (0.31, False)])
+def test_importance_sinks_by_the_day_but_never_below_its_floor(
+    clock: FakeClock, wanted: float, *, asks: bool
+) -> None:
+    with living("layers", clock, promotion__core_importance=wanted) as memory:
+        one = told(memory, "Anna runs the mill", **VAGUE, importance=0.9, layer=Layer.WORKING)
+        memory.touch([one])
+        clock.advance(days=400)
+        assert (one in rules(memory.consolidate(stages=["review"]))) is asks
+        assert now(memory, one).importance == 0.9  # what it is worth by itself is kept
+
+
+@pytest.mark.parametrize(("days", "status"), [(24.0, Status.ACTIVE), (24.3, Status.ARCHIVED)])
+def test_beyond_the_buffer_only_what_has_all_but_gone_is_dropped(
+    memory: Engram, clock: FakeClock, days: float, status: Status
+) -> None:
+    told_by_agent = {"category": "moment", "kind": Kind.EPISODIC, "layer": Layer.WORKING}
+    one = told(memory, "the bus was late", **told_by_agent)  # ten days' half-life: 0.01 left after 24.1
+    knowledge = told(memory, "buses run on diesel", layer=Layer.WORKING, kind=Kind.SEMANTIC, category="fact")
+    clock.advance(days=days)
+    memory.consolidate(stages=["forgetting"])
+    assert now(memory, one).status is status
+    assert now(memory, knowledge).status is Status.ACTIVE
+
+
+@pytest.mark.parametrize("kept", [{"pinned": True}, {"kind": Kind.PROCEDURAL}, {"tags": ("lesson",)}])
+def test_lessons_procedures_and_what_is_pinned_outlive_the_buffer(
+    memory: Engram, clock: FakeClock, kept: dict[str, Any]
+) -> None:
+    one = told(memory, "it was ok there", **{**VAGUE, **kept}, importance=0.1)
+    for _ in range(3):
+        later(memory, clock, one, days=30)
+    assert now(memory, one).status is Status.ACTIVE
+    assert now(memory, one).layer > Layer.BUFFER
