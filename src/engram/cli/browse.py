@@ -128,7 +128,7 @@ def show(run: Run, memory_id: str) -> None:
     else:
         from engram.cli.card import card
 
-        say(run, *card(one, edges, labels, events, run.clock.now()))
+        say(run, *card(one, edges, labels, events, run.clock.now(), memory.config))
         for turn in said:
             who = turn.speaker or str(turn.part)
             say(run, text((f"said {turn.at:%Y-%m-%d %H:%M} by {line(who)}  ", "dim"), line(turn.content)))

@@ -9,6 +9,9 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from engram.cli.output import age, bar, counted, day, line, marks, short, shown, text
+from engram.config import Config
+from engram.lifecycle.heat import temperature
+from engram.lifecycle.retention import retention
 from engram.model.event import Event, Verb
 from engram.model.memory import Memory, Usage
 from engram.model.plain import plain
@@ -32,12 +35,17 @@ _VERB_STYLES = {
 
 
 def card(
-    memory: Memory, edges: Sequence[Edge], labels: Mapping[str, str], events: Sequence[Event], now: datetime
+    memory: Memory,
+    edges: Sequence[Edge],
+    labels: Mapping[str, str],
+    events: Sequence[Event],
+    now: datetime,
+    config: Config,
 ) -> Iterator[RenderableType]:
     """The content, every axis in groups, the shorter forms, the edges, the last events."""
     yield text((memory.id, "bold cyan"), "  ", *marks(memory))
     yield text((shown(memory.content), "bold"))
-    for title, facts in _groups(memory, now):
+    for title, facts in _groups(memory, now, config):
         told = [(name, value) for name, value in facts if value]
         if told:
             yield _title(title)
@@ -51,7 +59,7 @@ def card(
             yield from event_lines(event, with_memory=False)
 
 
-def _groups(memory: Memory, now: datetime) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+def _groups(memory: Memory, now: datetime, config: Config) -> Iterator[tuple[str, list[tuple[str, str]]]]:
     usage, forms, affect = memory.usage, memory.forms, memory.affect
     yield (
         "what it is",
@@ -89,6 +97,7 @@ def _groups(memory: Memory, now: datetime) -> Iterator[tuple[str, list[tuple[str
         ("importance", _share(memory.importance)),
         ("confidence", _share(memory.confidence)),
         ("strength", _share(memory.strength)),
+        ("left", f"{retention(memory, now, config):.0%} · {temperature(memory, now, config)}"),
         ("surprise", _share(memory.surprise) if memory.surprise else ""),
         ("heat", _share(memory.heat) if memory.heat else ""),
         ("affect", _affect(affect.valence, affect.intensity, affect.arousal)),
