@@ -75,7 +75,9 @@ def _about(kind: str, question: str, *memories: Memory) -> Gap:
     ids, scope = tuple(one.id for one in memories), memories[0].scope
     name = next((name for one in memories for name in one.entities), "")
     count = max(one.usage.accessed for one in memories) if kind == STALE else 0
-    return Gap(key_of(kind, scope, "\n".join(ids)), question, name, weight(kind, count), kind, "", ids, scope)
+    times = memories[0].usage.confirmed if kind == STALE else ""  # asked anew after it was vouched for
+    key = key_of(kind, scope, "\n".join((*ids, str(times))))
+    return Gap(key, question, name, weight(kind, count), kind, "", ids, scope)
 
 
 def key_of(kind: str, scope: Scope, ident: str) -> str:

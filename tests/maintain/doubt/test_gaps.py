@@ -12,7 +12,7 @@ from engram.model.draft import Draft
 from engram.model.scope import Access, Role, Scope
 from engram.model.upkeep import RunState
 from engram.testing import FakeClock
-from tests.maintain.story import START, now, opened, rules, told
+from tests.maintain.story import START, now, opened, rules, told, use
 
 NAMING = ("We met Carla at the lake", "I saw Carla on the bus", "Lunch with Carla was late")
 DOUBT = ["doubt"]
@@ -237,9 +237,7 @@ def test_found_twice_they_are_found_once_and_a_run_is_taken_back(memory: Engram,
 
 def test_what_is_long_unconfirmed_is_vouched_for_by_a_yes(memory: Engram, clock: FakeClock) -> None:
     belief = told(memory, "Bob plays chess on Mondays", kind="semantic", type="fact")
-    memory.upkeep._desk.tools.store.write(  # noqa: SLF001
-        lambda unit: [unit.touch([belief], START, f"s{n}") for n in range(5)], "test"
-    )
+    use(memory, belief, 5)
     clock.advance(days=90)
     memory.consolidate(stages=DOUBT)
     (gap,) = memory.gaps.list()
