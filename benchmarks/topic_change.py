@@ -23,6 +23,7 @@ from engram.config import EmbedConfig
 from engram.embed import open_embedder
 from engram.model.clock import SystemClock
 from engram.session import topic
+from engram.session.speech import is_elliptic
 from engram.vectors.similarity import unit
 
 SHIFT = "1"
@@ -37,6 +38,8 @@ class Case:
     cosine: float
     to_centroid: float
     is_shift: bool
+    leans: bool
+    """Whether a session takes it as part of the talk whatever else it does."""
 
 
 def main() -> None:
@@ -48,6 +51,9 @@ def main() -> None:
     plain = best_below([one.cosine for one in train], marks(train))
     told["plain cosine"] = {"below": plain, **f1([one.cosine < plain for one in dev], marks(dev))}
     told["signs"] = f1([topic.score(one.signs) >= topic.CHANGED for one in dev], marks(dev))
+    told["in a session"] = f1(
+        [topic.score(one.signs) >= topic.CHANGED and not one.leans for one in dev], marks(dev)
+    )
     told["talk"] = _talk(train)
     print(json.dumps(told, indent=2))
     if options.fit:
@@ -65,7 +71,8 @@ def cases(path: Path, embedder: Any) -> Iterator[Case]:
             if recent:
                 found = topic.signs(text, before, vectors, np.stack(recent[-topic.LATELY :]), space.key)
                 near = float(vectors[0] @ recent[-1])
-                yield Case(found, near, float(vectors[0] @ unit(centroid)), mark == SHIFT)
+                to_centroid = float(vectors[0] @ unit(centroid))
+                yield Case(found, near, to_centroid, mark == SHIFT, is_elliptic(text))
             centroid = vectors[0] if centroid is None else ALPHA * vectors[0] + (1 - ALPHA) * centroid
             recent.append(vectors[0])
             before = text

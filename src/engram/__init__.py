@@ -47,8 +47,13 @@ if TYPE_CHECKING:
     from engram.model.scope import Access as Access
     from engram.model.scope import Role as Role
     from engram.model.scope import Scope as Scope
+    from engram.model.session import Gap as Gap
+    from engram.model.session import SessionInfo as SessionInfo
+    from engram.model.session import Slot as Slot
     from engram.model.timeline import Timeline as Timeline
     from engram.model.trigger import Trigger as Trigger
+    from engram.nouns.session import Session as Session
+    from engram.nouns.session import SessionTurn as SessionTurn
 
 _HOMES = {
     "Abstraction": "engram.model.abstraction",
@@ -64,6 +69,7 @@ _HOMES = {
     "Engram": "engram.engine",
     "EngramError": "engram.errors",
     "Filters": "engram.model.filters",
+    "Gap": "engram.model.session",
     "Hit": "engram.model.recall",
     "Kind": "engram.model.axes",
     "KnowledgeMap": "engram.model.knowledge",
@@ -80,6 +86,10 @@ _HOMES = {
     "Role": "engram.model.scope",
     "Scope": "engram.model.scope",
     "Sections": "engram.model.context",
+    "Session": "engram.nouns.session",
+    "SessionInfo": "engram.model.session",
+    "SessionTurn": "engram.nouns.session",
+    "Slot": "engram.model.session",
     "Status": "engram.model.axes",
     "Timeline": "engram.model.timeline",
     "Trigger": "engram.model.trigger",
@@ -100,6 +110,7 @@ __all__ = [
     "Engram",
     "EngramError",
     "Filters",
+    "Gap",
     "Hit",
     "Kind",
     "KnowledgeMap",
@@ -116,6 +127,10 @@ __all__ = [
     "Role",
     "Scope",
     "Sections",
+    "Session",
+    "SessionInfo",
+    "SessionTurn",
+    "Slot",
     "Status",
     "Timeline",
     "Trigger",

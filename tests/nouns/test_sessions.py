@@ -228,7 +228,7 @@ def test_a_question_about_whom_the_talk_names_comes_first(memory: Engram) -> Non
     ("hours", "restored", "slots", "said"),
     [
         (3, Restored.WHOLE, [1.0], 2),
-        (8, Restored.DECAYED, [0.2], 2),
+        (14, Restored.DECAYED, [0.6], 2),
         (25, Restored.FRESH, [], 0),
     ],
 )

@@ -61,7 +61,7 @@ def test_a_longer_sleep_weakens(lived: State) -> None:
     woken = fresh(making())
 
     assert fill(woken, to_bytes(lived), timedelta(hours=8), Ages(), FakeClock().now()) is Restored.DECAYED
-    assert [round(one.activation, 2) for one in woken.working.slots] == [0.2, 0.18]
+    assert [round(one.activation, 2) for one in woken.working.slots] == [0.84, 0.76]
     assert woken.history == lived.history
 
 

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from engram.session.state import State
 
 VERSION = 1
+MOST_LOST = 0.8
+"""What the longest sleep takes of everything's strength."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,16 @@ class Ages:
         if hours < self.whole_hours:
             return Restored.WHOLE
         return Restored.DECAYED if hours < self.decayed_hours else Restored.FRESH
+
+    def lost(self, away: timedelta) -> float:
+        """The share of its strength that everything has lost: none while it stays whole, then ever more.
+
+        >>> [round(Ages().lost(timedelta(hours=hours)), 2) for hours in (3, 4, 14, 24, 99)]
+        [0.0, 0.0, 0.4, 0.8, 0.8]
+        """
+        span = max(1e-9, self.decayed_hours - self.whole_hours)
+        gone = (away.total_seconds() / 3600.0 - self.whole_hours) / span
+        return MOST_LOST * min(1.0, max(0.0, gone))
 
 
 def to_bytes(state: State) -> bytearray:
@@ -65,18 +77,18 @@ def fill(state: State, body: bytes | bytearray, away: timedelta, ages: Ages, now
             return Restored.FRESH
         restored = ages.restored(away)
         if restored is not Restored.FRESH:
-            _fill(state, told, 0.0 if restored is Restored.WHOLE else away.total_seconds() / 3600.0, now)
+            _fill(state, told, ages.lost(away), now)
     except (ValueError, KeyError, TypeError):
         return Restored.FRESH
     return restored
 
 
-def _fill(state: State, told: dict[str, Any], hours: float, now: datetime) -> None:
+def _fill(state: State, told: dict[str, Any], lost: float, now: datetime) -> None:
     """The time away is counted here, once: slots come back as if they had just been looked at."""
     slots = [replace(_slot_from(one), used_at=now) for one in told["slots"]]
     momentum = _momentum_from(told["momentum"])
     recent = [_unpacked(one) for one in told["recent"]]
-    state.working.restore(decayed(slots, hours) if hours else slots)
+    state.working.restore(decayed(slots, lost) if lost else slots)
     for one in told["exchanges"]:
         state.buffer.hear(_exchange_from(one))
     state.momentum = momentum

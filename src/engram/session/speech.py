@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from engram.model.session import Speech
+from engram.session.topic import sentences
 from engram.text import lexicon
 from engram.text.names import entities
 from engram.text.questions import is_question
@@ -57,13 +58,19 @@ def is_elliptic(message: str) -> bool:
     >>> is_elliptic("where does my sister live?"), is_elliptic("what about Bremen?")
     (False, False)
     """
-    if need(message) < ELLIPTIC or names_in(message):
+    return need(message) >= ELLIPTIC and all(_leans(part) for part in sentences(message))
+
+
+def _leans(sentence: str) -> bool:
+    """Whether a sentence makes sense only as part of the talk: it names nothing and opens nothing."""
+    plain = sentence.lower().replace("’", "'")
+    if names_in(sentence) or lexicon.found("topic_turns", plain, under="aside"):
         return False
-    plain = message.lower().replace("’", "'")
-    if lexicon.found("topic_turns", plain, under="aside"):
-        return False
-    opens = any(lexicon.found("topic_turns", plain, under=heading) for heading in ("listener", "mine"))
-    return not opens or lexicon.found("topic_turns", plain, under="leaning")
+    done = speech_of(sentence)
+    opening = ("own",) if done is Speech.STATEMENT else ("listener", "mine")
+    if not any(lexicon.found("topic_turns", plain, under=heading) for heading in opening):
+        return True
+    return done is not Speech.STATEMENT and lexicon.found("topic_turns", plain, under="leaning")
 
 
 def substance(message: str) -> float:

@@ -126,13 +126,12 @@ class WorkingMemory:
         self._slots[self._slots.index(old)] = new
 
 
-def decayed(slots: Iterable[Slot], hours: float) -> list[Slot]:
-    """Slots after hours away, the weaker the longer; the faintest are left out.
+def decayed(slots: Iterable[Slot], lost: float) -> list[Slot]:
+    """Slots after a share of their strength is lost; the faintest are left out.
 
-    >>> [round(one.activation, 2) for one in decayed([Slot("1", "a"), Slot("2", "b", activation=0.3)], 8.0)]
+    >>> [round(one.activation, 2) for one in decayed([Slot("1", "a"), Slot("2", "b", activation=0.3)], 0.8)]
     [0.2]
     """
-    lost = min(0.8, hours / 4.0)
     weaker = (replace(slot, activation=slot.activation * (1.0 - lost)) for slot in slots)
     return [slot for slot in weaker if slot.activation > RESTORED_ABOVE]
 
