@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from engram.model.context import Context as Context
     from engram.model.context import Sections as Sections
     from engram.model.draft import Draft as Draft
+    from engram.model.drift import DriftReport as DriftReport
     from engram.model.filters import Filters as Filters
     from engram.model.health import RecallHealth as RecallHealth
     from engram.model.knowledge import Behaviour as Behaviour
@@ -65,6 +66,7 @@ _HOMES = {
     "Config": "engram.config",
     "Context": "engram.model.context",
     "Draft": "engram.model.draft",
+    "DriftReport": "engram.model.drift",
     "EdgeType": "engram.model.relations",
     "Engram": "engram.engine",
     "EngramError": "engram.errors",
@@ -106,6 +108,7 @@ __all__ = [
     "Config",
     "Context",
     "Draft",
+    "DriftReport",
     "EdgeType",
     "Engram",
     "EngramError",
