@@ -98,3 +98,17 @@ def test_only_so_many_cards_are_kept(clock: FakeClock) -> None:
         told(memory, clock, ["Bob came back", "Bob left"])
         learned(memory)
         assert [one.title for one in sketches(memory, "card")] == ["Anna Keller"]
+
+
+def test_the_card_of_somebody_who_speaks_tells_what_they_say_of_themselves(
+    memory: Engram, clock: FakeClock
+) -> None:
+    for line in ("Hi Anna!", "Anna, how was Lisbon?", "Take care, Anna"):
+        memory.remember(line, speaker="Bob", source="session", session="s")
+    memory.remember("I adopted a grey cat in Lisbon", speaker="Anna", source="session", session="s")
+    memory.remember("Wow!", speaker="Anna", source="session", session="s")
+    clock.advance(days=1)
+    learned(memory)
+    card = next(one for one in sketches(memory, "card") if one.title == "Anna")
+    assert card.body["lines"][0] == "Anna: I adopted a grey cat in Lisbon"
+    assert "Anna: Wow!" not in card.body["lines"]

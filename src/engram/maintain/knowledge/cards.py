@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from engram.maintain.decisions import Batch, Decision, Drop, Effect
@@ -56,8 +57,9 @@ def _named(room: Room, news: News) -> dict[Scope, Counter[str]]:
     found: dict[Scope, Counter[str]] = {}
     for part in memories(room, news, CLEAR if news.whole else ANY_STATUS):
         for _, one in part:
-            if one.entities:
-                found.setdefault(one.scope, Counter()).update(name.casefold() for name in one.entities)
+            names = (*one.entities, one.speaker) if one.speaker else one.entities
+            if names:
+                found.setdefault(one.scope, Counter()).update(name.casefold() for name in names)
     return found
 
 
@@ -87,11 +89,25 @@ def _card(room: Room, scope: Scope, entity: Entity) -> Sequence[Effect]:
         known = store.upkeep.sketch(scope, KIND, key)
         return () if known is None else (Drop(scope, KIND, key),)
     claims = _claims(room, scope, entity, view)
-    telling = [one for one in found if tells(_said(one), one.speaker)] or found
-    weighty = sorted(telling, key=_weight, reverse=True)[: settings.card_facts]
+    own = _own(room, scope, entity)
+    weighty = [*own[: settings.card_facts // 2], *_weighty(found)][: settings.card_facts]
     body = _body(room, entity, found, weighty, claims)
-    sources = [one.id for one in found] + [one.memory.id for one in claims]
+    sources = [one.id for one in (*found, *weighty)] + [one.memory.id for one in claims]
     return keep(room, scope, KIND, key, body, title=entity.name, sources=sources)
+
+
+def _own(room: Room, scope: Scope, entity: Entity) -> list[Memory]:
+    """What somebody says of themselves, who seldom name themselves: the weightiest of their last words."""
+    said = replace(CLEAR, speakers=frozenset({entity.name}))
+    page = room.tools.store.memories.page(View(Access(scope, Role.AGENT), said), SAMPLE)
+    return [
+        one for one in _weighty([one for one in page if one.scope == scope]) if tells(_said(one), one.speaker)
+    ]
+
+
+def _weighty(found: Sequence[Memory]) -> list[Memory]:
+    telling = [one for one in found if tells(_said(one), one.speaker)] or list(found)
+    return sorted(telling, key=_weight, reverse=True)
 
 
 def _claims(room: Room, scope: Scope, entity: Entity, view: View) -> list[Claim]:

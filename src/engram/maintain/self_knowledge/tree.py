@@ -185,12 +185,14 @@ def _graft(room: Room, space: Space, fresh: Sequence[Known], branches: list[Bran
 
 
 def _into_domains(branches: Sequence[Branch]) -> None:
-    """Group branches by their centres."""
+    """Group branches by where their centres lie from the middle of all: centres differ little otherwise."""
     import numpy as np
 
     if not branches:
         return
     middles = np.stack([one.centre for one in branches])
+    if len(branches) > 1:
+        middles = _unit(middles - middles.mean(axis=0))
     count = max(1, min(MOST_DOMAINS, round(len(branches) / BRANCHES_A_DOMAIN)))
     places, _ = nearest(middles, centres(middles, count))
     for one, place in zip(branches, places.tolist(), strict=True):
