@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
 import json
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -14,18 +12,6 @@ import jsonschema  # type: ignore[import-untyped]
 import pytest
 
 from engram import Access, Engram, Role
-from engram.server.mcp import (
-    briefing,
-    bus,
-    doubting,
-    knowing,
-    learned,
-    maintaining,
-    reading,
-    sessions,
-    upkeep,
-    writing,
-)
 from engram.server.mcp.door import Answer, Door
 from engram.server.mcp.toolset import FULL, PINNED
 from engram.testing import FakeClock, HashEmbedder
@@ -86,35 +72,6 @@ def test_every_tool_says_what_it_does_and_whether_it_harms(name: str) -> None:
     for schema in (told["inputSchema"], told["outputSchema"]):
         jsonschema.Draft202012Validator.check_schema(schema)
         assert {*schema.get("required", [])} <= {*schema["properties"]}
-
-
-# Verbs of the facade that no tool offers, each with its reason. The list only shrinks.
-NOT_OFFERED = {
-    "open": "the connection opens the memory",
-    "close": "the connection closes it",
-    "settle": "the server settles when it stops",
-    "seen_by": "who asks is said by the connection, never by an agent",
-    "tokens": "an agent makes itself no rights",
-    "session": "a tool speaks of a session by its id: memory_session_start",
-    "export": "a whole memory is no answer for an agent; `engram export` writes it",
-    "remember_many": "one statement a call; documents go through memory_ingest_text",
-    "answers": "the doors' own memory of what they answered",
-    "adopt": "as `export`; `engram import --as-it-was` reads it",
-    "forget_spending": "what was spent is the owner's to forget",
-    "vacuum": "the owner's work, who knows when nobody waits",
-    "config": "settings are the owner's",
-    "path": "where the file lies is no business of an agent",
-    "writes_waiting": "the server's own figure",
-}
-
-
-def test_every_verb_of_the_facade_is_a_tool_or_stands_on_a_short_list() -> None:
-    doors = (briefing, bus, doubting, knowing, learned, maintaining, reading, sessions, upkeep, writing)
-    code = "".join(inspect.getsource(module) for module in doors)
-    used = {*re.findall(r"call\.memory\.(\w+)", code)}
-    verbs = {name for name, _ in inspect.getmembers(Engram) if not name.startswith("_")}
-
-    assert verbs - used == {*NOT_OFFERED} & verbs
 
 
 def test_an_error_says_its_code_and_what_to_do(memory: Engram, door: Door) -> None:

@@ -14,15 +14,6 @@ from starlette.routing import Route as Served
 
 from engram.config import ServerConfig
 from engram.engine import Engram
-from engram.nouns.commitments import Commitments
-from engram.nouns.conflicts import Conflicts
-from engram.nouns.entities import Entities
-from engram.nouns.facts import Facts
-from engram.nouns.sessions import Sessions
-from engram.nouns.sources import Sources
-from engram.nouns.tokens import Tokens
-from engram.nouns.trash import Trash
-from engram.nouns.triggers import Triggers
 from engram.server.app import build
 from engram.server.compat.serving import NAME
 from engram.server.openapi import document
@@ -32,37 +23,6 @@ from tests.server.conftest import Client
 
 TOLD = document(ROUTES)
 PAGES = {"/", "/ui", "/docs", "/openapi.json"}
-
-# Verbs that no route serves, each with its reason.
-ELSEWHERE = {
-    "Engram": {
-        "open": "the server does it",
-        "close": "the server does it",
-        "settle": "the server does it at its end",
-        "seen_by": "the server does it for each caller",
-        "remember": "POST /v1/memories",
-        "remember_many": "POST /v1/memories",
-        "get": "GET /v1/memories/{id}",
-        "erase": "POST /v1/memories/{id}/erase",
-        "doctor": "GET and POST /v1/doctor",
-        "news": "GET /v1/events/stream",
-        "timeline": "GET /v1/timeline",
-        "session": "POST /v1/sessions, and then by its id",
-    },
-    "Facts": {"end": "POST /v1/memories/{id}/facts/end", "conflicts": "GET /v1/facts/conflicts"},
-    "Entities": {"get": "GET /v1/entities/{name}"},
-    "Conflicts": {},
-    "Sources": {"file": "POST /v1/sources/file takes the body", "code": "a folder is no thing to send"},
-    "Trash": {},
-    "Commitments": {"open": "POST /v1/commitments", "reopen": "POST /v1/commitments/{id}/reopen"},
-    "Triggers": {},
-    "Sessions": {
-        "open": "POST /v1/sessions, and then by its id",
-        "sweep": "the server does it by itself",
-        "close": "the server does it",
-    },
-    "Tokens": {"bearer": "the guard asks it", "any_valid": "the start asks it"},
-}
 
 
 def test_every_route_is_told_and_nothing_else() -> None:
@@ -76,17 +36,6 @@ def test_every_route_is_told_and_nothing_else() -> None:
     told = {(method, path) for path, calls in TOLD["paths"].items() for method in calls}
 
     assert served == told
-
-
-@pytest.mark.parametrize(
-    "noun", [Engram, Facts, Entities, Conflicts, Sources, Tokens, Trash, Commitments, Triggers, Sessions]
-)
-def test_every_verb_is_served_or_has_a_reason(noun: type) -> None:
-    verbs = {name for name, value in vars(noun).items() if callable(value) and not name.startswith("_")}
-    verbs |= {name for name, value in vars(noun).items() if isinstance(value, classmethod)}
-    served = {route.call.__name__ for route in ROUTES if vars(noun).get(route.call.__name__) is route.call}
-
-    assert verbs - served == set(ELSEWHERE[noun.__name__])
 
 
 def test_names_of_operations_are_told_once() -> None:

@@ -18,6 +18,8 @@ from engram.errors import EngramError
 from engram.server import journal
 
 if TYPE_CHECKING:
+    from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+
     from engram.server.caller import Caller
     from engram.server.house import House
 
@@ -58,29 +60,32 @@ class Capturing:
 
     def __init__(self, house: House, waiting: int) -> None:
         self._house = house
-        self._send, self._receive = anyio.create_memory_object_stream[Exchange](waiting)
+        self._waiting = waiting
+        self._line: MemoryObjectSendStream[Exchange] | None = None
 
     def put(self, exchange: Exchange) -> None:
         """Have an exchange listened to, soon; when the line is full it is passed over."""
         try:
-            self._send.send_nowait(exchange)
+            if self._line is not None:
+                self._line.send_nowait(exchange)
         except (anyio.WouldBlock, anyio.ClosedResourceError, anyio.BrokenResourceError):
             journal.note("proxy did not listen", logging.WARNING, why="too many wait")
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         """Listen until the block ends, then to what still waits."""
+        self._line, receive = anyio.create_memory_object_stream[Exchange](self._waiting)
         async with anyio.create_task_group() as group:
-            group.start_soon(self._listen)
+            group.start_soon(self._listen, receive)
             try:
                 yield
             finally:
-                self._send.close()
+                self._line.close()
 
-    async def _listen(self) -> None:
+    async def _listen(self, line: MemoryObjectReceiveStream[Exchange]) -> None:
         with anyio.CancelScope(shield=True):
-            async with self._receive:
-                async for exchange in self._receive:
+            async with line:
+                async for exchange in line:
                     await self._hear(exchange)
 
     async def _hear(self, said: Exchange) -> None:
