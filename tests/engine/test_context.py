@@ -142,3 +142,26 @@ def test_what_cannot_be_done_is_said(memory: Engram) -> None:
         memory.context("half \ud800")
     with pytest.raises(AccessDenied):
         memory.context("hi", scope=Scope(namespace="other"))
+
+
+def test_what_finds_no_room_is_told_by_what_it_comes_to(memory: Engram) -> None:
+    for number in range(60):
+        memory.remember(f"Server {number} of the blue cluster listens on port {8000 + number} since spring")
+    memory.consolidate()
+
+    made = memory.context(about="blue cluster servers and their ports", budget=600)
+
+    assert made.tokens <= 600
+    assert any(f'<memory type="{level}">' in made.recalled for level in ("clusters", "domains", "paragraph"))
+
+
+def test_where_little_is_known_that_is_said(memory: Engram) -> None:
+    memory.remember("Anna Berg is my sister")
+    memory.remember("Anna Berg called yesterday")
+    memory.remember("Anna Berg has a new bicycle")
+    memory.consolidate()
+    gaps = memory.gaps.list()
+
+    made = memory.context("What does Anna Berg do?")
+
+    assert ("Not known about" in made.recalled) == bool(gaps)

@@ -53,14 +53,14 @@ def budget_of(model: LanguageModel, settings: ContextConfig, asked: int | None, 
 
 
 def memories_for(room: int, settings: ContextConfig) -> int:
-    """How many memories to ask for: as many as may find room.
+    """How many memories to ask for: twice as many as may find room, so that there is a choice.
 
-    >>> memories_for(100, ContextConfig()), memories_for(700, ContextConfig())
-    (3, 15)
+    >>> memories_for(50, ContextConfig()), memories_for(700, ContextConfig())
+    (3, 31)
     >>> memories_for(200_000, ContextConfig())
     500
     """
-    return min(settings.most_memories, max(FEWEST, room // AVERAGE))
+    return min(settings.most_memories, max(FEWEST, 2 * room // AVERAGE))
 
 
 def allot(free: int, needs: Mapping[str, Need], settings: ContextConfig) -> dict[str, int]:

@@ -176,7 +176,7 @@ class _Fallback:
     def lines(self, left_out: set[str], room: int) -> tuple[tuple[str, int], ...]:
         """The finest level that says what was left out and fits."""
         for level, gists in self.tree.levels:
-            about = [one for one in gists if self._is_about(one, left_out)]
+            about = [one for one in gists if self._is_about(one, left_out) and not is_suspect(one.text)]
             told = [blocks.gist(one.text, level) for one in about]
             costs = [self.ruler.line(line) for line in told]
             if told and sum(costs) <= room:
