@@ -264,6 +264,36 @@ def test_a_sleeping_session_wakes_in_another_process(file: Path, clock: FakeCloc
         assert (session.id, session.restored, session.history) == (name, Restored.WHOLE, history)
 
 
+def test_an_agent_comes_back_to_the_session_it_left_a_moment_ago(memory: Engram) -> None:
+    with memory.session(agent="rex") as first:
+        say(first, "Let us plan the trip to Lisbon")
+    with memory.session(agent="rex") as second:
+        assert (second.id, second.history) == (first.id, first.history)
+    one, other = memory.session(agent="rex"), memory.session(agent="rex")
+
+    assert one.id == first.id
+    assert other.id != one.id
+
+
+def test_a_file_opened_for_reading_lets_one_talk(file: Path, clock: FakeClock) -> None:
+    with Engram.open(file, clock=clock, embedder=HashEmbedder()) as memory:
+        memory.remember("The web shop is deployed with fly.io")
+    with (
+        Engram.open(file, clock=clock, embedder=HashEmbedder(), read_only=True) as memory,
+        memory.session(agent="rex") as session,
+    ):
+        assert contents(say(session, "how is the web shop deployed?", "With fly.io"))
+
+
+def test_what_slept_too_long_is_dropped(memory: Engram, clock: FakeClock) -> None:
+    memory.session(id="monday").suspend()
+    clock.advance(hours=25)
+    memory.session(id="tuesday")
+    store = memory._tools.store  # noqa: SLF001 - what is left in the file is what is looked at
+
+    assert store.snapshots.known(Access()) == []
+
+
 def test_nothing_of_a_sleeping_session_can_be_read_in_the_file(file: Path, clock: FakeClock) -> None:
     with Engram.open(file, clock=clock, embedder=HashEmbedder()) as memory:
         session = memory.session()

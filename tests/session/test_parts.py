@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from engram.model.recall import Plan, Question, Recall
 from engram.model.session import Change, Gap, Origin, Slot, Speech
 from engram.model.vectors import Space
 from engram.session import clarifying, momentum
@@ -274,7 +273,7 @@ def test_need_is_a_share(message: str) -> None:
 
 
 def prepared(names: frozenset[str] = frozenset()) -> Prepared:
-    return Prepared(SPACE, X, Recall(Question("?"), Plan(), ()), START, names)
+    return Prepared(SPACE, X, ("id",), START, names)
 
 
 @pytest.mark.parametrize(

@@ -96,6 +96,11 @@ class AsyncSession:
         return self._inner.used_at
 
     @property
+    def is_awake(self) -> bool:
+        """Whether what it holds is here, and not sealed in the file."""
+        return self._inner.is_awake
+
+    @property
     def is_running(self) -> bool:
         """Whether a turn is under way."""
         return self._inner.is_running

@@ -12,6 +12,7 @@ The same six steps serve a chat, a task, a step of a flow, a round of an orchest
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from threading import RLock
@@ -19,7 +20,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from engram.capture import screen
-from engram.errors import TurnAborted, TurnNotBegun
+from engram.errors import AccessDenied, TurnAborted, TurnNotBegun
 from engram.model.plain import member
 from engram.model.recall import Recall
 from engram.model.session import Change, Gap, Origin, Restored, SessionInfo, Slot, Snapshot
@@ -155,6 +156,16 @@ class SessionTurn:
         self.finish()
 
 
+@dataclass(frozen=True, slots=True)
+class Ties:
+    """What a session calls upon where all of them are known."""
+
+    turn_to: Callable[[Session, str, str], Session]
+    """From this one to another agent's, with another model."""
+    woken: Callable[[Session], None]
+    """It woke by itself."""
+
+
 class Session:
     """What lives between the turns of one conversation. Any thread may use it; turns may run side by side."""
 
@@ -165,12 +176,12 @@ class Session:
         agent: str,
         model: str,
         scope: Scope,
-        turn_to: Callable[[Session, str, str], Session],
+        ties: Ties,
     ) -> None:
         self._id, self._agent, self._model, self._scope = id, agent, model, scope
         self._restored = Restored.NEW
         self._parts = parts
-        self._turn_to = turn_to
+        self._ties = ties
         self._lock = RLock()
         self._state: State | None = None
         self._running: list[SessionTurn] = []
@@ -266,6 +277,11 @@ class Session:
         return self._used_at
 
     @property
+    def is_awake(self) -> bool:
+        """Whether what it holds is here, and not sealed in the file."""
+        return self._state is not None
+
+    @property
     def is_running(self) -> bool:
         """Whether a turn is under way."""
         return bool(self._running)
@@ -280,7 +296,7 @@ class Session:
 
     def switch(self, agent: str, *, model: str = "") -> Session:
         """Turn to another agent: what runs here is aborted, this session sleeps, the other's wakes."""
-        return self._turn_to(self, agent, model)
+        return self._ties.turn_to(self, agent, model)
 
     def suspend(self) -> SessionInfo:
         """Go to sleep: what is on the mind is sealed, kept, and wiped here. A turn under way is aborted."""
@@ -288,7 +304,8 @@ class Session:
         with self._lock:
             state, self._state = self._state, None
             if state is not None:
-                self._save(state)
+                with suppress(AccessDenied):  # the file itself was opened for reading: nothing is kept
+                    self._save(state)
                 state.wipe()
         return self.info()
 
@@ -387,7 +404,8 @@ class Session:
         found = parts.prepare(parts.question(words, self.scope, self.id, most), lean)
         known = {name.lower() for hit in found.hits for name in speech.names_in(hit.memory.content)}
         known |= {name.lower() for name in (*names, *speech.names_in(reply))}
-        ready = Prepared(momentum.space, momentum.ahead(), found, parts.now, frozenset(known))
+        ids = tuple(hit.memory.id for hit in found.hits)
+        ready = Prepared(momentum.space, momentum.ahead(), ids, parts.now, frozenset(known))
         with self._lock:
             if self._state is state:
                 state.anticipation.prepare(ready)
@@ -411,6 +429,7 @@ class Session:
             self._state = self._parts.state()
             self._restored = self._restore(self._state)
             self._used_at = self._parts.now
+            self._ties.woken(self)
         return self._state
 
     def _restore(self, state: State) -> Restored:
@@ -443,9 +462,12 @@ class Session:
             turns=state.turns,
             slots=len(slots),
             memories=tuple(slot.memory for slot in slots if slot.memory),
-            body=self._parts.sealed(snapshot.to_bytes(state), self._about),
+            body=self._seal(state),
         )
         self._parts.desk.tools.store.snapshots.put(kept)
+
+    def _seal(self, state: State) -> bytes:
+        return self._parts.sealed(snapshot.to_bytes(state), self._about)
 
     @property
     def _about(self) -> str:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 from engram.capture import screen
 from engram.context import models
 from engram.context.budget import memories_for
-from engram.errors import EmbedderError
+from engram.errors import AccessDenied, EmbedderError
 from engram.model.axes import Status, Tier
 from engram.model.draft import Draft
 from engram.model.filters import Filters
@@ -142,7 +143,7 @@ class Parts:
             session=session,
         )
 
-    def recall(self, question: Question, lean: Lean | None, prepared: Recall | None) -> Recall:
+    def recall(self, question: Question, lean: Lean | None, prepared: Sequence[str] | None) -> Recall:
         """What helps with a message: from what was prepared for it, or found now.
 
         What is understood from the talk fits nothing as well as what stands alone: less of it will do.
@@ -152,7 +153,7 @@ class Parts:
             question = replace(question, min_relevance=floor * (1.0 - lean.share))
         if prepared is None:
             return self.recalling.answer(question, lean=lean)
-        found = among(question, [hit.memory.id for hit in prepared.hits], self.desk.tools, lean)
+        found = among(question, prepared, self.desk.tools, lean)
         if not found.hits:
             return self.recalling.answer(question, lean=lean)
         self.desk.gate.heard(found)
@@ -170,7 +171,9 @@ class Parts:
             return None
         setting = self.listening.setting(session, None, scope, "", "")
         turns = self.listening.words(message or None, reply or None, setting)
-        return self.listening.hear(turns) if turns else None
+        with suppress(AccessDenied):  # the file itself was opened for reading
+            return self.listening.hear(turns) if turns else None
+        return None
 
     def offer(self, gone: Sequence[Slot], session: str, scope: Scope) -> None:
         """Tell long-term memory of what left the mind while it stood strong."""

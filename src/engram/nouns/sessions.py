@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from threading import Lock, RLock, Timer
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from engram.capture import screen
-from engram.errors import EngramError, UnknownSession
+from engram.errors import AccessDenied, EngramError, UnknownSession
 from engram.model.context import Context
 from engram.model.observation import Observation
 from engram.model.scope import Scope
@@ -24,7 +25,7 @@ from engram.model.session import Change, Gap, SessionInfo, Snapshot
 from engram.nouns.contexts import Contexts
 from engram.nouns.gaps import of_place
 from engram.nouns.runs import Completed, Learned, Runs
-from engram.nouns.session import SUSPENDED, Session, SessionTurn
+from engram.nouns.session import SUSPENDED, Session, SessionTurn, Ties
 from engram.nouns.session_context import measured
 from engram.nouns.session_parts import Parts
 
@@ -73,7 +74,9 @@ class Sessions:
         self._live: dict[Place, Session] = {}
         self._turns: dict[Place, SessionTurn] = {}
         self._lock = RLock()
+        self._ties = Ties(self._turn_to, self._woken)
         self._alarm: Timer | None = None
+        self._expired_at: datetime | None = None
         self._closed = False
 
     def open(self, agent: str = "", model: str = "", id: str = "", scope: Scope | None = None) -> Session:
@@ -86,18 +89,20 @@ class Sessions:
             name = id or self._asleep(agent, place) or _new_name(agent)
             found = self._live.get((place, name))
             if found is None:
-                found = Session(self._parts, name, agent, model, place, self._turn_to)
+                found = Session(self._parts, name, agent, model, place, self._ties)
                 self._live[place, name] = found
             found.named(agent, model)
         found.resume()
         self._ring_later()
+        self._expire()
         return found
 
     def list(self) -> Infos:
         """Every session that is awake or asleep, the last used first."""
         self.sweep()
         with self._lock:
-            awake = {place: session.info() for place, session in self._live.items()}
+            live = dict(self._live)
+        awake = {place: session.info() for place, session in live.items()}
         asleep = {(one.scope, one.session): _sleeping(one) for one in self._kept()}
         known = {**asleep, **{place: info for place, info in awake.items() if info.state != SUSPENDED}}
         return sorted(known.values(), key=lambda one: (one.used_at, one.id), reverse=True)
@@ -234,6 +239,22 @@ class Sessions:
             session.suspend()
             self._let_go(session)
 
+    def _expire(self) -> None:
+        """Now and then, drop what has slept too long to come back."""
+        now = self._parts.now
+        with self._lock:
+            if self._expired_at is not None and now - self._expired_at < timedelta(hours=1):
+                return
+            self._expired_at = now
+        hours = self._parts.desk.tools.config.session.decayed_hours
+        with suppress(AccessDenied):  # the file was opened for reading
+            self._parts.desk.tools.store.snapshots.expire(now - timedelta(hours=hours))
+
+    def _woken(self, session: Session) -> None:
+        """A session woke by itself, in the hands of somebody who kept it: it may fall asleep again."""
+        with self._lock:
+            self._live.setdefault((session.scope, session.id), session)
+
     def _is_left(self, session: Session) -> bool:
         """Whether nobody works here: a turn in a `with` block ends by itself, one from outside may never."""
         return not session.is_running or (session.scope, session.id) in self._turns
@@ -271,7 +292,8 @@ class Sessions:
         if not agent:
             return ""
         kept = (one for one in self._kept() if one.agent == agent and one.scope == place)
-        return next((one.session for one in kept if (place, one.session) not in self._live), "")
+        awake = {name for (scope, name), one in self._live.items() if scope == place and one.is_awake}
+        return next((one.session for one in kept if one.session not in awake), "")
 
     def _kept(self) -> Sequence[Snapshot]:
         snapshots, now = self._parts.desk.tools.store.snapshots, self._parts.now

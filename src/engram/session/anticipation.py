@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from engram.model.recall import Recall
 from engram.model.session import Anticipated
 from engram.vectors.similarity import cosine
 
@@ -29,7 +28,8 @@ class Prepared:
     space: Space
     vector: Floats
     """Where the talk was heading."""
-    found: Recall
+    ids: tuple[str, ...]
+    """The memories that may help; only their ids, for many sessions may wait at once."""
     at: datetime
     names: frozenset[str] = frozenset()
     """Whom the talk and what was found name, without case: a message about somebody else is not expected."""
@@ -47,14 +47,16 @@ class Anticipation:
         """Keep what was prepared, instead of what was before."""
         self._prepared = prepared
 
-    def take(self, space: Space, vector: Floats, names: tuple[str, ...], now: datetime) -> Recall | None:
+    def take(
+        self, space: Space, vector: Floats, names: tuple[str, ...], now: datetime
+    ) -> tuple[str, ...] | None:
         """What was prepared, if this message was expected; it is used once."""
         prepared, self._prepared = self._prepared, None
         if prepared is None:
             return None
         hit = self._expected(prepared, space, vector, names, now)
         self.counted = replace(self.counted, asked=self.counted.asked + 1, hits=self.counted.hits + int(hit))
-        return prepared.found if hit else None
+        return prepared.ids if hit else None
 
     def _expected(
         self, prepared: Prepared, space: Space, vector: Floats, names: tuple[str, ...], now: datetime
