@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from engram import Engram, Scope
@@ -10,7 +12,7 @@ from engram.model.context import Sections
 from engram.model.session import Slot
 from engram.text.tokens import count
 
-TALK = [
+TALK: list[dict[str, Any]] = [
     {"role": "user", "content": "We decided to use Helix."},
     {"role": "assistant", "content": [{"type": "text", "text": "Fine, Helix it is."}]},
 ]
