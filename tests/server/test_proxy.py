@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -431,3 +433,29 @@ def test_what_waits_is_heard_when_the_server_stops(tmp_path: Path) -> None:
 def test_an_address_that_is_none_is_refused(wrong: str) -> None:
     with pytest.raises(ConfigError, match="base_url"):
         mount(replace(ProxyConfig(), base_url=wrong))
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+def test_engram_proxy_as_a_process(tmp_path: Path, client: openai.OpenAI) -> None:
+    file = tmp_path / "m.db"
+    with Engram.open(file) as memory:
+        memory.remember("My editor is Helix")
+    with ScriptedServer(says("You use Helix.")) as service:
+        command = [sys.executable, "-m", "engram", "proxy", "--upstream", service.url, "--port", "0"]
+        with subprocess.Popen(
+            [*command, "--json", "--quiet", "--file", str(file)], stdout=subprocess.PIPE, text=True
+        ) as running_proxy:
+            try:
+                assert running_proxy.stdout is not None
+                told = json.loads(running_proxy.stdout.readline())
+                chat = client.with_options(base_url=told["url"]).chat.completions
+                answer = chat.create(model="small", messages=[{"role": "user", "content": QUESTION}])
+            finally:
+                running_proxy.terminate()
+                code = running_proxy.wait(60)
+
+    with Engram.open(file) as memory:
+        assert [turn.content for turn in memory.turns("monday")] == [QUESTION, "You use Helix."]
+    assert (told["upstream"], code) == (service.url, 0)
+    assert answer.choices[0].message.content == "You use Helix."
