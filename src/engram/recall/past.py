@@ -93,6 +93,7 @@ class PastStore:
         self.ledger = store.ledger
         self.opinions = store.opinions
         self.tokens = store.tokens
+        self.answers = store.answers
         self.upkeep = store.upkeep
         self.bus = store.bus
         self.snapshots = store.snapshots
