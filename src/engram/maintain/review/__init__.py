@@ -7,6 +7,7 @@ from engram.maintain.review import (
     deduplicating,
     distilling,
     gate,
+    keeping,
     reconciling,
     triage,
 )
@@ -17,6 +18,7 @@ STEPS: tuple[Step, ...] = (
     Step("review", "triage", triage.look),
     Step("review", "reconcile", reconciling.look),
     Step("review", "contradictions", contradictions.look),
+    Step("review", "commitments", keeping.look),
     Step("review", "session notes", distilling.look),
     Step("review", "buffer repetitions", deduplicating.look),
 )
