@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from engram.model.timeline import Timeline as Timeline
     from engram.model.trigger import Trigger as Trigger
     from engram.nouns.session import Session as Session
-    from engram.nouns.session import SessionTurn as SessionTurn
+    from engram.nouns.session_turn import SessionTurn as SessionTurn
 
 _HOMES = {
     "Abstraction": "engram.model.abstraction",
@@ -90,7 +90,7 @@ _HOMES = {
     "Sections": "engram.model.context",
     "Session": "engram.nouns.session",
     "SessionInfo": "engram.model.session",
-    "SessionTurn": "engram.nouns.session",
+    "SessionTurn": "engram.nouns.session_turn",
     "Slot": "engram.model.session",
     "Status": "engram.model.axes",
     "Timeline": "engram.model.timeline",

@@ -20,12 +20,12 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from engram.capture import screen
-from engram.errors import AccessDenied, TurnAborted, TurnNotBegun
+from engram.errors import AccessDenied
 from engram.model.plain import member
-from engram.model.recall import Recall
 from engram.model.session import Change, Gap, Origin, Restored, SessionInfo, Slot, Snapshot
 from engram.nouns.runs import Runs
 from engram.nouns.session_parts import Parts
+from engram.nouns.session_turn import Doing, SessionTurn, Steps
 from engram.session import clarifying, snapshot, speech
 from engram.session.anticipation import Prepared
 from engram.session.state import Said, State
@@ -41,119 +41,6 @@ if TYPE_CHECKING:
 LIVE, RUNNING, SUSPENDED = "live", "running", "suspended"
 PREPARED_FROM = 1_000
 """So many characters of a message and of its answer tell what may come next."""
-
-
-@dataclass(slots=True)
-class Steps:
-    """What the steps of a turn have come to so far."""
-
-    recalled: Recall | None = None
-    context: Context | None = None
-    change: Change = Change.CONTINUATION
-    questions: tuple[Gap, ...] = ()
-    anticipated: bool = False
-    exchange: Exchange | None = None
-    """Where the answer belongs; None before the turn began and once it is over."""
-    observed: Observation | None = None
-
-
-class SessionTurn:
-    """One turn under way. Made by `Session.turn`; used in a `with` block, or by `begin` and `finish`."""
-
-    def __init__(self, session: Session, message: str, system: str, budget: int | None) -> None:
-        self._session = session
-        self._message = screen.readable("message", message)
-        self._system, self._budget = system, budget
-        self._steps = Steps()
-        self._reply = ""
-        self._aborted = False
-
-    @property
-    def message(self) -> str:
-        """What it answers."""
-        return self._message
-
-    @property
-    def recalled(self) -> Recall:
-        """What was found in long-term memory for the message. Raises TurnNotBegun."""
-        if self._steps.recalled is None:
-            raise TurnNotBegun
-        return self._steps.recalled
-
-    @property
-    def context(self) -> Context:
-        """The prompt for the model: within its budget, with what helps. Raises TurnNotBegun."""
-        if self._steps.context is None:
-            raise TurnNotBegun
-        return self._steps.context
-
-    @property
-    def change(self) -> Change:
-        """What the message does to the topic."""
-        return self._steps.change
-
-    @property
-    def questions(self) -> tuple[Gap, ...]:
-        """What would be good to ask now, if there is room for it."""
-        return self._steps.questions
-
-    @property
-    def anticipated(self) -> bool:
-        """Whether what was recalled had been prepared."""
-        return self._steps.anticipated
-
-    @property
-    def observed(self) -> Observation | None:
-        """What was learned of the exchange, once it is over."""
-        return self._steps.observed
-
-    @property
-    def reply(self) -> str:
-        """What was answered. Set it: it is listened to, and the next turn knows it."""
-        return self._reply
-
-    @reply.setter
-    def reply(self, words: str) -> None:
-        self._reply = screen.readable("reply", words)
-
-    def answer(self, reply: str) -> None:
-        """Say what was answered; the same as setting `reply`."""
-        self.reply = reply
-
-    @property
-    def aborted(self) -> bool:
-        """Whether somebody turned to another agent meanwhile: ask now and then in a long run."""
-        return self._aborted
-
-    def check(self) -> None:
-        """Raises TurnAborted if the answer is no longer wanted."""
-        if self._aborted:
-            raise TurnAborted(self._session.id)
-
-    def begin(self) -> None:
-        """Resolve, recall and build; afterwards `context` is there."""
-        try:
-            self._steps = self._session._begin(self)  # noqa: SLF001 - two halves of one thing
-            self._steps.context = self._session._build(self, self._system, self._budget)  # noqa: SLF001
-        except BaseException:
-            self._session._leave(self)  # noqa: SLF001 - as above
-            raise
-
-    def finish(self) -> Observation | None:
-        """Listen to the exchange and clean up; the next recall is prepared. Safe to call twice."""
-        if self._steps.exchange is not None:
-            exchange, self._steps.exchange = self._steps.exchange, None
-            self._steps.observed = self._session._finish(self, exchange)  # noqa: SLF001 - as above
-        return self._steps.observed
-
-    def __enter__(self) -> Self:
-        self.begin()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.finish()
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +110,8 @@ class Session:
 
         `system` is the agent's own prompt; `budget` the tokens the whole prompt may have, if not the model's.
         """
-        return SessionTurn(self, message, system, budget)
+        doing = Doing(self.id, self._begin, self._build, self._finish, self._leave)
+        return SessionTurn(message, system, budget, doing)
 
     def hold(self, content: str, *, origin: Origin | str = Origin.AGENT, memory: str = "") -> None:
         """Put something on the mind; what has to leave for it is offered to long-term memory."""
@@ -291,7 +179,7 @@ class Session:
         with self._lock:
             running, self._running = self._running, []
             for turn in running:
-                turn._aborted = True  # noqa: SLF001 - two halves of one thing
+                turn.abort()
         return len(running)
 
     def switch(self, agent: str, *, model: str = "") -> Session:
@@ -344,7 +232,7 @@ class Session:
         """Resolve and pre-recall."""
         parts, message, steps = self._parts, turn.message, Steps()
         meaning, names = parts.meaning(message), speech.names_in(message)
-        most = parts.limit(self.model, turn._budget)  # noqa: SLF001 - two halves of one thing
+        most = parts.limit(self.model, turn.budget)
         question = parts.question(message, self.scope, self.id, most)
         with self._lock:
             state = self._awake()
@@ -369,8 +257,10 @@ class Session:
         parts.offer(gone, self.id, self.scope)
         return steps
 
-    def _build(self, turn: SessionTurn, system: str, budget: int | None) -> Context:
-        return self._parts.build(turn.message, self, recalled=turn.recalled, system=system, budget=budget)
+    def _build(self, turn: SessionTurn) -> Context:
+        return self._parts.build(
+            turn.message, self, recalled=turn.recalled, system=turn.system, budget=turn.budget
+        )
 
     def _finish(self, turn: SessionTurn, exchange: Exchange) -> Observation | None:
         """Post-capture and clean up. Of a turn that was aborted only the message was said."""

@@ -25,9 +25,10 @@ from engram.model.session import Change, Gap, SessionInfo, Snapshot
 from engram.nouns.contexts import Contexts
 from engram.nouns.gaps import of_place
 from engram.nouns.runs import Completed, Learned, Runs
-from engram.nouns.session import SUSPENDED, Session, SessionTurn, Ties
+from engram.nouns.session import SUSPENDED, Session, Ties
 from engram.nouns.session_context import measured
 from engram.nouns.session_parts import Parts
+from engram.nouns.session_turn import SessionTurn
 
 if TYPE_CHECKING:
     from engram.nouns.desk import Desk
