@@ -16,8 +16,8 @@ def test_what_was_learned_is_served(client: Client, server: Running) -> None:
     assert client.get("/v1/knowledge/tree").json()["paragraph"]
     assert client.get("/v1/knowledge/map").json()["domains"]
     assert client.get("/v1/knowledge/cards").json()["cards"][0]["name"] == "Anna Keller"
-    assert client.get("/v1/knowledge/cards/anna keller").json()["memories"] == 3
-    assert client.get("/v1/knowledge/cards/Nobody").status_code == 404
+    assert client.get("/v1/knowledge/cards/anna keller").json()["card"]["memories"] == 3
+    assert client.get("/v1/knowledge/cards/Nobody").json() == {"card": None}
     assert client.get("/v1/entities/Anna Keller").json()["card"]["name"] == "Anna Keller"
     for part in ("identity", "guidelines"):
         assert client.get(f"/v1/knowledge/{part}").status_code == 200

@@ -2,20 +2,8 @@
 
 from __future__ import annotations
 
-from engram.engine import Engram
-from engram.errors import UnknownEntity
-from engram.model.knowledge import Card
 from engram.nouns.knowledge import Knowledge
 from engram.server.route import Route
-
-
-def card(memory: Engram, name: str) -> Card:
-    """The card of somebody or something, under any of its names."""
-    found = memory.knowledge.card(name)
-    if found is None:
-        raise UnknownEntity(name)
-    return found
-
 
 ROUTES: tuple[Route, ...] = (
     Route("GET", "/v1/knowledge/profile", Knowledge.profile, on="knowledge"),
@@ -27,7 +15,7 @@ ROUTES: tuple[Route, ...] = (
     Route(
         "GET", "/v1/knowledge/cards", Knowledge.cards, on="knowledge", wrap="cards", example={"prefix": "an"}
     ),
-    Route("GET", "/v1/knowledge/cards/{name:path}", card),
+    Route("GET", "/v1/knowledge/cards/{name:path}", Knowledge.card, on="knowledge", wrap="card"),
     Route("GET", "/v1/knowledge/boxes", Knowledge.boxes, on="knowledge", wrap="boxes", example={"limit": 10}),
     Route("GET", "/v1/knowledge/traces", Knowledge.traces, on="knowledge", wrap="traces"),
     Route("GET", "/v1/knowledge/patterns", Knowledge.patterns, on="knowledge", wrap="patterns"),
