@@ -1,4 +1,4 @@
-"""The guide is true: its examples run, one after the other, against a real server."""
+"""The guides are true: their examples run, one after the other, against a real server."""
 
 from __future__ import annotations
 
@@ -11,13 +11,15 @@ import pytest
 
 from tests.server.conftest import Running
 
-GUIDE = Path(__file__).parents[2] / "docs" / "server.md"
-BLOCKS = re.findall(r"```sh\n(.*?)```", GUIDE.read_text(encoding="utf-8"), flags=re.DOTALL)
+DOCS = Path(__file__).parents[2] / "docs"
 
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="no curl here")
-def test_every_example_of_the_guide_runs(server: Running, tmp_path: Path) -> None:
-    script = "set -eu\n" + "\n".join(BLOCKS).replace("curl -s", "curl -sS --fail-with-body")
+@pytest.mark.parametrize("guide", ["server", "compatibility"])
+def test_every_example_of_a_guide_runs(server: Running, tmp_path: Path, guide: str) -> None:
+    text = (DOCS / f"{guide}.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```sh\n(.*?)```", text, flags=re.DOTALL)
+    script = "set -eu\n" + "\n".join(blocks).replace("curl -s", "curl -sS --fail-with-body")
     run = subprocess.run(
         ["/bin/sh", "-c", script.replace("http://127.0.0.1:3917", server.url)],
         capture_output=True,
