@@ -37,9 +37,8 @@ def test_a_question_looks_at_a_small_part_and_finds_what_is_very_near() -> None:
     everything = lines(points)
     asked = unit(points[:300] + 0.03 * cloud(300))
     assert everything.signatures is not None
-    around = Cells().near(
-        everything, np.arange(4_000), sign(asked.astype(np.float32), np.zeros(DIMS, dtype=np.float32))
-    )
+    signed = sign(asked.astype(np.float32), np.zeros(DIMS, dtype=np.float32))
+    around = [some for some, _ in Cells().near(everything, np.arange(4_000), signed)]
     found = sum(place in some for place, some in enumerate(around))
     assert found >= 290
     assert np.mean([len(some) for some in around]) < 2_000
@@ -50,10 +49,12 @@ def test_only_allowed_places_come_out_and_new_lines_are_known() -> None:
     cells = Cells()
     first = lines(points[:1_500])
     assert first.signatures is not None
-    cells.near(first, np.arange(1_500), first.signatures[:50])
+    list(cells.near(first, np.arange(1_500), first.signatures[:50]))
     whole = lines(points)
     assert whole.signatures is not None
     odd = np.arange(1, 2_000, 2)
-    around = cells.near(whole, odd, whole.signatures[1_500:1_600])
+    found = list(cells.near(whole, odd, whole.signatures[1_500:1_600]))
+    assert all((whole.signatures[some] == signatures).all() for some, signatures in found)
+    around = [some for some, _ in found]
     assert all((some % 2 == 1).all() for some in around)
     assert sum(1_500 + number in some for number, some in enumerate(around)) == 50

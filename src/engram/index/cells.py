@@ -7,6 +7,7 @@ exactly.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from threading import Lock
 
 import numpy as np
@@ -33,19 +34,28 @@ class Cells:
         self._keys: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
         self._cells: NDArray[np.int32] = np.zeros(0, dtype=np.int32)
 
-    def near(self, lines: Lines, places: Places, questions: NDArray[np.uint8]) -> list[Places]:
-        """For each question, given by its signature, those of the places that lie in cells near to it."""
+    def near(
+        self, lines: Lines, places: Places, questions: NDArray[np.uint8]
+    ) -> Iterator[tuple[Places, NDArray[np.uint8]]]:
+        """For each question, given by its signature: the places in cells near to it, and their signatures."""
         if lines.signatures is None:
             raise AssertionError("asked only of a space that is signed")
         with self._lock:
             centres = self._centres if self._centres is not None else self._divide(lines.signatures)
             cells = self._of(lines, centres)[places]
+        # Cell by cell in memory: each question then copies a few stretches instead of picking line by line.
         order = np.argsort(cells, kind="stable")
-        starts = np.searchsorted(cells[order], np.arange(len(centres) + 1))
-        members = [places[order[starts[cell] : starts[cell + 1]]] for cell in range(len(centres))]
+        ends = np.searchsorted(cells[order], np.arange(len(centres) + 1)).tolist()
+        members = places[order]
+        signatures = lines.signatures[members]
         likeness = _signs(questions, centres.shape[1]) @ centres.T
         probed = np.sort(np.argpartition(-likeness, PROBED, axis=1)[:, :PROBED], axis=1)
-        return [np.concatenate([members[cell] for cell in row]) for row in probed.tolist()]
+        for row in probed.tolist():
+            parts = [slice(ends[cell], ends[cell + 1]) for cell in row]
+            yield (
+                np.concatenate([members[part] for part in parts]),
+                np.concatenate([signatures[part] for part in parts]),
+            )
 
     def _divide(self, signatures: NDArray[np.uint8]) -> Signs:
         """As many centres as a cell has members, moved to the middle of their members a few times."""

@@ -90,10 +90,15 @@ def candidates(signatures: Signatures, places: Places, signature: Signatures, co
     """Those of the places whose signatures differ in the fewest bits, `count` of them; equal ones by key."""
     if len(places) <= count:
         return places
-    if len(places) == len(signatures):
-        distances = hamming(signatures, signature)
-    else:
-        distances = hamming(signatures[places], signature)
+    whole = len(places) == len(signatures)
+    return fewest(places, signatures if whole else signatures[places], signature, count)
+
+
+def fewest(places: Places, signatures: Signatures, signature: Signatures, count: int) -> Places:
+    """The same with the signatures of the places themselves."""
+    if len(places) <= count:
+        return places
+    distances = hamming(signatures, signature)
     # Distances are small whole numbers: counting them finds the border faster than sorting.
     border = int(np.searchsorted(np.cumsum(np.bincount(distances)), count))
     nearer = np.flatnonzero(distances < border)

@@ -163,7 +163,7 @@ class SignatureIndex:
         if len(questions) > SINGLY and len(places) > self._exact_limit:
             around = self._cells_of(space).near(lines, places, signed)
             pairs = zip(around, signed, strict=True)
-            near = [ranking.candidates(signatures, some, one, 2 * count) for some, one in pairs]
+            near = [ranking.fewest(*some, one, count) for some, one in pairs]
         else:
             near = [ranking.candidates(signatures, places, one, count) for one in signed]
         # All candidates in one look-up; each question then picks its own.
