@@ -69,6 +69,8 @@ def test_answers_are_what_the_document_says(client: Client) -> None:
         "session": "s",
         "session_id": client.post("/v1/sessions", json={"agent": "rex"}).json()["id"],
         "source": memory["memory"]["id"],
+        "run_id": client.post("/v1/consolidate", json={"stages": ["doubt"]}).json()["run"]["id"],
+        "gap_id": client.get("/v1/gaps").json()["gaps"][0]["key"],
     }
     for route in ROUTES:
         if route.method != "GET" or route.gives != "application/json" or "token_id" in route.path:
