@@ -31,7 +31,10 @@ def main() -> None:
         signal.signal(sig, signal.SIG_IGN)
     answers = _own_stdout()
     path, settings = frames.read(sys.stdin.buffer)
-    tools = open_tools(path, settings, Brought(advisor=Alone()), read_only=True)
+    try:
+        tools = open_tools(path, settings, Brought(advisor=Alone()), read_only=True)
+    except EngramError:  # whoever started it sees the pipe end, and recalls by itself
+        return
     try:
         answer(Question(WARMING, dry=True), None, tools)
         frames.write(answers, None)

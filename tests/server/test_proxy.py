@@ -356,6 +356,23 @@ def test_a_key_of_the_settings_is_used_for_everybody(start: Start) -> None:
     assert proxied.service.requests[0].headers["authorization"] == "Bearer sk-of-the-house"
 
 
+def test_the_owners_secret_opens_the_door_and_is_never_passed_on(
+    tmp_path: Path, client: openai.OpenAI
+) -> None:
+    with ScriptedServer(says("Helix.")) as service:
+        config = replace(ProxyConfig(), base_url=service.url)
+        with running(tmp_path / "m.db", (mount(config),), api_key="only-mine") as server:
+            here = client.with_options(base_url=f"{server.url}/v1")
+            with pytest.raises(openai.AuthenticationError):
+                here.models.list()
+            asked: Any = {"model": "small", "messages": [{"role": "user", "content": QUESTION}]}
+            here.with_options(api_key="only-mine").chat.completions.create(**asked)
+            here.chat.completions.create(**asked, extra_headers={"X-Engram-Token": "only-mine"})
+
+    keys = [request.headers.get("authorization") for request in service.requests]
+    assert keys == [None, "Bearer sk-of-the-caller"]
+
+
 def test_a_wrong_token_lets_nobody_in(start: Start) -> None:
     proxied = start()
 

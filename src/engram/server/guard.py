@@ -136,7 +136,7 @@ class Guard:
     async def _caller(self, scope: Scope, headers: dict[str, str]) -> Caller:
         key = self._house.settings.api_key
         if any(scope["path"] == path or scope["path"].startswith(f"{path}/") for path in self._foreign):
-            headers = own_only(headers)
+            headers = own_only(headers, key)
         if scope["path"] in OPEN and bearer_of(headers) is None:
             try:
                 return caller_from(scope, headers, lambda _: None, key)

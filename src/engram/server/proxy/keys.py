@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from hashlib import sha256
+from hmac import compare_digest
 
 from engram.security.tokens import BEGINNING
 from engram.server.caller import bearer_of
@@ -15,8 +16,10 @@ TOKEN = "x-engram-token"  # noqa: S105 (the name of a header)
 KEYS = frozenset({"authorization", "x-api-key", TOKEN})
 
 
-def own_only(headers: Mapping[str, str]) -> dict[str, str]:
+def own_only(headers: Mapping[str, str], secret: str = "") -> dict[str, str]:
     """The headers as far as they tell us who asks: a token of ours stays, a key of another service does not.
+
+    `secret` is the owner's own, where one is set.
 
     >>> own_only({"authorization": "Bearer sk-1", "host": "localhost"})
     {'host': 'localhost'}
@@ -24,11 +27,11 @@ def own_only(headers: Mapping[str, str]) -> dict[str, str]:
     {'authorization': 'Bearer engram_a'}
     """
     rest = {name: value for name, value in headers.items() if name not in KEYS}
-    token = headers.get(TOKEN) or _ours(headers)
+    token = headers.get(TOKEN) or _ours(headers, secret)
     return rest | {"authorization": f"Bearer {token}"} if token else rest
 
 
-def authorization(headers: Mapping[str, str], api_key: str) -> dict[str, str]:
+def authorization(headers: Mapping[str, str], api_key: str, secret: str = "") -> dict[str, str]:
     """What the model service is told of who asks: the key of the settings, or the caller's own.
 
     >>> authorization({"authorization": "Bearer sk-1"}, ""), authorization({"x-api-key": "engram_a"}, "sk-2")
@@ -38,7 +41,7 @@ def authorization(headers: Mapping[str, str], api_key: str) -> dict[str, str]:
     """
     if api_key:
         return {"authorization": f"Bearer {api_key}"}
-    if _ours(headers):
+    if _ours(headers, secret):
         return {}
     return {name: headers[name] for name in ("authorization", "x-api-key") if headers.get(name)}
 
@@ -51,6 +54,10 @@ def mark_of(headers: Mapping[str, str]) -> str:
     )
 
 
-def _ours(headers: Mapping[str, str]) -> str | None:
-    secret = bearer_of(headers)
-    return secret if secret and secret.startswith(BEGINNING) else None
+def _ours(headers: Mapping[str, str], secret: str) -> str | None:
+    """The secret of a request if it is one of ours: a token, or the owner's."""
+    given = bearer_of(headers)
+    if given is None:
+        return None
+    owners = bool(secret) and compare_digest(given.encode("utf-8", "surrogatepass"), secret.encode())
+    return given if owners or given.startswith(BEGINNING) else None

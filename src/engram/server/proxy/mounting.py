@@ -57,6 +57,7 @@ def mount(settings: ProxyConfig) -> Mounting:
     upstream = Upstream(settings)
 
     def door(house: House) -> Mounted:
+        upstream.secret = house.settings.api_key
         proxy = Proxy(house, settings, upstream)
         return Mounted(PATH, proxy.enter, proxy.running, also=BESIDE, foreign_keys=True)
 

@@ -41,6 +41,8 @@ class Upstream:
 
     def __init__(self, settings: ProxyConfig) -> None:
         self._settings = settings
+        self.secret = ""
+        """The owner's own, which is never passed on."""
         self._root = checked(settings.base_url)
         self._client = httpx.AsyncClient(
             timeout=httpx.Timeout(settings.upstream_s, connect=CONNECT_S),
@@ -58,7 +60,7 @@ class Upstream:
         request = self._client.build_request(
             method,
             address(self._root, path) + (f"?{query}" if query else ""),
-            headers=passed(headers, self._settings.api_key),
+            headers=passed(headers, self._settings.api_key, self.secret),
             content=body or None,
             timeout=self._client.timeout,
         )
@@ -120,7 +122,7 @@ def address(root: str, path: str) -> str:
     return root + path
 
 
-def passed(headers: Mapping[str, str], api_key: str) -> dict[str, str]:
+def passed(headers: Mapping[str, str], api_key: str, secret: str = "") -> dict[str, str]:
     """The headers of a request as the service gets them.
 
     >>> passed({"host": "here", "x-engram-session": "a", "openai-beta": "b"}, "")
@@ -131,7 +133,7 @@ def passed(headers: Mapping[str, str], api_key: str) -> dict[str, str]:
         for name, value in headers.items()
         if name not in NOT_PASSED | KEYS and not name.startswith(OURS)
     }
-    return kept | authorization(headers, api_key) | {"accept-encoding": "identity"}
+    return kept | authorization(headers, api_key, secret) | {"accept-encoding": "identity"}
 
 
 def returned(headers: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
