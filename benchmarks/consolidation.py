@@ -100,19 +100,23 @@ def build(path: Path, amount: int, seed: int, began: datetime = BEGAN, days: flo
             tools.store.write(work, "bench")
 
 
-def consolidate(path: Path, now: datetime) -> dict[str, Any]:
+def consolidate(path: Path, now: datetime, stages: str) -> dict[str, Any]:
     """One run in this process: seconds, memory, what it did."""
     with Engram.open(path, clock=FakeClock(now)) as memory:
         steps: list[tuple[str, float]] = []
-        began = time.perf_counter()
-        report = memory.consolidate(progress=lambda done, _of: steps.append((str(done), time.perf_counter())))
-        seconds = time.perf_counter() - began
+        began, busy = time.perf_counter(), time.process_time()
+        report = memory.consolidate(
+            stages=[stage for stage in stages.split(",") if stage],
+            progress=lambda done, _of: steps.append((str(done), time.perf_counter())),
+        )
+        seconds, busy = time.perf_counter() - began, time.process_time() - busy
     ends = [at for _, at in steps[1:]] + [began + seconds]
     spent: dict[str, float] = {}
     for (name, at), end in zip(steps, ends, strict=True):
         spent[name] = spent.get(name, 0.0) + end - at
     return {
         "seconds": round(seconds, 2),
+        "cpu_s": round(busy, 2),
         "rss_mb": rss_mb("VmHWM"),
         "changes": report.changes,
         "tallies": {tally.rule: tally.count for tally in report.tallies},
@@ -120,7 +124,7 @@ def consolidate(path: Path, now: datetime) -> dict[str, Any]:
     }
 
 
-def measure(size: int, folder: Path) -> dict[str, Any]:
+def measure(size: int, folder: Path, stages: str) -> dict[str, Any]:
     """All runs of one size."""
     path = folder / f"consolidation-{size}.engram"
     if not path.exists():
@@ -130,16 +134,16 @@ def measure(size: int, folder: Path) -> dict[str, Any]:
     for one in folder.glob("now.engram*"):
         one.unlink()
     copy.write_bytes(path.read_bytes())
-    first = _apart("run", copy, end)
-    second = _apart("run", copy, end + timedelta(seconds=1))
+    first = _apart("run", copy, end, stages)
+    second = _apart("run", copy, end + timedelta(seconds=1), stages)
     _apart("more", copy, size // 100)
-    later = _apart("run", copy, end + timedelta(days=1, hours=1))
+    later = _apart("run", copy, end + timedelta(days=1, hours=1), stages)
     return {"size": size, "first": first, "again": second, "a day later": later}
 
 
-def _apart(job: str, path: Path, value: object) -> dict[str, Any]:
+def _apart(job: str, path: Path, value: object, stages: str = "") -> dict[str, Any]:
     """In a process of its own, so that memory is that of this job alone."""
-    asked = json.dumps({"job": job, "path": str(path), "value": str(value)})
+    asked = json.dumps({"job": job, "path": str(path), "value": str(value), "stages": stages})
     done = subprocess.run(
         [sys.executable, __file__, "--job", asked], check=True, capture_output=True, text=True
     )
@@ -155,13 +159,16 @@ def _do(asked: dict[str, str]) -> dict[str, Any]:
     if asked["job"] == "more":
         build(path, int(asked["value"]), seed=2, began=BEGAN + timedelta(days=DAYS, hours=2), days=0.9)
         return {}
-    return consolidate(path, datetime.fromisoformat(asked["value"]))
+    return consolidate(path, datetime.fromisoformat(asked["value"]), asked["stages"])
 
 
 def _table(results: list[dict[str, Any]]) -> str:
-    head = "| memories | run | seconds | most memory (MB) | changes |\n|---|---|---|---|---|"
+    head = (
+        "| memories | run | seconds | of processor | most memory (MB) | changes |\n|---|---|---|---|---|---|"
+    )
     lines = [
-        f"| {one['size']:,} | {name} | {one[name]['seconds']} | {one[name]['rss_mb']} "
+        f"| {one['size']:,} | {name} | {one[name]['seconds']} | {one[name]['cpu_s']} "
+        f"| {one[name]['rss_mb']} "
         f"| {one[name]['changes']:,} |"
         for one in results
         for name in ("first", "again", "a day later")
@@ -173,6 +180,7 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sizes", default="1000,10000")
+    parser.add_argument("--stages", default="", help="only these, with commas between")
     parser.add_argument("--keep", type=Path, help="a folder in which the files that were built stay")
     parser.add_argument("--job", help=argparse.SUPPRESS)
     given = parser.parse_args()
@@ -181,7 +189,7 @@ def main() -> None:
         return
     with tempfile.TemporaryDirectory() as folder:
         where = given.keep or Path(folder)
-        results = [measure(int(size), where) for size in given.sizes.split(",")]
+        results = [measure(int(size), where, given.stages) for size in given.sizes.split(",")]
     print(json.dumps(results, indent=1))
     print(_table(results))
 
