@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from engram.lifecycle.promotion import buffer_rescue, buffer_verdict, demotion, step_layer
+from engram.lifecycle.traits import is_extracted
 from engram.maintain.decisions import Batch, Decision
 from engram.maintain.judged import GATE, judged, rejections
 from engram.maintain.room import Room, becomes
@@ -27,8 +28,9 @@ def working(room: Room, cursor: str) -> Iterator[Batch]:
     config = room.tools.config
 
     def decide(part: Slice) -> Iterable[Decision]:
-        known = judged(GATE, [one for _, one in part], room)
-        for _, one in part:
+        extracted = [one for _, one in part if is_extracted(one)]
+        known = judged(GATE, extracted, room)
+        for one in extracted:
             verdict = demotion(one, config, rejections=rejections(one, known, room))
             if verdict and not _comes_back(one, room):
                 yield _down(one, "working.rejected", verdict.why)
