@@ -42,6 +42,8 @@ EPISODES = Filters(
 )
 MOST: Final = 60
 """Episodes of a pattern that are read; the latest of a larger group."""
+TIGHT: Final = 0.85
+"""How near episodes of a group lie that would be too large otherwise, on the same scale."""
 TOLD: Final = 12
 """Of so many the words are compared."""
 LEAST_WORDS: Final = 3
@@ -92,21 +94,28 @@ def _episodes(room: Room, news: News) -> dict[Scope, list[int]]:
     found: dict[Scope, list[int]] = {}
     for part in memories(room, news, EPISODES):
         for key, one in part:
-            if not is_filler(one.content):
-                found.setdefault(one.scope, []).append(key)
+            found.setdefault(one.scope, []).append(key)
     return found
 
 
 def _groups(room: Room, space: Space, scope: Scope, keys: Sequence[int], news: News) -> list[list[int]]:
     """Keys of episodes that hang together, each group in order."""
-    least = meant(room.tools.config.knowledge.pattern_cosine, space.key)
-    near = [(one, other) for one, other, _ in pairs(room, space, scope, keys, least)]
+    settings = room.tools.config.knowledge
+    near = list(pairs(room, space, scope, keys, meant(settings.pattern_cosine, space.key)))
     known = frozenset(keys)
     if not news.whole:
-        known |= _fitting(room, scope, {other for _, other in near} - known)
-    groups = joined(pair for pair in near if pair[1] in known)
-    enough = room.tools.config.knowledge.pattern_episodes
-    return [sorted(group) for group in groups if len(group) >= enough]
+        known |= _fitting(room, scope, {other for _, other, _ in near} - known)
+    near = [pair for pair in near if pair[1] in known]
+    groups: list[list[int]] = []
+    tight = meant(TIGHT, space.key)
+    for group in joined((one, other) for one, other, _ in near):
+        if len(group) <= MOST:
+            groups.append(group)
+            continue
+        # Much that hangs together by a few steps says less in common than its parts do.
+        some = frozenset(group)
+        groups += joined((one, other) for one, other, cosine in near if cosine >= tight and one in some)
+    return [sorted(group) for group in groups if len(group) >= settings.pattern_episodes]
 
 
 def _fitting(room: Room, scope: Scope, keys: set[int]) -> frozenset[int]:
@@ -114,7 +123,7 @@ def _fitting(room: Room, scope: Scope, keys: set[int]) -> frozenset[int]:
     store = room.tools.store
     allowed = store.memories.allow(View(EVERYTHING, EPISODES), sorted(keys))
     read = store.memories.read(sorted(allowed))
-    return frozenset(key for key, one in read.items() if one.scope == scope and not is_filler(one.content))
+    return frozenset(key for key, one in read.items() if one.scope == scope)
 
 
 def _decide(room: Room, group: Sequence[int]) -> Decision | None:
@@ -133,11 +142,14 @@ def _decide(room: Room, group: Sequence[int]) -> Decision | None:
 
 
 def _one_voice(members: Sequence[tuple[int, Memory]]) -> list[tuple[int, Memory]]:
-    """Those of the speaker who has most of them, each wording once: others' "I" is somebody else."""
+    """Those of the speaker who has most of them, each wording once: others' "I" is somebody else.
+
+    What states nothing ("Thanks so much!") is left out.
+    """
     voice = Counter(one.speaker for _, one in members).most_common(1)[0][0] if members else ""
     said: dict[str, tuple[int, Memory]] = {}
     for key, one in members:
-        if one.speaker == voice:
+        if one.speaker == voice and not is_filler(one.content):
             said.setdefault(one.content_hash, (key, one))
     return list(said.values())
 
