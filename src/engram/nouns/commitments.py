@@ -23,6 +23,7 @@ from engram.lifecycle.commitments import (
     state_of,
     tags_of,
 )
+from engram.model.axes import Policy
 from engram.model.commitment import Closing, Commitment, LoopState
 from engram.model.draft import Draft
 from engram.model.event import Verb
@@ -65,7 +66,15 @@ class Commitments:
         screen.name("waiting_on", waiting_on)
         state = LoopState.WAITING if waiting_on else LoopState.OPEN
         details = details_of(state, {}, due=until, whom=waiting_on)
-        draft = Draft(text, category=CATEGORY, details=details, scope=scope or Scope(), session=session)
+        # Its category and priority keep an open loop; protected by policy, a closed one would stay for ever.
+        draft = Draft(
+            text,
+            category=CATEGORY,
+            details=details,
+            policy=Policy.DURABLE,
+            scope=scope or Scope(),
+            session=session,
+        )
         kept = self._desk.write([self._desk.mine(draft)])[0].memory
         if any(kept.details.get(name) != value for name, value in details.items()):  # it was known already
             kept = self._set(kept.id, state, "opened again", due=until, whom=waiting_on)
