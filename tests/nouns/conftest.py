@@ -25,3 +25,10 @@ def file(tmp_path: Path) -> Path:
 def memory(file: Path, clock: FakeClock) -> Iterator[Engram]:
     with Engram.open(file, clock=clock, embedder=HashEmbedder()) as opened:
         yield opened
+
+
+@pytest.fixture
+def shop(memory: Engram) -> Engram:
+    memory.remember("The web shop is deployed with fly.io from the main branch")
+    memory.remember("My sister Anna lives in Bremen")
+    return memory
