@@ -92,6 +92,21 @@ def test_refusals_come_after_a_day_after_three_days_and_then_never_again(
 
 
 def test_what_was_refused_for_good_and_nobody_worded_falls_back(memory: Engram, clock: FakeClock) -> None:
+    one = told(memory, "it was ok there", **{**WEAK, "importance": 0.65})
+    clock.advance(days=8)
+    for used, wait in ((True, 1), (False, 3), (True, 1)):
+        use(memory, one, int(used), clock.now())
+        clock.advance(seconds=1)
+        assert rules(memory.consolidate(stages=STAGE))[one] == "gate.reject"
+        clock.advance(days=wait)
+    assert rules(memory.consolidate(stages=["housekeeping"])) == {one: "working.rejected"}
+    assert now(memory, one).layer is Layer.BUFFER
+    clock.advance(seconds=1)
+    memory.consolidate(stages=["promotion"])
+    assert now(memory, one).status is Status.ARCHIVED
+
+
+def test_what_was_refused_but_is_much_used_stays(memory: Engram, clock: FakeClock) -> None:
     one = told(memory, "it was ok there", **WEAK)
     for _ in range(3):
         use(memory, one, 3, clock.now())
@@ -99,7 +114,7 @@ def test_what_was_refused_for_good_and_nobody_worded_falls_back(memory: Engram, 
         memory.consolidate(stages=STAGE)
         clock.advance(days=4)
     assert now(memory, one).layer is Layer.WORKING
-    # Much used: the buffer would send it back at once, so it stays where it is.
+    # The buffer would send it back at once.
     memory.consolidate(stages=["housekeeping"])
     assert now(memory, one).layer is Layer.WORKING
 
