@@ -12,7 +12,7 @@ from datetime import timedelta
 from engram.capture import change, screen
 from engram.errors import InvalidInput, NotFound
 from engram.lifecycle.commitments import due_in
-from engram.lifecycle.gaps import DUE, GAP, IN_VAIN, STALE
+from engram.lifecycle.gaps import CONFLICT, DUE, GAP, IN_VAIN, STALE, asked_about
 from engram.model.axes import Tier
 from engram.model.draft import Draft
 from engram.model.memory import Memory
@@ -178,6 +178,15 @@ def note_in_vain(desk: Desk, found: Recall) -> None:
     desk.tools.store.write_later(work, desk.actor)
 
 
+def forget_names(unit: Unit, memory_id: str, place: Scope) -> None:
+    """What was asked in vain about names of a memory that is to be erased goes with it."""
+    memory = unit.get(memory_id)
+    for name in memory.entities if memory is not None else ():
+        for scope in {place, memory.scope} if memory is not None else ():
+            unit.upkeep.unsketch(scope, IN_VAIN, name.casefold())
+            unit.upkeep.unsketch(scope, GAP, asked_about(name, 1, scope).key)
+
+
 def _gap(sketch: Sketch) -> Gap:
     body = sketch.body
     return Gap(
@@ -197,7 +206,7 @@ def _draft(gap: Gap, said: str, desk: Desk) -> Draft:
     entity = desk.tools.store.entities.get(gap.about, Access(gap.scope, Role.AGENT)) if gap.about else None
     forms = {one.what: one for one in wording.expected(entity.type)} if entity is not None else {}
     form = forms[gap.expects].statement if gap.expects in forms else "{name} is {answer}"
-    words = wording.stated(said, "" if gap.kind in {DUE, STALE, "conflict"} else gap.about, form)
+    words = wording.stated(said, "" if gap.kind in {DUE, STALE, CONFLICT} else gap.about, form)
     return Draft(words, scope=gap.scope, details={"answers": gap.key})
 
 

@@ -12,6 +12,7 @@ from engram.model.draft import Draft
 from engram.model.plain import draft, draft_from
 from engram.model.receipt import Receipt, Refusal
 from engram.nouns.desk import Desk
+from engram.nouns.gaps import forget_names
 from engram.ports import Unit
 
 Given = Draft | Mapping[str, Any] | str
@@ -47,6 +48,7 @@ def erase(desk: Desk, memory_id: str, because: str) -> None:
     full = desk.own(memory_id)
 
     def work(unit: Unit) -> None:
+        forget_names(unit, full, desk.access.scope)
         unit.erase(full, because)
 
     desk.tools.store.write(work, desk.actor)

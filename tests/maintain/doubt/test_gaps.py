@@ -161,6 +161,19 @@ def test_a_question_about_a_secret_leaves_no_trace(memory: Engram) -> None:
     assert memory.gaps.list() == []
 
 
+def test_erasing_takes_what_was_asked_about_its_names_along(memory: Engram) -> None:
+    for _ in range(2):
+        memory.recall("what does Zelda think of cheese?")
+    one = told(memory, "The roses of Zelda need water")
+    told(memory, "The gate squeaks")
+    for _ in range(2):
+        memory.recall("which cheese did Zelda buy in town on Tuesday?", min_relevance=0.2)
+    memory.settle()
+    memory.erase(one)
+    upkeep = memory.upkeep._desk.tools.store.upkeep  # noqa: SLF001
+    assert upkeep.sketches("asked", memory.access, 10) == []
+
+
 def test_two_questions_a_session_and_each_once_a_week(memory: Engram, clock: FakeClock) -> None:
     for what in ("call the plumber", "water the plants", "fix the gate"):
         memory.commitments.open(f"I'll {what}")

@@ -32,6 +32,7 @@ from engram.model.upkeep import Sketch
 from engram.ports import View
 
 NAME: Final = "gaps"
+DONE: Final = "done"
 FOUND: Final = "gap.found"
 CLEAR = Filters(tiers=frozenset({Tier.CLEAR}))
 SOURCES: Final = 5
@@ -55,15 +56,17 @@ class Place:
     asked: dict[str, Sketch] = field(default_factory=dict)
 
 
-def look(room: Room, _cursor: str) -> Iterator[Batch]:
+def look(room: Room, cursor: str) -> Iterator[Batch]:
     """Gaps of every place in which something was said, asked or is still open."""
+    if cursor == DONE:
+        return
     news = since(room, NAME)
     for scope, place in sorted(_places(room, news).items(), key=lambda one: one[0].parts):
         decisions = tuple(_decided(room, scope, place))
         if decisions:
             yield Batch(decisions)
     if mark := seen(room, NAME, news):
-        yield Batch(mark)
+        yield Batch(mark, DONE)
 
 
 def keep(room: Room, gap: Gap, sources: Sequence[str]) -> Keep:

@@ -21,6 +21,7 @@ from engram.ports import View
 NAME: Final = "core summary"
 KIND: Final = "core"
 KEY: Final = "core"
+DONE: Final = "done"
 CORE = Filters(statuses=ACTIVE, layers=frozenset({Layer.CORE}), tiers=frozenset({Tier.CLEAR}))
 SAMPLE: Final = 500
 """Memories of a core that are weighed, the newest."""
@@ -28,8 +29,10 @@ WORDS: Final = 120
 """Words of a summary that a model writes."""
 
 
-def look(room: Room, _cursor: str) -> Iterator[Batch]:
+def look(room: Room, cursor: str) -> Iterator[Batch]:
     """Sum up the core of every place in which something changed; of all when something was erased."""
+    if cursor == DONE:
+        return
     news = since(room, NAME)
     places = _places(room, news)
     for scope in places:
@@ -38,7 +41,7 @@ def look(room: Room, _cursor: str) -> Iterator[Batch]:
             kept = sum(len(one.sketch.sources) for one in effects if isinstance(one, Keep))
             yield Batch((Decision("core.summed", f"{kept} statements of the core", effects),))
     if places:
-        yield Batch((looked(room, NAME), *seen(room, NAME, news)))
+        yield Batch((looked(room, NAME), *seen(room, NAME, news)), DONE)
 
 
 def _places(room: Room, news: News) -> list[Scope]:
