@@ -39,8 +39,8 @@ VALUES = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(NAMES), inner, max_size=3),
     max_leaves=6,
 )
-# These go through the whole file: once is enough, in the tests of the routes.
-LONG = {"/consolidate", "/repair", "/vacuum", "/engram/v1/contradiction-scan"}
+# These go through the whole file, or say 503 without a model: once is enough, in the tests of the routes.
+LONG = {"/consolidate", "/repair", "/vacuum", "/engram/v1/contradiction-scan", "/audit", "/audit/sandbox"}
 
 
 @pytest.fixture(scope="module")
