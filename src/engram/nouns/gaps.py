@@ -162,14 +162,15 @@ def note_in_vain(desk: Desk, found: Recall) -> None:
     upkeep, now = desk.tools.store.upkeep, desk.tools.clock.now()
     if not asked:
         return
-    full = len(upkeep.sketches(IN_VAIN, Access(scope, Role.AGENT), COUNTED)) >= COUNTED
+    known = {name: upkeep.sketch(scope, IN_VAIN, name.casefold()) for name in asked}
+    fresh = [name for name, before in known.items() if before is None]
+    if fresh and len(upkeep.sketches(IN_VAIN, Access(scope, Role.AGENT), COUNTED)) >= COUNTED:
+        known = {name: before for name, before in known.items() if before is not None}
     sketches = []
-    for name in asked:
-        before = upkeep.sketch(scope, IN_VAIN, name.casefold())
-        if before is not None or not full:
-            times = 1 + (int(before.body["times"]) if before is not None else 0)
-            body = {"name": name, "times": times, "last": now.isoformat()}
-            sketches.append(Sketch(scope, IN_VAIN, name.casefold(), body, now))
+    for name, before in known.items():
+        times = 1 + (int(before.body["times"]) if before is not None else 0)
+        body = {"name": name, "times": times, "last": now.isoformat()}
+        sketches.append(Sketch(scope, IN_VAIN, name.casefold(), body, now))
 
     def work(unit: Unit) -> None:
         for one in sketches:

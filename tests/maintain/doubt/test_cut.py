@@ -20,7 +20,7 @@ State = tuple[Any, ...]
 
 def begun(clock: FakeClock, project: Path) -> Engram:
     """Some of everything that these stages look at."""
-    settings = {"doubt__mentions": 3, "maintain__slice": 2, "doubt__directory": str(project)}
+    settings: dict[str, Any] = {"doubt__mentions": 3, "maintain__slice": 2, "doubt__directory": str(project)}
     memory = opened(clock, **settings)
     for thing in ("office", "museum", "library"):
         told(memory, f"The {thing} is open on Sundays", kind="semantic", type="fact", layer=Layer.CORE)

@@ -29,6 +29,12 @@ def memory(clock: FakeClock) -> Iterator[Engram]:
         yield one
 
 
+def asked(memory: Engram, question: str) -> None:
+    """A recall, and everything it leaves behind on disk."""
+    memory.recall(question)
+    memory.settle()
+
+
 def questions(memory: Engram) -> list[str]:
     return [one.question for one in memory.gaps.list()]
 
@@ -127,8 +133,7 @@ def test_a_name_asked_about_in_vain_becomes_a_gap(
     told(memory, "The roses need water")
     for _ in range(times):
         clock.advance(minutes=1)
-        memory.recall("what does Zelda think of cheese?")
-    memory.settle()
+        asked(memory, "what does Zelda think of cheese?")
     memory.consolidate(stages=DOUBT)
     assert [one.about for one in memory.gaps.list()] == ["Zelda"] * asks
 
@@ -139,8 +144,7 @@ def test_what_was_asked_in_vain_is_forgotten_in_time_or_when_it_is_told(
     told(memory, "The roses need water")
     for name in ("Zelda", "Bruno"):
         for _ in range(2):
-            memory.recall(f"what does {name} think of cheese?")
-    memory.settle()
+            asked(memory, f"what does {name} think of cheese?")
     memory.consolidate(stages=DOUBT)
     assert {one.about for one in memory.gaps.list()} == {"Zelda", "Bruno"}
     clock.advance(days=29, hours=23)
@@ -155,20 +159,18 @@ def test_what_was_asked_in_vain_is_forgotten_in_time_or_when_it_is_told(
 def test_a_question_about_a_secret_leaves_no_trace(memory: Engram) -> None:
     told(memory, "The roses need water")
     for _ in range(3):
-        memory.recall("is Zelda at zelda@example.org?")
-    memory.settle()
+        asked(memory, "is Zelda at zelda@example.org?")
     memory.consolidate(stages=DOUBT)
     assert memory.gaps.list() == []
 
 
 def test_erasing_takes_what_was_asked_about_its_names_along(memory: Engram) -> None:
     for _ in range(2):
-        memory.recall("what does Zelda think of cheese?")
+        asked(memory, "what does Zelda think of cheese?")
     one = told(memory, "The roses of Zelda need water")
     told(memory, "The gate squeaks")
     for _ in range(2):
-        memory.recall("which cheese did Zelda buy in town on Tuesday?", min_relevance=0.2)
-    memory.settle()
+        asked(memory, "which cheese did Zelda buy in town on Tuesday?")
     memory.erase(one)
     upkeep = memory.upkeep._desk.tools.store.upkeep  # noqa: SLF001
     assert upkeep.sketches("asked", memory.access, 10) == []
