@@ -5,7 +5,8 @@ Text files come in by sort; for every family the line of `text/data/token_costs.
 
     python benchmarks/calibrate_tokens.py --tokenizers FOLDER --prose FILE… --code FILE… --chinese FILE…
 
-Every second passage is learned from, the others are measured. Each file weighs the same, whatever its size.
+`--markup` takes prompts as the project makes them: memories in their blocks. Every second
+passage is learned from, the others are measured. Each file weighs the same, whatever its size.
 Files given with `--unseen` are only measured. With `--measure` nothing is learned and only the costs in the
 package are measured.
 """
@@ -36,7 +37,7 @@ LETTERS = (
 
 def main() -> None:
     """Print the costs, then the errors, of every family whose tokenizer is at hand."""
-    sorts = ("prose", "code", "chinese", "unseen")
+    sorts = ("prose", "code", "chinese", "markup", "unseen")
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tokenizers", type=Path, required=True)
     parser.add_argument("--measure", action="store_true")

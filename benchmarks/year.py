@@ -19,7 +19,6 @@ from pathlib import Path
 from benchmarks.year_world import PEOPLE, Held, World
 from engram import Engram, Scope
 from engram.model.axes import Status
-from engram.model.filters import ANY_STATUS, Filters
 from engram.testing import FakeClock
 
 START = datetime(2025, 1, 1, 8, tzinfo=UTC)
@@ -39,7 +38,7 @@ class Look:
     found: float
     """Share of repeated or important facts that a question finds at rank 5 or better."""
     resurfaced: float
-    """Share of corrected facts whose former value is among the first five and not the present one above it."""
+    """Share of corrected facts whose former value is a hit, and none above it has the present one."""
     protected_lost: int
 
 
@@ -166,7 +165,7 @@ def tell(one: Look, seconds: float) -> None:
     """One line of the year."""
     share = one.active / max(1, one.turns)
     print(
-        f"day {one.day:3}: {one.turns:6,} turns, {one.active:5,} active ({share:.1%}), found {one.found:.1%}, "
+        f"day {one.day}: {one.turns:,} turns, {one.active:,} active ({share:.1%}), found {one.found:.1%}, "
         f"resurfaced {one.resurfaced:.1%}, protected lost {one.protected_lost}, {seconds:.0f} s",
         flush=True,
     )

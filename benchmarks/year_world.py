@@ -1,4 +1,4 @@
-"""A made-up year of several people talking to their assistants: what they say each day, and what is true when.
+"""A made-up year of several people who talk to their assistants: what they say, and what is true when.
 
 Everything follows from one seed. People state facts about themselves, repeat some of them in other words,
 change their minds, promise things, tell what happened, and mostly chat. `World.day(n)` gives the exchanges of
@@ -14,24 +14,30 @@ from dataclasses import dataclass, field
 PEOPLE = ("Ana", "Bilal", "Chiara", "Dmitri", "Esi")
 FRIENDS = ("Tom", "Priya", "Lars", "Wei", "Nora", "Omar", "Julie", "Kofi", "Sven", "Marta", "Hugo", "Ines")
 CITIES = (
-    "Lisbon", "Oslo", "Utrecht", "Krakow", "Bristol", "Turin", "Ghent", "Malmo", "Porto", "Graz", "Lyon", "Cork",
+    "Lisbon", "Oslo", "Utrecht", "Krakow", "Bristol", "Turin", "Ghent", "Malmo", "Porto", "Graz", "Lyon",
+    "Cork",
     "Basel", "Tartu", "Split", "Bergen", "Leiden", "Siena", "Brno", "Galway",
 )  # fmt: skip
 FIRMS = (
-    "Northwind", "Halcyon", "Brightwater", "Juniper Labs", "Copperfield", "Lumen Works", "Redshift", "Oakline",
+    "Northwind", "Halcyon", "Brightwater", "Juniper Labs", "Copperfield", "Lumen Works", "Redshift",
+    "Oakline",
     "Silverbirch", "Tallgrass", "Fernhill", "Quarry Systems",
 )  # fmt: skip
 THINGS = (
-    "a lamp", "running shoes", "a kettle", "a rug", "headphones", "a bike lock", "two chairs", "a suitcase",
+    "a lamp", "running shoes", "a kettle", "a rug", "headphones", "a bike lock", "two chairs",
+    "a suitcase",
     "a notebook", "a tent", "a coffee grinder", "a raincoat", "a bookshelf", "a drill", "a scarf",
 )  # fmt: skip
 PLACES = (
-    "the harbour cafe", "Nero's", "the new noodle bar", "the market", "the canteen", "a bakery", "the old brewery",
+    "the harbour cafe", "Nero's", "the new noodle bar", "the market", "the canteen", "a bakery",
+    "the old brewery",
     "the museum cafe", "the beach bar", "the station diner",
 )  # fmt: skip
 CHORES = (
-    "renew my passport", "call the plumber", "send the invoice to Lars", "book the dentist", "return the library books",
-    "order new contact lenses", "pay the parking ticket", "submit the tax form", "water the neighbour's plants",
+    "renew my passport", "call the plumber", "send the invoice to Lars", "book the dentist",
+    "return the library books",
+    "order new contact lenses", "pay the parking ticket", "submit the tax form",
+    "water the neighbour's plants",
 )  # fmt: skip
 
 
@@ -206,8 +212,10 @@ STRONG = (
     "I am furious, somebody stole {thing} from my bag at {place}!",
 )
 NOISE = (
-    "ok", "thanks!", "lol", "hm", "sounds good", "yes please", "no", "one sec", "haha nice", "what do you think?",
-    "can you help me with something?", "good morning", "good night", "never mind", "hello?", "great, thank you",
+    "ok", "thanks!", "lol", "hm", "sounds good", "yes please", "no", "one sec", "haha nice",
+    "what do you think?",
+    "can you help me with something?", "good morning", "good night", "never mind", "hello?",
+    "great, thank you",
 )  # fmt: skip
 ANSWERS = (
     "Sure, happy to help.", "Got it.", "Sounds good!", "That makes sense.", "Interesting, tell me more.",
@@ -227,7 +235,8 @@ DISHES = (
 )
 TASTES = ("great", "too salty", "fine", "boring", "lovely", "a bit much", "surprisingly good", "not my thing")
 TOPICS = (
-    "glaciers", "chess", "beekeeping", "old maps", "volcanoes", "typography", "sailing", "jazz", "orchids", "tides",
+    "glaciers", "chess", "beekeeping", "old maps", "volcanoes", "typography", "sailing", "jazz", "orchids",
+    "tides",
     "robots", "bridges", "cheese", "comets", "lighthouses", "mushrooms",
 )  # fmt: skip
 
@@ -276,12 +285,12 @@ class World:
     held: list[Held] = field(init=False)
 
     def __post_init__(self) -> None:
-        chance = random.Random(self.seed)  # noqa: S311 - a made-up world
+        chance = random.Random(self.seed)
         self.held = [self._hold(person, one, chance) for person in PEOPLE for one in ATTRIBUTES]
 
     def day(self, number: int) -> list[Exchange]:
         """What is said on a day, in order."""
-        chance = random.Random(f"{self.seed}-{number}")  # noqa: S311
+        chance = random.Random(f"{self.seed}-{number}")
         said = [Exchange(*one, chance.choice(ANSWERS)) for one in self._facts(number, chance)]
         rest = round(self.turns / self.days / 2) - len(said)
         said += [

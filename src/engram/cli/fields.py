@@ -66,7 +66,7 @@ filter_options = together(
         help="Only vouched for so.",
     ),
     click.option("--tier", "tiers", type=one_of(Tier), multiple=True, help="Only this secret."),
-    click.option("--priority", "priorities", type=one_of(Priority), multiple=True, help="Only this priority."),
+    click.option("--priority", "priorities", type=one_of(Priority), multiple=True, help="Only this one."),
     click.option(
         "-t",
         "--tag",

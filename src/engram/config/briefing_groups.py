@@ -13,7 +13,7 @@ class ResumeConfig:
 
     characters: int = number(16_000, 500, 1_000_000, "characters of a resume at least", "layers")
     most: int = number(64_000, 500, 1_000_000, "characters it grows to as memories grow", "layers")
-    per_memory: float = number(16.0, 0, 1_000, "characters that each memory is worth on the way there", "design")
+    per_memory: float = number(16.0, 0, 1_000, "characters that each memory adds on the way there", "design")
     compact_share: float = number(0.25, 0.01, 1, "share of them that the compact form takes", "design")
     core_share: float = number(0.45, 0, 1, "share that the core takes at most", "layers")
     working_share: float = number(0.30, 0, 1, "share that is kept free for what is being worked on", "layers")
@@ -47,7 +47,7 @@ class PackConfig:
     focus_most: int = number(5, 1, 100, "things in today's focus", "ledger")
     p2_days: int = number(90, 1, 36_500, "days after which P2 is left out", "ledger")
     p3_days: int = number(30, 1, 36_500, "days after which P3 is left out", "ledger")
-    stale_days: int = number(30, 1, 36_500, "days without a check after which a fact is marked stale", "ledger")
+    stale_days: int = number(30, 1, 36_500, "days unchecked after which a fact is marked stale", "ledger")
     dropped_days: int = number(
         60, 1, 36_500, "days after which it is left out unless today's tasks need it", "ledger"
     )

@@ -12,9 +12,9 @@ class ContextConfig:
     """What goes into a prompt, and how much of it."""
 
     model: str = words("", "the model that prompts are made for when a caller names none", "design")
-    models_file: str = words("", "a TOML file with models of your own, on top of those that are known", "design")
+    models_file: str = words("", "a TOML file with models of your own, beside those known", "design")
     reply_tokens: int = number(
-        4_096, 16, 1_000_000, "tokens kept free for a reply; four times as many where a model thinks", "cortex"
+        4_096, 16, 1_000_000, "tokens kept free for a reply; four times more where a model thinks", "cortex"
     )
     uncertainty: float = number(
         0.05, 0, 0.5, "share of a window kept free where tokens are estimated, not counted", "measured"
@@ -28,5 +28,5 @@ class ContextConfig:
     today_share: float = number(0.04, 0, 1, "of the free tokens: notes of today", "cortex")
     roster_share: float = number(0.03, 0, 1, "of the free tokens: other agents", "cortex")
     most_memories: int = number(500, 1, 500, "memories in one prompt at most", "cortex")
-    verbatim_exchanges: int = number(3, 0, 100, "last exchanges of a conversation kept word for word", "cortex")
+    verbatim_exchanges: int = number(3, 0, 100, "last exchanges that are kept word for word", "cortex")
     told_exchanges: int = number(10, 0, 1_000, "exchanges before those kept as one line each", "cortex")

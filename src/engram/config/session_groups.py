@@ -20,6 +20,9 @@ class SessionConfig:
         0.3, 0, 1, "activation above which what leaves the mind is offered to long-term memory", "cortex"
     )
     momentum: float = number(0.4, 0, 1, "the most that the course of the talk weighs in a query", "cortex")
+    recalled: int = number(
+        100, 3, 500, "memories recalled for a message at most, however large the model's window", "measured"
+    )
     anticipate: int = number(
         100, 0, 500, "memories prepared for the next message; 0: nothing is prepared", "measured"
     )

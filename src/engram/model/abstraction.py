@@ -1,4 +1,4 @@
-"""The abstraction tree: many memories in few words, for prompts that have no room for the memories themselves.
+"""The abstraction tree: many memories in few words, for prompts without room for the memories themselves.
 
 Three levels: clusters of memories that belong together, domains of clusters, and one paragraph for all.
 Upkeep makes it; packing shows the finest level that fits.

@@ -1,4 +1,4 @@
-"""A context: what stands in a prompt, what each section may cost and did cost, and which memories are in it."""
+"""A context: what stands in a prompt, what each section may and did cost, and which memories are in it."""
 
 from __future__ import annotations
 

@@ -74,7 +74,8 @@ class _Load:
         """Take what must be there as short as may be, in order; whether all of it fits."""
         needed = [at for at, one in enumerate(self._parcels) if one.needed]
         self._free = max(self._free, len(needed))
-        return all([self.raise_to(at, _cheapest(self._parcels[at].costs)) for at in needed])
+        raised = [self.raise_to(at, _cheapest(self._parcels[at].costs)) for at in needed]
+        return all(raised)
 
     def raise_to(self, at: int, form: int) -> bool:
         """Tell one parcel at least so fully; whether that fits."""

@@ -23,7 +23,7 @@ LEAST: Final = 0.5
 
 
 def count(text: str, family: str = DEFAULT) -> int:
-    """The number of tokens of `text` for a family of models: o200k, cl100k, claude, gemma, llama3 …
+    """The number of tokens of `text` for a family of models (o200k, claude, gemma, llama3 and so on).
 
     >>> count("")
     0
@@ -112,7 +112,8 @@ class _Costs(dict[str, float]):
         name = kind(piece)
         base, more = self._costs[name]
         told = base + more * max(0, len(piece) - FREE[name])
-        cost = self[piece] = max(min(base, LEAST), told)  # what was learned from short runs of signs ends somewhere
+        # What was learned from short runs of signs ends somewhere.
+        cost = self[piece] = max(min(base, LEAST), told)
         return cost
 
     def trim(self) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from engram.model.clock import from_micros, to_micros
@@ -65,6 +65,14 @@ WHERE run IN (SELECT id FROM runs WHERE finished_at < :before)
 """
 
 
+FORGET_NAMES = """
+UPDATE decisions
+SET also = '{}'
+WHERE also <> '{}'
+  AND lower(also ->> 'alias') IN (SELECT value FROM json_each(:names))
+"""
+
+
 def one(db: Db, run_id: str) -> Run | None:
     """A run by its id."""
     line = ask_line(db, ONE, {"id": run_id})
@@ -123,6 +131,11 @@ def decide(db: Db, run_id: str, lines: Sequence[Decided]) -> None:
             for one in lines
         ],
     )
+
+
+def forget_names(db: Db, names: Iterable[str]) -> None:
+    """Leave no name of an erased memory in a report; a join of such a name can then not be taken back."""
+    db.execute(FORGET_NAMES, {"names": records.as_list(one.lower() for one in names)})
 
 
 def prune(db: Db, before: int) -> int:

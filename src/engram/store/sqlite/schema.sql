@@ -412,6 +412,7 @@ CREATE TABLE decisions (
   also TEXT NOT NULL -- JSON object: what was done beside changing records, to be taken back by
 );
 CREATE INDEX decisions_by_run ON decisions (run, number);
+CREATE INDEX decisions_with_names ON decisions (number) WHERE also <> '{}'; -- what erasing looks through
 
 -- What was decided about a memory or a pair, so that it is not asked again.
 CREATE TABLE judgements (

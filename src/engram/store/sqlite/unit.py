@@ -25,6 +25,7 @@ from engram.store.sqlite import (
     opinions,
     relations,
     rows,
+    runs,
     scopes,
     sketches,
     snapshots,
@@ -248,6 +249,7 @@ class SqliteUnit:
         rows.remove(self._db, row)
         self._read.clear()
         self._naming.sweep(self._place(memory.scope)[1], names)
+        runs.forget_names(self._db, names)
         self._rows.pop(memory_id, None)
         self._last.clear()
         self._company.changed()

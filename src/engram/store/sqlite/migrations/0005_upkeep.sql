@@ -29,6 +29,7 @@ CREATE TABLE decisions (
   also TEXT NOT NULL
 );
 CREATE INDEX decisions_by_run ON decisions (run, number);
+CREATE INDEX decisions_with_names ON decisions (number) WHERE also <> '{}';
 
 CREATE TABLE judgements (
   kind TEXT NOT NULL,
