@@ -126,10 +126,13 @@ class Parts:
         return Meaning(space, rows)
 
     def limit(self, model: str, budget: int | None) -> int:
-        """How many memories may find room in a prompt of this model."""
+        """How many memories may find room in a prompt of this model, and are worth a turn's time."""
         settings = self.desk.tools.config.context
         room = budget or models.find(model or settings.model, settings.models_file).window
-        return memories_for(int(room * settings.recalled_share), settings)
+        return min(
+            self.desk.tools.config.session.recalled,
+            memories_for(int(room * settings.recalled_share), settings),
+        )
 
     def question(self, message: str, scope: Scope, session: str, limit: int) -> Question:
         """A message as a question to long-term memory."""
