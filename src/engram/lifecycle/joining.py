@@ -17,7 +17,7 @@ from engram.model.axes import Kind, Priority, Status
 from engram.model.memory import TAG_LIMIT, Memory, Usage
 from engram.text.marks import differences
 
-SHARED = 1 / 3
+SHARED = 0.45
 """What states the same thing otherwise shares that many of the words at least."""
 HELD = 4_096
 """Statements that are kept in mind at most."""
