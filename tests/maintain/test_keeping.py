@@ -8,6 +8,7 @@ import pytest
 
 from engram import Engram
 from engram.model.scope import Scope
+from engram.model.upkeep import RunState
 from engram.testing import FakeClock
 from tests.maintain.presets.lives import decided
 from tests.maintain.story import START, now, opened, told
@@ -105,3 +106,20 @@ def test_what_was_said_elsewhere_or_before_closes_nothing(memory: Engram, clock:
     clock.advance(hours=1)
     assert decided(memory.consolidate(stages=STAGE), loop) == []
     assert now(memory, loop).tags == ()
+
+
+def test_a_review_that_is_cut_off_after_every_batch_closes_the_same(clock: FakeClock) -> None:
+    with opened(clock, maintain__slice=1) as memory:
+        things = ("bank", "dentist", "plumber")
+        loops = [memory.commitments.open(f"I'll call the {thing}").id for thing in things]
+        clock.advance(hours=1)
+        for thing in things[:2]:
+            memory.remember(f"I called the {thing}")
+        clock.advance(hours=1)
+        for _ in range(50):
+            done = memory.upkeep.consolidate(stages=STAGE, stopping=lambda: True)
+            if done.run.state is RunState.DONE:
+                break
+        assert done.run.state is RunState.DONE
+        assert [memory.commitments.get(one).state for one in loops] == ["done", "done", "open"]
+        assert memory.consolidate(stages=STAGE).changes == 0

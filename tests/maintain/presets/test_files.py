@@ -94,6 +94,22 @@ def test_a_memory_is_a_candidate_validated_in_use_and_stale(memory: Engram, cloc
 
 @pytest.mark.parametrize(
     ("days", "lifecycle"),
+    [(0, Lifecycle.ACTIVE), (1.40, Lifecycle.ACTIVE), (1.42, Lifecycle.VALIDATED)],
+    ids=["heat 0.63", "heat 0.550", "heat 0.549"],
+)
+def test_what_is_not_used_again_cools_down(
+    memory: Engram, clock: FakeClock, days: float, lifecycle: Lifecycle
+) -> None:
+    one = told(memory, "the ferry leaves at nine", **FACT)
+    for _ in range(2):
+        memory.touch([one])
+    clock.advance(days=days)
+    memory.consolidate(stages=["forgetting"])
+    assert now(memory, one).lifecycle is lifecycle
+
+
+@pytest.mark.parametrize(
+    ("days", "lifecycle"),
     [(14.3, Lifecycle.CANDIDATE), (14.4, Lifecycle.STALE)],
     ids=["decay 0.649", "decay 0.652"],
 )

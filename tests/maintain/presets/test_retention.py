@@ -194,7 +194,7 @@ def test_nothing_is_archived_before_ninety_days_are_over(
     ("half_life", "goes"), [(33.0, False), (32.8, True)], ids=["retention 0.150", "retention 0.149"]
 )
 def test_what_is_still_held_stays(clock: FakeClock, half_life: float, *, goes: bool) -> None:
-    slow = {"retention__mode": "l2", "retention__half_life_days": half_life}
+    slow: dict[str, Any] = {"retention__mode": "l2", "retention__half_life_days": half_life}
     with living("retention", clock, **slow) as memory:
         one = told(memory, "the bus was late", **BY_HAND)
         clock.advance(days=90.1)
