@@ -53,6 +53,7 @@ async def tell(ask: Ask) -> list[str]:
     await knowing(call)
     await beginning(call)
     await talking(call)
+    await sharing(call, editor)
     await upkeep(call)
     assert (await call("memory_delete", id=berlin, erase=True))["status"] == "erased"
     return called
@@ -61,7 +62,7 @@ async def tell(ask: Ask) -> list[str]:
 OWNERS = frozenset(
     {
         "memory_consolidate", "memory_dream", "memory_runs", "memory_run_report", "memory_undo",
-        "memory_gaps", "memory_gap_answer", "memory_gap_dismiss", "memory_drift",
+        "memory_gaps", "memory_gap_answer", "memory_gap_dismiss", "memory_drift", "memory_deliver",
     }
 )  # fmt: skip
 """Tools that only an owner can use, or that have something to tell only after what an owner did."""
@@ -88,11 +89,22 @@ async def tell_owner(ask: Ask) -> list[str]:
     assert (await call("memory_gap_answer", id=first, text="by Friday"))["content"].startswith("I'll")
     assert (await call("memory_gap_dismiss", id=second))["gap"]["kind"] == "due"
     assert (await call("memory_drift", directory=str(Path(__file__).parent)))["files"] > 0
+    assert (await call("memory_deliver"))["run"]["state"] == "done"
     assert (await call("memory_dream"))["run"]["state"] == "done"
     assert run in [one["id"] for one in (await call("memory_runs"))["runs"]]
     assert (await call("memory_run_report", run_id=run))["decided"]
     assert (await call("memory_undo", run_id=run))["run"]["state"] == "undone"
     return called
+
+
+async def sharing(call: Callable[..., Awaitable[dict[str, Any]]], memory_id: str) -> None:
+    """The tools of the bus."""
+    wish = (await call("memory_subscribe", topics=["tools"]))["subscription"]["id"]
+    offer = (await call("memory_publish", id=memory_id, to="everyone"))["publication"]["id"]
+    assert [one["id"] for one in (await call("memory_publications"))["publications"]] == [offer]
+    assert [one["id"] for one in (await call("memory_subscriptions"))["subscriptions"]] == [wish]
+    assert (await call("memory_withdraw", publication_id=offer))["withdrawn"] is True
+    assert (await call("memory_unsubscribe", subscription_id=wish))["ended"] is True
 
 
 async def knowing(call: Callable[..., Awaitable[dict[str, Any]]]) -> None:
