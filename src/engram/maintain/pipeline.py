@@ -41,15 +41,21 @@ def go(room: Room, steps: Sequence[Step]) -> Run:
     run, store = room.run, room.tools.store
     names = [step.name for step in steps]
     first = names.index(run.step) if run.step in names else 0
+    pausing = False
     for step in steps[first:]:
         cursor = run.cursor if step.name == run.step else ""
         room.told(step.name, cursor)
         run = _note(replace(run, step=step.name, cursor=cursor), store)
+        if pausing:
+            return run
         for batch in step.look(replace(room, run=run), cursor):
+            if (
+                pausing
+            ):  # only now is it clear that the step has more to do: a pause never repeats a step's end
+                return run
             _make_way(room)
             run = _carry_out(batch, step, replace(room, run=run))
-            if room.stopping():
-                return run
+            pausing = room.stopping()
     _leave_nothing(room)
     return _note(
         replace(run, state=RunState.DONE, finished_at=room.tools.clock.now(), step="", cursor=""), store

@@ -39,20 +39,19 @@ def look(room: Room, cursor: str) -> Iterator[Batch]:
         return
     start = _place(room)
     seen, chosen = candidates(room, start)
-    settings = room.tools.config.maintain
-    least = settings.replay_days
-    again = room.now + timedelta(days=least)
+    again = room.now + timedelta(days=room.tools.config.maintain.replay_days)
     decisions = [
         Decision(
             "dream.replay",
-            f"{left:.2f} of it was left; held {one.strength:.1f} times, now {replayed(one):.1f}",
+            f"{left:.2f} of it was left; held {one.strength:.1f} times, now {hold:.1f}",
             (
-                becomes(one, Verb.REINFORCED, strength=replayed(one, room.tools.config)),
+                becomes(one, Verb.REINFORCED, strength=hold),
                 Judge(Judgement(REPLAY, one.id, "replayed", room.now, again)),
             ),
             one.id,
         )
         for one, left in chosen
+        for hold in (replayed(one, room.tools.config),)
     ]
     place = Judgement(PLACE, PLACE, str(seen), room.now)
     mark = Decision("dream.place", "", (Judge(place),), quiet=True)
