@@ -188,6 +188,4 @@ class ForgettingConfig:
     )
     p3_days: float = number(0.0, 0, 36_500, "the same for priority P3", "ledger")
     purge_days: float = number(90.0, 0, 36_500, "days in the archive after which it is erased", "cortex")
-    buffer_cap: int = number(
-        200, 0, 1_000_000, "memories in the buffer of a scope; 0: no limit", "layers"
-    )
+    buffer_cap: int = number(200, 0, 1_000_000, "memories in the buffer of a scope; 0: no limit", "layers")
