@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from engram.cli.output import age, bar, counted, day, line, marks, short, shown, text
 from engram.config import Config
-from engram.lifecycle.heat import temperature
-from engram.lifecycle.retention import retention
+from engram.lifecycle.heat import heat, temperature, tier_move
+from engram.lifecycle.retention import retention, strength
+from engram.model.axes import Temperature
 from engram.model.event import Event, Verb
 from engram.model.memory import Memory, Usage
 from engram.model.plain import plain
@@ -96,10 +97,10 @@ def _groups(memory: Memory, now: datetime, config: Config) -> Iterator[tuple[str
     yield "how much it weighs", [
         ("importance", _share(memory.importance)),
         ("confidence", _share(memory.confidence)),
-        ("strength", _share(memory.strength)),
+        ("strength", f"{strength(memory, now, config):.2f} · held {memory.strength:.1f} times"),
         ("left", f"{retention(memory, now, config):.0%} · {temperature(memory, now, config)}"),
         ("surprise", _share(memory.surprise) if memory.surprise else ""),
-        ("heat", _share(memory.heat) if memory.heat else ""),
+        ("heat", f"{heat(memory, now, config):.2f} · {_tier(memory, now, config)}"),
         ("affect", _affect(affect.valence, affect.intensity, affect.arousal)),
         ("used", _used(usage)),
         ("judged", f"confirmed {usage.confirmed}× · helped {usage.helpful}× · did not {usage.unhelpful}×"),
@@ -174,6 +175,12 @@ def _edge(edge: Edge, memory_id: str, labels: Mapping[str, str]) -> Text:
         (f"  {arrow:<16} ", "dim"), (short(other), "cyan"), f" {_cut(line(labels.get(other, '')))}",
         (f" · weight {edge.weight:.2f} · confidence {edge.confidence:.2f}", "dim"),
     )  # fmt: skip
+
+
+def _tier(memory: Memory, now: datetime, config: Config) -> str:
+    """By its worth to those who search: kept hot, or cold."""
+    leaves = tier_move(memory, Temperature.HOT, now, config)
+    return f"{'cold' if leaves else 'hot'} by worth: {leaves.why}"
 
 
 def _share(value: float) -> str:

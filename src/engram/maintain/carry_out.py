@@ -18,7 +18,6 @@ from engram.maintain.decisions import (
     Erase,
     Judge,
     Keep,
-    Measure,
     Name,
     Place,
     Prune,
@@ -103,8 +102,6 @@ def _note(unit: Unit, effect: Effect, room: Room) -> None:
             unit.upkeep.sketch(replace(sketch, run=room.run.id))
         case Drop(scope=scope, kind=kind, key=key):
             unit.upkeep.unsketch(scope, kind, key)
-        case Measure(numbers=numbers):
-            unit.upkeep.measure(numbers)
         case Deliver(delivery=delivery):
             unit.bus.deliver(delivery)
         case Place(subscription=subscription):

@@ -17,7 +17,7 @@ from engram.model.event import Verb
 from engram.model.memory import Memory
 from engram.model.relations import Edge
 from engram.model.scope import Scope
-from engram.model.upkeep import Judgement, Measured, Sketch
+from engram.model.upkeep import Judgement, Sketch
 from engram.ports import Embedded, Findable
 
 PURGE: Final = "archive.purge"
@@ -94,13 +94,6 @@ class Drop:
 
 
 @dataclass(frozen=True, slots=True)
-class Measure:
-    """Set numbers that follow from the record and the time."""
-
-    numbers: tuple[Measured, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Prune:
     """Logs of uses and reports of finished runs from before a time go."""
 
@@ -121,7 +114,7 @@ class Place:
     subscription: Subscription
 
 
-Effect = Change | Add | Draw | Erase | Name | Judge | Keep | Drop | Measure | Deliver | Place | Prune
+Effect = Change | Add | Draw | Erase | Name | Judge | Keep | Drop | Deliver | Place | Prune
 
 
 @dataclass(frozen=True, slots=True)

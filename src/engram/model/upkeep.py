@@ -167,12 +167,3 @@ class Sketch:
     sources: tuple[str, ...] = ()
     """Ids of the memories it was made of, as far as it holds words of theirs."""
     run: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Measured:
-    """Numbers about a memory that follow from its record and the time; changing them is no event."""
-
-    memory: str
-    strength: float
-    heat: float

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from engram.model.filters import Filters
     from engram.model.memory import Memory
     from engram.model.scope import Access, Scope
-    from engram.model.upkeep import Decided, Judgement, Measured, Run, RunKind, RunState, Sketch, Tally
+    from engram.model.upkeep import Decided, Judgement, Run, RunKind, RunState, Sketch, Tally
 
 
 class Upkeep(Protocol):
@@ -91,10 +91,6 @@ class UpkeepWork(Protocol):
 
     def unsketch_run(self, run_id: str) -> None:
         """Drop the sketches that a run made: the next one makes them anew."""
-        ...
-
-    def measure(self, numbers: Sequence[Measured]) -> None:
-        """Set numbers that follow from the record and the time. Writes no event."""
         ...
 
     def prune(self, before: datetime) -> int:

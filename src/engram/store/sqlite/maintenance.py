@@ -10,7 +10,7 @@ from engram.model.event import Event
 from engram.model.filters import Filters
 from engram.model.memory import Memory
 from engram.model.scope import Access, Scope
-from engram.model.upkeep import Decided, Judgement, Measured, Run, RunKind, RunState, Sketch, Tally
+from engram.model.upkeep import Decided, Judgement, Run, RunKind, RunState, Sketch, Tally
 from engram.ports import Reach
 from engram.store.sqlite import judgements, ledger, records, runs, scopes, sketches
 from engram.store.sqlite.query import Db, ask
@@ -43,13 +43,6 @@ FROM scopes AS s
 JOIN namespaces AS n ON n.id = s.namespace
 WHERE s.memories > 0
 ORDER BY s.id
-"""
-
-MEASURE = """
-UPDATE memories
-SET strength = :strength,
-  heat = :heat
-WHERE id = :id
 """
 
 PRUNE_USES = """
@@ -168,11 +161,6 @@ class SqliteUpkeepWork:
     def unsketch_run(self, run_id: str) -> None:
         """Drop the sketches that a run made."""
         sketches.drop_run(self._db, run_id)
-
-    def measure(self, numbers: Sequence[Measured]) -> None:
-        """Set numbers that follow from the record and the time."""
-        self._changed()
-        self._db.executemany(MEASURE, [(one.strength, one.heat, one.memory) for one in numbers])
 
     def prune(self, before: datetime) -> int:
         """Drop decisions of finished runs and logs of uses from before a time."""

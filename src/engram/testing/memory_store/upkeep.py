@@ -15,7 +15,6 @@ from engram.model.upkeep import (
     Carried,
     Decided,
     Judgement,
-    Measured,
     Run,
     RunKind,
     RunState,
@@ -138,14 +137,6 @@ class MemoryUpkeepWork:
         """Drop the sketches that a run made."""
         kept = self._tables.sketches.items()
         self._tables.sketches = {place: sketch for place, sketch in kept if sketch.run != run_id}
-
-    def measure(self, numbers: Sequence[Measured]) -> None:
-        """Set numbers."""
-        for one in numbers:
-            key = self._tables.keys.get(one.memory, 0)
-            if key in self._tables.records:
-                measured = replace(self._tables.records[key], strength=one.strength, heat=one.heat)
-                self._tables.records[key] = measured
 
     def prune(self, before: datetime) -> int:
         """Drop old logs."""
