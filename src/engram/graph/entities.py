@@ -104,9 +104,8 @@ def _digits_agree(named: Named, entity: Entity) -> bool:
 
 def _same(named: Named, entity: Entity) -> bool:
     if {named.type, entity.type} & _EXACT_TYPES:
-        return named.name.strip() in {entity.name, *entity.aliases} or (
-            named.name.strip().lower() in {alias.lower() for alias in (entity.name, *entity.aliases)}
-        )
+        known = (entity.name, *entity.aliases)
+        return named.name.strip().lower() in {alias.strip().lower() for alias in known}
     mine = {_compact(_folded(name)) for name in (named.name, named.canonical) if name}
     return not mine.isdisjoint(_compact(name) for name in _names(entity))
 
