@@ -161,7 +161,7 @@ def _folded(name: str) -> str:
     wide = unicodedata.normalize("NFKD", name.strip()).casefold()
     plain = "".join(char for char in wide if not unicodedata.combining(char))
     plain = _ARTICLE.sub("", _POSSESSIVE.sub("", plain.replace("ø", "o").replace("ł", "l")))
-    return " ".join(_BETWEEN.sub(" ", plain).split()) or wide
+    return " ".join(_BETWEEN.sub(" ", plain).split()) or wide.strip()
 
 
 def _compact(name: str) -> str:
