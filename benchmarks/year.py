@@ -1,6 +1,6 @@
 """A year in one go: people talk every day, the clock moves, the memory is consolidated and dreams each night.
 
-    python benchmarks/year.py [--days 365] [--turns 20000] [--out results]
+    python benchmarks/year.py [--days 365] [--turns 20500] [--out results]
 
 Prints and plots how much is kept, how many facts are still found at rank 5 or better, how many corrected ones
 come back, and whether anything protected was lost. What is measured is the engine as it comes: no model.
@@ -46,7 +46,7 @@ def main() -> None:
     """Live through the year."""
     asked = argparse.ArgumentParser(description=__doc__)
     asked.add_argument("--days", type=int, default=365)
-    asked.add_argument("--turns", type=int, default=20_000)
+    asked.add_argument("--turns", type=int, default=20_500)
     asked.add_argument("--every", type=int, default=30, help="days between two looks")
     asked.add_argument("--out", type=Path, help="folder for year.json and year.svg")
     given = asked.parse_args()

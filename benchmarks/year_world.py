@@ -280,7 +280,7 @@ class World:
     """The year."""
 
     days: int = 365
-    turns: int = 20_000
+    turns: int = 20_500
     seed: int = 7
     held: list[Held] = field(init=False)
 
