@@ -23,8 +23,7 @@ from engram.maintain.since import memories, noted, since
 from engram.model.commitment import LoopState
 from engram.model.filters import Filters
 from engram.model.memory import Memory
-from engram.model.scope import Access, Role, Scope
-from engram.ports import View
+from engram.model.scope import Scope
 from engram.text.promises import done
 from engram.text.words import query_terms
 
@@ -32,42 +31,69 @@ STEP: Final = "commitments"
 OPEN: Final = Filters(statuses=ACTIVE, categories=frozenset({CATEGORY}), not_tags=frozenset({CLOSED_TAG}))
 PROMISES: Final = 5
 """Open promises that are compared with each statement: those that share its rarest words."""
+MOST_OPEN: Final = 10_000
+"""Open promises that are looked at, the newest: nobody keeps a promise that is older than so many others."""
 
 
 def look(room: Room, _cursor: str) -> Iterator[Batch]:
     """Compare what is new with what is open, in each scope by itself."""
     news = since(room, STEP)
-    owed: dict[Scope, bool] = {}
+    if not news.any:
+        yield from noted(room, STEP, news)
+        return
+    owed = _open_promises(room)
     for part in memories(room, news, Filters(statuses=ACTIVE)):
-        said = [one for _, one in part if one.category != CATEGORY and _owes(one.scope, owed, room)]
+        said = [one for _, one in part if one.category != CATEGORY and one.scope in owed]
         closed: dict[str, Decision] = {}
         for one in said:
-            if (promise := _kept(one, room)) is not None:
+            if (promise := _kept(one, owed[one.scope])) is not None:
                 closed.setdefault(promise.id, _closed(promise, one, room))
         if closed:
             yield Batch(tuple(closed.values()))
     yield from noted(room, STEP, news)
 
 
-def _owes(scope: Scope, known: dict[Scope, bool], room: Room) -> bool:
-    """Whether anything is open in a scope; where nothing is, nothing has to be read closely."""
-    if scope not in known:
-        view = View(Access(scope, Role.AGENT), OPEN)
-        known[scope] = bool(room.tools.store.memories.page(view, 1))
-    return known[scope]
+class Owed:
+    """The open promises of one scope, by their words."""
+
+    def __init__(self) -> None:
+        self._by_term: dict[str, list[Memory]] = {}
+
+    def add(self, promise: Memory) -> None:
+        """Know one more."""
+        for term in _terms(promise):
+            self._by_term.setdefault(term, []).append(promise)
+
+    def like(self, statement: Memory) -> list[Memory]:
+        """Those that share the most, and the rarest, words with a statement."""
+        shared: dict[str, float] = {}
+        found: dict[str, Memory] = {}
+        for term in _terms(statement):
+            for one in self._by_term.get(term, ()):
+                shared[one.id] = shared.get(one.id, 0.0) + 1 / len(self._by_term[term])
+                found[one.id] = one
+        best = sorted(shared, key=lambda id_: (-shared[id_], id_))[:PROMISES]
+        return [found[id_] for id_ in best]
 
 
-def _kept(statement: Memory, room: Room) -> Memory | None:
+def _open_promises(room: Room) -> dict[Scope, Owed]:
+    """What is open, scope by scope, up to a limit; the newest are the last to be left out."""
+    owed: dict[Scope, Owed] = {}
+    found = [one for part in room.memories(OPEN) for _, one in part if _is_open(one)]
+    for one in found[-MOST_OPEN:]:
+        owed.setdefault(one.scope, Owed()).add(one)
+    return owed
+
+
+def _terms(memory: Memory) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(query_terms(memory.content).terms))
+
+
+def _kept(statement: Memory, owed: Owed) -> Memory | None:
     """The one open promise of its scope that a statement says was kept; None when there is none, or two."""
     if done(statement.content, statement.happened_at) is None:
         return None
-    store, view = room.tools.store, View(Access(statement.scope, Role.AGENT), OPEN)
-    keys = [key for key, _ in store.texts.search(list(query_terms(statement.content).terms), view, PROMISES)]
-    kept = [
-        one
-        for one in store.memories.read(keys).values()
-        if one.scope == statement.scope and _is_open(one) and is_kept_by(one, statement)
-    ]
+    kept = [one for one in owed.like(statement) if is_kept_by(one, statement)]
     return kept[0] if len(kept) == 1 else None
 
 
