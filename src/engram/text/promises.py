@@ -6,6 +6,7 @@ Careful rather than clever: what is not plainly one action with one object is no
 from __future__ import annotations
 
 import re
+from collections.abc import Container
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
@@ -45,8 +46,10 @@ def promised(text: str, now: datetime) -> Deed | None:
     return _deed(lead["who"] if lead else "", plain[lead.end() if lead else 0 :], now)
 
 
-def done(text: str, now: datetime) -> Deed | None:
+def done(text: str, now: datetime, among: Container[str] | None = None) -> Deed | None:
     """What a text says was done; None when it does not say so plainly.
+
+    With `among` only deeds with one of these verbs: the others are not read to their end.
 
     >>> done("I've just sent the report", datetime(2026, 3, 2))
     Deed(who='i', verb='send', what=frozenset({'report'}))
@@ -58,7 +61,9 @@ def done(text: str, now: datetime) -> Deed | None:
         return None
     said = lexicon.pattern(FILE, "did").match(plain)
     verb = _base(said["verb"]) if said else ""
-    return _deed(said["who"], f"{verb} {said['what']}", now) if said and verb else None
+    if not said or not verb or (among is not None and not any(term in among for term in terms(verb))):
+        return None
+    return _deed(said["who"], f"{verb} {said['what']}", now)
 
 
 def keeps(statement: str, promise: str, now: datetime) -> bool:

@@ -5,7 +5,7 @@ A statement that would fit two promises closes none. `memory.commitments.review(
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from engram.lifecycle.commitments import (
@@ -24,13 +24,10 @@ from engram.model.commitment import LoopState
 from engram.model.filters import Filters
 from engram.model.memory import Memory
 from engram.model.scope import Scope
-from engram.text.promises import done
-from engram.text.words import query_terms
+from engram.text.promises import Deed, done, promised
 
 STEP: Final = "commitments"
 OPEN: Final = Filters(statuses=ACTIVE, categories=frozenset({CATEGORY}), not_tags=frozenset({CLOSED_TAG}))
-PROMISES: Final = 5
-"""Open promises that are compared with each statement: those that share its rarest words."""
 MOST_OPEN: Final = 10_000
 """Open promises that are looked at, the newest: nobody keeps a promise that is older than so many others."""
 
@@ -54,26 +51,22 @@ def look(room: Room, _cursor: str) -> Iterator[Batch]:
 
 
 class Owed:
-    """The open promises of one scope, by their words."""
+    """The open promises of one scope, by what they promise."""
 
     def __init__(self) -> None:
-        self._by_term: dict[str, list[Memory]] = {}
+        self._by_deed: dict[Deed, list[Memory]] = {}
+        self.verbs: set[str] = set()
 
     def add(self, promise: Memory) -> None:
-        """Know one more."""
-        for term in _terms(promise):
-            self._by_term.setdefault(term, []).append(promise)
+        """Know one more; what promises nothing plainly can not be seen to be kept."""
+        deed = promised(promise.content, promise.happened_at)
+        if deed is not None:
+            self._by_deed.setdefault(deed, []).append(promise)
+            self.verbs.add(deed.verb)
 
-    def like(self, statement: Memory) -> list[Memory]:
-        """Those that share the most, and the rarest, words with a statement."""
-        shared: dict[str, float] = {}
-        found: dict[str, Memory] = {}
-        for term in _terms(statement):
-            for one in self._by_term.get(term, ()):
-                shared[one.id] = shared.get(one.id, 0.0) + 1 / len(self._by_term[term])
-                found[one.id] = one
-        best = sorted(shared, key=lambda id_: (-shared[id_], id_))[:PROMISES]
-        return [found[id_] for id_ in best]
+    def of(self, deed: Deed) -> Sequence[Memory]:
+        """Those that promise just this."""
+        return self._by_deed.get(deed, ())
 
 
 def _open_promises(room: Room) -> dict[Scope, Owed]:
@@ -85,15 +78,10 @@ def _open_promises(room: Room) -> dict[Scope, Owed]:
     return owed
 
 
-def _terms(memory: Memory) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(query_terms(memory.content).terms))
-
-
 def _kept(statement: Memory, owed: Owed) -> Memory | None:
     """The one open promise of its scope that a statement says was kept; None when there is none, or two."""
-    if done(statement.content, statement.happened_at) is None:
-        return None
-    kept = [one for one in owed.like(statement) if is_kept_by(one, statement)]
+    deed = done(statement.content, statement.happened_at, owed.verbs)
+    kept = [one for one in owed.of(deed) if is_kept_by(one, statement)] if deed is not None else []
     return kept[0] if len(kept) == 1 else None
 
 
