@@ -93,7 +93,7 @@ def state_of(reference: Reference, place: Landscape) -> tuple[RefState, str]:
 
     >>> place = Landscape(
     ...     "/x", frozenset({"src/parse.py"}), frozenset({"parse"}), {"react": frozenset({"19.0"})}
-    ... )
+    ... ).seen()
     >>> [
     ...     state_of(one, place)[0].value
     ...     for one in (

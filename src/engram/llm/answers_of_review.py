@@ -62,8 +62,10 @@ def distilled(text: str, notes: Sequence[str], longest: int) -> str | Bad:
 def audited(text: str, texts: Sequence[str]) -> tuple[Proposal, ...] | Bad:
     """What is proposed. Powers a model does not have stay in: the sandbox refuses and counts them.
 
-    >>> audited('{"operations": [{"op": "Demote", "ids": [2]}, {"op": "delete", "ids": [9]}]}', ["a", "b"])
-    (Proposal(verb='demote', places=(1,), ...), Proposal(verb='delete', places=(-1,), ...))
+    >>> said = '{"operations": [{"op": "Demote", "ids": [2]}, {"op": "delete", "ids": [9]}]}'
+    >>> found = audited(said, ["a", "b"])
+    >>> [(one.verb, one.places) for one in found]
+    [('demote', (1,)), ('delete', (-1,))]
     """
     given = field_of(text, "operations")
     if not isinstance(given, list) or not all(isinstance(one, Mapping) for one in given):

@@ -94,6 +94,7 @@ CREATE INDEX memories_by_scope ON memories (scope, created_at);
 CREATE INDEX memories_by_category ON memories (category, scope);
 CREATE INDEX memories_first ON memories (created_at) WHERE priority = 'P0'; -- what always stands in the pack
 CREATE INDEX memories_by_layer ON memories (layer, status);
+CREATE INDEX memories_by_speaker ON memories (speaker, created_at) WHERE speaker <> '';
 CREATE TRIGGER memories_added AFTER INSERT ON memories BEGIN
   UPDATE scopes SET memories = memories + 1 WHERE id = new.scope;
 END;

@@ -61,3 +61,4 @@ CREATE TABLE sketch_sources (
 CREATE INDEX sketch_sources_by_memory ON sketch_sources (row, sketch);
 
 CREATE INDEX memories_by_layer ON memories (layer, status);
+CREATE INDEX memories_by_speaker ON memories (speaker, created_at) WHERE speaker <> '';
