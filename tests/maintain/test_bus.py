@@ -175,6 +175,16 @@ def test_offers_and_wishes_are_listed_and_ended_by_their_owner(owner: Engram) ->
     assert held(ada) == []
 
 
+def test_an_offer_among_hundreds_is_seen_and_withdrawn_by_its_owner(owner: Engram) -> None:
+    rex, ada = agent(owner, REX), agent(owner, ADA)
+    for number in range(120):
+        rex.bus.publish(learned(rex, f"Server number {number} is called node-{number}"))
+    last = ada.bus.publish(learned(ada, "The cache is cleared at night"))
+    assert [one.id for one in ada.bus.publications()] == [last.id]
+    assert rex.bus.withdraw(last.id) is False
+    assert ada.bus.withdraw(last.id) is True
+
+
 CLOCKS = st.dictionaries(st.sampled_from(["rex", "ada", "bob"]), st.integers(1, 3))
 
 

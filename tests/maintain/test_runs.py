@@ -175,3 +175,7 @@ def test_bad_wishes_are_refused_with_a_reason(memory: Engram) -> None:
         memory.consolidate(stages=["nonsense"])
     with pytest.raises(AccessDenied):
         memory.seen_by(Access(role=Role.AGENT), "rex").consolidate()
+    agent = memory.seen_by(Access(role=Role.AGENT), "rex")
+    for asked in (agent.upkeep.runs, lambda: agent.upkeep.report("RUN-20260101-001")):
+        with pytest.raises(AccessDenied):
+            asked()

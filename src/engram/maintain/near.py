@@ -11,21 +11,20 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
-from engram.errors import EmbedderError
 from engram.lifecycle.calibration import Thresholds, thresholds
 from engram.lifecycle.sameness import Limits
 from engram.lifecycle.traits import is_drawn
 from engram.maintain.decisions import Decision, Judge
+from engram.maintain.neighbours import nearest, space_of
 from engram.model.axes import Layer, Status
 from engram.model.filters import Filters
 from engram.model.memory import Memory
-from engram.model.scope import Access, Role, Scope
+from engram.model.scope import Scope
 from engram.model.upkeep import Judgement
 
 if TYPE_CHECKING:
     from engram.maintain.room import Room
     from engram.model.vectors import Space
-    from engram.ports import Floats
 
 LOOKED: Final = "looked"
 """The kind of judgement that says up to which moment a step has looked."""
@@ -53,11 +52,8 @@ class Pair:
 
 def cosines(room: Room) -> tuple[Space, Thresholds] | None:
     """The space vectors are compared in, and what near means there; None while there are no vectors."""
-    try:
-        space = room.tools.embedder.space
-    except EmbedderError:
-        return None
-    return space, thresholds(space.key)
+    space = space_of(room)
+    return None if space is None else (space, thresholds(space.key))
 
 
 def limits(least: float, room: Room, cosines: Thresholds) -> Limits:
@@ -160,17 +156,6 @@ def _search_all(part: Slice, room: Room, space: Space) -> dict[int, Found]:
 
 
 def _search(keys: Sequence[int], scope: Scope, room: Room, space: Space) -> Iterator[tuple[int, Found]]:
-    from engram.vectors.quantize import restore
-    from engram.vectors.similarity import unit
-
-    tools = room.tools
-    stored = tools.store.vectors.rows(space, keys)
-    if not len(stored.keys):
-        return
-    vectors: Floats = unit(restore(stored.rows, stored.scales))
-    reach = tools.store.memories.reach(Access(scope, Role.AGENT))
     least = thresholds(space.key).reconcile
-    # One more than wanted: each memory finds itself.
-    answers = tools.index.nearest(space, vectors, tools.config.review.neighbours + 1, reach)
-    for key, hits in zip(stored.keys.tolist(), answers, strict=True):
-        yield key, tuple((other, cosine) for other, cosine in hits if other != key and cosine >= least)
+    for key, hits in nearest(room, space, scope, keys, room.tools.config.review.neighbours):
+        yield key, tuple(hit for hit in hits if hit[1] >= least)

@@ -55,10 +55,10 @@ class Bus:
 
     def withdraw(self, publication_id: str) -> bool:
         """Take an offer back; copies that were delivered stay. Whether there was one."""
-        mine = [one for one in self.publications() if one.id == publication_id]
-        if not mine:
+        offer = self._desk.tools.store.bus.publication(publication_id)
+        if offer is None or not self._desk.access.may_read(offer.scope):
             return False
-        self._desk.check_write(mine[0].scope)
+        self._desk.check_write(offer.scope)
         return self._desk.tools.store.write(lambda unit: unit.bus.withdraw(publication_id), self._desk.actor)
 
     def subscribe(

@@ -122,10 +122,12 @@ class Upkeep:
 
     def runs(self, limit: int = 20) -> list[Run]:
         """The last runs, newest first."""
+        self._check()
         return self._desk.tools.store.upkeep.runs(whole("limit", limit, 1, 1_000))
 
     def report(self, run_id: str, *, limit: int = LISTED, after: int = 0) -> Report:
         """What a run did: counts by rule, and its decisions in order, beginning after a number."""
+        self._check()
         return _report(self._run(run_id), self._desk.tools, whole("limit", limit, 0, 100_000), after)
 
     def undo(self, run_id: str) -> Undone:

@@ -39,7 +39,13 @@ class Worker:
         self._stopping = Event()
         self._thread: Thread | None = None
         self._rests_until: datetime | None = None
-        self.told = Told(None)
+        self._told = Told(None)
+
+    @property
+    def told(self) -> Told:
+        """How it is; also that its thread has died of something nobody foresaw."""
+        died = self._thread is not None and not self._thread.is_alive() and not self._stopping.is_set()
+        return Told(self._told.last, "its thread has died; restart the server") if died else self._told
 
     def start(self) -> None:
         """Begin to look every few seconds whether something is due."""
@@ -68,7 +74,7 @@ class Worker:
         except EngramError as error:
             log.warning("Maintenance failed and is tried again later: %s", error.message)
             self._rests_until = now + AFTER_FAILURE
-            self.told = Told(self.told.last, error.message)
+            self._told = Told(self._told.last, error.message)
             return None
 
     def _run(self, kind: RunKind, now: datetime) -> Report:
@@ -76,7 +82,7 @@ class Worker:
         report = work(stopping=self._stopping.is_set)
         if report.run.state is RunState.DONE:
             log.info("%s %s: %d changes", kind.value, report.run.id, report.changes)
-            self.told = Told(now)
+            self._told = Told(now)
         return report
 
     def _last(self) -> tuple[datetime | None, datetime | None]:

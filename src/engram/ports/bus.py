@@ -16,6 +16,10 @@ class Bus(Protocol):
         """In the order of publishing, beginning after a number; of scopes a caller may see, if one asks."""
         ...
 
+    def publication(self, publication_id: str) -> Publication | None:
+        """One offer by its id."""
+        ...
+
     def subscriptions(self, access: Access | None = None) -> list[Subscription]:
         """All, oldest first; of scopes a caller may see, if one asks."""
         ...

@@ -26,8 +26,8 @@ from engram.lifecycle.sameness import Limits, Statement
 from engram.maintain.decisions import Batch, Decision, Draw, Effect, Judge
 from engram.maintain.doubt.gaps import FOUND, closed, keep
 from engram.maintain.doubt.rounds import rounds
-from engram.maintain.knowledge.near import pairs
 from engram.maintain.near import cosines, limits
+from engram.maintain.neighbours import pairs
 from engram.maintain.room import ACTIVE, Room, becomes
 from engram.maintain.sweep import Slice
 from engram.model.advice import Comparison

@@ -11,7 +11,8 @@ from engram.lifecycle.calibration import thresholds
 from engram.lifecycle.sameness import Limits, Neighbour, Statement, opposing
 from engram.maintain.decisions import Batch, Decision, Draw, Judge
 from engram.maintain.dreaming.touched import touched
-from engram.maintain.knowledge.near import pairs, space_of
+from engram.maintain.near import limits as limits_of
+from engram.maintain.neighbours import pairs, space_of
 from engram.maintain.room import Room
 from engram.model.axes import Status
 from engram.model.memory import Memory
@@ -26,7 +27,8 @@ def look(room: Room, cursor: str) -> Iterator[Batch]:
     space = space_of(room)
     if cursor or space is None:
         return
-    known, limits = touched(room), _limits(space.key, room)
+    near = thresholds(space.key)
+    known, limits = touched(room), limits_of(near.strong, room, near)
     decisions: dict[str, Decision] = {}
     for scope in dict.fromkeys(one.scope for one in known.values()):
         keys = [key for key, one in known.items() if one.scope == scope]
@@ -58,14 +60,3 @@ def _opposed(one: Memory, other: Memory, cosine: float, limits: Limits, room: Ro
 
 def _pair(decision: Decision) -> str:
     return pair_key(decision.memory, decision.related)
-
-
-def _limits(space_key: str, room: Room) -> Limits:
-    cosines, settings = thresholds(space_key), room.tools.config.remember
-    return Limits(
-        duplicate=cosines.duplicate,
-        strong=cosines.strong,
-        related=cosines.related,
-        jaccard=settings.jaccard_same,
-        jaccard_alone=settings.jaccard_alone,
-    )

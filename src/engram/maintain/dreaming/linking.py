@@ -11,7 +11,7 @@ from typing import Final
 from engram.lifecycle.calibration import meant
 from engram.maintain.decisions import Batch, Decision, Draw, Effect
 from engram.maintain.dreaming.touched import touched
-from engram.maintain.knowledge.near import pairs, space_of
+from engram.maintain.neighbours import pairs, space_of
 from engram.maintain.room import Room, becomes
 from engram.model.axes import Status
 from engram.model.filters import Filters

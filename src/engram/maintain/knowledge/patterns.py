@@ -17,7 +17,7 @@ from engram.graph.clusters import joined
 from engram.lifecycle.calibration import meant
 from engram.lifecycle.traits import DRAWN
 from engram.maintain.decisions import Batch, Decision, Draw, Effect, Erase
-from engram.maintain.knowledge.near import pairs, space_of
+from engram.maintain.neighbours import pairs, space_of
 from engram.maintain.room import ACTIVE, Room
 from engram.maintain.since import EVERYTHING, News, memories, noted, since
 from engram.maintain.sketching import in_words, keep

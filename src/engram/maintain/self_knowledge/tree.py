@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from engram.graph.clusters import centres, nearest
 from engram.lifecycle.calibration import meant
 from engram.maintain.decisions import Batch, Decision, Drop, Effect
-from engram.maintain.knowledge.near import space_of, vectors_of
+from engram.maintain.neighbours import space_of, vectors_of
 from engram.maintain.room import Room
 from engram.maintain.self_knowledge.census import Known, census
 from engram.maintain.self_knowledge.wording import domain_text, paragraph, telling, title_of, topic_of

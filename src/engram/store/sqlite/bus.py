@@ -35,6 +35,12 @@ JOIN namespaces AS n ON n.id = s.namespace
 ORDER BY b.made_at, b.id
 """
 
+NUMBER_OF = """
+SELECT number
+FROM publications
+WHERE id = :id
+"""
+
 NEWEST = """
 SELECT max(number)
 FROM publications
@@ -118,9 +124,22 @@ class SqliteBus:
 
     def publications(self, after: int, limit: int, access: Access | None = None) -> list[Publication]:
         """In the order of publishing, beginning after a number."""
+        seen: list[Publication] = []
         with self._readers.lend() as db:
-            found = [_publication(one) for one in ask(db, PUBLICATIONS, {"after": after, "limit": limit})]
-        return [one for one in found if access is None or access.may_read(one.scope)]
+            while len(seen) < limit:
+                part = [_publication(one) for one in ask(db, PUBLICATIONS, {"after": after, "limit": limit})]
+                seen += [one for one in part if access is None or access.may_read(one.scope)]
+                if len(part) < limit:
+                    break
+                after = part[-1].number
+        return seen[:limit]
+
+    def publication(self, publication_id: str) -> Publication | None:
+        """One offer by its id."""
+        with self._readers.lend() as db:
+            number = ask_value(db, NUMBER_OF, {"id": publication_id})
+            found = [] if number is None else ask(db, PUBLICATIONS, {"after": number - 1, "limit": 1})
+            return next((_publication(one) for one in found), None)
 
     def subscriptions(self, access: Access | None = None) -> list[Subscription]:
         """All, oldest first."""

@@ -19,8 +19,12 @@ class MemoryBus:
     def publications(self, after: int, limit: int, access: Access | None = None) -> list[Publication]:
         """In the order of publishing."""
         kept = sorted(self._tables().publications.values(), key=lambda one: one.number)
-        found = [one for one in kept if one.number > after][:limit]
-        return [one for one in found if access is None or access.may_read(one.scope)]
+        found = (one for one in kept if one.number > after)
+        return [one for one in found if access is None or access.may_read(one.scope)][:limit]
+
+    def publication(self, publication_id: str) -> Publication | None:
+        """One offer by its id."""
+        return self._tables().publications.get(publication_id)
 
     def subscriptions(self, access: Access | None = None) -> list[Subscription]:
         """All, oldest first."""

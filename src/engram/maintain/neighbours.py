@@ -31,14 +31,23 @@ def pairs(
     room: Room, space: Space, scope: Scope, keys: Sequence[int], least: float
 ) -> Iterator[tuple[int, int, float]]:
     """Each of these keys with what lies near it; also places above are searched, the caller looks again."""
+    for key, hits in nearest(room, space, scope, keys, NEIGHBOURS):
+        yield from ((key, other, cosine) for other, cosine in hits if cosine >= least)
+
+
+def nearest(
+    room: Room, space: Space, scope: Scope, keys: Sequence[int], most: int
+) -> Iterator[tuple[int, list[tuple[int, float]]]]:
+    """Of each of these keys that has a vector: the nearest others, with their cosines."""
     reach = room.tools.store.memories.reach(Access(scope, Role.AGENT))
     for start in range(0, len(keys), TOGETHER):
         found, vectors = vectors_of(room, space, keys[start : start + TOGETHER])
         if not found:
             continue
-        nearest = room.tools.index.nearest(space, vectors, NEIGHBOURS + 1, reach)
-        for key, hits in zip(found, nearest, strict=True):
-            yield from ((key, other, cosine) for other, cosine in hits if other != key and cosine >= least)
+        # One more than wanted: each memory finds itself.
+        answers = room.tools.index.nearest(space, vectors, most + 1, reach)
+        for key, hits in zip(found, answers, strict=True):
+            yield key, [hit for hit in hits if hit[0] != key]
 
 
 def vectors_of(room: Room, space: Space, keys: Sequence[int]) -> tuple[list[int], Floats]:
