@@ -6,7 +6,7 @@ remembered, so that the next run does not do it again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from typing import Any
@@ -33,7 +33,7 @@ def undo(room: Room, actor: str) -> Undone:
     store, run = room.tools.store, room.run
     restored: set[str] = set()
     left: dict[str, None] = {}
-    for events in _together(store.upkeep.events(run.id)):
+    for events in _events(room):
         for memory, was in store.write(partial(_take_back, events=events, room=room), actor):
             if was:
                 restored.add(memory)
@@ -125,12 +125,9 @@ def _decided(room: Room) -> Iterator[list[Decided]]:
         after = lines[-1].number
 
 
-def _together(events: Iterable[Event]) -> Iterator[list[Event]]:
-    part: list[Event] = []
-    for event in events:
-        part.append(event)
-        if len(part) == TOGETHER:
-            yield part
-            part = []
-    if part:
-        yield part
+def _events(room: Room) -> Iterator[list[Event]]:
+    """What the run did, newest first, in pieces; what taking it back writes is newer than all of it."""
+    before = ""
+    while events := room.tools.store.upkeep.events(room.run.id, TOGETHER, before):
+        yield events
+        before = events[-1].id

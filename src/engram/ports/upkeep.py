@@ -45,8 +45,8 @@ class Upkeep(Protocol):
         """What a run has carried out, counted by step and rule, in the order of the steps."""
         ...
 
-    def events(self, run_id: str) -> list[Event]:
-        """The events of a run, newest first."""
+    def events(self, run_id: str, limit: int, before: str = "") -> list[Event]:
+        """The events of a run, newest first; `before` is an event to go on from."""
         ...
 
     def judged(self, kind: str, keys: Iterable[str]) -> dict[str, Judgement]:

@@ -119,7 +119,9 @@ FROM events AS e
 LEFT JOIN versions AS v ON v.event = e.seq
 WHERE e.run = :run
   AND e.run <> ''
+  AND e.seq < :end
 ORDER BY e.seq DESC
+LIMIT :limit
 """
 
 END = (1 << 63) - 1
@@ -202,9 +204,11 @@ class SqliteLedger:
         return found
 
 
-def of_run(db: Db, run_id: str) -> list[Event]:
-    """The events of a run of upkeep, newest first."""
-    return [_event(line) for line in ask(db, OF_RUN.format(columns=COLUMNS), {"run": run_id})]
+def of_run(db: Db, run_id: str, limit: int, before: str = "") -> list[Event]:
+    """The events of a run of upkeep, newest first; `before` is an event to go on from."""
+    end = ask_value(db, PLACE_OF, {"id": before}) if before else END
+    values = {"run": run_id, "end": end, "limit": limit}
+    return [_event(line) for line in ask(db, OF_RUN.format(columns=COLUMNS), values)]
 
 
 # ---------------------------------------------------------------- inside the writer

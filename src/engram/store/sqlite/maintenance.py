@@ -101,10 +101,10 @@ class SqliteUpkeep:
         with self._readers.lend() as db:
             return runs.tallies(db, run_id)
 
-    def events(self, run_id: str) -> list[Event]:
-        """The events of a run, newest first."""
+    def events(self, run_id: str, limit: int, before: str = "") -> list[Event]:
+        """The events of a run, newest first; `before` is an event to go on from."""
         with self._readers.lend() as db:
-            return ledger.of_run(db, run_id)
+            return ledger.of_run(db, run_id, limit, before)
 
     def judged(self, kind: str, keys: Iterable[str]) -> dict[str, Judgement]:
         """Those of the keys about which something was decided."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
-from itertools import islice
+from itertools import dropwhile, islice
 
 from engram.model.event import Event
 from engram.model.filters import Filters
@@ -76,9 +76,12 @@ class MemoryUpkeep:
                 counts[line.step, line.rule] = counts.get((line.step, line.rule), 0) + 1
         return [Tally(*what, count) for what, count in counts.items()]
 
-    def events(self, run_id: str) -> list[Event]:
+    def events(self, run_id: str, limit: int, before: str = "") -> list[Event]:
         """The events of a run, newest first."""
-        return [event for event in reversed(self._tables().events.values()) if run_id and event.run == run_id]
+        newest: Iterable[Event] = reversed(self._tables().events.values())
+        if before:
+            newest = islice(dropwhile(lambda event: event.id != before, newest), 1, None)
+        return list(islice((event for event in newest if run_id and event.run == run_id), limit))
 
     def judged(self, kind: str, keys: Iterable[str]) -> dict[str, Judgement]:
         """Those that were judged."""
