@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from engram.model.axes import Status
-from engram.model.scope import Scope
-from engram.ports import Store, Unit
+from engram.model.filters import Filters
+from engram.model.scope import Access, Role, Scope
+from engram.ports import Store, Unit, View
 from engram.text.words import terms
-from tests.store.making import ALL, add, agent, find, found_by, key_of, make, put, view
+from tests.store.making import ALL, EVERYTHING, add, agent, find, found_by, key_of, make, put, view
 
 
 def test_a_rare_word_beats_a_common_one(store: Store) -> None:
@@ -55,30 +56,64 @@ def test_the_score_of_given_keys_is_the_one_of_the_search(store: Store) -> None:
     found = dict(store.texts.search(terms("red apples"), ALL, 10))
     keys = store.memories.select(ALL, 10)
     assert keys is not None
-    scores = store.texts.score(terms("red apples"), keys.tolist())
+    scores = store.texts.score(terms("red apples"), keys.tolist(), EVERYTHING)
     assert set(scores) == set(keys.tolist())
     assert {key: score for key, score in scores.items() if score > 0} == pytest.approx(found)
-    assert store.texts.score(terms("red apples"), []) == {}
+    assert store.texts.score(terms("red apples"), [], EVERYTHING) == {}
 
 
 def test_a_match_tells_what_each_term_adds(store: Store) -> None:
     for content in ("red apples", "green apples by the old house"):
         add(store, content)
     keys = [key for key, _ in store.texts.search(terms("red apples"), ALL, 10)]
-    matches = store.texts.matches(terms("red apples"), [*keys, 999])
+    matches = store.texts.matches(terms("red apples"), [*keys, 999], EVERYTHING)
     assert [set(matches[key].terms) for key in keys] == [{"red", "appl"}, {"appl"}]
     assert [matches[key].length for key in keys] == [2, 4]
     assert {key: sum(match.terms.values()) for key, match in matches.items()} == pytest.approx(
-        store.texts.score(terms("red apples"), keys)
+        store.texts.score(terms("red apples"), keys, EVERYTHING)
     )
 
 
 def test_rare_terms_are_rarer(store: Store) -> None:
     for n in range(9):
         add(store, f"tea number {n}" + (" samovar" if n == 3 else ""))
-    rarity = store.texts.rarity(["tea", "samovar", "unheard"])
+    rarity = store.texts.rarity(["tea", "samovar", "unheard"], EVERYTHING)
     assert set(rarity) == {"tea", "samovar", "unheard"}
     assert 0 <= rarity["tea"] < rarity["samovar"] < rarity["unheard"]
+
+
+def test_words_count_by_what_the_caller_may_read_alone(store: Store) -> None:
+    """Scores that fall when somebody else says a word would tell who says what."""
+    mine = key_of(store, add(store, "mark samovar teapot", scope=Scope("one", agent="rex")))
+    add(store, "a note above", scope=Scope("one"))
+    asker, words = Access(Scope("one", agent="rex"), Role.AGENT), ["samovar", "teapot"]
+    seen = View(asker, Filters())
+
+    def told() -> tuple[object, ...]:
+        return (
+            store.texts.rarity(words, asker),
+            store.texts.score(words, [mine], asker),
+            store.texts.matches(words, [mine], asker),
+            store.texts.search(words, seen, 5),
+        )
+
+    before = told()
+    for place in (Scope("two"), Scope("one", agent="ada"), Scope("one", project="apollo", user="bo")):
+        for number in range(30):
+            add(store, f"samovar number {number} with a rather long line of other words", scope=place)
+
+    assert told() == before
+    assert store.texts.rarity(words, EVERYTHING)["samovar"] < store.texts.rarity(words, EVERYTHING)["teapot"]
+
+
+def test_a_caller_with_many_places_counts_all_of_them(store: Store) -> None:
+    for number in range(70):
+        add(store, f"tea number {number}", scope=Scope("one", project="apollo", user=f"u{number}"))
+    add(store, "tea elsewhere", scope=Scope("two"))
+    project = Access(Scope("one", project="apollo"), Role.ORCHESTRATOR)
+    rarity = store.texts.rarity(["tea", "unheard"], project)
+    assert rarity["tea"] < rarity["unheard"]
+    assert rarity["tea"] != store.texts.rarity(["tea"], EVERYTHING)["tea"]
 
 
 TYPED = (
@@ -107,8 +142,8 @@ def test_what_is_typed_is_data(store: Store, typed: str) -> None:
     assert isinstance(find(store, typed), list)
     # Even terms that never went through the text rules are looked up, not obeyed.
     assert store.texts.search([typed], ALL, 10) == []
-    assert store.texts.score([typed], [key]) == {key: 0.0}
-    assert set(store.texts.rarity([typed])) == {typed}
+    assert store.texts.score([typed], [key], EVERYTHING) == {key: 0.0}
+    assert set(store.texts.rarity([typed], EVERYTHING)) == {typed}
 
 
 @pytest.mark.parametrize(
@@ -128,7 +163,7 @@ def test_only_what_the_view_allows_is_found(store: Store) -> None:
     seen = view(agent("rex"), statuses=frozenset({Status.ACTIVE}))
     assert set(find(store, "apple", seen)) == {"apple pie", "apple jam"}
     assert find(store, "apple", view(agent("rex"), statuses=frozenset({Status.ARCHIVED}))) == ["apple cake"]
-    assert key_of(store, mine) in store.texts.score(["appl"], [key_of(store, mine)])
+    assert key_of(store, mine) in store.texts.score(["appl"], [key_of(store, mine)], EVERYTHING)
 
 
 def test_a_narrow_view_finds_its_memory_among_many(store: Store) -> None:

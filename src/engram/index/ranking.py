@@ -58,6 +58,11 @@ def allowed(lines: Lines, reach: Reach, statuses: frozenset[Status]) -> Places:
     return places
 
 
+def reached(lines: Lines, reach: Reach) -> Keys:
+    """The keys that a caller may reach, in any status."""
+    return lines.keys if reach.everything else lines.keys[_within(lines, reach)]
+
+
 def present(lines: Lines, keys: Keys) -> Places:
     """Where the lines of these keys stand, for those that have a vector."""
     places = lines.places(keys)

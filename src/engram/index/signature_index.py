@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Iterator
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -24,6 +25,7 @@ from engram.index.follower import Follower
 from engram.index.noise import Sampler
 from engram.index.ranking import Found
 from engram.model.axes import Status
+from engram.model.scope import Access
 from engram.model.vectors import Space
 from engram.ports import IndexStats, Noise, Reach, Store, View
 from engram.vectors.signatures import sign
@@ -45,6 +47,9 @@ QUESTIONS = 256
 SINGLY = 48
 """Up to so many questions, asking one by one is faster than a product of matrices on several threads."""
 
+SAMPLERS = 64
+"""So many callers' samples of noise are kept; the one unused for longest is let go."""
+
 
 class SignatureIndex:
     """`engram.ports.VectorIndex` over any store. Holds no file; every thread may use it."""
@@ -54,7 +59,7 @@ class SignatureIndex:
         self._exact_limit = exact_limit
         self._rescore = rescore
         self._followers: dict[str, Follower] = {}
-        self._samplers: dict[str, Sampler] = {}
+        self._samplers: OrderedDict[tuple[str, Reach], Sampler] = OrderedDict()
         self._cells: dict[str, Cells] = {}
         self._lock = Lock()
 
@@ -86,12 +91,16 @@ class SignatureIndex:
             found = self._all_exactly(space, lines, places, questions, k)
         return [hits if question.any() else [] for question, hits in zip(questions, found, strict=True)]
 
-    def noise(self, space: Space, vector: Floats) -> Noise:
-        """How near this question lies to the vectors of its space in general."""
-        follower = self._follower(space)
+    def noise(self, space: Space, vector: Floats, access: Access) -> Noise:
+        """How near this question lies to those vectors of its space that the caller may read."""
+        lines = self._follower(space).lines()
+        reach = self._store.memories.reach(access)
         with self._lock:
-            sampler = self._samplers.setdefault(space.key, Sampler(self._store, space))
-        return sampler.noise(_question(space, vector), follower.lines().keys)
+            sampler = self._samplers.pop((space.key, reach), None) or Sampler(self._store, space)
+            self._samplers[space.key, reach] = sampler
+            if len(self._samplers) > SAMPLERS:
+                self._samplers.popitem(last=False)
+        return sampler.noise(_question(space, vector), ranking.reached(lines, reach))
 
     def stats(self, space: Space) -> IndexStats:
         """What the index holds of a space."""

@@ -96,16 +96,16 @@ class Texts(Protocol):
         """The best keys for these terms with their BM25 scores, best first."""
         ...
 
-    def score(self, terms: Sequence[str], keys: Sequence[int]) -> dict[int, float]:
-        """The BM25 score of given keys, 0.0 where no word fits."""
+    def score(self, terms: Sequence[str], keys: Sequence[int], access: Access) -> dict[int, float]:
+        """The BM25 score of given keys, 0.0 where no word fits. Only what the caller may read is counted."""
         ...
 
-    def matches(self, terms: Sequence[str], keys: Sequence[int]) -> dict[int, Match]:
+    def matches(self, terms: Sequence[str], keys: Sequence[int], access: Access) -> dict[int, Match]:
         """The same term by term; keys that are not indexed are left out."""
         ...
 
-    def rarity(self, terms: Sequence[str]) -> dict[str, float]:
-        """The inverse document frequency of each term."""
+    def rarity(self, terms: Sequence[str], access: Access) -> dict[str, float]:
+        """The inverse document frequency of each term, among what the caller may read."""
         ...
 
 

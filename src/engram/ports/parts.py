@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from engram.model.advice import Cited, Comparison, Extracted, Proposal, Reconciled
     from engram.model.clock import Clock
     from engram.model.recall import Question, Recall
+    from engram.model.scope import Access
     from engram.model.turn import Turn
     from engram.model.vectors import Space
     from engram.ports.store import Store
@@ -81,8 +82,8 @@ class VectorIndex(Protocol):
         """For many vectors at once: the nearest active keys inside a reach (for deduplication)."""
         ...
 
-    def noise(self, space: Space, vector: Floats) -> Noise:
-        """How near this question lies to the vectors of its space in general."""
+    def noise(self, space: Space, vector: Floats, access: Access) -> Noise:
+        """How near this question lies to those vectors of its space that the caller may read."""
         ...
 
     def stats(self, space: Space) -> IndexStats:

@@ -18,6 +18,7 @@ from engram.text.scripts import PAIRED
 
 if TYPE_CHECKING:
     from engram.model.entity import Entity
+    from engram.model.scope import Access
     from engram.model.vectors import Space
     from engram.ports import Floats
 
@@ -112,7 +113,7 @@ def make(question: Question, tools: Tools, lean: Lean | None = None) -> Planned:
     spoken = _words(question.text)
     speakers = (USER,) if spoken & SELF_WORDS else ()
     near = thresholds(space.key if space else "")
-    noise = _noise(space, vector, near, tools)
+    noise = _noise(space, vector, near, question.access, tools)
     aliases = named.aliases(said.entities, asked.terms) if tools.config.plan.alias_share else ()
     weights = _weights(question, said, tools)
     lent = _lent(lean, (*asked.terms, *aliases))
@@ -137,8 +138,8 @@ def make(question: Question, tools: Tools, lean: Lean | None = None) -> Planned:
         view=View(question.access, question.filters),
         terms=(*asked.terms, *aliases, *lent),
         phrases=asked.phrases,
-        mass=_mass(tools.store.texts.rarity(_untimed(asked.terms, said.spans)))
-        + _lent_mass(tools.store.texts.rarity(tuple(lent)), lent),
+        mass=_mass(tools.store.texts.rarity(_untimed(asked.terms, said.spans), question.access))
+        + _lent_mass(tools.store.texts.rarity(tuple(lent), question.access), lent),
         space=space,
         vector=vector,
         near=near,
@@ -199,11 +200,13 @@ def _usual(near: Thresholds) -> Noise:
     return Noise(near.noise_mean, near.noise_sd, 0)
 
 
-def _noise(space: Space | None, vector: Floats | None, near: Thresholds, tools: Tools) -> Noise:
-    """What is measured in this file, leaning on the space's known figures while there is little of it."""
+def _noise(
+    space: Space | None, vector: Floats | None, near: Thresholds, access: Access, tools: Tools
+) -> Noise:
+    """What is measured in what the caller may read; where that is little, the space's known figures count."""
     if space is None or vector is None:
         return _usual(near)
-    found = tools.index.noise(space, vector)
+    found = tools.index.noise(space, vector, access)
     share = found.sample / (found.sample + NOISE_PRIOR)
     mean = share * found.mean + (1 - share) * near.noise_mean
     deviation = max(MIN_DEVIATION, share * found.deviation + (1 - share) * near.noise_sd)

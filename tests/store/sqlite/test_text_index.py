@@ -50,7 +50,7 @@ def test_what_looks_like_syntax_is_a_word_like_any_other(tea: SqliteStore, term:
     assert contents_of(tea, [key for key, _ in tea.texts.search([term, "tea", term], ALL, 5)]) == [
         "tea is hot"
     ]
-    assert tea.texts.score([term], [1]) == {1: 0.0}
+    assert tea.texts.score([term], [1], EVERYTHING) == {1: 0.0}
 
 
 @given(terms=st.lists(st.text(max_size=8), max_size=5))
@@ -124,10 +124,10 @@ def test_a_cue_counts_less_than_a_word(store: SqliteStore) -> None:
 
 def test_counts_follow_growth_and_erasing(store: SqliteStore) -> None:
     memory = add(store, "tea is hot")
-    once = store.texts.rarity(["tea", "hot"])
+    once = store.texts.rarity(["tea", "hot"], EVERYTHING)
     assert once["tea"] == once["hot"]
     fill(store, [f"tea number {n}" for n in range(20)])
-    many = store.texts.rarity(["tea", "hot", "unknown"])
+    many = store.texts.rarity(["tea", "hot", "unknown"], EVERYTHING)
     assert many["tea"] < many["hot"] < many["unknown"]
     erase(store, memory)
     assert find(store, "hot") == []

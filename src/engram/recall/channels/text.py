@@ -26,7 +26,7 @@ def score(plan: Planned, keys: Sequence[int], tools: Tools) -> dict[int, float]:
     if not plan.terms or not keys:
         return {}
     if not plan.shares:
-        return tools.store.texts.score(plan.terms, keys)
+        return tools.store.texts.score(plan.terms, keys, plan.view.access)
     return {key: sum(match.terms.values()) for key, match in matches(plan, keys, tools).items()}
 
 
@@ -34,7 +34,7 @@ def matches(plan: Planned, keys: Sequence[int], tools: Tools) -> dict[int, Match
     """The same term by term; another name of an entity counts less than the one that was asked for."""
     if not keys:
         return {}
-    found, shares = tools.store.texts.matches(plan.terms, keys), plan.shares
+    found, shares = tools.store.texts.matches(plan.terms, keys, plan.view.access), plan.shares
     if not shares:
         return found
     return {key: replace(one, terms=_shared(one.terms, shares)) for key, one in found.items()}

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from engram.ports import Reach, View
-from engram.store.sqlite.frequencies import Known
+from engram.store.sqlite.frequencies import Known, places, quoted
 from engram.store.sqlite.memories import allowed
 from engram.store.sqlite.query import Db, ask
 from engram.store.sqlite.settings import StoreSettings
@@ -48,8 +48,6 @@ LIMIT :limit
 
 TERMS_ASKED = 64
 """The rarest words of a long text tell enough."""
-PLACES_ASKED = 64
-"""With more scopes than this, asking each row is quicker than asking the index."""
 WHOLE_SHARE = 0.5
 """A place that holds more of the file than this is not worth asking the index for."""
 ENOUGH_SHARE = 0.5
@@ -63,8 +61,6 @@ class Search:
     db: Db
     view: View
     reach: Reach
-    share: float
-    """How much of the file the reach covers."""
     known: Known
     limit: int
     settings: StoreSettings
@@ -79,9 +75,9 @@ def candidates(search: Search) -> list[int]:
     """Keys that have the rarest terms; when all terms are common, keys that have two of them, or one."""
     documents = search.known.documents
     rarest = sorted(documents, key=lambda term: documents[term])
-    if not rarest or not search.share:
+    if not rarest:
         return []
-    picked = _within(rarest, documents, search.cap / search.share)
+    picked = _within(rarest, documents, search.cap)
     return _best(search, _any(picked)) if picked else _of_common(search, rarest)
 
 
@@ -111,11 +107,11 @@ def _of_common(search: Search, rarest: Sequence[str]) -> list[int]:
     if len(rarest) > 1:
         first, second = (search.known.documents[term] for term in rarest[:2])
         # As many as chance would bring together: ranked if that is affordable, else the newest.
-        together = first * second / search.known.texts * search.share
+        together = first * second / search.known.texts
         statement = BEST_SEEN if together <= search.cap else NEWEST_SEEN
-        found = _ask_seen(search, statement, " AND ".join(map(_quoted, rarest[:2])))
+        found = _ask_seen(search, statement, " AND ".join(map(quoted, rarest[:2])))
     if len(found) < search.limit:
-        found += _ask_seen(search, NEWEST_SEEN, _quoted(rarest[0]))
+        found += _ask_seen(search, NEWEST_SEEN, quoted(rarest[0]))
     return list(dict.fromkeys(found))
 
 
@@ -131,19 +127,12 @@ def _asked(search: Search, words: str) -> dict[str, Any]:
 
 def _match(search: Search, words: str) -> str:
     """The words in the index's language, and the place where that narrows enough."""
-    tokens = tuple(f"_sc{id_}" for id_ in sorted(search.reach.scopes))
-    if search.reach.namespace is not None:
-        tokens = (f"_ns{search.reach.namespace}",)
+    tokens = places(search.reach)
     match = f"{{body cues}} : ({words})"
-    if tokens and len(tokens) <= PLACES_ASKED and search.share <= WHOLE_SHARE:
+    if tokens and search.known.share <= WHOLE_SHARE:
         match += f" AND place : ({_any(tokens)})"
     return match
 
 
 def _any(terms: Sequence[str]) -> str:
-    return " OR ".join(map(_quoted, terms))
-
-
-def _quoted(term: str) -> str:
-    """A term as a string of the index's language: inside quotes nothing is syntax."""
-    return '"' + term.replace('"', '""') + '"'
+    return " OR ".join(map(quoted, terms))

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from engram.model.scope import Access
 from engram.ports import Findable, Match, View
-from engram.store.sqlite import records, scopes
+from engram.store.sqlite import records
 from engram.store.sqlite.candidates import Search, candidates
 from engram.store.sqlite.frequencies import Frequencies, Known
 from engram.store.sqlite.query import Db, Line, ask
@@ -67,32 +68,34 @@ class SqliteTexts:
         """The best keys for these terms with their BM25 scores, best first."""
         with self._readers.lend() as db:
             reach = self._places.reach(db, view.access)
-            known = self._frequencies.of(db, terms)
-            share = scopes.size(db, reach) / known.texts if known.texts else 0.0
+            known = self._frequencies.of(db, terms, reach)
             most = max(limit, self._settings.candidates)
-            keys = candidates(Search(db, view, reach, min(share, 1.0), known, most, self._settings))
+            keys = candidates(Search(db, view, reach, known, most, self._settings))
             scores = self._scores(db, known, keys)
         ranked = sorted(
             ((key, score) for key, score in scores.items() if score > 0), key=lambda x: (-x[1], -x[0])
         )
         return ranked[:limit]
 
-    def score(self, terms: Sequence[str], keys: Sequence[int]) -> dict[int, float]:
+    def score(self, terms: Sequence[str], keys: Sequence[int], access: Access) -> dict[int, float]:
         """The BM25 score of given keys, 0.0 where no word fits."""
         with self._readers.lend() as db:
-            found = self._scores(db, self._frequencies.of(db, terms), keys)
+            found = self._scores(db, self._known(db, terms, access), keys)
         return {int(key): found.get(int(key), 0.0) for key in keys}
 
-    def matches(self, terms: Sequence[str], keys: Sequence[int]) -> dict[int, Match]:
+    def matches(self, terms: Sequence[str], keys: Sequence[int], access: Access) -> dict[int, Match]:
         """The same term by term; keys that are not indexed are left out."""
         with self._readers.lend() as db:
-            return self._matches(db, self._frequencies.of(db, terms), keys)
+            return self._matches(db, self._known(db, terms, access), keys)
 
-    def rarity(self, terms: Sequence[str]) -> dict[str, float]:
-        """The inverse document frequency of each term."""
+    def rarity(self, terms: Sequence[str], access: Access) -> dict[str, float]:
+        """The inverse document frequency of each term, among what the caller may read."""
         with self._readers.lend() as db:
-            known = self._frequencies.of(db, terms)
+            known = self._known(db, terms, access)
         return {term: bm25.idf(known.documents.get(term, 0), known.texts) for term in terms}
+
+    def _known(self, db: Db, terms: Sequence[str], access: Access) -> Known:
+        return self._frequencies.of(db, terms, self._places.reach(db, access))
 
     def _scores(self, db: Db, known: Known, keys: Sequence[int]) -> dict[int, float]:
         return {key: sum(match.terms.values()) for key, match in self._matches(db, known, keys).items()}

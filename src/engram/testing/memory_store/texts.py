@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from engram.model.scope import Access
 from engram.ports import Findable, Match, View
 from engram.testing.memory_store.filtering import allowed
 from engram.testing.memory_store.tables import Tables
@@ -20,35 +21,51 @@ class MemoryTexts:
     def search(self, terms: Sequence[str], view: View, limit: int) -> list[tuple[int, float]]:
         """The best keys with their scores."""
         tables = self._tables()
-        scored = _score(tables, terms, [key for key, _ in allowed(tables, view)])
+        keys = [key for key, _ in allowed(tables, view)]
+        scored = _score(tables, terms, keys, _read_by(tables, view.access))
         found = [(key, score) for key, score in scored.items() if score > 0]
         return sorted(found, key=lambda pair: (-pair[1], pair[0]))[:limit]
 
-    def score(self, terms: Sequence[str], keys: Sequence[int]) -> dict[int, float]:
+    def score(self, terms: Sequence[str], keys: Sequence[int], access: Access) -> dict[int, float]:
         """The score of given keys."""
         tables = self._tables()
-        known = _score(tables, terms, [int(key) for key in keys if int(key) in tables.findables])
+        asked = [int(key) for key in keys if int(key) in tables.findables]
+        known = _score(tables, terms, asked, _read_by(tables, access))
         return {int(key): known.get(int(key), 0.0) for key in keys}
 
-    def matches(self, terms: Sequence[str], keys: Sequence[int]) -> dict[int, Match]:
+    def matches(self, terms: Sequence[str], keys: Sequence[int], access: Access) -> dict[int, Match]:
         """The same term by term."""
         tables = self._tables()
-        return _matches(tables, terms, [int(key) for key in keys if int(key) in tables.findables])
+        asked = [int(key) for key in keys if int(key) in tables.findables]
+        return _matches(tables, terms, asked, _read_by(tables, access))
 
-    def rarity(self, terms: Sequence[str]) -> dict[str, float]:
+    def rarity(self, terms: Sequence[str], access: Access) -> dict[str, float]:
         """How much each term tells."""
-        return _rarity(self._tables().findables, terms)
+        return _rarity(_read_by(self._tables(), access), terms)
 
 
-def _score(tables: Tables, terms: Sequence[str], keys: Sequence[int]) -> dict[int, float]:
-    return {key: sum(match.terms.values()) for key, match in _matches(tables, terms, keys).items()}
+def _read_by(tables: Tables, access: Access) -> dict[int, Findable]:
+    """What the caller may read: nothing else is counted."""
+    return {
+        key: findable
+        for key, findable in tables.findables.items()
+        if access.may_read(tables.records[key].scope)
+    }
 
 
-def _matches(tables: Tables, terms: Sequence[str], keys: Sequence[int]) -> dict[int, Match]:
+def _score(
+    tables: Tables, terms: Sequence[str], keys: Sequence[int], read: Mapping[int, Findable]
+) -> dict[int, float]:
+    return {key: sum(match.terms.values()) for key, match in _matches(tables, terms, keys, read).items()}
+
+
+def _matches(
+    tables: Tables, terms: Sequence[str], keys: Sequence[int], read: Mapping[int, Findable]
+) -> dict[int, Match]:
     if not keys:
         return {}
-    lengths = [len(_words(findable)) for findable in tables.findables.values()]
-    query = {term: rarity * weight(term) for term, rarity in _rarity(tables.findables, terms).items()}
+    lengths = [len(_words(findable)) for findable in read.values()] or [1]
+    query = {term: rarity * weight(term) for term, rarity in _rarity(read, terms).items()}
     docs = [_words(tables.findables[key]) for key in keys]
     parts = bm25.parts(query, docs, avg_len=sum(lengths) / len(lengths))
     return {key: Match(found, len(doc)) for key, doc, found in zip(keys, docs, parts, strict=True)}
