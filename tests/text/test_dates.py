@@ -408,3 +408,65 @@ def test_the_ends_of_the_calendar_break_nothing(text: str, now: datetime) -> Non
 def test_no_text_breaks_it(text: str) -> None:
     dates(text, NOW)
     resolved(text, NOW)
+
+
+SAID = datetime(2026, 3, 2, 10)  # noqa: DTZ001 - a Monday
+MEANT = {
+    "哦不对，是3月16号": "2026-03-16",
+    "会议改到3月16号了": "2026-03-16",
+    "我3月16号去了上海": "2025-03-16",
+    "预产期十月中旬": "2026-10-10",
+    "下个月第一个周一": "2026-04-06",
+    "We hosted Thanksgiving last year.": "2025-11-27",
+    "last year's Thanksgiving": "2025-11-27",
+    "I saw it in October of last year": "2025-10-01",
+    "May 3 last year": "2025-05-03",
+    "next month's first Monday": "2026-04-06",
+    "this year's last quarter": "2026-10-01",
+    "I quit in November": "2025-11-01",
+    "The baby is due in mid October": "2026-10-10",
+    "I met her on 20 March": "2025-03-20",
+    "The exam is on 20 March": "2026-03-20",
+    "I'm flying on the 27th": "2026-03-27",
+    "I have a call on Friday": "2026-03-06",
+    "I met her on Friday": "2026-02-27",
+    "The exam's next week": "2026-03-09",
+    "I saw her last week": "2026-02-23",
+    "I had last week off": "2026-02-23",
+    "What did we ship in Q1?": "2026-01-01",
+}
+
+
+@pytest.mark.parametrize(("text", "day"), MEANT.items())
+def test_a_date_without_its_year_is_the_one_that_is_meant(text: str, day: str) -> None:
+    [found] = dates(text, SAID)
+
+    assert ends(found)[0] == day
+
+
+def test_a_quarter_ends_with_its_last_month() -> None:
+    [found] = dates("We ship by the end of Q3", SAID)
+
+    assert ends(found) == (None, "2026-10-01")
+
+
+NOUNS = {
+    "My last day at work is the end of April": ["the end of April"],
+    "My next day off is Monday": ["Monday"],
+    "The last week of the course is in May": ["May"],
+    "his last day is Friday": ["Friday"],
+    "Anna's last day is Friday": ["Friday"],
+    "my last week at Siemens was fun": [],
+    "my last Friday at work was fun": [],
+    "In her last year she moved": [],
+    "the last year of university was fun": [],
+    "my last two weeks at the old place": [],
+    "our last summer in Rome": [],
+    "Send the October invoice to Client X": [],
+    "I drive an Audi Q3": [],
+}
+
+
+@pytest.mark.parametrize(("text", "times"), NOUNS.items())
+def test_a_thing_that_is_the_last_of_its_kind_is_no_time(text: str, times: list[str]) -> None:
+    assert [found.text for found in dates(text, SAID)] == times

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import cache
 from typing import Any, Final
@@ -32,8 +33,10 @@ from engram.text.when.words import (
 __all__ = ["Grain", "When", "dates", "resolved"]
 
 
-def dates(text: str, now: datetime, *, prefer: Prefer = "near") -> list[When]:
+def dates(text: str, now: datetime, *, prefer: Prefer = "told") -> list[When]:
     """Every expression of time in `text`, left to right; `prefer` chooses where a year is left unsaid.
+
+    "told": the tense of the clause chooses ("I quit in November", "it is due in May"), else the nearest.
 
     >>> [found] = dates("I met Anna yesterday", datetime(2023, 5, 8))
     >>> found.text, found.first, found.last
@@ -45,14 +48,15 @@ def dates(text: str, now: datetime, *, prefer: Prefer = "near") -> list[When]:
     scene = Scene(text, now.replace(tzinfo=None), prefer)
     found = []
     for segment in _segments(tokens(text, words), scene):
-        for token in _read(segment, scene):
-            when = _when(token, scene, now)
+        here = replace(scene, place=segment[0].start)
+        for token in _read(segment, here):
+            when = _when(token, here, now)
             if when:
                 found.append(when)
     return found
 
 
-def resolved(text: str, now: datetime, *, prefer: Prefer = "near") -> str:
+def resolved(text: str, now: datetime, *, prefer: Prefer = "told") -> str:
     """`text` with each relative expression that is certain enough written out, so that it reads well later.
 
     >>> resolved("I met Anna yesterday", datetime(2023, 5, 8))

@@ -10,9 +10,9 @@ import re
 from datetime import datetime
 from typing import Final
 
-from engram.text import lexicon
 from engram.text.dates import dates
 from engram.text.scripts import HAN
+from engram.text.when.tense import clause, told
 from engram.text.when.words import Grain, Prefer, When
 
 _MONTH = (
@@ -36,17 +36,6 @@ _YEARLY = re.compile(
     r"|生日|纪念日|出生|每|通常|总是|一般",
     re.IGNORECASE,
 )
-_FUTURE = re.compile(
-    r"\b(?:will|'ll|going to|gonna|plan(?:s|ning)? to|due|deadline)\b|'ll\b"
-    r"|\b(?:is|are|starts?|begins?|opens?|leaves?|arrives?) (?:\w+ ){0,3}(?:on|in|at|by|until) "
-    r"|(?:\b(?:am|is|are)|'m|'re|'s) (?:\w+ )?\w+ing\b",
-    re.IGNORECASE,
-)
-_PAST = re.compile(r"\b(?!need|feed|speed)[a-z]+ed\b", re.IGNORECASE)
-# "I'm stuck", "it is booked": how things are now, in a word that looks like the past.
-_STATE = re.compile(r"(?:\b(?:am|is|are)|['’](?:m|re)) \w+", re.IGNORECASE)
-_CHINESE_PAST = re.compile(r"[了过]|已经|刚")
-_CLAUSE = re.compile(r"[,;，；。]|\b(?:and|but|because|so|which|who)\b")
 _AHEAD: Final = frozenset({"by ", "until ", "till ", "from "})
 _HAN_CHAR = re.compile(f"[{HAN}]")
 _MONTHS: Final = (
@@ -89,28 +78,15 @@ def _filled(match: re.Match[str], now: datetime) -> str:
 
 def _tense(text: str, start: int, tie: str, piece: str) -> Prefer | None:
     """Past or future by the clause the date stands in, else by the whole text."""
-    bounds = [0, *(one.end() for one in _CLAUSE.finditer(text)), len(text)]
-    first = max(bound for bound in bounds if bound <= start)
-    last = min(bound for bound in bounds if bound > start)
+    first, last = clause(text, start)
     # "My flight was cancelled, I'm here until Friday": a bound looks ahead unless its own clause is past.
-    told = _told(text[first:last]) or (None if tie in _AHEAD else _told(text))
-    if told:
-        return told
+    meant = told(text[first:last]) or (None if tie in _AHEAD else told(text))
+    if meant:
+        return meant
     if _HAN_CHAR.search(piece) or tie in _AHEAD:
         return "future"
     # "We freeze features on March 20": a day, unlike a month, is meant once.
     return "near" if tie == "on " else None
-
-
-def _told(words: str) -> Prefer | None:
-    if _HAN_CHAR.search(words) and _CHINESE_PAST.search(words):
-        return "past"
-    future = _FUTURE.search(words) is not None
-    acts = _STATE.sub(" ", words)
-    past = _PAST.search(acts) or not lexicon.words("verbs_past").isdisjoint(acts.lower().split())
-    if future == bool(past):
-        return None
-    return "future" if future else "past"
 
 
 def _english(match: re.Match[str], when: When) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from engram.text.when.calendars import quarter_span, year_span
+from engram.text.when.calendars import nth_weekday, quarter_span, unit_span, year_span
 from engram.text.when.joining import recurring
 from engram.text.when.partials import Partial
 from engram.text.when.portions import counted_of
@@ -118,12 +118,31 @@ def _nth(match: Match) -> Built:
     return counted_of(whole, match.one("number"), Length(1, unit_of(match)))
 
 
+def _nth_weekday(match: Match) -> Built:
+    """下个月第一个周一, 十月的第二个星期天."""
+    now, numbers = match.scene.now, match.all("number")
+    if match.has("date"):
+        whole = match.scene.span(match.one("date"))
+    elif match.has("shift"):
+        whole = unit_span(now, Grain.MONTH, match.one("shift"))
+    else:
+        whole = match.scene.span(Partial(month=numbers.pop(0)))
+    if whole.grain is not Grain.MONTH or not all(1 <= number <= 7 for number in numbers):
+        return None
+    weekday = numbers[1] - 1 if len(numbers) > 1 else 6
+    return "date", replace(nth_weekday(whole, numbers[0], weekday), certain=whole.certain)
+
+
 def _half_year(_match: Match) -> Built:
     return "length", Length(6, Grain.MONTH)
 
 
 UNIT = "[unit nian yue zhou tian]"
+_WEEKDAY = "de? di number ge? zhou [number ri tian]"
 _LENGTHS = (
+    (f"date {_WEEKDAY}", _nth_weekday),
+    (f"shift ge? yue {_WEEKDAY}", _nth_weekday),
+    (f"number yue {_WEEKDAY}", _nth_weekday),
     ("date de? di number ge? [unit nian yue zhou tian]", _nth),
     ("date? de? di? number unit", _quarter),
     ("date de? quarter", _quarter),

@@ -139,7 +139,9 @@ def _portion(match: Match) -> Built:
     date, now, by = match.one("date"), match.scene.now, match.one("shift") or 0
     unit = Grain.YEAR if "年" in match.words else Grain.MONTH
     whole = match.scene.span(date) if date else unit_span(now, unit, by)
-    return None if whole.grain is Grain.DAY else ("date", portion(whole, match.one("edge", "edgeword"), now))
+    if whole.grain is Grain.DAY:
+        return None
+    return "date", replace(portion(whole, match.one("edge", "edgeword"), now), certain=whole.certain)
 
 
 def _weekend(match: Match) -> Built:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -37,6 +38,11 @@ def _nth(match: Match) -> Built:
     return counted_of(whole, number, Length(1, unit))
 
 
+def _owned_nth(match: Match) -> Built:
+    """Next month's first Monday, this year's last quarter."""
+    return _nth(match) if match.one("ordinal", "shift") else None
+
+
 def _first_few(match: Match) -> Built:
     """The first two weeks of 2021, the last three days of May."""
     number = match.one("ordinal", "shift")
@@ -51,7 +57,7 @@ def _portion(match: Match) -> Built:
     edge = match.one("edge", "edgenoun")
     if edge is None:
         edge = "rest" if match.has("rest") else "later" if match.has("later") else "earlier"
-    return "date", portion(whole, edge, match.scene.now)
+    return "date", replace(portion(whole, edge, match.scene.now), certain=whole.certain)
 
 
 def _holiday_weekend(match: Match) -> Built:
@@ -132,7 +138,7 @@ def _counted_from(match: Match) -> Built:
     if isinstance(date, int):
         date = Partial(month=date) if match.has("month") else Partial(weekday=date)
     if isinstance(date, Partial) and not date.whole:
-        date = match.scene.span(date) if match.scene.prefer != "near" else _coming(match, date)
+        date = match.scene.span(date) if not match.scene.free else _coming(match, date)
     span = match.scene.span(date)
     return _from(match, span.first, sign) if span.first else None
 
@@ -178,7 +184,13 @@ def _weekday_near(match: Match) -> Built:
     return "date", unit_span(sunday + timedelta(days=(match.one("weekday") + 1) % 7), Grain.DAY)
 
 
+_ATTRIBUTE = re.compile(r"(?i)\b(?:the|my|our|your|his|her|their|its|a|an|[\w-]+['’]s)\s+$")
+
+
 def _plain_name(match: Match) -> Built:
+    """A month, season or holiday; but "the October invoice" says which invoice, not when."""
+    if match.has("month") and _ATTRIBUTE.search(match.before) and re.match(r"[ -][a-z]", match.rest):
+        return None
     season, month, holiday = match.one("season"), match.one("month"), match.one("holiday")
     return "date", holiday or Partial(month=month, season=season)
 
@@ -197,6 +209,7 @@ COUNTED = (
     (_whole_of("the? [ordinal shift] weekday [of in]"), _nth),
     (_whole_of("the? [ordinal shift] unit [of in]"), _nth),
     (_whole_of("the? [ordinal shift] length [of in]"), _first_few),
+    ("[date month] own [ordinal shift] [weekday unit]", _owned_nth),
     (_whole_of("the? ordinal half of"), _half),
     ("the unit [before after] [holiday date]", _beside_date),
     (_whole_of("the? edgenoun of?"), _portion),

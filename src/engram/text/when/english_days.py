@@ -13,7 +13,7 @@ from engram.text.when.calendars import (
     week_of_year,
     year_span,
 )
-from engram.text.when.partials import Partial
+from engram.text.when.partials import Partial, chosen
 from engram.text.when.rules import Built, Match
 from engram.text.when.tokens import full_year
 from engram.text.when.words import Grain
@@ -54,6 +54,15 @@ def _quarter_year(match: Match) -> Built:
     build = quarter_span if match.has("quarter") else half_span
     span = build(year or now.year, match.one("quarter", "halfyear"))
     return "date", replace(span, certain=year is not None)
+
+
+def _bare_quarter(match: Match) -> Built:
+    """By the end of Q3, in the second half: of the year that the tense tells."""
+    number, now = match.one("quarter", "halfyear"), match.scene.now
+    build = quarter_span if match.has("quarter") else half_span
+    years = [build(year, number) for year in range(now.year - 1, now.year + 2)]
+    found = chosen(years, now, match.scene.meant)
+    return ("date", replace(found, certain=False)) if found else None
 
 
 def week_number(match: Match) -> Built:
@@ -117,6 +126,7 @@ def _weekday_figures(match: Match) -> Built:
     return "date", Partial(year_said, month, day, weekday=match.one("weekday"))
 
 
+_TIED = "(?<=[in of by to since from before after edge edgenoun between and shift])"
 DAYS = (
     ("year [comma]? month [number ordinal]", _day_month),
     ("year [dash slash] month [dash slash] number", _day_month),
@@ -133,6 +143,7 @@ DAYS = (
     ("year [of comma]? month", _month_year),
     ("[quarter halfyear] [of in comma dash]* the? year", _quarter_year),
     ("year dash? [quarter halfyear]", _quarter_year),
+    (f"{_TIED} [quarter halfyear](?! [of in comma dash]* the? [shift past])", _bare_quarter),
     (f"weeknumber {_OF} the? year", week_number),
     (f"[holiday season] {_OF} year", _named),
     ("unit of? year", _the_year),

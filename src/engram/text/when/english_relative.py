@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from datetime import timedelta
 
@@ -23,6 +24,30 @@ from engram.text.when.words import Grain, Length, Span
 
 _DAY = "[number ordinal]"
 _OF = "[of in comma]*"
+
+
+# "my last day at work", "the last week of the course": nouns, not times. "Her" after a verb is whom one met.
+_OWNED = re.compile(
+    r"(?:\b(?i:my|his|their|our|your|its|whose)|(?:(?:^|[,;.!?]\s*)|\b(?i:is|was|in|on|at|of|for|and|but|during"
+    r"|after|before|until|since|from|about|that)\s+)(?i:her)|\b[A-Z][\w-]*(?:['’]s|s['’]))\s+(?i:very\s+)?$"
+)
+_OWNED_DAY = re.compile(r"(?i)(?:['’]s|s['’]|\bher)\s+(?:very\s+)?$")
+_OF_SOMETHING = re.compile(r"(?i)\s+of\s+(?!course\b)")
+_IS = re.compile(r"(?i)\b(?:it|that|there|here|what|who|when|he|she|this)['’]s\s+$")
+_OFF = re.compile(r"(?i)\s+off\b|[\s-]+(?:delivery|shipping)\b")
+_NOUN: Built = ("noun", None)
+"""What is read as no time at all."""
+
+
+def _is_noun(match: Match) -> bool:
+    """Whether the words name a thing that belongs to somebody or something, rather than a time."""
+    whose = "" if match.words.startswith("the ") else match.before
+    if _OF_SOMETHING.match(match.rest) or (_OWNED.search(whose) and not _IS.search(whose)):
+        return True
+    if match.one("unit") is not Grain.DAY or not match.one("shift", "past"):
+        return False
+    # Nobody says "last day" for yesterday; "the next day" is the one after another day.
+    return match.one("shift", "past") < 0 or bool(_OWNED_DAY.search(whose) or _OFF.match(match.rest))
 
 
 def _later_shift(match: Match) -> Built:
@@ -55,11 +80,13 @@ def _beside_part(match: Match) -> Built:
 def _shifted(match: Match) -> Built:
     """Last month, this week, next hour."""
     by, unit, now = match.one("shift", "past"), match.one("unit"), match.scene.now
+    if _is_noun(match):
+        return _NOUN
     if match.has("fortnight"):
         return _rolling(match, Length(2, Grain.WEEK))
     if unit in {Grain.HOUR, Grain.MINUTE, Grain.SECOND}:
         return _rolling(match, Length(1, unit)) if by else None
-    told = match.words.startswith("the ") and (unit is Grain.DAY or "following" in match.words)
+    told = (by != 0 and unit is Grain.DAY) or (match.words.startswith("the ") and "following" in match.words)
     return "date", replace(
         unit_span(now, unit, by), certain=not told
     )  # "the next day" is told from another day
@@ -69,6 +96,8 @@ def _counted(match: Match) -> Built:
     """The last 3 months, the next two quarters, 2 upcoming weeks."""
     if match.has("number") and not match.words.endswith("s"):
         return None  # "only 3 next week"
+    if _is_noun(match):
+        return _NOUN
     return _rolling(match, match.one("length") or Length(match.one("number"), match.one("unit")))
 
 
@@ -90,6 +119,8 @@ def _rolling(match: Match, length: Length) -> Built:
 def _shifted_weekday(match: Match) -> Built:
     """Last Friday is the latest one before today, next Friday the first one after it."""
     by, weekday = match.one("shift", "past"), match.one("weekday")
+    if by and _is_noun(match):
+        return _NOUN
     today = midnight(match.scene.now)
     if by == 0:
         day = today + timedelta(days=weekday - today.weekday())
@@ -108,12 +139,38 @@ def _shifted_name(match: Match) -> Built:
         named = Partial(month=match.one("month"), season=match.one("season"))
     if not isinstance(named, Partial) or named.year:
         return None
+    if by and _is_noun(match):
+        return _NOUN
     found = [match.scene.span(replace(named, year=year)) for year in range(now.year - 2, now.year + 3)]
     if by == 0:
         return "date", found[2]
     past = [span for span in found if span.last and span.last <= now]
     coming = [span for span in found if span.first and span.first > now]
     return "date", past[-1] if by < 0 else coming[0]
+
+
+def _named_in_year(match: Match) -> Built:
+    """Thanksgiving last year, last year's October, in summer this year."""
+    named = match.one("holiday") or Partial(month=match.one("month"), season=match.one("season"))
+    year = match.scene.span(match.one("date"))
+    if year.grain is not Grain.YEAR or year.first is None or year.last is None:
+        return None
+    if year.last - year.first < timedelta(days=365):
+        return None  # "two years ago" is counted to the day
+    return "date", replace(named, year=year.first.year)
+
+
+def _day_in_year(match: Match) -> Built:
+    """3 May last year."""
+    day, year = match.all("date")
+    if isinstance(day, Span) and isinstance(year, Partial):
+        day, year = year, day
+    if not isinstance(day, Partial) or day.year or not day.month:
+        return None
+    span = match.scene.span(year)
+    if span.grain is not Grain.YEAR or span.first is None or isinstance(year, Partial):
+        return None
+    return "date", replace(day, year=span.first.year)
 
 
 def _in_week(match: Match) -> Built:
@@ -176,6 +233,7 @@ def _bracketed(match: Match) -> Built:
     return "date", dates[-1]
 
 
+_SHIFT = "(?<![date month] own) the? [shift past]"  # this year's last quarter is the last of the year
 RELATIVE = (
     ("shift [shift past]", _later_shift),
     ("the? unit [before after] day", _beside),
@@ -184,12 +242,15 @@ RELATIVE = (
     ("day", _today),
     ("the? [shift past] length(?! [of in] the? [date year month shift unit])", _counted),
     ("the? number shift unit", _counted),
-    ("the? [shift past] calendar? [unit fortnight](?! of the? [date year month shift unit])", _shifted),
+    (f"{_SHIFT} calendar? [unit fortnight](?! of the? [date year month shift unit])", _shifted),
     (f"{_OF} weeknumber {_OF} date", week_number),
     ("weeknumber", week_number),
     ("the? [shift past] weekday comma? the? date", weekday_day),
-    ("the? [shift past] weekday(?! [of in] the? [date month unit year])", _shifted_weekday),
+    (f"{_SHIFT} weekday(?! [of in] the? [date month unit year])", _shifted_weekday),
     ("[shift past] [month season holiday date]", _shifted_name),
+    ("[holiday season month] [of in comma]* the? date", _named_in_year),
+    ("date own? [of in on at comma]* [holiday season month](?! [number ordinal year])", _named_in_year),
+    ("date [of in comma]* date", _day_in_year),
     ("weekday [of in on comma dash]* the? date", _in_week),
     ("weekday at? [part clock hours] [of in on comma]* the? date", _in_week_timed),
     ("date [of in on comma dash]* weekday", _in_week),

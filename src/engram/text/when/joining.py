@@ -99,7 +99,7 @@ def _pair(scene: Scene, one: Any, other: Any) -> tuple[Span, Span] | None:
         options = [pair for pair in options if pair[0].first and other.last and pair[0].first < other.last][
             -1:
         ]
-    best = chosen([Span(start.first, end.last, end.grain) for start, end in options], scene.now, scene.prefer)
+    best = chosen([Span(start.first, end.last, end.grain) for start, end in options], scene.now, scene.meant)
     return next(((s, e) for s, e in options if best and (s.first, e.last) == (best.first, best.last)), None)
 
 
@@ -159,6 +159,6 @@ def _bounded(match: Match, prefer: Prefer = "past") -> Span:
     """The date a bound is set by: "since Friday" means the last one, "by Friday" the next."""
     date = match.one("moment") or match.one("date", "range")
     weekday = isinstance(date, Partial) and date.weekday is not None and not date.day
-    free = match.scene.prefer == "near" and (weekday or prefer == "past")
+    free = match.scene.free and (weekday or prefer == "past")
     scene = replace(match.scene, prefer=prefer) if free else match.scene
     return scene.span(date)

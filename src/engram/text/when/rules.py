@@ -16,6 +16,7 @@ from functools import lru_cache
 from typing import Any
 
 from engram.text.when.partials import Partial, settled
+from engram.text.when.tense import tense
 from engram.text.when.words import Prefer, Span
 
 
@@ -36,13 +37,34 @@ class Scene:
     text: str
     now: datetime
     prefer: Prefer
+    place: int = 0
+    """Where the words stand whose tense tells what is meant."""
+
+    @property
+    def free(self) -> bool:
+        """Whether words that choose by themselves, such as "since", may: nobody asked for past or future."""
+        return self.prefer in {"told", "near"}
+
+    @property
+    def meant(self) -> Prefer:
+        """What is preferred: what the caller says, or the tense."""
+        return tense(self.text, self.place) if self.prefer == "told" else self.prefer
 
     def span(self, value: Partial | Span) -> Span:
         """The span a date means; ValueError when there is none, such as on 30 February."""
-        found = settled(value, self.now, self.prefer) if isinstance(value, Partial) else value
+        if not isinstance(value, Partial):
+            return value
+        found = settled(value, self.now, self._preferred(value))
         if found is None:
             raise ValueError("no such date")
-        return replace(found, certain=value.whole) if isinstance(value, Partial) else found
+        return replace(found, certain=value.whole)
+
+    def _preferred(self, value: Partial) -> Prefer:
+        """Without a tense the nearest; but "on Friday" and "on the 27th" are still to come."""
+        if self.prefer != "told" or value.whole:
+            return self.prefer
+        named = value.month or value.holiday or value.season
+        return "future" if self.meant == "near" and not named else self.meant
 
 
 class Match:

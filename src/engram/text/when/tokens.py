@@ -44,7 +44,7 @@ _LETTERS = r"""
 | (?P<glue>(?<=\d)T(?=\d\d:))
 | (?P<word>[A-Za-z]+(?:['’]clock)?)
 """
-_OTHERS = r"(?P<mark>[-–—~,/()@<>=])|(?P<dotted>\.[apAP]\.?[mM]\b)"
+_OTHERS = r"(?P<own>(?<=[A-Za-z])['’]s(?=\s))|(?P<mark>[-–—~,/()@<>=])|(?P<dotted>\.[apAP]\.?[mM]\b)"
 
 
 def tokens(text: str, words: frozenset[str]) -> list[Token]:
@@ -164,6 +164,7 @@ _SIGNS: Final[dict[str, Callable[[str], tuple[str, Any]]]] = {
     "numeral": lambda written: ("number", numeral(written)),
     "mark": lambda written: (_MARKS[written], written),
     "glue": lambda _: ("at", None),
+    "own": lambda _: ("own", None),
 }
 
 

@@ -7,7 +7,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Literal
 
-Prefer = Literal["past", "future", "near"]
+Prefer = Literal["past", "future", "near", "told"]
+"""Which one of many is meant where a year is left unsaid; "told": as the tense of its clause tells."""
 Kind = Literal["date", "range", "time", "duration", "set"]
 
 
