@@ -18,6 +18,7 @@ from engram.lifecycle.sameness import (
     decide,
 )
 from engram.model.memory import Memory
+from engram.text.words import content_hash
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 LATER = datetime(2026, 2, 1, tzinfo=UTC)
@@ -63,10 +64,40 @@ def verdict(new: str, old: str, cosine: float | None = 0.95, at: datetime = LATE
         ("I like coffee", "I like tea", 0.9, New),
         ("I no longer live in Berlin", "I live in Berlin", 0.9, Supersede),
         ("I no longer live in Berlin", "I live in Bonn", 0.9, New),
+        ("Anna paid €500 for the bike", "Anna paid $500 for the bike", 0.97, New),
+        ("The pool is kept above ≥ 5 degrees", "The pool is kept above ≤ 5 degrees", 0.97, New),
+        ("Take 5 mg of the drops", "Take 5 g of the drops", 0.97, New),
+        ("会议在B栋开了", "会议在A栋开了", 0.97, New),
+        ("The site runs on v1.3", "The site runs on v1.2", 0.97, New),
+        ("Anna drives the red car", "Anna drives a red car", 0.97, Reinforce),
     ],
 )
 def test_the_verdict(new: str, old: str, cosine: float | None, expected: type) -> None:
     assert verdict(new, old, cosine) is expected
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Hepatitis {} vaccination done in March",
+        "hepatitis {} vaccination done in march",
+        "Plan {} is to rent a hall",
+        "I take vitamin {} every morning",
+        "The fish is in freezer {}",
+        "The workshop is in room {} on the second floor",
+        "Mia got grade {} in maths",
+        "I broke the {} string of my violin",
+        "My grade in maths is {}",
+    ],
+)
+@pytest.mark.parametrize("cosine", [0.99, None])
+@pytest.mark.parametrize(("old", "new"), [("A", "B"), ("B", "A"), ("A", "A-"), ("A-", "A+"), ("B", "B-")])
+def test_labels_tell_two_statements_apart(sentence: str, cosine: float | None, old: str, new: str) -> None:
+    if sentence.islower():
+        old, new = old.lower(), new.lower()
+
+    assert verdict(sentence.format(new), sentence.format(old), cosine) in (New, Supersede)
+    assert content_hash(sentence.format(new)) != content_hash(sentence.format(old))
 
 
 def test_what_is_told_about_an_earlier_time_replaces_nothing() -> None:

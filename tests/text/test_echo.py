@@ -219,3 +219,12 @@ def test_nothing_breaks_it(texts: list[str], sentence: str, person: str) -> None
     echoes.heard(texts)
 
     assert echoes.is_echo(sentence, person=person) in {True, False}
+
+
+def test_another_label_is_no_echo() -> None:
+    echoes = Echoes()
+    echoes.heard(["The Hepatitis B vaccination of my daughter was done in March at the clinic"])
+
+    told = "The Hepatitis {} vaccination of my daughter was done in March at the clinic"
+    assert echoes.is_echo(told.format("B"))
+    assert not echoes.is_echo(told.format("A"))

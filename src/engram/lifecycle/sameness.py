@@ -17,22 +17,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any
 
 from engram.model.axes import Verification
 from engram.model.facts import Fact
 from engram.model.memory import Memory
 from engram.text import facts, lexicon, words
-from engram.text.marks import Marks, differences, is_correction, marks
+from engram.text.marks import Marks, differences, is_correction, marks, meaning
 from engram.text.opposites import opposed
 from engram.text.scripts import is_wide
-
-FILLERS = frozenset(
-    "a an the really very just so please oh well also too actually now currently".split()  # noqa: SIM905 - a sentence
-)
-"""Words that can come or go without changing what is said."""
-
 
 UNSURE = 0.6
 """A statement believed less than this does not replace one that is believed more."""
@@ -90,12 +84,7 @@ class Statement:
     @cached_property
     def line(self) -> tuple[str, ...]:
         """The words of meaning in order."""
-        return tuple(
-            term
-            for word in words.normalized(self.content).split()
-            if word not in FILLERS
-            for term in _stem(word)
-        )
+        return meaning(self.content)
 
     @cached_property
     def marks(self) -> Marks:
@@ -332,8 +321,3 @@ def _differ(one: str, other: str) -> bool:
 
 def _told(fact: Fact) -> str:
     return f"{fact.subject} {fact.predicate} {fact.object}"
-
-
-@lru_cache(maxsize=1 << 16)
-def _stem(word: str) -> tuple[str, ...]:
-    return tuple(words.terms(word)) or (word,)

@@ -18,6 +18,7 @@ from threading import Lock
 from typing import Final
 
 from engram.text import lexicon
+from engram.text.marks import with_labels
 from engram.text.scripts import PAIRED
 from engram.text.sentences import sentences
 from engram.text.words import normalized
@@ -182,7 +183,7 @@ def _worded_name(person: str) -> list[str]:
 PERSON: Final = "@"
 _NUMBERING = re.compile(r"^[\s>\"'“‘*_-]*[\[(]?(?:#?\d{1,3}|[a-z])[\])]?[.):：]?[\])]?\s+")
 _QUOTING = re.compile(
-    r"(?m)^[\s>|]+|[\"“”„«»‘`*~\[\]{}()（）【】「」『』<>|]|(?<!\w)_+|_+(?!\w)|(?<=\s)'|'(?=\s|$)|^'"
+    r"(?m)^[\s>|]+|[\"“”„«»‘`*~\[\]{}()（）【】「」『』<>|]|(?<!\w)_+|(?<!\ba)_+(?!\w)|(?<=\s)'|'(?=\s|$)|^'"
 )
 _SHORTENED = re.compile(r"\b(i|you|we|they|he|she|it|that)'(m|re|ve|ll|s)\b")
 _LONG_FORM: Final = {"m": "am", "re": "are", "ve": "have", "ll": "will", "s": "is"}
@@ -191,7 +192,7 @@ _USER = re.compile(r"\bthe user\b")
 
 def _worded(text: str) -> tuple[list[str], ...]:
     """The words of a text without quoting and list marks; once more without the frame it may stand in."""
-    plain = _QUOTING.sub(" ", text.replace("’", "'")).strip().lower()
+    plain = _QUOTING.sub(" ", with_labels(text.replace("’", "'"))).strip().lower()
     words = _words_of(plain)
     bare = plain
     while (shorter := _frames().sub("", bare, count=1).lstrip()) != bare and shorter:

@@ -1,4 +1,4 @@
-"""What tells two similar sentences apart: numbers, negation, names and times.
+"""What tells two similar sentences apart: words and labels, numbers, negation, names and times.
 
 Two texts that share most words may still say different things ("red apples" and "green apples" are for the
 words to tell, "3 apples" and "4 apples" are told here). `differences` names what does not agree.
@@ -13,6 +13,12 @@ from typing import Final
 
 from engram.text import lexicon
 from engram.text.scripts import HAN, PAIRED, compatible
+from engram.text.words import normalized, terms
+
+FILLERS: Final = frozenset(
+    "a an the really very just so please oh well also too actually now currently".split()  # noqa: SIM905 - a sentence
+)
+"""Words that can come or go without changing what is said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +73,94 @@ def differences(one: Marks, other: Marks) -> tuple[str, ...]:
     if one.times != other.times:
         found.append("times")
     return tuple(found)
+
+
+def meaning(text: str) -> tuple[str, ...]:
+    """The words of meaning in order: stems of words; labels, numbers, units and signs as they stand.
+
+    >>> meaning("The blood test of group A is really done"), meaning("I have a cat at -5 °C")
+    (('blood', 'test', 'of', 'group', 'a', 'is', 'done'), ('i', 'have', 'cat', 'at', '-5', '°c'))
+    """
+    plain = compatible(text)
+    if _LONE_A.search(plain):
+        plain = with_labels(plain)
+    return tuple(
+        term
+        for word in normalized(plain).split()
+        if word not in FILLERS
+        for part in _SCRIPTS.findall(word)
+        for term in _stem(part)
+    )
+
+
+def with_labels(text: str) -> str:
+    """The text with a mark behind each lone "A" that is a label and no article.
+
+    When in doubt it is a label: a duplicate that is kept does less harm than a statement that is lost.
+
+    >>> with_labels("A cat has vitamin A from a tin, plan a and hepatitis a vaccination")
+    'A cat has vitamin A_ from a tin, plan a_ and hepatitis a_ vaccination'
+    """
+    shouted = text.isupper()
+    return _LONE_A.sub(
+        lambda match: match.group() if _is_article(match, text, shouted=shouted) else f"{match.group()}_",
+        text,
+    )
+
+
+_LONE_A = re.compile(r"(?<![0-9A-Za-zÀ-ʯ_'’])[Aa](?![0-9A-Za-zÀ-ʯ_'’]|[+-](?!\w))")
+_SCRIPTS = re.compile(rf"[{PAIRED}]+|[^{PAIRED}]+")
+_OPENING: Final = r"[\"'“‘(\[*`]*"
+_AFTER = re.compile(rf"\s*{_OPENING}(?P<word>[^\W_][\w'’-]*)?")
+_BEFORE = re.compile(rf"(?P<word>[^\W_][\w'’-]*)[ \t]+{_OPENING}$")
+_LOOK_BACK: Final = 40
+_NEVER_AFTER_AN_ARTICLE: Final = frozenset(
+    "is are was were am be been being has had did does and or but nor in on at of for to from with by into as"  # noqa: SIM905 - a sentence
+    " than then if when while because until after before since not isn't wasn't aren't hasn't".split()
+)
+_TAKE_AN_OBJECT: Final = (
+    "add adopt ask attend bake call carry cook create enjoy finish hate hire install join learn like"  # noqa: SIM905 - a sentence
+    " love miss name need offer open order own paint plant play prefer receive rent repair require"
+    " schedule share sign start support turn use visit walk want wash watch".split()
+)
+
+
+def _is_article(match: re.Match[str], text: str, *, shouted: bool) -> bool:
+    start, end = match.span()
+    after = _AFTER.match(text, end)
+    following = after["word"] if after is not None else None
+    if following is None or not text[end].isspace() or following.lower() in _NEVER_AFTER_AN_ARTICLE:
+        return False
+    if _HAN_CHAR.match(following) or _HAN_CHAR.match(text, start - 1 if start else 0):
+        return False
+    before = _BEFORE.search(text, max(0, start - 40), start)
+    if before is None:  # the beginning of a sentence or of a clause
+        return True
+    if match.group() == "A" and not shouted:
+        return False
+    word = before["word"].lower()
+    return word in lexicon.words("stop_words") or word in _verbs()
+
+
+@lru_cache(maxsize=1)
+def _verbs() -> frozenset[str]:
+    """Verbs that an article may follow, in all their forms."""
+    irregular = [row.split() for row in lexicon.lines("irregular_verbs")]
+    past = {*lexicon.words("verbs_past"), *(form for row in irregular for form in row)}
+    stems = [row[0] for row in irregular] + _TAKE_AN_OBJECT
+    endings = ("", "s", "d", "ed", "ing")
+    return frozenset(past).union(
+        f"{stem}{end}" for verb in stems for stem in (verb, verb.removesuffix("e")) for end in endings
+    )
+
+
+@lru_cache(maxsize=1 << 16)
+def _stem(word: str) -> tuple[str, ...]:
+    if word.endswith("_") and len(word) == 2:  # noqa: PLR2004 - a letter and its mark
+        return (word[0],)
+    if not word.isalpha():
+        return (word,)
+    return tuple(terms(word)) or (word,)
 
 
 def is_negated(text: str) -> bool:
@@ -153,6 +247,8 @@ def _names(plain: str, words: list[str]) -> frozenset[str]:
     chinese = not plain.isascii() and _HAN_CHAR.search(plain) is not None
     written = [word for word in words if chinese or word[0].isupper() or _CODE_LIKE.search(word)]
     found = {_bare(word) for word in written} - lexicon.words("stop_words") - lexicon.words("openers")
+    if "A" in words and "A_" in with_labels(plain):
+        found.add("a")
     times = lexicon.pattern("times")
     return frozenset(word for word in found if word[:1].isalpha() and not times.fullmatch(word))
 

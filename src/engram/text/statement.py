@@ -34,7 +34,7 @@ _HEDGE = (
     r"|for now"
     r"|from now on|always|usually|called|named)"
 )
-_LEADING = re.compile(rf"^(?:{_HEDGE}\b[,\s]*|(?:the|a|an)\s+|[\"'“‘`(*]+)+", re.IGNORECASE)
+_LEADING = re.compile(rf"^(?:{_HEDGE}\b[,\s]*|(?:the|(?-i:a)|an)\s+|[\"'“‘`(*]+)+", re.IGNORECASE)
 _TRAILING = re.compile(rf"(?:[\s,]+{_HEDGE}|[\"'”’`)*.,;:!?。！？，、\s]+)+$", re.IGNORECASE)
 _TAIL = re.compile(
     r"\s+(?:because|since|when|while|where|which|who|that|so|but|although|though|unless|until|if|after"
@@ -59,6 +59,8 @@ def value(raw: str) -> str | None:
 
     >>> value("actually the Helix editor now."), value("cold"), value("it")
     ('Helix editor', 'cold', None)
+    >>> value("a nurse"), value("A positive"), value("A")
+    ('nurse', 'A positive', 'A')
     """
     text = _TAIL.sub("", raw.strip())
     text = _TRAILING.sub("", _LEADING.sub("", text))
@@ -67,7 +69,9 @@ def value(raw: str) -> str | None:
         return None
     if not any(char.isalnum() for char in text):
         return None
-    return None if text.lower() in lexicon.words("stop_words") and not _is_technology(text) else text
+    if text.lower() not in lexicon.words("stop_words") or _is_technology(text) or text == "A":
+        return text
+    return None
 
 
 def _is_technology(text: str) -> bool:

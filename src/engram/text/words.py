@@ -99,9 +99,10 @@ def encode(word: str) -> str:
 _SPACED_SYMBOLS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))|['’ʼ‘]")
 # Runs of what always stays come first: a sentence is then few matches, not one for each letter.
 _KEPT = re.compile(
-    rf"[%$€£¥₹°=<>\s\w{MARKS}{PAIRED}{EMOJI}\U0001f1e6-\U0001f1ff]+"
+    rf"[%$€£¥₹°=<>≤≥±\s\w{MARKS}{PAIRED}{EMOJI}\U0001f1e6-\U0001f1ff]+"
     r"|(?<=\d)[.:](?=\d)|(?<!\S)\.(?=[^\W\d])|(?<!\w)[-−](?=\d)"  # 3.5 10:30 .env -5
     r"|(?<=\w)\+\+?(?!\w)|(?<=\w)\#(?!\w)|(?<!\w)[\#@](?=\w)"  # C++ C# #123 @handle
+    r"|(?<=(?<![\w-])[a-z])[-−](?![\w-])"  # the mark B-
 )
 
 
