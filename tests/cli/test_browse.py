@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 
@@ -138,3 +139,34 @@ def test_a_pipe_cuts_nothing(shell: Shell) -> None:
     shell.remember("It was a dark and stormy night " * 20 + "until dawn")
 
     assert "until dawn" in shell.says("list")
+
+
+READING = [
+    ("recall", "tea"), ("list",), ("stats",), ("doctor",), ("history",), ("timeline", "tea"), ("resume",),
+    ("pack",), ("context", "tea"), ("reason", "tea"), ("turns", "monday"), ("facts",), ("entities",),
+    ("conflicts",), ("gaps",), ("commitments",), ("triggers",), ("trash",), ("export",), ("runs",),
+    ("consolidate",), ("dream",), ("vacuum",), ("reembed",), ("forget", "abcd"), ("token",), ("bus",),
+    ("session",), ("knowledge",),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("words", READING, ids=lambda words: words[0])
+def test_a_mistyped_file_is_an_error_and_makes_nothing(
+    shell: Shell, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    file = tmp_path / "mistyped" / "memory.db"
+
+    refused = shell("--file", str(file), *words)
+
+    assert refused.exit_code == 3, refused.output
+    assert refused.stderr.startswith(f"error E1009: There is no memory at {file}")
+    assert not file.parent.exists()
+
+
+def test_what_brings_something_in_makes_the_file_that_is_named(shell: Shell, tmp_path: Path) -> None:
+    for number, words in enumerate(
+        [("remember", "Tea at four"), ("observe", "I like tea."), ("ingest", "text", "Tea")]
+    ):
+        file = tmp_path / f"{number}" / "memory.db"
+        shell.says("--file", str(file), *words)
+        assert file.is_file()

@@ -53,6 +53,7 @@ def test_the_users_own_file_is_found(shell: Shell) -> None:
 
 def test_a_preset_can_be_chosen_on_the_command_line(shell: Shell) -> None:
     assert shell.json("config", "get", "store.synchronous", "--set", "preset=ledger")["value"] == "FULL"
+    assert shell.json("config", "get", "store.synchronous", "--preset", "ledger")["value"] == "FULL"
     assert "ledger" in shell.json("config", "presets")["presets"]
     assert "ledger" in shell.says("config", "presets")
 

@@ -46,6 +46,9 @@ def test_reports_are_written_as_a_page_and_as_data(shell: Shell, tmp_path: Path)
     said = shell.says("consolidate", "--report", str(page))
     assert "takes it back" in said
     assert page.read_text().startswith("# Consolidate RUN-")
+    refused = shell("consolidate", "--dry-run", "--report", str(page))
+    assert (refused.exit_code, "E1010" in refused.stderr) == (3, True), "a report writes over nothing"
+    shell.says("consolidate", "--dry-run", "--report", str(page), "--force")
     shell.says("dream", "--report", str(data))
     assert json.loads(data.read_text())["run"]["kind"] == "dream"
 

@@ -72,7 +72,7 @@ def test_content_is_read_from_a_pipe(shell: Shell, words: tuple[str, ...]) -> No
 
 def test_each_line_of_a_pipe_can_be_a_memory(shell: Shell) -> None:
     report = shell.json(
-        "remember", "--lines", "-t", "list", stdin="buy milk\n\ncall Ines\n" + "x" * 8_193 + "\n"
+        "remember", "--lines", "-t", "list", stdin="buy milk\n\ncall Ines\n" + "x" * 8_193 + "\n", code=2
     )
 
     assert report["stored"] == 2
@@ -83,7 +83,7 @@ def test_each_line_of_a_pipe_can_be_a_memory(shell: Shell) -> None:
 def test_lines_tell_a_person_which_were_refused(shell: Shell) -> None:
     result = shell("remember", "--lines", stdin="buy milk\n" + "x" * 8_193)
 
-    assert result.exit_code == 0
+    assert result.exit_code == 2, "a program must not take it for done"
     assert result.stdout.startswith("stored ")
     assert result.stderr.startswith("line 2: error E2002:")
 

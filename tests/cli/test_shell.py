@@ -57,6 +57,22 @@ def test_every_command_answers_to_help(shell: Shell) -> None:
             assert shell.says(name, "--help").startswith(f"Usage: app {name}")
 
 
+def test_no_option_of_a_command_takes_the_place_of_another() -> None:
+    def check(command: click.Command) -> None:
+        names = [one.name for one in command.params]
+        flags = [flag for one in command.params for flag in (*one.opts, *one.secondary_opts)]
+        assert len(names) == len(set(names)), (command.name, names)
+        assert len(flags) == len(set(flags)), (command.name, flags)
+        if isinstance(command, click.Group):
+            context = click.Context(command)
+            for name in command.list_commands(context):
+                inner = command.get_command(context, name)
+                assert inner is not None
+                check(inner)
+
+    check(app)
+
+
 def test_nothing_at_all_asks_for_help(shell: Shell) -> None:
     assert shell.says() == shell.says("--help")
     assert 'engram remember "My editor is Helix"\n' in shell.says()

@@ -20,7 +20,10 @@ def test_the_trash_is_shown_and_emptied(shell: Shell) -> None:
 
     assert "1 memory in the trash" in shell.says("trash")
     assert shell.json("trash")["total"] == 1
-    assert shell.says("trash", "--empty").startswith("1 memory gone")
+    refused = shell("trash", "--empty")
+    assert (refused.exit_code, "--yes" in refused.stderr) == (2, True), "nobody was asked"
+    assert shell.json("trash")["total"] == 1
+    assert shell.says("trash", "--empty", "--yes").startswith("1 memory gone")
     assert shell.json("trash", "--empty") == {"purged": 0}
 
 
@@ -52,4 +55,4 @@ def test_an_export_comes_in_as_it_was(shell: Shell, tmp_path: Path) -> None:
     assert shell.json("show", memory)["memory"]["tags"] == ["tools"]
     assert "1 known" in shell.says("import", "--as-it-was", str(file))
     file.write_text('{"content": ""}\n', encoding="utf-8")
-    assert shell.json("import", "--as-it-was", str(file))["refused"][0]["line"] == 1
+    assert shell.json("import", "--as-it-was", str(file), code=2)["refused"][0]["line"] == 1

@@ -44,7 +44,7 @@ def test_lines_that_are_no_memory_are_named(shell: Shell) -> None:
         {"content": "x", "kind": "mood"}, {"content": 7}, "[" * 100_000,
     )  # fmt: skip
 
-    report = shell.json("import", "-", stdin=text.encode() + b'{"content": "\xff"}\n')
+    report = shell.json("import", "-", stdin=text.encode() + b'{"content": "\xff"}\n', code=2)
 
     assert report["stored"] == 1
     assert [(one["line"], one["code"]) for one in report["refused"]] == [
@@ -56,7 +56,7 @@ def test_lines_that_are_no_memory_are_named(shell: Shell) -> None:
 def test_a_person_reads_the_refused_lines_on_stderr(shell: Shell) -> None:
     result = shell("import", "-", stdin=lines({"content": "Trains leave at noon"}, *["nonsense"] * 30))
 
-    assert result.exit_code == 0
+    assert result.exit_code == 2
     assert result.stdout.strip() == "imported: 1 stored · 30 refused"
     assert result.stderr.startswith("line 2: error E2014:")
     assert result.stderr.splitlines()[-1].startswith("and 10 more")
@@ -71,11 +71,11 @@ def test_when_nothing_could_be_taken_the_exit_code_is_2(shell: Shell) -> None:
 def test_a_dry_run_checks_and_stores_nothing(shell: Shell) -> None:
     text = lines({"content": "Trains leave at noon"}, "nonsense", {"content": "x", "tags": ["t" * 33]})
 
-    report = shell.json("import", "-", "--dry-run", stdin=text)
+    report = shell.json("import", "-", "--dry-run", stdin=text, code=2)
 
     assert (report["dry_run"], report["valid"]) == (True, 1)
     assert [one["code"] for one in report["refused"]] == ["E2014", "E2004"]
-    assert "nothing was stored" in shell.says("import", "-", "--dry-run", stdin=text)
+    assert "nothing was stored" in shell("import", "-", "--dry-run", stdin=text).stdout
     assert shell.json("list")["memories"] == []
 
 
@@ -101,6 +101,22 @@ def test_an_export_comes_back_by_an_import(shell: Shell, tmp_path: Path) -> None
         return sorted(active, key=lambda one: str(one["content"]))
 
     assert essence("--file", str(tmp_path / "second.engram")) == essence()
+
+
+def test_an_export_writes_over_nothing_unless_it_is_told_to(shell: Shell, tmp_path: Path) -> None:
+    shell.remember("Bread needs flour and water")
+    file = tmp_path / "out.jsonl"
+    file.write_text("mine", encoding="utf-8")
+
+    refused = shell("export", str(file))
+
+    assert refused.exit_code == 3
+    assert refused.stderr.startswith(f"error E1010: {file} is there already")
+    assert file.read_text(encoding="utf-8") == "mine"
+    shell.says("export", str(file), "--force")
+    assert json.loads(file.read_text(encoding="utf-8"))["content"] == "Bread needs flour and water"
+    nowhere = shell("export", str(tmp_path / "no" / "out.jsonl"))
+    assert f"there is no folder {tmp_path / 'no'}" in nowhere.stderr
 
 
 def test_export_goes_to_stdout_by_itself(shell: Shell) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from engram import Engram
 from engram.config import PRESETS, SETTINGS, Config, load, overlay, values
 from engram.errors import ConfigError
 
@@ -72,3 +73,35 @@ def test_the_table_of_values_is_complete() -> None:
 
 def test_variables_of_the_doors_are_no_settings() -> None:
     assert load(environment={"ENGRAM_FILE": "x.db", "ENGRAM_CONFIG": "y"}) == Config()
+
+
+def test_settings_may_stand_by_group_as_in_the_file() -> None:
+    nested = load(environment={}, arguments={"recall": {"limit": 7}, "embed": {"name": "static"}})
+
+    assert (nested.recall.limit, nested.embed.name) == (7, "static")
+    assert overlay(Config(), {"recall": {"limit": 7}}).recall.limit == 7
+    with pytest.raises(ConfigError, match=r"no setting 'recall\.limits'"):
+        load(environment={}, arguments={"recall": {"limits": 7}})
+
+
+def test_a_preset_is_named_by_argument_variable_or_file_and_lies_below_all_else(tmp_path: Path) -> None:
+    file = tmp_path / "config.toml"
+    file.write_text('preset = "files"', encoding="utf-8")
+    layers = load(environment={}, preset="layers")
+    assert layers != Config()
+
+    assert load(environment={}, arguments={"preset": "layers"}) == layers
+    assert load(environment={"ENGRAM_PRESET": "layers"}) == layers
+    assert load(file, environment={"ENGRAM_PRESET": "layers"}) == layers
+    assert load(file, environment={"ENGRAM_PRESET": "files"}, arguments={"preset": "layers"}) == layers
+    assert load(file, environment={}) == load(environment={}, preset="files")
+    capped = load(environment={"ENGRAM_BUFFER_CAP": "7"}, arguments={"preset": "layers"})
+    assert capped.forgetting.buffer_cap == 7
+    with pytest.raises(ConfigError, match="no preset 'imaginary'"):
+        load(environment={"ENGRAM_PRESET": "imaginary"})
+
+
+def test_a_memory_is_opened_with_a_preset_and_nested_settings() -> None:
+    with Engram.open(":memory:", config={"preset": "layers", "embed": {"batch": 7}}) as memory:
+        assert memory.config.embed.batch == 7
+        assert memory.config.recall.profile == load(environment={}, preset="layers").recall.profile

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -21,6 +26,76 @@ def test_a_file_opened_for_reading_answers_and_writes_nothing(file: Path, clock:
             memory.remember("The dog is called Rex")
         assert all(finding.ok for finding in memory.doctor())
         assert memory.stats().memories == 1
+
+
+@pytest.fixture
+def medium() -> Iterator[Path]:
+    """A folder in which others may read and nothing can be made, with a memory in it."""
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        with Engram.open(place / "m.db") as memory:
+            memory.remember("The cat is called Mia")
+        (place / "m.db").chmod(0o444)
+        place.chmod(0o555)
+        try:
+            yield place
+        finally:
+            place.chmod(0o755)
+
+
+AS_A_READER = """
+import ctypes, os, sys
+DROP_FROM_BOUNDING_SET, CAP_DAC_OVERRIDE = 24, 1  # what lets root write where nobody may
+ctypes.CDLL(None).prctl(DROP_FROM_BOUNDING_SET, CAP_DAC_OVERRIDE, 0, 0, 0)
+os.execv(sys.executable, [sys.executable, *sys.argv[1:]])
+"""
+
+
+def as_a_reader(*words: str) -> subprocess.CompletedProcess[str]:
+    """Python run by somebody who may write only where a folder says so, even if it is root."""
+    source = os.pathsep.join(sys.path)
+    return subprocess.run(
+        [sys.executable, "-c", AS_A_READER, *words],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "HOME": "/nonexistent", "PYTHONPATH": source},
+    )
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere root writes everywhere")
+def test_a_read_only_medium_is_read(medium: Path) -> None:
+    file = str(medium / "m.db")
+
+    recalled = as_a_reader("-m", "engram", "--file", file, "recall", "what is the cat called?", "--json")
+    assert (recalled.returncode, "The cat is called Mia" in recalled.stdout) == (0, True), recalled.stderr
+    for words in (
+        ["list"],
+        ["stats"],
+        ["doctor"],
+        ["export"],
+        ["history"],
+        ["resume"],
+        ["context", "the cat"],
+    ):
+        done = as_a_reader("-m", "engram", "--file", file, *words)
+        assert done.returncode == 0, (words, done.stderr)
+    refused = as_a_reader("-m", "engram", "--file", file, "remember", "The dog is called Rex")
+    assert refused.returncode == 4
+    assert f"write to {file}: it was opened for reading" in refused.stderr
+    library = "import sys; from engram import Engram; print(Engram.open(sys.argv[1], read_only=True).count())"
+    assert as_a_reader("-c", library, file).stdout == "1\n"
+    assert [path.name for path in medium.iterdir()] == ["m.db"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere root writes everywhere")
+def test_changes_that_a_read_only_medium_hides_are_not_passed_over(medium: Path) -> None:
+    (medium / "m.db-wal").write_bytes(b"changes that were not brought in")
+
+    refused = as_a_reader("-m", "engram", "--file", str(medium / "m.db"), "list")
+
+    assert refused.returncode == 3
+    assert "copy both to another folder" in refused.stderr
 
 
 def test_two_engines_on_one_file_see_each_others_writes_at_once(file: Path, clock: FakeClock) -> None:

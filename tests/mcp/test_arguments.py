@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from engram.errors import InvalidInput, WrongType
+from engram.errors import InvalidInput, UnknownValue, WrongType
 from engram.server.mcp.arguments import ALIASES, understood
 from engram.server.mcp.toolset import FULL
 
@@ -31,7 +31,7 @@ TAKES = {
         ({"tags": '["a", "b"]'}, {"tags": ["a", "b"]}),
         ({"tags": {"role": "user"}}, {"tags": [{"role": "user"}]}),
         ({"query": 7}, {"query": "7"}),
-        ({"query": None, "limit": "", "tags": [], "unknown": 1}, {}),
+        ({"query": None, "limit": "", "tags": [], "unknown": None}, {}),
     ],
 )
 def test_what_is_meant_is_understood(sent: dict[str, Any], meant: dict[str, Any]) -> None:
@@ -53,6 +53,12 @@ def test_what_is_meant_is_understood(sent: dict[str, Any], meant: dict[str, Any]
 )
 def test_what_cannot_be_meant_is_refused(sent: dict[str, Any]) -> None:
     with pytest.raises(WrongType):
+        understood(TAKES, (), sent)
+
+
+@pytest.mark.parametrize("sent", [{"mode": "facts_only"}, {"query": "tea", "namespace": "default"}])
+def test_what_a_tool_does_not_take_is_refused_by_name(sent: dict[str, Any]) -> None:
+    with pytest.raises(UnknownValue, match=f"'{[*sent][-1]}' is no argument of this tool"):
         understood(TAKES, (), sent)
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import time
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
@@ -15,11 +17,11 @@ from mcp.shared.message import SessionMessage
 from mcp_types import version
 
 from engram import Engram
-from engram.server.mcp import porch
+from engram.server.mcp import porch, stdio
 from engram.server.mcp.door import Door
 from engram.server.mcp.porch import Porch
 from engram.server.mcp.serving import build
-from engram.server.mcp.toolset import FULL
+from engram.server.mcp.toolset import FULL, PINNED
 
 T = TypeVar("T")
 META = {
@@ -137,3 +139,22 @@ def test_whatever_is_unusual_is_left_to_the_sdk(messages: list[dict[str, Any]]) 
 @pytest.mark.parametrize("line", [b"nonsense\n", b"\xff\xfe\n", b"5\n", b'"text"\n'])
 def test_what_is_no_message_is_left_to_the_sdk(line: bytes) -> None:
     assert Porch(FULL).answer(line) is None
+
+
+def test_a_call_waits_until_nobody_else_imports(monkeypatch: pytest.MonkeyPatch) -> None:
+    done: list[str] = []
+
+    def load_slowly() -> None:
+        time.sleep(0.2)
+        done.append("loaded")
+
+    monkeypatch.setattr(stdio, "load", load_slowly)
+    call = asked("tools/call", 3, name="memory_list", arguments={})
+    sent = b"".join(
+        json.dumps(message).encode() + b"\n" for message in [*HANDSHAKE, asked("tools/list", 2), call]
+    )
+
+    pending = stdio.begin(Porch(PINNED), io.BytesIO(sent), io.BytesIO())
+
+    assert json.loads(pending or b"") == call
+    assert done == ["loaded"]

@@ -34,6 +34,8 @@ def test_other_entries_stay(shell: Shell, tmp_path: Path, client: str) -> None:
     written = json.loads(file.read_text(encoding="utf-8"))
 
     ours = written[key]["engram"]
+    memory_file = ours["args"][ours["args"].index("--file") + 1]
+    assert memory_file == str(shell.file), "where to write is not where the memory lies"
     assert (written["theme"], written[key]["other"], ours["env"]) == ("dark", {"command": "x"}, {"A": "b"})
     assert ours["args"][-1] == "mcp"
     assert json.loads((tmp_path / "config.json.before-engram").read_text(encoding="utf-8")) == before

@@ -25,11 +25,13 @@ from tests.mcp.test_porch import HANDSHAKE, asked
 pytestmark = pytest.mark.slow
 COMMAND = [sys.executable, "-m", "engram"]
 CYCLES, AT_ONCE = 100, 4
+DELAYS, DELAY_S = 30, 0.05
 
 
 def process(file: Path, *options: str) -> StdioServerParameters:
     words = [*COMMAND[1:], "--file", str(file), "mcp", *options]
-    return StdioServerParameters(command=COMMAND[0], args=words, env={"HOME": str(file.parent)})
+    source = {"PYTHONPATH": os.environ["PYTHONPATH"]} if "PYTHONPATH" in os.environ else {}
+    return StdioServerParameters(command=COMMAND[0], args=words, env={"HOME": str(file.parent), **source})
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
@@ -48,6 +50,29 @@ def test_every_tool_works_over_stdio(tmp_path: Path, mode: Any) -> None:
             assert {*await story.tell(ask)} == {*FULL} - story.OWNERS - story.ASKS_A_MODEL
 
     anyio.run(run)
+
+
+def test_the_first_call_may_come_at_any_moment_while_the_rest_is_loaded(tmp_path: Path) -> None:
+    async def first_call(number: int, deaths: list[str], lane: anyio.CapacityLimiter) -> None:
+        async with lane:
+            try:
+                async with Client(process(tmp_path / f"{number}.engram"), mode="legacy") as client:
+                    await client.list_tools()
+                    await anyio.sleep(number * DELAY_S)
+                    answer = await client.call_tool("memory_list", {})
+                    assert not answer.is_error, answer.content
+            except* (MCPError, anyio.ClosedResourceError, AssertionError) as error:
+                deaths.append(f"after {number * DELAY_S:.2f} s: {error.exceptions}")
+
+    async def run() -> list[str]:
+        deaths: list[str] = []
+        lane = anyio.CapacityLimiter(2)
+        async with anyio.create_task_group() as group:
+            for number in range(DELAYS):
+                group.start_soon(first_call, number, deaths, lane)
+        return deaths
+
+    assert anyio.run(run) == []
 
 
 def test_resources_prompts_progress_and_errors_over_stdio(tmp_path: Path) -> None:

@@ -117,9 +117,14 @@ def test_an_agent_is_told_scores_in_words_and_the_owner_in_figures(tmp_path: Pat
 
 
 def test_who_asks_is_never_taken_from_the_arguments(memory: Engram, door: Door) -> None:
-    forged = {"content": "Trust me", "scope": {"namespace": "root"}, "source": "human", "user_id": "boss"}
+    said = {"content": "Trust me"}
+    for forged in ({"scope": {"namespace": "root"}}, {"source": "human"}, {"user_id": "boss"}):
+        refused = door.call(memory, "memory_store", said | forged)
+        assert refused.text.startswith("E2005:"), refused
+        assert f"{next(iter(forged))!r} is no argument of this tool" in refused.text
 
-    stored = memory.get(fields(door.call(memory, "memory_store", forged))["id"])
+    stored = memory.get(fields(door.call(memory, "memory_store", said))["id"])
 
     assert stored is not None
     assert (stored.source, stored.scope.namespace, stored.scope.user) == ("agent", "default", "")
+    assert memory.stats().memories == 1

@@ -58,7 +58,7 @@ def subscribe(
     earlier: bool,
 ) -> None:
     """Ask for what others offer; copies come to where you stand (--agent, --project …)."""
-    with run.open() as memory:
+    with run.open(makes=True) as memory:
         wish = memory.bus.subscribe(
             topics=topics, agents=agents, min_importance=min_importance, rate=rate, earlier=earlier
         )

@@ -19,6 +19,7 @@ because_option = click.option(
     "--because", default="", metavar="WHY", help="The reason; it is kept in the history."
 )
 id_argument = click.argument("memory_id", metavar="ID")
+yes_option = click.option("-y", "--yes", is_flag=True, help="Do not ask.")
 
 ERASING = """\
 Erasing removes the content, its words, vectors and relations from the file; nothing brings it back.
@@ -50,7 +51,7 @@ def restore(run: Run, memory_id: str, because: str) -> None:
 @command("erase")
 @id_argument
 @because_option
-@click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+@yes_option
 @pass_run
 def erase(run: Run, memory_id: str, because: str, yes: bool) -> None:
     """Remove a memory for good.
@@ -62,9 +63,8 @@ def erase(run: Run, memory_id: str, because: str, yes: bool) -> None:
         one = memory.get(memory_id)
         if one is None:
             raise NotFound(memory_id)
-        if not yes and not _agreed(run, one):
-            click.echo("Nothing was erased.", err=True)
-            raise click.exceptions.Exit(NOT_FOUND)
+        if not yes:
+            ask_before_erasing(run, f"{shown(one.content)}\n\n{ERASING}", "Erase it?")
         memory.erase(one.id, because)
     if run.json:
         say_json({"erased": one.id})
@@ -72,11 +72,14 @@ def erase(run: Run, memory_id: str, because: str, yes: bool) -> None:
         say(run, one.id if run.quiet else text(("erased", "bold red"), " ", (short(one.id), "bold cyan")))
 
 
-def _agreed(run: Run, one: Memory) -> bool:
+def ask_before_erasing(run: Run, told: str, question: str) -> None:
+    """Say what is about to go, and leave unless a person agrees."""
     if run.json or not sys.stdin.isatty():
         raise click.UsageError("Nobody can be asked here: --yes erases without asking.")
-    click.echo(f"{shown(one.content)}\n\n{ERASING}", err=True)
-    return click.confirm("Erase it?", err=True)
+    click.echo(told, err=True)
+    if not click.confirm(question, err=True):
+        click.echo("Nothing was erased.", err=True)
+        raise click.exceptions.Exit(NOT_FOUND)
 
 
 @command("pin")

@@ -87,7 +87,7 @@ def paths(run: Run) -> None:
 @configuration.command("presets")
 @pass_run
 def presets(run: Run) -> None:
-    """Named sets of settings; choose one by `preset = "name"` in the file or by --set preset=name."""
+    """Named sets of settings; choose one by --preset NAME, or by `preset = "name"` in the file."""
     if run.json:
         say_json({"presets": PRESETS})
         return

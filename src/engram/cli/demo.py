@@ -79,7 +79,7 @@ def demo(run: Run) -> None:
     a file with --file to keep what the tour leaves behind.
     """
     story = Story(run)
-    with _place(run) as place, place.open() as memory:
+    with _place(run) as place, place.open(makes=True) as memory:
         _remembers(story, memory)
         _recalls(story, memory)
         _corrects(story, memory)

@@ -222,7 +222,7 @@ def _run(
     *,
     everything: bool,
 ) -> None:
-    with run.open() as memory, steps(run, "ingesting") as counting:
+    with run.open(makes=True) as memory, steps(run, "ingesting") as counting:
         report = take(memory.sources, counting.reach)
     if run.json:
         say_json(
@@ -233,7 +233,7 @@ def _run(
         say(run, *ids)
     else:
         _say(run, report, everything=everything)
-    if report.items and len(report.refused) == len(report.items):
+    if report.refused:
         raise click.exceptions.Exit(BAD_INPUT)
 
 

@@ -86,7 +86,7 @@ def add_fact(
 
     It takes the place of one with another object, if there can be only one.
     """
-    with run.open() as memory:
+    with run.open(makes=True) as memory:
         receipt = memory.facts.add(
             subject,
             predicate,

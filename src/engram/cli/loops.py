@@ -67,7 +67,7 @@ def _row(one: Commitment) -> tuple[Text | str, ...]:
 def open_loop(run: Run, words: tuple[str, ...], due: str | None, waiting_on: str) -> None:
     """Open a loop: something promised or owed."""
     said = text_or_stdin(words, "commitment")
-    with run.open() as memory:
+    with run.open(makes=True) as memory:
         _say(run, "opened", memory.commitments.open(said, due=due, waiting_on=waiting_on, scope=run.scope))
 
 
@@ -184,7 +184,7 @@ def list_triggers(run: Run) -> None:
 @pass_run
 def add_trigger(run: Run, words: tuple[str, ...], pages: tuple[str, ...]) -> None:
     """Make a trigger. Each of WORDS is a word, or a phrase in quotation marks."""
-    with run.open() as memory:
+    with run.open(makes=True) as memory:
         _say_trigger(run, "made", memory.triggers.add(words, pages, scope=run.scope))
 
 

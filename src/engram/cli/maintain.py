@@ -12,6 +12,7 @@ from engram.cli.exits import NOT_FOUND
 from engram.cli.options import Run, command, pass_run
 from engram.cli.output import counted, line, say, say_json, short, table, text
 from engram.cli.progress import steps
+from engram.cli.values import check_target, force_option
 from engram.model.upkeep import Carried, Decided, Report, RunState
 from engram.model.upkeep import Run as Maintained
 
@@ -37,6 +38,7 @@ def _options(called: Callable[..., None]) -> Callable[..., None]:
             type=click.Path(dir_okay=False, path_type=Path),
             help="Write the whole report to a file: Markdown, or JSON when it ends in .json.",
         ),
+        force_option,
     ):
         called = option(called)
     return called
@@ -46,12 +48,13 @@ def _options(called: Callable[..., None]) -> Callable[..., None]:
 @click.option("--stage", "stages", multiple=True, help="Only this stage; may be given several times.")
 @_options
 @pass_run
-def consolidate(run: Run, *, stages: tuple[str, ...], dry_run: bool, path: Path | None) -> None:
+def consolidate(run: Run, *, stages: tuple[str, ...], dry_run: bool, path: Path | None, force: bool) -> None:
     """Let memories mature: promote, merge, learn, doubt and forget.
 
     Cut off, it goes on where it stopped the next time. For cron: exit code 75 says that another process is
     at it. `engram undo` takes a run back.
     """
+    check_target(path, force=force)
     with run.open(whole_file=True) as memory, steps(run, "consolidating") as counting:
         report = memory.consolidate(dry=dry_run, stages=stages, progress=counting.reach)
         _tell(run, memory, report, path)
@@ -60,11 +63,12 @@ def consolidate(run: Run, *, stages: tuple[str, ...], dry_run: bool, path: Path 
 @command("dream")
 @_options
 @pass_run
-def dream(run: Run, *, dry_run: bool, path: Path | None) -> None:
+def dream(run: Run, *, dry_run: bool, path: Path | None, force: bool) -> None:
     """Replay, link and strengthen memories.
 
     A server does it by itself while nobody asks.
     """
+    check_target(path, force=force)
     with run.open(whole_file=True) as memory, steps(run, "dreaming") as counting:
         report = memory.upkeep.dream(dry=dry_run, progress=counting.reach)
         _tell(run, memory, report, path)
@@ -73,11 +77,12 @@ def dream(run: Run, *, dry_run: bool, path: Path | None) -> None:
 @command("audit")
 @_options
 @pass_run
-def audit(run: Run, *, dry_run: bool, path: Path | None) -> None:
+def audit(run: Run, *, dry_run: bool, path: Path | None, force: bool) -> None:
     """Let a model look over what is known for good.
 
     It may promote, demote, weigh and merge, never delete; each proposal is tried in a sandbox first.
     """
+    check_target(path, force=force)
     with run.open(whole_file=True) as memory, steps(run, "auditing") as counting:
         report = memory.upkeep.audit(dry=dry_run, progress=counting.reach)
         _tell(run, memory, report, path)

@@ -42,8 +42,9 @@ def mcp(run: Run, toolset: str, role: str) -> None:
     """
     from engram.server.mcp.stdio import serve
 
-    if find_spec("mcp") is None:
-        raise ConfigError("The MCP door needs its packages: pip install 'engram-cortex[server]'.")
+    if find_spec("mcp_types") is None:  # comes with the SDK from its second version on
+        found = "an older version of the mcp package is here" if find_spec("mcp") else "mcp is missing"
+        raise ConfigError(f"The MCP door needs mcp 2, and {found}: pip install 'engram-cortex[server]'.")
 
     def opened() -> Engram:
         from engram.engine import Engram

@@ -40,7 +40,7 @@ def observe(run: Run, said: tuple[str, ...], messages: bool, **given: Any) -> No
     Prints what was learned and, unless --quiet, what was left out and why. With `-`, or when something is
     piped in, stdin is read.
     """
-    with run.open() as memory:
+    with run.open(makes=True) as memory:
         heard = _hear(memory, run, said, given, messages=messages)
     if run.json:
         say_json(heard)

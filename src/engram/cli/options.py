@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from click.core import ParameterSource
 
-from engram.errors import ConfigError
+from engram.errors import ConfigError, NoSuchFile
 from engram.model.clock import Clock, SystemClock
 from engram.model.scope import DEFAULT_NAMESPACE, Access, Scope
 
@@ -32,6 +32,7 @@ class Run:
     file_typed: bool = False
     """Whether the file was named on the command line, not by the environment."""
     config_file: str | None = None
+    preset: str = ""
     settings: list[str] = field(default_factory=list)
     json: bool = False
     no_color: bool = False
@@ -58,9 +59,9 @@ class Run:
     @property
     def config(self) -> Config:
         """The settings from all their sources. Raises ConfigError."""
-        from engram.config import load, overlay
+        from engram.config import load
 
-        return overlay(load(self.config_path), self._chosen())
+        return load(self.config_path, arguments=self._chosen())
 
     @property
     def config_path(self) -> Path | None:
@@ -70,21 +71,26 @@ class Run:
         default = default_config_path()
         return default if default.is_file() else None
 
-    def open(self, *, whole_file: bool = False) -> Engram:
-        """The memory. `whole_file` sees every namespace unless a place was named: for upkeep and export."""
+    def open(self, *, whole_file: bool = False, makes: bool = False) -> Engram:
+        """The memory. `whole_file` sees every namespace unless a place was named: for upkeep and export.
+
+        Only a command that brings something in `makes` a file that was named and is not there.
+        """
         from engram.engine import Engram
 
+        if self.file and self.file_typed and not makes and not Path(self.file).exists():
+            raise NoSuchFile(self.file)
         access = Access.everything() if whole_file and not self.is_scoped else Access(self.scope)
         return Engram.open(self.file, config=self.config, access=access)
 
     def _chosen(self) -> dict[str, Any]:
-        chosen: dict[str, Any] = {}
+        chosen: dict[str, Any] = {"preset": self.preset} if self.preset else {}
         for setting in self.settings:
             name, equals, value = setting.partition("=")
             if not equals:
                 message = f"--set takes name=value, not {setting!r}."
                 raise ConfigError(message)
-            chosen.update(_preset(value) if name == "preset" else {name.strip(): value.strip()})
+            chosen[name.strip()] = value.strip()
         return chosen
 
 
@@ -93,15 +99,6 @@ def default_config_path() -> Path:
     from platformdirs import user_config_path
 
     return user_config_path("engram", appauthor=False) / "config.toml"
-
-
-def _preset(name: str) -> dict[str, Any]:
-    from engram.config import PRESETS
-
-    if name not in PRESETS:
-        message = f"There is no preset {name!r}; known are: {', '.join(PRESETS)}."
-        raise ConfigError(message)
-    return dict(PRESETS[name])
 
 
 def global_options(*, at_root: bool) -> list[click.Parameter]:
@@ -123,6 +120,9 @@ def global_options(*, at_root: bool) -> list[click.Parameter]:
     return [
         option("--file", metavar="PATH", variable="ENGRAM_FILE", help=file),
         option("--config", "config_file", metavar="FILE", variable="ENGRAM_CONFIG", help=config),
+        option(
+            "--preset", metavar="NAME", help="A named set of settings; `engram config presets` lists them."
+        ),
         option(
             "--set", "settings", metavar="NAME=VALUE", multiple=True, help="Change one setting; repeatable."
         ),

@@ -52,14 +52,14 @@ def remember(run: Run, content: tuple[str, ...], lines: bool, **fields: Any) -> 
         _remember_lines(run, read_stdin("content"), named)
         return
     said = text_or_stdin(content, "content")
-    with run.open() as memory:
+    with run.open(makes=True) as memory:
         receipt = memory.remember(said, **named)
     say_receipt(run, receipt)
 
 
 def _remember_lines(run: Run, piped: str, named: dict[str, Any]) -> None:
     numbered = [(number, said) for number, said in enumerate(piped.splitlines(), 1) if said.strip()]
-    with run.open() as memory:
+    with run.open(makes=True) as memory:
         answers = memory.remember_many([named | {"content": said} for _, said in numbered], partial=True)
     numbers = [number for number, _ in numbered]
     report = batch_report(answers, numbers)
@@ -68,7 +68,7 @@ def _remember_lines(run: Run, piped: str, named: dict[str, Any]) -> None:
         say_json(report | {"receipts": kept})
     else:
         _say_lines(run, answers, numbers)
-    if report["refused"] and len(report["refused"]) == len(answers):
+    if report["refused"]:
         raise click.exceptions.Exit(BAD_INPUT)
 
 

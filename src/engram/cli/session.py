@@ -66,7 +66,7 @@ def turn(
     budget: int | None,
 ) -> None:
     """Say something in a session and show the prompt for it. The session is started if there is none."""
-    with run.open() as memory:
+    with run.open(makes=True) as memory:
         memory.sessions.start(id=session_id, model=model, scope=run.scope)
         begun = memory.sessions.turn(session_id, " ".join(message), system=system, budget=budget)
         memory.sessions.reply(session_id, reply)
@@ -85,7 +85,7 @@ def turn(
 @pass_run
 def hold(run: Run, *, session_id: str, words: tuple[str, ...]) -> None:
     """Put something on a session's mind."""
-    with run.open() as memory:
+    with run.open(makes=True) as memory:
         told = memory.sessions.hold(session_id, " ".join(words))
     _done(run, told, "held")
 
@@ -132,7 +132,7 @@ def learn(run: Run, *, name: str, steps: tuple[str, ...], outcome: str, result: 
 
     NAME is the flow, STEPS what it did, in order.
     """
-    with run.open() as memory:
+    with run.open(makes=True) as memory:
         learned = memory.sessions.learn(name, steps, outcome=outcome, result=result, scope=run.scope)
     if run.json:
         say_json(learned)
@@ -147,7 +147,7 @@ def learn(run: Run, *, name: str, steps: tuple[str, ...], outcome: str, result: 
 @pass_run
 def complete(run: Run, *, name: str, summary: str, lessons: tuple[str, ...]) -> None:
     """End a project; what proved itself in it is for everybody."""
-    with run.open() as memory:
+    with run.open(makes=True) as memory:
         done = memory.sessions.complete(name, summary, lessons=lessons)
     if run.json:
         say_json(done)

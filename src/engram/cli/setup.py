@@ -37,9 +37,9 @@ _SCOPE = ("namespace", "project", "squad", "agent", "channel", "user")
     help="A dozen tools, or all of them.",
 )
 @click.option("--hooks", is_flag=True, help="Claude Code only: also the hooks for briefs and capture.")
-@click.option("--to", "file", type=click.Path(path_type=Path), help="Another configuration file.")
+@click.option("--to", "target", type=click.Path(path_type=Path), help="Another configuration file.")
 @pass_run
-def setup(run: Run, client: str, write: bool, toolset: str, hooks: bool, file: Path | None) -> None:
+def setup(run: Run, client: str, write: bool, toolset: str, hooks: bool, target: Path | None) -> None:
     """Connect a client: Claude Code, Cursor, Codex and others.
 
     Shows what belongs into the client's configuration. With --write it is put there, beside whatever else
@@ -49,7 +49,7 @@ def setup(run: Run, client: str, write: bool, toolset: str, hooks: bool, file: P
     one = CLIENTS[client]
     if hooks and client != "claude-code":
         raise click.UsageError("--hooks is for claude-code.")
-    changes = [_Change(file or one.file(), *_server(one, _command(run, toolset)))]
+    changes = [_Change(target or one.file(), *_server(one, _command(run, toolset)))]
     if hooks:
         changes.append(_Change(HOOKS_FILE(), *_hooks(_hook_command(run))))
     if write:
@@ -189,10 +189,10 @@ def _program() -> list[str]:
 
 
 def _options(run: Run) -> list[str]:
-    """What was said on the command line about file and place holds for the client too."""
-    given = {"file": str(Path(run.file).absolute()) if run.file and run.file_typed else ""}
+    """What was said here about file and place holds for the client too, which has another environment."""
+    given = {"file": str(Path(run.file).absolute()) if run.file else ""}
     given |= {"config": str(Path(run.config_file).absolute()) if run.config_file else ""}
-    given |= {name: getattr(run, name) for name in _SCOPE}
+    given |= {name: getattr(run, name) for name in ("preset", *_SCOPE)}
     return [word for name, value in given.items() if value for word in (f"--{name}", value)]
 
 

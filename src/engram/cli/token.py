@@ -28,7 +28,7 @@ def create(run: Run, name: str, role: str, expires_at: datetime | None) -> None:
 
     NAME is who uses it. Its place is the one that --namespace, --project, --agent and the like name.
     """
-    with run.open() as memory:
+    with run.open(makes=True) as memory:
         issued = memory.tokens.create(name, role, scope=run.scope, expires_at=expires_at)
     if run.json:
         say_json(issued)

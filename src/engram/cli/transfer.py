@@ -17,7 +17,7 @@ from engram.cli.exits import BAD_INPUT
 from engram.cli.options import Run, command, pass_run
 from engram.cli.output import counted, say, say_json, text
 from engram.cli.progress import Steps, steps
-from engram.cli.values import decoded
+from engram.cli.values import check_target, decoded, force_option
 from engram.errors import BadImport, EngramError, InvalidInput
 from engram.model.axes import Status
 from engram.model.draft import Draft
@@ -109,18 +109,21 @@ def import_lines(run: Run, source: IO[bytes], dry_run: bool, as_it_was: bool) ->
     if dry_run:
         report.counts["valid"] = sum(1 for _ in lines)
     else:
-        with run.open(whole_file=True) as memory, steps(run, "importing", _length(source)) as counting:
+        with (
+            run.open(whole_file=True, makes=True) as memory,
+            steps(run, "importing", _length(source)) as counting,
+        ):
             moved = _remember(memory, lines, report, counting)
             report.related = _relate(memory, moved)
     _say_report(run, report)
-    if report.refused and not report.taken:
+    if report.refused:
         raise click.exceptions.Exit(BAD_INPUT)
 
 
 def _adopt(run: Run, source: IO[bytes], report: Report) -> None:
     """Take every line in as it was; its number is its place among the lines that are not empty."""
     records = [_record(number, raw) for number, raw in enumerate(source, 1) if raw.strip()]
-    with run.open(whole_file=True) as memory:
+    with run.open(whole_file=True, makes=True) as memory:
         adopted = memory.adopt(records)
     report.counts["adopted"], report.counts["known"] = len(adopted.taken), len(adopted.known)
     for refusal in adopted.refused:
@@ -129,6 +132,8 @@ def _adopt(run: Run, source: IO[bytes], report: Report) -> None:
         say_json({**report.counts, "refused": report.in_order})
     else:
         _say_report(run, report)
+    if report.refused:
+        raise click.exceptions.Exit(BAD_INPUT)
 
 
 def _length(source: IO[bytes]) -> int | None:
@@ -218,13 +223,15 @@ def _say_report(run: Run, report: Report) -> None:
 
 @command("export")
 @click.argument("target", metavar="[FILE]", type=click.Path(dir_okay=False, allow_dash=True), default="-")
+@force_option
 @pass_run
-def export(run: Run, target: str) -> None:
+def export(run: Run, target: str, force: bool) -> None:
     """Write every memory as a line of JSON.
 
     Oldest first, in every status and every namespace; with --project … only what is seen from there.
-    `engram import` reads it back.
+    `engram import` reads it back. A file that is there already is not written over.
     """
+    check_target(target, force=force)
     with run.open(whole_file=True) as memory, steps(run, "exporting", memory.stats().memories) as counting:
         records = memory.export(scope=run.scope if run.is_scoped else None)
         with click.open_file(target, "w", encoding="utf-8", atomic=target != "-") as out:

@@ -7,11 +7,12 @@ import sys
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from enum import Enum
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from engram.errors import BadText
+from engram.errors import BadText, FileExists, StoreError
 from engram.model.clock import SystemClock
 from engram.model.plain import plain
 
@@ -92,6 +93,20 @@ def split(values: Iterable[str]) -> tuple[str, ...]:
     ('a', 'b', 'c')
     """
     return tuple(part for value in values for part in (piece.strip() for piece in value.split(",")) if part)
+
+
+force_option = click.option("--force", is_flag=True, help="Write over a file that is there already.")
+
+
+def check_target(target: str | Path | None, *, force: bool) -> None:
+    """Refuse a file that is there already, unless it may be written over. Raises FileExists, StoreError."""
+    if target is None or str(target) == "-":
+        return
+    path = Path(target)
+    if path.exists() and not force:
+        raise FileExists(str(path))
+    if not path.parent.is_dir():
+        raise StoreError(f"{path} cannot be written: there is no folder {path.parent}.")
 
 
 def text_or_stdin(words: Sequence[str], field: str) -> str:

@@ -97,6 +97,8 @@ __all__ = [
 ]
 
 ENVIRONMENT_PREFIX = "ENGRAM_"
+PRESET, PRESET_VARIABLE = "preset", "ENGRAM_PRESET"
+"""What a preset is chosen by: among arguments and in the file, and in the environment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,18 +132,27 @@ def load(
     file: Path | None = None,
     environment: Mapping[str, str] | None = None,
     arguments: Mapping[str, Any] | None = None,
-    preset: str = "default",
+    preset: str = "",
 ) -> Config:
-    """The configuration from all its sources. Raises ConfigError, naming the setting and its range."""
+    """The configuration from all its sources. Raises ConfigError, naming the setting and its range.
+
+    Arguments are named in full (`{"recall.limit": 20}`) or, as in the file, by group (`{"recall": {…}}`).
+    A preset is named by `preset`, among the arguments, in the environment or in the file; the first counts.
+
+    >>> load(environment={}, arguments={"preset": "layers", "recall": {"limit": 3}}).recall.limit
+    3
+    """
+    variables = os.environ if environment is None else environment
     from_file = dict(_read(file)) if file is not None else {}
-    preset = str(from_file.pop("preset", preset))
-    if preset not in PRESETS:
-        message = f"There is no preset {preset!r}; known are: {', '.join(PRESETS)}."
+    given = dict(_named_in_full(arguments or {}))
+    named = (given.pop(PRESET, ""), preset, variables.get(PRESET_VARIABLE), from_file.pop(PRESET, ""))
+    chosen = str(next((name for name in named if name), "default"))
+    if chosen not in PRESETS:
+        message = f"There is no preset {chosen!r}; known are: {', '.join(PRESETS)}."
         raise ConfigError(message)
     config = Config()
-    variables = os.environ if environment is None else environment
     own = dict(_from_environment(variables))
-    for source in (PRESETS[preset], from_file, from_elsewhere(variables), own, arguments or {}):
+    for source in (PRESETS[chosen], from_file, from_elsewhere(variables), own, given):
         config = _overlaid(config, source)
     return _fitting(config)
 
@@ -152,7 +163,7 @@ def overlay(config: Config, values: Mapping[str, Any]) -> Config:
     >>> overlay(Config(), {"recall.limit": "20"}).recall.limit
     20
     """
-    return _fitting(_overlaid(config, values))
+    return _fitting(_overlaid(config, dict(_named_in_full(values))))
 
 
 def _overlaid(config: Config, values: Mapping[str, Any]) -> Config:
@@ -256,8 +267,13 @@ def _read(file: Path) -> Iterator[tuple[str, Any]]:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         message = f"The configuration {file} is not valid TOML: {error}."
         raise ConfigError(message) from error
+    yield from _named_in_full(tree)
+
+
+def _named_in_full(tree: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Settings under their whole names; those of a group may stand together under the group's."""
     for group, content in tree.items():
-        if isinstance(content, dict):
+        if isinstance(content, Mapping):
             yield from ((f"{group}.{key}", value) for key, value in content.items())
         else:
             yield group, content

@@ -48,7 +48,9 @@ EngramError
     ├── NewerSchema         E1005
     ├── Overloaded          E1006
     ├── MigrationChanged    E1007
-    └── StoreClosed         E1008
+    ├── StoreClosed         E1008
+    ├── NoSuchFile          E1009   a file that was named is not there
+    └── FileExists          E1010   a file would have been written over
 """
 
 from __future__ import annotations
@@ -56,9 +58,11 @@ from __future__ import annotations
 from engram.errors.base import EngramError
 from engram.errors.file import (
     DiskFull,
+    FileExists,
     KeyNeeded,
     MigrationChanged,
     NewerSchema,
+    NoSuchFile,
     Overloaded,
     StoreBusy,
     StoreClosed,
@@ -129,12 +133,14 @@ __all__ = [
     "EmbedderRefused",
     "EmptyContent",
     "EngramError",
+    "FileExists",
     "InvalidInput",
     "KeyNeeded",
     "MigrationChanged",
     "ModelNeeded",
     "NewerSchema",
     "NoFurtherLayer",
+    "NoSuchFile",
     "NotFound",
     "NotPublishable",
     "NotUndoable",

@@ -82,6 +82,28 @@ class MigrationChanged(StoreError):
         self.number = number
 
 
+class NoSuchFile(StoreError):
+    """The file that was named is not there, and what was asked for makes none."""
+
+    code = "E1009"
+
+    def __init__(self, path: str) -> None:
+        super().__init__(
+            f"There is no memory at {path}: look at the name; `engram remember` makes a new one."
+        )
+        self.path = path
+
+
+class FileExists(StoreError):
+    """Something would have been written over."""
+
+    code = "E1010"
+
+    def __init__(self, path: str) -> None:
+        super().__init__(f"{path} is there already: choose another name, or write over it with --force.")
+        self.path = path
+
+
 class StoreClosed(StoreError):
     """The engine was closed before the call."""
 

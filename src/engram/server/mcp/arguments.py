@@ -1,8 +1,8 @@
 """What an agent sends for a tool comes in as it is; what the tool takes goes out, or an error that helps.
 
 Agents know many memory tools and mix up their words: `q` for `query`, `"5"` for 5, `"a, b"` for a list.
-All of these are understood. What a tool does not take is left out: who asks is known from the connection,
-never from here.
+All of these are understood. What a tool does not take is refused by name: an agent that is not told believes
+it was heeded. Who asks is known from the connection, never from here.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from engram.errors import InvalidInput, WrongType
+from engram.errors import InvalidInput, UnknownValue, WrongType
 
 ALIASES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
@@ -51,7 +51,11 @@ def understood(takes: Mapping[str, Any], needs: tuple[str, ...], given: Mapping[
     >>> understood({"query": {"type": "string"}, "limit": {"type": "integer"}}, (), {"q": "tea", "k": "5"})
     {'query': 'tea', 'limit': 5}
     """
-    found = {}
+    found: dict[str, Any] = {}
+    known = {*takes, *(other for name in takes for other in ALIASES.get(name, ()))}
+    for name, value in given.items():
+        if name not in known and value is not None:
+            raise UnknownValue("argument of this tool", name, tuple(takes) or ("none",))
     for name, schema in takes.items():
         value = _given(name, takes, given)
         if value is not None and value not in ("", []):

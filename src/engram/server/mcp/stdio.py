@@ -27,7 +27,7 @@ def serve(open: Callable[[], Engram], *, toolset: str = "pinned") -> None:  # no
     """Serve one client until stdin ends. The memory is opened with the first call that needs it."""
     came, goes = sys.stdin.buffer, _private_stdout()
     porch = Porch(TOOLSETS[toolset])
-    pending = _begin(porch, came, goes)
+    pending = begin(porch, came, goes)
     if pending is None:
         return
     memory = Opened(open)
@@ -39,7 +39,7 @@ def serve(open: Callable[[], Engram], *, toolset: str = "pinned") -> None:  # no
         memory.close()
 
 
-def _begin(porch: Porch, came: BinaryIO, goes: BinaryIO) -> bytes | None:
+def begin(porch: Porch, came: BinaryIO, goes: BinaryIO) -> bytes | None:
     """Answer what the porch can; the first line that it cannot, or None when stdin ended before one came."""
     loading: Thread | None = None
     for line in iter(came.readline, b""):
@@ -47,13 +47,16 @@ def _begin(porch: Porch, came: BinaryIO, goes: BinaryIO) -> bytes | None:
             continue
         reply = porch.answer(line)
         if reply is None:
+            if loading is not None:
+                # Two threads that import the same packages meet half-made modules, or wait for each other.
+                loading.join()
             return line
         if reply:
             goes.write(reply)
             goes.flush()
         if porch.told and loading is None:
             # Not before: loading would slow down the very answers that are waited for.
-            loading = Thread(target=_load, name="engram-mcp-loading", daemon=True)
+            loading = Thread(target=load, name="engram-mcp-loading", daemon=True)
             loading.start()
     if loading is not None and loading.is_alive():
         # Nothing is open yet, and a client that has gone waits for nobody.
@@ -61,7 +64,7 @@ def _begin(porch: Porch, came: BinaryIO, goes: BinaryIO) -> bytes | None:
     return None
 
 
-def _load() -> None:
+def load() -> None:
     """Bring in what the first call needs. No model is loaded and no file opened here."""
     import engram.engine
     import engram.server.mcp.serving  # noqa: F401

@@ -48,13 +48,37 @@ class Opener:
 
     def reader(self) -> apsw.Connection:
         """A connection that cannot write. It may still have to recover the log, unless all is read-only."""
-        flags = apsw.SQLITE_OPEN_READONLY if self.settings.read_only else apsw.SQLITE_OPEN_READWRITE
-        db = self._open(flags)
+        if not self.settings.read_only:
+            db = self._open(apsw.SQLITE_OPEN_READWRITE)
+        elif can_hold_a_log(self.path):
+            db = self._open(apsw.SQLITE_OPEN_READONLY)
+        else:
+            db = self._still()
         db.pragma("query_only", True)  # noqa: FBT003
         return db
 
-    def _open(self, flags: int) -> apsw.Connection:
-        db = apsw.Connection(self.path, flags=flags)
+    def _still(self) -> apsw.Connection:
+        """A file where nothing can be made beside it: its log is read if a writer elsewhere keeps one.
+
+        Otherwise nobody writes, and SQLite is told so: it would look for a log that it cannot make.
+        """
+        try:
+            return self._open(apsw.SQLITE_OPEN_READONLY)
+        except (apsw.CantOpenError, apsw.ReadOnlyError):
+            path = Path(self.path)
+            log = path.with_name(f"{path.name}-wal")
+            if not path.exists():
+                raise
+            if log.exists() and log.stat().st_size:
+                raise StoreError(
+                    f"{path} has its newest changes in {log.name}, readable only where one may write: "
+                    "copy both to another folder and open them there."
+                ) from None
+        still = f"{path.absolute().as_uri()}?immutable=1"
+        return self._open(apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI, still)
+
+    def _open(self, flags: int, name: str = "") -> apsw.Connection:
+        db = apsw.Connection(name or self.path, flags=flags)
         db.set_busy_timeout(int(self.settings.busy_timeout_s * 1000))
         if self.settings.key is not None:
             _unlock(db, self.settings.key)
@@ -75,6 +99,11 @@ class Opener:
             else:
                 return
         db.pragma("journal_mode", "wal")
+
+
+def can_hold_a_log(path: str) -> bool:
+    """Whether SQLite may make its files beside this one; not on a read-only medium."""
+    return os.access(Path(path).absolute().parent, os.W_OK)
 
 
 def _create(path: Path) -> None:

@@ -19,7 +19,7 @@ from engram.ports import Unit
 from engram.store.sqlite import upkeep
 from engram.store.sqlite.answers import SqliteAnswers
 from engram.store.sqlite.bus import SqliteBus
-from engram.store.sqlite.connection import Opener
+from engram.store.sqlite.connection import Opener, can_hold_a_log
 from engram.store.sqlite.entities import SqliteEntities
 from engram.store.sqlite.facts import SqliteFacts
 from engram.store.sqlite.faults import translated
@@ -82,10 +82,16 @@ class SqliteStore:
 
     @classmethod
     def open(cls, path: str | Path, clock: Clock, settings: StoreSettings | None = None) -> SqliteStore:
-        """Open a file, or make it. `:memory:` is a file in a private temporary folder that goes at close."""
+        """Open a file, or make it. `:memory:` is a file in a private temporary folder that goes at close.
+
+        A file that is there, in a folder where nothing can be made, is opened for reading.
+        """
         folder = tempfile.mkdtemp(prefix="engram-") if str(path) == IN_MEMORY else None
         where = Path(folder, "memory.engram") if folder else Path(path)
-        opener = Opener(str(where), settings or StoreSettings(), clock)
+        settings = settings or StoreSettings()
+        if where.exists() and not can_hold_a_log(str(where)):
+            settings = replace(settings, read_only=True)
+        opener = Opener(str(where), settings, clock)
         with translated(opener.path, opener.settings.busy_timeout_s):
             return cls(opener, _open_writer(opener), folder)
 
