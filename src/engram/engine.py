@@ -60,8 +60,10 @@ Spendings = list[Spent]
 class Engram(Nouns):
     """A memory that is open. Safe to use from many threads; close it, or use it in a `with` block."""
 
-    def __init__(self, tools: Tools, access: Access, actor: str, path: str) -> None:
-        super().__init__(Desk(tools, access, actor))
+    def __init__(
+        self, tools: Tools, access: Access, actor: str, path: str, opened: Access | None = None
+    ) -> None:
+        super().__init__(Desk(tools, access, actor, opened))
         self._recalling = Recalling(self._desk)
         self._path = path
 
@@ -452,7 +454,8 @@ class Engram(Nouns):
 
     def seen_by(self, access: Access, actor: str) -> Engram:
         """The same memory for another caller. Cheap; `settle` it when that one goes, close only this."""
-        other = type(self)(self._tools, access, actor, self._path)
+        opened = self._desk.opened or self._desk.access
+        other = type(self)(self._tools, access, actor, self._path, opened)
         other._recalling = self._recalling.beside(other._desk)  # noqa: SLF001 - one record, one set of limits
         return other
 

@@ -54,17 +54,30 @@ def test_the_minute_holds_across_sessions_and_passes() -> None:
     limits.take(REX)
 
 
-def test_a_session_ends_for_good_and_another_one_is_free() -> None:
+def test_a_session_is_full_for_an_hour_and_another_one_is_free() -> None:
     clock = FakeClock()
     limits = Limits(LimitsConfig(recalls_a_minute=0, recalls_a_session=5), clock)
     for _ in range(5):
         limits.take(REX, "s")
-    clock.advance(days=1)
+        clock.advance(minutes=1)
 
-    with pytest.raises(TooManyRecalls, match="another session") as refused:
+    with pytest.raises(TooManyRecalls) as refused:
         limits.take(REX, "s")
-    assert refused.value.seconds is None
+    assert (refused.value.per, refused.value.seconds) == ("session", 55 * 60)
     limits.take(REX, "t")
+    clock.advance(minutes=55)
+    limits.take(REX, "s")
+
+
+def test_who_names_no_session_is_held_by_the_minute_alone() -> None:
+    clock = FakeClock()
+    limits = Limits(LimitsConfig(recalls_a_minute=20, recalls_a_session=200), clock)
+    for _ in range(50):
+        for _ in range(20):
+            limits.take(REX)
+        with pytest.raises(TooManyRecalls, match="a minute"):
+            limits.take(REX)
+        clock.advance(minutes=1)
 
 
 def test_the_owner_is_never_counted_and_zero_means_no_limit() -> None:

@@ -293,7 +293,7 @@ class LimitsConfig:
 
     recalls_a_minute: int = number(20, 0, 1_000_000, "recalls of an agent in a minute; 0: no limit", "cortex")
     recalls_a_session: int = number(
-        200, 0, 1_000_000, "recalls of an agent in a session; 0: no limit", "cortex"
+        200, 0, 1_000_000, "recalls of an agent in a named session within an hour; 0: no limit", "cortex"
     )
 
 

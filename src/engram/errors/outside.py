@@ -19,12 +19,10 @@ class TooManyRecalls(EngramError):
 
     code = "E4002"
 
-    def __init__(self, limit: int, per: str, seconds: float | None) -> None:
-        then = "begin another session" if seconds is None else f"wait {seconds:.0f} s"
-        super().__init__(f"An agent may recall {limit:,} times a {per}: {then}.")
+    def __init__(self, limit: int, per: str, seconds: float) -> None:
+        super().__init__(f"An agent may recall {limit:,} times a {per}: wait {seconds:.0f} s.")
         self.limit, self.per = limit, per
         self.seconds = seconds
-        """Seconds to wait; None where waiting does not help."""
 
 
 class ConfigError(EngramError):

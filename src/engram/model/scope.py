@@ -7,7 +7,7 @@ own place and the places above it; never a sibling. The roles `orchestrator` (in
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 
 DEFAULT_NAMESPACE = "default"
@@ -69,6 +69,8 @@ class Access:
     scope: Scope = Scope()
     role: Role = Role.OWNER
     all_namespaces: bool = False
+    caller: Access | None = None
+    """Whose look this is, where a place was named: nothing is seen or changed that they may not."""
 
     @classmethod
     def everything(cls) -> Access:
@@ -80,6 +82,14 @@ class Access:
         """Whether this caller also sees the places below its own."""
         return self.role is Role.OWNER or (self.role is Role.ORCHESTRATOR and self.scope.project != "")
 
+    @property
+    def owns_namespace(self) -> bool:
+        """Whether all that a namespace holds may be read, now and later."""
+        if self.all_namespaces:
+            return True
+        at_root = self.sees_below and self.scope == Scope(self.scope.namespace)
+        return at_root and (self.caller is None or self.caller.owns_namespace)
+
     def may_read(self, scope: Scope) -> bool:
         """The access rule, in one place.
 
@@ -90,18 +100,30 @@ class Access:
         >>> Access(Scope(), Role.OWNER).may_read(Scope(agent="ada"))
         True
         """
+        if self.caller is not None and not self.caller.may_read(scope):
+            return False
         if self.all_namespaces:
             return True
         return scope.is_seen_from(self.scope) or (self.sees_below and scope.lies_below(self.scope))
 
     def may_write(self, scope: Scope) -> bool:
         """A caller writes only to its own place or, where it sees below, to places below it."""
-        if self.role is Role.READER:
+        if self.role is Role.READER or (self.caller is not None and not self.caller.may_write(scope)):
             return False
         if self.all_namespaces or scope == self.scope:
             return True
         return self.sees_below and scope.lies_below(self.scope)
 
-    def at(self, scope: Scope) -> Access:
-        """The same caller looking from another place."""
-        return replace(self, scope=scope)
+    def at(self, place: Scope, role: Role | None = None) -> Access:
+        """The same caller looking from a place: what may be read from there *and* by the caller.
+
+        >>> Access.everything().at(Scope(user="bob")).may_read(Scope(user="anna"))
+        False
+
+        Who may read a project does not see the users above it by naming one of them.
+
+        >>> project = Access(Scope(project="apollo"), Role.ORCHESTRATOR)
+        >>> project.at(Scope(project="apollo", user="bob")).may_read(Scope(user="bob"))
+        False
+        """
+        return Access(place, role or self.role, caller=self)

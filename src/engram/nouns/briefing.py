@@ -42,7 +42,7 @@ def resumed(desk: Desk, budget: int | None, form: str, scope: Scope | None, work
     screen.name("workspace", workspace)
     view = View(desk.at(scope), TOLD)
     if budget is None:
-        room = room_for(_size(desk), settings)
+        room = room_for(desk.tools.store.memories.count(View(view.access, Filters())), settings)
         room = int(room * settings.compact_share) if form == "compact" else room
     else:
         room = whole("budget", budget, 200, 10_000_000)
@@ -91,12 +91,6 @@ def _tasks(given: Sequence[str]) -> tuple[str, ...]:
     if isinstance(given, str) or not isinstance(given, Sequence):
         raise WrongType("tasks", given, "a list of texts")
     return tuple(screen.readable("tasks", one)[:MESSAGE_LIMIT] for one in given)[:TASKS_LIMIT]
-
-
-def _size(desk: Desk) -> int:
-    """How many memories there are, as far as an index knows without counting."""
-    space = desk.space()
-    return 0 if space is None else desk.tools.index.stats(space).vectors
 
 
 class Shortening:

@@ -13,7 +13,7 @@ from engram.capture.pipeline import remember
 from engram.errors import AccessDenied, EmbedderError, NotFound, OutOfRange, ShortId, WrongType
 from engram.model.draft import Draft
 from engram.model.receipt import Receipt
-from engram.model.scope import Access, Scope
+from engram.model.scope import Access, Role, Scope
 from engram.model.vectors import Space
 from engram.ports import Tools
 
@@ -30,6 +30,8 @@ class Desk:
     tools: Tools
     access: Access
     actor: str
+    opened: Access | None = None
+    """The access the file was opened with, where this is another caller of the same file."""
     owing: bool = field(init=False)
     """Whether some memory may still wait for its vector."""
     gate: Gate = field(init=False)
@@ -46,6 +48,24 @@ class Desk:
             return self.tools.embedder.space
         except EmbedderError:
             return None
+
+    @property
+    def owns_file(self) -> bool:
+        """Whether the caller may at least what whoever opened the file may: then it is theirs as a whole."""
+        mine, theirs = self.access, self.opened or self.access
+        if mine.role is not Role.OWNER or mine.all_namespaces or theirs == mine:
+            return mine.role is Role.OWNER
+        return not theirs.all_namespaces and theirs.scope.lies_below(mine.scope)
+
+    @property
+    def is_guest(self) -> bool:
+        """Whether somebody else opened the file, and it is not the caller's as a whole."""
+        return self.opened is not None and not self.owns_file
+
+    def check_owns_file(self, what: str) -> None:
+        """Raises AccessDenied unless the file is the caller's as a whole."""
+        if not self.owns_file:
+            raise AccessDenied(f"{what}: only the owner of the file may")
 
     def write(self, drafts: list[Draft]) -> list[Receipt]:
         """Remember the drafts, all or none."""
@@ -73,17 +93,19 @@ class Desk:
             what = f"write to {scope}"
             raise AccessDenied(what)
 
-    def at(self, scope: Scope | None) -> Access:
-        """The caller's access, looking from a scope below."""
-        if scope is None or scope == self.access.scope:
+    def at(self, scope: Scope | None, role: Role | None = None) -> Access:
+        """What the caller may read from a place: the intersection of its own access and the place's view.
+
+        Raises AccessDenied when the place itself is none that the caller may read.
+        """
+        if scope is None and role is None:
             return self.access
-        seen = self.access.at(scope)
-        if not self.access.sees_below or not (
-            self.access.all_namespaces or scope.lies_below(self.access.scope)
-        ):
-            what = f"look from {scope}"
+        place = self.access.scope if scope is None else scope
+        if not self.access.may_read(place):
+            what = f"look from {place}"
             raise AccessDenied(what)
-        return seen
+        own = place == self.access.scope and role in (None, self.access.role)
+        return self.access if own and not self.access.all_namespaces else self.access.at(place, role)
 
     def resolve(self, memory_id: str) -> str:
         """The full id that this text begins."""

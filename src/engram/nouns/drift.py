@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Final
 
 from engram.config import overlay
-from engram.errors import AccessDenied, InvalidInput
+from engram.errors import InvalidInput
 from engram.model.axes import Status
 from engram.model.drift import Drifted, DriftReport, Landscape
 from engram.model.filters import Filters
-from engram.model.scope import Role, Scope
+from engram.model.scope import Scope
 from engram.model.upkeep import Report
 from engram.nouns.desk import Desk, whole
 from engram.nouns.landscape import landscape
@@ -25,9 +25,7 @@ def drifted(
     desk: Desk, directory: str | Path, scope: Scope | None, limit: int, *, apply: bool
 ) -> DriftReport:
     """What is dead, of memories the caller sees; with `apply` they are doubted, in a run of its own."""
-    if desk.access.role is not Role.OWNER:
-        what = "look at directories of this machine: only an owner may"
-        raise AccessDenied(what)
+    desk.check_owns_file("look at directories of this machine")
     settings = desk.tools.config.doubt
     where = str(directory) or settings.directory
     place = landscape(where, settings) if where else None
@@ -67,4 +65,4 @@ def _looked(desk: Desk, place: Landscape, scope: Scope | None, limit: int) -> Dr
 
 def _carried(desk: Desk, where: str) -> Report:
     config = overlay(desk.tools.config, {"doubt.directory": where})
-    return Upkeep(Desk(replace(desk.tools, config=config), desk.access, desk.actor)).drift()
+    return Upkeep(Desk(replace(desk.tools, config=config), desk.access, desk.actor, desk.opened)).drift()

@@ -127,7 +127,7 @@ def opened(desk: Desk, access: Access) -> Found:
 
 def of_place(desk: Desk, scope: Scope) -> Found:
     """The open gaps that a conversation in a place may ask about: its own and those above, none beside."""
-    return opened(desk, Access(scope, Role.AGENT))
+    return opened(desk, desk.at(scope, Role.AGENT))
 
 
 def is_due(desk: Desk, key: str) -> bool:
@@ -204,7 +204,7 @@ def _gap(sketch: Sketch) -> Gap:
 
 def _draft(gap: Gap, said: str, desk: Desk) -> Draft:
     """The answer as a statement that stands alone, with the fact it states where one was asked for."""
-    entity = desk.tools.store.entities.get(gap.about, Access(gap.scope, Role.AGENT)) if gap.about else None
+    entity = desk.tools.store.entities.get(gap.about, desk.at(gap.scope, Role.AGENT)) if gap.about else None
     forms = {one.what: one for one in wording.expected(entity.type)} if entity is not None else {}
     form = forms[gap.expects].statement if gap.expects in forms else "{name} is {answer}"
     words = wording.stated(said, "" if gap.kind in {DUE, STALE, CONFLICT} else gap.about, form)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from engram.capture import screen
-from engram.errors import WrongType
+from engram.errors import AccessDenied, WrongType
 from engram.model.health import RecallHealth
 from engram.model.pages import Finding
 from engram.model.plain import moment
@@ -42,7 +42,7 @@ class Recalling:
 
     def answer(self, question: Question, *, mode_given: bool = False, lean: Lean | None = None) -> Recall:
         """Recall. Raises TooManyRecalls. A reranking that the caller named is not tried against another."""
-        self._limits.take(question.access, question.session)
+        self._limits.take(self._desk.access, question.session)
         trial = self._desk.tools.config.recall.auto_rerank
         if trial not in {"off", question.rerank} and not mode_given:
             question = replace(question, trial=trial, trial_for=self._record.helped())
@@ -89,7 +89,7 @@ class Recalling:
         window = Window(whole("limit", limit, 1, PAGE_LIMIT), since, until)
         what = clean[0] if len(clean) == 1 else (clean[0], clean[1])
         access = self._desk.at(scope)
-        self._limits.take(access)
+        self._limits.take(self._desk.access)
         return timeline(what, window, access, self._desk)
 
     def reason(
@@ -102,16 +102,18 @@ class Recalling:
         asked = Question(text, self._desk.at(scope), settings.recall.limit, session=session)
         deep = whole("depth", settings.recall.reason_depth if depth is None else depth, 1, 5)
         room = settings.llm.context_tokens // 2 if budget is None else whole("budget", budget, 0, 10_000_000)
-        self._limits.take(asked.access, session)
+        self._limits.take(self._desk.access, session)
         return reason(asked, deep, room, self._desk.tools)
 
     def health(self) -> RecallHealth:
-        """How the last recalls have been going."""
+        """How the last recalls of all callers have been going. Raises AccessDenied for guests."""
+        if self._desk.is_guest:
+            raise AccessDenied("see how the recalls of all callers went: only the owner of the file may")
         return self._record.health()
 
     def finding(self) -> Finding:
         """The same for the doctor."""
-        health = self.health()
+        health = self._record.health()
         counts = f"{health.overall.recalls:,} lately, {health.overall.weak:,} weak"
         told = f"{counts}, half within {health.p50_ms:.1f} ms"
         detail = "; ".join(health.warnings) or (told if health.overall.recalls else "none yet")

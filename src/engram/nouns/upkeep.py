@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,7 @@ from engram.model.draft import Draft
 from engram.model.drift import Landscape
 from engram.model.memory import Memory
 from engram.model.scope import Role
-from engram.model.upkeep import Report, Run, RunKind, RunState, Undone
+from engram.model.upkeep import Carried, Decided, Report, Run, RunKind, RunState, Tally, Undone
 from engram.nouns.desk import Desk, whole
 from engram.ports import Alone, Findable, Tools
 from engram.text import names
@@ -59,7 +60,10 @@ class Watch:
 
 
 class Upkeep:
-    """Maintenance as a caller asks for it. Only an owner may: it looks at the whole file."""
+    """Maintenance as a caller asks for it. Only an owner may: it looks at the whole file.
+
+    The owner of a place within it is told of a run what concerns that place, and nothing of others.
+    """
 
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
@@ -123,12 +127,16 @@ class Upkeep:
     def runs(self, limit: int = 20) -> list[Run]:
         """The last runs, newest first."""
         self._check()
-        return self._desk.tools.store.upkeep.runs(whole("limit", limit, 1, 1_000))
+        found = self._desk.tools.store.upkeep.runs(whole("limit", limit, 1, 1_000))
+        if self._desk.owns_file:
+            return found
+        return [run for run in found if next(self._seen(run), None) is not None]
 
     def report(self, run_id: str, *, limit: int = LISTED, after: int = 0) -> Report:
         """What a run did: counts by rule, and its decisions in order, beginning after a number."""
         self._check()
-        return _report(self._run(run_id), self._desk.tools, whole("limit", limit, 0, 100_000), after)
+        most = whole("limit", limit, 0, 100_000)
+        return self._told(_report(self._run(run_id), self._desk.tools, most, after), most, after)
 
     def undo(self, run_id: str) -> Undone:
         """Take a whole run back. What somebody has changed since stays. Raises NotUndoable."""
@@ -136,6 +144,8 @@ class Upkeep:
 
         self._check()
         run = self._run(run_id)
+        if not self._desk.owns_file and any(not seen for _, seen in self._looked_at(run)):
+            raise AccessDenied("take back what a run did for others: only the owner of the file may")
         if run.state is RunState.UNDONE:
             raise NotUndoable(run.id, "it has been taken back already")
         tools = self._desk.tools
@@ -147,7 +157,7 @@ class Upkeep:
         tools = self._desk.tools
         if not dry:
             with tools.store.lease(LEASE):
-                return _carried(kind, steps, tools, self._desk.actor, watch)
+                return self._told(_carried(kind, steps, tools, self._desk.actor, watch), LISTED)
         from engram.index import SignatureIndex
 
         twin = tools.store.copy()
@@ -156,9 +166,40 @@ class Upkeep:
             shadow = replace(tools, store=twin, index=index)
             report = _carried(kind, steps, shadow, self._desk.actor, watch, LISTED_DRY)
             index.settle()
-            return replace(report, dry=True)
+            return self._told(replace(report, dry=True), LISTED_DRY)
         finally:
             twin.close()
+
+    def _told(self, report: Report, limit: int, after: int = 0) -> Report:
+        """A report as far as the caller may see the memories it is about."""
+        if self._desk.owns_file:
+            return report
+        # The decisions of a dry run are in no store any more.
+        seen = [*filter(self._sees, report.decided)] if report.dry else [*self._seen(report.run)]
+        tallies = Counter((one.step, one.rule) for one in seen if one.outcome is Carried.DONE)
+        shown = [one for one in seen if one.number > after]
+        return replace(
+            report,
+            tallies=tuple(Tally(step, rule, count) for (step, rule), count in tallies.items()),
+            decided=tuple(shown[:limit]),
+            more=len(shown) > limit,
+        )
+
+    def _seen(self, run: Run) -> Iterator[Decided]:
+        return (one for one, seen in self._looked_at(run) if seen)
+
+    def _looked_at(self, run: Run) -> Iterator[tuple[Decided, bool]]:
+        """What a run decided, and whether the caller may see what it is about."""
+        after = 0
+        while lines := self._desk.tools.store.upkeep.decided(run.id, after, LISTED):
+            for one in lines:
+                yield one, self._sees(one)
+            after = lines[-1].number
+
+    def _sees(self, one: Decided) -> bool:
+        get, access = self._desk.tools.store.memories.get, self._desk.access
+        about = [id_ for id_ in (one.memory, one.related) if id_]
+        return bool(about) and all(get(id_, access) is not None for id_ in about)
 
     def _run(self, run_id: str) -> Run:
         run = self._desk.tools.store.upkeep.run(run_id.strip().upper())

@@ -134,9 +134,9 @@ def find_or_add(db: Db, scope: Scope) -> tuple[int, int]:
 
 
 def _resolve(scopes: Iterable[tuple[int, int, Scope]], access: Access) -> Reach:
-    home = Scope(access.scope.namespace)
-    if access.sees_below and access.scope == home:
-        numbers = {namespace for _, namespace, scope in scopes if scope.namespace == home.namespace}
+    if access.owns_namespace:
+        home = access.scope.namespace
+        numbers = {namespace for _, namespace, scope in scopes if scope.namespace == home}
         return Reach(namespace=min(numbers, default=None))
     return Reach(scopes=frozenset(id_ for id_, _, scope in scopes if access.may_read(scope)))
 

@@ -15,7 +15,7 @@ from engram.model.axes import Status
 from engram.model.filters import Filters
 from engram.model.memory import Memory
 from engram.model.pages import Page, Stats
-from engram.model.scope import Access, Scope
+from engram.model.scope import Access
 from engram.model.vectors import Space
 from engram.ports import Reach, View
 from engram.testing.memory_store.filtering import allowed, allows
@@ -111,7 +111,7 @@ class MemoryRecords:
         tables = self._tables()
         if access.all_namespaces:
             return Reach(everything=True)
-        if access.sees_below and access.scope == Scope(access.scope.namespace):
+        if access.owns_namespace:
             return Reach(namespace=tables.namespaces.get(access.scope.namespace))
         return Reach(scopes=frozenset(n for scope, n in tables.scopes.items() if access.may_read(scope)))
 
