@@ -81,7 +81,9 @@ def config_page() -> Iterator[str]:
     yield from ("# Settings", "", _words(config), "")
     groups = groupby(config.SETTINGS, key=lambda setting: setting.name.partition(".")[0])
     for group, settings in groups:
-        yield from (f"## {group}", "", _words(type(getattr(config.Config(), group))), "")
+        held = getattr(config.Config(), group)
+        about = "A setting of its own, in no group." if isinstance(held, str) else _words(type(held))
+        yield from (f"## {group}", "", about, "")
         yield from table(
             ("setting", "default", "range", "meaning", "variable", "from"),
             (

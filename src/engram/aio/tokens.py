@@ -26,9 +26,15 @@ class AsyncTokens:
         *,
         scope: Scope | None = None,
         expires_at: datetime | str | None = None,
+        timezone: str = "",
     ) -> Issued:
-        """Make a token. `name` is the actor in what its bearer does; the secret is given out only here."""
-        return await self._threads.run(self._inner.create, name, role, scope=scope, expires_at=expires_at)
+        """Make a token. `name` is the actor in what its bearer does; the secret is given out only here.
+
+        `timezone` says where its bearer is: an IANA name, or an offset such as +02:00.
+        """
+        return await self._threads.run(
+            self._inner.create, name, role, scope=scope, expires_at=expires_at, timezone=timezone
+        )
 
     async def list(self, *, revoked: bool = False) -> Found:
         """The tokens for places this caller owns, oldest first; with `revoked` also those taken back."""

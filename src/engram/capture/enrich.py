@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from engram.lifecycle.affect import affect
@@ -12,9 +12,10 @@ from engram.lifecycle.defaults import confidence_of, standing_of
 from engram.lifecycle.sameness import Statement
 from engram.lifecycle.surprise import moved, surprise
 from engram.model.axes import Kind, Layer, Policy, Type, Verification
+from engram.model.clock import here
 from engram.model.draft import Draft
 from engram.model.entity import Named
-from engram.model.memory import Forms, Memory, trust_of
+from engram.model.memory import UTC_OFFSET, Forms, Memory, trust_of
 from engram.ports import Embedded, Findable, Tools
 from engram.security.sensitive import at_least, tier_of
 from engram.text import facts, forms, kinds, metadata, names, words
@@ -40,6 +41,7 @@ class Prepared:
 def prepare(draft: Draft, tools: Tools) -> Prepared:
     """Everything that can be known about a draft from its own words."""
     now = tools.clock.now()
+    said = here(draft.event_time or now, tools.zone)
     category, kind, type_ = kinds.classify(
         draft.content,
         tags=draft.tags,
@@ -51,6 +53,7 @@ def prepare(draft: Draft, tools: Tools) -> Prepared:
     confidence = confidence_of(draft.source) if draft.confidence is None else draft.confidence
     asked_for = draft.source == "human" and not draft.speaker
     found = names.entities(draft.content)
+    happened = said if draft.event_time else _happened(draft.content, kind, said)
     memory = Memory(
         id=tools.new_id(),
         content=draft.content,
@@ -66,7 +69,7 @@ def prepare(draft: Draft, tools: Tools) -> Prepared:
         tags=draft.tags,
         entities=tuple(dict.fromkeys(entity.name for entity in found)),
         details=draft.details,
-        metadata=spoken_of(draft.content, draft.event_time or now, found),
+        metadata=spoken_of(draft.content, said, found, happened),
         layer=draft.layer or (Layer.WORKING if asked_for else Layer.BUFFER),
         verification=Verification.UNVERIFIED,
         policy=draft.policy or (Policy.PROTECTED if asked_for else standing.policy),
@@ -75,7 +78,7 @@ def prepare(draft: Draft, tools: Tools) -> Prepared:
         importance=standing.importance if draft.importance is None else draft.importance,
         confidence=confidence,
         affect=affect(draft.content, outcome=str(draft.details.get("outcome", ""))),
-        event_time=draft.event_time or _happened(draft.content, kind, now),
+        event_time=happened and happened.astimezone(UTC),
         valid_from=draft.valid_from,
         valid_to=draft.valid_to,
         expires_at=draft.expires_at or _expiry(confidence, tools),
@@ -94,7 +97,8 @@ def findable(memory: Memory, found: Sequence[Entity]) -> Findable:
 
     `found` are the names in its content.
     """
-    cues = names.cue_words(memory.content, speaker=memory.speaker or None, when=memory.event_time)
+    when = memory.happened_at if memory.event_time else None
+    cues = names.cue_words(memory.content, speaker=memory.speaker or None, when=when)
     context = str(memory.details.get("context", ""))
     more = (*cues, *memory.tags, context) if context else (*cues, *memory.tags)
     return Findable(
@@ -105,20 +109,23 @@ def findable(memory: Memory, found: Sequence[Entity]) -> Findable:
     )
 
 
-def spoken_of(content: str, when: datetime, found: Sequence[Entity]) -> dict[str, Any]:
-    """What the words tell, to be filtered by; "tomorrow" is read as said at `when`."""
+def spoken_of(
+    content: str, when: datetime, found: Sequence[Entity], happened: datetime | None = None
+) -> dict[str, Any]:
+    """What the words tell, to be filtered by; "tomorrow" is read as said at `when`, on the clocks there."""
     told = metadata.plain(metadata.metadata(content, now=when, names=found))
     if told.get("sentiment") == NEUTRAL:
         del told["sentiment"]
-    return told
+    ahead = (happened or when).utcoffset()
+    return told | {UTC_OFFSET: ahead // timedelta(minutes=1)} if ahead else told
 
 
 def said_at(memory: Memory) -> datetime:
     """What "yesterday" in a memory counts from: the time it came with, or else when it was stored."""
-    told = memory.event_time
-    if told is None or told == _happened(memory.content, memory.kind, memory.created_at):
-        return memory.created_at
-    return told
+    stored = memory.local(memory.created_at)
+    if memory.event_time is None or memory.event_time == _happened(memory.content, memory.kind, stored):
+        return stored
+    return memory.happened_at
 
 
 def _happened(content: str, kind: str, now: datetime) -> datetime | None:

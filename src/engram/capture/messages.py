@@ -15,7 +15,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from engram.errors import WrongType
-from engram.model.plain import member, moment
+from engram.model.clock import here
+from engram.model.plain import member, told_moment
 from engram.model.scope import Scope
 from engram.model.turn import Part, Turn
 
@@ -34,6 +35,7 @@ class Setting:
 
     session: str
     at: datetime
+    """When, on the clocks of whoever speaks."""
     scope: Scope
     user: str = ""
     """The user's name."""
@@ -76,7 +78,7 @@ def _turn(message: Mapping[str, Any], part: Part, content: str, setting: Setting
         id=str(own) if own and part is not Part.TOOL else f"{made}-{seen[made]}",
         session=setting.session,
         content=content,
-        at=_time(message, setting.at),
+        at=here(_time(message, setting.at), setting.at.tzinfo or UTC),
         part=part,
         speaker=name,
         scope=setting.scope,
@@ -98,7 +100,7 @@ def _time(message: Mapping[str, Any], otherwise: datetime) -> datetime:
             return datetime.fromtimestamp(seconds, UTC)
         except (OverflowError, ValueError, OSError) as error:
             raise WrongType("time", given, "a time") from error
-    return moment("time", given)
+    return told_moment("time", given, otherwise.tzinfo or UTC)
 
 
 _MILLISECONDS = 100_000_000_000

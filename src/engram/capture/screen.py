@@ -16,12 +16,14 @@ from engram.errors import (
     BadText,
     ContentTooLong,
     EmptyContent,
+    InvalidInput,
     OutOfRange,
     TooManyTags,
     UnknownValue,
     WrongType,
 )
 from engram.model.axes import CATEGORIES
+from engram.model.clock import zone_of
 from engram.model.draft import Draft
 from engram.model.memory import (
     CONTENT_LIMIT,
@@ -95,6 +97,16 @@ def name(field: str, text: Any, limit: int = NAME_LENGTH_LIMIT) -> None:
     """A short word or name; it may be empty."""
     if len(readable(field, text)) > limit:
         raise ContentTooLong(field, len(text), limit)
+
+
+def timezone(field: str, text: Any) -> str:
+    """A time zone's name or offset; empty: nobody said."""
+    zone = readable(field, text).strip()
+    try:
+        zone_of(zone)
+    except ValueError as error:
+        raise InvalidInput(f"{field}: {error}.") from error
+    return zone
 
 
 def details(given: Any) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import click
 from engram.cli.exits import NOT_FOUND
 from engram.cli.fields import filter_options, filters_from
 from engram.cli.options import Run, command, pass_run
-from engram.cli.output import age, counted, line, marks, say, say_json, short, table, text
+from engram.cli.output import age, counted, day, line, marks, say, say_json, short, table, text
 from engram.errors import NotFound
 from engram.model.axes import Status
 from engram.model.event import Event
@@ -131,7 +131,7 @@ def show(run: Run, memory_id: str) -> None:
         say(run, *card(one, edges, labels, events, run.clock.now(), memory.config))
         for turn in said:
             who = turn.speaker or str(turn.part)
-            say(run, text((f"said {turn.at:%Y-%m-%d %H:%M} by {line(who)}  ", "dim"), line(turn.content)))
+            say(run, text((f"said {day(turn.at)} by {line(who)}  ", "dim"), line(turn.content)))
 
 
 def _label(memory: Memory | None) -> str:

@@ -10,9 +10,9 @@ import click
 
 from engram.cli.exits import NOT_FOUND
 from engram.cli.options import Run, command, pass_run
-from engram.cli.output import counted, line, say, say_json, short, table, text
+from engram.cli.output import counted, day, line, say, say_json, short, table, text
 from engram.cli.progress import steps
-from engram.cli.values import check_target, force_option
+from engram.cli.values import check_target, force_option, reader_zone
 from engram.model.upkeep import Carried, Decided, Report, RunState
 from engram.model.upkeep import Run as Maintained
 
@@ -150,7 +150,9 @@ def _file(report: Report, *, as_json: bool) -> str:
 
     from engram.model.plain import plain
 
-    return json.dumps(plain(report), ensure_ascii=False, indent=2) if as_json else report.markdown()
+    return (
+        json.dumps(plain(report), ensure_ascii=False, indent=2) if as_json else report.markdown(reader_zone())
+    )
 
 
 def lines(report: Report, most: int | None = SHOWN) -> Iterator[RenderableType]:
@@ -183,4 +185,4 @@ def _decided(one: Decided) -> tuple[str, str, str]:
 
 
 def _row(run: Maintained) -> tuple[str, str, str, str, str]:
-    return run.id, run.kind.value, f"{run.started_at:%Y-%m-%d %H:%M}", run.state.value, line(run.actor)
+    return run.id, run.kind.value, day(run.started_at), run.state.value, line(run.actor)

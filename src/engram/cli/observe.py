@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from engram.cli.options import Run, command, pass_run
-from engram.cli.output import counted, line, say, say_json, text
+from engram.cli.output import counted, day, line, say, say_json, text
 from engram.cli.remember import receipt_line
 from engram.cli.values import When, read_stdin, text_or_stdin
 from engram.errors import WrongType
@@ -128,13 +127,12 @@ def turns(run: Run, session: str, limit: int) -> None:
         say_json(found)
         return
     for turn in found:
-        at: datetime = turn.at
         who = turn.speaker or str(turn.part)
         waits = "" if turn.captured_at else " · waits to be read"
         say(
             run,
             text(
-                (f"{at:%Y-%m-%d %H:%M} ", "dim"),
+                (f"{day(turn.at)} ", "dim"),
                 (who, "bold cyan"),
                 (waits, "yellow"),
                 f"  {line(turn.content)}",

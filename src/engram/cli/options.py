@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import tzinfo
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -14,7 +16,7 @@ import click
 from click.core import ParameterSource
 
 from engram.errors import ConfigError, NoSuchFile
-from engram.model.clock import Clock, SystemClock
+from engram.model.clock import Clock, SystemClock, zone_of
 from engram.model.scope import DEFAULT_NAMESPACE, Access, Scope
 
 if TYPE_CHECKING:
@@ -62,6 +64,11 @@ class Run:
         from engram.config import load
 
         return load(self.config_path, arguments=self._chosen())
+
+    @cached_property
+    def zone(self) -> tzinfo:
+        """The time zone of whoever asks. Raises ConfigError."""
+        return zone_of(self.config.timezone)
 
     @property
     def config_path(self) -> Path | None:

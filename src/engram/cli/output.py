@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from engram.cli.values import reader_zone
 from engram.model.axes import Status
 from engram.model.plain import plain
 
@@ -150,7 +151,7 @@ def age(moment: datetime, now: datetime) -> str:
 
 def day(moment: datetime | None) -> str:
     """A moment as a person writes it, in their own time zone."""
-    return moment.astimezone().strftime("%Y-%m-%d %H:%M") if moment else ""
+    return moment.astimezone(reader_zone()).strftime("%Y-%m-%d %H:%M") if moment else ""
 
 
 def marks(memory: Memory) -> list[tuple[str, str]]:

@@ -22,14 +22,15 @@ def token() -> None:
 @click.argument("name")
 @click.option("--role", type=one_of(Role), default="agent", show_default=True, help="What it may do.")
 @click.option("--expires", "expires_at", type=When(ahead=True), help="When it ends: 2026-12-31, or 30d.")
+@click.option("--timezone", default="", help="Where its bearer is: Europe/Oslo, or +02:00.")
 @pass_run
-def create(run: Run, name: str, role: str, expires_at: datetime | None) -> None:
+def create(run: Run, name: str, role: str, expires_at: datetime | None, timezone: str) -> None:
     """Make a token and show its secret, this once.
 
     NAME is who uses it. Its place is the one that --namespace, --project, --agent and the like name.
     """
     with run.open(makes=True) as memory:
-        issued = memory.tokens.create(name, role, scope=run.scope, expires_at=expires_at)
+        issued = memory.tokens.create(name, role, scope=run.scope, expires_at=expires_at, timezone=timezone)
     if run.json:
         say_json(issued)
     elif run.quiet:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterable, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, tzinfo
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from engram.errors import BadText, FileExists, StoreError
-from engram.model.clock import SystemClock
+from engram.model.clock import SystemClock, zone_of
 from engram.model.plain import plain
 
 if TYPE_CHECKING:
@@ -26,6 +26,13 @@ _AGO = re.compile(r"(\d+)\s*(m|h|d|w|mo|y)", re.IGNORECASE)
 _LENGTHS = {"m": 1 / 1440, "h": 1 / 24, "d": 1.0, "w": 7.0, "mo": 30.0, "y": 365.0}
 LONGEST_DAYS = 365_000
 """A span beyond this lies outside of the calendar."""
+
+
+def reader_zone() -> tzinfo:
+    """The time zone of whoever reads and writes here: as the settings of this call say, else the system's."""
+    context = click.get_current_context(silent=True)
+    zone = getattr(context.find_root().obj, "zone", None) if context else None
+    return zone if isinstance(zone, tzinfo) else zone_of("")
 
 
 class When(_Moments):
@@ -45,7 +52,8 @@ class When(_Moments):
             if days <= LONGEST_DAYS:
                 return SystemClock().now() + timedelta(days=days if self.ahead else -days)
         try:
-            return datetime.fromisoformat(value.strip()).astimezone()
+            moment = datetime.fromisoformat(value.strip())
+            return moment if moment.tzinfo else moment.replace(tzinfo=reader_zone())
         except (ValueError, OverflowError, OSError):
             self.fail(
                 f"{value!r} is no time: say 2026-03-01, 2026-03-01T14:30, or a span such as 7d.", param, ctx

@@ -13,6 +13,7 @@ import os
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +54,7 @@ from engram.config.presets import PRESETS
 from engram.config.review_groups import ReviewConfig
 from engram.config.session_groups import SessionConfig
 from engram.errors import ConfigError
+from engram.model.clock import zone_of
 
 __all__ = [
     "CURVES",
@@ -170,7 +172,8 @@ def _overlaid(config: Config, values: Mapping[str, Any]) -> Config:
     for name, value in values.items():
         group, _, key = name.partition(".")
         checked = _checked(name, value)
-        config = replace(config, **{group: replace(getattr(config, group), **{key: checked})})
+        changed = replace(getattr(config, group), **{key: checked}) if key else checked
+        config = replace(config, **{group: changed})
     return config
 
 
@@ -184,6 +187,10 @@ def _fitting(config: Config) -> Config:
         if abs(whole - 1.0) > SLACK:
             message = f"The weights of {group} ({', '.join(weights)}) sum to {whole:.3f}, they must sum to 1."
             raise ConfigError(message)
+    try:
+        zone_of(config.timezone)
+    except ValueError as error:
+        raise ConfigError(f"timezone: {error}.") from error
     table = values(config)
     for low, high in ORDERED:
         if table[low] > table[high]:
@@ -209,13 +216,14 @@ def settings() -> tuple[Setting, ...]:
 
 def values(config: Config) -> dict[str, Any]:
     """The configuration as a flat table of names and values."""
-    return {
-        s.name: getattr(getattr(config, s.name.partition(".")[0]), s.name.partition(".")[2]) for s in SETTINGS
-    }
+    return {setting.name: attrgetter(setting.name)(config) for setting in SETTINGS}
 
 
 def _collect() -> Iterator[Setting]:
     for group in fields(Config):
+        if group.metadata:  # a setting that belongs to no group
+            yield Setting(name=group.name, default=group.default, **group.metadata)
+            continue
         for item in fields(type(getattr(Config(), group.name))):
             yield Setting(name=f"{group.name}.{item.name}", default=item.default, **item.metadata)
 
@@ -280,8 +288,10 @@ def _named_in_full(tree: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def _from_environment(variables: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Only variables with a group in their name: ENGRAM_FILE and the like belong to the doors."""
+    """Settings by name; ENGRAM_FILE and the like, without a group in their name, belong to the doors."""
     for variable, value in variables.items():
-        if variable.startswith(ENVIRONMENT_PREFIX) and "__" in variable:
+        if variable == ENVIRONMENT_PREFIX + "TIMEZONE":
+            yield "timezone", value
+        elif variable.startswith(ENVIRONMENT_PREFIX) and "__" in variable:
             group, _, key = variable.removeprefix(ENVIRONMENT_PREFIX).lower().partition("__")
             yield f"{group}.{key}", value

@@ -341,6 +341,11 @@ class ServerConfig:
 class Config:
     """All settings, group by group."""
 
+    timezone: str = words(
+        "",
+        "where you are: an IANA name such as Europe/Oslo, or +02:00; empty: as this system is set",
+        "design",
+    )
     store: StoreConfig = StoreConfig()
     embed: EmbedConfig = EmbedConfig()
     index: IndexConfig = IndexConfig()

@@ -53,7 +53,7 @@ class Asked:
 
 def resume(asked: Asked, tools: Tools, shorten: Shorten) -> Resume:
     """The document, section by section."""
-    now = tools.clock.now()
+    now = tools.here()
     head = f"# Resume {now:%Y-%m-%d}\n{NOTE}"
     gathered = gather(asked.view, asked.workspace, tools)
     lines = {name: [_lines(one, asked.form) for one in gathered.of(name)] for name in SECTIONS}

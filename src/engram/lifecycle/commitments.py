@@ -66,10 +66,10 @@ def _promises(memory: Memory) -> bool:
 
 def said_at(memory: Memory) -> datetime:
     """When it was said: the time it came with, unless that is the time its words speak of."""
-    told = memory.event_time
-    if told is None or any(when.first == told for when in dates(memory.content, memory.created_at)):
-        return memory.created_at
-    return told
+    told, stored = memory.event_time, memory.local(memory.created_at)
+    if told is None or any(when.first == told for when in dates(memory.content, stored)):
+        return stored
+    return memory.happened_at
 
 
 def state_of(memory: Memory) -> LoopState:
@@ -90,7 +90,8 @@ def days_between(start: datetime, end: datetime) -> int:
     ... )
     (1, 0)
     """
-    return max(0, (end.date() - start.date()).days)
+    there = end.astimezone(start.tzinfo) if start.tzinfo and end.tzinfo else end
+    return max(0, (there.date() - start.date()).days)
 
 
 def last_day(due: datetime) -> date:

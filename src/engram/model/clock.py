@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import time
-from datetime import UTC, datetime, timedelta
-from typing import Protocol
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from functools import lru_cache
+from typing import Final, Protocol
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
@@ -32,6 +35,70 @@ class SystemClock:
     def monotonic(self) -> float:
         """Seconds that never go back."""
         return time.monotonic()
+
+
+class SystemZone(tzinfo):
+    """The zone this system is set to, with its summer time, whatever it is called."""
+
+    def utcoffset(self, moment: datetime | None) -> timedelta | None:
+        """How far it is ahead of UTC at a moment of its own clocks."""
+        return self._read(moment).utcoffset()
+
+    def dst(self, moment: datetime | None) -> timedelta | None:
+        """Not told: the offset holds it already."""
+
+    def tzname(self, moment: datetime | None) -> str | None:
+        """What the system calls it then."""
+        return self._read(moment).tzname()
+
+    def fromutc(self, moment: datetime) -> datetime:
+        """A moment of UTC on its clocks."""
+        return moment.replace(tzinfo=UTC).astimezone().replace(tzinfo=self)
+
+    @staticmethod
+    def _read(moment: datetime | None) -> datetime:
+        return (moment or datetime.now(UTC)).replace(tzinfo=None).astimezone()
+
+    def __repr__(self) -> str:
+        return "SystemZone()"
+
+
+_OFFSET: Final = re.compile(r"([+-])(\d{2}):?(\d{2})")
+
+
+@lru_cache(maxsize=256)
+def zone_of(name: str) -> tzinfo:
+    """The time zone of an IANA name ("Europe/Oslo") or an offset ("+05:30"); empty: the system's.
+
+    Raises ValueError when there is no such zone.
+
+    >>> zone_of("+05:30"), zone_of("UTC")
+    (datetime.timezone(datetime.timedelta(seconds=19800)), datetime.timezone.utc)
+    """
+    if not name:
+        return SystemZone()
+    if name.upper() in {"UTC", "Z"}:
+        return UTC
+    offset = _OFFSET.fullmatch(name)
+    if offset:
+        ahead = timedelta(hours=int(offset[2]), minutes=int(offset[3]))
+        return timezone(ahead if offset[1] == "+" else -ahead)
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+        message = f"there is no time zone {name!r}: give an IANA name such as Europe/Oslo, or +02:00"
+        raise ValueError(message) from error
+
+
+def here(moment: datetime, zone: tzinfo) -> datetime:
+    """A moment on the clocks of whoever speaks: its own offset tells where, UTC says nothing about that.
+
+    >>> here(datetime(2025, 9, 17, 3, tzinfo=UTC), zone_of("-07:00")).day
+    16
+    >>> here(datetime(2025, 9, 16, 20, tzinfo=zone_of("-07:00")), zone_of("Asia/Tokyo")).day
+    16
+    """
+    return moment if moment.utcoffset() else moment.astimezone(zone)
 
 
 def to_micros(moment: datetime) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta, timezone
 from types import MappingProxyType
 from typing import Any
 
@@ -23,6 +23,9 @@ SOURCE_TRUST: Mapping[str, float] = MappingProxyType(
 )
 """How far a source is trusted; every other source, being some kind of ingest, at `INGEST_TRUST`."""
 INGEST_TRUST = 0.5
+UTC_OFFSET = "utc_offset"
+"""In the metadata: how many minutes the clocks of whoever told it were ahead of UTC; left out for none."""
+_DAY_MINUTES = 24 * 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +117,15 @@ class Memory:
 
     @property
     def happened_at(self) -> datetime:
-        """When it happened, or when it was stored if nobody said."""
-        return self.event_time or self.created_at
+        """When it happened, or when it was stored if nobody said; on the clocks of whoever told it."""
+        return self.local(self.event_time or self.created_at)
+
+    def local(self, moment: datetime) -> datetime:
+        """A moment on the clocks of whoever told this."""
+        minutes = self.metadata.get(UTC_OFFSET)
+        if not isinstance(minutes, int) or abs(minutes) >= _DAY_MINUTES:
+            return moment
+        return moment.astimezone(timezone(timedelta(minutes=minutes)))
 
 
 def trust_of(source: str) -> float:

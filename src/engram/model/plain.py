@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import fields, is_dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, tzinfo
 from enum import Enum
 from typing import Any
 
@@ -41,7 +41,7 @@ def plain(value: Any) -> Any:  # noqa: PLR0911 - one line a kind of value reads 
     return value
 
 
-def draft_from(record: Mapping[str, Any]) -> Draft:
+def draft_from(record: Mapping[str, Any], zone: tzinfo = UTC) -> Draft:
     """A draft from plain data: an export's line, a request's body. Other fields are left out.
 
     A record that knows only when it was stored happened then: history keeps its dates when it moves house.
@@ -53,12 +53,15 @@ def draft_from(record: Mapping[str, Any]) -> Draft:
     known: dict[str, Any] = {f.name: record[f.name] for f in fields(Draft) if record.get(f.name) is not None}
     if "event_time" not in known and record.get("created_at") is not None:
         known["event_time"] = record["created_at"]
-    return draft(**known)
+    return draft(zone, **known)
 
 
-def draft(**given: Any) -> Draft:
-    """A draft whose words are turned into the values they stand for; the content is not looked at here."""
-    turned = {name: _turn(name, value) for name, value in given.items() if value is not None}
+def draft(zone: tzinfo = UTC, /, **given: Any) -> Draft:
+    """A draft whose words are turned into the values they stand for; the content is not looked at here.
+
+    Times without an offset are of `zone`.
+    """
+    turned = {name: _turn(name, value, zone) for name, value in given.items() if value is not None}
     return Draft(**turned)
 
 
@@ -93,8 +96,17 @@ def member(field: str, kind: type[Enum], value: Any) -> Any:
     raise UnknownValue(field, value, tuple(str(plain(candidate)) for candidate in kind))
 
 
-def moment(field: str, value: Any) -> datetime:
-    """A time from a datetime or ISO 8601 text. One without a zone is taken as UTC."""
+def moment(field: str, value: Any, zone: tzinfo = UTC) -> datetime:
+    """A time in UTC from a datetime or ISO 8601 text. One without an offset is of `zone`."""
+    return told_moment(field, value, zone).astimezone(UTC)
+
+
+def told_moment(field: str, value: Any, zone: tzinfo = UTC) -> datetime:
+    """The same with the offset it came with, which tells what "yesterday" is to whoever gave it.
+
+    >>> told_moment("time", "2025-09-16T20:00:00-07:00").isoformat()
+    '2025-09-16T20:00:00-07:00'
+    """
     if isinstance(value, str):
         try:
             value = datetime.fromisoformat(value)
@@ -103,9 +115,11 @@ def moment(field: str, value: Any) -> datetime:
     if not isinstance(value, datetime):
         raise WrongType(field, value, "a time")
     try:
-        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+        told = value if value.tzinfo is not None else value.replace(tzinfo=zone)
+        told.astimezone(UTC)
     except OverflowError as error:
         raise WrongType(field, value, "a time between the years 1 and 9999") from error
+    return told
 
 
 _AXES: Mapping[str, type[Enum]] = {
@@ -116,14 +130,14 @@ _AXES: Mapping[str, type[Enum]] = {
     "tier": Tier,
     "layer": Layer,
 }
-_TIMES = frozenset({"event_time", "valid_from", "valid_to", "expires_at"})
+_TIMES = {"event_time": told_moment, **dict.fromkeys(("valid_from", "valid_to", "expires_at"), moment)}
 
 
-def _turn(name: str, value: Any) -> Any:
+def _turn(name: str, value: Any, zone: tzinfo) -> Any:
     if name in _AXES:
         return member(name, _AXES[name], value)
     if name in _TIMES:
-        return moment(name, value)
+        return _TIMES[name](name, value, zone)
     if name == "scope":
         return scope_from(value)
     if name == "tags":

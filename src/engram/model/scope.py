@@ -71,6 +71,8 @@ class Access:
     all_namespaces: bool = False
     caller: Access | None = None
     """Whose look this is, where a place was named: nothing is seen or changed that they may not."""
+    timezone: str = ""
+    """Where the caller is, which tells what "yesterday" means to them; empty: as the settings say."""
 
     @classmethod
     def everything(cls) -> Access:

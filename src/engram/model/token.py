@@ -23,11 +23,13 @@ class Token:
     revoked_at: datetime | None = None
     last_used: datetime | None = None
     """Roughly: it is written down once a minute at most."""
+    timezone: str = ""
+    """Where its bearer is; empty: as the settings say."""
 
     @property
     def access(self) -> Access:
         """What its bearer may see and change."""
-        return Access(self.scope, self.role)
+        return Access(self.scope, self.role, timezone=self.timezone)
 
     def is_valid(self, now: datetime) -> bool:
         """Whether it lets its bearer in at this time."""

@@ -27,6 +27,7 @@ class Turn:
     session: str
     content: str
     at: datetime
+    """When it was said, on the clocks of whoever said it."""
     part: Part = Part.USER
     speaker: str = ""
     """A person's name, when it is known."""

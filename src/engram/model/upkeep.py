@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
 from enum import StrEnum
 from typing import Any, Final
 
@@ -94,11 +94,12 @@ class Report:
         """How many decisions were carried out."""
         return sum(tally.count for tally in self.tallies)
 
-    def markdown(self) -> str:
-        """The report as a page for people."""
+    def markdown(self, zone: tzinfo = UTC) -> str:
+        """The report as a page for people, on the clocks of their zone."""
         run = self.run
         title = f"# {run.kind.value.capitalize()} {run.id}{' (dry run)' if self.dry else ''}"
-        began = f"Began {run.started_at:%Y-%m-%d %H:%M} UTC, {run.state.value}, {self.changes:,} changes."
+        at = run.started_at.astimezone(zone)
+        began = f"Began {at:%Y-%m-%d %H:%M} {at.tzname()}, {run.state.value}, {self.changes:,} changes."
         counts = [f"| {one.step} | {one.rule} | {one.count:,} |" for one in self.tallies]
         lines = [
             f"| {one.number} | {one.rule} | {one.memory} | {one.related} | {one.why} | {one.outcome.value} |"

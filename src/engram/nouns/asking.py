@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields, replace
-from datetime import datetime
+from datetime import datetime, tzinfo
 from typing import Any
 
 from engram.capture import screen
@@ -46,7 +46,7 @@ def question(  # noqa: PLR0913 - each is a question a user may have; all but the
 ) -> Question:
     """The question, checked; what is not said is as the settings have it."""
     settings = desk.tools.config.recall
-    wanted = in_mode(checked(filters, as_of), mode, include_archived=include_archived)
+    wanted = in_mode(checked(desk, filters, as_of), mode, include_archived=include_archived)
     screen.share("min_relevance", min_relevance)
     screen.name("session", session)
     return Question(
@@ -66,11 +66,13 @@ def question(  # noqa: PLR0913 - each is a question a user may have; all but the
     )
 
 
-def checked(filters: Filters | None, as_of: datetime | str | None = None) -> Filters:
+def checked(desk: Desk, filters: Filters | None, as_of: datetime | str | None = None) -> Filters:
     """The filters with their times in UTC, days as they were named. Raises WrongType and OutOfRange."""
     wanted = filters or Filters()
     times = {name: getattr(wanted, name) for name in TIMES} | ({} if as_of is None else {"as_of": as_of})
-    given: dict[str, Any] = {name: _time(name, value) for name, value in times.items() if value is not None}
+    given: dict[str, Any] = {
+        name: _time(name, value, desk.tools.zone) for name, value in times.items() if value is not None
+    }
     for name in SHARES:
         share = getattr(wanted, name)
         if not 0.0 <= share <= 1.0:
@@ -90,9 +92,9 @@ def in_mode(filters: Filters, mode: Mode | str, *, include_archived: bool) -> Fi
     return replace(filters, statuses=filters.statuses | {Status.ARCHIVED}) if include_archived else filters
 
 
-def _time(name: str, value: Any) -> datetime:
+def _time(name: str, value: Any, zone: tzinfo) -> datetime:
     """A moment; the days that are spoken of are those of the caller's calendar."""
-    exact = moment(name, value)
+    exact = moment(name, value, zone)
     return value if name.startswith("about_") and isinstance(value, datetime) else exact
 
 

@@ -69,7 +69,7 @@ def _embedder(desk: Desk) -> Finding:
 def _model(desk: Desk) -> Finding:
     """Whether a model can be asked, and what it has cost today."""
     health = desk.tools.advisor.health()
-    today = desk.tools.clock.now().replace(hour=0, minute=0, second=0, microsecond=0)
+    today = desk.tools.here().replace(hour=0, minute=0, second=0, microsecond=0)
     spent = desk.tools.store.spending.tokens_since(today)
     detail = f"{health.detail}; {spent:,} tokens today" if spent else health.detail
     advice = "" if health.ok else "rules decide meanwhile; check the settings of `llm`"

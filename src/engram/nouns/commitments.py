@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime
 
 from engram.capture import screen
 from engram.errors import InvalidInput, NotFound, UnknownValue, WrongType
@@ -29,7 +29,7 @@ from engram.model.draft import Draft
 from engram.model.event import Verb
 from engram.model.filters import Filters
 from engram.model.memory import Memory
-from engram.model.plain import member, moment
+from engram.model.plain import member, told_moment
 from engram.model.scope import Access, Scope
 from engram.nouns.desk import PAGE_LIMIT, Desk, whole
 from engram.ports import Tools, Unit, View
@@ -61,7 +61,7 @@ class Commitments:
         session: str = "",
     ) -> Commitment:
         """Open a loop. `due` is a time or words ("by Friday"); when it is not given, the text may name it."""
-        now = self._desk.tools.clock.now()
+        now = self._desk.tools.here()
         until = _due(due, now) if due is not None else due_in(screen.readable("text", text), now)
         screen.name("waiting_on", waiting_on)
         state = LoopState.WAITING if waiting_on else LoopState.OPEN
@@ -122,7 +122,7 @@ class Commitments:
         self, commitment_id: str, *, due: datetime | str | None = None, because: str = ""
     ) -> Commitment:
         """Open it again: it was closed too soon, or nobody is waited for any more. `due` moves the day."""
-        now = self._desk.tools.clock.now()
+        now = self._desk.tools.here()
         until = None if due is None else _due(due, now)
         full = self._desk.own(commitment_id)
         return loop(self._set(full, LoopState.OPEN, because or "opened again", due=until), now)
@@ -196,7 +196,7 @@ def _due(given: datetime | str, now: datetime) -> datetime:
         if named is not None and not given[:4].isdigit():
             return named
     try:
-        return moment("due", given)
+        return told_moment("due", given, now.tzinfo or UTC)
     except WrongType as error:
         raise WrongType("due", given, 'a time, or words that name a day to come ("by Friday")') from error
 

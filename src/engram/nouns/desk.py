@@ -38,6 +38,9 @@ class Desk:
     """What keeps recalled words from being learned again."""
 
     def __post_init__(self) -> None:
+        if self.access.timezone:
+            settings = replace(self.tools.config, timezone=self.access.timezone)
+            self.tools = replace(self.tools, config=settings)
         self.gate = Gate(self.tools)
         space = self.space()
         self.owing = space is None or bool(self.tools.store.memories.unembedded(space, 0, 1))

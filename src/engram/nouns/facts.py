@@ -68,8 +68,8 @@ class Facts:
         """
         who, what, whom = (_part(*pair) for pair in _parts(subject, predicate, object))
         screen.share("confidence", confidence)
-        since = None if valid_from is None else moment("valid_from", valid_from)
-        until = None if valid_to is None else moment("valid_to", valid_to)
+        since = None if valid_from is None else moment("valid_from", valid_from, self._desk.tools.zone)
+        until = None if valid_to is None else moment("valid_to", valid_to, self._desk.tools.zone)
         over = until is not None and until <= self._desk.tools.clock.now()
         one = is_functional(what) if functional is None else bool(functional)
         fact = {
@@ -99,7 +99,7 @@ class Facts:
         """
         most = whole("limit", limit, 1, PAGE_LIMIT)
         access = self._desk.at(scope)
-        at = None if as_of is None else moment("as_of", as_of)
+        at = None if as_of is None else moment("as_of", as_of, self._desk.tools.zone)
         query = FactQuery(
             self._names(subject, access), asked(predicate), self._names(object, access), as_of=at
         )
@@ -161,7 +161,7 @@ class Facts:
         if memory is None:
             raise NotFound(memory_id)
         over = self._meant(memory, claim.fact if isinstance(claim, Claim) else fact)
-        when = self._desk.tools.clock.now() if at is None else moment("at", at)
+        when = self._desk.tools.clock.now() if at is None else moment("at", at, self._desk.tools.zone)
         return self._end(memory, over, when, because or "no longer so")
 
     # ------------------------------------------------------------ inside

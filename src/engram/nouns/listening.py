@@ -12,9 +12,10 @@ from typing import Any
 from engram.capture import observe
 from engram.capture.messages import Setting, turns_from
 from engram.errors import InvalidInput
+from engram.model.clock import here
 from engram.model.observation import Observation
 from engram.model.pages import Finding
-from engram.model.plain import moment
+from engram.model.plain import told_moment
 from engram.model.receipt import Outcome
 from engram.model.scope import Scope
 from engram.model.turn import Part, Turn
@@ -64,8 +65,9 @@ class Listening:
         """Where and when something is said, and by whom."""
         place = self._desk.access.scope if scope is None else scope
         self._desk.check_write(place)
-        at = self._desk.tools.clock.now() if time is None else moment("time", time)
-        return Setting(session, at, place, speaker, assistant_name)
+        zone = self._desk.tools.zone
+        at = self._desk.tools.clock.now() if time is None else told_moment("time", time, zone)
+        return Setting(session, here(at, zone), place, speaker, assistant_name)
 
     def messages(self, messages: Sequence[Mapping[str, Any]], setting: Setting) -> list[Turn]:
         """Turns from messages as chat services shape them."""

@@ -83,7 +83,7 @@ class Recalling:
             raise WrongType("about", about, "words, or a subject and a predicate")
         clean = [screen.readable("about", part)[:QUERY_LIMIT] for part in parts]
         since, until = (
-            None if end is None else moment(name, end)
+            None if end is None else moment(name, end, self._desk.tools.zone)
             for name, end in zip(("since", "until"), ends, strict=True)
         )
         window = Window(whole("limit", limit, 1, PAGE_LIMIT), since, until)

@@ -24,7 +24,7 @@ def one(desk: Desk, content: str, given: Mapping[str, Any]) -> Receipt:
     unknown = given.keys() - {f.name for f in fields(Draft)}
     if unknown:
         raise UnknownValue("field of a memory", min(unknown), tuple(f.name for f in fields(Draft)))
-    return desk.write([desk.mine(replace(draft(content="", **given), content=content))])[0]
+    return desk.write([desk.mine(replace(draft(desk.tools.zone, content="", **given), content=content))])[0]
 
 
 def many(
@@ -59,7 +59,7 @@ def _draft(desk: Desk, item: Given) -> Draft:
     if isinstance(item, str):
         item = Draft(item)
     elif not isinstance(item, Draft):
-        item = draft_from(item)
+        item = draft_from(item, desk.tools.zone)
     mine = desk.mine(item)
     desk.check_write(mine.scope)
     return mine

@@ -44,8 +44,12 @@ class Tokens:
         *,
         scope: Scope | None = None,
         expires_at: datetime | str | None = None,
+        timezone: str = "",
     ) -> Issued:
-        """Make a token. `name` is the actor in what its bearer does; the secret is given out only here."""
+        """Make a token. `name` is the actor in what its bearer does; the secret is given out only here.
+
+        `timezone` says where its bearer is: an IANA name, or an offset such as +02:00.
+        """
         place = self._check(scope)
         token = Token(
             id=self._chance(ID_BYTES).hex(),
@@ -53,7 +57,10 @@ class Tokens:
             role=member("role", Role, role),
             scope=place,
             created_at=self._desk.tools.clock.now(),
-            expires_at=None if expires_at is None else moment("expires_at", expires_at),
+            expires_at=None
+            if expires_at is None
+            else moment("expires_at", expires_at, self._desk.tools.zone),
+            timezone=screen.timezone("timezone", timezone),
         )
         secret = secret_from(self._chance(SECRET_BYTES))
         self._desk.tools.store.tokens.add(token, digest_of(secret))

@@ -67,7 +67,7 @@ class Trash:
 
         With `also_in_use` everything of the caller's place goes; only an owner may ask for that.
         """
-        until = None if before is None else moment("before", before)
+        until = None if before is None else moment("before", before, self._desk.tools.zone)
         if also_in_use and self._desk.access.role is not Role.OWNER:
             raise AccessDenied("remove what is in use; only an owner may")
         mine = [

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING, Protocol
+
+from engram.model.clock import zone_of
 
 if TYPE_CHECKING:
     from engram.config import Config
@@ -244,3 +247,12 @@ class Tools:
     """Reads question and memory together; None when nobody configured one."""
     finder: Finder | None = None
     """Processes that recall beside this one; None when nobody asked for them."""
+
+    @property
+    def zone(self) -> tzinfo:
+        """The time zone of whoever speaks, if nothing nearer tells."""
+        return zone_of(self.config.timezone)
+
+    def here(self) -> datetime:
+        """The present moment on the clocks of that zone: it tells what "today" is."""
+        return self.clock.now().astimezone(self.zone)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from engram.errors import EmbedderError
 from engram.lifecycle.calibration import Thresholds, thresholds
+from engram.model.clock import zone_of
 from engram.model.recall import Intent, Plan, Question, Span
 from engram.ports import Lean, Noise, Tools, View
 from engram.recall import intents, named, shape, times
@@ -17,6 +18,8 @@ from engram.text.languages import language
 from engram.text.scripts import PAIRED
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from engram.model.entity import Entity
     from engram.model.scope import Access
     from engram.model.vectors import Space
@@ -85,10 +88,16 @@ class Read:
     fresh: bool
 
 
+def asked_at(question: Question, tools: Tools) -> datetime:
+    """When a question is asked, on the clocks of whoever asks."""
+    zone = zone_of(question.access.timezone) if question.access.timezone else tools.zone
+    return tools.clock.now().astimezone(zone)
+
+
 def read(question: Question, tools: Tools) -> Read:
     """What a question is after, when, and whom it names."""
     asks = intents.asking(question.text)
-    spans = times.spans(asks, tools.clock.now())
+    spans = times.spans(asks, asked_at(question, tools))
     entities = named.known(question.text, question.access, tools)
     others = named.others(question.text, entities) if len(entities) == 1 else 0
     found = intents.guess(asks, timed=bool(spans), named=len(entities), others=others)
@@ -102,7 +111,7 @@ def read(question: Question, tools: Tools) -> Read:
 def make(question: Question, tools: Tools, lean: Lean | None = None) -> Planned:
     """The plan for a question. Without an embedder it goes by words alone and says so."""
     said = read(question, tools)
-    searched = times.written_out(question.text, said.spans, tools.clock.now())
+    searched = times.written_out(question.text, said.spans, asked_at(question, tools))
     asked = words.query_terms(searched)
     notes: list[str] = []
     if asked.weak:

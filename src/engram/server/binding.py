@@ -102,6 +102,8 @@ def value_of(name: str, hint: Any, value: Any, *, spelled: bool = False) -> Any:
             return None
         raise WrongType(name, value, _words(wanted))
     for kind in sorted(wanted, key=_order):
+        if kind is datetime and str in wanted and isinstance(value, str):
+            continue  # whoever takes both reads the text, and knows the caller's time zone
         made = _one(name, kind, value, spelled=spelled)
         if made is not MISSING:
             return made

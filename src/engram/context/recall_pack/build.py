@@ -45,7 +45,7 @@ class Asked:
 
 def build(asked: Asked, tools: Tools) -> RecallPack:
     """The document."""
-    now, settings = tools.clock.now(), tools.config.pack
+    now, settings = tools.here(), tools.config.pack
     head = f"# Recall pack {now:%Y-%m-%d}\n{NOTE}"
     today = Today(now, asked.tasks, asked.message, asked.loops, asked.conflicts)
     wanted = sections(gather(asked.view, asked.workspace, now, tools), today, settings)

@@ -45,9 +45,9 @@ def checked_on(memory: Memory) -> date:
     What came out of a conversation was said then; anything else when it was stored.
     """
     told = memory.details.get("said_at")
-    said = _day(told) or (memory.happened_at if memory.session else memory.created_at).date()
-    again = [memory.modified_at.date()] if memory.usage.repeated else []
-    sure = [memory.verified_at.date()] if memory.verified_at else []
+    said = _day(told) or (memory.happened_at if memory.session else memory.local(memory.created_at)).date()
+    again = [memory.local(memory.modified_at).date()] if memory.usage.repeated else []
+    sure = [memory.local(memory.verified_at).date()] if memory.verified_at else []
     return max([said, *again, *sure])
 
 

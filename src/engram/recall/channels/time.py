@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from engram.model.memory import Memory
 from engram.model.recall import Question, Span
@@ -96,6 +96,6 @@ def _moments(memory: Memory) -> Iterator[datetime]:
     yield memory.happened_at
     for day in memory.metadata.get("dates", ()):
         try:
-            yield datetime.fromisoformat(str(day)).replace(hour=12, tzinfo=UTC)
+            yield datetime.fromisoformat(str(day)).replace(hour=12, tzinfo=memory.happened_at.tzinfo)
         except ValueError:
             continue

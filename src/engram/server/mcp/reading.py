@@ -121,7 +121,8 @@ def filters(call: Call) -> Filters:
         fields["pinned"] = given["pinned"]
     for name, field in (("since", "happened_since"), ("until", "happened_until")):
         if name in given:
-            fields[field] = moment(name, given[name])
+            moment(name, given[name])  # refused by the name it was given
+            fields[field] = given[name]
     return Filters(**fields)
 
 

@@ -324,6 +324,7 @@ CREATE TABLE turns (
   at INTEGER NOT NULL, -- when it was said
   captured_at INTEGER, -- when memories were made of it; NULL while it waits
   content TEXT NOT NULL, -- what was said
+  utc_offset INTEGER NOT NULL DEFAULT 0, -- how many minutes the clocks of whoever said it are ahead of UTC
   UNIQUE (session, scope, id)
 );
 CREATE INDEX turns_by_session ON turns (session, scope);
@@ -371,7 +372,8 @@ CREATE TABLE tokens (
   created_at INTEGER NOT NULL, -- when it was made
   expires_at INTEGER, -- from when it is no longer valid; NULL: never
   revoked_at INTEGER, -- when it was taken back; NULL: it was not
-  last_used INTEGER -- when it was used last, to the minute or so
+  last_used INTEGER, -- when it was used last, to the minute or so
+  timezone TEXT NOT NULL DEFAULT '' -- where its bearer is; empty: as the settings say
 ) WITHOUT ROWID;
 
 -- How the last recalls went, without their words; only so many are kept.

@@ -15,12 +15,12 @@ from engram.store.sqlite.readers import Readers
 from engram.store.sqlite.writer import Writer
 
 ADD = """
-INSERT INTO tokens (id, name, role, scope, digest, created_at, expires_at)
-VALUES (:id, :name, :role, :scope, :digest, :created_at, :expires_at)
+INSERT INTO tokens (id, name, role, scope, digest, created_at, expires_at, timezone)
+VALUES (:id, :name, :role, :scope, :digest, :created_at, :expires_at, :timezone)
 """
 
 ALL = """
-SELECT digest, id, name, role, scope, created_at, expires_at, revoked_at, last_used
+SELECT digest, id, name, role, scope, created_at, expires_at, revoked_at, last_used, timezone
 FROM tokens
 ORDER BY created_at, id
 """
@@ -82,6 +82,7 @@ def _add(db: Db, token: Token, digest: str) -> None:
         "digest": digest,
         "created_at": to_micros(token.created_at),
         "expires_at": None if token.expires_at is None else to_micros(token.expires_at),
+        "timezone": token.timezone,
     }
     db.execute(ADD, values)
 
@@ -92,7 +93,7 @@ def _change(db: Db, sql: str, token_id: str, at: datetime) -> bool:
 
 
 def _token(line: Line) -> tuple[str, Token]:
-    digest, id_, name, role, scope, created, expires, revoked, used = line
+    digest, id_, name, role, scope, created, expires, revoked, used, zone = line
     return digest, Token(
         id=id_,
         name=name,
@@ -102,6 +103,7 @@ def _token(line: Line) -> tuple[str, Token]:
         expires_at=_time(expires),
         revoked_at=_time(revoked),
         last_used=_time(used),
+        timezone=zone,
     )
 
 

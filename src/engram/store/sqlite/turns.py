@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta, timezone
 from typing import Any
 
 from engram.model.clock import from_micros, to_micros
@@ -18,7 +18,7 @@ from engram.store.sqlite.views import where_turn
 
 COLUMNS = """
 SELECT
-  t.key, t.session, t.id, t.part, t.speaker, t.at, t.captured_at, t.content,
+  t.key, t.session, t.id, t.part, t.speaker, t.at, t.utc_offset, t.captured_at, t.content,
   n.name, s.project, s.squad, s.agent, s.channel, s.user
 FROM turns AS t
 JOIN scopes AS s ON s.id = t.scope
@@ -80,8 +80,8 @@ ORDER BY t.key
 
 # A conflict would use up a number: this asks first.
 ADD = """
-INSERT INTO turns (scope, session, id, part, speaker, at, captured_at, content)
-SELECT :scope, :session, :id, :part, :speaker, :at, :captured_at, :content
+INSERT INTO turns (scope, session, id, part, speaker, at, utc_offset, captured_at, content)
+SELECT :scope, :session, :id, :part, :speaker, :at, :utc_offset, :captured_at, :content
 WHERE NOT EXISTS (
   SELECT 1
   FROM turns AS t
@@ -141,6 +141,7 @@ DELETE FROM turns
 WHERE key IN (SELECT value FROM json_each(:keys))
 """
 
+MINUTE = timedelta(minutes=1)
 COUNTED = 1_000
 """How many waiting turns are counted at most."""
 
@@ -205,6 +206,7 @@ def add(db: Db, turns: Iterable[Turn], place: Place) -> int:
             "part": turn.part.value,
             "speaker": turn.speaker,
             "at": to_micros(turn.at),
+            "utc_offset": (turn.at.utcoffset() or timedelta()) // MINUTE,
             "captured_at": micros(turn.captured_at),
             "content": turn.content,
         }
@@ -248,6 +250,7 @@ def _key_of(db: Db, turn: Turn, place: Place) -> int | None:
 
 
 def _turn(line: Line) -> Turn:
-    key, session, id_, part, speaker, at, captured_at, content, *scope = line
+    key, session, id_, part, speaker, at, ahead, captured_at, content, *scope = line
     moment: Any = None if captured_at is None else from_micros(captured_at)
-    return Turn(id_, session, content, from_micros(at), Part(part), speaker, Scope(*scope), key, moment)
+    said = from_micros(at).astimezone(timezone(ahead * MINUTE)) if ahead else from_micros(at)
+    return Turn(id_, session, content, said, Part(part), speaker, Scope(*scope), key, moment)
