@@ -14,7 +14,7 @@ from engram.errors import ConfigError, InvalidInput
 from engram.model.clock import here, zone_of
 from engram.model.recall import Recall
 from engram.model.scope import Access, Role, Scope
-from engram.testing import HashEmbedder, FakeClock
+from engram.testing import FakeClock, HashEmbedder
 
 EVENING = datetime(2025, 9, 17, 3, 0, tzinfo=UTC)  # the 16th, 20:00 in Los Angeles; the 17th, 12:00 in Tokyo
 LOS_ANGELES, TOKYO = "America/Los_Angeles", "Asia/Tokyo"

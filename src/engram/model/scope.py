@@ -128,4 +128,4 @@ class Access:
         >>> project.at(Scope(project="apollo", user="bob")).may_read(Scope(user="bob"))
         False
         """
-        return Access(place, role or self.role, caller=self)
+        return Access(place, role or self.role, caller=self, timezone=self.timezone)
