@@ -24,7 +24,7 @@ SOURCE = ROOT / "src" / "engram"
 LOCKS = ("requirements.lock", "requirements-dev.lock")
 HEAVY = ("numpy", "httpx", "apsw", "rich", "click", "onnxruntime", "tokenizers")
 
-# Where a broad `except` may stand: the doors, the loop of the thread that writes, its twin in the fake,
+# Where a broad `except` may stand: the doors, the loop of the thread that writes,
 # and where a library is opened whose errors share no other class.
 MAY_CATCH_ALL = (
     "cli/",
@@ -32,7 +32,6 @@ MAY_CATCH_ALL = (
     "server/mcp/door.py",
     "server/proxy/",
     "store/sqlite/writer.py",
-    "testing/memory_store/store.py",
     "embed/transformer.py",
 )
 

@@ -17,17 +17,15 @@ from engram.model.relations import EdgeType
 from engram.model.scope import Access, Scope
 from engram.ports import Store, Tools, View
 from engram.store.sqlite import SqliteStore
-from engram.testing import FakeClock, HashEmbedder, MemoryStore, sequential_ids
+from engram.testing import FakeClock, HashEmbedder, sequential_ids
 
 EVERYTHING = Access.everything()
 
 
-@pytest.fixture(params=["memory", "sqlite"])
-def tools(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Tools]:
+@pytest.fixture
+def tools() -> Iterator[Tools]:
     clock = FakeClock()
-    store: Store = (
-        MemoryStore(clock) if request.param == "memory" else SqliteStore.open(tmp_path / "m.db", clock)
-    )
+    store = SqliteStore.open(":memory:", clock)
     yield with_settings(store, clock, mentions=2)
     store.close()
 

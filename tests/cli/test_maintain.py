@@ -7,6 +7,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from engram.engine import Engram
+from engram.store.sqlite import StoreSettings
+from engram.store.sqlite.connection import Opener
 from engram.store.sqlite.lease import lease
 from engram.testing import FakeClock
 from tests.cli.shell import Shell
@@ -55,7 +57,7 @@ def test_reports_are_written_as_a_page_and_as_data(shell: Shell, tmp_path: Path)
 
 def test_while_another_process_is_at_it_the_exit_code_says_try_later(shell: Shell) -> None:
     fill(shell)
-    with lease(str(shell.file), "upkeep"):
+    with lease(Opener(str(shell.file), StoreSettings(), FakeClock()), "upkeep"):
         busy = shell("consolidate")
     assert busy.exit_code == 75
     assert shell("consolidate", "--stage", "nonsense").exit_code == 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import timedelta
+from hashlib import blake2b
 from typing import Any
 
 from engram.config import Config
@@ -13,7 +14,8 @@ from engram.model.briefing import RecallPack
 from engram.model.filters import Filters
 from engram.model.memory import Forms, Memory
 from engram.ports import Embedded, Findable, Tools, View
-from engram.testing import FakeClock, HashEmbedder, MemoryStore, sequential_ids
+from engram.store.sqlite import SqliteStore
+from engram.testing import FakeClock, HashEmbedder, sequential_ids
 from engram.testing.clock import START
 from engram.text import forms
 from engram.text.words import content_hash, terms
@@ -29,7 +31,7 @@ def made(content: str, *, id_: str = "", days: float = 0, **fields: Any) -> Memo
     shorter = Forms(forms.summary(content), forms.key_fact(content), forms.label(content))
     base: dict[str, Any] = {"created_at": at, "modified_at": at, "forms": shorter}
     return Memory(
-        id=id_ or content_hash(content),
+        id=id_ or blake2b(content.encode()).hexdigest(),
         content=content,
         content_hash=content_hash(content),
         **(base | fields),
@@ -39,7 +41,7 @@ def made(content: str, *, id_: str = "", days: float = 0, **fields: Any) -> Memo
 def tools_with(memories: Iterable[Memory], config: Config | None = None, *, vectors: bool = False) -> Tools:
     """Tools over a store that holds these memories, stored in this order."""
     clock = FakeClock(TODAY)
-    store, embedder = MemoryStore(clock), HashEmbedder()
+    store, embedder = SqliteStore.open(":memory:", clock), HashEmbedder()
     kept = list(memories)
 
     def vector(one: Memory) -> Embedded | None:

@@ -360,8 +360,8 @@ def test_a_model_without_a_usable_answer_leaves_it_to_shorter_forms(
 
 
 @pytest.fixture
-def memory(tmp_path: Path) -> Iterator[Engram]:
-    with Engram.open(tmp_path / "m.db", clock=FakeClock(), embedder=HashEmbedder()) as opened:
+def memory() -> Iterator[Engram]:
+    with Engram.open(":memory:", clock=FakeClock(), embedder=HashEmbedder()) as opened:
         yield opened
 
 

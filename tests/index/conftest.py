@@ -1,4 +1,4 @@
-"""The index runs over every store."""
+"""The index runs over a store in memory."""
 
 from __future__ import annotations
 

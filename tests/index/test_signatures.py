@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -13,7 +14,8 @@ from engram.model.memory import Memory
 from engram.model.scope import Scope
 from engram.model.vectors import Space
 from engram.ports import Embedded, Reach, Store, Unit, View
-from engram.testing import FakeClock, MemoryStore
+from engram.store.sqlite import SqliteStore
+from engram.testing import FakeClock
 from tests.index.clouds import Floats, brute, clustered, fill, same
 from tests.store.making import ALL, SPACE, add, agent, change, erase, found_by, key_of, make, vector, view
 
@@ -46,14 +48,15 @@ def vectors() -> Floats:
 
 
 @pytest.fixture(scope="module")
-def filled(vectors: Floats) -> MemoryStore:
-    store = MemoryStore(FakeClock())
+def filled(vectors: Floats) -> Iterator[Store]:
+    store = SqliteStore.open(":memory:", FakeClock())
     large(store, vectors)
-    return store
+    yield store
+    store.close()
 
 
 @pytest.fixture(scope="module")
-def index(filled: MemoryStore) -> SignatureIndex:
+def index(filled: Store) -> SignatureIndex:
     made = SignatureIndex(filled, exact_limit=500, rescore=150)
     made.stats(LARGE)
     made.settle()
@@ -72,7 +75,7 @@ VIEWS = {
 
 
 @pytest.mark.parametrize("seen", VIEWS.values(), ids=VIEWS)
-def test_nine_of_ten_neighbours_are_found(filled: MemoryStore, index: SignatureIndex, seen: View) -> None:
+def test_nine_of_ten_neighbours_are_found(filled: Store, index: SignatureIndex, seen: View) -> None:
     plain = SignatureIndex(filled, exact_limit=1_000_000)
     shares = []
     for question in clustered(60, LARGE.dims, clusters=60, seed=0)[:40]:
@@ -84,7 +87,7 @@ def test_nine_of_ten_neighbours_are_found(filled: MemoryStore, index: SignatureI
     assert np.mean(shares) >= 0.9
 
 
-def test_few_allowed_ones_are_compared_exactly(filled: MemoryStore, index: SignatureIndex) -> None:
+def test_few_allowed_ones_are_compared_exactly(filled: Store, index: SignatureIndex) -> None:
     plain = SignatureIndex(filled, exact_limit=1_000_000)
     for question in clustered(20, LARGE.dims, seed=3):
         assert same(
@@ -93,7 +96,7 @@ def test_few_allowed_ones_are_compared_exactly(filled: MemoryStore, index: Signa
         )
 
 
-def test_a_duplicate_is_always_near(filled: MemoryStore, index: SignatureIndex, vectors: Floats) -> None:
+def test_a_duplicate_is_always_near(filled: Store, index: SignatureIndex, vectors: Floats) -> None:
     active = np.array([n for n in range(len(vectors)) if n % 3][:300])
     nearest = index.nearest(LARGE, vectors[active], 3, Reach(everything=True))
     keys = filled.memories.keys([m.id for m in filled.memories.page(ALL, 5_000)])
@@ -103,7 +106,7 @@ def test_a_duplicate_is_always_near(filled: MemoryStore, index: SignatureIndex, 
         assert found[0][1] == pytest.approx(1.0, abs=0.01)
 
 
-def test_only_signatures_stay_in_memory(filled: MemoryStore, index: SignatureIndex) -> None:
+def test_only_signatures_stay_in_memory(filled: Store, index: SignatureIndex) -> None:
     stats = index.stats(LARGE)
     assert stats.vectors == 3_000
     assert stats.bytes < 3_000 * (17 + LARGE.dims // 8) * 1.6
@@ -157,7 +160,7 @@ def test_another_index_on_the_same_store_sees_the_signatures(store: Store) -> No
 
 
 def test_a_closed_store_ends_the_signing_quietly() -> None:
-    store = MemoryStore(FakeClock())
+    store = SqliteStore.open(":memory:", FakeClock())
     fill(store, clustered(60))
     index = SignatureIndex(store, exact_limit=20)
     lines = index.stats(SPACE)

@@ -7,7 +7,6 @@ import threading
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 
@@ -24,8 +23,8 @@ SAME = says('{"relation": "same"}', prompt_tokens=300, answer_tokens=100)
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[SqliteStore]:
-    with closing(SqliteStore.open(tmp_path / "m.engram", FakeClock())) as opened:
+def store() -> Iterator[SqliteStore]:
+    with closing(SqliteStore.open(":memory:", FakeClock())) as opened:
         yield opened
 
 

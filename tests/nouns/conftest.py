@@ -17,11 +17,6 @@ def clock() -> FakeClock:
 
 
 @pytest.fixture
-def file(tmp_path: Path) -> Path:
-    return tmp_path / "memory.db"
-
-
-@pytest.fixture
 def memory(file: Path, clock: FakeClock) -> Iterator[Engram]:
     with Engram.open(file, clock=clock, embedder=HashEmbedder()) as opened:
         yield opened

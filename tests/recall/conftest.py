@@ -1,4 +1,4 @@
-"""Flows on a real file with fakes around it: a clock moved by hand, vectors of shared words."""
+"""Flows on a real store with fakes around it: a clock moved by hand, vectors of shared words."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def clock() -> FakeClock:
 
 
 @pytest.fixture
-def tools(tmp_path: Path, clock: FakeClock) -> Iterator[Tools]:
-    store = SqliteStore.open(tmp_path / "m.db", clock)
+def tools(clock: FakeClock) -> Iterator[Tools]:
+    store = SqliteStore.open(":memory:", clock)
     yield Tools(
         store=store,
         index=SignatureIndex(store),
@@ -33,11 +33,6 @@ def tools(tmp_path: Path, clock: FakeClock) -> Iterator[Tools]:
         count_tokens=len,
     )
     store.close()
-
-
-@pytest.fixture
-def file(tmp_path: Path) -> Path:
-    return tmp_path / "memory.db"
 
 
 @pytest.fixture

@@ -10,7 +10,8 @@ import pytest
 from engram import Engram
 from engram.model.recall import Intent, Plan, Quality, Question, Recall
 from engram.nouns.recall_record import GAIN, KEPT, TRIED, WEAK_IN_A_ROW, RecallRecord
-from engram.testing import FakeClock, HashEmbedder, MemoryStore
+from engram.ports import Tools
+from engram.testing import FakeClock, HashEmbedder
 
 ANSWER = Recall(
     Question("q"),
@@ -55,8 +56,8 @@ def test_dry_looks_empty_files_and_a_high_floor_are_no_bad_sign(memory: Engram) 
     assert (memory.recall_health().overall.recalls, memory.recall_health().overall.weak) == (2, 0)
 
 
-def test_figures_come_by_intent_with_times_and_are_bounded() -> None:
-    record = RecallRecord(MemoryStore(FakeClock()).recalls)
+def test_figures_come_by_intent_with_times_and_are_bounded(tools: Tools) -> None:
+    record = RecallRecord(tools.store.recalls)
     for ms in range(1, KEPT + 51):
         record.keep(replace(ANSWER, quality=replace(ANSWER.quality, ms=float(ms))), weak=False)
     record.keep(replace(ANSWER, plan=Plan()), weak=True)
@@ -70,8 +71,8 @@ def test_figures_come_by_intent_with_times_and_are_bounded() -> None:
     assert health.p50_ms < health.p95_ms <= KEPT + 50
 
 
-def test_little_relevance_on_average_is_told_once_there_is_an_average() -> None:
-    record = RecallRecord(MemoryStore(FakeClock()).recalls)
+def test_little_relevance_on_average_is_told_once_there_is_an_average(tools: Tools) -> None:
+    record = RecallRecord(tools.store.recalls)
     poor = replace(ANSWER, quality=replace(ANSWER.quality, top_relevance=0.3))
     for _ in range(19):
         record.keep(poor, weak=False)
@@ -80,8 +81,8 @@ def test_little_relevance_on_average_is_told_once_there_is_an_average() -> None:
     assert "0.30" in record.health().warnings[0]
 
 
-def test_a_reranking_is_switched_on_for_the_kind_it_helps_and_off_when_it_hurts() -> None:
-    record = RecallRecord(MemoryStore(FakeClock()).recalls)
+def test_a_reranking_is_switched_on_for_the_kind_it_helps_and_off_when_it_hurts(tools: Tools) -> None:
+    record = RecallRecord(tools.store.recalls)
     for _ in range(TRIED - 1):
         record.keep(tried(2 * GAIN), weak=False)
         record.keep(tried(-GAIN, Intent.CAUSAL), weak=False)

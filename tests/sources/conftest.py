@@ -23,8 +23,8 @@ def clock() -> FakeClock:
 
 
 @pytest.fixture
-def memory(tmp_path: Path, clock: FakeClock) -> Iterator[Engram]:
-    with Engram.open(tmp_path / "memory.db", clock=clock, embedder=HashEmbedder()) as opened:
+def memory(file: Path, clock: FakeClock) -> Iterator[Engram]:
+    with Engram.open(file, clock=clock, embedder=HashEmbedder()) as opened:
         yield opened
 
 

@@ -1,19 +1,17 @@
-"""Every store keeps the same contract: each test here runs over each of them."""
+"""What a store promises whoever uses it: each test here runs on one in memory."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing
-from pathlib import Path
 
 import pytest
 
 from engram.ports import Store
-from engram.testing import FakeClock, MemoryStore
+from engram.store.sqlite import SqliteStore
+from engram.testing import FakeClock
 
 Opener = Callable[[], AbstractContextManager[Store]]
-
-KINDS = ("memory", "sqlite")
 
 
 @pytest.fixture
@@ -21,14 +19,10 @@ def clock() -> FakeClock:
     return FakeClock()
 
 
-@pytest.fixture(params=KINDS)
-def open_store(request: pytest.FixtureRequest, tmp_path: Path, clock: FakeClock) -> Opener:
+@pytest.fixture
+def open_store(clock: FakeClock) -> Opener:
     """Opens a new, empty store each time."""
-    if request.param == "memory":
-        return lambda: closing(MemoryStore(clock))
-    sqlite = pytest.importorskip("engram.store.sqlite")
-    files = iter(tmp_path / f"{number}.engram" for number in range(1_000_000))
-    return lambda: closing(sqlite.SqliteStore.open(next(files), clock, sqlite.StoreSettings()))
+    return lambda: closing(SqliteStore.open(":memory:", clock))
 
 
 @pytest.fixture

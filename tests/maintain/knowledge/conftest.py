@@ -20,11 +20,6 @@ def clock() -> FakeClock:
 
 
 @pytest.fixture
-def file(tmp_path: Path) -> Path:
-    return tmp_path / "memory.db"
-
-
-@pytest.fixture
 def memory(clock: FakeClock, file: Path) -> Iterator[Engram]:
     with Engram.open(file, clock=clock) as one:
         yield one

@@ -3,18 +3,22 @@ from __future__ import annotations
 import gc
 import stat
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 import apsw
 import pytest
 
-from engram.errors import AccessDenied, ConfigError, KeyNeeded, StoreClosed, StoreError
+from engram.errors import AccessDenied, ConfigError, KeyNeeded, StoreClosed, StoreError, UpkeepBusy
 from engram.model.clock import SystemClock
 from engram.ports import Store
 from engram.store.sqlite import SqliteStore, StoreSettings
 from engram.store.sqlite.connection import Opener
+from engram.store.sqlite.migrate import is_current, make_in_memory
+from engram.store.sqlite.query import ask
 from engram.testing import FakeClock
-from tests.store.making import EVERYTHING, add, find
+from tests.store.making import ALL, EVERYTHING, add, find
 
 KEY = bytes(range(32))
 
@@ -93,16 +97,58 @@ def test_a_key_of_another_length_is_refused(path: Path, clock: FakeClock) -> Non
         SqliteStore.open(path, clock, StoreSettings(key=b"abc"))
 
 
-def test_a_store_in_memory_leaves_nothing(
+def test_a_store_in_memory_touches_no_disk(
     clock: FakeClock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
     store = SqliteStore.open(":memory:", clock)
     add(store, "tea is hot")
+    with closing(store.copy()) as twin:
+        add(twin, "tea is green")
+        assert sorted(find(twin, "tea")) == ["tea is green", "tea is hot"]
+    with store.lease("work"), pytest.raises(UpkeepBusy), store.lease("work"):
+        pass
+    store.vacuum()
+    assert store.snapshots.key() == store.snapshots.key()
     assert find(store, "tea") == ["tea is hot"]
-    assert list(tmp_path.iterdir())
-    store.close()
+    assert all(finding.ok for finding in store.check())
     assert list(tmp_path.iterdir()) == []
+    store.close()
+
+
+def test_each_store_in_memory_is_its_own(clock: FakeClock) -> None:
+    with (
+        closing(SqliteStore.open(":memory:", clock)) as one,
+        closing(SqliteStore.open(":memory:", clock)) as two,
+    ):
+        add(one, "tea is hot")
+        assert find(one, "tea") == ["tea is hot"]
+        assert find(two, "tea") == []
+        assert one.snapshots.key() != two.snapshots.key()
+
+
+def test_many_threads_read_and_write_a_store_in_memory(clock: FakeClock) -> None:
+    with closing(SqliteStore.open(":memory:", clock)) as store, ThreadPoolExecutor(6) as pool:
+        told = [f"tea number {n}" for n in range(60)]
+        wrote = [pool.submit(add, store, one) for one in told]
+        read = [pool.submit(find, store, "tea") for _ in range(60)]
+        assert all(set(done.result()) <= set(told) for done in read)
+        assert len({done.result().id for done in wrote}) == len(told)
+        assert store.memories.count(ALL) == len(told)
+
+
+def test_a_store_in_memory_has_the_schema_of_a_file(clock: FakeClock, path: Path) -> None:
+    with closing(SqliteStore.open(path, clock)), closing(apsw.Connection(str(path))) as file:
+        in_memory = Opener.in_memory(StoreSettings(), clock)
+        with closing(in_memory.writer()) as db:
+            make_in_memory(db)
+            for question in (
+                "SELECT type, name, sql FROM sqlite_schema ORDER BY 1, 2",
+                "SELECT * FROM totals",
+            ):
+                assert ask(db, question) == ask(file, question)
+            assert is_current(db)
 
 
 def test_closed_stores_leave_no_open_files(tmp_path: Path) -> None:

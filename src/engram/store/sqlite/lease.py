@@ -11,12 +11,13 @@ from contextlib import contextmanager
 import apsw
 
 from engram.errors import UpkeepBusy
+from engram.store.sqlite.connection import Opener
 
 
 @contextmanager
-def lease(path: str, name: str) -> Iterator[None]:
-    """Hold the work called `name` on the file at `path`. Raises UpkeepBusy when somebody else does it."""
-    db = apsw.Connection(f"{path}-{name}")
+def lease(opener: Opener, name: str) -> Iterator[None]:
+    """Hold the work called `name` on a file. Raises UpkeepBusy when somebody else does it."""
+    db = opener.beside(name)
     try:
         try:
             db.execute("BEGIN EXCLUSIVE")

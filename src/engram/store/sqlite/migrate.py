@@ -6,13 +6,16 @@ Migrations are numbered files. Each runs once, in an exclusive transaction, and 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from functools import cache
 from hashlib import sha256
 from importlib import resources
 
+import apsw
+
 from engram.errors import MigrationChanged, NewerSchema, StoreError
-from engram.model.clock import Clock, to_micros
+from engram.model.clock import Clock, SystemClock, to_micros
 from engram.store.sqlite.query import Db, ask, ask_value
 
 APPLICATION = 0x456E6772
@@ -67,6 +70,21 @@ def migrate(db: Db, clock: Clock, steps: tuple[Migration, ...] | None = None) ->
             db.execute(LEDGER)
             if step.number not in _applied(db):
                 _apply(db, step, clock)
+
+
+def make_in_memory(db: Db) -> None:
+    """Give a new store in memory the present schema in one piece: a tenth of the time that the steps take."""
+    with closing(apsw.Connection(":memory:")) as made:
+        made.deserialize("main", _made())
+        with db.backup("main", made, "main") as work:
+            work.step(-1)
+
+
+@cache
+def _made() -> bytes:
+    with closing(apsw.Connection(":memory:")) as made:
+        migrate(made, SystemClock())
+        return made.serialize("main")
 
 
 def is_current(db: Db, steps: tuple[Migration, ...] | None = None) -> bool:

@@ -11,16 +11,19 @@ import apsw
 from engram.errors import StoreClosed
 from engram.store.sqlite.connection import Opener
 from engram.store.sqlite.faults import translate
+from engram.store.sqlite.writer import Writer
 
 
 class Readers:
     """A pool owned by the store. Connections are opened when first needed, up to `settings.readers`.
 
-    Never borrow twice in one thread: with every connection lent, that would wait for itself.
+    Never borrow twice in one thread: with every connection lent, that would wait for itself. In memory
+    nobody reads while somebody writes, so a piece of work that reads there does it where it writes.
     """
 
-    def __init__(self, opener: Opener) -> None:
+    def __init__(self, opener: Opener, writer: Writer | None) -> None:
         self._opener = opener
+        self._writer = writer if opener.memory else None
         self._free: list[apsw.Connection] = []
         self._opened = 0
         self._closed = False
@@ -29,8 +32,12 @@ class Readers:
     @contextmanager
     def lend(self) -> Iterator[apsw.Connection]:
         """A connection for the time of the block; SQLite's errors inside become ours."""
+        own = None if self._writer is None else self._writer.own_connection()
         db = None
         try:
+            if own is not None:
+                yield own
+                return
             db = self._take()
             yield db
         except apsw.Error as error:
@@ -77,6 +84,9 @@ class Readers:
 @contextmanager
 def snapshot(db: apsw.Connection) -> Iterator[None]:
     """Inside, every statement sees the file as it is at the first one."""
+    if db.in_transaction:
+        yield
+        return
     db.execute("BEGIN")
     try:
         yield

@@ -87,12 +87,18 @@ class SqliteSnapshots:
         self._readers = readers
         self._writer = writer
         self._opener = opener
+        self._in_memory = secrets.token_bytes(KEY_BYTES) if opener.memory else b""
 
     def key(self) -> bytes:
-        """From the key of the vault, if there is one; else from a file beside this one, made at first use."""
+        """From the key of the vault, if there is one; else from a file beside this one, made at first use.
+
+        Where nothing is kept, the key is not kept either.
+        """
         vault = self._opener.settings.key
         if vault is not None:
             return blake2b(b"snapshots", key=vault, digest_size=KEY_BYTES).digest()
+        if self._in_memory:
+            return self._in_memory
         path = Path(self._opener.path + SUFFIX)
         if not path.exists():
             self._writing()

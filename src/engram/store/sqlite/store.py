@@ -19,7 +19,7 @@ from engram.ports import Unit
 from engram.store.sqlite import upkeep
 from engram.store.sqlite.answers import SqliteAnswers
 from engram.store.sqlite.bus import SqliteBus
-from engram.store.sqlite.connection import Opener, can_hold_a_log
+from engram.store.sqlite.connection import IN_MEMORY, Opener, can_hold_a_log
 from engram.store.sqlite.entities import SqliteEntities
 from engram.store.sqlite.facts import SqliteFacts
 from engram.store.sqlite.faults import translated
@@ -27,7 +27,7 @@ from engram.store.sqlite.lease import lease
 from engram.store.sqlite.ledger import SqliteLedger
 from engram.store.sqlite.maintenance import SqliteUpkeep
 from engram.store.sqlite.memories import SqliteMemories
-from engram.store.sqlite.migrate import is_current, migrate
+from engram.store.sqlite.migrate import is_current, make_in_memory, migrate
 from engram.store.sqlite.opinions import SqliteOpinions
 from engram.store.sqlite.origins import SqliteOrigins
 from engram.store.sqlite.query import Db
@@ -48,7 +48,6 @@ from engram.store.sqlite.writer import Writer
 
 T = TypeVar("T")
 
-IN_MEMORY = ":memory:"
 log = logging.getLogger(__name__)
 
 
@@ -58,7 +57,7 @@ class SqliteStore:
     def __init__(self, opener: Opener, writer: Writer | None, folder: str | None = None) -> None:
         self._opener = opener
         self._writer = writer
-        self._readers = Readers(opener)
+        self._readers = Readers(opener, writer)
         self._places = places = Places()
         self.memories = SqliteMemories(self._readers, places)
         self.texts = SqliteTexts(self._readers, places, opener.settings)
@@ -82,18 +81,19 @@ class SqliteStore:
 
     @classmethod
     def open(cls, path: str | Path, clock: Clock, settings: StoreSettings | None = None) -> SqliteStore:
-        """Open a file, or make it. `:memory:` is a file in a private temporary folder that goes at close.
+        """Open a file, or make it. `:memory:` touches no disk and goes at close.
 
         A file that is there, in a folder where nothing can be made, is opened for reading.
         """
-        folder = tempfile.mkdtemp(prefix="engram-") if str(path) == IN_MEMORY else None
-        where = Path(folder, "memory.engram") if folder else Path(path)
         settings = settings or StoreSettings()
-        if where.exists() and not can_hold_a_log(str(where)):
-            settings = replace(settings, read_only=True)
-        opener = Opener(str(where), settings, clock)
-        with translated(opener.path, opener.settings.busy_timeout_s):
-            return cls(opener, _open_writer(opener), folder)
+        if str(path) == IN_MEMORY:
+            opener = Opener.in_memory(settings, clock)
+        else:
+            if Path(path).exists() and not can_hold_a_log(str(path)):
+                settings = replace(settings, read_only=True)
+            opener = Opener(str(path), settings, clock)
+        with translated(opener.path, settings.busy_timeout_s):
+            return cls(opener, _open_writer(opener))
 
     def write(self, work: Callable[[Unit], T], actor: str) -> T:
         """Run the work inside the writer and wait until it is on disk."""
@@ -133,17 +133,20 @@ class SqliteStore:
 
     def lease(self, name: str) -> AbstractContextManager[None]:
         """Hold a certain work on this file for oneself; raises UpkeepBusy when somebody else does it."""
-        return lease(self._opener.path, name)
+        return lease(self._opener, name)
 
     def copy(self) -> SqliteStore:
         """A private copy of everything as it is now, that goes when it is closed."""
         self.flush()
-        folder = tempfile.mkdtemp(prefix="engram-")
-        opener = replace(self._opener, path=str(Path(folder, "memory.engram")))
+        folder = None if self._opener.memory else tempfile.mkdtemp(prefix="engram-")
+        if folder is None:
+            opener = Opener.in_memory(self._opener.settings, self._opener.clock)
+        else:
+            opener = replace(self._opener, path=str(Path(folder, "memory.engram")), passing=True)
         with translated(opener.path, opener.settings.busy_timeout_s):
             with self._readers.lend() as db:
-                upkeep.copy(db, opener)
-            return SqliteStore(opener, _open_writer(opener), folder)
+                copied = upkeep.copy(db, opener)
+            return SqliteStore(opener, Writer(opener, copied), folder)
 
     def close(self) -> None:
         """Finish what is waiting and let go of the file."""
@@ -176,7 +179,10 @@ def _open_writer(opener: Opener) -> Writer | None:
         return None
     db = opener.writer()
     try:
-        migrate(db, opener.clock)
+        if opener.memory:
+            make_in_memory(db)
+        else:
+            migrate(db, opener.clock)
     except BaseException:
         db.close()
         raise

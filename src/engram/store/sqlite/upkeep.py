@@ -70,15 +70,17 @@ SET memories = (SELECT count(*) FROM memories AS m WHERE m.scope = scopes.id)
 PROBLEMS_SHOWN = 3
 
 
-def copy(db: Db, opener: Opener) -> None:
-    """Write everything as it is now to another file."""
+def copy(db: Db, opener: Opener) -> Db:
+    """Write everything as it is now to another place; the connection that writes there."""
     other = opener.writer()
     try:
         with other.backup("main", db, "main") as work:
             while not work.done:
                 work.step(COPIED_PAGES)
-    finally:
+    except BaseException:
         other.close()
+        raise
+    return other
 
 
 def vacuum(db: Db) -> None:

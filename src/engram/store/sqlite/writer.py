@@ -88,6 +88,10 @@ class Writer:
         if threading.current_thread() is not self._thread:
             self._thread.join()
 
+    def own_connection(self) -> apsw.Connection | None:
+        """The write connection, for what this very thread carries out; None for any other thread."""
+        return self._db if threading.current_thread() is self._thread else None
+
     @property
     def waiting(self) -> int:
         """How much work waits."""
