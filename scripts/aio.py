@@ -1,8 +1,8 @@
-"""Write src/engram/aio from the facade: every class that does something gets a twin whose verbs are awaited.
+"""Write the types of `AsyncEngram` from the facade: src/engram/aio/__init__.pyi.
 
-`python scripts/aio.py` writes the modules; with `--check` it only says which are stale, by exit code 1.
+`python scripts/aio.py` writes the stub; with `--check` it only says that it is stale, by exit code 1.
 
-What a verb gives back decides its twin: a value comes as it is, an iterator comes item by item, and a class
+What a verb gives back decides how it is used: a value is awaited, an iterator comes item by item, and a class
 with verbs of its own (a noun, a session) comes as its own twin. So a new verb or noun needs nothing here.
 """
 
@@ -16,52 +16,61 @@ import subprocess
 import sys
 import textwrap
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from enum import Enum
+from dataclasses import dataclass
 from pathlib import Path
-from types import FunctionType, ModuleType
+from types import ModuleType
 from typing import Any, cast
 
+from engram.aio.proxy import has_twin, offered
 from engram.engine import Engram
 
-FOLDER = Path(__file__).parents[1] / "src" / "engram" / "aio"
-NOTE = "# Written by scripts/aio.py from the facade. Change that, then run `make docs`.\n"
-BY_HAND = frozenset({"__init__.py", "threads.py"})
-CALLBACK = "progress"
-"""An argument of this name is called by a thread; its twin is called in the event loop."""
+STUB = Path(__file__).parents[1] / "src" / "engram" / "aio" / "__init__.pyi"
+HEAD = """\
+# Written by scripts/aio.py from the facade. Change that, then run `make docs`.
+from collections.abc import AsyncIterator, Awaitable, Generator
+from types import TracebackType
+from typing import Any, Protocol, Self, TypeVar
+"""
+OPENING = '''
+class _Entered(Protocol):
+    async def __aenter__(self) -> Self: ...
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
+    ) -> None: ...
 
-Written = dict[Path, str]
+_E = TypeVar("_E", bound=_Entered)
+
+class Opening(Awaitable[_E]):
+    """Something about to begin: `await` it and end it yourself, or let `async with` do both."""
+
+    def __await__(self) -> Generator[Any, Any, _E]: ...
+    async def __aenter__(self) -> _E: ...
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+'''
 
 
 def main(arguments: list[str]) -> int:
-    """Write the modules, or say which are stale."""
-    made = modules()
-    stale = {path: text for path, text in made.items() if not is_fresh(path, text)}
-    gone = [path for path in FOLDER.glob("*.py") if path.name not in BY_HAND and path not in made]
+    """Write the stub, or say that it is stale."""
+    text = stub()
+    if STUB.is_file() and STUB.read_text(encoding="utf-8") == text:
+        return 0
     if "--check" in arguments:
-        for path in (*stale, *gone):
-            print(f"src/engram/aio/{path.name} is out of date: run `make docs`.", file=sys.stderr)
-        return 1 if stale or gone else 0
-    for path, text in stale.items():
-        path.write_text(text, encoding="utf-8", newline="\n")
-        print(f"src/engram/aio/{path.name} written.")
-    for path in gone:
-        path.unlink()
+        print(f"src/engram/aio/{STUB.name} is out of date: run `make docs`.", file=sys.stderr)
+        return 1
+    STUB.write_text(text, encoding="utf-8", newline="\n")
+    print(f"src/engram/aio/{STUB.name} written.")
     return 0
 
 
-def is_fresh(path: Path, text: str) -> bool:
-    """Whether the module on disk says what it should."""
-    return path.is_file() and path.read_text(encoding="utf-8") == text
-
-
-def modules() -> Written:
-    """Each module of the twins and what it should say."""
-    pages: dict[str, Page] = {}
-    for kind in handles(Engram):
-        pages.setdefault(home_of(kind), Page()).add(kind)
-    paths = {FOLDER / f"{name}.py": page.text() for name, page in pages.items()}
-    return {path: laid_out(path, text) for path, text in paths.items()}
+@functools.cache
+def stub() -> str:
+    """What the stub should say."""
+    kinds = handles(Engram)
+    lines = [line for kind in kinds for line in twin_lines(kind)]
+    imports = sorted(set(known().values()))
+    return laid_out("\n".join([HEAD, *imports, OPENING, *lines]))
 
 
 def handles(root: type) -> list[type]:
@@ -75,12 +84,12 @@ def handles(root: type) -> list[type]:
     return found
 
 
-def laid_out(path: Path, text: str) -> str:
-    """A module with imports sorted and lines broken as everywhere in the project."""
+def laid_out(text: str) -> str:
+    """The stub with imports sorted and lines broken as everywhere in the project."""
     for command in (["check", "--select", "I,F401", "--fix", "--quiet"], ["format"]):
-        full = [sys.executable, "-m", "ruff", *command, "--stdin-filename", str(path), "-"]
+        full = [sys.executable, "-m", "ruff", *command, "--stdin-filename", str(STUB), "-"]
         text = subprocess.run(  # noqa: S603 (our own words)
-            full, input=text, capture_output=True, check=True, encoding="utf-8", cwd=FOLDER
+            full, input=text, capture_output=True, check=True, encoding="utf-8", cwd=STUB.parent
         ).stdout
     return text
 
@@ -126,8 +135,16 @@ class Verb:
         """The class of what it gives, if that has a twin."""
         if isinstance(self.tree.returns, ast.Name):
             given = Names(self.function.__module__).value(self.tree.returns.id)
-            return given if is_handle(given) else None
+            return given if isinstance(given, type) and has_twin(given) else None
         return None
+
+    @property
+    def named(self) -> list[str]:
+        """What its signature names."""
+        returns = [self.tree.returns] if self.tree.returns and self.gives is None else []
+        arguments = [one.annotation for one in ast.walk(self.tree.args) if isinstance(one, ast.arg)]
+        parts = [part for part in (*arguments, *returns) if part is not None]
+        return [node.id for part in parts for node in ast.walk(part) if isinstance(node, ast.Name)]
 
     @property
     def item(self) -> str:
@@ -140,34 +157,12 @@ class Verb:
 
 def verbs_of(kind: type) -> list[Verb]:
     """What a class offers, in its order, with what it has from its parents."""
-    found = {
-        name: Verb(name, made)
-        for parent in reversed(kind.mro()[:-1])
-        for name, made in vars(parent).items()
-        if not name.startswith("_")
-        and isinstance(made, FunctionType | classmethod | property | functools.cached_property)
-    }
-    return [*found.values()]
-
-
-def is_handle(given: Any) -> bool:
-    """Whether this is a class of ours that does something, not a value."""
-    if not isinstance(given, type) or not given.__module__.startswith("engram.") or issubclass(given, Enum):
-        return False
-    if getattr(given, "_is_protocol", False):  # a part that anybody may bring: it is handed out as it is
-        return False
-    settled = getattr(given, "__dataclass_params__", None)
-    return (settled is None or not settled.frozen) and bool(verbs_of(given))
+    return [Verb(name, made) for name, made in offered(kind).items()]
 
 
 def twin(kind: type) -> str:
     """The name of a class's twin."""
     return f"Async{kind.__name__}"
-
-
-def home_of(kind: type) -> str:
-    """The module that a twin stands in."""
-    return "facade" if kind is Engram else kind.__module__.rpartition(".")[2]
 
 
 # ---------------------------------------------------------------- where names come from
@@ -180,178 +175,134 @@ class Names:
     def __init__(self, module: str) -> None:
         self._name = module
         self._module: ModuleType = importlib.import_module(module)
-        self._lines: dict[str, tuple[str, bool]] = {}
+        self._lines: dict[str, str] = {}
         for node in ast.parse(inspect.getsource(self._module)).body:
             late = isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
             for inner in node.body if isinstance(node, ast.If) and late else [node]:
-                self._learn(inner, late=late)
+                self._learn(inner)
 
-    def _learn(self, node: ast.stmt, *, late: bool) -> None:
+    def _learn(self, node: ast.stmt) -> None:
         match node:
             case ast.ImportFrom(module=str(source), names=names):
                 for alias in names:
                     line = f"from {source} import {ast.unparse(alias)}"
-                    self._lines[alias.asname or alias.name] = line, late
+                    self._lines[alias.asname or alias.name] = line
             case ast.Import(names=names):
                 for alias in names:
-                    self._lines[alias.asname or alias.name] = f"import {ast.unparse(alias)}", late
+                    self._lines[alias.asname or alias.name] = f"import {ast.unparse(alias)}"
 
-    def line(self, name: str) -> tuple[str, bool] | None:
-        """How to import a name, and whether for types only; None for a builtin."""
+    def line(self, name: str) -> str | None:
+        """How to import a name; None for a builtin."""
         if name in self._lines:
             return self._lines[name]
-        return (f"from {self._name} import {name}", False) if hasattr(self._module, name) else None
+        return f"from {self._name} import {name}" if hasattr(self._module, name) else None
 
     def value(self, name: str) -> Any:
         """What a name stands for."""
         line = self._lines.get(name)
         if line is None or hasattr(self._module, name):
             return getattr(self._module, name, None)
-        source = line[0].split()[1]
-        return getattr(importlib.import_module(source), name, None)
+        return getattr(importlib.import_module(line.split()[1]), name, None)
 
 
-# ---------------------------------------------------------------- the page
+# ---------------------------------------------------------------- the stub
 
 
-@dataclass
-class Page:
-    """One module of twins in the making."""
+@functools.cache
+def known() -> dict[tuple[str, str], str]:
+    """How to import what a signature names, by the module it stands in and the name.
 
-    imports: set[str] = field(default_factory=set)
-    late: set[str] = field(default_factory=set)
-    body: list[str] = field(default_factory=list)
-    kinds: list[type] = field(default_factory=list)
-
-    def text(self) -> str:
-        """The whole module."""
-        told = " and ".join(f"`{kind.__name__}`" for kind in self.kinds)
-        late = [f"    {line}" for line in sorted(self.late - self.imports)]
-        return "\n".join(
-            [
-                NOTE,
-                f'"""The twin of {told}: the same verbs, awaited."""',
-                "from __future__ import annotations",
-                *sorted(self.imports),
-                *(["if TYPE_CHECKING:", *late] if late else []),
-                *self.body,
-            ]
-        )
-
-    def add(self, kind: type) -> None:
-        """A class comes in; its twin is written."""
-        self.kinds.append(kind)
-        self.imports |= {
-            "from typing import TYPE_CHECKING, Any, Self",
-            "from types import TracebackType",
-            "from collections.abc import AsyncIterator",
-            "from engram.aio.threads import Opening, Threads, beginning, opening",
-            f"from {kind.__module__} import {kind.__name__}",
-        }
-        self.body += [
-            f"class {twin(kind)}:",
-            f'    """`{kind.__name__}` for asyncio: the same verbs, awaited."""',
-            f"    def __init__(self, inner: {kind.__name__}, threads: Threads) -> None:",
-            "        self._inner = inner",
-            "        self._threads = threads",
-        ]
+    Where two modules mean different things by a name, each import has a name of its own.
+    """
+    lines: dict[tuple[str, str], str] = {}
+    for kind in handles(Engram):
         for verb in verbs_of(kind):
-            self.body += [textwrap.indent(line, "    ") for line in self._verb(verb, kind)]
-        if hasattr(kind, "__enter__"):
-            self.body += self._entered(kind)
+            module = verb.function.__module__
+            for name in verb.named:
+                line = Names(module).line(name)
+                if line is not None:
+                    lines[module, name] = line
+    meant: dict[str, set[str]] = {}
+    for (_, name), line in lines.items():
+        meant.setdefault(name, set()).add(line)
+    return {
+        (module, name): line if len(meant[name]) == 1 else f"{line} as {name_here(line, name)}"
+        for (module, name), line in lines.items()
+    }
 
-    def _verb(self, verb: Verb, kind: type) -> Iterator[str]:
-        self._learn(verb)
-        shape = shape_of(verb, kind)
+
+def name_here(line: str, name: str) -> str:
+    """What an imported name is called in the stub: `_TokensFound` for `Found` of `engram.nouns.tokens`."""
+    return f"_{line.split()[1].rpartition('.')[2].title().replace('_', '')}{name}"
+
+
+class Renamed(ast.NodeTransformer):
+    """The names of a signature as the stub calls them."""
+
+    def __init__(self, module: str) -> None:
+        self._module = module
+
+    def visit_Name(self, node: ast.Name) -> ast.Name:
+        """One name."""
+        line = known().get((self._module, node.id), "")
+        return ast.Name(line.rpartition(" as ")[2]) if " as " in line else node
+
+
+def twin_lines(kind: type) -> Iterator[str]:
+    """The class that offers the same verbs, awaited."""
+    yield f"class {twin(kind)}:"
+    yield f'    """`{kind.__name__}` for asyncio: the same verbs, awaited."""'
+    for verb in verbs_of(kind):
+        above, returns = shape_of(verb, kind)
+        yield textwrap.indent(f"{above} {verb.name}({arguments_of(verb)}) -> {returns}:", "    ")
         end = "\n" if "\n" in verb.words else ""
-        yield from shape.above
-        yield f"{shape.way} {verb.name}({ast.unparse(verb.tree.args)}) -> {shape.returns}:"
-        yield textwrap.indent(f'"""{verb.words}{end}"""', "    ")
-        yield f"    {shape.body}"
+        yield textwrap.indent(f'"""{verb.words}{end}"""\n', " " * 8)
         if isinstance(verb.made, property) and verb.made.fset is not None:
             setter = Verb(verb.name, verb.made.fset)
-            self._learn(setter)
-            yield f"@{verb.name}.setter"
-            yield f"def {verb.name}({ast.unparse(setter.tree.args)}) -> None:"
-            yield f"    self._inner.{verb.name} = {setter.tree.args.args[1].arg}"
-
-    def _learn(self, verb: Verb) -> None:
-        """Import what a signature names."""
-        names = Names(verb.function.__module__)
-        returns = [verb.tree.returns] if verb.tree.returns and verb.gives is None else []
-        for part in (verb.tree.args, *returns):
-            for node in ast.walk(part):
-                line = names.line(node.id) if isinstance(node, ast.Name) else None
-                if line is not None:
-                    (self.late if line[1] else self.imports).add(line[0])
-        if verb.gives is not None and home_of(verb.gives) != home_of(self.kinds[-1]):
-            self.imports.add(f"from engram.aio.{home_of(verb.gives)} import {twin(verb.gives)}")
-
-    @staticmethod
-    def _entered(kind: type) -> Iterator[str]:
-        """How a twin is held by `async with`."""
-        yield "    async def __aenter__(self) -> Self:"
-        if kind is not Engram:
-            yield "        await self._threads.run(self._inner.__enter__)"
-        yield "        return self"
+            yield f"    @{verb.name}.setter"
+            yield f"    def {verb.name}({arguments_of(setter)}) -> None: ..."
+    if hasattr(kind, "__enter__"):
+        yield "    async def __aenter__(self) -> Self: ..."
         yield "    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None,"
-        yield "        trace: TracebackType | None) -> None:"
-        if kind is Engram:
-            yield "        await self.close()"
-        else:
-            yield "        await self._threads.run(self._inner.__exit__, kind, error, trace)"
+        yield "        trace: TracebackType | None) -> None: ..."
 
 
-@dataclass(frozen=True)
-class Shape:
-    """What becomes of a verb in the twin."""
-
-    returns: str
-    body: str
-    way: str = "async def"
-    above: tuple[str, ...] = ()
-
-
-def shape_of(verb: Verb, kind: type) -> Shape:  # noqa: PLR0911 (a line for each shape)
-    """A verb's twin, by what it is and what it gives."""
-    given, plain = verb.gives, ast.unparse(verb.tree.returns) if verb.tree.returns else "None"
-    inner = f"self._inner.{verb.name}"
-    handed_on = [*passed(verb.tree.args)]
-    run = f"await self._threads.run({', '.join([inner, *handed_on])})"
+def shape_of(verb: Verb, kind: type) -> tuple[str, str]:
+    """How a verb of a twin is declared, and what it returns."""
+    given = verb.gives
+    plain = told_type(verb)
     if verb.is_property:
-        value = f"{twin(given)}({inner}, self._threads)" if given else inner
-        return Shape(twin(given) if given else plain, f"return {value}", "def", ("@property",))
+        return "@property\ndef", twin(given) if given else plain
     if isinstance(verb.made, classmethod):
-        call = ", ".join(["cls", f"{kind.__name__}.{verb.name}", *handed_on])
-        return Shape(f"Opening[{twin(kind)}]", f"return opening({call})", "def", ("@classmethod",))
-    if kind is Engram and verb.name == "close":
-        return Shape("None", f"await self._threads.close({inner})")
+        return "@classmethod\ndef", f"Opening[{twin(kind)}]"
     if verb.item:
-        call = ", ".join([inner, *handed_on])
-        return Shape(f"AsyncIterator[{verb.item}]", f"return self._threads.each({call})", "def")
-    if given is None:
-        return Shape(plain, run if plain == "None" else f"return {run}")
-    if given is not Engram and hasattr(given, "__enter__"):
-        call = ", ".join([twin(given), "self._threads", inner, *handed_on])
-        return Shape(f"Opening[{twin(given)}]", f"return beginning({call})", "def")
-    return Shape(twin(given), f"return {twin(given)}({run}, self._threads)")
+        return "def", f"AsyncIterator[{verb.item}]"
+    if given is not None and given is not Engram and hasattr(given, "__enter__"):
+        return "def", f"Opening[{twin(given)}]"
+    return "async def", twin(given) if given else plain
 
 
-def passed(arguments: ast.arguments) -> Iterator[str]:
-    """The arguments handed on as they came."""
-    for one in [*arguments.posonlyargs, *arguments.args][1:]:
-        yield handed(one.arg)
-    if arguments.vararg:
-        yield f"*{arguments.vararg.arg}"
-    for one in arguments.kwonlyargs:
-        yield f"{one.arg}={handed(one.arg)}"
-    if arguments.kwarg:
-        yield f"**{arguments.kwarg.arg}"
+def told_type(verb: Verb) -> str:
+    """What a verb gives, in the words of the stub."""
+    if verb.tree.returns is None:
+        return "None"
+    returns = ast.parse(ast.unparse(verb.tree.returns), mode="eval")
+    return ast.unparse(Renamed(verb.function.__module__).visit(returns))
 
 
-def handed(name: str) -> str:
-    """One argument on its way into the thread."""
-    return f"self._threads.told({name})" if name == CALLBACK else name
+def arguments_of(verb: Verb) -> str:
+    """The arguments as they are declared; a default is told if it is a plain value."""
+    arguments = ast.parse(f"def f({ast.unparse(verb.tree.args)}): ...").body[0]
+    assert isinstance(arguments, ast.FunctionDef)  # noqa: S101 (it was just written)
+    told: ast.arguments = Renamed(verb.function.__module__).visit(arguments.args)
+    told.defaults = [plain_default(one) for one in told.defaults]
+    told.kw_defaults = [one and plain_default(one) for one in told.kw_defaults]
+    return ast.unparse(told)
+
+
+def plain_default(default: ast.expr) -> ast.expr:
+    """A default that needs no import."""
+    return default if isinstance(default, ast.Constant) else ast.Constant(...)
 
 
 if __name__ == "__main__":

@@ -1,15 +1,14 @@
-"""Threads: a call that blocks comes in, something to await goes out. What the generated classes stand on."""
+"""Threads: a call that blocks comes in, something to await goes out. What the twins stand on."""
 
 from __future__ import annotations
 
 import asyncio
 import contextvars
-from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import islice
-from types import TracebackType
-from typing import Any, Generic, ParamSpec, Protocol, Self, TypeVar
+from typing import ParamSpec, TypeVar
 
 from engram.errors import StoreClosed
 
@@ -39,11 +38,8 @@ class Threads:
         call = partial(contextvars.copy_context().run, work, *args, **kwargs)
         return await asyncio.get_running_loop().run_in_executor(self._pool, call)
 
-    async def each(
-        self, work: Callable[P, Iterator[T]], /, *args: P.args, **kwargs: P.kwargs
-    ) -> AsyncIterator[T]:
+    async def each(self, items: Iterator[T]) -> AsyncIterator[T]:
         """The items of a long answer, fetched some at a time."""
-        items = await self.run(work, *args, **kwargs)
         while some := await self.run(lambda: list(islice(items, SOME))):
             for item in some:
                 yield item
@@ -64,70 +60,3 @@ class Threads:
         self._closed = True
         await asyncio.to_thread(self._pool.shutdown)
         await asyncio.to_thread(last)
-
-
-class Entered(Protocol):
-    """What `async with` can hold."""
-
-    async def __aenter__(self) -> Self: ...
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
-    ) -> None: ...
-
-
-E = TypeVar("E", bound=Entered)
-
-
-class Opening(Generic[E]):
-    """Something about to begin: `await` it and end it yourself, or let `async with` do both."""
-
-    def __init__(self, begin: Callable[[], Awaitable[E]]) -> None:
-        self._begin = begin
-        self._begun: E | None = None
-
-    def __await__(self) -> Generator[Any, Any, E]:
-        return self._begin().__await__()
-
-    async def __aenter__(self) -> E:
-        begun = await self._begin()
-        self._begun = begun
-        return await begun.__aenter__()
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._begun is not None:
-            await self._begun.__aexit__(kind, error, trace)
-
-
-def opening(
-    wrap: Callable[[T, Threads], E], work: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs
-) -> Opening[E]:
-    """Begin with threads of one's own; they end when it cannot be opened."""
-
-    async def begin() -> E:
-        threads = Threads()
-        try:
-            return wrap(await threads.run(work, *args, **kwargs), threads)
-        except BaseException:
-            await threads.close(lambda: None)
-            raise
-
-    return Opening(begin)
-
-
-def beginning(
-    wrap: Callable[[T, Threads], E],
-    threads: Threads,
-    work: Callable[P, T],
-    /,
-    *args: P.args,
-    **kwargs: P.kwargs,
-) -> Opening[E]:
-    """Begin something inside what is open already."""
-
-    async def begin() -> E:
-        return wrap(await threads.run(work, *args, **kwargs), threads)
-
-    return Opening(begin)

@@ -1,0 +1,1178 @@
+# Written by scripts/aio.py from the facade. Change that, then run `make docs`.
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Generator,
+    Iterable,
+    Mapping,
+    Sequence,
+)
+from datetime import datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Protocol, Self, TypeVar
+
+from engram.capture.sources.results import Finding
+from engram.config import Config, MaintainConfig
+from engram.engine import Edges, Events, Findings, Spendings, Turns
+from engram.model.abstraction import Abstraction
+from engram.model.axes import Mode, Status
+from engram.model.briefing import RecallPack, Resume
+from engram.model.bus import Publication, Subscription
+from engram.model.clock import Clock
+from engram.model.commitment import Commitment, LoopState
+from engram.model.context import Context, Knowing, Sections
+from engram.model.drift import DriftReport
+from engram.model.entity import Entity
+from engram.model.facts import Claim, Fact
+from engram.model.filters import Filters
+from engram.model.health import RecallHealth
+from engram.model.ingest import IngestReport
+from engram.model.knowledge import Behaviour, Card, CoreSummary, Guidelines, KnowledgeMap, Reflections
+from engram.model.memory import Memory
+from engram.model.observation import Observation
+from engram.model.pages import News, Page, Stats
+from engram.model.reasoning import Reasoning
+from engram.model.recall import Recall, Wish
+from engram.model.receipt import Receipt
+from engram.model.relations import Edge, EdgeType
+from engram.model.scope import Access, Role, Scope
+from engram.model.session import Change, Gap, Origin, Restored, SessionInfo, Slot
+from engram.model.timeline import Timeline
+from engram.model.token import Token
+from engram.model.trigger import Trigger
+from engram.model.upkeep import Report, Run, RunKind, Undone
+from engram.nouns.adopting import Adopted
+from engram.nouns.bus import Offers, Wishes
+from engram.nouns.commitments import Closings, Loops
+from engram.nouns.conflicts import Found as _ConflictsFound
+from engram.nouns.entities import Found as _EntitiesFound
+from engram.nouns.entities import Profile, Steps
+from engram.nouns.facts import Claims, Pairs, Paths
+from engram.nouns.gaps import Found as _GapsFound
+from engram.nouns.knowledge import Boxes, Cards, Patterns, Topics, Traces
+from engram.nouns.remembering import Given, Results
+from engram.nouns.runs import Completed, Learned, StepGiven
+from engram.nouns.sessions import Begun, Infos
+from engram.nouns.sources import Progress as _SourcesProgress
+from engram.nouns.tokens import Found as _TokensFound
+from engram.nouns.tokens import Issued
+from engram.nouns.trash import Lying
+from engram.nouns.triggers import Found as _TriggersFound
+from engram.nouns.upkeep import Progress as _UpkeepProgress
+from engram.ports import Advisor, Embedder
+from engram.session.state import Said
+
+class _Entered(Protocol):
+    async def __aenter__(self) -> Self: ...
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
+    ) -> None: ...
+
+_E = TypeVar("_E", bound=_Entered)
+
+class Opening(Awaitable[_E]):
+    """Something about to begin: `await` it and end it yourself, or let `async with` do both."""
+
+    def __await__(self) -> Generator[Any, Any, _E]: ...
+    async def __aenter__(self) -> _E: ...
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+class AsyncEngram:
+    """`Engram` for asyncio: the same verbs, awaited."""
+    @property
+    def facts(self) -> AsyncFacts:
+        """What is known about whom: add, ask, follow and end facts."""
+
+    @property
+    def entities(self) -> AsyncEntities:
+        """Who and what is spoken of: profiles, names, timelines."""
+
+    @property
+    def knowledge(self) -> AsyncKnowledge:
+        """What was learned from memories taken together: profile, map, tree, cards, topics, boxes."""
+
+    @property
+    def bus(self) -> AsyncBus:
+        """What agents tell each other: offer, ask for and deliver memories."""
+
+    @property
+    def upkeep(self) -> AsyncUpkeep:
+        """Maintenance: its runs, their reports, taking them back."""
+
+    @property
+    def trash(self) -> AsyncTrash:
+        """What was forgotten and can still be brought back: look, restore, empty."""
+
+    @property
+    def answers(self) -> AsyncAnswers:
+        """What was answered to writes that carried a key; for the doors."""
+
+    @property
+    def tokens(self) -> AsyncTokens:
+        """Who may come in from outside: make, list and revoke tokens."""
+
+    @property
+    def conflicts(self) -> AsyncConflicts:
+        """What contradicts what, and settling it."""
+
+    @property
+    def commitments(self) -> AsyncCommitments:
+        """Open loops: what was promised, what is waited for, what is done."""
+
+    @property
+    def gaps(self) -> AsyncGaps:
+        """What is not known and would be good to know: ask, answer, let be."""
+
+    @property
+    def triggers(self) -> AsyncTriggers:
+        """Words in a message that load pages into the recall pack."""
+
+    async def drift(
+        self, directory: str = "", *, apply: bool = False, limit: int = 1000, scope: Scope | None = None
+    ) -> DriftReport:
+        """Check what memories claim about files, symbols, versions and addresses against a directory.
+
+        Without one the setting `doubt.directory`. With `apply` memories whose references are dead are
+        challenged, and invalidated if they stay so; `undo` takes that back.
+        """
+
+    @property
+    def sources(self) -> AsyncSources:
+        """What comes from elsewhere: documents, chats of other services, code, results."""
+
+    @classmethod
+    def open(
+        cls,
+        path: str | Path | None = None,
+        *,
+        config: Config | Mapping[str, Any] | None = None,
+        clock: Clock | None = None,
+        embedder: Embedder | None = None,
+        advisor: Advisor | None = None,
+        access: Access = ...,
+        actor: str = "human",
+        read_only: bool = False,
+    ) -> Opening[AsyncEngram]:
+        """Open a file, making it if need be: the given one, `ENGRAM_FILE`, or the user's own.
+
+        ":memory:" keeps nothing.
+        """
+
+    async def remember(self, content: str, **given: Any) -> Receipt:
+        """Keep one statement. The fields are those of `Draft`; the receipt says what happened and why."""
+
+    async def remember_many(
+        self, drafts: Iterable[Given], *, partial: bool = False, progress: Callable[[int], None] | None = None
+    ) -> Results:
+        """Keep many statements: all or none; with `partial` each good one, and a refusal for each other."""
+
+    async def observe(
+        self,
+        user: str | None = None,
+        assistant: str | None = None,
+        *,
+        messages: Sequence[Mapping[str, Any]] | None = None,
+        session: str = "",
+        time: datetime | str | None = None,
+        speaker: str = "",
+        assistant_name: str = "",
+        message_id: str = "",
+        scope: Scope | None = None,
+    ) -> Observation:
+        """Listen to what was said: an exchange in words, or `messages` in the shape of a chat service.
+
+        Logged at once; read for memories when something matters, when enough has been said, or on `flush`.
+        """
+
+    async def flush(self, session: str | None = None, *, scope: Scope | None = None) -> Observation:
+        """Read now what waits to be read: at the end of a session, or of all."""
+
+    async def turns(self, session: str, *, limit: int = 1000, after: int = 0) -> Turns:
+        """A session word for word, in order; `after` is the key of the last turn already seen."""
+
+    async def said(self, memory_id: str) -> Turns:
+        """The turns a memory came from, word for word."""
+
+    async def update(self, memory_id: str, *, because: str = "", **changes: Any) -> Memory:
+        """Change fields of a memory; its former content stays in its history."""
+
+    async def forget(self, memory_id: str, because: str = "") -> Memory:
+        """Archive a memory: no longer recalled, and restored at any time."""
+
+    async def restore(self, memory_id: str, because: str = "") -> Memory:
+        """Bring back what was archived, superseded, merged or invalidated."""
+
+    async def set_status(self, memory_id: str, status: Status | str, because: str = "") -> Memory:
+        """Say that a memory is challenged, invalidated, archived … or active again."""
+
+    async def erase(self, memory_id: str, because: str = "") -> None:
+        """Remove a memory for good, everywhere: afterwards its words are nowhere in the file."""
+
+    async def pin(self, memory_id: str, *, pinned: bool = True) -> Memory:
+        """Make a memory immune to forgetting, or let it go again."""
+
+    async def confirm(self, memory_id: str, because: str = "") -> Memory:
+        """Vouch for a memory."""
+
+    async def promote(self, memory_id: str, because: str = "") -> Memory:
+        """Move a memory one layer up: from the buffer to working, from working to core."""
+
+    async def demote(self, memory_id: str, because: str = "") -> Memory:
+        """Move a memory one layer down."""
+
+    async def touch(self, memory_ids: Sequence[str], *, session: str = "") -> int:
+        """Count a use of memories that were read otherwise than by recall; how many."""
+
+    async def feedback(self, memory_id: str, *, helpful: bool, query: str = "", because: str = "") -> Memory:
+        """Say whether a memory helped. If not, and with the question, it stays out of questions like that."""
+
+    async def relate(
+        self,
+        source: str,
+        target: str,
+        type: EdgeType | str = ...,
+        *,
+        weight: float = 1.0,
+        confidence: float = 1.0,
+    ) -> Edge:
+        """Say what one memory is to another."""
+
+    async def unrelate(self, source: str, target: str, type: EdgeType | str) -> bool:
+        """Take a relation away; whether there was one."""
+
+    async def recall(
+        self,
+        query: str,
+        *,
+        limit: int | None = None,
+        budget: int | None = None,
+        scope: Scope | None = None,
+        filters: Filters | None = None,
+        mode: Mode | str = ...,
+        rerank: str | None = None,
+        profile: str | None = None,
+        min_relevance: float | None = None,
+        session: str = "",
+        dry: bool = False,
+        explain: bool = False,
+        include_archived: bool = False,
+        as_of: datetime | str | None = None,
+        plan: Wish | Mapping[str, Any] | None = None,
+        expand: bool | None = None,
+    ) -> Recall:
+        """Find what helps with a question, best first; nothing rather than noise.
+
+        `plan` says what to do otherwise than planned: `{"intent": "temporal", "weights": {"vector": 0.5}}`.
+        With `expand` a model words the question in other ways too; by default only when little is found.
+        With `as_of` what was believed then, in the words of that time; it leaves no trace.
+        """
+
+    async def context(
+        self,
+        message: str = "",
+        *,
+        about: str = "",
+        model: str = "",
+        system: str = "",
+        history: Sequence[Mapping[str, Any]] | None = None,
+        budget: int | None = None,
+        session: str = "",
+        scope: Scope | None = None,
+        sections: Sections | None = None,
+        dry: bool = False,
+    ) -> Context:
+        """A prompt for a model: what is remembered, the talk so far and the message, within its budget.
+
+        `about` is what to recall by when the message tells too little. Without a `history` the log of the
+        `session` is the talk so far. `budget` is for all of the prompt; by default what the model takes.
+        """
+
+    async def timeline(
+        self,
+        about: str | tuple[str, str],
+        *,
+        limit: int = 50,
+        since: datetime | str | None = None,
+        until: datetime | str | None = None,
+        scope: Scope | None = None,
+    ) -> Timeline:
+        """How something changed, oldest first: a name, "my editor", subject and predicate, or any words."""
+
+    async def reason(
+        self,
+        question: str,
+        *,
+        depth: int | None = None,
+        budget: int | None = None,
+        scope: Scope | None = None,
+        session: str = "",
+    ) -> Reasoning:
+        """Think a question through: recall it, take it apart where that is not enough, and answer.
+
+        Without a model the tree of smaller questions with their hits and gaps is the answer. `depth` is how
+        often questions are taken apart again; `budget` the tokens of memories that the answer may rest on.
+        """
+
+    async def resume(
+        self,
+        budget: int | None = None,
+        *,
+        form: str = "full",
+        scope: Scope | None = None,
+        workspace: str = "",
+    ) -> Resume:
+        """What a session that starts cold should know, in at most `budget` characters; counts as no use.
+
+        `form` is full or compact. `workspace` leaves out what belongs to another one.
+        """
+
+    async def recall_pack(
+        self,
+        message: str = "",
+        *,
+        tasks: Sequence[str] = ...,
+        scope: Scope | None = None,
+        workspace: str = "",
+    ) -> RecallPack:
+        """The document to start a session with: what always holds, open loops, today, context, procedures.
+
+        The same memories give the same bytes all day. `tasks` says what is to be done today; words of the
+        `message` may load more pages (see `triggers`).
+        """
+
+    async def recall_health(self) -> RecallHealth:
+        """How the last recalls have been going: counts, averages by intent, times, warnings."""
+
+    async def get(self, memory_id: str) -> Memory | None:
+        """One memory by its id or the beginning of it; None when there is none."""
+
+    async def list(
+        self,
+        *,
+        filters: Filters | None = None,
+        limit: int = 50,
+        cursor: str | None = None,
+        scope: Scope | None = None,
+        as_of: datetime | str | None = None,
+    ) -> Page:
+        """Memories page by page, newest first; with `as_of` what was believed then, as it was."""
+
+    async def count(self, *, filters: Filters | None = None, scope: Scope | None = None) -> int:
+        """How many memories fit."""
+
+    async def relations(self, memory_id: str) -> Edges:
+        """What a memory is related to, in both directions."""
+
+    async def events(
+        self, memory_id: str | None = None, *, limit: int = 100, before: str | None = None
+    ) -> Events:
+        """The history of a memory, or of all that the caller may see, newest first.
+
+        An erased memory has a history too: its full id still finds the bare facts.
+        """
+
+    async def news(self, after: str | None = None, *, limit: int = 100) -> News:
+        """What has happened since a place in the ledger, oldest first, and the place to go on from.
+
+        Without a place: nothing yet, and where the ledger ends now.
+        """
+
+    async def stats(self) -> Stats:
+        """How much is kept, of what."""
+
+    async def doctor(self, *, repair: bool = False) -> Findings:
+        """Look at every part and say in words what to do; with `repair` mend what can be rebuilt."""
+
+    async def vacuum(self, *, full: bool = True) -> int:
+        """Give freed space back; how many bytes. Unless `full`, without writing the whole file anew."""
+
+    async def spending(self, *, days: int = 30, daily: bool = False) -> Spendings:
+        """What calls to models have cost in the last days, by component and model; `daily`, by day too."""
+
+    async def forget_spending(self) -> int:
+        """Forget what models have cost; how many calls there were."""
+
+    async def consolidate(
+        self,
+        *,
+        dry: bool = False,
+        stages: Sequence[str] = ...,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Report:
+        """Let memories mature: promote, merge, learn, doubt and forget. `dry` tells what would happen.
+
+        Cut off, it goes on where it stopped; `undo` takes the whole run back.
+        """
+
+    async def dream(self, *, dry: bool = False) -> Report:
+        """Replay what is at risk, link what belongs together, strengthen what matters."""
+
+    async def audit(self, *, dry: bool = False) -> Report:
+        """Let a model look over what is known for good; each of its proposals is tried in a sandbox first."""
+
+    async def undo(self, run_id: str) -> Undone:
+        """Take a run of maintenance back; what somebody has changed since stays as it is."""
+
+    async def reembed(self, *, progress: Callable[[int, int], None] | None = None) -> int:
+        """Give every memory a vector of the present model. Cut off, it goes on where it stopped."""
+
+    def export(self, *, scope: Scope | None = None, vectors: bool = False) -> AsyncIterator[dict[str, Any]]:
+        """Every memory in every status as plain data, newest first, with its relations."""
+
+    async def adopt(self, records: Iterable[Mapping[str, Any]]) -> Adopted:
+        """Take in what `export` wrote as it was, with ids, times and counts; what is here already stays."""
+
+    def session(
+        self, *, agent: str = "", model: str = "", id: str = "", scope: Scope | None = None
+    ) -> Opening[AsyncSession]:
+        """A conversation, awake: the one of this id, the agent's last if it sleeps, or a new one."""
+
+    @property
+    def sessions(self) -> AsyncSessions:
+        """Conversations, awake and asleep: start, look at, suspend and resume them."""
+
+    @property
+    def config(self) -> Config:
+        """The settings in force."""
+
+    @property
+    def access(self) -> Access:
+        """Who asks here, and what they may see and change."""
+
+    @property
+    def path(self) -> str:
+        """Where the memories are kept."""
+
+    async def seen_by(self, access: Access, actor: str) -> AsyncEngram:
+        """The same memory for another caller. Cheap; `settle` it when that one goes, close only this."""
+
+    async def settle(self) -> None:
+        """Read what was heard here and still waits; afterwards everything handed over is on disk."""
+
+    @property
+    def writes_waiting(self) -> int:
+        """How many writes wait to be carried out."""
+
+    async def close(self) -> None:
+        """Finish what is waiting and let go of the file. Safe to call twice."""
+
+    async def __aenter__(self) -> Self: ...
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+class AsyncFacts:
+    """`Facts` for asyncio: the same verbs, awaited."""
+    async def add(
+        self,
+        subject: str,
+        predicate: str,
+        object: str,
+        *,
+        functional: bool | None = None,
+        confidence: float | None = None,
+        valid_from: datetime | str | None = None,
+        valid_to: datetime | str | None = None,
+        scope: Scope | None = None,
+        because: str = "",
+        **given: Any,
+    ) -> Receipt:
+        """State a fact. It takes the place of the one with another object, if there can be only one.
+
+        `functional` says whether there is one object at a time; left out, the predicate tells: one
+        lives in one place but likes many things. Other fields are those of `Draft`.
+        """
+
+    async def query(
+        self,
+        subject: str = "",
+        predicate: str = "",
+        object: str = "",
+        *,
+        as_of: datetime | str | None = None,
+        limit: int = 50,
+        scope: Scope | None = None,
+        history: bool = False,
+    ) -> Claims:
+        """Facts that fit, newest first; every name of an entity counts, and "pet" finds a dog.
+
+        What holds now; with `as_of` what held then; with `history` whatever was ever said.
+        """
+
+    async def of(self, memory_id: str) -> Claims:
+        """What one memory states, in the order of its words."""
+
+    async def history(self, subject: str, predicate: str = "", *, limit: int = 100) -> Claims:
+        """Everything ever stated about a subject, oldest first; each fact says from when to when it held."""
+
+    async def conflicts(self, limit: int = ...) -> Pairs:
+        """Pairs of facts that cannot both be true and that nobody has decided about, newest first."""
+
+    async def chain(self, start: str, *, hops: int = 2, goal: str = "", limit: int = ...) -> Paths:
+        """What follows from what: paths of facts from a name, the surest first; to `goal` if one is named.
+
+        The object of one fact is the subject of the next, or the other way round.
+        """
+
+    async def end(
+        self,
+        claim: Claim | str,
+        fact: Fact | None = None,
+        *,
+        at: datetime | str | None = None,
+        because: str = "",
+    ) -> Memory:
+        """Say that a fact of a memory holds no longer, now or since `at`. Its memory keeps the words.
+
+        A claim says which fact it is; a memory's id may stand alone if the memory states just one.
+        """
+
+class AsyncEntities:
+    """`Entities` for asyncio: the same verbs, awaited."""
+    async def get(self, name: str) -> Profile | None:
+        """What is known about somebody or something, under any of its names; None when nothing is.
+
+        A name that nobody has may still mean one: the first name of one person, a known short form.
+        """
+
+    async def list(self, *, type: str = "", prefix: str = "", limit: int = 50) -> _EntitiesFound:
+        """Entities, last seen first: of one type, or with a name that begins so."""
+
+    async def alias(self, name: str, other: str) -> Entity:
+        """Let an entity go by one more name; what was known under that name becomes part of it.
+
+        `split` takes it back.
+        """
+
+    async def merge(self, keep: str, other: str) -> Entity:
+        """Say that two entities are one; it is shown by the first name. `split` takes it back."""
+
+    async def split(self, name: str) -> Entity | None:
+        """Make a name stand for an entity of its own again, with the memories that use this name.
+
+        None when no memory that the caller may see does.
+        """
+
+    async def timeline(self, name: str, limit: int = 50) -> Steps:
+        """How the knowledge about an entity grew, oldest first; of a long story the latest steps."""
+
+class AsyncKnowledge:
+    """`Knowledge` for asyncio: the same verbs, awaited."""
+    async def tree(self, *, scope: Scope | None = None) -> Abstraction:
+        """Everything that is kept, at three distances: clusters, domains, one paragraph."""
+
+    async def profile(self, *, scope: Scope | None = None) -> Behaviour:
+        """How somebody is and wants things, in few lines."""
+
+    async def identity(self, *, scope: Scope | None = None) -> Reflections:
+        """What somebody says about themselves; its gist when it is long."""
+
+    async def map(self, *, scope: Scope | None = None) -> KnowledgeMap:
+        """How well each domain is known, the largest first."""
+
+    async def card(self, name: str) -> Card | None:
+        """The card of somebody or something, under any of its names; None when there is none."""
+
+    async def cards(self, *, prefix: str = "", limit: int = 50, scope: Scope | None = None) -> Cards:
+        """Cards by name; those whose name begins so."""
+
+    async def core(self, *, scope: Scope | None = None) -> CoreSummary:
+        """What has proved itself, in a few lines."""
+
+    async def topics(self, *, scope: Scope | None = None) -> Topics:
+        """What memories are about, the commonest topics first."""
+
+    async def boxes(self, *, limit: int = 50, scope: Scope | None = None) -> Boxes:
+        """What was going on together, the latest first."""
+
+    async def traces(self, *, limit: int = 50, scope: Scope | None = None) -> Traces:
+        """Threads of boxes about the same, the one that was last taken up first."""
+
+    async def patterns(self, *, limit: int = 50, scope: Scope | None = None) -> Patterns:
+        """What similar episodes have in common, the most repeated first."""
+
+    async def guidelines(self, *, scope: Scope | None = None) -> Guidelines:
+        """What past runs and recalls teach about shortening and letting go."""
+
+    async def knowing(self, about: str, *, scope: Scope | None = None) -> Knowing | None:
+        """What is not known of what a question is about, by gaps and the map; None where neither tells."""
+
+class AsyncBus:
+    """`Bus` for asyncio: the same verbs, awaited."""
+    async def publish(
+        self, memory_id: str, *, to: str = "project", agents: Sequence[str] = ..., topics: Sequence[str] = ...
+    ) -> Publication:
+        """Offer a memory of one's own to a squad, a project or everyone of the namespace.
+
+        Who subscribed receives a copy at the next delivery. Offered again after a change, copies follow.
+        """
+
+    async def withdraw(self, publication_id: str) -> bool:
+        """Take an offer back; copies that were delivered stay. Whether there was one."""
+
+    async def subscribe(
+        self,
+        *,
+        topics: Sequence[str] = ...,
+        agents: Sequence[str] = ...,
+        min_importance: float = 0.0,
+        rate: int = 10,
+        scope: Scope | None = None,
+        earlier: bool = False,
+    ) -> Subscription:
+        """Ask for what others offer; copies are put where the caller stands.
+
+        With `earlier` also what was offered before. `rate` is how many copies one delivery may bring; the
+        rest waits for the next.
+        """
+
+    async def unsubscribe(self, subscription_id: str) -> bool:
+        """End a subscription; what was delivered stays. Whether there was one."""
+
+    async def publications(self, *, limit: int = 100, after: int = 0) -> Offers:
+        """What is offered, by number, as far as the caller may see the memories."""
+
+    async def subscriptions(self) -> Wishes:
+        """Who wants what, as far as the caller may see the places."""
+
+    async def deliver(self) -> Report:
+        """Deliver now what waits; maintenance does it by itself. Only an owner may."""
+
+class AsyncUpkeep:
+    """`Upkeep` for asyncio: the same verbs, awaited."""
+    async def consolidate(
+        self,
+        *,
+        dry: bool = False,
+        stages: Sequence[str] = ...,
+        progress: _UpkeepProgress | None = None,
+        stopping: Callable[[], bool] = ...,
+    ) -> Report:
+        """Carry a consolidation out, or go on with one that was cut off. Raises UpkeepBusy."""
+
+    async def dream(
+        self,
+        *,
+        dry: bool = False,
+        progress: _UpkeepProgress | None = None,
+        stopping: Callable[[], bool] = ...,
+    ) -> Report:
+        """Replay, link and strengthen memories. Raises UpkeepBusy."""
+
+    async def audit(
+        self,
+        *,
+        dry: bool = False,
+        progress: _UpkeepProgress | None = None,
+        stopping: Callable[[], bool] = ...,
+    ) -> Report:
+        """Let a model look over core and working memories; it may only promote, demote, weigh and merge.
+
+        Every proposal is tried in a sandbox first. Raises ModelNeeded and UpkeepBusy.
+        """
+
+    async def drift(self, *, dry: bool = False, stopping: Callable[[], bool] = ...) -> Report:
+        """Doubt memories whose references are dead in the configured directory, and nothing else."""
+
+    @property
+    def settings(self) -> MaintainConfig:
+        """When memories are maintained."""
+
+    @property
+    def clock(self) -> Clock:
+        """The time by which that is."""
+
+    async def last(self, kind: RunKind) -> datetime | None:
+        """When a run of this kind last came to its end."""
+
+    async def runs(self, limit: int = 20) -> list[Run]:
+        """The last runs, newest first."""
+
+    async def report(self, run_id: str, *, limit: int = ..., after: int = 0) -> Report:
+        """What a run did: counts by rule, and its decisions in order, beginning after a number."""
+
+    async def undo(self, run_id: str) -> Undone:
+        """Take a whole run back. What somebody has changed since stays. Raises NotUndoable."""
+
+class AsyncTrash:
+    """`Trash` for asyncio: the same verbs, awaited."""
+    async def list(self, *, limit: int = 100, offset: int = 0) -> Lying:
+        """What lies there, the newest memory first."""
+
+    async def restore(self, memory_id: str, because: str = "") -> Memory:
+        """Bring a memory back. Raises NotFound when it does not lie there."""
+
+    async def purge(
+        self, because: str = "", *, before: datetime | str | None = None, also_in_use: bool = False
+    ) -> int:
+        """Remove what lies there for good, all of it or what was forgotten before a time; how many.
+
+        With `also_in_use` everything of the caller's place goes; only an owner may ask for that.
+        """
+
+class AsyncAnswers:
+    """`Answers` for asyncio: the same verbs, awaited."""
+    async def find(
+        self, caller: str, key: str, request: bytes, *, hours: float
+    ) -> tuple[int, bytes] | bool | None:
+        """Status and body of the answer to this request; None when there is none.
+
+        False when the key was used for another request.
+        """
+
+    async def keep(
+        self, caller: str, key: str, request: bytes, answer: tuple[int, bytes], *, hours: float, most: int
+    ) -> None:
+        """Keep an answer for so many hours, and so many in all."""
+
+class AsyncTokens:
+    """`Tokens` for asyncio: the same verbs, awaited."""
+    async def create(
+        self,
+        name: str,
+        role: Role | str = ...,
+        *,
+        scope: Scope | None = None,
+        expires_at: datetime | str | None = None,
+        timezone: str = "",
+    ) -> Issued:
+        """Make a token. `name` is the actor in what its bearer does; the secret is given out only here.
+
+        `timezone` says where its bearer is: an IANA name, or an offset such as +02:00.
+        """
+
+    async def list(self, *, revoked: bool = False) -> _TokensFound:
+        """The tokens for places this caller owns, oldest first; with `revoked` also those taken back."""
+
+    async def revoke(self, token_id: str) -> Token:
+        """Take a token back, by its id or its name if only one has it. It lets nobody in any more."""
+
+    async def bearer(self, secret: str) -> Token | None:
+        """The valid token with this secret; None when there is none. Whoever asks needs no right to."""
+
+    async def any_valid(self) -> bool:
+        """Whether anybody could come in by a token now."""
+
+class AsyncConflicts:
+    """`Conflicts` for asyncio: the same verbs, awaited."""
+    async def list(self, limit: int = 50) -> _ConflictsFound:
+        """Pairs that are still open, those a rule or a person marked first; each pair once."""
+
+    async def resolve(self, id_a: str, id_b: str, keep: str, because: str = "") -> Memory:
+        """Settle a pair: keep `a`, keep `b`, keep `both` as they are, or `merge` their words.
+
+        The one that gives way is superseded or merged. Returns the memory that stands (of both, the first).
+        """
+
+    async def review(self, limit: int = 20) -> _ConflictsFound:
+        """Ask a model about open pairs; those it could decide, now settled. Without a model none is."""
+
+    async def ask(self, id_a: str, id_b: str) -> bool:
+        """Ask a model about one pair; whether it was settled. What it finds contradictory stays open."""
+
+class AsyncCommitments:
+    """`Commitments` for asyncio: the same verbs, awaited."""
+    async def open(
+        self,
+        text: str,
+        *,
+        due: datetime | str | None = None,
+        waiting_on: str = "",
+        scope: Scope | None = None,
+        session: str = "",
+    ) -> Commitment:
+        """Open a loop. `due` is a time or words ("by Friday"); when it is not given, the text may name it."""
+
+    async def list(
+        self, state: LoopState | str | None = None, *, limit: int = 100, scope: Scope | None = None
+    ) -> Loops:
+        """Loops in a state, oldest first; without one, those that are not closed."""
+
+    async def get(self, commitment_id: str) -> Commitment:
+        """One loop by its id or the beginning of it. Raises NotFound, also for a memory that is none."""
+
+    async def close(
+        self, commitment_id: str, outcome: LoopState | str = "done", *, because: str = ""
+    ) -> Commitment:
+        """Say how it ended: done or dropped."""
+
+    async def wait(self, commitment_id: str, on: str) -> Commitment:
+        """Say for whom or what it waits."""
+
+    async def reopen(
+        self, commitment_id: str, *, due: datetime | str | None = None, because: str = ""
+    ) -> Commitment:
+        """Open it again: it was closed too soon, or nobody is waited for any more. `due` moves the day."""
+
+    async def review(self, *, dry: bool = False, limit: int = 100) -> Closings:
+        """Close what a later statement says, beyond doubt, was done; with `dry` only tell."""
+
+class AsyncGaps:
+    """`Gaps` for asyncio: the same verbs, awaited."""
+    async def list(self, *, limit: int = 50, scope: Scope | None = None) -> _GapsFound:
+        """Open gaps, the weightiest first."""
+
+    async def get(self, gap_id: str) -> Gap:
+        """One open gap by its key or the beginning of it. Raises InvalidInput."""
+
+    async def ask(
+        self, session: str = "", *, about: Sequence[str] = ..., scope: Scope | None = None
+    ) -> _GapsFound:
+        """The questions to ask now: at most two a session, each once a week; those about `about` first.
+
+        What is given out counts as asked.
+        """
+
+    async def answer(self, gap_id: str, text: str) -> Memory:
+        """Remember the answer and close the gap. The memory that holds it now."""
+
+    async def dismiss(self, gap_id: str) -> Gap:
+        """Close a gap without an answer: it is not asked about again."""
+
+class AsyncTriggers:
+    """`Triggers` for asyncio: the same verbs, awaited."""
+    async def add(self, words: Sequence[str], pages: Sequence[str], *, scope: Scope | None = None) -> Trigger:
+        """When a message holds one of the words, the pack also tells these pages.
+
+        A page is `entity:Anna`, `tag:billing`, `category:procedure`, `memory:7f3a91c2` or
+        `origin:file:/notes/house.md`; a bare name means the entity.
+        """
+
+    async def list(self) -> _TriggersFound:
+        """The triggers of places this caller sees, oldest first."""
+
+    async def get(self, trigger_id: str) -> Trigger:
+        """One trigger by its id."""
+
+    async def update(
+        self, trigger_id: str, *, words: Sequence[str] | None = None, pages: Sequence[str] | None = None
+    ) -> Trigger:
+        """Change the words or the pages of a trigger."""
+
+    async def remove(self, trigger_id: str) -> Trigger:
+        """Take a trigger away."""
+
+    async def match(self, message: str) -> _TriggersFound:
+        """The triggers that a message sets off."""
+
+class AsyncSources:
+    """`Sources` for asyncio: the same verbs, awaited."""
+    async def file(
+        self,
+        path: str | Path,
+        *,
+        format: str = ...,
+        dry: bool = False,
+        scope: Scope | None = None,
+        tags: Sequence[str] = ...,
+        progress: _SourcesProgress | None = None,
+    ) -> IngestReport:
+        """Take in a document, a chat export or another tool's memories; of a folder, every document in it.
+
+        Raises UnknownFormat, BadSource, BadText or SourceTooLarge, and OSError for what cannot be opened.
+        """
+
+    async def text(
+        self,
+        text: str,
+        *,
+        title: str = "",
+        format: str = "markdown",
+        dry: bool = False,
+        scope: Scope | None = None,
+        tags: Sequence[str] = ...,
+    ) -> IngestReport:
+        """Take in a text. With a title it is a document that may be given again when it has changed."""
+
+    async def code(
+        self,
+        folder: str | Path,
+        *,
+        dry: bool = False,
+        scope: Scope | None = None,
+        tags: Sequence[str] = ...,
+        progress: _SourcesProgress | None = None,
+    ) -> IngestReport:
+        """Take in a source tree: what each file is for, and what each public class and function does."""
+
+    async def summary(
+        self, text: str, *, session: str, dry: bool = False, scope: Scope | None = None
+    ) -> IngestReport:
+        """Take in the summary of a session, as a client writes it when it makes room."""
+
+    async def task(
+        self,
+        name: str,
+        result: str = "",
+        *,
+        outcome: str = "success",
+        details: Mapping[str, Any] | None = None,
+        dry: bool = False,
+        scope: Scope | None = None,
+    ) -> IngestReport:
+        """Keep what a task came to: success, failure or partial."""
+
+    async def flow(
+        self,
+        name: str,
+        steps: Iterable[str | Mapping[str, Any]] = ...,
+        *,
+        result: str = "",
+        outcome: str = "success",
+        details: Mapping[str, Any] | None = None,
+        dry: bool = False,
+        scope: Scope | None = None,
+    ) -> IngestReport:
+        """Keep what a flow of several steps came to. A step is its name, or has name, outcome and result."""
+
+    async def research(
+        self,
+        findings: str | Sequence[Finding],
+        *,
+        query: str,
+        urls: Sequence[str] = ...,
+        dry: bool = False,
+        scope: Scope | None = None,
+    ) -> IngestReport:
+        """Keep what a search found, with the question and the addresses.
+
+        A finding is text, or has `text` and its own `url`.
+        """
+
+class AsyncSession:
+    """`Session` for asyncio: the same verbs, awaited."""
+    @property
+    def id(self) -> str:
+        """What it goes by, also in the log of turns."""
+
+    @property
+    def agent(self) -> str:
+        """Whose session it is; empty: nobody's in particular."""
+
+    @property
+    def model(self) -> str:
+        """The language model whose budget it keeps; empty: one of common size."""
+
+    @property
+    def scope(self) -> Scope:
+        """Where what is learned here belongs."""
+
+    @property
+    def restored(self) -> Restored:
+        """How much of it came back when it woke."""
+
+    async def named(self, agent: str, model: str) -> None:
+        """Let it be another agent's, or run with another model, from the next turn on."""
+
+    def turn(self, message: str, *, system: str = "", budget: int | None = None) -> Opening[AsyncSessionTurn]:
+        """A turn for a message: a user's, a task, the input of a step, a round, a delegation.
+
+        `system` is the agent's own prompt; `budget` the tokens the whole prompt may have, if not the model's.
+        """
+
+    async def hold(self, content: str, *, origin: Origin | str = ..., memory: str = "") -> None:
+        """Put something on the mind; what has to leave for it is offered to long-term memory."""
+
+    @property
+    def slots(self) -> tuple[Slot, ...]:
+        """What is on the mind, strongest first."""
+
+    @property
+    def history(self) -> list[Said]:
+        """What was said so far, as (part, words), oldest first."""
+
+    @property
+    def runs(self) -> AsyncRuns:
+        """What came of work: runs of flows as procedures, projects that are complete."""
+
+    async def info(self) -> SessionInfo:
+        """What is told of this session."""
+
+    @property
+    def used_at(self) -> datetime:
+        """When something last happened here."""
+
+    @property
+    def is_awake(self) -> bool:
+        """Whether what it holds is here, and not sealed in the file."""
+
+    @property
+    def is_running(self) -> bool:
+        """Whether a turn is under way."""
+
+    async def abort(self) -> int:
+        """Say to every turn under way that its answer is not wanted; how many there were."""
+
+    def switch(self, agent: str, *, model: str = "") -> Opening[AsyncSession]:
+        """Turn to another agent: what runs here is aborted, this session sleeps, the other's wakes."""
+
+    async def suspend(self) -> SessionInfo:
+        """Go to sleep: what is on the mind is sealed, kept, and wiped here. A turn under way is aborted."""
+
+    async def resume(self) -> SessionInfo:
+        """Wake up: whole after a short time, weaker after a longer one, anew after a day."""
+
+    async def end(self) -> Observation | None:
+        """Read what waits of this session and forget the rest: nothing of it is kept to come back to."""
+
+    async def wipe(self) -> None:
+        """Forget everything here, without keeping it."""
+
+    async def __aenter__(self) -> Self: ...
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+class AsyncSessions:
+    """`Sessions` for asyncio: the same verbs, awaited."""
+    def open(
+        self, agent: str = "", model: str = "", id: str = "", scope: Scope | None = None
+    ) -> Opening[AsyncSession]:
+        """A session, awake: the one of this id, the agent's last if it sleeps, or a new one."""
+
+    async def list(self) -> Infos:
+        """Every session that is awake or asleep, the last used first."""
+
+    async def get(self, session_id: str, *, scope: Scope | None = None) -> SessionInfo:
+        """What is told of one session. Raises UnknownSession."""
+
+    async def start(
+        self, *, agent: str = "", model: str = "", id: str = "", scope: Scope | None = None
+    ) -> SessionInfo:
+        """Start a session, or wake one that sleeps."""
+
+    async def turn(
+        self,
+        session_id: str,
+        message: str,
+        *,
+        system: str = "",
+        budget: int | None = None,
+        scope: Scope | None = None,
+    ) -> Begun:
+        """Begin a turn: what is recalled for a message, and the prompt for it. An open one is closed."""
+
+    async def reply(
+        self, session_id: str, reply: str = "", *, scope: Scope | None = None
+    ) -> Observation | None:
+        """End the open turn with what was answered; what was learned of it."""
+
+    async def hold(self, session_id: str, content: str, *, scope: Scope | None = None) -> SessionInfo:
+        """Put something on the mind of a session."""
+
+    async def suspend(self, session_id: str, *, scope: Scope | None = None) -> SessionInfo:
+        """Send a session to sleep: sealed and kept, and wiped here. A turn under way is aborted."""
+
+    async def resume(self, session_id: str, *, scope: Scope | None = None) -> SessionInfo:
+        """Wake a session that sleeps. Raises UnknownSession."""
+
+    async def abort(self, session_id: str, *, scope: Scope | None = None) -> int:
+        """Say to the turns under way that their answers are not wanted; how many there were."""
+
+    async def end(self, session_id: str, *, scope: Scope | None = None) -> Observation | None:
+        """End a session: read what waits of it, keep nothing to come back to."""
+
+    async def learn(
+        self,
+        name: str,
+        steps: Sequence[str | Mapping[str, Any]],
+        *,
+        outcome: str = "success",
+        result: str = "",
+        scope: Scope | None = None,
+    ) -> Learned:
+        """Keep how a flow ran, as a procedure that counts its runs."""
+
+    async def complete(self, project: str, summary: str = "", *, lessons: Sequence[str] = ...) -> Completed:
+        """End a project: keep what it came to and taught; what proved itself is for everybody."""
+
+    async def sweep(self) -> int:
+        """Send to sleep what nobody has used for a while, and drop what slept too long; how many slept."""
+
+    async def close(self) -> None:
+        """Send every session to sleep. Safe to call twice."""
+
+class AsyncSessionTurn:
+    """`SessionTurn` for asyncio: the same verbs, awaited."""
+    @property
+    def message(self) -> str:
+        """What it answers."""
+
+    @property
+    def system(self) -> str:
+        """The agent's own prompt."""
+
+    @property
+    def budget(self) -> int | None:
+        """The tokens that the prompt may have; None: as many as the model has room for."""
+
+    @property
+    def recalled(self) -> Recall:
+        """What was found in long-term memory for the message. Raises TurnNotBegun."""
+
+    @property
+    def context(self) -> Context:
+        """The prompt for the model: within its budget, with what helps. Raises TurnNotBegun."""
+
+    @property
+    def change(self) -> Change:
+        """What the message does to the topic."""
+
+    @property
+    def questions(self) -> tuple[Gap, ...]:
+        """What would be good to ask now, if there is room for it."""
+
+    @property
+    def anticipated(self) -> bool:
+        """Whether what was recalled had been prepared."""
+
+    @property
+    def observed(self) -> Observation | None:
+        """What was learned of the exchange, once it is over."""
+
+    @property
+    def reply(self) -> str:
+        """What was answered. Set it: it is listened to, and the next turn knows it."""
+
+    @reply.setter
+    def reply(self, words: str) -> None: ...
+    async def answer(self, reply: str) -> None:
+        """Say what was answered; the same as setting `reply`."""
+
+    @property
+    def aborted(self) -> bool:
+        """Whether somebody turned to another agent meanwhile: ask now and then in a long run."""
+
+    async def abort(self) -> None:
+        """Say that the answer is no longer wanted."""
+
+    async def check(self) -> None:
+        """Raises TurnAborted if the answer is no longer wanted."""
+
+    async def begin(self) -> None:
+        """Resolve, recall and build; afterwards `context` is there."""
+
+    async def finish(self) -> Observation | None:
+        """Listen to the exchange and clean up; the next recall is prepared. Safe to call twice."""
+
+    async def __aenter__(self) -> Self: ...
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+class AsyncRuns:
+    """`Runs` for asyncio: the same verbs, awaited."""
+    async def learn(
+        self, name: str, steps: Sequence[StepGiven], *, outcome: str = "success", result: str = ""
+    ) -> Learned:
+        """Keep how a flow ran: one procedure for each flow, which counts its runs and knows the last one."""
+
+    async def complete(self, project: str, summary: str = "", *, lessons: Sequence[str] = ...) -> Completed:
+        """End a project: keep what it came to and taught, and let everybody know what proved itself.
+
+        Raises AccessDenied unless the caller may write where everybody reads.
+        """

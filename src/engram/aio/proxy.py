@@ -1,0 +1,166 @@
+"""Twins: a class whose verbs block comes in, the class whose verbs are awaited goes out.
+
+A twin is made when it is first needed, from what the class offers: a verb is carried out by a thread, a
+property is read at once, and what has verbs of its own comes as its own twin. `scripts/aio.py` writes the
+types of the twins beside this module.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Coroutine, Generator, Iterator
+from functools import cache, cached_property, wraps
+from types import FunctionType, TracebackType
+from typing import Any, Self
+
+from engram.aio.threads import Threads
+from engram.engine import Engram
+
+HOMES = ("engram.engine", "engram.nouns")
+"""Where the classes live that have a twin: the facade and what hangs on it. Values come as they are."""
+CALLBACK = "progress"
+"""An argument of this name is called by a thread; its twin is called in the event loop."""
+
+
+class Twin:
+    """Something that blocks, and the threads that carry out its verbs. Used from one event loop."""
+
+    def __init__(self, inner: Any, threads: Threads) -> None:
+        self._inner = inner
+        self._threads = threads
+
+    async def __aenter__(self) -> Self:
+        await self._threads.run(self._inner.__enter__)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if isinstance(self._inner, Engram):
+            await self._threads.close(self._inner.close)
+        else:
+            await self._threads.run(self._inner.__exit__, kind, error, trace)
+
+
+class Call(Coroutine[Any, Any, Any]):
+    """A verb about to be carried out: `await` it, hold what it gives by `async with`, or go through it."""
+
+    def __init__(self, work: Coroutine[Any, Any, Any]) -> None:
+        self._work = work
+        self._given: Any = None
+
+    def __await__(self) -> Generator[Any, Any, Any]:
+        return self._work.__await__()
+
+    async def __aenter__(self) -> Any:
+        self._given = await self._work
+        return await self._given.__aenter__()
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._given.__aexit__(kind, error, trace)
+
+    async def __aiter__(self) -> AsyncIterator[Any]:
+        async for item in await self._work:
+            yield item
+
+    def send(self, value: Any) -> Any:
+        """Go on; what a task of the event loop calls."""
+        return self._work.send(value)
+
+    def throw(self, *fault: Any) -> Any:
+        """Go on with a fault."""
+        return self._work.throw(*fault)
+
+    def close(self) -> None:
+        """Give up."""
+        self._work.close()
+
+
+@cache
+def twin_of(kind: type) -> type[Twin]:
+    """The class that offers the same verbs, awaited."""
+    members = {name: _member(name, made) for name, made in offered(kind).items()}
+    words = f"`{kind.__name__}` for asyncio: the same verbs, awaited."
+    return type(f"Async{kind.__name__}", (Twin,), {**members, "__doc__": words, "__module__": "engram.aio"})
+
+
+def offered(kind: type) -> dict[str, Any]:
+    """What a class offers by name, in its order, with what it has from its parents."""
+    return {
+        name: made
+        for parent in reversed(kind.mro()[:-1])
+        for name, made in vars(parent).items()
+        if not name.startswith("_")
+        and isinstance(made, FunctionType | classmethod | property | cached_property)
+    }
+
+
+def has_twin(kind: type) -> bool:
+    """Whether this is a class of ours that does something, not a value."""
+    if not any(kind.__module__ == home or kind.__module__.startswith(f"{home}.") for home in HOMES):
+        return False
+    if getattr(kind, "_is_protocol", False):  # a part that anybody may bring: it is handed out as it is
+        return False
+    settled = getattr(kind, "__dataclass_params__", None)
+    return (settled is None or not settled.frozen) and bool(offered(kind))
+
+
+def _member(name: str, made: Any) -> Any:
+    if isinstance(made, property | cached_property):
+        return _property(name, made)
+    if isinstance(made, classmethod):
+        return classmethod(_opening(made.__func__))
+    return _verb(name, made)
+
+
+def _property(name: str, made: Any) -> property:
+    def read(self: Twin) -> Any:
+        return _given(getattr(self._inner, name), self._threads)
+
+    def write(self: Twin, value: Any) -> None:
+        setattr(self._inner, name, value)
+
+    return property(read, write if getattr(made, "fset", None) else None, doc=made.__doc__)
+
+
+def _verb(name: str, made: Callable[..., Any]) -> Callable[..., Call]:
+    async def carry_out(self: Twin, args: tuple[Any, ...], more: dict[str, Any]) -> Any:
+        if CALLBACK in more:
+            more[CALLBACK] = self._threads.told(more[CALLBACK])
+        return _given(await self._threads.run(getattr(self._inner, name), *args, **more), self._threads)
+
+    async def close(self: Twin) -> None:
+        await self._threads.close(self._inner.close)
+
+    @wraps(made)
+    def verb(self: Twin, *args: Any, **more: Any) -> Call:
+        if name == "close" and isinstance(self._inner, Engram):
+            return Call(close(self))
+        return Call(carry_out(self, args, more))
+
+    return verb
+
+
+def _opening(made: Callable[..., Any]) -> Callable[..., Call]:
+    async def begin(kind: type[Twin], args: tuple[Any, ...], more: dict[str, Any]) -> Twin:
+        threads = Threads()
+        try:
+            return kind(await threads.run(made, Engram, *args, **more), threads)
+        except BaseException:
+            await threads.close(lambda: None)
+            raise
+
+    @wraps(made)
+    def opening(kind: type[Twin], *args: Any, **more: Any) -> Call:
+        return Call(begin(kind, args, more))
+
+    return opening
+
+
+def _given(given: Any, threads: Threads) -> Any:
+    """What a verb gives, as an event loop can use it."""
+    kind: type = type(given)
+    if has_twin(kind):
+        return twin_of(kind)(given, threads)
+    return threads.each(given) if isinstance(given, Iterator) else given
