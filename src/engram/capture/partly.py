@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -15,6 +16,7 @@ from engram.capture.enrich import Prepared
 from engram.capture.pipeline import make_ready, write
 from engram.capture.screen import screen
 from engram.errors import AccessDenied, InvalidInput
+from engram.model.cancellation import check_cancelled
 from engram.model.draft import Draft
 from engram.model.receipt import Receipt, Refusal
 from engram.ports import Tools
@@ -55,7 +57,7 @@ def _one_ahead(
     for ready in slices:
         if waiting is not None:
             yield waiting.result()
-        waiting = pool.submit(_write, ready, tools, actor)
+        waiting = pool.submit(copy_context().run, _write, ready, tools, actor)
     if waiting is not None:
         yield waiting.result()
 
@@ -67,6 +69,7 @@ def _slices(items: Sequence[Given], read: Callable[[Given], Draft], tools: Tools
         good: list[Draft] = []
         refusals: list[Refusal] = []
         for place, item in enumerate(items[start : start + size], start):
+            check_cancelled()
             try:
                 good.append(screen(read(item)))
                 places.append(place)

@@ -19,6 +19,7 @@ from engram.errors import EmbedderError
 from engram.lifecycle.calibration import thresholds
 from engram.lifecycle.sameness import Limits, Neighbour, New, Statement, Supersede, Verdict, decide
 from engram.model.axes import Status
+from engram.model.cancellation import check_cancelled
 from engram.model.draft import Draft
 from engram.model.memory import Memory
 from engram.model.receipt import Outcome, Receipt
@@ -41,7 +42,11 @@ def remember(drafts: Sequence[Draft], tools: Tools, actor: str, also: Also | Non
 
 def make_ready(screened: Sequence[Draft], tools: Tools) -> list[Prepared]:
     """Everything that can be worked out from the drafts alone: needs no look at what is stored."""
-    return _embed([prepare(draft, tools) for draft in screened], tools)
+    prepared = []
+    for draft in screened:
+        check_cancelled()
+        prepared.append(prepare(draft, tools))
+    return _embed(prepared, tools)
 
 
 def write(prepared: Sequence[Prepared], tools: Tools, actor: str, also: Also | None = None) -> list[Receipt]:
@@ -72,6 +77,7 @@ def _embed(prepared: list[Prepared], tools: Tools) -> list[Prepared]:
     done: list[Prepared] = []
     for start in range(0, len(prepared), size):
         part = prepared[start : start + size]
+        check_cancelled()
         try:
             keys = [key_text(item.memory.content, item.memory.speaker) for item in part]
             space, vectors = tools.embedder.embed(keys)
@@ -191,6 +197,7 @@ class _Batch:
 
     def write(self, unit: Unit, item: Prepared, candidates: Sequence[tuple[Memory, float | None]]) -> Receipt:
         """Decide about one draft and carry the decision out."""
+        check_cancelled()
         near = (*candidates, *self._said_before())
         verdict = self._verdict(item, candidates)
         receipt = settle(unit, item, verdict, self.tools)

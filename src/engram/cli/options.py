@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from click.core import ParameterSource
 
-from engram.errors import ConfigError, NoSuchFile
+from engram.errors import BadText, ConfigError, NoSuchFile
 from engram.model.clock import Clock, SystemClock, zone_of
 from engram.model.scope import DEFAULT_NAMESPACE, Access, Scope
 
@@ -149,10 +149,22 @@ def _keep(context: click.Context, parameter: click.Parameter, value: Any) -> Any
     if not value and value != "":
         return value
     run, name = context.ensure_object(Run), parameter.name or ""
+    if isinstance(value, str):
+        _check_text(name, value)
     if name == "file":
         run.file_typed = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
     setattr(run, name, [*run.settings, *value] if name == "settings" else value)
     return value
+
+
+def _check_text(name: str, value: str) -> None:
+    """Refuse bytes of the command line that are no text, and what no path and no name can hold."""
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        raise BadText(f"--{name}", "bytes that are not UTF-8") from error
+    if "\0" in value:
+        raise BadText(f"--{name}", "a NUL character")
 
 
 class Command(click.Command):

@@ -27,7 +27,8 @@ EngramError
 │   ├── UnknownSession      E2025
 │   ├── PromptTooLong       E2026
 │   ├── TurnNotBegun        E2027
-│   └── NotPublishable      E2028
+│   ├── NotPublishable      E2028
+│   └── TooMany             E2040
 ├── AccessDenied            E4001   the caller may not see or change that
 ├── TooManyRecalls          E4002   an agent asks more often than it may
 ├── ConfigError             E5001   a setting has no meaning or is out of its range
@@ -38,6 +39,7 @@ EngramError
 ├── ModelNeeded             E3011   only a model can do that, and there is none
 ├── RerankerDown            E3010   the cross-encoder is not there
 ├── TurnAborted             E7002   somebody turned to another agent while a turn was under way
+├── WorkCancelled           E7003   nobody waits for this work any more
 ├── UpkeepBusy              E7001   another process maintains this file at the moment
 ├── DoorError               E6000   a request or a server that cannot go on as it is; `server.refusals`
 └── StoreError
@@ -89,6 +91,7 @@ from engram.errors.mistakes import (
     PromptTooLong,
     ShortId,
     SourceTooLarge,
+    TooMany,
     TooManyTags,
     TurnNotBegun,
     UnknownEntity,
@@ -111,6 +114,7 @@ from engram.errors.outside import (
     TooManyRecalls,
     TurnAborted,
     UpkeepBusy,
+    WorkCancelled,
 )
 
 __all__ = [
@@ -154,6 +158,7 @@ __all__ = [
     "StoreClosed",
     "StoreCorrupt",
     "StoreError",
+    "TooMany",
     "TooManyRecalls",
     "TooManyTags",
     "TurnAborted",
@@ -164,5 +169,6 @@ __all__ = [
     "UnknownSession",
     "UnknownValue",
     "UpkeepBusy",
+    "WorkCancelled",
     "WrongType",
 ]

@@ -63,6 +63,16 @@ class UnknownValue(InvalidInput):
         self.field, self.value, self.known = field, value, known
 
 
+class TooMany(InvalidInput):
+    """More is given at once than one call takes."""
+
+    code = "E2040"
+
+    def __init__(self, what: str, number: int, limit: int) -> None:
+        super().__init__(f"{number:,} {what} are too many for one call, which takes {limit:,}: send them in parts.")
+        self.what, self.number, self.limit = what, number, limit
+
+
 class BadText(InvalidInput):
     """Text with characters that no file could keep."""
 

@@ -61,6 +61,16 @@ class RerankerDown(EngramError):
     code = "E3010"
 
 
+class WorkCancelled(EngramError):
+    """The work was ended because nobody waits for it any more."""
+
+    code = "E7003"
+
+    def __init__(self, why: str) -> None:
+        super().__init__(f"The work was ended before it was done: {why}.")
+        self.why = why
+
+
 class TurnAborted(EngramError):
     """Somebody turned to another agent while this turn was under way."""
 

@@ -16,6 +16,7 @@ from engram.maintain.carry_out import carry_out
 from engram.maintain.decisions import PURGE, Batch
 from engram.maintain.room import Room
 from engram.maintain.step import Step
+from engram.model.cancellation import check_cancelled
 from engram.model.clock import Clock
 from engram.model.upkeep import Run, RunKind, RunState
 from engram.ports import Store, Unit
@@ -53,6 +54,7 @@ def go(room: Room, steps: Sequence[Step]) -> Run:
                 pausing
             ):  # only now is it clear that the step has more to do: a pause never repeats a step's end
                 return run
+            check_cancelled()
             _make_way(room)
             run = _carry_out(batch, step, replace(room, run=run))
             pausing = room.stopping()

@@ -17,6 +17,7 @@ from engram.capture.pipeline import make_ready
 from engram.capture.screen import screen
 from engram.errors import InvalidInput, WrongType
 from engram.model.axes import Status, Verification
+from engram.model.cancellation import check_cancelled
 from engram.model.draft import Draft
 from engram.model.memory import Memory, Usage
 from engram.model.plain import draft_from, member, moment
@@ -26,6 +27,8 @@ from engram.ports import Unit
 
 AT_ONCE = 200
 """So many are written in one unit of work."""
+LARGEST_COUNT = 2**53
+"""Counts beyond this are none that anybody counted, and no file holds them."""
 BECAUSE = "brought in as it was elsewhere"
 TIMES = ("created_at", "modified_at", "last_accessed")
 _ID = re.compile(r"[0-9a-z][0-9a-z_-]{7,63}")
@@ -52,6 +55,7 @@ def adopt(desk: Desk, records: Iterable[Mapping[str, Any]]) -> Adopted:
     ready: list[_Ready] = []
     refused: list[Refusal] = []
     for index, record in enumerate(records):
+        check_cancelled()
         try:
             ready.append(_ready(desk, record))
         except InvalidInput as error:
@@ -93,7 +97,8 @@ def _kept(record: Mapping[str, Any]) -> dict[str, Any]:
 def _usage(value: Any) -> Usage:
     names = {f.name for f in fields(Usage)}
     if not isinstance(value, Mapping) or not all(
-        isinstance(count, int) and not isinstance(count, bool) and count >= 0 for count in value.values()
+        isinstance(count, int) and not isinstance(count, bool) and 0 <= count <= LARGEST_COUNT
+        for count in value.values()
     ):
         raise WrongType("usage", value, "counts")
     return Usage(**{name: count for name, count in value.items() if name in names})

@@ -20,6 +20,7 @@ from engram.capture.sources.shapes import refused
 from engram.capture.sources.take import Order, take
 from engram.capture.sources.tree import walk
 from engram.errors import InvalidInput, UnknownValue, WrongType
+from engram.model.cancellation import check_cancelled
 from engram.model.ingest import Found, IngestReport, Item, ItemKind
 from engram.model.scope import Scope
 from engram.nouns.desk import Desk
@@ -196,7 +197,10 @@ class Sources:
         return report
 
     def _take(self, found: Iterable[Found], order: Order) -> IngestReport:
-        everything = list(found)
+        everything: list[Found] = []
+        for one in found:
+            check_cancelled()
+            everything.append(one)
         turns = [one for one in everything if isinstance(one, Item) and one.kind is ItemKind.TURN]
         if turns:
             return listen.listen(everything, order, self._ear, self._desk.gate, self._desk.tools)

@@ -3,31 +3,42 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
+import anyio
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
 
-from engram.errors import AccessDenied, InvalidInput
+from engram.errors import AccessDenied, BadText, InvalidInput, TooMany
 from engram.server import stream
 from engram.server.caller import Caller
 from engram.server.encoding import encoded
 from engram.server.house import House
 from engram.server.idempotency import HEADER, REPLAYED, Answer, Keys
-from engram.server.refusals import BadBody
+from engram.server.refusals import BadBody, CallerGone
 from engram.server.route import Route
 
 if TYPE_CHECKING:
     from engram.engine import Engram
+
+T = TypeVar("T")
 
 JSON = "application/json"
 LINES = "application/x-ndjson"
 LINES_AT_ONCE = 200
 DEEPEST = 100
 """Bodies may not be nested deeper: whoever walks through them recurses."""
+MOST_ITEMS = 10_000
+"""A list in a body may not be longer: as many statements take about as long as a call may."""
+GONE_S = 5.0
+"""So long work goes on for a caller that has gone: who sends and does not wait is served, unless it is long."""
+
+HALF_CHARACTER = re.compile(rb"\\u[dD][89a-fA-F]")
+"""What half of a character looks like in JSON; two of them make a whole one."""
 
 Serve = Callable[[Request], Awaitable[Response]]
 
@@ -47,9 +58,40 @@ def endpoint(route: Route, house: House, keys: Keys) -> Serve:
             return await _lines(house, caller, work)
         if route.tells and stream.MEDIA_TYPE in request.headers.get("accept", ""):
             return stream.progress(house, caller, lambda memory, tell: work(memory, progress=tell))
-        return await _once(request, keys, caller, body, partial(_answer, house, caller, work, route))
+        answer = partial(_answer, house, caller, work, route)
+        return await while_wanted(request, lambda: _once(request, keys, caller, body, answer))
 
     return serve
+
+
+async def while_wanted(request: Request, work: Callable[[], Awaitable[T]]) -> T:
+    """What the work comes to; it is given up when the caller has gone for a while. The body must be read.
+
+    Raises CallerGone, or whatever the work raises.
+    """
+    outcome: list[T | Exception] = []
+    async with anyio.create_task_group() as group:
+
+        async def carry_out() -> None:
+            try:
+                outcome.append(await work())
+            except Exception as error:  # noqa: BLE001 (raised again below, outside of the group)
+                outcome.append(error)
+            group.cancel_scope.cancel()
+
+        async def watch() -> None:
+            while (await request.receive())["type"] != "http.disconnect":
+                pass
+            await anyio.sleep(GONE_S)
+            group.cancel_scope.cancel()
+
+        group.start_soon(watch)
+        await carry_out()
+    if not outcome:
+        raise CallerGone
+    if isinstance(outcome[0], Exception):
+        raise outcome[0]
+    return outcome[0]
 
 
 def _work(
@@ -106,6 +148,11 @@ def parsed(body: bytes) -> Any:
         raise BadBody(f"The body is no JSON: {str(error)[:120]}") from error
     if _depth(value) > DEEPEST:
         raise BadBody(f"The body is nested deeper than {DEEPEST} levels.")
+    if HALF_CHARACTER.search(body):
+        try:
+            json.dumps(value, ensure_ascii=False).encode()
+        except UnicodeEncodeError as error:
+            raise BadText("body", "half of a character (a lone surrogate)") from error
     return value
 
 
@@ -115,9 +162,12 @@ def _refuse(word: str) -> None:
 
 
 def _depth(value: Any) -> int:
-    """How deep a value is nested, counted level by level."""
+    """How deep a value is nested, counted level by level. Raises TooMany for a list that is too long."""
     level, depth = [value], 0
     while level and depth <= DEEPEST:
+        longest = max((len(one) for one in level if isinstance(one, list)), default=0)
+        if longest > MOST_ITEMS:
+            raise TooMany("items of a list", longest, MOST_ITEMS)
         inner = [
             one.values() if isinstance(one, dict) else one for one in level if isinstance(one, dict | list)
         ]

@@ -7,13 +7,15 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import timedelta
 from typing import TYPE_CHECKING, TypeVar
 
 import anyio
 import anyio.to_thread
 
-from engram.errors import StoreClosed
+from engram.errors import StoreClosed, WorkCancelled
+from engram.model.cancellation import Cancellation, cancelled_by
 from engram.model.scope import Access
 from engram.nouns.worker import Told, Worker
 from engram.server.caller import Caller
@@ -34,6 +36,8 @@ COUNTED_EVERY_S = 5.0
 THREADS_A_CORE = 4
 LEAST_QUICK = 2
 """More threads that compute at once than cores make each other wait: measured, a third fewer answers."""
+STILL_S = 2.0
+"""So long calls that were ended are waited for: each ends at its next step."""
 TICK_S = 0.1
 """So soon a pause notices that the server is to stop."""
 
@@ -51,6 +55,8 @@ class House:
         self._running = 0
         self._counted: tuple[float, Stats] | None = None
         self._closing = threading.Event()
+        self._stopped_at: float | None = None
+        self._under_way: set[Cancellation] = set()
         self._lanes: dict[bool, anyio.CapacityLimiter] = {}
         self._asked = self.started
         self._worker: Worker | None = None
@@ -90,25 +96,54 @@ class House:
 
     def stop(self) -> None:
         """Say that the server is about to stop. Safe in a signal handler."""
+        if self._stopped_at is None:
+            self._stopped_at = time.monotonic()
         self._closing.set()
 
+    @property
+    def left_s(self) -> float:
+        """What is left of the time in which the server stops."""
+        begun = time.monotonic() if self._stopped_at is None else self._stopped_at
+        return max(0.0, begun + self.settings.drain_s - time.monotonic())
+
     def close(self) -> None:
-        """Wait for calls that are under way, read what was heard, write what waits, let go of the file."""
+        """Wait for calls that are under way, read what was heard, write what waits, let go of the file.
+
+        Calls that take longer than half of the time there is are ended; what was heard and cannot be read in
+        the rest is in the log, and is read the next time.
+        """
         self.stop()
         root = self._root
         if root is None:
             return
         if self._worker is not None:
             self._worker.stop()
-        with self._changed:
-            self._changed.wait_for(lambda: self._running == 0, self.settings.drain_s)
+        self._wait_for_calls(self.left_s / 2)
+        self._cancel_all()
+        self._wait_for_calls(min(STILL_S, self.left_s))
+        reading = Cancellation()
+        in_time = threading.Timer(self.left_s / 2, reading.cancel, ["the server stops"])
+        in_time.daemon = True
+        in_time.start()
         try:
-            for facade in self._facades.values():
-                facade.settle()
+            with cancelled_by(reading), suppress(WorkCancelled):
+                for facade in self._facades.values():
+                    facade.settle()
         finally:
             self._facades.clear()
             self._root = None
-            root.close()
+            with cancelled_by(reading), suppress(WorkCancelled):
+                root.close()
+            in_time.cancel()
+
+    def _wait_for_calls(self, seconds: float) -> None:
+        with self._changed:
+            self._changed.wait_for(lambda: self._running == 0, seconds)
+
+    def _cancel_all(self) -> None:
+        with self._changed:
+            for one in self._under_way:
+                one.cancel("the server stops")
 
     async def run(
         self,
@@ -120,16 +155,20 @@ class House:
     ) -> T:
         """Carry out a piece of work for a caller, in a thread. Raises TookTooLong when it takes longer.
 
+        Work that nobody waits for any more ends at its next step, and what it was about to write is not written.
         `quick` work computes more than it waits, so no more of it runs at once than there are cores.
         """
         seconds = self.settings.time_limit_s if limit_s is None else limit_s
+        cancellation, lane = Cancellation(), self._lane(quick=quick)
         try:
             with anyio.fail_after(seconds):
                 return await anyio.to_thread.run_sync(
-                    self._work, caller, work, abandon_on_cancel=True, limiter=self._lane(quick=quick)
+                    self._work, caller, work, cancellation, abandon_on_cancel=True, limiter=lane
                 )
         except TimeoutError as error:
             raise TookTooLong(seconds) from error
+        finally:
+            cancellation.cancel("nobody waits for it any more")
 
     def facade(self, caller: Caller) -> Engram:
         """The memory as this caller sees it."""
@@ -164,15 +203,18 @@ class House:
                 return
             await anyio.sleep(TICK_S)
 
-    def _work(self, caller: Caller, work: Callable[[Engram], T]) -> T:
+    def _work(self, caller: Caller, work: Callable[[Engram], T], cancellation: Cancellation) -> T:
         with self._changed:
             self._running += 1
+            self._under_way.add(cancellation)
             self._asked = time.monotonic()
         try:
-            return work(self.facade(caller))
+            with cancelled_by(cancellation):
+                return work(self.facade(caller))
         finally:
             with self._changed:
                 self._running -= 1
+                self._under_way.discard(cancellation)
                 self._changed.notify_all()
 
     def _lane(self, *, quick: bool) -> anyio.CapacityLimiter:

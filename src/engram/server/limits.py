@@ -7,7 +7,9 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from engram.server.refusals import BodyTooLarge, TooManyRequests
+import anyio
+
+from engram.server.refusals import BodyTooLarge, BodyTooSlow, TooManyRequests
 
 if TYPE_CHECKING:
     from starlette.types import Message, Receive
@@ -15,6 +17,8 @@ if TYPE_CHECKING:
 CALLERS = 10_000
 """Callers that are counted at once; the one that was quiet for longest is forgotten."""
 MINUTE = 60.0
+BODY_S = 60.0
+"""So long a body may take to come. A connection that is held open costs a little, and many of them a lot."""
 
 
 class Pace:
@@ -48,13 +52,21 @@ class Pace:
 
 
 def bounded(receive: Receive, limit: int) -> Receive:
-    """The same body, refused as soon as it is larger than the limit."""
-    taken = 0
+    """The same body, refused as soon as it is larger than the limit or later than it may come."""
+    taken, whole = 0, False
+    begun = time.monotonic()
 
     async def read() -> Message:
-        nonlocal taken
-        message = await receive()
+        nonlocal taken, whole
+        if whole:
+            return await receive()  # nothing but word that the caller has gone, whenever that is
+        try:
+            with anyio.fail_after(max(0.0, begun + BODY_S - time.monotonic())):
+                message = await receive()
+        except TimeoutError as error:
+            raise BodyTooSlow(BODY_S) from error
         if message["type"] == "http.request":
+            whole = not message.get("more_body", False)
             taken += len(message.get("body", b""))
             if taken > limit:
                 raise BodyTooLarge(limit)

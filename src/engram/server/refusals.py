@@ -13,8 +13,10 @@ DoorError
 ├── WrongMethod         E6010
 ├── AddressTaken        E6011
 ├── OpenToAll           E6012
-└── UpstreamDown        E6013
-    └── UpstreamLate    E6014
+├── UpstreamDown        E6013
+│   └── UpstreamLate    E6014
+├── BodyTooSlow         E6020
+└── CallerGone          E6021
 """
 
 from __future__ import annotations
@@ -85,8 +87,30 @@ class TookTooLong(DoorError):
     code = "E6007"
 
     def __init__(self, seconds: float) -> None:
-        super().__init__(f"No answer within {seconds:g} s. What was asked for may still be done: look first.")
+        super().__init__(
+            f"No answer within {seconds:g} s, and the work was ended. Part of it may have been done: look first, "
+            "or send less at once."
+        )
         self.seconds = seconds
+
+
+class BodyTooSlow(DoorError):
+    """The body of a request did not come in time."""
+
+    code = "E6020"
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"The body did not come within {seconds:g} s: send it again, faster or in parts.")
+        self.seconds = seconds
+
+
+class CallerGone(DoorError):
+    """Whoever asked has closed the connection; nobody reads this."""
+
+    code = "E6021"
+
+    def __init__(self) -> None:
+        super().__init__("The caller has gone: the work was ended.")
 
 
 class KeyReused(DoorError):

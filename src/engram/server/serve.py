@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import signal
 import socket
 import threading
@@ -13,7 +14,9 @@ from types import FrameType
 from typing import TYPE_CHECKING
 
 import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from engram.server import journal
 from engram.server.caller import is_loopback
 from engram.server.refusals import AddressTaken, OpenToAll
 
@@ -24,6 +27,49 @@ if TYPE_CHECKING:
 
 BACKLOG = 512
 KEEP_ALIVE_S = 15
+HEADERS_S = 20.0
+"""So long a connection may take to say what it wants."""
+STUCK = 1
+"""How the process ends when something in it does not."""
+
+
+class Connection(H11Protocol):
+    """A connection that is closed when it is open and no request comes whole. Used by the event loop."""
+
+    _waiting: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """It is there; now it has to say something."""
+        super().connection_made(transport)
+        self._wait()
+
+    def data_received(self, data: bytes) -> None:
+        """Something came: a request that has begun takes its own time, a part of one does not."""
+        super().data_received(data)
+        if self.cycle is None or self.cycle.response_complete:
+            self._wait()
+        else:
+            self._wait_no_more()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """It is gone."""
+        self._wait_no_more()
+        super().connection_lost(exc)
+
+    def _wait(self) -> None:
+        """From the first byte on that belongs to no request; further bytes gain no time."""
+        if self._waiting is None:
+            self._waiting = self.loop.call_later(HEADERS_S, self._give_up)
+
+    def _wait_no_more(self) -> None:
+        if self._waiting is not None:
+            self._waiting.cancel()
+            self._waiting = None
+
+    def _give_up(self) -> None:
+        self._waiting = None
+        if (self.cycle is None or self.cycle.response_complete) and not self.transport.is_closing():
+            self.transport.close()
 
 
 class Serving(uvicorn.Server):
@@ -42,7 +88,9 @@ class Serving(uvicorn.Server):
                 proxy_headers=False,
                 backlog=BACKLOG,
                 timeout_keep_alive=KEEP_ALIVE_S,
-                timeout_graceful_shutdown=max(1, round(self.house.settings.drain_s)),
+                # Half of the time is for requests, the rest for what comes after them.
+                timeout_graceful_shutdown=max(1, round(self.house.settings.drain_s / 2)),
+                http=Connection,
                 ws="none",
             )
         )
@@ -72,9 +120,18 @@ class Serving(uvicorn.Server):
                 signal.signal(sig, handler)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """A signal came."""
+        """A signal came. The process ends in time, also when something in it is stuck: the file can bear it."""
+        if not self.house.is_closing:
+            stuck = threading.Timer(max(1.0, self.house.settings.drain_s), _end_now)
+            stuck.daemon = True
+            stuck.start()
         self.house.stop()
         super().handle_exit(sig, frame)
+
+
+def _end_now() -> None:
+    journal.note("stuck", message="something did not end in time: the process ends without it")
+    os._exit(STUCK)
 
 
 def listen(host: str, port: int) -> socket.socket:

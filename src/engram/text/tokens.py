@@ -18,6 +18,8 @@ from engram.text import lexicon
 from engram.text.scripts import HAN
 
 DEFAULT: Final = "o200k"
+LONGEST: Final = 1_000_000
+"""Characters that a tokenizer is given at once; the tokens of a longer text are estimated."""
 LEAST: Final = 0.5
 """No piece of plain text costs less."""
 
@@ -32,7 +34,7 @@ def count(text: str, family: str = DEFAULT) -> int:
     """
     if not text:
         return 0
-    exact = _exact(family)
+    exact = _exact(family) if len(text) <= LONGEST else None
     return exact(text) if exact else estimate(text, family)
 
 

@@ -21,6 +21,7 @@ from engram.capture.sources.shapes import BEGINNING, refused
 from engram.capture.sources.take import MADE, REHEARSED, Order, Rehearsed
 from engram.errors import ContentTooLong, InvalidInput
 from engram.model.draft import Draft
+from engram.model.cancellation import check_cancelled
 from engram.model.ingest import Fate, Found, IngestReport, Item, ItemReport
 from engram.model.memory import NAME_LENGTH_LIMIT
 from engram.model.observation import LeftOut, Observation
@@ -104,6 +105,7 @@ def _known(sessions: set[str], scope: Scope, tools: Tools) -> set[tuple[str, str
 def _hear(turns: Sequence[Turn], order: Order, ear: Ear) -> Iterator[Observation]:
     for start in range(0, len(turns), SLICE):
         part = turns[start : start + SLICE]
+        check_cancelled()
         yield ear.hear(part)
         if order.progress is not None:
             order.progress(start + len(part), len(turns))
@@ -118,6 +120,7 @@ def _rehearse(turns: Sequence[Turn], order: Order, gate: Gate, tools: Tools) -> 
         talk = list(group)
         for start in range(0, len(talk), SLICE):
             part = talk[start : start + SLICE]
+            check_cancelled()
             reading = extract.read(part, talk[:start][-CONTEXT_TURNS:], gate, tools)
             drafts += reading.drafts
             yield Observation(captured=tuple(part), left_out=tuple(reading.left_out))

@@ -21,6 +21,7 @@ from engram.capture.sources.shapes import BEGINNING, refused
 from engram.capture.sources.statements import statements
 from engram.errors import AccessDenied, EngramError, InvalidInput
 from engram.model.axes import Status
+from engram.model.cancellation import check_cancelled
 from engram.model.draft import Draft
 from engram.model.ingest import Fate, Found, IngestReport, Item, ItemKind, ItemReport
 from engram.model.memory import TAG_LIMIT, Memory
@@ -179,6 +180,7 @@ class _Run:
         """Statements of every item, screened and made ready all together; what is none says why."""
         now = self.tools.clock.now()
         for work in works:
+            check_cancelled()
             try:
                 drafts, why = statements(work.item, now)
             except InvalidInput as error:

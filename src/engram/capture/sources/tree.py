@@ -72,6 +72,8 @@ def _walk(folder: Path, suffixes: frozenset[str] | None, rules: tuple[Rules, ...
             continue
         if is_folder:
             yield from _walk(path, suffixes, rules)
+        elif not path.is_file():
+            continue  # a device or a pipe may never end
         elif (suffixes is None or path.suffix.lower() in suffixes) and path.stat().st_size <= LARGEST:
             yield path
 

@@ -22,7 +22,7 @@ from engram.server.compat.failing import is_files
 from engram.server.compat.old import Old, Told
 from engram.server.compat.place import named, standing
 from engram.server.encoding import encoded
-from engram.server.endpoint import JSON, Serve, parsed, read
+from engram.server.endpoint import JSON, Serve, parsed, read, while_wanted
 from engram.server.idempotency import HEADER, Answer, Keys
 from engram.server.refusals import BadBody
 
@@ -82,9 +82,9 @@ def endpoint(route: Old, house: House, keys: Keys) -> Serve:
         key = request.headers.get(HEADER) or given.get(KEY_IN_BODY)
         work = partial(_answer, route, house, caller, ask)
         if not isinstance(key, str) or not key or route.method not in BODIES:
-            return _response(await work())
+            return _response(await while_wanted(request, work))
         asked = b"\n".join([route.method.encode(), request.url.path.encode(), body])
-        answer, again = await keys.once(caller.id, key, asked, work)
+        answer, again = await while_wanted(request, lambda: keys.once(caller.id, key, asked, work))
         return _response(_replayed(answer) if again else answer)
 
     return serve

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from engram.errors import InvalidInput, UnknownValue, WrongType
+from engram.errors import InvalidInput, TooMany, UnknownValue, WrongType
 
 ALIASES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
@@ -42,6 +42,8 @@ ALIASES: Mapping[str, tuple[str, ...]] = MappingProxyType(
 )
 """Other words for an argument, the likeliest first. One that the tool itself takes keeps its own meaning."""
 
+MOST_ITEMS = 10_000
+"""A list may not be longer: as many statements take about as long as a call may."""
 _YES, _NO = frozenset({"true", "yes", "on", "1"}), frozenset({"false", "no", "off", "0"})
 
 
@@ -123,6 +125,8 @@ def _several(name: str, value: Any) -> list[Any]:
         return [value]
     if not isinstance(value, list | tuple):
         raise WrongType(name, value, "a list")
+    if len(value) > MOST_ITEMS:
+        raise TooMany(f"items of {name!r}", len(value), MOST_ITEMS)
     return [*value]
 
 

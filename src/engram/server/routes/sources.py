@@ -6,13 +6,16 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from engram.capture.sources.files import is_archive, unpacked_size
 from engram.engine import Engram
-from engram.errors import BadText, InvalidInput
+from engram.errors import BadText, InvalidInput, SourceTooLarge
 from engram.model.ingest import IngestReport
 from engram.nouns.sources import TEXTS, Progress, Sources
 from engram.server.route import Route
 
 AUTO = "auto"
+UNPACKED = 100_000_000
+"""Bytes that an archive which comes in a request may unpack to: others wait for the same memory."""
 DOCUMENTS = {".md": "markdown", ".markdown": "markdown", ".txt": "text", ".text": "text"}
 
 
@@ -36,6 +39,9 @@ def upload(  # noqa: PLR0913 - each is a thing to say of a file; all by name
     with tempfile.TemporaryDirectory(prefix="engram-upload-") as folder:
         path = Path(folder, clean)
         path.write_bytes(body)
+        del body  # it lies in the file by now
+        if is_archive(path) and unpacked_size(path) > UNPACKED:
+            raise SourceTooLarge(clean, UNPACKED)
         return memory.sources.file(path, format=format, dry=dry, tags=tags, progress=progress)
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TypeVar, cast
 
 from engram.errors import AccessDenied, Overloaded, StoreError
+from engram.model.cancellation import Cancellation, cancelled_by, current_cancellation
 from engram.model.clock import Clock
 from engram.model.pages import Finding
 from engram.ports import Unit
@@ -97,7 +98,7 @@ class SqliteStore:
 
     def write(self, work: Callable[[Unit], T], actor: str) -> T:
         """Run the work inside the writer and wait until it is on disk."""
-        return cast("T", self._writing().run(self._task(work, actor)))
+        return cast("T", self._writing().run(self._task(work, actor, current_cancellation())))
 
     def write_later(self, work: Callable[[Unit], object], actor: str) -> None:
         """Hand work over without waiting. Dropped when the queue is full, or the file is read-only."""
@@ -157,12 +158,15 @@ class SqliteStore:
         if self._remove is not None:
             self._remove()
 
-    def _task(self, work: Callable[[Unit], T], actor: str) -> Callable[[Db], T]:
+    def _task(
+        self, work: Callable[[Unit], T], actor: str, cancellation: Cancellation | None = None
+    ) -> Callable[[Db], T]:
         def task(db: Db) -> T:
-            unit = SqliteUnit(db, self._places, self._opener.clock, actor)
-            result = work(unit)
-            unit.finish()
-            return result
+            with cancelled_by(cancellation):
+                unit = SqliteUnit(db, self._places, self._opener.clock, actor)
+                result = work(unit)
+                unit.finish()
+                return result
 
         return task
 
