@@ -146,3 +146,11 @@ def test_behind_two_dashes_everything_is_text(shell: Shell) -> None:
     shell.says("remember", "--", "--json is an option")
 
     assert shell.json("list")["memories"][0]["content"] == "--json is an option"
+
+
+@pytest.mark.parametrize("option", ["--file", "--namespace", "--project", "--config"])
+def test_bytes_that_are_no_text_are_refused_in_words(shell: Shell, option: str) -> None:
+    result = shell(option, "caf\udce9", "list")
+
+    assert result.exit_code == 2
+    assert result.stderr.startswith("error E2006:")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -113,7 +114,7 @@ def test_what_cannot_be_read_ends_with_code_2_and_says_why(
 def test_one_file_of_several_that_cannot_be_read_stops_nothing(shell: Shell, tmp_path: Path) -> None:
     bad, good = written(tmp_path / "a.md", b"caf\xe9"), written(tmp_path / "b.md", NOTES)
 
-    report = shell.json("ingest", "file", str(bad), str(good))
+    report = shell.json("ingest", "file", str(bad), str(good), code=2)
 
     assert report["counts"] == {"stored": 1, "dropped": 1, "refused": 1}
 
@@ -122,3 +123,15 @@ def test_when_every_item_is_refused_the_exit_code_is_2(shell: Shell, tmp_path: P
     file = written(tmp_path / "m.jsonl", json.dumps({"content": "x" * 9_000}))
 
     assert [one["code"] for one in shell.json("ingest", "file", str(file), code=2)["items"]] == ["E2002"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_what_need_not_end_is_not_read(shell: Shell, tmp_path: Path) -> None:
+    folder = tmp_path / "notes"
+    written(folder / "good.md", NOTES)
+    os.mkfifo(folder / "pipe.md")
+
+    for endless in (folder / "pipe.md", Path("/dev/zero")):
+        refused = shell("ingest", "file", str(endless))
+        assert (refused.exit_code, "need not end" in refused.stderr) == (2, True), refused.output
+    assert shell.json("ingest", "file", str(folder))["counts"]["stored"] == 1

@@ -69,7 +69,9 @@ class TooMany(InvalidInput):
     code = "E2040"
 
     def __init__(self, what: str, number: int, limit: int) -> None:
-        super().__init__(f"{number:,} {what} are too many for one call, which takes {limit:,}: send them in parts.")
+        super().__init__(
+            f"{number:,} {what} are too many for one call, which takes {limit:,}: send them in parts."
+        )
         self.what, self.number, self.limit = what, number, limit
 
 

@@ -1,8 +1,8 @@
 """Cancellation: whether somebody still waits for the work in hand.
 
-A door that gives up on a call (its time is over, its caller went away, the server stops) cancels it. Long work
-asks `check_cancelled` between its pieces; it ends there with `WorkCancelled`, and what it was about to write is
-not written. Where nobody can give up, as in the library, nothing is ever cancelled.
+A door that gives up on a call (its time is over, its caller went away, the server stops) cancels it. Long
+work asks `check_cancelled` between its pieces; it ends there with `WorkCancelled`, and what it was about to
+write is not written. Where nobody can give up, as in the library, nothing is ever cancelled.
 """
 
 from __future__ import annotations

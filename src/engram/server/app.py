@@ -63,8 +63,8 @@ class Mounted:
     app: ASGIApp
     running: Callable[[], AbstractAsyncContextManager[object]] | None = None
     """What must run as long as the server does."""
-    also: tuple[str, ...] = ()
-    """Other addresses of the same door."""
+    rest: str = ""
+    """Where the same door takes whatever nobody else here serves."""
     foreign_keys: bool = False
     """Whether its requests carry the key of another service, which says nothing of who asks here."""
 
@@ -82,17 +82,19 @@ def build(
     house, counts = House(memory_opener, settings), metrics.Metrics()
     keys = Keys(settings.idempotency_keys, settings.idempotency_hours, shelf=KeptByHouse(house))
     doors = [mounting(house) for mounting in mounts]
+    served: list[BaseRoute] = [
+        *_own(house, counts, routes),
+        *(
+            Served(route.path, endpoint(route, house, keys), methods=[route.method], name=route.name)
+            for route in routes
+        ),
+        *(compat.routes(house, keys) if routes else ()),
+        *(route for door in doors for route in _mounted(door)),
+    ]
+    rests = [_Rest(door, served) for door in doors if door.rest]
     app = Starlette(
-        routes=[
-            *_own(house, counts, routes),
-            *(
-                Served(route.path, endpoint(route, house, keys), methods=[route.method], name=route.name)
-                for route in routes
-            ),
-            *(compat.routes(house, keys) if routes else ()),
-            *(route for door in doors for route in _mounted(door)),
-        ],
-        middleware=[Middleware(Guard, house=house, metrics=counts, foreign=_foreign(doors))],
+        routes=[*served, *rests],
+        middleware=[Middleware(Guard, house=house, metrics=counts, is_foreign=_foreign(doors, rests))],
         exception_handlers={HTTPException: _unserved},
         lifespan=_lifespan(house, doors),
     )
@@ -175,13 +177,46 @@ def _page(name: str) -> Serve:
 def _mounted(door: Mounted) -> tuple[BaseRoute, ...]:
     """A door at its own address, with and without a slash behind it: no client is sent elsewhere."""
     entrance = _Entrance(door)
-    paths = (door.path, *door.also)
-    return tuple(route for path in paths for route in (Served(path, entrance), Mount(path, entrance)))
+    return Served(door.path, entrance), Mount(door.path, entrance)
 
 
-def _foreign(doors: Sequence[Mounted]) -> tuple[str, ...]:
-    """The addresses whose requests carry keys of another service."""
-    return tuple(path for door in doors if door.foreign_keys for path in (door.path, *door.also))
+def _foreign(doors: Sequence[Mounted], rests: Sequence[_Rest]) -> Callable[[str], bool]:
+    """Whether requests to an address carry keys of another service."""
+    paths = tuple(door.path for door in doors if door.foreign_keys)
+    others = tuple(rest for rest in rests if rest.door.foreign_keys)
+
+    def is_foreign(path: str) -> bool:
+        mounted = any(path == one or path.startswith(f"{one}/") for one in paths)
+        return mounted or any(rest.takes(path) for rest in others)
+
+    return is_foreign
+
+
+class _Rest(Mount):
+    """A door for the addresses below a path that nobody here has: what we serve in one way is ours in all."""
+
+    def __init__(self, door: Mounted, served: Sequence[BaseRoute]) -> None:
+        super().__init__(door.rest, _Entrance(door))
+        self.door = door
+        paths = (str(getattr(route, "path", "")) for route in served)
+        self._ours = {_first(path, door.rest) for path in paths if path.startswith(f"{door.rest}/")}
+
+    def takes(self, path: str) -> bool:
+        """Whether an address belongs to it."""
+        return path.startswith(f"{self.door.rest}/") and _first(path, self.door.rest) not in self._ours
+
+    def matches(self, scope: Connection) -> tuple[Match, Connection]:
+        """As its base, for what belongs to it."""
+        return super().matches(scope) if self.takes(scope["path"]) else (Match.NONE, {})
+
+
+def _first(path: str, below: str) -> str:
+    """The first part of an address below another.
+
+    >>> _first("/v1/chat/completions", "/v1")
+    'chat'
+    """
+    return path.removeprefix(f"{below}/").partition("/")[0]
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,7 @@ DEEPEST = 100
 MOST_ITEMS = 10_000
 """A list in a body may not be longer: as many statements take about as long as a call may."""
 GONE_S = 5.0
-"""So long work goes on for a caller that has gone: who sends and does not wait is served, unless it is long."""
+"""So long work goes on for a caller that has gone: who sends and does not wait is served, if it is short."""
 
 HALF_CHARACTER = re.compile(rb"\\u[dD][89a-fA-F]")
 """What half of a character looks like in JSON; two of them make a whole one."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -20,7 +20,7 @@ from engram.server import journal
 from engram.server.caller import LOOPBACK_NAMES, NOBODY, Caller, bearer_of, caller_from, host_of, is_loopback
 from engram.server.compat.failing import response_to
 from engram.server.compat.old import LARGE_BODIES
-from engram.server.limits import Pace, bounded, check_length
+from engram.server.limits import LARGE_BODY, Body, Pace, check_length, give_back_memory
 from engram.server.problems import BUG
 from engram.server.proxy.keys import own_only
 from engram.server.refusals import HostRefused, OriginRefused
@@ -50,16 +50,20 @@ class _Passage:
     origin: str = ""
     """The site whose page asks, if it may."""
     status: int = 0
+    is_large: bool = False
+    """Whether its body was large enough that what it took is worth giving back."""
 
 
 class Guard:
     """Stands before all routes. Used by the event loop."""
 
-    def __init__(self, app: ASGIApp, house: House, metrics: Metrics, foreign: Sequence[str] = ()) -> None:
+    def __init__(
+        self, app: ASGIApp, house: House, metrics: Metrics, is_foreign: Callable[[str], bool]
+    ) -> None:
         self._app = app
         self._house = house
         self._metrics = metrics
-        self._foreign = tuple(foreign)
+        self._is_foreign = is_foreign
         self._pace = Pace(house.settings.requests_a_minute)
         self._hosts = LOOPBACK_NAMES | _names(house.settings.hosts)
         self._origins = _names(house.settings.origins)
@@ -84,6 +88,8 @@ class Guard:
         finally:
             self._metrics.under_way -= 1
             self._tell(scope, passage)
+            if passage.is_large:
+                await anyio.to_thread.run_sync(give_back_memory)
 
     async def _let_in(self, scope: Scope, receive: Receive, send: Send, passage: _Passage) -> None:
         headers = {
@@ -99,7 +105,11 @@ class Guard:
             scope["state"]["caller"] = caller = await self._caller(scope, headers)
             self._pace.take(caller.id)
             check_length(headers.get("content-length"), limit)
-            await self._app(scope, bounded(receive, limit), send)
+            body = Body(receive, limit)
+            try:
+                await self._app(scope, body.receive, send)
+            finally:
+                passage.is_large = body.taken > LARGE_BODY
         except EngramError as error:
             await self._answer(error, scope, receive, send, passage)
         except Exception as error:  # noqa: BLE001 (a door: whatever was not foreseen ends here, and says so)
@@ -135,7 +145,7 @@ class Guard:
 
     async def _caller(self, scope: Scope, headers: dict[str, str]) -> Caller:
         key = self._house.settings.api_key
-        if any(scope["path"] == path or scope["path"].startswith(f"{path}/") for path in self._foreign):
+        if self._is_foreign(scope["path"]):
             headers = own_only(headers, key)
         if scope["path"] in OPEN and bearer_of(headers) is None:
             try:

@@ -155,7 +155,7 @@ class House:
     ) -> T:
         """Carry out a piece of work for a caller, in a thread. Raises TookTooLong when it takes longer.
 
-        Work that nobody waits for any more ends at its next step, and what it was about to write is not written.
+        Work that nobody waits for any more ends at its next step; what it was about to write is not written.
         `quick` work computes more than it waits, so no more of it runs at once than there are cores.
         """
         seconds = self.settings.time_limit_s if limit_s is None else limit_s

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
+import gc
+import sys
 import time
 from collections import OrderedDict
 from collections.abc import Callable
@@ -17,6 +20,8 @@ if TYPE_CHECKING:
 CALLERS = 10_000
 """Callers that are counted at once; the one that was quiet for longest is forgotten."""
 MINUTE = 60.0
+LARGE_BODY = 1_000_000
+"""A body above this leaves so much behind that it is worth a look."""
 BODY_S = 60.0
 """So long a body may take to come. A connection that is held open costs a little, and many of them a lot."""
 
@@ -51,31 +56,43 @@ class Pace:
             raise TooManyRequests(self._limit, (1 - left) * MINUTE / self._limit)
 
 
-def bounded(receive: Receive, limit: int) -> Receive:
-    """The same body, refused as soon as it is larger than the limit or later than it may come."""
-    taken, whole = 0, False
-    begun = time.monotonic()
+class Body:
+    """The body of a request, refused as soon as it is larger than it may be or later than it may come."""
 
-    async def read() -> Message:
-        nonlocal taken, whole
-        if whole:
-            return await receive()  # nothing but word that the caller has gone, whenever that is
+    def __init__(self, receive: Receive, limit: int) -> None:
+        self.taken = 0
+        self._receive = receive
+        self._limit = limit
+        self._until = time.monotonic() + BODY_S
+        self._is_whole = False
+
+    async def receive(self) -> Message:
+        """The next part. Raises BodyTooLarge or BodyTooSlow."""
+        if self._is_whole:
+            return await self._receive()  # nothing but word that the caller has gone, whenever that is
         try:
-            with anyio.fail_after(max(0.0, begun + BODY_S - time.monotonic())):
-                message = await receive()
+            with anyio.fail_after(max(0.0, self._until - time.monotonic())):
+                message = await self._receive()
         except TimeoutError as error:
             raise BodyTooSlow(BODY_S) from error
         if message["type"] == "http.request":
-            whole = not message.get("more_body", False)
-            taken += len(message.get("body", b""))
-            if taken > limit:
-                raise BodyTooLarge(limit)
+            self._is_whole = not message.get("more_body", False)
+            self.taken += len(message.get("body", b""))
+            if self.taken > self._limit:
+                raise BodyTooLarge(self._limit)
         return message
-
-    return read
 
 
 def check_length(length: str | None, limit: int) -> None:
     """Refuse by its length a body that need not be read."""
     if length is not None and length.isdigit() and int(length) > limit:
         raise BodyTooLarge(limit)
+
+
+def give_back_memory() -> None:
+    """Let the system have what a large body took. Python and the C library would keep it."""
+    gc.collect()
+    if sys.platform == "linux":
+        trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # glibc has it, others need it less
+        if trim is not None:
+            trim(0)

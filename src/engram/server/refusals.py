@@ -88,8 +88,8 @@ class TookTooLong(DoorError):
 
     def __init__(self, seconds: float) -> None:
         super().__init__(
-            f"No answer within {seconds:g} s, and the work was ended. Part of it may have been done: look first, "
-            "or send less at once."
+            f"No answer within {seconds:g} s, and the work was ended. Part of it may be done: look first, or "
+            "send less at once."
         )
         self.seconds = seconds
 

@@ -120,7 +120,7 @@ class Serving(uvicorn.Server):
                 signal.signal(sig, handler)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """A signal came. The process ends in time, also when something in it is stuck: the file can bear it."""
+        """A signal came. The process ends in time, even if something in it is stuck: the file bears that."""
         if not self.house.is_closing:
             stuck = threading.Timer(max(1.0, self.house.settings.drain_s), _end_now)
             stuck.daemon = True

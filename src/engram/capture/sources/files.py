@@ -1,8 +1,8 @@
 """Bytes of a source: a path comes in, text comes out, or an error that says what is wrong with the file.
 
 An archive is read in memory, member by member and only so far: nothing is ever unpacked to disk, so that
-neither a name with dots nor a member that unpacks to terabytes can do harm. What is no file (a device, a pipe)
-may never end, and is not opened.
+neither a name with dots nor a member that unpacks to terabytes can do harm. What is no file (a device, a
+pipe) may never end, and is not opened.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from engram.errors import BadSource, BadText, SourceTooLarge
 LARGEST = 512_000_000
 """Bytes of one file, or of what an archive unpacks to. A large chat export has some hundred MB."""
 SWELLING = 100
-"""How many times its own size an archive may unpack to. Chats come to about ten times; a trap to a thousand."""
+"""How many times its size an archive may unpack to. Chats come to about ten times, a trap to a thousand."""
 SMALL = 1_000_000
 """What unpacks to no more than this is no trap, however well it is packed."""
 _CONVERSATIONS = re.compile(r"(?:^|/)conversations(?:-\d+)?\.json$")

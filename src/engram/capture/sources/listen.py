@@ -20,8 +20,8 @@ from engram.capture.screen import readable, screen
 from engram.capture.sources.shapes import BEGINNING, refused
 from engram.capture.sources.take import MADE, REHEARSED, Order, Rehearsed
 from engram.errors import ContentTooLong, InvalidInput
-from engram.model.draft import Draft
 from engram.model.cancellation import check_cancelled
+from engram.model.draft import Draft
 from engram.model.ingest import Fate, Found, IngestReport, Item, ItemReport
 from engram.model.memory import NAME_LENGTH_LIMIT
 from engram.model.observation import LeftOut, Observation

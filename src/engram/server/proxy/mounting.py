@@ -1,4 +1,4 @@
-"""The proxy as a door of the server: `/v1/chat/completions` and its neighbours, and `/proxy/…` for all else.
+"""The proxy as a door of the server: at `/proxy/…`, and at every address under `/v1` that is none of our own.
 
 A client changes its base URL to `http://127.0.0.1:3917/v1` (or `…/proxy/v1`). Chats are given memories and
 listened to; everything else passes through as it is.
@@ -36,15 +36,8 @@ if TYPE_CHECKING:
     from engram.server.house import House
 
 PATH = "/proxy"
-BESIDE = (
-    "/v1/chat/completions",
-    "/v1/completions",
-    "/v1/embeddings",
-    "/v1/models",
-    "/v1/moderations",
-    "/v1/responses",
-)
-"""Addresses of OpenAI's that are served as they are, beside our own under /v1."""
+BESIDE = "/v1"
+"""Where clients of model services look; what we serve there ourselves stays ours."""
 CHAT = "/chat/completions"
 MEMORY, EXTRACT, SESSION = "x-engram-memory", "x-engram-extract", "x-engram-session"
 FOUND = "x-engram-memories"
@@ -59,7 +52,7 @@ def mount(settings: ProxyConfig) -> Mounting:
     def door(house: House) -> Mounted:
         upstream.secret = house.settings.api_key
         proxy = Proxy(house, settings, upstream)
-        return Mounted(PATH, proxy.enter, proxy.running, also=BESIDE, foreign_keys=True)
+        return Mounted(PATH, proxy.enter, proxy.running, rest=BESIDE, foreign_keys=True)
 
     return door
 
@@ -178,8 +171,7 @@ class Proxy:
 
         response = StreamingResponse(pieces(), answer.status_code)
         del response.headers["content-type"]
-        for name, value in returned(answer.headers.items()):
-            response.headers.append(name, value)
+        response.raw_headers += returned(answer.headers.raw)
         if found.ids:
             response.headers[FOUND] = str(len(found.ids))
         return response

@@ -60,7 +60,11 @@ class Upstream:
         request = self._client.build_request(
             method,
             address(self._root, path) + (f"?{query}" if query else ""),
-            headers=passed(headers, self._settings.api_key, self.secret),
+            # As bytes: a header may hold any, and a text would have to be ASCII.
+            headers=[
+                (name.encode("latin-1"), value.encode("latin-1", "replace"))
+                for name, value in passed(headers, self._settings.api_key, self.secret).items()
+            ],
             content=body or None,
             timeout=self._client.timeout,
         )
@@ -136,6 +140,6 @@ def passed(headers: Mapping[str, str], api_key: str, secret: str = "") -> dict[s
     return kept | authorization(headers, api_key, secret) | {"accept-encoding": "identity"}
 
 
-def returned(headers: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
-    """The headers of an answer as the client gets them."""
-    return [(name, value) for name, value in headers if name.lower() not in NOT_RETURNED]
+def returned(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+    """The headers of an answer as the client gets them, byte for byte."""
+    return [(name, value) for name, value in headers if name.decode("latin-1").lower() not in NOT_RETURNED]
