@@ -116,6 +116,32 @@ def test_bytes_of_every_kind_in_a_header_pass_the_proxy(start: Start) -> None:
     assert answer.status == 200
 
 
+@pytest.mark.parametrize(
+    "path", ["files", "images/generations", "audio/speech", "batches", "messages", "rerank", "uploads/a"]
+)
+def test_the_proxy_passes_on_every_address_that_is_not_ours(start: Start, path: str) -> None:
+    with ScriptedServer(says("Tea.")) as service:
+        server = start(mounts=(mount(ProxyConfig(base_url=service.url)),))
+        key = {"Authorization": "Bearer sk-of-the-caller"}
+        answer = httpx.post(f"{server.url}/v1/{path}", json={"a": 1}, headers=key)
+        (asked,) = service.requests
+
+    assert answer.status_code == 200, answer.text
+    assert asked.path.endswith(f"/v1/{path}")
+    assert asked.headers["authorization"] == "Bearer sk-of-the-caller"
+
+
+def test_what_is_ours_stays_ours_beside_the_proxy(start: Start) -> None:
+    with ScriptedServer(says("Tea.")) as service:
+        url = start(mounts=(mount(ProxyConfig(base_url=service.url)),)).url
+
+        assert httpx.get(f"{url}/v1/count").json() == {"count": 0}
+        assert httpx.put(f"{url}/v1/memories").status_code == 405
+        assert httpx.get(f"{url}/v1/memories/0000/nothing").status_code == 404
+        assert httpx.get(f"{url}/v1/count", headers={"Authorization": "Bearer sk-x"}).status_code == 401
+        assert service.requests == []
+
+
 def test_an_archive_that_swells_is_refused_unread(client: Client) -> None:
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:

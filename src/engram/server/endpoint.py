@@ -69,28 +69,23 @@ async def while_wanted(request: Request, work: Callable[[], Awaitable[T]]) -> T:
 
     Raises CallerGone, or whatever the work raises.
     """
-    outcome: list[T | Exception] = []
-    async with anyio.create_task_group() as group:
+    outcome: list[T] = []
+    try:
+        async with anyio.create_task_group() as group:
 
-        async def carry_out() -> None:
-            try:
-                outcome.append(await work())
-            except Exception as error:  # noqa: BLE001 (raised again below, outside of the group)
-                outcome.append(error)
+            async def watch() -> None:
+                while (await request.receive())["type"] != "http.disconnect":
+                    pass
+                await anyio.sleep(GONE_S)
+                group.cancel_scope.cancel()
+
+            group.start_soon(watch)
+            outcome.append(await work())
             group.cancel_scope.cancel()
-
-        async def watch() -> None:
-            while (await request.receive())["type"] != "http.disconnect":
-                pass
-            await anyio.sleep(GONE_S)
-            group.cancel_scope.cancel()
-
-        group.start_soon(watch)
-        await carry_out()
+    except ExceptionGroup as several:  # there is but one: what the work raised
+        raise several.exceptions[0] from several.exceptions[0].__cause__
     if not outcome:
         raise CallerGone
-    if isinstance(outcome[0], Exception):
-        raise outcome[0]
     return outcome[0]
 
 
