@@ -19,8 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from engram import Engram
-from engram.bench.cases import Document, Haystack
-from engram.bench.locomo import load
+from engram.bench.data import Document, Haystack, load
 from engram.model.scope import Access, Role
 from engram.testing import FakeClock
 
@@ -40,7 +39,7 @@ def main() -> None:
     """Replay and print."""
     options = _options()
     tally = Tally()
-    for haystack in load(options.data, options.conversations):
+    for haystack in load("locomo", options.data, options.conversations):
         replay(haystack, tally, options.seconds, dict(pair.split("=", 1) for pair in options.set))
     told = {
         "messages": tally.asked,

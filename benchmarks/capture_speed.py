@@ -15,8 +15,7 @@ import time
 from pathlib import Path
 
 from engram import Engram
-from engram.bench import locomo
-from engram.bench.cases import Document
+from engram.bench.data import Document, load
 from engram.text.signals import Level, level_of
 
 PART = 400
@@ -65,7 +64,7 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data", type=Path)
-    turns = [message(one) for one in locomo.load(parser.parse_args().data, 1)[0].documents][:PART]
+    turns = [message(one) for one in load("locomo", parser.parse_args().data, 1)[0].documents][:PART]
     with tempfile.TemporaryDirectory() as folder:
         print(f"{logged(turns, Path(folder)):,.0f} turns/s through log, signals and buffer")
         times = captured(turns, Path(folder))

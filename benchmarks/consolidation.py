@@ -27,7 +27,7 @@ from typing import Any
 
 from engram import Engram
 from engram.bench.sentences import sentences
-from engram.bench.workload import rss_mb
+from engram.bench.speed import rss_mb
 from engram.capture.pipeline import make_ready
 from engram.model.axes import Layer
 from engram.model.draft import Draft

@@ -46,7 +46,7 @@ def main() -> None:
 
 def asked(size: int, count: int) -> list[dict[str, Any]]:
     """Questions whose answers are kept."""
-    return [{"text": one.text} if hasattr(one, "text") else one for one in queries(SEED, size, count)]
+    return [{"text": text} for text, _ in queries(SEED, size, count)]
 
 
 def _print(memory: Engram, questions: list[str]) -> None:

@@ -1,6 +1,6 @@
 """Draw the lifecycle's rules: one picture for each curve that docs/lifecycle-rules.md explains.
 
-    python benchmarks/curves.py [docs/images]
+    python -m benchmarks.curves [docs/images]
 
 The pictures are made from the rules themselves; tests/bench/test_curves.py says when they are out of date.
 """
@@ -13,7 +13,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from engram.bench.plot import Limit, Line, plot
+from benchmarks.plot import Limit, Line, plot
 from engram.config import Config
 from engram.lifecycle import curves
 from engram.lifecycle.heat import heat, value

@@ -12,7 +12,7 @@ import argparse
 from pathlib import Path
 
 from engram import Engram
-from engram.bench.locomo import load
+from engram.bench.data import load
 
 FLOORS = (0.0, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5)
 QUESTIONS = 100
@@ -22,7 +22,7 @@ def main() -> None:
     """Ask, then print the share that is answered at each floor."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, required=True)
-    conversations = load(parser.parse_args().data)
+    conversations = load("locomo", parser.parse_args().data)
     own: list[float] = []
     foreign: list[float] = []
     for place, here in enumerate(conversations):

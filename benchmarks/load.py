@@ -26,8 +26,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+import numpy as np
+
 from engram import Engram
-from engram.bench.metrics import percentile
 from engram.bench.sentences import drafts, queries
 
 SEED = 7
@@ -115,7 +116,7 @@ def load(url: str, pid: int, given: argparse.Namespace) -> dict[str, Any]:
 
     The processor time of a call says what two cores could do at best when others use them too.
     """
-    asked = [query.text for query in queries(SEED, given.size, QUERIES)]
+    asked = [text for text, _ in queries(SEED, given.size, QUERIES)]
     warm(url, asked[:20], given.workers)
     busy, own = cpu_s(pid), time.process_time()
     clients = [Client(url, number, asked, given) for number in range(given.clients)]
@@ -212,7 +213,9 @@ def spread(milliseconds: list[float]) -> dict[str, float] | None:
     """The middle and the ends."""
     if not milliseconds:
         return None
-    told = {f"p{share:.0%}".rstrip("%"): percentile(milliseconds, share) for share in (0.5, 0.95, 0.99)}
+    told = {
+        f"p{share:.0%}".rstrip("%"): float(np.quantile(milliseconds, share)) for share in (0.5, 0.95, 0.99)
+    }
     return {name: round(value, 1) for name, value in (told | {"max": max(milliseconds)}).items()}
 
 

@@ -173,7 +173,7 @@ def tell(one: Look, seconds: float) -> None:
 
 def keep(looks: list[Look], folder: Path) -> None:
     """Write the figures and their plot."""
-    from engram.bench.plot import Line, plot
+    from benchmarks.plot import Line, plot
 
     (folder / "year.json").write_text(json.dumps([asdict(one) for one in looks], indent=1) + "\n")
     days = [float(one.day) for one in looks]

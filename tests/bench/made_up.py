@@ -1,4 +1,4 @@
-"""Tiny data sets in the three formats, made up for these tests."""
+"""Tiny data sets in the four formats, made up for these tests."""
 
 from __future__ import annotations
 
@@ -123,6 +123,54 @@ MEMDAILY: dict[str, list[dict[str, Any]]] = {
             ],
         }
     ]
+}
+
+EVERYDAY: dict[str, Any] = {
+    "others": {"en": ["Leo plays the oboe", "The attic has a skylight"]},
+    "updates": [
+        {
+            "id": "u1",
+            "kind": "replace",
+            "before": ["My editor is vim"],
+            "after": ["My editor is Helix now"],
+            "question": "Which editor do I use?",
+            "current": [["helix"]],
+            "obsolete": [["vim"]],
+            "still": [],
+        },
+        {
+            "id": "u2",
+            "kind": "both",
+            "before": ["I play the cello"],
+            "after": ["My sister Ada lives in Porto"],
+            "questions": [
+                {"q": "Which instrument do I play?", "match": [["cello"]]},
+                {"q": "Where does Ada live?", "match": [["porto"]]},
+            ],
+        },
+    ],
+    "nothing": [{"id": "n1", "user": "Thanks a lot!", "assistant": "You are welcome."}],
+    "keep": [{"id": "k1", "user": "I am allergic to peanuts.", "expect": [[["peanut"]], [["submarine"]]]}],
+    "stories": [
+        {
+            "id": "s1",
+            "lang": "de",
+            "turns": [
+                {
+                    "session": "a",
+                    "role": "user",
+                    "at": "2026-05-01T10:00:00+00:00",
+                    "text": "I moved to Lyon.",
+                },
+                {"session": "b", "role": "assistant", "at": "2026-05-02T10:00:00+00:00", "text": "Nice!"},
+            ],
+            "gold": [{"id": "g1", "say": "moved to Lyon", "match": [["lyon"]]}],
+            "questions": [
+                {"q": "Where did I move?", "match": [["lyon"]]},
+                {"q": "What is my shoe size?", "match": [], "at": "2026-06-01T10:00:00+00:00"},
+            ],
+        }
+    ],
 }
 
 

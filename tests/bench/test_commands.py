@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from engram.bench.commands import bench
-from tests.bench.made_up import LOCOMO, LONGMEMEVAL, MEMDAILY, write
+from tests.bench.made_up import EVERYDAY, LOCOMO, LONGMEMEVAL, MEMDAILY, write
 
 
 def run(*arguments: object) -> str:
@@ -55,7 +55,7 @@ def test_a_person_gets_a_table(tmp_path: Path) -> None:
     table = run("locomo", "--data", write(tmp_path / "data.json", LOCOMO))
 
     assert "multi-hop" in table
-    assert "come back empty at the floor" in table
+    assert "answerability.answerable.empty_at_floor" in table or "empty_at_floor" in table
 
 
 def test_a_saved_result_says_what_was_measured_and_how(tmp_path: Path) -> None:
@@ -72,24 +72,28 @@ def test_a_saved_result_says_what_was_measured_and_how(tmp_path: Path) -> None:
     assert str(tmp_path) not in kept.read_text(encoding="utf-8")
 
 
-def test_two_results_stand_side_by_side(tmp_path: Path) -> None:
-    data, one, other = write(tmp_path / "data.json", LOCOMO), tmp_path / "one.json", tmp_path / "other.json"
-    run("locomo", "--data", data, "--save", one)
-    run("locomo", "--data", data, "--save", other, "--set", "recall.vector_weight=0")
+def test_everyday_talk_is_scored_part_by_part_and_language_by_language(tmp_path: Path) -> None:
+    data = write(tmp_path / "data.json", EVERYDAY)
 
-    told = answer("compare", one, other)
+    figures = answer("everyday", "--data", data)
 
-    assert told["settings"] == {"recall.vector_weight": [None, 0.0]}
-    assert told["figures"]["recall@20"] == {"first": 1.0, "second": 1.0, "change": 0.0}
-    assert "recall.vector_weight" in run("compare", one, other)
+    assert figures["updates"]["en"]["n"] == 2
+    assert figures["updates"]["en"].keys() == {"balanced", "all", "replace", "both", "n"}
+    assert figures["nothing"]["en"] == {"nothing kept": 1.0, "n": 1}
+    assert figures["keep"]["en"] == {"kept": 0.5, "n": 2}
+    story = figures["stories"]["de"]
+    assert story["n"] == {"gold": 1, "questions": 1, "unanswerable": 1}
+    assert story["facts captured"] == story["answered@3"] == 1.0
+    assert answer("everyday", "--data", data, "--only", "keep").keys() >= {"keep", "benchmark"}
 
 
-def test_a_file_that_is_no_result_is_not_compared(tmp_path: Path) -> None:
-    data = write(tmp_path / "data.json", LOCOMO)
+def test_what_fails_in_everyday_talk_is_named_on_request(tmp_path: Path) -> None:
+    data = write(tmp_path / "data.json", EVERYDAY)
 
-    outcome = CliRunner().invoke(bench, ["compare", str(data), str(data)])
+    outcome = CliRunner().invoke(bench, ["everyday", "--data", str(data), "--only", "keep", "--verbose"])
 
-    assert "not a saved benchmark result" in str(outcome.exception)
+    assert "NO k1" in outcome.stderr
+    assert "kept 0.5" in outcome.stdout or "0.5" in outcome.stdout
 
 
 @pytest.mark.slow

@@ -10,7 +10,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from benchmarks.curves import pictures
-from engram.bench.plot import BOTTOM, HEIGHT, LEFT, LINE_GAP, TOP, WIDTH, Limit, Line, plot, ticks
+from benchmarks.plot import BOTTOM, HEIGHT, LEFT, LINE_GAP, TOP, WIDTH, Limit, Line, plot, ticks
 
 IMAGES = Path(__file__).parents[2] / "docs" / "images"
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?")

@@ -1,24 +1,40 @@
-"""`engram bench …`: options come in, a benchmark runs, figures come out as a table or as one JSON object."""
+"""`engram bench …`: options come in, a benchmark runs, figures come out as a table or as one JSON object.
+
+Only the defaults and the command line count. A person's own settings stay out, so that runs compare.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+import os
+import platform
+import sys
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypedDict, TypeVar, Unpack
 
 import click
+from rich import box
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
 
-from engram.bench import captured, figures, locomo, longmemeval, memdaily, results, screen, speed
-from engram.bench.cases import Haystack
-from engram.bench.retrieval import RollUp, Run, Write, examine
-from engram.bench.setup import Setup, set_up
+from engram._version import __version__
+from engram.bench import data as data_sets
+from engram.bench import everyday, retrieval, speed
+from engram.config import Config, load, values
+from engram.embed import open_embedder
+from engram.errors import ConfigError
+from engram.model.clock import SystemClock
+from engram.ports import Embedder
 
 F = TypeVar("F", bound=Callable[..., Any])
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 NEW_FILE = click.Path(dir_okay=False, path_type=Path)
 FOLDER = click.Path(file_okay=False, path_type=Path)
 COUNT = click.IntRange(min=1)
+SECRET = "embed.api_key"  # noqa: S105 - the name of the setting that is never written down
 
 
 class Common(TypedDict):
@@ -36,24 +52,18 @@ def _or_root(context: click.Context, parameter: click.Parameter, value: Any) -> 
     return value or bool(above) if isinstance(value, bool) else (*(above or ()), *value)
 
 
-_json = click.option(
-    "--json", "as_json", is_flag=True, callback=_or_root, help="One JSON object on stdout and nothing else."
-)
-
-
 def _common(command: F) -> F:
+    told = {
+        "json": "One JSON object on stdout and nothing else.",
+        "set": "Change one setting; may be repeated.",
+    }
     for option in (
         click.option("--save", type=NEW_FILE, help="Keep the result in this file."),
         click.option(
-            "--set",
-            "assignments",
-            multiple=True,
-            metavar="NAME=VALUE",
-            callback=_or_root,
-            help="Change one setting; may be repeated.",
+            "--set", "assignments", multiple=True, metavar="NAME=VALUE", callback=_or_root, help=told["set"]
         ),
         click.option("--embedder", "model", metavar="NAME", help="static (default) or transformer."),
-        _json,
+        click.option("--json", "as_json", is_flag=True, callback=_or_root, help=told["json"]),
     ):
         command = option(command)
     return command
@@ -69,31 +79,28 @@ def bench() -> None:
 
 @bench.command("locomo")
 @_data
-@click.option("--limit-conversations", type=COUNT, help="Only the first so many.")
-@click.option("--captured", "listening", is_flag=True, help="Listen to the turns instead of storing each.")
+@click.option("--limit-conversations", "limit", type=COUNT, help="Only the first so many.")
+@click.option("--captured", is_flag=True, help="Listen to the turns instead of storing each.")
 @_common
-def run_locomo(
-    data: Path, limit_conversations: int | None, *, listening: bool, **common: Unpack[Common]
-) -> None:
+def run_locomo(data: Path, limit: int | None, *, captured: bool, **common: Unpack[Common]) -> None:
     """Find the turns of long conversations that answer a question (LoCoMo)."""
-    haystacks = locomo.load(data, limit_conversations)
-    setup = _setup(common)
-    run = _examine(haystacks, setup, locomo.LIMIT, write=captured.listen if listening else None)
-    _tell_retrieval(results.result("locomo", figures.by_evidence(run), setup, data), common, "by_category")
+    config, embedder = _opened(common)
+    haystacks = _shown_one_by_one(data_sets.load("locomo", data, limit))
+    found = retrieval.examine(haystacks, config, embedder, listening=captured)
+    _tell("locomo", found, (config, embedder), common, data)
 
 
 @bench.command("longmemeval")
 @_data
 @click.option("--limit", type=COUNT, help="Only the first so many questions.")
-@click.option("--turns", type=click.Choice(list(longmemeval.TURNS)), default="all", help="Whose are stored.")
+@click.option("--turns", type=click.Choice(list(data_sets.TURNS)), default="all", help="Whose are stored.")
 @_common
 def run_longmemeval(data: Path, limit: int | None, turns: str, **common: Unpack[Common]) -> None:
     """Find the chats that answer a question among a user's history (LongMemEval)."""
-    haystacks = longmemeval.load(data, limit, turns)
-    setup = _setup(common)
-    run = _examine(haystacks, setup, longmemeval.LIMIT, longmemeval.by_session)
-    found = {**figures.by_session(run), "turns": turns}
-    _tell_retrieval(results.result("longmemeval", found, setup, data), common, "by_type")
+    config, embedder = _opened(common)
+    haystacks = _shown_one_by_one(data_sets.load("longmemeval", data, limit, turns))
+    found = retrieval.examine(haystacks, config, embedder, sessions=True)
+    _tell("longmemeval", {**found, "turns": turns}, (config, embedder), common, data)
 
 
 @bench.command("memdaily")
@@ -102,10 +109,26 @@ def run_longmemeval(data: Path, limit: int | None, turns: str, **common: Unpack[
 @_common
 def run_memdaily(data: Path, limit: int | None, **common: Unpack[Common]) -> None:
     """Find the message that answers a question among daily ones, in Chinese (MemDaily)."""
-    haystacks = memdaily.load(data, limit)
-    setup = _setup(common)
-    run = _examine(haystacks, setup, memdaily.LIMIT)
-    _tell_retrieval(results.result("memdaily", figures.by_evidence(run), setup, data), common, "by_category")
+    config, embedder = _opened(common)
+    found = retrieval.examine(_shown_one_by_one(data_sets.load("memdaily", data, limit)), config, embedder)
+    _tell("memdaily", found, (config, embedder), common, data)
+
+
+@bench.command("everyday")
+@_data
+@click.option("--only", type=click.Choice(["updates", "nothing", "keep", "stories"]), help="Only this part.")
+@click.option("--verbose", is_flag=True, help="Print every case that fails, on stderr.")
+@_common
+def run_everyday(data: Path, only: str | None, *, verbose: bool, **common: Unpack[Common]) -> None:
+    """Listen to everyday talk and see what is kept, corrected, left out and found again."""
+    config, embedder = _opened(common)
+
+    def tell(good: bool, name: str, seen: object) -> None:  # noqa: FBT001 - a callback's own shape
+        if verbose and not good:
+            sys.stderr.write(f"NO {name} {seen}\n")
+
+    found = everyday.Everyday(data_sets.read_json(data), config, embedder, tell).examine(only)
+    _tell("everyday", found, (config, embedder), common, data)
 
 
 def _sizes(_context: click.Context, _parameter: click.Parameter, value: str) -> list[int]:
@@ -128,60 +151,89 @@ def run_speed(
     sizes: list[int], queries: int, writes: int, keep: Path | None, **common: Unpack[Common]
 ) -> None:
     """Measure writing, recall, memory and start-up at several sizes, on made-up memories."""
-    setup = _setup(common)
-    with screen.bar() as bar:
-        found = speed.measure(sizes, speed.Bench(setup.changed, bar.show, queries, writes), keep)
-    result = results.result("speed", found, setup)
-    _keep(result, common)
-    if not common["as_json"]:
-        screen.show_speed(result)
+    config, embedder = _opened(common)
+    found = speed.measure(sizes, _changed(config), queries, writes, keep)
+    _tell("speed", found, (config, embedder), common)
 
 
-@bench.command("compare")
-@click.argument("first", type=FILE)
-@click.argument("second", type=FILE)
-@_json
-def run_compare(first: Path, second: Path, *, as_json: bool) -> None:
-    """Show two saved results side by side."""
-    one, other = results.read(first), results.read(second)
-    differences, settings = results.compare(one, other), results.compare_settings(one, other)
-    if not as_json:
-        screen.show_differences((first.stem, second.stem), differences, settings)
-        return
-    table = {d.name: {"first": d.first, "second": d.second, "change": d.change} for d in differences}
-    _say({"settings": settings, "figures": table})
+def _opened(common: Common) -> tuple[Config, Embedder]:
+    """Defaults, changed by what the command line says. Raises ConfigError."""
+    arguments: dict[str, Any] = {}
+    for text in common["assignments"]:
+        name, sign, value = text.partition("=")
+        if not sign:
+            raise ConfigError(f"{text!r} sets nothing: write name=value.")
+        arguments[name.strip()] = value.strip()
+    if common["model"] is not None:
+        arguments["embed.name"] = common["model"]
+    config = load(environment={}, arguments=arguments)
+    return config, open_embedder(config.embed)
 
 
-def _setup(common: Common) -> Setup:
-    return set_up(common["assignments"], common["model"])
+def _changed(config: Config) -> dict[str, Any]:
+    usual = values(Config())
+    return {name: value for name, value in values(config).items() if value != usual[name] and name != SECRET}
 
 
-def _examine(
-    haystacks: Sequence[Haystack],
-    setup: Setup,
-    limit: int,
-    roll_up: RollUp = tuple,
-    write: Write | None = None,
-) -> Run:
-    total = sum(len(one.asks) for one in haystacks)
-    with screen.bar() as bar:
-        return examine(
-            haystacks, setup, limit, roll_up, lambda by: bar.advance("questions", by, total), write
-        )
+def _shown_one_by_one(haystacks: list[data_sets.Haystack]) -> Any:
+    console = Console(stderr=True)
+    return track(haystacks, "haystacks", console=console, transient=True, disable=not console.is_terminal)
 
 
-def _tell_retrieval(result: Mapping[str, Any], common: Common, groups_name: str) -> None:
-    _keep(result, common)
-    if not common["as_json"]:
-        screen.show_retrieval(result, groups_name)
-
-
-def _keep(result: Mapping[str, Any], common: Common) -> None:
+def _tell(
+    name: str,
+    figures: Mapping[str, Any],
+    opened: tuple[Config, Embedder],
+    common: Common,
+    data: Path | None = None,
+) -> None:
+    """Figures with all that is needed to know what they mean later: kept, printed as JSON or as a table."""
+    config, embedder = opened
+    told = {
+        **figures,
+        "benchmark": name,
+        "version": __version__,
+        "date": SystemClock().now().isoformat(timespec="seconds"),
+        "embedder": embedder.space.key,
+        "settings": _changed(config),
+        "machine": {
+            "python": platform.python_version(),
+            "system": f"{platform.system()} {platform.machine()}",
+            "cpus": os.cpu_count(),
+        },
+    }
+    if data is not None:
+        told["data"] = {"file": data.name, "sha256": hashlib.sha256(data.read_bytes()).hexdigest()}
     if common["save"] is not None:
-        results.save(common["save"], result)
+        common["save"].parent.mkdir(parents=True, exist_ok=True)
+        common["save"].write_text(json.dumps(told, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     if common["as_json"]:
-        _say(result)
+        click.echo(json.dumps(told, ensure_ascii=False))
+    else:
+        _show(f"{name} · {told['embedder']}", figures)
 
 
-def _say(value: Mapping[str, Any]) -> None:
-    click.echo(json.dumps(value, ensure_ascii=False))
+def _show(title: str, figures: Mapping[str, Any]) -> None:
+    """A table for each group of figures, a line for each other one."""
+    console = Console()
+    console.print(title, highlight=False)
+    for name, value in figures.items():
+        if isinstance(value, Mapping) and all(isinstance(one, Mapping) for one in value.values()):
+            rows = {key: dict(_leaves(one)) for key, one in value.items()}
+            table = Table(name, *rows, box=box.SIMPLE, pad_edge=False)
+            for leaf in dict.fromkeys(leaf for row in rows.values() for leaf in row):
+                table.add_row(leaf, *(str(row.get(leaf, "–")) for row in rows.values()))
+            console.print(table)
+        else:
+            leaves = dict(_leaves({name: value}))
+            console.print("  ".join(f"{leaf} {told}" for leaf, told in leaves.items()), highlight=False)
+
+
+def _leaves(tree: Mapping[str, Any], above: str = "") -> list[tuple[str, Any]]:
+    return [
+        leaf
+        for key, value in tree.items()
+        for leaf in (
+            _leaves(value, f"{above}{key}.") if isinstance(value, Mapping) else [(f"{above}{key}", value)]
+        )
+    ]

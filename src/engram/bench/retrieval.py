@@ -1,105 +1,269 @@
-"""One run of a retrieval benchmark: haystacks come in, what the engine brought for each question comes out.
+"""Haystacks come in, figures of retrieval come out: how much of the evidence stands among the first hits.
 
-Each haystack gets a fresh engine on a file of its own, is written through `remember_many` and asked through
-`recall`, as any caller would. The ranking is taken without the relevance floor, which is there for people;
-a second look with the configured floor tells whether a person would have got anything at all.
+Each haystack gets a fresh memory, is written through `remember_many` (or heard through `observe`) and asked
+through `recall`, as any caller would. The ranking is taken without the relevance floor, which is there for
+people; a second look with the configured floor tells whether a person would have got anything at all.
 """
 
 from __future__ import annotations
 
-import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+from datetime import datetime, timedelta
+from itertools import groupby
+from typing import Any
 
-from engram.bench.cases import Answered, Ask, Document, Entry, Haystack, Progress
-from engram.bench.setup import Setup
+import numpy as np
+
+from engram.bench.data import Ask, Document, Haystack
+from engram.config import Config
 from engram.engine import Engram
-from engram.model.receipt import Receipt, Refusal
+from engram.model.filters import ANY_STATUS
+from engram.model.recall import roll_up
+from engram.model.receipt import Receipt
+from engram.ports import Embedder
 
-RollUp = Callable[[Sequence[Entry]], tuple[Entry, ...]]
-"""Turns a ranking of memories into one of larger things."""
+LIMIT = 20
+SESSION_LIMIT = 100
+"""How many turns are asked for where sessions are ranked, so that enough sessions come together."""
+DEPTHS = (1, 5, 10, 20)
 REFUSED = "refused"
+PAGE = 500
+
+Figures = dict[str, Any]
 Names = dict[str, frozenset[str]]
 """Each memory's id with the names of the documents it stands for."""
 
 
+class AskedAt:
+    """A clock that started at a given moment when it was made and runs on from there."""
+
+    def __init__(self, moment: datetime) -> None:
+        self._moment, self._started = moment, time.monotonic()
+
+    def now(self) -> datetime:
+        """The given moment and what has gone by since."""
+        return self._moment + timedelta(seconds=time.monotonic() - self._started)
+
+    def monotonic(self) -> float:
+        """Seconds that never go back."""
+        return time.monotonic()
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """What came back for one question: where its evidence stood, counted from 1."""
+
+    ask: Ask
+    places: list[int]
+    best_relevance: float
+    ms: float
+    empty: bool
+    """Whether nothing at all comes back under the configured relevance floor."""
+
+    def found(self, depth: int) -> int:
+        """How much of the evidence is among the first so many."""
+        return sum(place <= depth for place in self.places)
+
+
 @dataclass(slots=True)
-class Run:
-    """What was observed over all haystacks."""
+class Observed:
+    """What was seen over all haystacks."""
 
     answered: list[Answered] = field(default_factory=list)
     outcomes: Counter[str] = field(default_factory=Counter)
-    """What became of the documents: stored, reinforced, merged, superseded, refused."""
     write_s: float = 0.0
     left_out: int = 0
     haystacks: int = 0
     turns: int = 0
-    """Turns that were listened to; 0 where documents are remembered as they are."""
+    """Turns that were listened to, those of them that a memory came from, and the memories."""
     kept: int = 0
-    """Those of them that a memory came from."""
     memories: int = 0
-
-
-Write = Callable[[Engram, Sequence[Document], Run], Names]
-"""How documents are written."""
 
 
 def examine(
     haystacks: Iterable[Haystack],
-    setup: Setup,
-    limit: int,
-    roll_up: RollUp = tuple,
-    progress: Progress | None = None,
-    write: Write | None = None,
-) -> Run:
-    """Write every haystack and ask all its questions."""
-    run = Run()
+    config: Config,
+    embedder: Embedder,
+    *,
+    sessions: bool = False,
+    listening: bool = False,
+) -> Figures:
+    """Write every haystack, ask all its questions, and tell how good the answers were.
+
+    With `sessions` the ranking is one of sessions, as `Recall.sessions` makes it; with `listening` documents
+    are heard as turns of a conversation instead of being remembered as they are.
+    """
+    seen = Observed()
     for haystack in haystacks:
-        with tempfile.TemporaryDirectory(prefix="engram-bench-") as folder:
-            path = Path(folder) / "haystack.engram"
-            with setup.open(path, now=haystack.asked_at) as engine:
-                names = (write or remember)(engine, haystack.documents, run)
-                _ask_all(engine, haystack, run, names, limit, roll_up)
-        if progress is not None:
-            progress(len(haystack.asks))
-    return run
+        clock = AskedAt(haystack.asked_at)
+        with Engram.open(":memory:", config=config, embedder=embedder, clock=clock) as memory:
+            names = (_listen if listening else _remember)(memory, haystack.documents, seen)
+            seen.answered += [_answer(memory, ask, names, sessions=sessions) for ask in haystack.asks]
+        seen.left_out += haystack.left_out
+        seen.haystacks += 1
+    return _figures(seen, sessions=sessions)
 
 
-def _ask_all(engine: Engram, haystack: Haystack, run: Run, names: Names, limit: int, roll_up: RollUp) -> None:
-    run.left_out += haystack.left_out
-    run.haystacks += 1
-    run.answered.extend(_answer(engine, ask, names, limit, roll_up) for ask in haystack.asks)
-
-
-def remember(engine: Engram, documents: Sequence[Document], run: Run) -> Names:
-    """Write documents as they are; each memory's id with the names of all that went into it."""
+def _remember(memory: Engram, documents: Sequence[Document], seen: Observed) -> Names:
     started = time.perf_counter()
-    receipts = engine.remember_many([document.draft for document in documents], partial=True)
-    run.write_s += time.perf_counter() - started
-    run.outcomes.update(map(_outcome, receipts))
-    names: dict[str, set[str]] = {}
+    receipts = memory.remember_many([document.draft for document in documents], partial=True)
+    seen.write_s += time.perf_counter() - started
+    names: Names = {}
     for document, receipt in zip(documents, receipts, strict=True):
         if isinstance(receipt, Receipt):
-            names.setdefault(receipt.memory.id, set()).add(document.name)
-    return {memory_id: frozenset(held) for memory_id, held in names.items()}
+            names[receipt.memory.id] = names.get(receipt.memory.id, frozenset()) | {document.name}
+        seen.outcomes[receipt.outcome.value if isinstance(receipt, Receipt) else REFUSED] += 1
+    return names
 
 
-def _outcome(receipt: Receipt | Refusal) -> str:
-    return receipt.outcome.value if isinstance(receipt, Receipt) else REFUSED
-
-
-def _answer(engine: Engram, ask: Ask, names: Names, limit: int, roll_up: RollUp) -> Answered:
+def _listen(memory: Engram, documents: Sequence[Document], seen: Observed) -> Names:
     started = time.perf_counter()
-    found = engine.recall(ask.text, limit=limit, min_relevance=0.0, dry=True)
+    for session, said in groupby(documents, key=lambda document: document.draft.session):
+        heard = []
+        for document in said:
+            draft = document.draft
+            message = {"id": document.name, "role": "user", "name": draft.speaker, "content": draft.content}
+            heard.append(memory.observe(messages=[{**message, "time": draft.event_time}], session=session))
+        for observation in (*heard, memory.flush(session)):
+            seen.outcomes.update(receipt.outcome.value for receipt in observation.receipts)
+    seen.write_s += time.perf_counter() - started
+    names: Names = {}
+    page = memory.list(filters=ANY_STATUS, limit=PAGE)
+    while True:
+        names |= {one.id: frozenset(turn.id for turn in memory.said(one.id)) for one in page}
+        if page.cursor is None:
+            break
+        page = memory.list(filters=ANY_STATUS, limit=PAGE, cursor=page.cursor)
+    seen.turns += len(documents)
+    seen.kept += len(frozenset[str]().union(*names.values()))
+    seen.memories += len(names)
+    return names
+
+
+def _answer(memory: Engram, ask: Ask, names: Names, *, sessions: bool) -> Answered:
+    started = time.perf_counter()
+    hits = memory.recall(ask.text, limit=SESSION_LIMIT if sessions else LIMIT, min_relevance=0.0, dry=True)
     ms = (time.perf_counter() - started) * 1000
-    ranking = [Entry(names.get(hit.memory.id, frozenset()), hit.score) for hit in found]
+    ranking = [(names.get(hit.memory.id, frozenset[str]()), hit.score) for hit in hits]
     return Answered(
-        ask=ask,
-        ranking=roll_up(ranking),
-        best_relevance=max((hit.relevance for hit in found), default=0.0),
-        ms=ms,
-        empty=not engine.recall(ask.text, limit=1, dry=True),
+        ask,
+        places_of(by_session(ranking) if sessions else [documents for documents, _ in ranking], ask.wanted),
+        max((hit.relevance for hit in hits), default=0.0),
+        ms,
+        not memory.recall(ask.text, limit=1, dry=True),
     )
+
+
+def by_session(ranking: Sequence[tuple[frozenset[str], float]]) -> list[frozenset[str]]:
+    """A ranking of turns as a ranking of their sessions, rolled up as `Recall.sessions` does it.
+
+    >>> turns = [(frozenset({"a"}), 0.9), (frozenset({"b"}), 0.9), (frozenset({"b"}), 0.1)]
+    >>> [sorted(entry) for entry in by_session(turns)]
+    [['b'], ['a']]
+    """
+    scores: dict[str, list[float]] = {}
+    for documents, score in ranking:
+        for session in sorted(documents):
+            scores.setdefault(session, []).append(score)
+    rolled = {session: roll_up(found) for session, found in scores.items()}
+    return [frozenset({session}) for session in sorted(rolled, key=lambda session: -rolled[session])]
+
+
+def places_of(ranking: Sequence[frozenset[str]], wanted: frozenset[str]) -> list[int]:
+    """Where each wanted document stands first. One entry of the ranking may stand for several documents.
+
+    >>> places_of([frozenset("a"), frozenset("bc"), frozenset("a")], frozenset("acz"))
+    [1, 2]
+    """
+    first = {one: place for place, entry in reversed([*enumerate(ranking, 1)]) for one in entry & wanted}
+    return sorted(first.values())
+
+
+def _figures(seen: Observed, *, sessions: bool) -> Figures:
+    answered = seen.answered
+    groups = sorted({one.ask.group for one in answered})
+    by_group = {
+        group: quality([one for one in answered if one.ask.group == group], sessions=sessions)
+        for group in groups
+    }
+    told: Figures = {
+        **quality(answered, sessions=sessions),
+        "by_type" if sessions else "by_category": by_group,
+        "left_out": seen.left_out,
+        "latency_ms": latency([one.ms for one in answered]),
+        "answerability": _answerability(answered),
+        "haystacks": seen.haystacks,
+        "outcomes": dict(seen.outcomes.most_common()),
+        "writes_per_s": _rate(seen.outcomes.total() - seen.outcomes[REFUSED], seen.write_s),
+    }
+    if seen.turns:
+        told |= {"turns": seen.turns, "turns_kept": round(seen.kept / seen.turns, 4)}
+        told |= {"memories_per_turn": round(seen.memories / seen.turns, 4)}
+        told |= {"turns_per_s": _rate(seen.turns, seen.write_s)}
+    return told
+
+
+def quality(answered: Sequence[Answered], *, sessions: bool = False) -> Figures:
+    """Recall of evidence at several depths (of sessions: of any and of all of it), NDCG@10 and MRR."""
+    told: Figures = {}
+    for k in DEPTHS[:3] if sessions else DEPTHS:
+        found = [(one.found(k), len(one.ask.wanted)) for one in answered]
+        if sessions:
+            told[f"recall_any@{k}"] = _mean([float(some > 0) for some, _ in found])
+            told[f"recall_all@{k}"] = _mean([float(some == wanted) for some, wanted in found])
+        else:
+            told[f"recall@{k}"] = _mean([some / wanted for some, wanted in found])
+    told["ndcg@10"] = _mean([ndcg(one.places, len(one.ask.wanted)) for one in answered])
+    told["mrr"] = _mean([1 / min(one.places) if one.places else 0.0 for one in answered])
+    return {**told, "n": len(answered)}
+
+
+def ndcg(places: Sequence[int], wanted: int, k: int = 10) -> float:
+    """Discounted gain against the best possible order; documents that share an entry share its place.
+
+    >>> ndcg([1, 2], wanted=2), ndcg([], wanted=1), round(ndcg([3], wanted=1), 3)
+    (1.0, 0.0, 0.5)
+    """
+    gain = sum(1 / np.log2(place + 1) for place in places if place <= k)
+    return float(min(1.0, gain / sum(1 / np.log2(place + 1) for place in range(1, min(wanted, k) + 1))))
+
+
+def auroc(positives: Sequence[float], negatives: Sequence[float]) -> float | None:
+    """How often a positive scores above a negative, equal ones counting half; None when one side is empty.
+
+    >>> auroc([0.9, 0.8], [0.1, 0.8]), auroc([], [1.0])
+    (0.875, None)
+    """
+    if not positives or not negatives:
+        return None
+    above = np.subtract.outer(np.array(positives), np.array(negatives))
+    return float(np.mean((np.sign(above) + 1) / 2))
+
+
+def latency(milliseconds: Sequence[float]) -> Figures:
+    """The middle and the slow end of a list of durations."""
+    low, high = np.percentile(milliseconds, (50, 95)) if milliseconds else (0.0, 0.0)
+    return {"p50": round(float(low), 2), "p95": round(float(high), 2)}
+
+
+def _answerability(answered: Sequence[Answered]) -> Figures:
+    """Whether the best relevance tells questions with and without an answer apart; what the floor empties."""
+    yes = [one for one in answered if one.ask.answerable]
+    no = [one for one in answered if not one.ask.answerable]
+    area = auroc([one.best_relevance for one in yes], [one.best_relevance for one in no])
+    return {
+        "auroc": None if area is None else round(area, 4),
+        "answerable": {"n": len(yes), "empty_at_floor": sum(one.empty for one in yes)},
+        "unanswerable": {"n": len(no), "empty_at_floor": sum(one.empty for one in no)},
+    }
+
+
+def _mean(values: Sequence[float]) -> float:
+    return round(sum(values) / len(values), 4) if values else 0.0
+
+
+def _rate(count: int, seconds: float) -> float:
+    return round(count / seconds, 1) if seconds else 0.0

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cache
-from itertools import accumulate, count, islice
+from importlib import resources
+from itertools import accumulate, islice
 
 from engram.model.draft import Draft
 
@@ -23,48 +23,16 @@ KNOWN_ITEM_WORDS = 6
 SECOND_CLAUSE, THIRD_CLAUSE = 0.7, 0.3
 FAMILIAR = 0.8
 """Shares: sentences with more than one clause, and people who are no strangers."""
-_WORDS = {
-    "people": "Amara Boris Chiara Dmitri Elif Farah Goran Hanna Ismail Jonas Katya Leila Marco Nadia Oskar "
-    "Quentin Rania Stefan Tamar Ugo Vesna Wanda Xenia Yusuf Zelda Anders Bianca Cosmo Dalia Emre Freya",
-    "verbs": "finished lost bought repaired cancelled booked planned forgot borrowed sold painted moved "
-    "reviewed found replaced cleaned ordered returned measured discussed missed started shared improved",
-    "qualities": "new old small huge red green broken expensive cheap quiet noisy heavy careful second "
-    "favourite rusty wooden spare annual temporary early late shared private bright",
-    "starts": "ba ce di fo gu ha je ki lo mu na pe qui ro su ta ve wi xo ya zu bra cle dro fli gra pla sto",
-    "middles": "l n r s m t v nd rk st ll mb",
-    "ends": "a en is o ur ia eth or ine um ak elle ov ant",
-}
-_PHRASES = {
-    "whens": "yesterday|this morning|last week|on Monday|in March|before lunch|after the storm|two days ago|"
-    "over the weekend|last summer|around noon|late in the evening|during the holidays|right after breakfast",
-    "reasons": "because|although|so that|while|after|before|even though|as soon as|and then|until",
-    "moods": "was glad|was worried|felt tired|kept laughing|was not sure|promised help|took notes",
-}
-_TOPICS = {
-    "travel": "train hostel passport ferry suitcase museum visa itinerary airport compass border coach",
-    "kitchen": "soup oven basil dough recipe saucepan lentils vinegar yeast cheese knife pepper dumplings",
-    "software": "deploy server cache branch migration endpoint parser timeout container database token",
-    "health": "doctor knee vitamin sleep headache physiotherapy allergy dentist vaccine stretching pulse",
-    "garden": "tomatoes compost hedge seedlings watering shovel roses lawn greenhouse pruning bulbs snails",
-    "money": "invoice rent budget mortgage refund salary insurance receipt tax deposit loan pension discount",
-    "music": "guitar concert chorus piano rehearsal album melody festival drummer playlist violin tuning",
-    "school": "exam homework lecture thesis classroom grades teacher scholarship library deadline essay",
-    "sport": "marathon goalkeeper training bicycle stadium injury medal referee swimming climbing league",
-    "family": "birthday sister wedding cousin nephew anniversary grandmother baby picnic reunion twins",
-    "home": "kitchen sofa landlord boiler window carpet plumber curtains cellar balcony shelf lamp garage",
-    "work": "meeting contract client proposal manager interview promotion report office schedule colleague",
-}
-WORDS = {name: words.split() for name, words in _WORDS.items()}
-PHRASES = {name: phrases.split("|") for name, phrases in _PHRASES.items()}
-TOPICS = [nouns.split() for nouns in _TOPICS.values()]
 
 
-@dataclass(frozen=True, slots=True)
-class Query:
-    """A question; `target` is the sentence it was made from, None for a question about a topic."""
+def _read_words() -> dict[str, list[str]]:
+    text = (resources.files(__package__) / "words.txt").read_text(encoding="utf-8")
+    lines = (line.partition(": ") for line in text.splitlines() if not line.startswith("#"))
+    return {name: words.split("|") if "|" in words else words.split() for name, _, words in lines}
 
-    text: str
-    target: str | None = None
+
+WORDS = _read_words()
+TOPICS = [nouns for name, nouns in WORDS.items() if name.startswith("topic ")]
 
 
 def drafts(seed: int, amount: int) -> Iterator[Draft]:
@@ -86,15 +54,19 @@ def sentences(seed: int) -> Iterator[str]:
     """Endless different sentences of ten to thirty words."""
     rng = random.Random(seed)  # noqa: S311 - made-up text, not a secret
     seen: set[int] = set()
-    for _ in count():
+    while True:
         sentence = _sentence(rng)
         if hash(sentence) not in seen:
             seen.add(hash(sentence))
             yield sentence
 
 
-def queries(seed: int, stored: int, amount: int) -> list[Query]:
-    """Half of them made of some words of one of the first `stored` sentences, half about a topic."""
+def queries(seed: int, stored: int, amount: int) -> list[tuple[str, str]]:
+    """Questions, and the sentence that each is to find.
+
+    Half of them are made of some words of one of the first `stored` sentences; the others are about a topic
+    and are to find nothing certain (an empty sentence).
+    """
     rng = random.Random(f"queries {seed}")  # noqa: S311 - as above
     numbers = {rng.randrange(stored) for _ in range(amount // 2)}
     known = [
@@ -102,7 +74,7 @@ def queries(seed: int, stored: int, amount: int) -> list[Query]:
         for number, text in enumerate(islice(sentences(seed), stored))
         if number in numbers
     ]
-    asked = known + [_topical(rng) for _ in range(amount - len(known))]
+    asked = known + [(_topical(rng), "") for _ in range(amount - len(known))]
     rng.shuffle(asked)
     return asked
 
@@ -111,23 +83,22 @@ def _sentence(rng: random.Random) -> str:
     nouns = rng.choice(TOPICS)
     clauses = [_clause(rng, nouns)]
     if rng.random() < SECOND_CLAUSE:
-        clauses.append(f"{rng.choice(PHRASES['reasons'])} {_clause(rng, nouns)}")
+        clauses.append(f"{rng.choice(WORDS['reasons'])} {_clause(rng, nouns)}")
     if rng.random() < THIRD_CLAUSE:
-        clauses.append(f"and {_person(rng)} {rng.choice(PHRASES['moods'])}")
+        clauses.append(f"and {_person(rng)} {rng.choice(WORDS['moods'])}")
     return " ".join(clauses) + "."
 
 
 def _clause(rng: random.Random, nouns: Sequence[str]) -> str:
     thing = f"{_zipf(rng, WORDS['qualities'])} {_zipf(rng, nouns)}"
-    tail = rng.choice(
-        (
-            f"in {_name(rng)}",
-            f"for {_person(rng)} {_zipf(rng, PHRASES['whens'])}",
-            f"from the {_name(rng)} {_zipf(rng, nouns)} {_zipf(rng, PHRASES['whens'])}",
-            f"for {rng.randint(2, 980)} euros",
-            f"with the {_zipf(rng, nouns)} of {_name(rng)}",
-        )
+    tails = (
+        f"in {_name(rng)}",
+        f"for {_person(rng)} {_zipf(rng, WORDS['whens'])}",
+        f"from the {_name(rng)} {_zipf(rng, nouns)} {_zipf(rng, WORDS['whens'])}",
+        f"for {rng.randint(2, 980)} euros",
+        f"with the {_zipf(rng, nouns)} of {_name(rng)}",
     )
+    tail = rng.choice(tails)
     return f"{_person(rng)} {_zipf(rng, WORDS['verbs'])} the {thing} {tail}"
 
 
@@ -155,16 +126,13 @@ def _weights(amount: int) -> tuple[float, ...]:
     return tuple(accumulate(1 / (place + 2) for place in range(amount)))
 
 
-def _known_item(rng: random.Random, sentence: str) -> Query:
+def _known_item(rng: random.Random, sentence: str) -> tuple[str, str]:
     words = [word.strip(".") for word in sentence.split() if len(word) >= LONG_WORD]
     kept = sorted(rng.sample(range(len(words)), min(len(words), KNOWN_ITEM_WORDS)))
-    return Query(" ".join(words[place] for place in kept) + "?", sentence)
+    return " ".join(words[place] for place in kept) + "?", sentence
 
 
-def _topical(rng: random.Random) -> Query:
-    person, thing, when = (
-        _zipf(rng, WORDS["people"]),
-        rng.choice(rng.choice(TOPICS)),
-        rng.choice(PHRASES["whens"]),
-    )
-    return Query(f"What did {person} do with the {thing} {when}?")
+def _topical(rng: random.Random) -> str:
+    person = _zipf(rng, WORDS["people"])
+    thing, when = rng.choice(rng.choice(TOPICS)), rng.choice(WORDS["whens"])
+    return f"What did {person} do with the {thing} {when}?"

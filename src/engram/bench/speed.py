@@ -1,130 +1,176 @@
 """How fast, how large, how it grows: sizes come in, figures for each and the exponent come out.
 
-Every size gets a file of its own, built once by one process and served by others (`workload`): what one
-size leaves in memory never counts for another. `first_answer_s` is the wall time from starting an
-interpreter to its first answer on a file of that size, the middle one of three.
+Every size gets a file of its own, built by one process and served by others: what one size leaves in memory
+never counts for another. `first_answer_s` is the wall time from starting an interpreter to its first answer
+on a file of that size, the middle one of three. A measured process reads its job from stdin:
+
+    python -m engram.bench.speed < job.json
 """
 
 from __future__ import annotations
 
 import json
+import math
 import os
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 import engram
-from engram.bench import metrics
-from engram.bench.sentences import queries
-from engram.bench.workload import WARM_UP
+from engram.bench.retrieval import latency
+from engram.bench.sentences import drafts, queries
+from engram.engine import Engram
 from engram.errors import EngramError
+from engram.model.draft import Draft
 
 SEED = 20_240_229
 QUERIES = 200
 WRITES = 300
+"""Single writes by one thread; eight threads write four times as many."""
 STARTS = 3
+THREADS = 8
+KNOWN_ITEM_DEPTH = 10
+WARM_UP = 5
 
 Figures = dict[str, Any]
-Report = Callable[[str, int, int], None]
-"""Told what is being done, how far, of how much."""
 
 
-@dataclass(frozen=True, slots=True)
-class Bench:
-    """What all sizes share."""
-
-    settings: Mapping[str, Any]
-    report: Report
-    queries: int = QUERIES
-    writes: int = WRITES
-    """Single writes by one thread; eight threads write four times as many."""
-
-
-@dataclass(frozen=True, slots=True)
-class Work:
-    """What a measured process said in the end, and how long after its start."""
-
-    figures: Figures
-    seconds: float
-
-
-def measure(sizes: Sequence[int], bench: Bench, keep: Path | None = None) -> Figures:
+def measure(
+    sizes: Sequence[int], settings: Mapping[str, Any], asked: int, writes: int, keep: Path | None = None
+) -> Figures:
     """All figures for all sizes. With `keep`, the files stay there, and those found there are used again."""
-    if keep is not None:
-        keep.mkdir(parents=True, exist_ok=True)
-        return _measure(sizes, bench, keep)
-    with tempfile.TemporaryDirectory(prefix="engram-bench-") as folder:
-        return _measure(sizes, bench, Path(folder))
-
-
-def _measure(sizes: Sequence[int], bench: Bench, folder: Path) -> Figures:
-    ordered = sorted(set(sizes))
-    figures = {size: _measure_size(size, bench, folder / f"speed-{size}.engram") for size in ordered}
-    points = [(size, figures[size]["recall_ms"]["p50"]) for size in ordered]
-    exponent = metrics.growth(points[-2], points[-1]) if len(points) > 1 else None
+    if keep is None:
+        with tempfile.TemporaryDirectory(prefix="engram-bench-") as folder:
+            return measure(sizes, settings, asked, writes, Path(folder))
+    keep.mkdir(parents=True, exist_ok=True)
+    figures = {
+        size: _measure_size(size, dict(settings), asked, writes, keep / f"speed-{size}.engram")
+        for size in sorted(set(sizes))
+    }
+    points = [(size, measured["recall_ms"]["p50"]) for size, measured in figures.items()]
     return {
-        "sizes": {str(size): figures[size] for size in ordered},
-        "exponent": None if exponent is None else round(exponent, 3),
+        "sizes": {str(size): measured for size, measured in figures.items()},
+        "exponent": growth(*points[-2:]) if len(points) > 1 else None,
     }
 
 
-def _measure_size(size: int, bench: Bench, path: Path) -> Figures:
-    job = {
-        "path": str(path),
-        "settings": dict(bench.settings),
-        "seed": SEED,
-        "size": size,
-        "writes": bench.writes,
-    }
-    asked = [asdict(query) for query in queries(SEED, size, bench.queries + WARM_UP)]
-    built = Work({}, 0.0)
-    if not path.exists():
-        built = _work({**job, "do": "build"}, bench.report, f"{size:,}: import", size)
-    firsts = [{**job, "do": "first", "query": query["text"]} for query in asked[:STARTS]]
-    starts = [_work(first, bench.report, f"{size:,}: start", STARTS).seconds for first in firsts]
-    served = _work({**job, "do": "serve", "queries": asked}, bench.report, f"{size:,}: recall", bench.queries)
-    return {**served.figures, **built.figures, "first_answer_s": round(median(starts), 3)}
+def growth(smaller: tuple[int, float], larger: tuple[int, float]) -> float | None:
+    """The exponent of cost against size between two points (size, cost): 1 is linear, 0 is flat.
+
+    >>> growth((1_000, 2.0), (10_000, 2.0)), growth((1_000, 1.0), (10_000, 10.0)), growth((9, 0.0), (10, 1.0))
+    (0.0, 1.0, None)
+    """
+    if min(smaller[1], larger[1]) <= 0:
+        return None
+    return round(math.log(larger[1] / smaller[1]) / math.log(larger[0] / smaller[0]), 3)
 
 
-def _work(job: Mapping[str, Any], report: Report, name: str, total: int) -> Work:
-    """Start a process for the job, pass on how far it is, and bring back its figures."""
-    report(name, 0, total)
-    started = time.perf_counter()
-    # The command is this very interpreter and a module of this package.
-    process = subprocess.Popen(
-        [sys.executable, "-m", "engram.bench.workload"],
-        stdin=subprocess.PIPE,
+def rss_mb(line: str) -> float | None:
+    """Memory of this process from /proc: VmRSS is now, VmHWM was the most. None without a /proc."""
+    try:
+        status = Path("/proc/self/status").read_text(encoding="ascii")
+    except OSError:
+        return None
+    found = [row.split()[1] for row in status.splitlines() if row.startswith(f"{line}:")]
+    return round(int(found[0]) / 1024, 1) if found else None
+
+
+def _measure_size(size: int, settings: Figures, asked: int, writes: int, path: Path) -> Figures:
+    job = {"path": str(path), "settings": settings, "size": size, "writes": writes}
+    questions = queries(SEED, size, asked + WARM_UP)
+    built = {} if path.exists() else _run({**job, "do": "build"})[0]
+    starts = [_run({**job, "do": "first", "query": text})[1] for text, _ in questions[:STARTS]]
+    served, _ = _run({**job, "do": "serve", "queries": questions})
+    return {**served, **built, "first_answer_s": round(median(starts), 3)}
+
+
+def _run(job: Figures) -> tuple[Figures, float]:
+    """Do a job in a process of its own; its figures, and how long after its start they came."""
+    here = str(Path(engram.__file__).parents[1])
+    path = os.pathsep.join([here, *filter(None, [os.environ.get("PYTHONPATH")])])
+    started = time.time()
+    done = subprocess.run(
+        [sys.executable, "-m", "engram.bench.speed"],
+        input=json.dumps(job),
         stdout=subprocess.PIPE,
         text=True,
         encoding="utf-8",
-        env={**os.environ, "PYTHONPATH": _import_path()},
+        env={**os.environ, "PYTHONPATH": path},
+        check=False,
     )
-    work: Work | None = None
-    with process:
-        _tell(process, job)
-        for line in process.stdout or ():
-            said = json.loads(line)
-            if "figures" in said:
-                work = Work(said["figures"], time.perf_counter() - started)
-            report(name, said.get("done", total), total)
-    if process.returncode or work is None:
-        raise EngramError(f"The measured process ended with {process.returncode} while at {name!r}.")
-    return work
+    if done.returncode:
+        raise EngramError(f"The measured process ended with {done.returncode} at {job['size']:,} memories.")
+    figures: Figures = json.loads(done.stdout)
+    return figures, figures.pop("ready_at") - started
 
 
-def _tell(process: subprocess.Popen[str], job: Mapping[str, Any]) -> None:
-    if process.stdin is not None:
-        process.stdin.write(json.dumps(job) + "\n")
-        process.stdin.close()
+def _do(job: Figures) -> Figures:
+    with Engram.open(job["path"], config=job["settings"]) as memory:
+        if job["do"] == "first":
+            figures: Figures = {"hits": len(memory.recall(job["query"]))}
+        else:
+            figures = _build(memory, job["size"]) if job["do"] == "build" else _serve(memory, job)
+        return {**figures, "ready_at": time.time()}
 
 
-def _import_path() -> str:
-    """The running package first, wherever it was imported from."""
-    here = str(Path(engram.__file__).parents[1])
-    return os.pathsep.join([here, *filter(None, [os.environ.get("PYTHONPATH")])])
+def _build(memory: Engram, size: int) -> Figures:
+    batch = list(drafts(SEED, size))
+    started, busy = time.perf_counter(), time.process_time()
+    receipts = memory.remember_many(batch, partial=True)
+    seconds, busy = time.perf_counter() - started, time.process_time() - busy
+    return {
+        "import_per_s": round(size / seconds, 1),
+        "import_rss_mb": rss_mb("VmHWM"),
+        "import_cpu_ms": round(busy * 1000 / size, 2),
+        "outcomes": Counter(str(getattr(receipt, "outcome", "refused")) for receipt in receipts),
+    }
+
+
+def _serve(memory: Engram, job: Figures) -> Figures:
+    for text, _ in job["queries"][:WARM_UP]:
+        memory.recall(text)
+    figures: Figures = {**_recalls(memory, job["queries"][WARM_UP:]), "rss_mb": rss_mb("VmRSS")}
+    # What a kept file already holds decides the seed: a second run does not write the first one's sentences.
+    seed = SEED + 1 + memory.stats().memories
+    figures["writes_per_s_1"] = _writes_per_s(memory, list(drafts(seed, job["writes"])), 1)
+    figures["writes_per_s"] = _writes_per_s(memory, list(drafts(seed + 1, 4 * job["writes"])), THREADS)
+    size = Path(memory.path).stat().st_size
+    return {**figures, "rss_after_writes_mb": rss_mb("VmRSS"), "file_mb": round(size / 1024**2, 1)}
+
+
+def _recalls(memory: Engram, asked: Sequence[tuple[str, str]]) -> Figures:
+    milliseconds, found, busy = [], [], time.process_time()
+    for text, target in asked:
+        started = time.perf_counter()
+        hits = memory.recall(text)
+        milliseconds.append((time.perf_counter() - started) * 1000)
+        if target:
+            found.append(any(hit.memory.content == target for hit in hits.hits[:KNOWN_ITEM_DEPTH]))
+    return {
+        "recall_cpu_ms": round((time.process_time() - busy) * 1000 / max(1, len(asked)), 2),
+        "recall_ms": latency(milliseconds),
+        f"known_item@{KNOWN_ITEM_DEPTH}": round(sum(found) / len(found), 4) if found else None,
+    }
+
+
+def _writes_per_s(memory: Engram, batch: Sequence[Draft], threads: int) -> float:
+    """Single durable writes, each acknowledged before its thread sends the next."""
+    fields = ("session", "speaker", "source", "event_time")
+    started = time.perf_counter()
+    with ThreadPoolExecutor(threads) as pool:
+        for _ in pool.map(
+            lambda one: memory.remember(one.content, **{name: getattr(one, name) for name in fields}), batch
+        ):
+            pass
+    return round(len(batch) / (time.perf_counter() - started), 1)
+
+
+if __name__ == "__main__":
+    sys.stdout.write(json.dumps(_do(json.loads(sys.stdin.read()))))

@@ -1,0 +1,223 @@
+"""Everyday talk comes in, figures come out: what a memory makes of what people type over weeks.
+
+A file has up to four parts. `updates`: words, later words, and what must come first then. `nothing`: what is
+to leave no memory. `keep`: what is to be kept. `stories`: weeks of turns, the facts in them, and questions.
+A text matches when each group of strings has one in it. Everything is said through `observe`, in a fresh
+memory with a clock moved by hand for each case.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from typing import Any
+
+from engram.config import Config
+from engram.engine import Engram
+from engram.ports import Embedder
+from engram.testing import FakeClock
+
+START = datetime.fromisoformat("2026-05-04T10:00:00+00:00")
+SHOWN = 3
+"""How many hits a person reads."""
+
+Case = dict[str, Any]
+Figures = dict[str, Any]
+Tell = Callable[[bool, str, object], None]
+"""Told of each thing examined: whether it is right, which case it belongs to, what was seen."""
+
+
+class Everyday:
+    """One run over a file: how memories are opened, what else they know, and who is told of what is wrong."""
+
+    def __init__(self, data: Case, config: Config, embedder: Embedder, tell: Tell) -> None:
+        self._data, self._config, self._embedder, self._tell = data, config, embedder, tell
+
+    def examine(self, only: str | None = None) -> Figures:
+        """The figures of each part of the file, language by language."""
+        parts = {
+            "updates": self._updates,
+            "nothing": self._nothing,
+            "keep": self._keep,
+            "stories": self._stories,
+        }
+        figures: Figures = {}
+        for name, part in parts.items():
+            cases = self._data.get(name) or []
+            if cases and only in {None, name}:
+                by_language: dict[str, list[Case]] = {}
+                for case in cases:
+                    by_language.setdefault(case.get("lang", "en"), []).append(case)
+                figures[name] = {language: part(by_language[language]) for language in sorted(by_language)}
+        return figures
+
+    def _updates(self, cases: Sequence[Case]) -> Figures:
+        kinds: dict[str, list[bool]] = {}
+        for case in cases:
+            with self._listener() as listener:
+                good = self._update_holds(listener, case)
+            kinds.setdefault(case["kind"], []).append(good)
+        shares = {kind: _share(kinds[kind]) for kind in sorted(kinds)}
+        flat = [good for some in kinds.values() for good in some]
+        balanced = round(sum(shares.values()) / max(1, len(shares)), 4)
+        return {"balanced": balanced, "all": _share(flat), **shares, "n": len(flat)}
+
+    def _update_holds(self, listener: _Listener, case: Case) -> bool:
+        """Whether the later words had the effect they should have, among other things it knows."""
+        around = self._others(case)
+        listener.know(around[::2])
+        session = "a"
+        for part, words in enumerate((case["before"], case["after"])):
+            if part and not case.get("same_session"):
+                listener.memory.flush(session)
+                session = "b"
+                listener.clock.advance(days=7)
+            for text in words:
+                listener.say(text, session)
+                listener.clock.advance(minutes=2)
+        listener.memory.flush(session)
+        listener.clock.advance(days=1)
+        listener.know(around[1::2])
+        listener.clock.advance(days=1)
+        if case["kind"] == "both":
+            asked, good = case["questions"], True
+        else:
+            asked, texts = case.get("still", []), listener.answers(case["question"])
+            good = _first_right(texts, case["current"], case.get("obsolete", [])) is not None
+            self._tell(good, case["id"], texts)
+        for one in asked:
+            texts = listener.answers(one["q"])
+            right = _place(texts, one["match"]) is not None
+            self._tell(right, case["id"], texts)
+            good = good and right
+        return good
+
+    def _nothing(self, cases: Sequence[Case]) -> Figures:
+        clean = []
+        for case in cases:
+            with self._listener() as listener:
+                kept = listener.kept(case["user"], case.get("assistant"))
+            clean.append(not kept)
+            self._tell(not kept, case["id"], kept)
+        return {"nothing kept": _share(clean), "n": len(clean)}
+
+    def _keep(self, cases: Sequence[Case]) -> Figures:
+        held = []
+        for case in cases:
+            with self._listener() as listener:
+                kept = listener.kept(case["user"])
+            for expected in case["expect"]:
+                held.append(_place(kept, expected) is not None)
+                self._tell(held[-1], case["id"], (expected, kept))
+        return {"kept": _share(held), "n": len(held)}
+
+    def _stories(self, cases: Sequence[Case]) -> Figures:
+        captured: list[bool] = []
+        answered: list[int | None] = []
+        empty: list[bool] = []
+        per_fact = []
+        for case in cases:
+            with self._listener(datetime.fromisoformat(case["turns"][0]["at"])) as listener:
+                kept = listener.live_through(case["turns"])
+                for fact in case["gold"]:
+                    if not fact.get("replaced_by"):
+                        captured.append(_place(kept, fact["match"]) is not None)
+                        self._tell(captured[-1], f"{case['id']}/{fact['id']}", fact["say"])
+                per_fact.append(len(kept) / max(1, len(case["gold"])))
+                for one in case["questions"]:
+                    fortnight = listener.clock.now() + timedelta(days=14)
+                    listener.wait(datetime.fromisoformat(one["at"]) if one.get("at") else fortnight)
+                    texts = listener.answers(one["q"])
+                    if not one["match"]:
+                        empty.append(not texts)
+                        continue
+                    answered.append(_first_right(texts, one["match"], one.get("obsolete") or []))
+                    self._tell(answered[-1] is not None, case["id"], (one["q"], texts))
+        return {
+            "facts captured": _share(captured),
+            "answered@1": _share([place == 0 for place in answered]),
+            "answered@3": _share([place is not None for place in answered]),
+            "unanswerable left empty": _share(empty),
+            "memories per gold fact": round(sum(per_fact) / max(1, len(per_fact)), 2),
+            "n": {"gold": len(captured), "questions": len(answered), "unanswerable": len(empty)},
+        }
+
+    def _others(self, case: Case) -> list[str]:
+        """Statements about other people and things that cannot be taken for an answer to this case."""
+        asked = (*case.get("still", []), *case.get("questions", []))
+        wanted = [case.get("current"), case.get("obsolete"), *(one["match"] for one in asked)]
+        others = self._data.get("others", {})
+        known = others.get(case.get("lang", "en"), others.get("en", []))
+        return [text for text in known if not any(_matches(text, groups) for groups in wanted if groups)]
+
+    @contextmanager
+    def _listener(self, start: datetime = START) -> Iterator[_Listener]:
+        clock = FakeClock(start)
+        with Engram.open(":memory:", config=self._config, embedder=self._embedder, clock=clock) as memory:
+            yield _Listener(memory, clock)
+
+
+class _Listener:
+    """A fresh memory with a clock moved by hand."""
+
+    def __init__(self, memory: Engram, clock: FakeClock) -> None:
+        self.memory, self.clock = memory, clock
+
+    def wait(self, until: datetime) -> None:
+        self.clock.advance(seconds=max(0.0, (until - self.clock.now()).total_seconds()))
+
+    def say(self, user: str | None, session: str, assistant: str | None = None) -> None:
+        self.memory.observe(user, assistant, session=session, time=self.clock.now())
+
+    def know(self, statements: Sequence[str]) -> None:
+        """Other things, older and newer than the case: the newest is not right by being the newest."""
+        if statements:
+            self.memory.remember_many([{"content": text} for text in statements])
+
+    def kept(self, user: str, assistant: str | None = None) -> list[str]:
+        self.say(user, "a", assistant)
+        return self._end("a")
+
+    def live_through(self, turns: Sequence[Case]) -> list[str]:
+        session = turns[0]["session"]
+        for turn in turns:
+            if turn["session"] != session:
+                self.memory.flush(session)
+                session = turn["session"]
+            self.wait(datetime.fromisoformat(turn["at"]))
+            by_user = turn["role"] == "user"
+            self.say(turn["text"] if by_user else None, session, None if by_user else turn["text"])
+        return self._end(session)
+
+    def answers(self, question: str) -> list[str]:
+        """What a person reads of each hit: its own words where it has some, and its memory's."""
+        hits = self.memory.recall(question, limit=SHOWN, dry=True)
+        both = ((getattr(hit, "content", None), hit.memory.content) for hit in hits)
+        return [" / ".join(dict.fromkeys(filter(None, parts))) for parts in both]
+
+    def _end(self, session: str) -> list[str]:
+        self.memory.flush(session)
+        return [memory.content for memory in self.memory.list(limit=1_000)]
+
+
+def _matches(text: str, groups: Sequence[Sequence[object]]) -> bool:
+    low = text.lower()
+    return bool(groups) and all(any(str(one).lower() in low for one in group) for group in groups)
+
+
+def _place(texts: Sequence[str], wanted: Sequence[Sequence[object]]) -> int | None:
+    return next((place for place, text in enumerate(texts) if _matches(text, wanted)), None)
+
+
+def _first_right(
+    texts: Sequence[str], current: Sequence[Sequence[object]], obsolete: Sequence[Sequence[object]]
+) -> int | None:
+    """Where the current answer stands, if nothing obsolete stands before it."""
+    place = _place(texts, current)
+    stale = [_matches(text, obsolete) and not _matches(text, current) for text in texts[:place]]
+    return None if place is None or any(stale) else place
+
+
+def _share(flags: Sequence[bool]) -> float:
+    return round(sum(flags) / len(flags), 4) if flags else 0.0
