@@ -63,6 +63,7 @@ NOT_OFFERED: dict[str, dict[str, str]] = {
         "path": "where the file lies is no business of an agent",
         "config": "settings are the owner's",
         "writes_waiting": "the server's own figure",
+        "model_trouble": "memory_capture and memory_doctor tell it",
         "tokens.bearer": GUARD,
         "tokens.any_valid": GUARD,
         **dict.fromkeys(("tokens.create", "tokens.list", "tokens.revoke"), "an agent makes itself no rights"),
@@ -103,6 +104,7 @@ NOT_OFFERED: dict[str, dict[str, str]] = {
         "seen_by": WHO,
         "access": WHO,
         "writes_waiting": "a command waits for its own writes",
+        "model_trouble": "`engram observe` and `engram doctor` tell it",
         "tokens.bearer": GUARD,
         "tokens.any_valid": GUARD,
         "news": "a command ends; `engram history` looks back, the server's feed goes on",
@@ -139,6 +141,7 @@ UNTOLD = {
     "upkeep.clock": WORKER,
     "upkeep.last": WORKER,
     "writes_waiting": "the server's own figure",
+    "model_trouble": "the health of the server tells it",
 }
 
 

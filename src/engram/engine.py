@@ -475,6 +475,11 @@ class Engram(Nouns):
         """How many writes wait to be carried out."""
         return self._tools.store.writes_waiting
 
+    @property
+    def model_trouble(self) -> str:
+        """That the last calls to the model brought nothing, and why; empty when it works or there is none."""
+        return self._tools.model_trouble()
+
     def close(self) -> None:
         """Finish what is waiting and let go of the file. Safe to call twice."""
         try:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+from engram.testing import ScriptedServer
+from engram.testing.model_server import fails
 from tests.cli.shell import Shell
 
 
@@ -71,3 +73,15 @@ def test_a_memory_shows_the_words_it_came_from(shell: Shell) -> None:
 def test_what_models_have_cost_is_told(shell: Shell) -> None:
     assert shell.says("stats", "--models") == "no model was asked in the last 30 days\n"
     assert shell.json("stats", "--models") == {"spending": []}
+
+
+def test_a_person_reads_why_no_model_helped(shell: Shell) -> None:
+    with ScriptedServer(fails(404, "model_not_found")) as service:
+        options = [f"--set=llm.{name}" for name in ("level=auto", f"base_url={service.url}", "model=large")]
+        said = shell.says("observe", "I moved to Berlin last week and I love it.", *options)
+        checked = shell("doctor", *options)
+
+    assert "no model helped: the last call to large failed" in said
+    assert "404" in said
+    assert checked.exit_code == 1
+    assert "404" in checked.output

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -38,6 +38,9 @@ class Account:
 
     def by_day(self, since: datetime) -> list[Spent]:
         return self.summary(since)
+
+    def failing(self, models: Sequence[str]) -> tuple[int, str]:
+        raise NotImplementedError
 
     def clear(self) -> int:
         with self._lock:

@@ -457,6 +457,10 @@ class AsyncEngram:
     def writes_waiting(self) -> int:
         """How many writes wait to be carried out."""
 
+    @property
+    def model_trouble(self) -> str:
+        """That the last calls to the model brought nothing, and why; empty when it works or there is none."""
+
     async def close(self) -> None:
         """Finish what is waiting and let go of the file. Safe to call twice."""
 

@@ -39,6 +39,8 @@ SOURCE = "session"
 SPOKEN = frozenset({Part.USER, Part.ASSISTANT})
 """The parts that say something; prompts and tools do not."""
 
+BY_RULES = "rules"
+
 
 @dataclass(slots=True)
 class Reading:
@@ -48,7 +50,7 @@ class Reading:
     origins: list[tuple[int, ...]] = field(default_factory=list)
     """For each draft the keys of its turns."""
     left_out: list[LeftOut] = field(default_factory=list)
-    by: str = "rules"
+    by: str = BY_RULES
 
     def keep(self, draft: Draft, turns: tuple[int, ...]) -> None:
         """Add a draft."""

@@ -92,6 +92,7 @@ def _capture(turns: list[Turn], gate: Gate, tools: Tools, actor: str) -> Observa
         receipts=tuple(receipts),
         left_out=tuple(reading.left_out),
         by=reading.by,
+        trouble="" if reading.by != extract.BY_RULES else tools.model_trouble(),
     )
 
 
@@ -116,6 +117,7 @@ def _joined(one: Observation, other: Observation) -> Observation:
         left_out=one.left_out + other.left_out,
         because=other.because or one.because,
         by=other.by if other.receipts else one.by,
+        trouble=other.trouble or one.trouble,
     )
 
 

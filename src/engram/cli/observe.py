@@ -75,6 +75,7 @@ def _hear(
         waiting=rest.waiting,
         because=heard.because if heard.captured else rest.because,
         by=rest.by if rest.receipts else heard.by,
+        trouble=rest.trouble or heard.trouble,
     )
 
 
@@ -103,6 +104,8 @@ def _told(heard: Observation) -> Iterator[Text]:
     yield text(
         (f"{turns} read by {heard.by}", "bold"), f" · {counted(len(heard.receipts), 'statement')} kept"
     )
+    if heard.trouble:
+        yield text((f"no model helped: {heard.trouble}", "yellow"))
     if heard.known:
         yield text((f"{counted(heard.known, 'turn')} known already", "dim"))
     for receipt in heard.receipts:

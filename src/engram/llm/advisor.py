@@ -41,6 +41,9 @@ MESSAGE_TOKENS: Final = 8
 CAUTION: Final = 1.3
 """An estimate of tokens is taken so much higher: every model counts a little differently."""
 
+REFUSED: Final = "The model refused to answer."
+UNUSABLE: Final = "The model's answer was not in the form that was asked for."
+
 Value = TypeVar("Value")
 Read = Callable[[str], Value | Bad]
 
@@ -217,31 +220,33 @@ class ModelAdvisor:
         at, begun = self._clock.now(), self._clock.monotonic()
         try:
             got = self._client.ask(question, asked.deadline)
-            value, outcome = self._judged(got, asked.model, read, good)
+            value, outcome, reason = self._judged(got, asked.model, read, good)
             used = _used(got, expected)
             ms = round(1_000 * (self._clock.monotonic() - begun))
             cost = prices.cost(asked.model, *used, self._config)
-            call = Call(at, asked.component, asked.model, *used, ms, cost, outcome)
+            call = Call(at, asked.component, asked.model, *used, ms, cost, outcome, reason)
         finally:
             self._budget.settle(reserved, call)
         return value, got.text if isinstance(got, Said) else ""
 
     def _judged(
         self, got: Said | Failed, model: str, read: Read[Value], good: CallOutcome
-    ) -> tuple[Value | Bad | None, CallOutcome]:
-        """What an answer is worth; a failure sends the model, or the service, to rest."""
+    ) -> tuple[Value | Bad | None, CallOutcome, str]:
+        """What an answer is worth, and why nothing; a failure sends the model, or the service, to rest."""
         if isinstance(got, Failed):
             if got.rests:
                 self._resting.begin(EVERY if got.everywhere else model, got.reason, got.wait_s)
-            return None, CallOutcome.FAILED
+            return None, CallOutcome.FAILED, got.reason
         self._resting.end(model)
         self._well_at = self._clock.monotonic()
         if got.refused:
-            return Bad("it was refused", refused=True), CallOutcome.REFUSED
+            return Bad("it was refused", refused=True), CallOutcome.REFUSED, REFUSED
         value = read(got.text)
+        if isinstance(value, Bad) and value.refused:
+            return value, CallOutcome.REFUSED, REFUSED
         if isinstance(value, Bad):
-            return value, CallOutcome.REFUSED if value.refused else CallOutcome.UNUSABLE
-        return value, good
+            return value, CallOutcome.UNUSABLE, UNUSABLE
+        return value, good, ""
 
     def _was_well(self) -> bool:
         at = self._well_at

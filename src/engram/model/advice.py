@@ -93,6 +93,8 @@ class Call:
     cost: float
     """Estimated, in US dollars; 0 where the price is not known."""
     outcome: CallOutcome
+    reason: str = ""
+    """Why it brought nothing, in our words: never those of a prompt, an answer or a key."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,3 +39,5 @@ class Observation:
     """Why they were read now, or why they wait."""
     by: str = "rules"
     """Who found the statements: rules, or a model."""
+    trouble: str = ""
+    """Why it was not the model, where one is configured and fails."""

@@ -71,9 +71,11 @@ def _model(desk: Desk) -> Finding:
     health = desk.tools.advisor.health()
     today = desk.tools.here().replace(hour=0, minute=0, second=0, microsecond=0)
     spent = desk.tools.store.spending.tokens_since(today)
-    detail = f"{health.detail}; {spent:,} tokens today" if spent else health.detail
-    advice = "" if health.ok else "rules decide meanwhile; check the settings of `llm`"
-    return Finding("model", health.ok, detail, advice)
+    trouble = desk.tools.model_trouble()
+    told = trouble if health.ok and trouble else health.detail
+    detail = f"{told}; {spent:,} tokens today" if spent else told
+    ok = health.ok and not trouble
+    return Finding("model", ok, detail, "" if ok else "rules decide meanwhile; check the settings of `llm`")
 
 
 def _vectors(desk: Desk) -> list[Finding]:

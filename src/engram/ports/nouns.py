@@ -248,6 +248,13 @@ class Spending(Protocol):
         """The same day by day, the latest first; days as UTC counts them."""
         ...
 
+    def failing(self, models: Sequence[str]) -> tuple[int, str]:
+        """How many of the last calls to these models brought nothing, and why the latest did not.
+
+        0 when the latest brought something, or there was none.
+        """
+        ...
+
     def clear(self) -> int:
         """Forget all calls; how many there were."""
         ...

@@ -256,3 +256,15 @@ class Tools:
     def here(self) -> datetime:
         """The present moment on the clocks of that zone: it tells what "today" is."""
         return self.clock.now().astimezone(self.zone)
+
+    def model_trouble(self) -> str:
+        """That the last calls to the model brought nothing, and why; empty when it works or there is none."""
+        llm = self.config.llm
+        if llm.level == "off" or not llm.base_url or not llm.model:
+            return ""
+        models = [name for name in (llm.model, llm.small_model, llm.fallback_model) if name]
+        calls, reason = self.store.spending.failing(models)
+        if not calls:
+            return ""
+        which = "the last call" if calls == 1 else f"each of the last {calls} calls"
+        return f"{which} to {llm.model} failed: {reason or 'nobody knows why.'}"

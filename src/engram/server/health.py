@@ -47,6 +47,8 @@ def look(house: House, caller: Caller) -> Health:
         advice.append("many writes are waiting: send fewer at a time")
     if stats.pending:
         advice.append(f"{stats.pending:,} memories have no vector yet: POST /v1/reembed makes them")
+    if trouble := house.memory.model_trouble:
+        advice.append(f"no model helps, rules decide: {trouble}")
     if house.upkeep.trouble:
         advice.append(f"maintenance failed and is tried again: {house.upkeep.trouble}")
     status = "degraded" if advice else "ok"

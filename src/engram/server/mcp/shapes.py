@@ -71,6 +71,7 @@ def observation(heard: Observation) -> dict[str, Any]:
         "memories": [receipt(one) for one in heard.receipts],
         "waiting": heard.waiting,
         "because": heard.because,
+        **({"trouble": heard.trouble} if heard.trouble else {}),
     }
 
 

@@ -358,7 +358,8 @@ CREATE TABLE llm_usage (
   answer_tokens INTEGER NOT NULL, -- what the answer cost
   ms INTEGER NOT NULL, -- how long it took
   cost REAL NOT NULL, -- estimated US dollars, 0 where the price is not known
-  outcome TEXT NOT NULL -- answered, repaired, unusable, refused, failed
+  outcome TEXT NOT NULL, -- answered, repaired, unusable, refused, failed
+  reason TEXT NOT NULL DEFAULT '' -- why it brought nothing, in words of ours
 );
 CREATE INDEX llm_usage_by_time ON llm_usage (at, prompt_tokens, answer_tokens);
 

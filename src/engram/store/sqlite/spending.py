@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
+from itertools import takewhile
 from typing import cast
 
 from engram.errors import AccessDenied
@@ -14,8 +16,8 @@ from engram.store.sqlite.records import as_list
 from engram.store.sqlite.writer import Writer
 
 RECORD = """
-INSERT INTO llm_usage (at, component, model, prompt_tokens, answer_tokens, ms, cost, outcome)
-VALUES (:at, :component, :model, :prompt_tokens, :answer_tokens, :ms, :cost, :outcome)
+INSERT INTO llm_usage (at, component, model, prompt_tokens, answer_tokens, ms, cost, outcome, reason)
+VALUES (:at, :component, :model, :prompt_tokens, :answer_tokens, :ms, :cost, :outcome, :reason)
 """
 
 TOKENS_SINCE = """
@@ -57,12 +59,22 @@ GROUP BY day, component, model
 ORDER BY day DESC, sum(prompt_tokens + answer_tokens) DESC, component, model
 """
 
+LATEST = """
+SELECT outcome IN (SELECT value FROM json_each(:useful)), reason
+FROM llm_usage
+WHERE model IN (SELECT value FROM json_each(:models))
+ORDER BY id DESC
+LIMIT :most
+"""
+
 CLEAR = """
 DELETE FROM llm_usage
 """
 
 USEFUL = as_list([CallOutcome.ANSWERED.value, CallOutcome.REPAIRED.value])
 """How a call ends that brought something."""
+LOOKED_AT = 20
+"""So many of the last calls are looked at to tell whether a model works."""
 
 
 class SqliteSpending:
@@ -93,6 +105,14 @@ class SqliteSpending:
         with self._readers.lend() as db:
             return [Spent(*line) for line in ask(db, BY_DAY, {"since": to_micros(since), "useful": USEFUL})]
 
+    def failing(self, models: Sequence[str]) -> tuple[int, str]:
+        """How many of the last calls to these models brought nothing, and why the latest did not."""
+        given = {"useful": USEFUL, "models": as_list([*models]), "most": LOOKED_AT}
+        with self._readers.lend() as db:
+            latest = [(bool(useful), str(reason)) for useful, reason in ask(db, LATEST, given)]
+        failed = list(takewhile(lambda one: not one[0], latest))
+        return len(failed), failed[0][1] if failed else ""
+
     def clear(self) -> int:
         """Forget all calls; how many there were."""
         if self._writer is None:
@@ -115,5 +135,6 @@ def _record(db: Db, call: Call) -> None:
         "ms": call.ms,
         "cost": call.cost,
         "outcome": call.outcome.value,
+        "reason": call.reason,
     }
     db.execute(RECORD, values)

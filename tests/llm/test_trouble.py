@@ -1,0 +1,86 @@
+"""A model that is misconfigured says so: to whoever is heard, to the doctor, in the health of the server."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engram import Engram
+from engram.config import ServerConfig
+from engram.server.caller import OWNER
+from engram.server.health import look
+from engram.server.house import House
+from engram.testing import HashEmbedder, ScriptedServer
+from engram.testing.model_server import Reply, Request, fails, says, says_json
+from tests.llm.settings import statement
+
+SAID = "I moved to Berlin last week and I love it."
+GOOD = says_json({"statements": [statement("The user moved to Berlin.")]})
+
+
+def opened(file: Path, url: str) -> Engram:
+    config = {"llm": {"level": "auto", "base_url": url, "model": "large", "retries": 0, "rest_s": 0}}
+    return Engram.open(file, config=config, embedder=HashEmbedder())
+
+
+def only_chats(reply: Reply) -> Any:
+    """A service that lists its models, and answers chats in one way."""
+    return lambda request: reply if request.path.endswith("/chat/completions") else says("{}")
+
+
+@pytest.mark.parametrize(
+    ("reply", "told"),
+    [
+        (fails(404, "model_not_found"), "answered 404 (model_not_found)"),
+        (fails(401, "invalid_api_key"), "answered 401 (invalid_api_key)"),
+        (says(""), "failed"),
+    ],
+)
+def test_every_place_that_leans_on_the_model_tells_that_it_fails_and_why(
+    tmp_path: Path, reply: Reply, told: str
+) -> None:
+    file = tmp_path / "m.db"
+    with ScriptedServer(only_chats(reply)) as service, opened(file, service.url) as memory:
+        heard = [memory.observe(SAID), memory.flush()]
+        (trouble,) = {one.trouble for one in heard if one.trouble}
+        assert told in trouble
+        assert trouble.startswith(("the last call to large failed", "each of the last "))
+        assert {one.by for one in heard} == {"rules"}
+
+    with ScriptedServer(only_chats(reply)) as service, opened(file, service.url) as memory:
+        (found,) = [one for one in memory.doctor() if one.name == "model"]
+        assert not found.ok
+        assert told in found.detail, "remembered in the file"
+        house = House(lambda: memory, ServerConfig())
+        house.open()
+        health = look(house, OWNER)
+        assert health.status == "degraded"
+        assert any(told in one for one in health.advice), health
+        house.close()
+
+
+def test_a_model_that_works_again_is_well(tmp_path: Path) -> None:
+    answers = [fails(500), GOOD]
+
+    def choose(request: Request) -> Reply:
+        if not request.path.endswith("/chat/completions"):
+            return says("{}")
+        return answers.pop(0) if len(answers) > 1 else answers[0]
+
+    with ScriptedServer(choose) as service, opened(tmp_path / "m.db", service.url) as memory:
+        memory.observe(SAID)
+        memory.flush()
+        assert "answered 500" in memory.model_trouble
+        memory.observe("I moved to Rome today, remember that please.")
+        heard = memory.flush()
+
+        assert heard.trouble == memory.model_trouble == ""
+        assert all(one.ok for one in memory.doctor() if one.name == "model")
+
+
+def test_no_model_no_trouble(tmp_path: Path) -> None:
+    with Engram.open(tmp_path / "m.db", embedder=HashEmbedder()) as memory:
+        memory.observe(SAID)
+        assert memory.flush().trouble == memory.model_trouble == ""
