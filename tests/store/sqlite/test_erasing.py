@@ -7,10 +7,11 @@ import apsw
 import pytest
 
 from engram.model.entity import Named
+from engram.model.event import Verb
 from engram.model.facts import Fact
 from engram.model.relations import EdgeType
 from engram.model.turn import Turn
-from engram.ports import Embedded
+from engram.ports import Embedded, Unit
 from engram.store.sqlite import SqliteStore
 from engram.testing.clock import START
 from tests.store.making import (
@@ -127,12 +128,40 @@ def test_the_log_is_emptied(store: SqliteStore, path: Path) -> None:
     assert path.with_name(path.name + "-wal").stat().st_size == 0
 
 
-@pytest.mark.parametrize("statement", ["DELETE FROM events", "UPDATE events SET actor = 'nobody'"])
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "DELETE FROM events",
+        "UPDATE events SET actor = 'nobody'",
+        "UPDATE events SET because = 'another reason'",
+        "UPDATE events SET because = '', verb = 'erased'",
+    ],
+)
 def test_the_ledger_cannot_be_rewritten(store: SqliteStore, path: Path, statement: str) -> None:
     add(store, "tea is hot")
     with apsw.Connection(str(path)) as db, pytest.raises(apsw.ConstraintError, match="append-only"):
         db.execute(statement)
     db.close()
+
+
+def test_reasons_go_with_the_words_they_repeat(store: SqliteStore, path: Path) -> None:
+    memory, friend = add(store, "I hide the xylophone"), add(store, "a friend")
+    other = add(store, "tea is hot")
+
+    def work(unit: Unit) -> None:
+        unit.change(replace(memory, version=2), Verb.UPDATED, "the xylophone is loud")
+        unit.change(replace(friend, version=2), Verb.UPDATED, "knows the xylophone", related=memory.id)
+        unit.change(replace(other, version=2), Verb.UPDATED, "the tea is new")
+
+    store.write(work, "tester")
+    store.write(lambda unit: unit.erase(memory.id, "the xylophone must go"), "tester")
+    store.write(lambda unit: unit.erase(friend.id, "they asked for it"), "tester")
+    store.vacuum()
+
+    assert b"xylophone" not in bytes_on_disk(path)
+    reasons = {event.because for event in store.ledger.events(None, EVERYTHING, 100)}
+    assert {"the tea is new", "they asked for it"} <= reasons, "others stay"
+    assert all(finding.ok for finding in store.check())
 
 
 def test_the_ledger_itself_never_holds_words(store: SqliteStore, path: Path) -> None:

@@ -2,11 +2,13 @@
 
 An event never holds a memory's words, only salted digests of them, because the ledger cannot be rewritten and
 words may have to be erased. The words themselves stand in `versions` and are put back when events are read.
+A reason may repeat them, so it is the one thing of an event that can go; it can never become another.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, is_dataclass
 from datetime import datetime
@@ -60,6 +62,14 @@ WHERE row = :row
 DROP_WORDS = """
 DELETE FROM versions
 WHERE row = :row
+"""
+
+# Of what happened to the memory, and of what happened to others on its account.
+DROP_REASONS = """
+UPDATE events
+SET because = ''
+WHERE because <> ''
+  AND (memory = :memory OR (related = :memory AND related <> ''))
 """
 
 PLACE_OF = """
@@ -128,6 +138,8 @@ END = (1 << 63) - 1
 WORDS = ("content", "content_hash", "forms", "tags", "entities", "details", "metadata", "speaker")
 """Fields that tell what a memory says."""
 DIGEST_LENGTH = 16
+PIECES = re.compile(r"[a-z0-9]{4,}|[^\W\x00-\x7f]{2}")
+"""What a reason could repeat of a memory: words, and pairs of signs where words are not told apart."""
 NAMES = tuple(f.name for f in fields(Memory))
 
 
@@ -250,6 +262,17 @@ def difference(row: int, old: Memory, new: Memory) -> Difference:
 def drop(db: Db, row: int) -> None:
     """Forget the words of a memory's earlier versions."""
     db.execute(DROP_WORDS, {"row": row})
+
+
+def unless_it_tells(because: str, memory: Memory) -> str:
+    """A reason for erasing, or nothing when it repeats what is erased."""
+    said = f"{memory.content} {' '.join(memory.tags)} {memory.speaker}".casefold()
+    return "" if any(piece in said for piece in PIECES.findall(because.casefold())) else because
+
+
+def drop_reasons(db: Db, memory_id: str) -> None:
+    """Forget why things happened to a memory, or to others on its account: reasons repeat words."""
+    db.execute(DROP_REASONS, {"memory": memory_id})
 
 
 def _next_id(db: Db, day: str, days: Days) -> str:

@@ -268,7 +268,7 @@ CREATE TABLE events (
   verb TEXT NOT NULL, -- what happened
   memory TEXT NOT NULL, -- id of the memory; not a reference: the event outlives an erased memory
   scope INTEGER NOT NULL REFERENCES scopes (id), -- where the memory belonged then: who may read the event
-  because TEXT NOT NULL, -- why
+  because TEXT NOT NULL, -- why; emptied when the memory, or the one it is related to, is erased
   before TEXT NOT NULL, -- JSON object: changed fields as they were, texts as salted digests
   after TEXT NOT NULL, -- JSON object: changed fields as they are
   related TEXT NOT NULL, -- id of the other memory, or empty
@@ -277,7 +277,12 @@ CREATE TABLE events (
 );
 CREATE INDEX events_by_memory ON events (memory);
 CREATE INDEX events_by_run ON events (run) WHERE run <> '';
-CREATE TRIGGER events_stay BEFORE UPDATE ON events BEGIN
+CREATE INDEX events_by_related ON events (related) WHERE related <> '';
+CREATE TRIGGER events_stay
+BEFORE UPDATE OF seq, id, at, actor, verb, memory, scope, before, after, related, run, rule ON events BEGIN
+  SELECT RAISE(ABORT, 'the ledger is append-only');
+END;
+CREATE TRIGGER reasons_only_go BEFORE UPDATE OF because ON events WHEN new.because <> '' BEGIN
   SELECT RAISE(ABORT, 'the ledger is append-only');
 END;
 CREATE TRIGGER events_stay_there BEFORE DELETE ON events BEGIN

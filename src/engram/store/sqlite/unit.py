@@ -246,6 +246,7 @@ class SqliteUnit:
         names = naming.mentioned(self._db, row)
         for noun in (snapshots, *WORDY, ledger, opinions, raw, sources, sketches, bus):
             noun.drop(self._db, row)
+        ledger.drop_reasons(self._db, memory.id)
         rows.remove(self._db, row)
         self._read.clear()
         self._naming.sweep(self._place(memory.scope)[1], names)
@@ -253,7 +254,7 @@ class SqliteUnit:
         self._rows.pop(memory_id, None)
         self._last.clear()
         self._company.changed()
-        self._tell(Verb.ERASED, memory, because)
+        self._tell(Verb.ERASED, memory, ledger.unless_it_tells(because, memory))
 
     def finish(self) -> None:
         """Index the words of what was added: all at once, at the end of the work or before they change."""
