@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +16,7 @@ import pytest
 
 from engram import Access, Engram, Role
 from engram.server.mcp.door import Answer, Door
+from engram.server.mcp.tool import Call
 from engram.server.mcp.toolset import FULL, PINNED
 from engram.testing import FakeClock, HashEmbedder
 from engram.text.tokens import count
@@ -101,6 +105,47 @@ def test_a_request_id_is_carried_out_once(memory: Engram, door: Door) -> None:
     stored = memory.get(fields(first)["id"])
     assert stored is not None
     assert stored.usage.repeated == 1
+
+
+def test_a_request_id_that_comes_with_other_words_is_refused(memory: Engram, door: Door) -> None:
+    first = door.call(memory, "memory_store", {"content": "The sky is blue", "request_id": "r1"})
+    other = door.call(memory, "memory_store", {"content": "The door is red", "request_id": "r1"})
+    failed = door.call(memory, "memory_store", {"content": "", "request_id": "r2"})
+    mended = door.call(memory, "memory_store", {"content": "The door is red", "request_id": "r2"})
+
+    assert fields(first)["outcome"] == "stored"
+    assert other.text.startswith("E6008")
+    assert failed.fields is None
+    assert fields(mended)["outcome"] == "stored"
+
+
+def test_callers_with_request_ids_do_not_wait_for_each_other(memory: Engram) -> None:
+    begun, go_on, runs = threading.Event(), threading.Event(), []
+
+    def run(call: Call) -> dict[str, Any]:
+        runs.append(call.given["words"])
+        if call.given["words"] == "slow":
+            begun.set()
+            assert go_on.wait(20)
+        return {"said": call.given["words"]}
+
+    takes = {"words": {"type": "string"}, "request_id": {"type": "string"}}
+    tool = replace(FULL["memory_store"], takes=takes, needs=("words",), run=run)
+    door = Door({"say": tool})
+
+    def call(words: str, who: str, request_id: str) -> Answer:
+        return door.call(memory, "say", {"words": words, "request_id": request_id}, who=who)
+
+    with ThreadPoolExecutor(2) as pool:
+        slow = pool.submit(call, "slow", "alice", "r1")
+        assert begun.wait(20)
+        twin = pool.submit(call, "slow", "alice", "r1")
+        assert fields(call("quick", "bob", "r1"))["said"] == "quick"
+        assert fields(call("quick", "alice", "r2"))["said"] == "quick"
+        assert not slow.done()
+        go_on.set()
+        assert slow.result() == twin.result()
+    assert runs == ["slow", "quick", "quick"]
 
 
 def test_an_agent_is_told_scores_in_words_and_the_owner_in_figures(tmp_path: Path, door: Door) -> None:

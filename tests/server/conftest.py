@@ -14,7 +14,7 @@ import pytest
 
 from engram import Engram
 from engram.config import Config, ServerConfig
-from engram.model.scope import Role, Scope
+from engram.model.scope import Access, Role, Scope
 from engram.server.app import Mounting, build
 from engram.server.house import House
 from engram.server.serve import Serving, listen
@@ -36,7 +36,8 @@ class Running:
 
     def token(self, name: str, role: Role | str = "agent", scope: Scope | None = None) -> dict[str, str]:
         """The header that lets somebody in."""
-        issued = self.house.memory.tokens.create(name, role, scope=scope)
+        owner = self.house.memory.seen_by(Access.everything(), "owner of the file")
+        issued = owner.tokens.create(name, role, scope=scope)
         return {"Authorization": f"Bearer {issued.secret}"}
 
 
@@ -46,7 +47,7 @@ Start = Callable[..., Running]
 @contextmanager
 def running(path: Path, mounts: tuple[Mounting, ...] = (), **settings: Any) -> Iterator[Running]:
     """A server over a file, until the block ends."""
-    server = replace(ServerConfig(), port=0, drain_s=5.0, **settings)
+    server = replace(ServerConfig(port=0, drain_s=5.0, access="open"), **settings)
     app = build(lambda: opened(path), server, mounts)
     sock = listen("127.0.0.1", 0)
     ready = threading.Event()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import time
+import uuid
 from pathlib import Path
 
 import httpx
@@ -21,14 +22,18 @@ APOLLO = Scope(project="apollo")
 REX, ADA = Scope(project="apollo", agent="rex"), Scope(project="apollo", agent="ada")
 
 
-def test_this_machine_needs_no_token_but_a_wrong_one_is_refused(client: Client) -> None:
+def test_an_open_server_needs_no_token_but_a_wrong_one_is_refused(client: Client) -> None:
     assert client.get("/v1/stats").status_code == 200
     refused = client.get("/v1/stats", headers={"Authorization": "Bearer engram_wrong"})
     assert (refused.status_code, refused.json()["code"]) == (401, "E6001")
     assert refused.headers["www-authenticate"].startswith("Bearer")
 
 
-@pytest.mark.parametrize("header", ["x-forwarded-for", "forwarded", "x-real-ip"])
+@pytest.mark.parametrize(
+    "header",
+    ["x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "forwarded", "via", "x-real-ip", "cf-ray",
+     "cf-connecting-ip"],
+)  # fmt: skip
 def test_behind_a_proxy_nobody_is_at_this_machine(client: Client, header: str) -> None:
     assert client.get("/v1/stats", headers={header: "192.0.2.1"}).status_code == 401
     assert client.get("/metrics", headers={header: "192.0.2.1"}).status_code == 401
@@ -61,6 +66,39 @@ def test_a_token_may_what_its_role_may(
     assert other.status_code == 403
     assert client.get("/v1/recall", params={"q": "launch"}).status_code == 200
     assert client.get("/v1/me").json()["role"] == role
+
+
+def test_a_place_that_is_named_is_never_another(server: Running, client: Client) -> None:
+    client.headers.update(server.token("eve", "owner", Scope("work")))
+    keep(client, "The launch is on Friday")
+
+    named = {"content": "The door is red", "scope": {"namespace": "default"}}
+    assert client.post("/v1/memories", json=named).status_code == 403
+    assert client.get("/v1/memories", params={"namespace": "default"}).status_code == 403
+    assert client.get("/v1/memories").json()["memories"][0]["scope"]["namespace"] == "work"
+    for path in ("/memories", "/recall", "/engram/v1/memories"):
+        body = {"content": "The door is red", "query": "red", "namespace": "default"}
+        assert httpx.post(f"{server.url}{path}", json=body, headers=client.headers).status_code == 403
+
+
+def test_a_reader_counts_no_uses(server: Running, client: Client) -> None:
+    mine = keep(client, "The launch is on Friday")
+    client.headers.update(server.token("eve", "reader"))
+
+    assert client.post("/v1/touch", json={"memory_ids": [mine["id"]]}).status_code == 403
+
+
+def test_whether_an_id_is_taken_elsewhere_is_not_told(server: Running, client: Client) -> None:
+    theirs = keep(client, "The launch is on Friday")
+    client.headers.update(server.token("rex", "agent", Scope("work", agent="rex")))
+
+    def take_in(id_: str) -> tuple[int, bool]:
+        record = {"id": id_, "content": f"The door of {id_} is red"}
+        told = [client.post("/v1/adopt", json=[record]).json() for _ in range(2)]
+        assert told[1]["known"] == told[0]["taken"]
+        return len(told[0]["taken"]), told[0]["taken"] == [id_]
+
+    assert take_in(theirs["id"]) == take_in(str(uuid.uuid4())) == (1, False)
 
 
 def test_an_agent_sees_what_stands_above_it_and_no_sibling(server: Running, client: Client) -> None:
@@ -211,12 +249,20 @@ def test_a_body_that_breaks_off_breaks_nothing(server: Running, client: Client) 
     assert client.get("/v1/stats").json()["memories"] == 0
 
 
-def test_a_server_that_others_reach_needs_a_token_first(server: Running) -> None:
+def test_an_open_server_is_for_this_machine_alone(server: Running) -> None:
+    server.token("rex")
     with pytest.raises(OpenToAll):
         check_open("0.0.0.0", server.house)
+    check_open("127.0.0.1", server.house)
+
+
+def test_a_server_that_nobody_could_come_into_does_not_start(start: Start) -> None:
+    server = start(access="secret")
+    with pytest.raises(OpenToAll):
+        check_open("127.0.0.1", server.house)
     server.token("rex")
     check_open("0.0.0.0", server.house)
-    check_open("127.0.0.1", server.house)
+    check_open("0.0.0.0", start(access="secret", api_key="hunter2").house)
 
 
 def test_a_port_that_is_taken_says_so() -> None:
@@ -229,7 +275,9 @@ def test_headers_are_read_as_they_come() -> None:
     assert bearer_of({"x-api-key": "abc"}) == "abc"
     assert host_of({"host": "::1"}) == "::1"
     assert not is_local({"client": ("192.0.2.1", 1)}, {"host": "localhost"})
-    assert not is_local({"client": None}, {"host": "localhost"})
+    assert is_local({"client": None}, {"host": "localhost"})  # a Unix socket
+    assert not is_local({"client": ("127.0.0.1", 1), "http_version": "1.0"}, {"host": "localhost"})
+    assert not is_local({"client": ("127.0.0.1", 1)}, {"host": "memory.example"})
 
 
 def test_problems_come_without_a_client_that_checks(server: Running) -> None:

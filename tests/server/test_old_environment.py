@@ -34,7 +34,8 @@ def test_the_variables_of_layers_say_where_with_which_file_and_for_whom(tmp_path
         try:
             assert run.stdout is not None
             told = json.loads(run.stdout.readline())
-            assert told == {"url": f"http://127.0.0.1:{port}", "file": str(file)}
+            assert (told["url"], told["file"]) == (f"http://127.0.0.1:{port}", str(file))
+            assert told["secret_file"] == ""
             with httpx.Client(base_url=told["url"], headers={"Authorization": f"Bearer {KEY}"}) as client:
                 assert client.post("/memories", json={"content": "My editor is Helix"}).status_code == 201
                 assert client.get("/v1/stats").json()["memories"] == 1

@@ -101,3 +101,16 @@ def test_keys_are_forgotten_in_time_and_in_number() -> None:
         assert not await ask("a", b"3")
 
     anyio.run(story)
+
+
+def test_a_key_of_an_old_route_holds_in_one_namespace(client: Client) -> None:
+    def store(namespace: str, query: str = "") -> httpx.Response:
+        headers = {"Idempotency-Key": "c1", "X-Namespace": namespace}
+        return client.post(f"/memories{query}", json=EDITOR, headers=headers)
+
+    one, two, again = store("tena"), store("tenb"), store("tena")
+
+    assert (one.status_code, two.status_code) == (201, 201)
+    assert one.json()["id"] == again.json()["id"] != two.json()["id"]
+    for namespace in ("tena", "tenb"):
+        assert client.get("/memories", headers={"X-Namespace": namespace}).json()["total"] == 1

@@ -22,7 +22,7 @@ from engram.server.routes import ROUTES
 from tests.server.conftest import Client
 
 TOLD = document(ROUTES)
-PAGES = {"/", "/ui", "/docs", "/openapi.json"}
+PAGES = {"/", "/ui", "/docs", "/openapi.json", "/login"}
 
 
 def test_every_route_is_told_and_nothing_else() -> None:

@@ -15,6 +15,8 @@ WORK = Access(Scope("work"))
 """One that was opened for a namespace."""
 REX = Caller("token:1", "rex", Access(Scope(agent="rex"), Role.AGENT))
 
+EVE = Caller("token:2", "eve", Access(Scope("work"), Role.OWNER))
+
 
 @pytest.mark.parametrize(
     ("caller", "root", "name", "in_default", "access"),
@@ -36,10 +38,13 @@ def test_everybody_stands_where_they_may(
     assert standing(caller, root, name, in_default=in_default).access == access
 
 
-@pytest.mark.parametrize(("caller", "root", "name"), [(REX, WHOLE, "work"), (OWNER, WORK, "other")])
-def test_nobody_stands_elsewhere(caller: Caller, root: Access, name: str) -> None:
+@pytest.mark.parametrize(
+    ("caller", "root", "name"), [(REX, WHOLE, "work"), (OWNER, WORK, "default"), (EVE, WHOLE, "default")]
+)
+@pytest.mark.parametrize("in_default", [False, True])
+def test_nobody_stands_elsewhere(caller: Caller, root: Access, name: str, in_default: bool) -> None:
     with pytest.raises(AccessDenied):
-        standing(caller, root, name)
+        standing(caller, root, name, in_default=in_default)
 
 
 def test_what_is_said_in_the_request_counts_before_the_header() -> None:

@@ -35,6 +35,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
 class Process:
     url: str
     process: subprocess.Popen[str]
+    told: dict[str, str]
 
     def stop(self, sig: int = signal.SIGTERM) -> int:
         self.process.send_signal(sig)
@@ -43,8 +44,9 @@ class Process:
 
 
 @contextmanager
-def process(file: Path, *more: str) -> Iterator[Process]:
+def process(file: Path, *more: str, is_open: bool = True) -> Iterator[Process]:
     command = [sys.executable, "-m", "engram", "serve", "--port", "0", "--json", "--file", str(file), *more]
+    command += ["--open"] if is_open else []
     environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
@@ -53,7 +55,7 @@ def process(file: Path, *more: str) -> Iterator[Process]:
             assert run.stdout is not None
             told = json.loads(run.stdout.readline())
             assert told["file"] == str(file)
-            yield Process(told["url"], run)
+            yield Process(told["url"], run, told)
         finally:
             run.kill()
 
@@ -132,18 +134,36 @@ def test_a_taken_port_ends_with_its_own_code(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_public_address_needs_a_token(tmp_path: Path) -> None:
+def test_a_public_address_is_never_open_and_takes_tokens(tmp_path: Path) -> None:
     file = str(tmp_path / "a.db")
-    refused = _engram("serve", "--host", "0.0.0.0", "--port", "0", "--file", file)
+    refused = _engram("serve", "--host", "0.0.0.0", "--open", "--port", "0", "--file", file)
     made = _engram("token", "create", "rex", "--role", "reader", "--file", file, "--quiet")
 
     assert (refused.returncode, "E6012" in refused.stderr) == (7, True)
     assert made.stdout.startswith("engram_")
-    with process(Path(file), "--host", "0.0.0.0") as served:
+    with process(Path(file), "--host", "0.0.0.0", is_open=False) as served:
         port = httpx.URL(served.url).port
         header = {"Authorization": f"Bearer {made.stdout.strip()}"}
         assert httpx.get(f"http://127.0.0.1:{port}/v1/me", headers=header).json()["role"] == "reader"
-        assert served.stop() == 0
+        assert httpx.get(f"http://127.0.0.1:{port}/v1/me").status_code == 401
+
+
+@pytest.mark.slow
+def test_the_owner_comes_in_by_the_secret_the_link_and_another_link(tmp_path: Path) -> None:
+    file = tmp_path / "a.db"
+    with process(file, is_open=False) as served:
+        secret = Path(served.told["secret_file"]).read_text().strip()
+        assert httpx.get(f"{served.url}/v1/me").status_code == 401
+        header = {"Authorization": f"Bearer {secret}"}
+        assert httpx.get(f"{served.url}/v1/me", headers=header).json()["role"] == "owner"
+        port = str(httpx.URL(served.url).port)
+        other = _engram("page", "--port", port, "--file", str(file))
+        stranger = _engram("page", "--port", port, "--file", str(tmp_path / "b.db"))
+        for link in (served.told["link"], other.stdout.strip()):
+            with httpx.Client(follow_redirects=True, headers={"Accept": "text/html"}) as browser:
+                assert "Ask your memory" in browser.get(link).text
+                assert browser.get(f"{served.url}/v1/me").json()["role"] == "owner"
+    assert (stranger.returncode != 0, "another file" in stranger.stderr) == (True, True)
 
 
 def _engram(*words: str) -> subprocess.CompletedProcess[str]:

@@ -82,6 +82,38 @@ def test_a_stream_ends_when_the_server_stops(start: Start) -> None:
     assert ended.is_set()
 
 
+def test_a_stream_ends_when_its_token_is_revoked(server: Running, client: Client) -> None:
+    made = client.post("/v1/tokens", json={"name": "rex", "role": "reader"}).json()
+    header = {"Authorization": f"Bearer {made['secret']}"}
+    with httpx.stream("GET", f"{server.url}/v1/events/stream", headers=header, timeout=20) as stream:
+        lines = stream.iter_lines()
+        next(lines)
+        client.delete(f"/v1/tokens/{made['token']['id']}")
+        keep(client, "The launch is on Friday")
+        told = [*messages(lines)]
+
+    assert [one["code"] for one in told if "code" in one] == ["E6001"]
+    assert len(told) == 1
+
+
+def test_strangers_are_told_whether_the_server_is_up_and_no_more(server: Running, client: Client) -> None:
+    from engram.model.scope import Scope
+
+    keep(client, "The launch is on Friday")
+    stranger = {"X-Forwarded-For": "192.0.2.1"}
+    assert client.get("/health", headers=stranger).json() == {"status": "ok"}
+    for role in ("reader", "owner"):
+        foreign = server.token("eve", role, Scope("work"))
+        assert client.get("/health", headers=foreign).json().keys() == {"status", "version", "name"}
+        assert client.get("/metrics", headers=foreign).status_code == 403
+        assert client.get("/v1/recall/health", headers=foreign).status_code == 403
+        assert client.get("/engram/v1/health", headers=foreign).json()["memoryDir"] == ""
+    whole = server.token("boss", "owner")
+    assert client.get("/health", headers=whole).json()["memories"] == 1
+    assert client.get("/metrics", headers=whole).status_code == 200
+    assert client.get("/v1/recall/health", headers=whole).status_code == 200
+
+
 def test_health_is_open_and_says_what_to_do(client: Client) -> None:
     told = client.get("/health").json()
 

@@ -32,15 +32,19 @@ from engram.model.memory import (
     TAG_LENGTH_LIMIT,
     TAG_LIMIT,
 )
-from engram.model.scope import Scope
+from engram.model.scope import HERE, Scope
 
 DETAILS_LIMIT = 65_536
 _SLUG = re.compile(r"[a-z][a-z0-9_-]{0,31}")
 
 
 def screen(draft: Draft) -> Draft:
-    """The draft with trimmed content and tidy tags. Raises InvalidInput, naming the field and the limit."""
-    _scope(draft.scope)
+    """The draft with trimmed content and tidy tags. Raises InvalidInput, naming the field and the limit.
+
+    One that no caller stands behind, and that names no place, belongs to the default namespace.
+    """
+    scope = Scope() if draft.scope == HERE else draft.scope
+    _scope(scope)
     name("session", draft.session)
     name("speaker", draft.speaker)
     name("source", draft.source, SOURCE_LENGTH_LIMIT)
@@ -50,6 +54,7 @@ def screen(draft: Draft) -> Draft:
         raise WrongType("pinned", draft.pinned, "true or false")
     return replace(
         draft,
+        scope=scope,
         content=content(draft.content),
         tags=tags(draft.tags),
         category=None if draft.category is None else category(draft.category),

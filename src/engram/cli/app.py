@@ -121,6 +121,7 @@ COMMANDS: dict[str, dict[str, tuple[str, str, str]]] = {
     },
     "Serve": {
         "serve": ("engram.cli.serve", "serve", "Serve the memory over HTTP."),
+        "page": ("engram.cli.serve", "page", "Print a link that opens the page of a running server."),
         "proxy": (
             "engram.cli.proxy",
             "proxy",

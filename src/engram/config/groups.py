@@ -318,11 +318,17 @@ class ServerConfig:
     """How a memory is served over HTTP."""
 
     host: str = words(
-        "127.0.0.1", "the address to listen on; others than this machine's need a token", "design"
+        "127.0.0.1", "the address to listen on; this machine only, unless another is named", "design"
     )
     port: int = number(3917, 0, 65_535, "the port to listen on; 0: any that is free", "layers")
     api_key: str = words(
-        "", "a secret that lets an owner in; with one, nobody comes in without a secret", "layers"
+        "", "the secret that lets the owner in; empty: one is made and kept beside the memory file", "layers"
+    )
+    access: str = choice(
+        "secret",
+        ("secret", "open"),
+        "open: callers on this machine need no secret; never behind a proxy",
+        "design",
     )
     hosts: str = words("", "further host names the server goes by, with commas between", "design")
     origins: str = words("", "sites whose pages may ask from a browser, with commas between", "design")
@@ -335,6 +341,11 @@ class ServerConfig:
     threads: int = number(0, 0, 1_000, "calls carried out at once; 0: by the number of cores", "design")
     idempotency_hours: float = number(24.0, 0, 720, "hours for which an idempotency key is known", "design")
     idempotency_keys: int = number(10_000, 0, 1_000_000, "idempotency keys known at most", "design")
+
+    @property
+    def is_open(self) -> bool:
+        """Whether callers on this machine need no secret: an owner's secret that is set is always needed."""
+        return self.access == "open" and not self.api_key
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from engram.model.axes import Kind, Layer, Policy, Priority, Tier, Type
-from engram.model.scope import Scope
+from engram.model.scope import HERE, Scope
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Draft:
     tier: Tier | None = None
     layer: Layer | None = None
     pinned: bool = False
-    scope: Scope = Scope()
+    scope: Scope = HERE
     session: str = ""
     speaker: str = ""
     source: str = "human"

@@ -53,6 +53,10 @@ class Scope:
         return " ".join([self.namespace, *rest])
 
 
+HERE = Scope(namespace="")
+"""Where the caller stands: what a draft means that names no place."""
+
+
 class Role(StrEnum):
     """What a caller is allowed to be."""
 
@@ -91,6 +95,16 @@ class Access:
             return True
         at_root = self.sees_below and self.scope == Scope(self.scope.namespace)
         return at_root and (self.caller is None or self.caller.owns_namespace)
+
+    def covers(self, other: Access) -> bool:
+        """Whether this is an owner who may all that another may.
+
+        >>> Access().covers(Access(Scope(project="apollo"))), Access(Scope("work")).covers(Access())
+        (True, False)
+        """
+        if self.role is not Role.OWNER or self.all_namespaces or self == other:
+            return self.role is Role.OWNER
+        return self.caller is None and not other.all_namespaces and other.scope.lies_below(self.scope)
 
     def may_read(self, scope: Scope) -> bool:
         """The access rule, in one place.

@@ -6,6 +6,7 @@ Unlike remembering, nothing is compared with what is known: a record is there al
 from __future__ import annotations
 
 import re
+import uuid
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
@@ -22,6 +23,7 @@ from engram.model.draft import Draft
 from engram.model.memory import Memory, Usage
 from engram.model.plain import draft_from, member, moment
 from engram.model.receipt import Refusal
+from engram.model.scope import HERE, Scope
 from engram.nouns.desk import Desk
 from engram.ports import Unit
 
@@ -73,7 +75,9 @@ def _ready(desk: Desk, record: Mapping[str, Any]) -> _Ready:
     if not isinstance(record, Mapping):
         raise WrongType("record", record, "an object")
     kept = _kept(record)
-    draft = desk.mine(draft_from({name: value for name, value in record.items() if name not in TIMES}))
+    draft = draft_from({name: value for name, value in record.items() if name not in TIMES})
+    # A record that was kept in the default place is taken in where the caller stands.
+    draft = desk.mine(replace(draft, scope=HERE) if draft.scope == Scope() else draft)
     desk.check_write(draft.scope)
     return _Ready(screen(draft), kept)
 
@@ -120,11 +124,22 @@ def _write(desk: Desk, ready: list[_Ready]) -> tuple[list[str], list[str]]:
                 known.append(memory.id)
                 continue
             mine = memory if there is None else replace(memory, id=item.memory.id)
+            if not desk.owns_file:
+                # Whether the id is taken elsewhere is none of this caller's business: it gets its own.
+                mine = replace(memory, id=_id_at(memory))
+                if unit.get(mine.id) is not None:
+                    known.append(mine.id)
+                    continue
             unit.add(mine, item.findable, item.vector, BECAUSE)
             taken.append(mine.id)
 
     desk.tools.store.write(work, desk.actor)
     return taken, known
+
+
+def _id_at(memory: Memory) -> str:
+    """An id that a record always gets at one place, whatever there is at others."""
+    return str(uuid.uuid5(uuid.NAMESPACE_OID, "\n".join((memory.id, *memory.scope.parts))))
 
 
 def _as_it_was(item: Prepared, kept: Mapping[str, Any]) -> Memory:

@@ -30,7 +30,7 @@ from engram.model.event import Verb
 from engram.model.filters import Filters
 from engram.model.memory import Memory
 from engram.model.plain import member, told_moment
-from engram.model.scope import Access, Scope
+from engram.model.scope import HERE, Access, Scope
 from engram.nouns.desk import PAGE_LIMIT, Desk, whole
 from engram.ports import Tools, Unit, View
 from engram.text.words import query_terms
@@ -72,7 +72,7 @@ class Commitments:
             category=CATEGORY,
             details=details,
             policy=Policy.DURABLE,
-            scope=scope or Scope(),
+            scope=scope or HERE,
             session=session,
         )
         kept = self._desk.write([self._desk.mine(draft)])[0].memory

@@ -13,7 +13,7 @@ from engram.capture.pipeline import remember
 from engram.errors import AccessDenied, EmbedderError, NotFound, OutOfRange, ShortId, WrongType
 from engram.model.draft import Draft
 from engram.model.receipt import Receipt
-from engram.model.scope import Access, Role, Scope
+from engram.model.scope import HERE, Access, Role, Scope
 from engram.model.vectors import Space
 from engram.ports import Tools
 
@@ -55,10 +55,7 @@ class Desk:
     @property
     def owns_file(self) -> bool:
         """Whether the caller may at least what whoever opened the file may: then it is theirs as a whole."""
-        mine, theirs = self.access, self.opened or self.access
-        if mine.role is not Role.OWNER or mine.all_namespaces or theirs == mine:
-            return mine.role is Role.OWNER
-        return not theirs.all_namespaces and theirs.scope.lies_below(mine.scope)
+        return self.access.covers(self.opened or self.access)
 
     @property
     def is_guest(self) -> bool:
@@ -88,7 +85,7 @@ class Desk:
 
     def mine(self, one: Draft) -> Draft:
         """A draft without a place of its own belongs where the caller stands."""
-        return replace(one, scope=self.access.scope) if one.scope == Scope() else one
+        return replace(one, scope=self.access.scope) if one.scope == HERE else one
 
     def check_write(self, scope: Scope) -> None:
         """Raises AccessDenied unless the caller may write there."""

@@ -6,10 +6,11 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from engram.capture import change, screen
-from engram.errors import NotFound
+from engram.errors import AccessDenied, NotFound
 from engram.lifecycle.promotion import step_layer
 from engram.model.event import Verb
 from engram.model.memory import Memory
+from engram.model.scope import Role
 from engram.nouns.desk import Desk
 from engram.ports import Unit
 
@@ -51,6 +52,8 @@ def opine(desk: Desk, memory_id: str, query: str, because: str, *, helpful: bool
 def touch(desk: Desk, memory_ids: Iterable[str], session: str) -> int:
     """Count a use of each memory that the caller sees; how many there are."""
     screen.name("session", session)
+    if desk.access.role is Role.READER:
+        raise AccessDenied("count uses: a reader changes nothing")
     ids = [desk.resolve(one) for one in memory_ids]
 
     def work(unit: Unit) -> None:

@@ -96,6 +96,11 @@ class Tokens:
             store.used(token.id, now)
         return token
 
+    def is_valid(self, token_id: str) -> bool:
+        """Whether a token still lets somebody in."""
+        known, now = self._desk.tools.store.tokens.known(), self._desk.tools.clock.now()
+        return any(one.id == token_id and one.is_valid(now) for _, one in known)
+
     def any_valid(self) -> bool:
         """Whether anybody could come in by a token now."""
         now = self._desk.tools.clock.now()

@@ -19,19 +19,19 @@ import anyio.to_thread
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
-from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Match, Mount
 from starlette.routing import Route as Served
 
-from engram.errors import EngramError
+from engram.errors import AccessDenied, EngramError
 from engram.model.plain import plain
-from engram.server import health, metrics, openapi, stream
-from engram.server.caller import Caller
+from engram.server import health, login, metrics, openapi, stream
+from engram.server.caller import NOBODY, Caller
 from engram.server.compat import serving as compat
 from engram.server.compat.failing import response_to
 from engram.server.compat.layers import upkeep as layers
 from engram.server.endpoint import Serve, endpoint
-from engram.server.guard import Guard
+from engram.server.guard import Guard, locked
 from engram.server.house import House, KeptByHouse
 from engram.server.idempotency import Keys
 from engram.server.refusals import NoSuchRoute, WrongMethod
@@ -116,7 +116,9 @@ def _own(house: House, counts: metrics.Metrics, routes: Sequence[Route]) -> list
         _, told = await anyio.to_thread.run_sync(_health, house, request.state.caller)
         return JSONResponse({**told, "endpoints": compat.endpoints()})
 
-    async def tell_metrics(_: Request) -> Response:
+    async def tell_metrics(request: Request) -> Response:
+        if not house.owns_file(request.state.caller):
+            raise AccessDenied("see how the whole file is used: only its owner may")
         told = await anyio.to_thread.run_sync(counts.text, house)
         return Response(told, media_type=metrics.MEDIA_TYPE)
 
@@ -145,14 +147,47 @@ def _own(house: House, counts: metrics.Metrics, routes: Sequence[Route]) -> list
         "/v1/me": tell_caller,
         "/v1/events/stream": feed,
     }
-    return [Served(path, _named(path, serve), methods=["GET"]) for path, serve in served.items()]
+    made = [Served(path, _named(path, serve), methods=["GET"]) for path, serve in served.items()]
+    return [*made, *_logins(house)]
+
+
+def _logins(house: House) -> list[Served]:
+    """How a browser of the owner is let in."""
+
+    async def let_in(request: Request) -> Response:
+        key, code = house.settings.api_key, request.query_params.get(login.CODE, "")
+        if not key or not house.links.take(code):
+            return locked("This link was used before, or is none of this server's.")
+        response = RedirectResponse("/", HTTPStatus.SEE_OTHER, {"Cache-Control": "no-store"})
+        response.set_cookie(
+            login.cookie_name(request.headers),
+            login.cookie_from(key),
+            max_age=login.COOKIE_DAYS * 86_400,
+            httponly=True,
+            samesite="strict",
+            secure=request.url.scheme == "https",
+        )
+        return response
+
+    async def make_link(request: Request) -> Response:
+        caller: Caller = request.state.caller
+        if caller.access is not None:
+            raise AccessDenied("make a link that lets the owner in")
+        return JSONResponse({"path": house.login_path()}, HTTPStatus.CREATED)
+
+    own = f"/v1{login.PATH}"
+    return [
+        Served(login.PATH, _named(login.PATH, let_in), methods=["GET"]),
+        Served(own, _named(own, make_link), methods=["POST"]),
+    ]
 
 
 def _health(house: House, caller: Caller) -> tuple[health.Health, dict[str, Any]]:
     """How the server is, in our words and in those of *layers*."""
-    found = health.look(house, caller)
-    also = layers.health_of(house) if found.ok and found.memories is not None else {"name": "engram"}
-    return found, {**plain(found), "uptime_secs": int(found.uptime_s), **also}
+    found = health.look(house)
+    whole = found.ok and house.owns_file(caller)
+    also = layers.health_of(house) if whole else {} if caller is NOBODY else {"name": "engram"}
+    return found, {**health.told_to(house, caller, found), **also}
 
 
 def _named(path: str, serve: Serve) -> Serve:

@@ -1,7 +1,8 @@
-"""The caller: who a request comes from. Headers and the peer's address come in; a `Caller` goes out.
+"""The caller: who a request comes from. Its headers come in; a `Caller` goes out.
 
-Whoever sits at this machine and names it as such is the owner, without a token. Everybody else brings one;
-what it says is believed, never what a body or a query says.
+Everybody brings a secret: the owner's own, a token, or the cookie that the owner's link left in a browser.
+What it says is believed, never what a body or a query says, nor where a request comes from. Only a server
+that was started open takes whoever reaches it directly from this machine for its owner.
 """
 
 from __future__ import annotations
@@ -14,10 +15,22 @@ from typing import Any
 from engram.model.scope import Access, Role
 from engram.model.token import Token
 from engram.security.tokens import digest_of, match
+from engram.server.login import shows_cookie
 from engram.server.refusals import TokenNeeded
 
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "[::1]", "::1"})
-FORWARDED = frozenset({"forwarded", "x-forwarded-for", "x-real-ip"})
+FORWARDED = frozenset(
+    {
+        "forwarded",
+        "via",
+        "x-real-ip",
+        "x-client-ip",
+        "x-cluster-client-ip",
+        "true-client-ip",
+        "x-original-host",
+    }
+)
+FORWARDED_BEGINNINGS = ("x-forwarded-", "cf-", "x-envoy-")
 """Headers of a proxy: behind one, the peer's address says nothing about who asks."""
 
 
@@ -30,10 +43,12 @@ class Caller:
     actor: str
     access: Access | None = None
     """What they may see and change; None: all that the server itself may."""
+    token: str = ""
+    """The id of the token that let them in, where one did."""
 
     @property
     def is_owner(self) -> bool:
-        """Whether they may look after the whole file."""
+        """Whether they may look after a place, or the whole file."""
         return self.access is None or self.access.role is Role.OWNER
 
 
@@ -55,9 +70,27 @@ def bearer_of(headers: Mapping[str, str]) -> str | None:
 
 
 def is_local(scope: Mapping[str, Any], headers: Mapping[str, str]) -> bool:
-    """Whether a request comes from this machine, was meant for it, and through no proxy."""
-    peer = (scope.get("client") or ("", 0))[0]
-    return is_loopback(peer) and host_of(headers) in LOOPBACK_NAMES and not FORWARDED & headers.keys()
+    """Whether a request comes straight from this machine and was meant for it.
+
+    HTTP/1.0 is what a proxy speaks that was set up in one line; no client of ours does.
+    """
+    client = scope.get("client")  # a Unix socket has none
+    near = client is None or is_loopback(client[0])
+    direct = not is_forwarded(headers) and scope.get("http_version") != "1.0"
+    return near and direct and is_loopback(host_of(headers))
+
+
+def is_forwarded(headers: Mapping[str, str]) -> bool:
+    """Whether a proxy has left its mark.
+
+    >>> (
+    ...     is_forwarded({"x-forwarded-proto": "https"}),
+    ...     is_forwarded({"cf-ray": "1"}),
+    ...     is_forwarded({"host": "a"}),
+    ... )
+    (True, True, False)
+    """
+    return any(name in FORWARDED or name.startswith(FORWARDED_BEGINNINGS) for name in headers)
 
 
 def is_loopback(address: str) -> bool:
@@ -88,15 +121,20 @@ def host_of(headers: Mapping[str, str]) -> str:
 
 
 def caller_from(
-    scope: Mapping[str, Any], headers: Mapping[str, str], bearer: Callable[[str], Token | None], key: str = ""
+    scope: Mapping[str, Any],
+    headers: Mapping[str, str],
+    bearer: Callable[[str], Token | None],
+    key: str = "",
+    *,
+    is_open: bool = False,
 ) -> Caller:
-    """Who asks. `key` is the owner's secret, where one is set; then nobody comes in without a secret.
+    """Who asks. `key` is the owner's secret, if there is one; `is_open`: this machine needs none.
 
     Raises TokenNeeded.
     """
     secret = bearer_of(headers)
     if secret is None:
-        if is_local(scope, headers) and not key:
+        if shows_cookie(headers, key) or (is_open and is_local(scope, headers)):
             return OWNER
         raise TokenNeeded(given=False)
     if key and match(secret, [(digest_of(key), OWNER)]) is OWNER:
@@ -104,4 +142,4 @@ def caller_from(
     token = bearer(secret)
     if token is None:
         raise TokenNeeded(given=True)
-    return Caller(f"token:{token.id}", token.name, token.access)
+    return Caller(f"token:{token.id}", token.name, token.access, token.id)

@@ -10,29 +10,37 @@ import time
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from http import HTTPStatus
+from importlib import resources
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import anyio.to_thread
 
 from engram.errors import EngramError
-from engram.server import journal
-from engram.server.caller import LOOPBACK_NAMES, NOBODY, Caller, bearer_of, caller_from, host_of, is_loopback
+from engram.server import journal, login
+from engram.server.caller import NOBODY, Caller, bearer_of, caller_from, host_of, is_loopback
 from engram.server.compat.failing import response_to
 from engram.server.compat.old import LARGE_BODIES
 from engram.server.limits import LARGE_BODY, Body, Pace, check_length, give_back_memory
 from engram.server.problems import BUG
 from engram.server.proxy.keys import own_only
-from engram.server.refusals import HostRefused, OriginRefused
+from engram.server.refusals import HostRefused, OriginRefused, TokenNeeded
 
 if TYPE_CHECKING:
+    from starlette.responses import Response
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from engram.server.house import House
     from engram.server.metrics import Metrics
 
-OPEN = frozenset({"/health", "/engram/v1/health"})
-"""What everybody may ask, from anywhere."""
+OPEN = frozenset({"/health", "/engram/v1/health", login.PATH})
+"""What everybody may ask, from anywhere: whether the server is up, and to be let in by a link."""
+PAGES = frozenset({"/", "/ui", "/docs", login.PATH})
+"""Where a link on another site may lead."""
+FOREIGN_SITES = frozenset({"cross-site", "same-site"})
+"""How a browser says that another site's page made it ask."""
 SAFE_HEADERS = (
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),
@@ -65,7 +73,7 @@ class Guard:
         self._metrics = metrics
         self._is_foreign = is_foreign
         self._pace = Pace(house.settings.requests_a_minute)
-        self._hosts = LOOPBACK_NAMES | _names(house.settings.hosts)
+        self._hosts = _names(house.settings.hosts)
         self._origins = _names(house.settings.origins)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -99,6 +107,8 @@ class Guard:
         try:
             self._check_host(headers)
             passage.origin = self._check_origin(headers)
+            if not passage.origin and scope["path"] not in PAGES:
+                _check_site(headers)
             if scope["method"] == "OPTIONS" and passage.origin:
                 await _preflight(scope, receive, send)
                 return
@@ -122,12 +132,16 @@ class Guard:
         scope["state"]["code"] = error.code
         if passage.status:
             return  # the answer has begun; the connection breaks off, which is all a client can be told
+        if isinstance(error, TokenNeeded) and not error.given and _is_browsing(scope):
+            await locked()(scope, receive, send)
+            return
         await response_to(error, scope["path"])(scope, receive, send)
 
     def _check_host(self, headers: dict[str, str]) -> None:
         """A page whose name was turned to this machine's address still names itself in the Host header."""
         host = host_of(headers)
-        if host not in self._hosts and not (self._is_public and _is_address(host)):
+        known = is_loopback(host) or host in self._hosts or (self._is_public and _is_address(host))
+        if not known:
             raise HostRefused(host)
 
     @property
@@ -144,17 +158,16 @@ class Guard:
         return origin
 
     async def _caller(self, scope: Scope, headers: dict[str, str]) -> Caller:
-        key = self._house.settings.api_key
+        key, is_open = self._house.settings.api_key, self._house.settings.is_open
         if self._is_foreign(scope["path"]):
             headers = own_only(headers, key)
         if scope["path"] in OPEN and bearer_of(headers) is None:
             try:
-                return caller_from(scope, headers, lambda _: None, key)
+                return caller_from(scope, headers, lambda _: None, key, is_open=is_open)
             except EngramError:
                 return NOBODY
-        if bearer_of(headers) is None:
-            return caller_from(scope, headers, self._house.bearer, key)
-        return await anyio.to_thread.run_sync(caller_from, scope, headers, self._house.bearer, key)
+        told = partial(caller_from, scope, headers, self._house.bearer, key, is_open=is_open)
+        return told() if bearer_of(headers) is None else await anyio.to_thread.run_sync(told)
 
     def _tell(self, scope: Scope, passage: _Passage) -> None:
         seconds, route = time.perf_counter() - passage.start, _route(scope)
@@ -171,6 +184,31 @@ class Guard:
         if "code" in scope["state"]:
             told["code"] = scope["state"]["code"]
         journal.note("request", **told)
+
+
+def _check_site(headers: dict[str, str]) -> None:
+    """Pictures and scripts of other sites ask without an origin, but a browser says where they come from."""
+    site = headers.get("sec-fetch-site", "").lower()
+    if site in FOREIGN_SITES:
+        raise OriginRefused(site)
+
+
+def _is_browsing(scope: Scope) -> bool:
+    """Whether a person looks at a page, and would be told nothing by a problem document."""
+    accept = next((value for name, value in scope["headers"] if name.lower() == b"accept"), b"")
+    return scope["method"] == "GET" and scope["path"] in PAGES and b"text/html" in accept
+
+
+def locked(why: str = "") -> Response:
+    """The page for whoever has not been let in yet."""
+    from starlette.responses import HTMLResponse
+
+    page = (resources.files(__package__) / "locked.html").read_text(encoding="utf-8")
+    headers = {
+        "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'",
+        "Cache-Control": "no-store",
+    }
+    return HTMLResponse(page.replace("<!-- why -->", why), HTTPStatus.UNAUTHORIZED, headers)
 
 
 def _added(passage: _Passage) -> list[tuple[bytes, bytes]]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from typing import Any
 
 from engram._version import __version__
 from engram.errors import EngramError
+from engram.model.plain import plain
 from engram.server.caller import NOBODY, Caller
 from engram.server.house import House
 
@@ -16,7 +18,7 @@ CROWDED = 0.8
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """How the server is. What is kept is told only to those who may look."""
+    """How the server is. Strangers are told whether it is up, and only the owner of the file is told all."""
 
     status: str
     version: str = __version__
@@ -32,7 +34,7 @@ class Health:
         return self.status != "down"
 
 
-def look(house: House, caller: Caller) -> Health:
+def look(house: House) -> Health:
     """How the server is now."""
     uptime = round(time.monotonic() - house.started, 1)
     if house.is_closing:
@@ -51,7 +53,13 @@ def look(house: House, caller: Caller) -> Health:
         advice.append(f"no model helps, rules decide: {trouble}")
     if house.upkeep.trouble:
         advice.append(f"maintenance failed and is tried again: {house.upkeep.trouble}")
-    status = "degraded" if advice else "ok"
-    if caller is NOBODY:
-        return Health(status, uptime_s=uptime)
-    return Health(status, __version__, uptime, tuple(advice), stats.memories, waiting)
+    return Health("degraded" if advice else "ok", __version__, uptime, tuple(advice), stats.memories, waiting)
+
+
+def told_to(house: House, caller: Caller, found: Health) -> dict[str, Any]:
+    """What a caller is told of it."""
+    if not found.ok and caller is NOBODY:
+        return {"status": found.status}
+    if not found.ok or house.owns_file(caller):
+        return {**plain(found), "uptime_secs": int(found.uptime_s)}
+    return {"status": "ok"} if caller is NOBODY else {"status": "ok", "version": found.version}

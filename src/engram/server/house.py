@@ -18,8 +18,10 @@ from engram.errors import StoreClosed, WorkCancelled
 from engram.model.cancellation import Cancellation, cancelled_by
 from engram.model.scope import Access
 from engram.nouns.worker import Told, Worker
+from engram.server import login
 from engram.server.caller import Caller
 from engram.server.idempotency import Answer
+from engram.server.login import Links
 from engram.server.refusals import TookTooLong
 
 if TYPE_CHECKING:
@@ -48,6 +50,7 @@ class House:
     def __init__(self, opener: Callable[[], Engram], settings: ServerConfig) -> None:
         self.settings = settings
         self.started = time.monotonic()
+        self.links = Links()
         self._opener = opener
         self._root: Engram | None = None
         self._facades: OrderedDict[tuple[Access, str], Engram] = OrderedDict()
@@ -77,6 +80,10 @@ class House:
         if self._root is None:
             raise StoreClosed
         return self._root
+
+    def login_path(self) -> str:
+        """An address that lets the owner's browser in, once; the page itself where nobody needs to be."""
+        return f"{login.PATH}?{login.CODE}={self.links.make()}" if self.settings.api_key else "/"
 
     def open(self) -> None:
         """Open the memory. Safe to call twice."""
@@ -184,6 +191,14 @@ class House:
         if gone is not None:
             gone.settle()
         return found
+
+    def owns_file(self, caller: Caller) -> bool:
+        """Whether somebody may know how the whole file is."""
+        return caller.access is None or caller.access.covers(self.memory.access)
+
+    def is_welcome(self, caller: Caller) -> bool:
+        """Whether somebody who was let in would be let in still."""
+        return caller.token == "" or self.memory.tokens.is_valid(caller.token)
 
     def bearer(self, secret: str) -> Token | None:
         """The valid token with this secret."""

@@ -30,11 +30,20 @@ PROBLEM: Schema = {
     },
     "required": ["type", "title", "status", "detail", "code", "facts"],
 }
-OWN: dict[str, tuple[str, str, str]] = {
-    "/health": ("health", "Whether the server is well, and what to do if not.", "application/json"),
-    "/metrics": ("health", "Counts and latencies, as Prometheus reads them.", "text/plain"),
-    "/v1/me": ("health", "Who the caller is: actor, role and scope.", "application/json"),
-    "/v1/events/stream": ("events", "The ledger as it grows, as server-sent events.", "text/event-stream"),
+OWN: dict[tuple[str, str], tuple[str, str, str]] = {
+    ("get", "/health"): ("health", "Whether the server is well, and what to do if not.", "application/json"),
+    ("get", "/metrics"): ("health", "Counts and latencies, as Prometheus reads them.", "text/plain"),
+    ("get", "/v1/me"): ("health", "Who the caller is: actor, role and scope.", "application/json"),
+    ("get", "/v1/events/stream"): (
+        "events",
+        "The ledger as it grows, as server-sent events.",
+        "text/event-stream",
+    ),
+    ("post", "/v1/login"): (
+        "health",
+        "Another link to the page, that lets the owner's browser in once.",
+        "application/json",
+    ),
 }
 """What the server serves beside the table."""
 
@@ -45,8 +54,8 @@ def document(routes: Sequence[Route]) -> dict[str, Any]:
     paths: dict[str, dict[str, Any]] = {}
     for route in routes:
         paths.setdefault(route.address, {})[route.method.lower()] = _operation(route, components)
-    for path, (tag, words, media) in OWN.items():
-        paths.setdefault(path, {})["get"] = _own(path, tag, words, media)
+    for (method, path), (tag, words, media) in OWN.items():
+        paths.setdefault(path, {})[method] = _own(method, path, tag, words, media)
     return {
         "openapi": VERSION,
         "info": {"title": "Engram", "version": __version__, "description": WORDS},
@@ -153,8 +162,8 @@ def _problem() -> Schema:
     return {"description": "A problem.", "content": {MEDIA_TYPE: reference}}
 
 
-def _own(path: str, tag: str, words: str, media: str) -> dict[str, Any]:
-    name = "get_" + path.strip("/").removeprefix("v1/").replace("/", "_")
+def _own(method: str, path: str, tag: str, words: str, media: str) -> dict[str, Any]:
+    name = f"{method}_" + path.strip("/").removeprefix("v1/").replace("/", "_")
     answer = {
         "description": "Done.",
         "content": {
@@ -165,5 +174,5 @@ def _own(path: str, tag: str, words: str, media: str) -> dict[str, Any]:
         "operationId": name,
         "summary": words,
         "tags": [tag],
-        "responses": {"200": answer, "default": _problem()},
+        "responses": {"200" if method == "get" else "201": answer, "default": _problem()},
     }

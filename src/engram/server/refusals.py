@@ -31,7 +31,10 @@ class TokenNeeded(DoorError):
 
     def __init__(self, *, given: bool) -> None:
         told = "The token is not valid, or was revoked" if given else "A token is needed"
-        super().__init__(f"{told}: send `Authorization: Bearer …` with one of `engram token create`.")
+        super().__init__(
+            f"{told}: send `Authorization: Bearer …` with one of `engram token create`, "
+            "or with the secret that the server keeps beside its memory file."
+        )
         self.given = given
 
 
@@ -149,17 +152,23 @@ class AddressTaken(DoorError):
     code = "E6011"
 
     def __init__(self, host: str, port: int, why: str) -> None:
-        super().__init__(f"Cannot listen on {host}:{port} ({why}): choose another with --port.")
+        place, other = (
+            (f"{host}:{port}", "--port") if port or ":" in host or "/" not in host else (host, "--socket")
+        )
+        super().__init__(f"Cannot listen on {place} ({why}): choose another with {other}.")
         self.host, self.port, self.why = host, port, why
 
 
 class OpenToAll(DoorError):
-    """A server that other machines reach needs at least one token."""
+    """A server that lets nobody in, or that other machines reach without any secret."""
 
     code = "E6012"
 
     def __init__(self, host: str) -> None:
-        super().__init__(f"{host} is reached from other machines: run `engram token create` first.")
+        super().__init__(
+            f"A server on {host} needs a secret: leave out --open, set `server.api_key`, or run "
+            "`engram token create` first."
+        )
         self.host = host
 
 

@@ -10,6 +10,7 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 
@@ -153,17 +154,44 @@ def listen(host: str, port: int) -> socket.socket:
     return made
 
 
+def listen_at(path: str) -> socket.socket:
+    """A Unix socket that only its owner can reach. Raises AddressTaken, saying why."""
+    made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    before = os.umask(0o077)
+    try:
+        if Path(path).is_socket() and not _is_answered(path):
+            Path(path).unlink()  # left behind by a server that was killed
+        made.bind(path)
+        made.listen(BACKLOG)
+    except OSError as error:
+        made.close()
+        raise AddressTaken(path, 0, error.strerror or str(error)) from error
+    finally:
+        os.umask(before)
+    return made
+
+
+def _is_answered(path: str) -> bool:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        return probe.connect_ex(path) == 0
+
+
 def check_open(host: str, house: House) -> None:
-    """A server that other machines reach lets nobody in without a token, so there must be one."""
-    if not (is_loopback(host) or house.settings.api_key or house.memory.tokens.any_valid()):
+    """An open server is for this machine alone; any other lets nobody in without a secret: it needs one."""
+    settings = house.settings
+    fits = is_loopback(host) if settings.is_open else settings.api_key or house.memory.tokens.any_valid()
+    if not fits:
         raise OpenToAll(host)
 
 
 def serve(app: Starlette, sock: socket.socket, ready: Callable[[], None] | None = None) -> None:
     """Answer requests until a signal comes; then finish them, read what was heard, and let go of the file."""
-    server = Serving(app, ready)
+    app.state.server = server = Serving(app, ready)
+    left = sock.getsockname() if sock.family == getattr(socket, "AF_UNIX", None) else None
     try:
         asyncio.run(server.serve(sockets=[sock]))
     finally:
         sock.close()
+        if left:
+            Path(left).unlink(missing_ok=True)
         server.house.close()

@@ -17,6 +17,7 @@ from engram.model.plain import plain
 from engram.server.caller import Caller
 from engram.server.house import House
 from engram.server.problems import document
+from engram.server.refusals import TokenNeeded
 
 if TYPE_CHECKING:
     from engram.engine import Engram
@@ -30,7 +31,7 @@ HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
 
 def feed(house: House, caller: Caller, after: str | None) -> StreamingResponse:
-    """The events a caller may see, from now on or after an event it has seen, until the server stops."""
+    """The events a caller may see, from now on or after an event it has seen, until it may not any more."""
     return StreamingResponse(_events(house, caller, after), media_type=MEDIA_TYPE, headers=HEADERS)
 
 
@@ -41,6 +42,9 @@ async def _events(house: House, caller: Caller, after: str | None) -> AsyncItera
     yield "retry: 2000\n: the ledger as it grows\n\n"
     quiet = 0.0
     while not house.is_closing:
+        if not await house.run(caller, lambda _: house.is_welcome(caller)):
+            yield message("problem", document(TokenNeeded(given=True)))
+            return
         news = await house.run(caller, partial(_news, place))
         place = news.place
         for event in news.events:

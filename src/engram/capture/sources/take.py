@@ -26,7 +26,7 @@ from engram.model.draft import Draft
 from engram.model.ingest import Fate, Found, IngestReport, Item, ItemKind, ItemReport
 from engram.model.memory import TAG_LIMIT, Memory
 from engram.model.receipt import Receipt
-from engram.model.scope import Scope
+from engram.model.scope import HERE, Scope
 from engram.ports import Tools, Unit
 
 SLICE = 256
@@ -208,7 +208,8 @@ class _Run:
 
     def _placed(self, draft: Draft) -> Draft:
         tags = tuple(dict.fromkeys((*self.order.tags, *draft.tags)))[:TAG_LIMIT]
-        elsewhere = draft.scope != Scope() and not self.order.moved
+        # A file that was written in the default place says nothing of where it is read.
+        elsewhere = draft.scope not in (HERE, Scope()) and not self.order.moved
         return replace(draft, scope=draft.scope if elsewhere else self.order.scope, tags=tags)
 
     def _recognise(self, work: _Work) -> None:

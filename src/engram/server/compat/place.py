@@ -38,12 +38,11 @@ def named(headers: Mapping[str, str], given: Mapping[str, Any]) -> str | None:
 
 def standing(caller: Caller, root: Access, namespace: str | None, *, in_default: bool = False) -> Caller:
     """The caller, standing in that namespace; without one, over all of them, or in the default one."""
-    if in_default and namespace is None:
-        namespace = DEFAULT_NAMESPACE
     if caller.access is None and root.scope == Scope() and root.role is Role.OWNER:
+        if in_default and namespace is None:
+            namespace = DEFAULT_NAMESPACE
         access = Access.everything() if namespace is None else Access(Scope(namespace=namespace))
         return replace(caller, access=access)
-    here = (caller.access or root).scope.namespace
-    if namespace in (None, here) or (in_default and namespace == DEFAULT_NAMESPACE):
+    if namespace in (None, (caller.access or root).scope.namespace):
         return caller
     raise AccessDenied(f"look into the namespace {namespace!r}")

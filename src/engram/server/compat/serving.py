@@ -83,8 +83,9 @@ def endpoint(route: Old, house: House, keys: Keys) -> Serve:
         work = partial(_answer, route, house, caller, ask)
         if not isinstance(key, str) or not key or route.method not in BODIES:
             return _response(await while_wanted(request, work))
-        asked = b"\n".join([route.method.encode(), request.url.path.encode(), body])
-        answer, again = await while_wanted(request, lambda: keys.once(caller.id, key, asked, work))
+        place = f"{request.url.path}?{request.url.query}"
+        asked = b"\n".join([route.method.encode(), place.encode(), body])
+        answer, again = await while_wanted(request, lambda: keys.once(_keyed(caller), key, asked, work))
         return _response(_replayed(answer) if again else answer)
 
     return serve
@@ -96,6 +97,14 @@ def _caller(route: Old, request: Request, house: House, given: Mapping[str, Any]
         raise AccessDenied("do this; only an owner may")
     place = named(request.headers, given)
     return standing(caller, house.memory.access, place, in_default=route.in_default)
+
+
+def _keyed(caller: Caller) -> str:
+    """Whose key it is: in another namespace the same key is another one."""
+    access = caller.access
+    if access is None or access.all_namespaces:
+        return caller.id
+    return f"{caller.id} in {access.scope.namespace}"
 
 
 async def _answer(route: Old, house: House, caller: Caller, ask: partial[Ask]) -> Answer:

@@ -10,13 +10,15 @@ import sys
 import traceback
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from hashlib import sha256
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from engram.errors import EngramError, UnknownValue
 from engram.server.mcp.arguments import understood
 from engram.server.mcp.tool import Call, Tell, Tool, silent
+from engram.server.refusals import KeyReused
 
 if TYPE_CHECKING:
     from engram.engine import Engram
@@ -38,12 +40,21 @@ class Answer:
         return self.error or json.dumps(self.fields, ensure_ascii=False, separators=(",", ":"))
 
 
+@dataclass(slots=True)
+class _Kept:
+    """A call with a request id: what it asked, whoever carries it out, and what it came to."""
+
+    mark: bytes
+    lock: Lock = field(default_factory=Lock)
+    answer: Answer | None = None
+
+
 class Door:
     """Carries out calls. Any thread may use it; it owns nothing but the answers it may have to repeat."""
 
     def __init__(self, tools: Mapping[str, Tool]) -> None:
         self.tools = tools
-        self._answers: OrderedDict[tuple[str, ...], Answer] = OrderedDict()
+        self._answers: OrderedDict[tuple[str, ...], _Kept] = OrderedDict()
         self._lock = Lock()
 
     def call(
@@ -60,8 +71,7 @@ class Door:
             tool = self._tool(name)
             found = understood(tool.takes, tool.needs, given)
             call = Call(memory, found, tell)
-            key = (who, name, found["request_id"]) if "request_id" in found else None
-            return Answer(tool.run(call)) if key is None else self._once(key, tool, call)
+            return self._once((who, name), tool, call) if "request_id" in found else Answer(tool.run(call))
         except EngramError as error:
             return Answer(None, str(error))
         except Exception as error:  # noqa: BLE001 (a door: whatever was not foreseen ends here, and says so)
@@ -73,14 +83,28 @@ class Door:
             raise UnknownValue("tool", name, tuple(self.tools))
         return self.tools[name]
 
-    def _once(self, key: tuple[str, ...], tool: Tool, call: Call) -> Answer:
-        # One at a time: two copies of a request that cross each other must not both be carried out.
+    def _once(self, place: tuple[str, str], tool: Tool, call: Call) -> Answer:
+        """Carry out a call, or answer as before. Raises KeyReused for another call under the same id."""
+        given = dict(call.given)
+        request_id = given.pop("request_id")
+        mark = sha256(json.dumps(given, sort_keys=True, default=str).encode("utf-8", "replace")).digest()
+        key = (*place, request_id)
         with self._lock:
-            if key not in self._answers:
-                self._answers[key] = Answer(tool.run(call))
-                if len(self._answers) > KEPT_ANSWERS:
-                    self._answers.popitem(last=False)
-            return self._answers[key]
+            kept = self._answers.setdefault(key, _Kept(mark))
+            if len(self._answers) > KEPT_ANSWERS:
+                self._answers.popitem(last=False)
+        if kept.mark != mark:
+            raise KeyReused(request_id)
+        # One at a time: two copies of a request that cross each other must not both be carried out.
+        with kept.lock:
+            if kept.answer is None:
+                try:
+                    kept.answer = Answer(tool.run(call))
+                except BaseException:
+                    with self._lock:  # what failed may be tried again, also with other words
+                        self._answers.pop(key, None)
+                    raise
+            return kept.answer
 
 
 class Opened:

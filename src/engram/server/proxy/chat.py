@@ -26,6 +26,12 @@ class Chat:
     asked: str
     """Its words."""
 
+    @property
+    def user(self) -> str:
+        """Who the client says it speaks for, in OpenAI's field; empty: nobody in particular."""
+        found = self.body.get("user")
+        return found.strip() if isinstance(found, str) else ""
+
 
 def read(raw: bytes) -> Chat | None:
     """The chat in the body of a request; None when there is none to be understood.

@@ -46,12 +46,13 @@ def authorization(headers: Mapping[str, str], api_key: str, secret: str = "") ->
     return {name: headers[name] for name in ("authorization", "x-api-key") if headers.get(name)}
 
 
-def mark_of(headers: Mapping[str, str]) -> str:
-    """A short mark that tells bearers apart and from which no key can be found."""
-    secret = headers.get(TOKEN) or bearer_of(headers)
-    return (
-        sha256(f"session of {secret}".encode("utf-8", "surrogatepass")).hexdigest()[:8] if secret else "local"
-    )
+def mark_of(headers: Mapping[str, str], user: str = "") -> str:
+    """A short mark that tells bearers, and users they speak for, apart and from which no key can be found."""
+    secret = headers.get(TOKEN) or bearer_of(headers) or ""
+    if not secret and not user:
+        return "local"
+    told = f"session of {secret}\n{user}" if user else f"session of {secret}"
+    return sha256(told.encode("utf-8", "surrogatepass")).hexdigest()[:8]
 
 
 def _ours(headers: Mapping[str, str], secret: str) -> str | None:

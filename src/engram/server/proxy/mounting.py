@@ -8,13 +8,16 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import anyio
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
+from engram.capture import screen
+from engram.errors import InvalidInput
+from engram.model.scope import Role
 from engram.server.app import Mounted
 from engram.server.endpoint import read as read_body
 from engram.server.problems import MEDIA_TYPE, document, status_of
@@ -40,6 +43,7 @@ BESIDE = "/v1"
 """Where clients of model services look; what we serve there ourselves stays ours."""
 CHAT = "/chat/completions"
 MEMORY, EXTRACT, SESSION = "x-engram-memory", "x-engram-extract", "x-engram-session"
+USER = "x-engram-user"
 FOUND = "x-engram-memories"
 NO = frozenset({"off", "false", "0", "no", "none"})
 OK = 200
@@ -70,6 +74,7 @@ class Proxy:
     """Passes requests on. Lives as long as the server; used by the event loop."""
 
     def __init__(self, house: House, settings: ProxyConfig, upstream: Upstream) -> None:
+        self._house = house
         self._settings = settings
         self._upstream = upstream
         self._recalling = Recalling(house, settings)
@@ -102,8 +107,11 @@ class Proxy:
         chat = chats.read(body) if request.method == "POST" and path.rstrip("/").endswith(CHAT) else None
         if chat is None:
             return self._passed(await self._ask(request, path, body), Ear(), NOTHING, None)
-        caller: Caller = request.state.caller
-        wish = self._wish(request, chat)
+        user = request.headers.get(USER, "").strip() or chat.user
+        caller = self._for_user(request.state.caller, user)
+        wish = self._wish(request, chat, user) if caller is not None else None
+        if caller is None or wish is None:  # nobody's memories are put before, or learned from, these words
+            return self._passed(await self._ask(request, path, body), Ear(), NOTHING, None)
         found = await self._recalling.beside(chat, caller, wish.session) if wish.recall else NOTHING
         if found.text:
             body = chats.with_block(chat, found.text, self._settings.place)
@@ -116,7 +124,21 @@ class Proxy:
 
         return self._passed(answer, ear, found, listen)
 
-    def _wish(self, request: Request, chat: chats.Chat) -> Wish:
+    def _for_user(self, caller: Caller, user: str) -> Caller | None:
+        """The caller at the place of the user it speaks for; None where it may not write there."""
+        if not user:
+            return caller
+        access = caller.access or self._house.memory.access
+        if access.scope.user == user:
+            return caller
+        try:
+            screen.name("user", user)
+        except InvalidInput:
+            return None
+        place = replace(access.scope, user=user)
+        return replace(caller, access=access.at(place, Role.AGENT)) if access.may_write(place) else None
+
+    def _wish(self, request: Request, chat: chats.Chat, user: str) -> Wish:
         """What is asked for: `X-Engram-Memory: off`, or `recall` or `capture` alone."""
         told = request.headers.get(MEMORY, "on").strip().lower()
         heard = request.headers.get(EXTRACT, "on").strip().lower() not in NO
@@ -124,7 +146,7 @@ class Proxy:
             recall=told not in NO | {"capture"} and self._settings.budget_tokens > 0,
             capture=told not in NO | {"recall"} and heard and self._settings.capture == "on",
             session=request.headers.get(SESSION, "").strip()
-            or f"proxy-{mark_of(request.headers)}-{chats.conversation(chat)}",
+            or f"proxy-{mark_of(request.headers, user)}-{chats.conversation(chat)}",
         )
 
     async def _ask(self, request: Request, path: str, body: bytes) -> httpx.Response:

@@ -15,6 +15,7 @@ from engram.server.brief import Brief, brief
 if TYPE_CHECKING:
     from engram.config import ProxyConfig
     from engram.engine import Engram
+    from engram.model.scope import Access
     from engram.server.caller import Caller
     from engram.server.house import House
     from engram.server.proxy.chat import Chat
@@ -30,11 +31,11 @@ class Recalling:
     def __init__(self, house: House, settings: ProxyConfig) -> None:
         self._house = house
         self._settings = settings
-        self._kept: OrderedDict[tuple[str, str, str], Brief] = OrderedDict()
+        self._kept: OrderedDict[tuple[str, Access | None, str, str], Brief] = OrderedDict()
 
     async def beside(self, chat: Chat, caller: Caller, session: str) -> Brief:
         """The block for a chat. While tools answer one question it stays the same, so that caches hold."""
-        mark = (caller.id, session, chat.asked)
+        mark = (caller.id, caller.access, session, chat.asked)
         goes_on = chat.place < len(chat.messages) - 1
         if goes_on and mark in self._kept:
             return self._kept[mark]

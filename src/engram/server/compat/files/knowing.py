@@ -6,6 +6,7 @@ from typing import Any
 
 from engram.errors import InvalidInput, UnknownValue
 from engram.model.plain import plain
+from engram.model.scope import Access
 from engram.nouns.conflicts import Conflict
 from engram.server.compat.ask import Ask
 from engram.server.compat.files.recalling import namespace_of, scope_of, session_of
@@ -20,7 +21,7 @@ def health(ask: Ask) -> dict[str, Any]:
     """That it is there. Those who may not look are told no more."""
     return {
         "ok": True,
-        "memoryDir": ask.memory.path if ask.memory.access.sees_below else "",
+        "memoryDir": ask.memory.path if ask.memory.access.covers(Access()) else "",
         "namespacesEnabled": True,
         "defaultNamespace": "default",
         "searchBackend": "engram",
