@@ -399,35 +399,6 @@ def test_a_chat_without_a_session_has_one_of_its_own(start: Start) -> None:
     assert all(one.startswith("proxy-") and "sk-a" not in one for one in sessions)
 
 
-def test_users_of_one_client_do_not_share_what_they_say(start: Start) -> None:
-    proxied = start(*[says("Noted.")] * 5)
-    proxied.memory.remember("My favourite colour is teal", scope=Scope(user="anna"))
-    question = "What is my favourite colour?"
-
-    proxied.ask(question, user="bob")
-    proxied.ask(question, user="anna")
-    proxied.ask(question, extra_headers={"X-Engram-User": "anna"})
-    proxied.ask(question, user="b" * 500)
-    proxied.ask("My favourite colour is red.", user="bob")
-
-    assert ["teal" in str(proxied.sent(number)) for number in range(4)] == [False, True, True, False]
-    assert proxied.heard("My favourite colour is red.")
-    heard = {turn.content: turn.scope for turn in proxied.memory.turns("monday")}
-    assert heard["My favourite colour is red."] == Scope(user="bob")
-    assert {scope.user for scope in heard.values()} == {"anna", "bob"}
-
-
-def test_a_token_without_rights_below_speaks_for_no_user(start: Start) -> None:
-    proxied = start(says("Noted."), says("Hm."), says("Hm."))
-    proxied.memory.remember("Anna's favourite colour is teal", scope=Scope(user="anna"))
-    token = proxied.server.token("rex", "agent")["Authorization"].removeprefix("Bearer ")
-    for user in ("anna", "bob"):
-        proxied.ask("What is Anna's favourite colour?", user=user, extra_headers={"X-Engram-Token": token})
-
-    assert not any("teal" in str(proxied.sent(number)) for number in range(2))
-    assert proxied.memory.count() == 1
-
-
 def test_other_calls_pass_as_they_are(start: Start) -> None:
     vector = {
         "data": [{"index": 0, "object": "embedding", "embedding": [0.5]}],
