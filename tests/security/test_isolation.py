@@ -129,3 +129,58 @@ def test_the_owner_of_a_place_is_told_of_a_run_what_concerns_it(whole: Engram, c
     with pytest.raises(AccessDenied, match="owner of the file"):
         alpha.recall_health()
     assert whole.undo(run).run.id == run
+
+
+def test_names_that_an_agent_joins_are_one_in_its_own_place(whole: Engram) -> None:
+    whole.remember("Ada Lovelace met Tom Baker in Rome", scope=Scope("alpha"))
+    rex = whole.seen_by(Access(Scope("alpha", agent="rex"), Role.AGENT), "rex")
+    below = whole.seen_by(Access(Scope("alpha", agent="rex", user="u1"), Role.AGENT), "rex")
+    ada = whole.seen_by(Access(Scope("alpha", agent="ada"), Role.AGENT), "ada")
+    owner = whole.seen_by(Access(Scope("alpha")), "owner")
+
+    joined = rex.entities.merge("Ada Lovelace", "Tom Baker")
+    assert (joined.name, set(joined.aliases) >= {"ada lovelace", "tom baker"}) == ("Ada Lovelace", True)
+    for one in (rex, below):
+        found = one.entities.get("Tom Baker")
+        assert found is not None
+        assert found.entity.name == "Ada Lovelace"
+    for one in (ada, owner, whole):
+        found = one.entities.get("Tom Baker")
+        assert found is not None
+        assert found.entity.name == "Tom Baker"
+        assert "ada lovelace" not in found.entity.aliases
+    with pytest.raises(AccessDenied):
+        ada.entities.split("Tom Baker")
+    parted = rex.entities.split("Tom Baker")
+    assert parted is not None
+    assert parted.name == "Tom Baker"
+
+    owner.entities.merge("Ada Lovelace", "Tom Baker")
+    found = ada.entities.get("Tom Baker")
+    assert found is not None
+    assert found.entity.name == "Ada Lovelace"
+
+
+def test_names_of_which_only_others_speak_are_not_told(whole: Engram) -> None:
+    whole.remember("Ada Lovelace lives in Rome", scope=Scope("alpha"))
+    whole.remember("Grace Hopper lives in Oslo", scope=Scope("alpha", agent="ada"))
+    owner = whole.seen_by(Access(Scope("alpha")), "owner")
+    rex = whole.seen_by(Access(Scope("alpha", agent="rex"), Role.AGENT), "rex")
+    owner.entities.merge("Grace Hopper", "Ada Lovelace")
+
+    [seen] = [one for one in rex.entities.list() if "ada lovelace" in one.aliases]
+    assert (seen.name, [*seen.aliases], seen.mentions) == ("Ada Lovelace", ["ada lovelace"], 1)
+    assert rex.entities.get("Grace Hopper") is None
+    assert rex.entities.list(prefix="grace") == []
+    whole_look = owner.entities.get("Ada Lovelace")
+    assert whole_look is not None
+    assert "grace hopper" in whole_look.entity.aliases
+
+
+def test_erasing_forgets_the_names_that_were_joined(whole: Engram, tmp_path: Path) -> None:
+    rex = whole.seen_by(Access(Scope("alpha", agent="rex"), Role.AGENT), "rex")
+    kept = [rex.remember(f"{name} lives in Rome").memory.id for name in ("Ada Lovelace", "Tom Zebraman")]
+    rex.entities.merge("Ada Lovelace", "Tom Zebraman")
+
+    rex.erase(kept[1])
+    assert b"zebraman" not in b"".join(path.read_bytes() for path in tmp_path.iterdir()).lower()

@@ -758,6 +758,9 @@ class AsyncTokens:
     async def bearer(self, secret: str) -> Token | None:
         """The valid token with this secret; None when there is none. Whoever asks needs no right to."""
 
+    async def is_valid(self, token_id: str) -> bool:
+        """Whether a token still lets somebody in."""
+
     async def any_valid(self) -> bool:
         """Whether anybody could come in by a token now."""
 

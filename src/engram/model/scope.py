@@ -93,8 +93,9 @@ class Access:
         """Whether all that a namespace holds may be read, now and later."""
         if self.all_namespaces:
             return True
-        at_root = self.sees_below and self.scope == Scope(self.scope.namespace)
-        return at_root and (self.caller is None or self.caller.owns_namespace)
+        if not self.sees_below or self.scope != Scope(self.scope.namespace):
+            return False
+        return self.caller is None or (self.caller.owns_namespace and self.caller.may_read(self.scope))
 
     def covers(self, other: Access) -> bool:
         """Whether this is an owner who may all that another may.

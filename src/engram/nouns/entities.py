@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from engram.capture import screen
-from engram.errors import EmptyContent, InvalidInput, UnknownEntity, UnknownValue
+from engram.errors import AccessDenied, EmptyContent, InvalidInput, UnknownEntity, UnknownValue
 from engram.model.entity import ENTITY_TYPES, Entity
 from engram.model.facts import Claim, FactQuery
 from engram.model.filters import Filters
 from engram.model.knowledge import Card
 from engram.model.memory import Memory
 from engram.model.timeline import Step
+from engram.model.upkeep import Sketch
 from engram.nouns.desk import PAGE_LIMIT, Desk, whole
 from engram.nouns.facts import holds, known
 from engram.nouns.knowledge import Knowledge
@@ -25,6 +26,8 @@ SAMPLE = 200
 """So many memories of an entity are looked at for its profile: the latest."""
 SHOWN = 5
 BESIDE = 10
+JOINED = "joined"
+"""The kind of sketch that says which name leads to which in a place."""
 FACTS = 50
 
 
@@ -72,15 +75,21 @@ class Entities:
     def alias(self, name: str, other: str) -> Entity:
         """Let an entity go by one more name; what was known under that name becomes part of it.
 
+        The owner of a namespace says so for all of it, others for their own place and what lies below.
         `split` takes it back.
         """
         entity, also = self._known(name), _name(other)
-        if also.lower() in {one.lower() for one in entity.aliases}:
+        if also.casefold() in entity.aliases:
             return entity
-        self._check_write()
+        self._desk.check_write(self._desk.access.scope)
 
         def work(unit: Unit) -> None:
-            unit.alias(also, entity)
+            if self._desk.access.owns_namespace:
+                unit.alias(also, entity)
+            else:
+                body = {"to": entity.name.casefold()}
+                scope, now = self._desk.access.scope, self._desk.tools.clock.now()
+                unit.upkeep.sketch(Sketch(scope, JOINED, also.casefold(), body, now))
 
         self._desk.tools.store.write(work, self._desk.actor)
         return self._known(entity.name)
@@ -98,7 +107,9 @@ class Entities:
         None when no memory that the caller may see does.
         """
         entity = self._known(name)
-        self._check_write()
+        self._desk.check_write(self._desk.access.scope)
+        if not self._desk.access.owns_namespace:
+            return self._part_here(_name(name))
 
         def work(unit: Unit) -> bool:
             from engram.maintain.knowledge.fragments import parted
@@ -128,9 +139,15 @@ class Entities:
             raise UnknownEntity(name)
         return entity
 
-    def _check_write(self) -> None:
-        """Names hold for a whole namespace; whoever may write at their own place may say what means what."""
-        self._desk.check_write(self._desk.access.scope)
+    def _part_here(self, name: str) -> Entity | None:
+        """Take back what was joined in the caller's own place; what holds for all is the owner's to part."""
+        scope, key = self._desk.access.scope, name.casefold()
+        done = self._desk.tools.store.write(
+            lambda unit: unit.upkeep.unsketch(scope, JOINED, key), self._desk.actor
+        )
+        if not done:
+            raise AccessDenied(f"part {name!r} for everybody: only the owner of the namespace may")
+        return self._desk.tools.store.entities.get(name, self._desk.access)
 
     def _profile(self, entity: Entity) -> Profile:
         store, view = self._desk.tools.store, View(self._desk.access, Filters())

@@ -90,6 +90,13 @@ WHERE namespace = :namespace
   AND alias = :alias
 """
 
+DROP_JOINS = """
+DELETE FROM sketches
+WHERE kind = 'joined'
+  AND scope IN (SELECT id FROM scopes WHERE namespace = :namespace)
+  AND (key = :alias OR body ->> 'to' = :alias)
+"""
+
 DROP_ENTITY = """
 DELETE FROM entities
 WHERE id = :entity
@@ -152,6 +159,7 @@ def forget(db: Db, namespace: int, entity: int, alias: str) -> None:
     in_use = [name for other, name in names.items() if other not in idle]
     for other in [alias] if in_use else names:
         db.execute(DROP_ALIAS, {"namespace": namespace, "alias": other})
+        db.execute(DROP_JOINS, {"namespace": namespace, "alias": other})
         words = {"namespace": namespace, "alias": other, "words": as_list(words_of(other))}
         db.execute(DROP_WORDS, words)
     if not in_use:

@@ -1,19 +1,22 @@
 """Who and what is spoken of: names come in, entities come out, with the memories that name them.
 
-An entity is seen by those who see a memory that names it.
+An entity is seen by those who see a memory that names it, under the names that stand in memories they see, or
+that were given to it by hand. Names that somebody joined in a place are one entity for those who look from
+there; for everybody else they stay what they are.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from engram.model.clock import from_micros
 from engram.model.entity import Entity, words_of
 from engram.model.filters import Filters
 from engram.model.memory import Memory
-from engram.model.scope import Access
+from engram.model.scope import Access, Role
 from engram.ports import Reach, View
 from engram.store.sqlite import records
 from engram.store.sqlite.memories import BY_KEYS
@@ -96,8 +99,13 @@ LIMIT :limit
 READ = """
 SELECT
   e.id, e.name, n.name, e.type, e.first_seen, e.last_seen,
-  (SELECT json_group_array(a.alias ORDER BY a.alias) FROM aliases AS a WHERE a.entity = e.id),
-  (SELECT count(*) FROM ({mentions} LIMIT :counted))
+  (
+    SELECT json_group_array(json_array(a.alias, a.name) ORDER BY a.alias)
+    FROM aliases AS a
+    WHERE a.entity = e.id
+      AND {known}
+  ),
+  (SELECT json_array(count(*), min(at), max(at)) FROM ({mentions} LIMIT :counted))
 FROM entities AS e
 JOIN namespaces AS n ON n.id = e.namespace
 WHERE e.id IN (SELECT value FROM json_each(:ids))
@@ -106,20 +114,49 @@ ORDER BY e.last_seen DESC, e.id DESC
 
 # Rows of memories that name an entity `e`; the first wording is for who sees the only namespace whole.
 ALL_MENTIONS = """
-  SELECT DISTINCT t.row
+  SELECT DISTINCT t.row, NULL AS at
   FROM aliases AS a
   CROSS JOIN mentions AS t ON t.name = a.alias
   WHERE a.entity = e.id
 """
 
 SEEN_MENTIONS = """
-  SELECT DISTINCT t.row
+  SELECT DISTINCT t.row, coalesce(m.event_time, m.created_at) AS at
   FROM aliases AS a
   CROSS JOIN mentions AS t ON t.name = a.alias
   CROSS JOIN memories AS m ON m.row = t.row
   WHERE a.entity = e.id
     AND m.scope IN (SELECT id FROM scopes WHERE namespace = e.namespace)
     AND {seen}
+"""
+
+# Names of which others alone have spoken would tell what they speak of. One that stands in no memory at all
+# was given by hand, to everybody.
+KNOWN_NAMES = """
+  (
+    EXISTS (
+      SELECT 1
+      FROM mentions AS t
+      CROSS JOIN memories AS m ON m.row = t.row
+      WHERE t.name = a.alias
+        AND m.scope IN (SELECT id FROM scopes WHERE namespace = e.namespace)
+        AND {seen}
+    )
+    OR NOT EXISTS (
+      SELECT 1
+      FROM mentions AS t
+      CROSS JOIN memories AS m ON m.row = t.row
+      WHERE t.name = a.alias
+        AND m.scope IN (SELECT id FROM scopes WHERE namespace = e.namespace)
+    )
+  )
+"""
+
+JOINED = """
+SELECT key, body ->> 'to'
+FROM sketches
+WHERE kind = 'joined'
+  AND scope IN (SELECT value FROM json_each(:scopes))
 """
 
 ALIASES_OF = """
@@ -172,16 +209,21 @@ class SqliteEntities:
     def get(self, name: str, access: Access) -> Entity | None:
         """The entity with this name or alias; where several namespaces are seen, the caller's own first."""
         with self._readers.lend() as db:
-            for entity in _by_names(db, [name], _namespaces(db, access)):
-                found = self._read(db, [entity], access)
-                if found:
+            joins = self._joins(db, access)
+            for entity in _by_names(db, joins.names([name]), _namespaces(db, access)):
+                found = self._read(db, [entity], access, joins)
+                if found and name.casefold() in found[0].aliases:
                     return found[0]
         return None
 
     def among(self, words: Sequence[str], access: Access) -> list[Entity]:
         """Entities one of whose names is in `words`, last seen first."""
+        asked = frozenset(map(str.casefold, words))
         with self._readers.lend() as db:
-            return self._read(db, _by_names(db, words, _namespaces(db, access)), access, counted=1)
+            joins = self._joins(db, access)
+            ids = _by_names(db, joins.names(words), _namespaces(db, access))
+            found = self._read(db, ids, access, joins, counted=1)
+        return [entity for entity in found if asked.intersection(entity.aliases)]
 
     def page(self, access: Access, limit: int, entity_type: str = "", prefix: str = "") -> list[Entity]:
         """Entities, last seen first; of one type; with a name or alias that begins so."""
@@ -194,7 +236,9 @@ class SqliteEntities:
                 for namespace in _namespaces(db, access)
                 for line in ask(db, sql, {**values, "namespace": namespace})
             ]
-            return self._read(db, found, access)[:limit]
+            read = self._read(db, found, access, self._joins(db, access))
+        low = prefix.casefold()
+        return [one for one in read if any(alias.startswith(low) for alias in one.aliases)][:limit]
 
     def like(self, name: str, access: Access, limit: int) -> list[Entity]:
         """Entities with a name that shares a word or the beginning with this one, last seen first."""
@@ -205,7 +249,9 @@ class SqliteEntities:
             for namespace in _namespaces(db, access) if beginning else ():
                 lines = ask(db, ALIKE, {**values, "namespace": namespace})
                 found.update((line[0], None) for line in lines)
-            return self._read(db, found, access, counted=1)[:limit]
+            read = self._read(db, found, access, self._joins(db, access), counted=1)
+        asked = frozenset(words_of(name))
+        return [one for one in read if _is_like(one, asked, beginning)][:limit]
 
     def memories(self, entity: Entity, view: View, limit: int) -> list[tuple[int, Memory]]:
         """Memories that name it, by any of its names, the latest happening first, with their keys."""
@@ -217,15 +263,69 @@ class SqliteEntities:
             read = dict(map(records.from_row, ask(db, BY_KEYS, {"keys": as_list(rows)})))
         return [(row, read[row]) for row in rows if row in read]
 
-    def _read(self, db: Db, ids: Iterable[int], access: Access, counted: int = COUNTED) -> list[Entity]:
+    def _read(
+        self, db: Db, ids: Iterable[int], access: Access, joins: Joins, counted: int = COUNTED
+    ) -> list[Entity]:
         """Those of the entities that the caller may see, last seen first, their mentions counted so far."""
+        found = self._seen(db, ids, access, counted)
+        if not joins:
+            return found
+        together: dict[str, Entity] = {}
+        for entity in found:
+            one = self._together(db, entity, access, joins, counted)
+            together.setdefault(min(one.aliases, default=one.name), one)
+        return list(together.values())
+
+    def _seen(self, db: Db, ids: Iterable[int], access: Access, counted: int) -> list[Entity]:
         wanted = as_list(ids)
         if wanted == "[]":
             return []
-        seen = _mentions(db, self._places.reach(db, access))
-        values = {**seen.values, "ids": wanted, "counted": counted}
-        found = [_entity(line) for line in ask(db, READ.format(mentions=seen.sql), values)]
-        return [entity for entity in found if entity.mentions]
+        reach = self._places.reach(db, access)
+        seen = _mentions(db, reach)
+        sql = READ.replace("{known}", _known_names(db, reach)).replace("{mentions}", seen.sql)
+        lines = ask(db, sql, {**seen.values, "ids": wanted, "counted": counted})
+        return [entity for entity in map(_entity, lines) if entity.mentions and entity.aliases]
+
+    def _together(self, db: Db, entity: Entity, access: Access, joins: Joins, counted: int) -> Entity:
+        """An entity with all that was joined to it where the caller looks from."""
+        parts, names = {entity.key: entity}, frozenset(entity.aliases)
+        while (more := joins.names(names)) > names:
+            ids = [id_ for id_ in _by_names(db, more, _namespaces(db, access)) if id_ not in parts]
+            others = [
+                one for one in self._seen(db, ids, access, counted) if one.namespace == entity.namespace
+            ]
+            parts.update((one.key, one) for one in others)
+            names = more.union(*(one.aliases for one in others))
+        shown = next((one for one in parts.values() if joins.is_shown(one.aliases)), entity)
+        return shown if names == frozenset(shown.aliases) else _one_of(shown, [*parts.values()], names)
+
+    def _joins(self, db: Db, access: Access) -> Joins:
+        """Which names are one where the caller looks from: joined in its own place or above."""
+        if access.owns_namespace:
+            return Joins()
+        above = self._places.reach(db, replace(access, role=Role.READER))
+        return Joins(dict(ask(db, JOINED, {"scopes": as_list(above.scopes)})))
+
+
+@dataclass(frozen=True, slots=True)
+class Joins:
+    """Names that were joined in a place: which name leads to which."""
+
+    leads: Mapping[str, str] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self.leads)
+
+    def names(self, given: Iterable[str]) -> frozenset[str]:
+        """These names and those that a join leads to or from."""
+        names = frozenset(map(str.casefold, given))
+        from_ = {name for name, to in self.leads.items() if to in names}
+        return names | from_ | {self.leads[name] for name in names if name in self.leads}
+
+    def is_shown(self, aliases: Iterable[str]) -> bool:
+        """Whether an entity of these names is the one that others were joined to, and was joined to none."""
+        names = frozenset(aliases)
+        return not names & self.leads.keys() and bool(names.intersection(self.leads.values()))
 
 
 def _namespaces(db: Db, access: Access) -> list[int]:
@@ -241,11 +341,16 @@ def _by_names(db: Db, names: Iterable[str], namespaces: Iterable[int]) -> list[i
 
 def _mentions(db: Db, reach: Reach) -> Where:
     """The statement for rows that name an entity `e` and are seen, as the only clause."""
-    is_whole = reach.everything or reach.namespace is not None
-    if is_whole and ask_value(db, "SELECT count(*) FROM namespaces") == 1:
+    if _is_all(db, reach):
         return Where((ALL_MENTIONS,), {})
     seen = where(reach, ANYTHING, at_hand=True)
     return Where((SEEN_MENTIONS.format(seen=seen.sql),), seen.values)
+
+
+def _is_all(db: Db, reach: Reach) -> bool:
+    """Whether the only namespace is seen whole."""
+    is_whole = reach.everything or reach.namespace is not None
+    return bool(is_whole and ask_value(db, "SELECT count(*) FROM namespaces") == 1)
 
 
 def _range(beginning: str) -> dict[str, Any]:
@@ -264,7 +369,37 @@ def _latest_rows(db: Db, alias: str) -> list[int]:
     return [line[0] for line in ask(db, LATEST_ROWS, {"alias": alias, "looked_at": LOOKED_AT})]
 
 
+def _known_names(db: Db, reach: Reach) -> str:
+    """The clause for those names of an entity that the caller knows."""
+    if _is_all(db, reach):
+        return "1"
+    return KNOWN_NAMES.replace("{seen}", where(reach, ANYTHING, at_hand=True).sql)
+
+
+def _is_like(entity: Entity, words: frozenset[str], beginning: str) -> bool:
+    return any(alias.startswith(beginning) or words.intersection(words_of(alias)) for alias in entity.aliases)
+
+
+def _one_of(shown: Entity, parts: Sequence[Entity], names: frozenset[str]) -> Entity:
+    """Several entities as one, shown by the name of the first."""
+    known = [one.type for one in (shown, *parts) if one.type != "unknown"]
+    times = [at for one in parts for at in (one.first_seen, one.last_seen) if at is not None]
+    return replace(
+        shown,
+        type=known[0] if known else shown.type,
+        aliases=tuple(sorted(names)),
+        first_seen=min(times, default=None),
+        last_seen=max(times, default=None),
+        mentions=sum(one.mentions for one in parts),
+        key=0,
+    )
+
+
 def _entity(line: Line) -> Entity:
     id_, name, namespace, type_, first, last, aliases, mentions = line
-    known_as = tuple(json.loads(aliases))
-    return Entity(name, namespace, type_, known_as, from_micros(first), from_micros(last), mentions, id_)
+    names: dict[str, str] = dict(json.loads(aliases))
+    count, *seen = json.loads(mentions)
+    if seen != [None, None]:  # not all memories are seen: nor is when the others spoke of it
+        first, last = seen
+    shown = name if name.casefold() in names else next(iter(names.values()), "")
+    return Entity(shown, namespace, type_, tuple(names), from_micros(first), from_micros(last), count, id_)
