@@ -549,6 +549,7 @@ class AsyncEntities:
     async def alias(self, name: str, other: str) -> Entity:
         """Let an entity go by one more name; what was known under that name becomes part of it.
 
+        The owner of a namespace says so for all of it, others for their own place and what lies below.
         `split` takes it back.
         """
 
