@@ -89,6 +89,7 @@ def server(file: Path, workers: int) -> Iterator[tuple[str, subprocess.Popen[str
         "-m",
         "engram",
         "serve",
+        "--open",
         "--port",
         "0",
         "--json",

@@ -9,7 +9,6 @@ import pytest
 
 from engram import Engram
 from engram.config import ServerConfig
-from engram.server.caller import OWNER
 from engram.server.health import look
 from engram.server.house import House
 from engram.testing import HashEmbedder, ScriptedServer
@@ -55,7 +54,7 @@ def test_every_place_that_leans_on_the_model_tells_that_it_fails_and_why(
         assert told in found.detail, "remembered in the file"
         house = House(lambda: memory, ServerConfig())
         house.open()
-        health = look(house, OWNER)
+        health = look(house)
         assert health.status == "degraded"
         assert any(told in one for one in health.advice), health
         house.close()

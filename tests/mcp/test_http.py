@@ -33,7 +33,7 @@ def address(tmp_path: Path) -> Iterator[str]:
     def opened() -> Engram:
         return Engram.open(tmp_path / "memory.db", clock=FakeClock(), embedder=HashEmbedder())
 
-    app = build(opened, ServerConfig(), [mount])
+    app = build(opened, ServerConfig(access="open"), [mount])
     server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error", ws="none"))
     thread = threading.Thread(target=server.run)
     thread.start()

@@ -293,6 +293,7 @@ def test_hostile_requests_one_after_another_leave_a_server_that_is_well(tmp_path
         "--file",
         str(tmp_path / "m.db"),
         "serve",
+        "--open",
         "--port",
         "0",
         "--json",
