@@ -29,6 +29,12 @@ def told(memory: Engram, words: str, **more: Any) -> str:
     return receipts[0].memory.id  # type: ignore[union-attr]
 
 
+def overheard(memory: Engram, words: str, **more: Any) -> str:
+    """Keep what was taken out of talk: only such a memory can be let go by the buffer. The id."""
+    details = {"turns": ["turn"], **more.pop("details", {})}
+    return told(memory, words, **{"source": "session", "confidence": 0.8, "details": details, **more})
+
+
 def now(memory: Engram, memory_id: str) -> Memory:
     """The memory as it is."""
     found = memory.get(memory_id)

@@ -9,7 +9,7 @@ import pytest
 from engram import Engram
 from engram.model.axes import Layer, Policy, Status
 from engram.testing import FakeClock
-from tests.maintain.story import START, now, opened, rules, told, use
+from tests.maintain.story import START, now, opened, overheard, rules, told, use
 
 STAGE = ["housekeeping"]
 
@@ -36,9 +36,9 @@ def test_marks_of_an_old_review_go_after_a_day(memory: Engram, clock: FakeClock)
 
 
 def test_what_is_stuck_in_the_buffer_rises_or_goes(memory: Engram, clock: FakeClock) -> None:
-    kept = told(memory, "The gate is green", policy=Policy.PROTECTED)
-    gone = told(memory, "The lift was slow")
-    used = told(memory, "The stairs are steep")
+    kept = overheard(memory, "The gate is green", policy=Policy.PROTECTED)
+    gone = overheard(memory, "The lift was slow")
+    used = overheard(memory, "The stairs are steep")
     use(memory, used, 2)
     clock.advance(days=7)
     assert memory.consolidate(stages=STAGE).changes == 0

@@ -10,7 +10,7 @@ from engram import Engram
 from engram.model.axes import Kind, Layer, Policy, Status
 from engram.model.scope import Scope
 from engram.testing import FakeClock
-from tests.maintain.story import START, now, opened, rules, told, use
+from tests.maintain.story import START, now, opened, overheard, rules, use
 
 STAGE = ["promotion"]
 
@@ -30,7 +30,7 @@ def memory(clock: FakeClock) -> Iterator[Engram]:
 def test_a_memory_leaves_the_buffer_when_it_was_used_often_enough(
     memory: Engram, clock: FakeClock, uses: int, layer: Layer
 ) -> None:
-    one = told(memory, "the gate code changes in spring")
+    one = overheard(memory, "the gate code changes in spring")
     use(memory, one, uses)
     clock.advance(minutes=5)
     memory.consolidate(stages=STAGE)
@@ -39,7 +39,7 @@ def test_a_memory_leaves_the_buffer_when_it_was_used_often_enough(
 
 @pytest.mark.parametrize(("hours", "layer"), [(1.9, Layer.BUFFER), (2.0, Layer.WORKING)])
 def test_a_lesson_settles_for_two_hours(memory: Engram, clock: FakeClock, hours: float, layer: Layer) -> None:
-    one = told(memory, "never deploy without a backup", tags=("lesson",))
+    one = overheard(memory, "never deploy without a backup", tags=("lesson",))
     clock.advance(hours=hours)
     memory.consolidate(stages=STAGE)
     assert now(memory, one).layer is layer
@@ -48,7 +48,7 @@ def test_a_lesson_settles_for_two_hours(memory: Engram, clock: FakeClock, hours:
 def test_what_was_never_looked_at_has_two_days_and_is_archived_not_erased(
     memory: Engram, clock: FakeClock
 ) -> None:
-    one = told(memory, "the lift was slow this morning")
+    one = overheard(memory, "the lift was slow this morning")
     clock.advance(hours=48)
     assert memory.consolidate(stages=STAGE).changes == 0
     clock.advance(minutes=1)
@@ -59,7 +59,7 @@ def test_what_was_never_looked_at_has_two_days_and_is_archived_not_erased(
 
 
 def test_what_was_triaged_and_left_has_one_day(memory: Engram, clock: FakeClock) -> None:
-    one = told(memory, "it was ok there")
+    one = overheard(memory, "it was ok there")
     clock.advance(hours=20)
     memory.consolidate()
     assert now(memory, one).layer is Layer.BUFFER
@@ -75,9 +75,9 @@ def test_what_was_triaged_and_left_has_one_day(memory: Engram, clock: FakeClock)
 def test_what_matters_or_half_proved_itself_is_rescued(
     memory: Engram, clock: FakeClock, importance: float, said_again: int, outcome: str
 ) -> None:
-    one = told(memory, "the lift was slow this morning", importance=importance)
+    one = overheard(memory, "the lift was slow this morning", importance=importance)
     for _ in range(said_again):
-        told(memory, "the lift was slow this morning", importance=importance)
+        overheard(memory, "the lift was slow this morning", importance=importance)
     clock.advance(hours=49)
     assert rules(memory.consolidate(stages=STAGE)) == {one: outcome}
 
@@ -87,7 +87,7 @@ def test_what_matters_or_half_proved_itself_is_rescued(
     [{"pinned": True}, {"policy": Policy.PROTECTED}, {"kind": Kind.PROCEDURAL, "tags": ("distilled",)}],
 )
 def test_what_is_immune_never_expires(memory: Engram, clock: FakeClock, immune: dict[str, object]) -> None:
-    one = told(memory, "the lift was slow this morning", **immune)
+    one = overheard(memory, "the lift was slow this morning", **immune)
     clock.advance(days=400)
     memory.consolidate(stages=STAGE)
     assert now(memory, one).status is Status.ACTIVE
@@ -95,9 +95,9 @@ def test_what_is_immune_never_expires(memory: Engram, clock: FakeClock, immune: 
 
 def test_a_full_buffer_lets_go_of_its_oldest_unprotected_ones_scope_by_scope(clock: FakeClock) -> None:
     with opened(clock, forgetting__buffer_cap=3) as memory:
-        here = [told(memory, f"note number {i} of the house", pinned=i == 0) for i in range(5)]
+        here = [overheard(memory, f"note number {i} of the house", pinned=i == 0) for i in range(5)]
         there = [
-            told(memory, f"note number {i} of the garden", scope=Scope(project="garden")) for i in range(3)
+            overheard(memory, f"note number {i} of the shed", scope=Scope(project="garden")) for i in range(3)
         ]
         clock.advance(minutes=1)
         report = memory.consolidate(stages=STAGE)
@@ -116,7 +116,8 @@ def test_a_full_buffer_lets_go_of_its_oldest_unprotected_ones_scope_by_scope(clo
 def test_an_important_episode_that_is_used_often_becomes_knowledge(
     memory: Engram, clock: FakeClock, importance: float, uses: int, kind: Kind
 ) -> None:
-    one = told(memory, "we moved the server", importance=importance, kind=Kind.EPISODIC, layer=Layer.WORKING)
+    more = {"kind": Kind.EPISODIC, "layer": Layer.WORKING}
+    one = overheard(memory, "we moved the server", importance=importance, **more)
     use(memory, one, uses)
     clock.advance(minutes=5)
     memory.consolidate(stages=STAGE)
@@ -124,7 +125,7 @@ def test_an_important_episode_that_is_used_often_becomes_knowledge(
 
 
 def test_a_turn_of_a_conversation_stays_an_episode(memory: Engram, clock: FakeClock) -> None:
-    one = told(memory, "we moved the server", importance=0.9, speaker="Anna", layer=Layer.WORKING)
+    one = overheard(memory, "we moved the server", importance=0.9, speaker="Anna", layer=Layer.WORKING)
     use(memory, one, 9)
     clock.advance(minutes=5)
     memory.consolidate(stages=STAGE)

@@ -11,11 +11,11 @@ from engram.model.axes import Layer, Status
 from engram.model.relations import EdgeType
 from engram.model.scope import Scope
 from engram.testing import FakeClock
-from tests.maintain.story import START, now, opened, rules, told, use
+from tests.maintain.story import START, now, opened, overheard, rules, told, use
 
 STAGE = ["review"]
 WORKING = {"layer": Layer.WORKING, "apart": True}
-WEAK = {"layer": Layer.WORKING, "importance": 0.6, "category": "moment", "source": "import"}
+WEAK = {"layer": Layer.WORKING, "importance": 0.6, "category": "moment", "source": "session"}
 
 
 @pytest.fixture
@@ -92,7 +92,7 @@ def test_refusals_come_after_a_day_after_three_days_and_then_never_again(
 
 
 def test_what_was_refused_for_good_and_nobody_worded_falls_back(memory: Engram, clock: FakeClock) -> None:
-    one = told(memory, "it was ok there", **{**WEAK, "importance": 0.65})
+    one = overheard(memory, "it was ok there", **{**WEAK, "importance": 0.65})
     clock.advance(days=8)
     for used, wait in ((True, 1), (False, 3), (True, 1)):
         use(memory, one, int(used), clock.now())
@@ -139,14 +139,14 @@ def test_other_words_may_ask_anew(memory: Engram, clock: FakeClock) -> None:
 def test_triage_looks_at_what_is_ten_minutes_old(
     memory: Engram, clock: FakeClock, minutes: int, layer: Layer
 ) -> None:
-    one = told(memory, "We decided to move the Berlin office to Hamburg in May", category="decision")
+    one = overheard(memory, "We decided to move the Berlin office to Hamburg in May", category="decision")
     clock.advance(minutes=minutes)
     memory.consolidate(stages=STAGE)
     assert now(memory, one).layer is layer
 
 
 def test_small_talk_is_left_and_looked_at_once(memory: Engram, clock: FakeClock) -> None:
-    one = told(memory, "it was ok there", source="import", importance=0.3, category="general")
+    one = overheard(memory, "it was ok there", importance=0.3, category="general")
     clock.advance(minutes=30)
     memory.consolidate(stages=STAGE)
     known = memory.upkeep._desk.tools.store.upkeep.judged("triage", [one])  # noqa: SLF001
@@ -247,6 +247,6 @@ def test_two_notes_wait_for_a_third_of_their_own_scope(memory: Engram, clock: Fa
 
 def test_what_was_noted_twice_is_one_note(memory: Engram, clock: FakeClock) -> None:
     for _ in range(2):
-        told(memory, "it was ok there", source="import", importance=0.3, category="general", apart=True)
+        overheard(memory, "it was ok there", importance=0.3, category="general", apart=True)
     clock.advance(minutes=5)
     assert list(rules(memory.consolidate(stages=STAGE)).values()) == ["dedup.pair"]

@@ -13,7 +13,7 @@ from engram.model.axes import Layer, Status, Tier
 from engram.model.scope import Access, Scope
 from engram.testing import FakeClock, HashEmbedder, ScriptedServer
 from engram.testing.model_server import Reply, Request, fails, says, says_json
-from tests.maintain.story import START, now, opened, rules, told, use
+from tests.maintain.story import START, now, opened, overheard, rules, told, use
 
 WORKING = {"layer": Layer.WORKING, "apart": True}
 SURE = {"category": "constraint", "importance": 0.9}
@@ -126,7 +126,7 @@ def test_what_is_secret_is_never_shown_to_a_model(clock: FakeClock) -> None:
     model = Model(gate={"approve": [1]}, triage={"promote": [1]})
     with asked(clock, model, "full") as memory:
         candidate(memory, clock, RULE, tier=Tier.CONFIDENTIAL, **SURE)
-        told(memory, MIDDLE, tier=Tier.SENSITIVE)
+        overheard(memory, MIDDLE, tier=Tier.SENSITIVE)
         clock.advance(hours=1)
         memory.consolidate(stages=["review"])
         assert model.asked == []
@@ -138,10 +138,10 @@ def test_triage_asks_about_some_of_a_namespace_in_a_run_and_about_one_scope_at_a
     model = Model(triage={"promote": [1, 2]})
     with asked(clock, model, "full", review__triage_most=5) as memory:
         for number in range(7):
-            told(memory, f"A note with number {number} about the house", apart=True)
-        told(memory, "A note of the garden", scope=Scope(project="garden"), apart=True)
+            overheard(memory, f"A note with number {number} about the house", apart=True)
+        overheard(memory, "A note of the garden", scope=Scope(project="garden"), apart=True)
         everybody = memory.seen_by(Access.everything(), "human")
-        told(everybody, "A note of a stranger", scope=Scope(namespace="other"), apart=True)
+        overheard(everybody, "A note of a stranger", scope=Scope(namespace="other"), apart=True)
         clock.advance(hours=1)
         report = memory.consolidate(stages=["review"])
         promoted = [line.memory for line in report.decided if line.rule == "triage.promote"]

@@ -66,7 +66,7 @@ def fill(memory: Engram, count: int = 5) -> list[str]:
         "the pond froze",
         "the shed leaks",
     )
-    drafts = [Draft(words, source="agent") for words in said[:count]]
+    drafts = [Draft(words, source="agent", layer=Layer.BUFFER) for words in said[:count]]
     return [one.memory.id for one in memory.remember_many(drafts)]  # type: ignore[union-attr]
 
 
@@ -179,3 +179,17 @@ def test_bad_wishes_are_refused_with_a_reason(memory: Engram) -> None:
     for asked in (agent.upkeep.runs, lambda: agent.upkeep.report("RUN-20260101-001")):
         with pytest.raises(AccessDenied):
             asked()
+
+
+def test_a_day_may_have_more_than_a_thousand_runs(memory: Engram) -> None:
+    store, clock = memory.upkeep._desk.tools.store, memory.upkeep._desk.tools.clock  # noqa: SLF001
+    ids = []
+    for _ in range(1_003):
+        run = begin(store, RunKind.CONSOLIDATE, clock, "human")
+        done = replace(run, state=RunState.DONE, finished_at=clock.now())
+        store.write(lambda unit, done=done: unit.upkeep.note(done), "test")
+        ids.append(run.id)
+
+    assert len(set(ids)) == len(ids)
+    assert ids[-1] == "RUN-20260301-1003"
+    assert [run.id for run in memory.upkeep.runs(2)] == ids[:-3:-1]

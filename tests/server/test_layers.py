@@ -334,6 +334,19 @@ def test_a_fact_may_belong_to_a_memory_that_is_there(old: Old) -> None:
 # ---------------------------------------------------------------- the trash, and moving
 
 
+def test_what_was_superseded_lies_in_the_trash_and_an_unknown_one_stops_everything(old: Old) -> None:
+    vim = keep(old, "The team writes code in vim")["id"]
+    before = old.ask("GET", "/memories")["total"]
+    body = {"content": "The team writes code in Emacs", "supersedes": ["00000000-unknown"]}
+    old.ask("POST", "/memories", body, status=404)
+    assert old.ask("GET", "/memories")["total"] == before
+
+    keep(old, "The team writes code in Helix", supersedes=[vim], skip_dedup=True)
+    assert [one["id"] for one in old.ask("GET", "/trash")["items"]] == [vim]
+    old.ask("POST", f"/trash/{vim}/restore")
+    assert old.ask("GET", f"/memories/{vim}")["id"] == vim
+
+
 def test_what_is_deleted_lies_in_the_trash_of_its_namespace(old: Old) -> None:
     mine, theirs = keep(old, "mine")["id"], keep(old, "theirs", namespace="other")["id"]
     for one in (mine, theirs):

@@ -11,6 +11,7 @@ from engram.lifecycle.affect import affect
 from engram.lifecycle.defaults import confidence_of, standing_of
 from engram.lifecycle.sameness import Statement
 from engram.lifecycle.surprise import moved, surprise
+from engram.lifecycle.traits import REFERENCE, is_overheard, is_reference
 from engram.model.axes import Kind, Layer, Policy, Type, Verification
 from engram.model.clock import here
 from engram.model.draft import Draft
@@ -54,6 +55,7 @@ def prepare(draft: Draft, tools: Tools) -> Prepared:
     asked_for = draft.source == "human" and not draft.speaker
     found = names.entities(draft.content)
     happened = said if draft.event_time else _happened(draft.content, kind, said)
+    of_a_document = category == REFERENCE or kind == Kind.CODEBASE
     memory = Memory(
         id=tools.new_id(),
         content=draft.content,
@@ -67,10 +69,10 @@ def prepare(draft: Draft, tools: Tools) -> Prepared:
         category=category,
         type=Type(type_),
         tags=draft.tags,
-        entities=tuple(dict.fromkeys(entity.name for entity in found)),
+        entities=() if of_a_document else tuple(dict.fromkeys(entity.name for entity in found)),
         details=draft.details,
         metadata=spoken_of(draft.content, said, found, happened),
-        layer=draft.layer or (Layer.WORKING if asked_for else Layer.BUFFER),
+        layer=draft.layer or (Layer.BUFFER if is_overheard(draft) else Layer.WORKING),
         verification=Verification.UNVERIFIED,
         policy=draft.policy or (Policy.PROTECTED if asked_for else standing.policy),
         priority=draft.priority or standing.priority,
@@ -95,8 +97,10 @@ def prepare(draft: Draft, tools: Tools) -> Prepared:
 def findable(memory: Memory, found: Sequence[Entity]) -> Findable:
     """The words, facts and names a memory is found by; an answer also by the question it answers.
 
-    `found` are the names in its content.
+    `found` are the names in its content. What a document states and names is found by its words alone: it is
+    no fact of the user's life.
     """
+    apart = is_reference(memory)
     when = memory.happened_at if memory.event_time else None
     cues = names.cue_words(memory.content, speaker=memory.speaker or None, when=when)
     context = str(memory.details.get("context", ""))
@@ -104,8 +108,10 @@ def findable(memory: Memory, found: Sequence[Entity]) -> Findable:
     return Findable(
         terms=tuple(words.terms(memory.content)),
         cues=tuple(dict.fromkeys(term for cue in more for term in words.terms(cue))),
-        facts=facts.stated(memory.content, memory.details, memory.speaker, memory.happened_at),
-        names=tuple(Named(entity.name, entity.type) for entity in found),
+        facts=()
+        if apart
+        else facts.stated(memory.content, memory.details, memory.speaker, memory.happened_at),
+        names=() if apart else tuple(Named(entity.name, entity.type) for entity in found),
     )
 
 

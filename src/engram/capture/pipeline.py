@@ -18,6 +18,7 @@ from engram.capture.settle import settle
 from engram.errors import EmbedderError
 from engram.lifecycle.calibration import thresholds
 from engram.lifecycle.sameness import Limits, Neighbour, New, Statement, Supersede, Verdict, decide
+from engram.lifecycle.traits import is_reference
 from engram.model.axes import Status
 from engram.model.cancellation import check_cancelled
 from engram.model.draft import Draft
@@ -219,6 +220,8 @@ class _Batch:
             return New("a turn of a conversation is kept as it was said")
         if item.apart:
             return New("kept apart, as was asked")
+        if is_reference(item.memory):
+            return New("a document is kept as it stands")
         found: dict[str, tuple[Memory, float | None]] = {}
         for memory, cosine in (*candidates, *self._said_before(), *self._stated_before(item)):
             now = self.latest.get(memory.id, memory)
@@ -232,6 +235,7 @@ class _Batch:
             and not memory.speaker
             # What the engine made of statements is none: it follows them, and is neither said nor corrected.
             and memory.source != ENGINE
+            and not is_reference(memory)
         ]
         return decide(item.statement, neighbours, _limits(item.vector, self.tools))
 

@@ -10,7 +10,8 @@ from dataclasses import replace
 
 from engram.capture.enrich import Prepared
 from engram.lifecycle.sameness import Challenge, Merge, New, Reinforce, Supersede, Verdict
-from engram.model.axes import Status
+from engram.lifecycle.traits import is_overheard, is_reference
+from engram.model.axes import Policy, Status
 from engram.model.event import Verb
 from engram.model.memory import TAG_LIMIT, Memory
 from engram.model.receipt import Outcome, Receipt
@@ -29,7 +30,7 @@ REPEATED_IS_GONE = "what it repeated is gone"
 def settle(unit: Unit, item: Prepared, verdict: Verdict, tools: Tools) -> Receipt:
     """Carry the verdict out, inside the writer; what changed since it was made is looked at again."""
     same = None if item.apart else unit.same_content(item.memory.content_hash, item.memory.scope)
-    if same is not None and same.speaker == item.memory.speaker:
+    if same is not None and same.speaker == item.memory.speaker and _alike(same, item.memory):
         return _reinforce(unit, same, item, "the same words again")
     old = None if isinstance(verdict, New) else _still_there(unit, verdict.memory)
     if isinstance(verdict, New) or old is None:
@@ -46,6 +47,11 @@ def settle(unit: Unit, item: Prepared, verdict: Verdict, tools: Tools) -> Receip
             return receipt
         case Challenge():
             return _challenge(unit, old, item, verdict)
+
+
+def _alike(old: Memory, new: Memory) -> bool:
+    """What a document says is not what somebody said in the same words."""
+    return is_reference(old) == is_reference(new)
 
 
 def _still_there(unit: Unit, memory: Memory) -> Memory | None:
@@ -67,7 +73,7 @@ def _reinforce(unit: Unit, old: Memory, item: Prepared, because: str) -> Receipt
     usage = old.usage
     another = old.source != item.memory.source
     stronger = replace(
-        old,
+        _given(old, item.memory),
         usage=replace(usage, repeated=usage.repeated + 1, confirmed=usage.confirmed + another),
         confidence=max(old.confidence, item.memory.confidence),
         expires_at=item.memory.expires_at if old.expires_at else None,
@@ -77,11 +83,24 @@ def _reinforce(unit: Unit, old: Memory, item: Prepared, because: str) -> Receipt
     return Receipt(stronger, Outcome.REINFORCED, because)
 
 
+def _given(old: Memory, new: Memory) -> Memory:
+    """What was overheard and is now given on purpose is kept as what was given."""
+    if not is_overheard(old) or is_overheard(new):
+        return old
+    return replace(
+        old,
+        source=new.source,
+        trust=max(old.trust, new.trust),
+        layer=max(old.layer, new.layer),
+        policy=new.policy if new.policy is Policy.PROTECTED else old.policy,
+    )
+
+
 def _merge(unit: Unit, old: Memory, item: Prepared, because: str) -> Receipt:
     """The known memory takes the fuller words; its old ones stay in its history."""
     new = item.memory
     merged = replace(
-        old,
+        _given(old, new),
         content=new.content,
         content_hash=new.content_hash,
         forms=new.forms,

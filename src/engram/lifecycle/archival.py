@@ -13,7 +13,7 @@ from engram.config import Config
 from engram.lifecycle.curves import DAY_S
 from engram.lifecycle.importance import decayed_importance, effective_importance
 from engram.lifecycle.retention import age_days, retention, strength, unused_days
-from engram.lifecycle.traits import is_confirmed, kept_by_itself, protected, resolved_at
+from engram.lifecycle.traits import is_confirmed, is_reference, kept_by_itself, protected, resolved_at
 from engram.model.axes import Priority, Status
 from engram.model.memory import Memory
 from engram.model.verdict import Verdict, no, yes
@@ -38,6 +38,8 @@ def archive_verdict(
     """
     if memory.status is not Status.ACTIVE and memory.status is not Status.CHALLENGED:
         return no(f"status {memory.status}")
+    if over := _expired(memory, now, config):
+        return over
     if reason := _shield(memory, config):
         return no(f"protected: {reason}")
     if resolved_at(memory) is not None:
@@ -62,7 +64,17 @@ def purge_due(memory: Memory, archived_at: datetime, now: datetime, config: Conf
 
 def _shield(memory: Memory, config: Config) -> str:
     """Why a memory stays; priority and category speak for a commitment only as long as it is open."""
+    if is_reference(memory):
+        return "a document"
     return protected(memory, config) if resolved_at(memory) is None else kept_by_itself(memory)
+
+
+def _expired(memory: Memory, now: datetime, config: Config) -> Verdict:
+    """What was given an end goes then, whoever gave it; the end of a guess is another matter."""
+    end = memory.expires_at
+    if end is None or now <= end or memory.confidence < config.remember.speculative_below:
+        return no("has no end" if end is None else "not over yet, or a guess")
+    return yes("expired", f"was to go on {end:%Y-%m-%d}")
 
 
 def _resolved(memory: Memory, now: datetime, config: Config) -> Verdict:
@@ -76,16 +88,14 @@ def _resolved(memory: Memory, now: datetime, config: Config) -> Verdict:
 
 
 def _speculative(memory: Memory, now: datetime, config: Config) -> Verdict:
-    """A guess that nobody confirmed in time, and anything that was given an end."""
+    """A guess that nobody confirmed in time."""
     settings = config.remember
-    end, guess = memory.expires_at, memory.confidence < settings.speculative_below
-    if end is None and guess:
-        end = memory.created_at + timedelta(days=settings.speculative_days)
-    if end is None or now <= end or (guess and is_confirmed(memory)):
-        return no("has no end" if end is None else "confirmed, or not over yet")
-    if guess:
-        return yes("speculative", f"confidence {memory.confidence:.2f}, unconfirmed until {end:%Y-%m-%d}")
-    return yes("expired", f"was to go on {end:%Y-%m-%d}")
+    if memory.confidence >= settings.speculative_below or is_confirmed(memory):
+        return no("no guess, or confirmed")
+    end = memory.expires_at or memory.created_at + timedelta(days=settings.speculative_days)
+    if now <= end:
+        return no("not over yet")
+    return yes("speculative", f"confidence {memory.confidence:.2f}, unconfirmed until {end:%Y-%m-%d}")
 
 
 def _by_priority(memory: Memory, now: datetime, config: Config) -> Verdict:

@@ -12,7 +12,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from engram.lifecycle.sameness import Limits, Merge, Neighbour, Reinforce, Statement, Supersede, decide
-from engram.lifecycle.traits import is_distilled, is_ephemeral, is_session_note, kept_by_itself
+from engram.lifecycle.traits import (
+    is_distilled,
+    is_ephemeral,
+    is_overheard,
+    is_reference,
+    is_session_note,
+    kept_by_itself,
+)
 from engram.model.axes import Kind, Priority, Status
 from engram.model.memory import TAG_LIMIT, Memory, Usage
 from engram.text.marks import differences
@@ -48,8 +55,9 @@ def apart(one: Memory, other: Memory) -> str:
         return "a turn of a conversation"
     if one.tier is not other.tier:
         return "not equally secret"
-    if one.kind is not other.kind and not TALES.issuperset({one.kind, other.kind}):
-        return f"{one.kind} and {other.kind}"
+    of_other_kinds = one.kind is not other.kind and not TALES.issuperset({one.kind, other.kind})
+    if of_other_kinds or is_reference(one) or is_reference(other):
+        return f"{one.kind} and {other.kind}" if of_other_kinds else "a document"
     if _traits(one) != _traits(other):
         return "not meant to last equally long"
     return "" if one.status is Status.ACTIVE is other.status else "not active"
@@ -103,11 +111,12 @@ def stands(memory: Memory) -> bool:
 
 
 def ranked(memories: Sequence[Memory]) -> list[Memory]:
-    """Who takes in the others, first: what stands for good, the higher layer, the weightier, the older."""
+    """Who takes in the others: what stands for good, was given, is higher, weightier, older goes first."""
     return sorted(
         memories,
         key=lambda one: (
             not stands(one),
+            is_overheard(one),
             -one.layer,
             -one.importance,
             -one.usage.accessed,

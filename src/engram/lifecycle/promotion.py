@@ -14,11 +14,14 @@ from engram.errors import NoFurtherLayer
 from engram.lifecycle.importance import decayed_importance, reinforcement
 from engram.lifecycle.retention import age_days
 from engram.lifecycle.traits import (
+    EXTRACTED,
     is_distilled,
     is_ephemeral,
-    is_extracted,
     is_lesson,
+    is_overheard,
+    is_reference,
     is_session_note,
+    lasting,
     protected,
 )
 from engram.model.axes import Kind, Layer, Policy
@@ -56,12 +59,15 @@ def buffer_verdict(memory: Memory, now: datetime, config: Config = USUAL) -> Ver
 
 
 def buffer_immune(memory: Memory) -> str:
-    """Why a memory never expires in the buffer; empty when it may.
+    """Why the buffer's lifetime, cap and triage leave a memory alone; empty when they may not.
 
     >>> day = datetime(2026, 1, 1)
-    >>> buffer_immune(Memory("1", "Hi", "h", day, day, tags=("lesson",)))
-    'a lesson or procedure'
+    >>> heard = Memory("1", "Hi", "h", day, day, source="session", details={"turns": ["t1"]})
+    >>> buffer_immune(heard), buffer_immune(Memory("1", "Hi", "h", day, day, source="agent"))
+    ('', 'given on purpose')
     """
+    if not is_overheard(memory):
+        return "given on purpose"
     if memory.pinned:
         return "pinned"
     if memory.policy is Policy.PROTECTED:
@@ -74,9 +80,9 @@ def buffer_rescue(memory: Memory, now: datetime, config: Config = USUAL) -> Verd
 
     >>> from datetime import UTC
     >>> day = datetime(2026, 1, 1, tzinfo=UTC)
-    >>> rule = Memory("1", "Never on Fridays", "h", day, day, category="principle", importance=0.4)
-    >>> buffer_rescue(rule, day + timedelta(days=2)).why
-    'protected: category principle'
+    >>> heard = Memory("1", "I live in Rome", "h", day, day, source="session", details={"turns": ["t1"]})
+    >>> buffer_rescue(heard, day + timedelta(days=2)).why
+    'it lasts: a fact about the user'
     """
     settings = config.promotion
     age = age_days(memory, now) * HOURS
@@ -84,14 +90,21 @@ def buffer_rescue(memory: Memory, now: datetime, config: Config = USUAL) -> Verd
         return no(buffer_immune(memory) or "not in the buffer")
     if age <= settings.ttl_hours:
         return no(f"age {age:.1f} h <= {settings.ttl_hours:g}")
-    if reason := protected(memory, config):
-        return yes("buffer rescue", f"protected: {reason}")
+    if reason := _worth_keeping(memory, now, config):
+        return yes("buffer rescue", reason)
     earned, needed = reinforcement(memory, config), settings.rescue_share * settings.buffer_reinforcement
     if earned >= needed:
         return yes("buffer rescue", f"reinforcement {earned:.1f} >= {needed:g}, half of what is needed")
     if memory.importance >= settings.rescue_importance:
         return yes("buffer rescue", f"importance {memory.importance:.2f} >= {settings.rescue_importance:.2f}")
     return no(f"reinforcement {earned:.1f} < {needed:g}, importance {memory.importance:.2f}")
+
+
+def _worth_keeping(memory: Memory, now: datetime, config: Config) -> str:
+    if reason := protected(memory, config):
+        return f"protected: {reason}"
+    reason = lasting(memory, now)
+    return f"it lasts: {reason}" if reason else ""
 
 
 def buffer_expiry(memory: Memory, now: datetime, config: Config = USUAL, *, triaged: bool = False) -> Verdict:
@@ -165,7 +178,8 @@ def demotion(memory: Memory, config: Config = USUAL, *, rejections: int = 0) -> 
         return no("pinned" if memory.pinned else "policy protected")
     if memory.layer is Layer.CORE and (is_session_note(memory) or is_ephemeral(memory)):
         return yes("core hygiene", "a session note" if is_session_note(memory) else "ephemeral")
-    if memory.layer is Layer.WORKING and is_extracted(memory) and not protected(memory, config):
+    taken_out = is_overheard(memory) or EXTRACTED in memory.tags
+    if memory.layer is Layer.WORKING and taken_out and not protected(memory, config):
         if rejections >= settings.demote_rejections:
             return yes("rejected", f"extracted, rejections {rejections} >= {settings.demote_rejections}")
         return no(f"rejections {rejections} < {settings.demote_rejections}")
@@ -185,6 +199,8 @@ def step_layer(memory: Memory, *, up: bool) -> Layer:
 
 
 def _barred(memory: Memory) -> str:
+    if is_reference(memory):
+        return "a document"
     if is_session_note(memory):
         return "a session note"
     if is_ephemeral(memory):

@@ -16,7 +16,7 @@ from engram.config import Config
 from engram.lifecycle.defaults import standing_of
 from engram.lifecycle.importance import reinforcement
 from engram.lifecycle.retention import age_days
-from engram.lifecycle.traits import is_distilled, is_ephemeral
+from engram.lifecycle.traits import is_banter, is_distilled, is_ephemeral, is_overheard
 from engram.model.axes import Layer
 from engram.model.memory import Memory
 from engram.model.verdict import Verdict, no, yes
@@ -94,6 +94,8 @@ def triage_due(memory: Memory, now: datetime, config: Config = USUAL) -> Verdict
     minutes, needed = age_days(memory, now) * MINUTES, config.promotion.triage_minutes
     if memory.layer is not Layer.BUFFER:
         return no("not in the buffer")
+    if not is_overheard(memory):
+        return no("given on purpose")
     if is_ephemeral(memory) or is_distilled(memory):
         return no("ephemeral" if is_ephemeral(memory) else "distilled")
     if minutes < needed:
@@ -165,7 +167,7 @@ def standalone(content: str) -> float:
     ... )
     (1.0, 0.2, 0.4, 0.3)
     """
-    if leans(content):
+    if leans(content) or is_banter(content):
         return 0.2
     if content.rstrip().endswith(("?", "？")):
         return 0.3

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 from datetime import datetime
 from functools import lru_cache
@@ -10,11 +11,22 @@ from typing import Final
 from engram.config import Config
 from engram.model.axes import Kind, Policy, Priority, Status, Verification
 from engram.model.commitment import LoopState
-from engram.model.memory import Memory
+from engram.model.draft import Draft
+from engram.model.memory import TAG_LIMIT, Memory
+from engram.text import facts, names
+from engram.text.statement import USER
 
 USUAL = Config()
 BY_HAND: Final = frozenset({"human", "agent"})
 """Sources that word a memory themselves; every other one had it taken out of something."""
+TALK: Final = "session"
+"""The source of what was taken out of talk."""
+EXPORTS: Final = frozenset({"chatgpt", "claude", "messages"})
+"""What the sessions of chat exports begin with: who brings one in wants to keep what was said in it."""
+EXTRACTED: Final = "auto-extract"
+"""A tag of imports: another tool took it out of talk."""
+REFERENCE: Final = "reference"
+"""The category of what a document says: found and cited, but nothing the user said of themselves."""
 SESSION_NOTES: Final = frozenset({"session", "session-note"})
 DISTILLED: Final = frozenset({"distilled", "auto-distilled"})
 DRAWN: Final = frozenset({"pattern", "inferred", "procedure"})
@@ -58,6 +70,13 @@ def is_session_note(memory: Memory) -> bool:
     return not SESSION_NOTES.isdisjoint(memory.tags)
 
 
+def noted_tags(draft: Draft) -> tuple[str, ...]:
+    """Tags of what is brought in: elsewhere the source says that it notes a session, here a tag does."""
+    if draft.source != TALK or is_overheard(draft) or not SESSION_NOTES.isdisjoint(draft.tags):
+        return draft.tags
+    return (*draft.tags[: TAG_LIMIT - 1], TALK)
+
+
 def is_ephemeral(memory: Memory) -> bool:
     """Whether it is meant for a while only."""
     return memory.policy is Policy.EPHEMERAL or "ephemeral" in memory.tags
@@ -73,9 +92,74 @@ def is_drawn(memory: Memory) -> bool:
     return memory.source == "engine" and not DRAWN.isdisjoint(memory.tags)
 
 
+def is_reference(memory: Memory | Draft) -> bool:
+    """Whether it is a passage of a document or a piece of code."""
+    return memory.category == REFERENCE or memory.kind is Kind.CODEBASE
+
+
+def is_overheard(memory: Memory | Draft) -> bool:
+    """Whether it was taken out of talk; everything else was given on purpose, to be kept.
+
+    >>> day = datetime(2026, 1, 1)
+    >>> heard = Memory("1", "Hi", "h", day, day, source="session", details={"turns": ["t1"]})
+    >>> is_overheard(heard), is_overheard(Memory("1", "Hi", "h", day, day, source="agent"))
+    (True, False)
+    """
+    source, _, part = memory.source.partition(":")
+    brought_in = memory.session.partition(":")[0] in EXPORTS
+    return source == TALK and not brought_in and (bool(part) or "turns" in memory.details)
+
+
+def lasting(memory: Memory, now: datetime) -> str:
+    """Why what a memory says holds beyond the day; empty when nothing says so.
+
+    The words decide, not the category: facts about the user, health, people, places, work, and what is yet
+    to come. Somebody's name in a joke is no reason.
+
+    >>> from datetime import UTC
+    >>> day = datetime(2026, 1, 1, tzinfo=UTC)
+    >>> heard = ("I am allergic to nuts", "My mother lives in Turin", "it was ok there", "Lol ok Clint it is")
+    >>> [lasting(Memory("1", words, "h", day, day), day) for words in heard]
+    ['a fact about the user', 'a fact about somebody', '', '']
+    """
+    stated = {fact.subject for fact in facts.stated(memory.content, memory.details, memory.speaker)}
+    if stated & {USER, memory.speaker.lower()}:
+        return "a fact about the user"
+    joke = is_banter(memory.content)
+    if stated or (not joke and _OF_ONESELF.search(memory.content)):
+        return "a fact about somebody"
+    if about := MATTERS.intersection(memory.metadata.get("topics", ())):
+        return f"about {min(about)}"
+    if any(day >= now.date().isoformat() for day in memory.metadata.get("dates", ())):
+        return "yet to come"
+    if joke:
+        return ""
+    named = (entity for entity in names.entities(memory.content) if entity.type in LIVES)
+    return "names a person or a place" if any(named) else ""
+
+
+def is_banter(content: str) -> bool:
+    """Whether somebody laughs about what they say."""
+    return _BANTER.search(content) is not None
+
+
+MATTERS: Final = frozenset({"health", "work", "family", "relationships", "legal", "finance", "planning"})
+"""Topics of which nothing is thrown away because of its age alone."""
+LIVES: Final = frozenset({"person", "location", "organization", "unknown"})
+"""Types of names that stand in somebody's life; of a name nobody can type, it is assumed."""
+_BANTER = re.compile(
+    r"\b(?:lol|lmao|rofl|haha+|hehe+|jk|just kidding)\b|[😂🤣😜😝🙄😆]|哈哈|嘻嘻|开玩笑", re.IGNORECASE
+)
+# How somebody is, what they have and what they cannot or do not do, as it is said and as it is told of them.
+_OF_ONESELF = re.compile(
+    r"\b(?:I(?:'m|’m| am| have| can(?:'|’)t| cannot| don(?:'|’)t)|[Mm]y|User(?:'s|’s)?"
+    r"(?: is| has| can(?:'|’)t| cannot| does(?: not|n(?:'|’)t)))\b|(?:我|用户)(?:是|有|不|没|对|的)"
+)
+
+
 def is_extracted(memory: Memory) -> bool:
     """Whether nobody worded it as a memory: rules or a model took it out of something."""
-    return memory.source.partition(":")[0] not in BY_HAND
+    return EXTRACTED in memory.tags or memory.source.partition(":")[0] not in BY_HAND
 
 
 def is_confirmed(memory: Memory) -> bool:

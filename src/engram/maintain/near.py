@@ -1,7 +1,7 @@
 """Near memories: a slice comes in; the pairs that lie near each other in meaning come out.
 
 Candidates come from the index, the nearest few of each memory; nothing is ever compared with everything. A
-step looks only at what was stored or changed since it last came to its end, and at what it had to leave open.
+step looks only at what came or changed since it last came to its end, and at what it had to leave open.
 """
 
 from __future__ import annotations
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
 LOOKED: Final = "looked"
 """The kind of judgement that says up to which moment a step has looked."""
+LATE: Final = "late"
+AGAIN: Final = "again"
+"""Where in its look a step stands: at what came with an old time, or at what it had left open."""
 OPEN_MOST: Final = 1_000
 """Memories left open that are looked at again in one run."""
 ACTIVE: Final = frozenset({Status.ACTIVE})
@@ -70,18 +73,37 @@ def limits(least: float, room: Room, cosines: Thresholds) -> Limits:
 
 def news(room: Room, step: str, layers: frozenset[Layer], cursor: str) -> Iterator[tuple[Slice, str]]:
     """What a step has to look at, in slices, each with the cursor that stands behind it."""
-    again, _, after = cursor.rpartition(" ")
+    phase, _, after = cursor.rpartition(" ")
     start = int(after or 0)
-    if not again:
-        mark = room.tools.store.upkeep.judged(LOOKED, [step]).get(step)
-        since = datetime.fromisoformat(mark.verdict) if mark is not None else None
+    since, seen = last_look(room, step)
+    if not phase:
         for part in room.memories(Filters(statuses=ACTIVE, layers=layers, modified_since=since), start):
+            _note_key(room, step, part[-1][0] if since is None else seen)
             yield part, str(part[-1][0])
+        start = 0
+    if phase != AGAIN and since is not None:
+        # What was imported brings old times along: that it is new here is told by its key alone.
+        for part in room.memories(Filters(statuses=ACTIVE, layers=layers), max(start, seen)):
+            _note_key(room, step, part[-1][0])
+            yield [(key, one) for key, one in part if one.modified_at < since], f"{LATE} {part[-1][0]}"
         start = 0
     ids = frozenset(one.key for one in left_open(room, step))
     if ids:
         for part in room.memories(Filters(statuses=ACTIVE, layers=layers, ids=ids), start):
-            yield part, f"again {part[-1][0]}"
+            yield part, f"{AGAIN} {part[-1][0]}"
+
+
+def last_look(room: Room, step: str) -> tuple[datetime | None, int]:
+    """When a step last came to its end, and the last key it had seen then."""
+    mark = room.tools.store.upkeep.judged(LOOKED, [step]).get(step)
+    if mark is None:
+        return None, 0
+    at, _, key = mark.verdict.partition(" ")
+    return datetime.fromisoformat(at), int(key or 0)
+
+
+def _note_key(room: Room, step: str, key: int) -> None:
+    room.notes[f"{LOOKED} {step}"] = max(key, room.notes.get(f"{LOOKED} {step}", 0))
 
 
 def looked(room: Room, step: str) -> Decision:
@@ -89,7 +111,8 @@ def looked(room: Room, step: str) -> Decision:
 
     What was open from earlier runs and is not open anew has been dealt with.
     """
-    mark = Judgement(LOOKED, step, room.now.isoformat(), room.now)
+    seen = max(room.notes.pop(f"{LOOKED} {step}", 0), last_look(room, step)[1])
+    mark = Judgement(LOOKED, step, f"{room.now.isoformat()} {seen}", room.now)
     dealt = (replace(one, verdict="done", at=room.now) for one in left_open(room, step))
     return Decision(f"{step}.looked", "", tuple(Judge(one) for one in (*dealt, mark)), quiet=True)
 

@@ -22,6 +22,8 @@ from engram.model.upkeep import Run, RunKind, RunState
 from engram.ports import Store, Unit
 
 ACTOR = "engine"
+LAST_RUNS = 100
+"""Runs that are looked at for the number of the next one."""
 PATIENCE_S = 0.25
 """How long a run waits at most, before each slice, for writers that are in a hurry."""
 
@@ -98,6 +100,10 @@ def _make_way(room: Room) -> None:
 
 
 def _next_id(store: Store, now: datetime) -> str:
+    """The next number of the day; compared as a number, for a day may have more than 999 runs."""
     day = f"RUN-{now:%Y%m%d}-"
-    last = max((run.id for run in store.upkeep.runs(1_000) if run.id.startswith(day)), default=f"{day}000")
-    return f"{day}{int(last.rpartition('-')[2]) + 1:03d}"
+    known = (run.id.removeprefix(day) for run in store.upkeep.runs(LAST_RUNS) if run.id.startswith(day))
+    number = max(map(int, known), default=0) + 1
+    while store.upkeep.run(f"{day}{number:03d}") is not None:
+        number += 1
+    return f"{day}{number:03d}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 
 from engram.model.axes import Kind, Layer, Mode, Priority, Status, Tier, Type, Verification
@@ -21,6 +21,8 @@ class Filters:
     """Which statuses are found; challenged ones are shown with a mark."""
     as_of: datetime | None = None
     """What was believed then: stored by that time, and in one of the statuses at that time."""
+    holds_at: datetime | None = None
+    """In force then: neither expired nor over by that time."""
     ids: frozenset[str] = frozenset()
     verifications: frozenset[Verification] = frozenset()
     tiers: frozenset[Tier] = frozenset()
@@ -79,6 +81,14 @@ class Filters:
         """Whether nothing but the status is asked: the common case, which an index answers by itself."""
         plain = Filters(statuses=self.statuses)
         return all(getattr(self, f.name) == getattr(plain, f.name) for f in fields(self))
+
+
+def in_force(filters: Filters, now: datetime) -> Filters:
+    """The filters, without what is over by now; who asks for other statuses asks for the past, too."""
+    in_use = bool(filters.statuses) and filters.statuses <= Filters().statuses
+    if not in_use or filters.as_of is not None or filters.holds_at is not None:
+        return filters
+    return replace(filters, holds_at=now)
 
 
 ANY_STATUS = Filters(statuses=frozenset(Status))

@@ -127,6 +127,10 @@ class Memory:
             return moment
         return moment.astimezone(timezone(timedelta(minutes=minutes)))
 
+    def is_over(self, now: datetime) -> bool:
+        """Whether it has come to an end: it was to go by now, or what it says held until before now."""
+        return any(end is not None and end <= now for end in (self.expires_at, self.valid_to))
+
 
 def trust_of(source: str) -> float:
     """How far a source is trusted.

@@ -17,6 +17,7 @@ from engram.capture.link import link
 from engram.capture.pipeline import make_ready
 from engram.capture.screen import screen
 from engram.errors import InvalidInput, WrongType
+from engram.lifecycle.traits import noted_tags
 from engram.model.axes import Status, Verification
 from engram.model.cancellation import check_cancelled
 from engram.model.draft import Draft
@@ -79,7 +80,7 @@ def _ready(desk: Desk, record: Mapping[str, Any]) -> _Ready:
     # A record that was kept in the default place is taken in where the caller stands.
     draft = desk.mine(replace(draft, scope=HERE) if draft.scope == Scope() else draft)
     desk.check_write(draft.scope)
-    return _Ready(screen(draft), kept)
+    return _Ready(screen(replace(draft, tags=noted_tags(draft))), kept)
 
 
 def _kept(record: Mapping[str, Any]) -> dict[str, Any]:

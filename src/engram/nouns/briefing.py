@@ -14,7 +14,7 @@ from engram.context.telling import one_line
 from engram.errors import UnknownValue, WrongType
 from engram.model.axes import Tier
 from engram.model.briefing import BriefSection, RecallPack, Resume
-from engram.model.filters import Filters
+from engram.model.filters import Filters, in_force
 from engram.model.memory import Memory
 from engram.model.scope import Scope
 from engram.model.upkeep import Sketch
@@ -40,7 +40,7 @@ def resumed(desk: Desk, budget: int | None, form: str, scope: Scope | None, work
     if form not in FORMS:
         raise UnknownValue("form", form, FORMS)
     screen.name("workspace", workspace)
-    view = View(desk.at(scope), TOLD)
+    view = View(desk.at(scope), in_force(TOLD, desk.tools.clock.now()))
     if budget is None:
         room = room_for(desk.tools.store.memories.count(View(view.access, Filters())), settings)
         room = int(room * settings.compact_share) if form == "compact" else room
@@ -55,7 +55,7 @@ def packed(desk: Desk, message: str, tasks: Sequence[str], scope: Scope | None, 
     """The document for the start of a session, and what the first message calls for."""
     screen.name("workspace", workspace)
     said = screen.readable("message", message)[:MESSAGE_LIMIT]
-    view = View(desk.at(scope), TOLD)
+    view = View(desk.at(scope), in_force(TOLD, desk.tools.clock.now()))
 
     def told(memory: Memory) -> bool:
         """Whether a memory that comes from elsewhere may stand here."""

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from engram.errors import NotFound
-from engram.model.filters import ANY_STATUS, Filters
+from engram.model.filters import ANY_STATUS, Filters, in_force
 from engram.model.memory import Memory
 from engram.model.pages import Page
 from engram.model.plain import plain
@@ -35,7 +35,7 @@ def page(
     as_of: datetime | str | None,
 ) -> Page:
     """One page, newest first; `window` is the limit and the cursor. With `as_of` as it was then."""
-    view = View(desk.at(scope), checked(desk, filters, as_of))
+    view = View(desk.at(scope), in_force(checked(desk, filters, as_of), desk.tools.clock.now()))
     found = desk.tools.store.memories.page(view, whole("limit", window[0], 1, PAGE_LIMIT), window[1])
     if view.filters.as_of is None:
         return found
@@ -45,7 +45,8 @@ def page(
 
 def count(desk: Desk, filters: Filters | None, scope: Scope | None) -> int:
     """How many memories fit."""
-    return desk.tools.store.memories.count(View(desk.at(scope), checked(desk, filters, None)))
+    wanted = in_force(checked(desk, filters, None), desk.tools.clock.now())
+    return desk.tools.store.memories.count(View(desk.at(scope), wanted))
 
 
 def everything(desk: Desk, scope: Scope | None, *, vectors: bool = False) -> Iterator[dict[str, Any]]:

@@ -93,7 +93,7 @@ class Contexts:
             screen.readable(name, getattr(wanted, name))
         screen.name("session", wanted.session)
         budget = None if wanted.budget is None else whole("budget", wanted.budget, 1, 100_000_000)
-        config = self._desk.tools.config
+        config, now = self._desk.tools.config, self._desk.tools.clock.now()
         learned = Knowledge(self._desk)
         asked = Asked(
             message=wanted.message,
@@ -103,7 +103,7 @@ class Contexts:
             history=self._history(wanted),
             sections=wanted.sections or Sections(),
             budget=budget,
-            standing=self._standing(wanted),
+            standing=tuple(one for one in self._standing(wanted) if not one.is_over(now)),
             tree=wanted.tree or learned.tree(scope=wanted.scope),
             known=wanted.known or learned.knowing(wanted.question, scope=wanted.scope),
             summarize=self._summarize(),

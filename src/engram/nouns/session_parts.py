@@ -14,7 +14,7 @@ from engram.context.budget import memories_for
 from engram.errors import AccessDenied, EmbedderError
 from engram.model.axes import Status, Tier
 from engram.model.draft import Draft
-from engram.model.filters import Filters
+from engram.model.filters import Filters, in_force
 from engram.model.memory import Memory
 from engram.model.recall import Question, Recall
 from engram.model.session import Gap, Origin, Slot
@@ -205,7 +205,7 @@ class Parts:
     def morning(self, scope: Scope) -> list[Slot]:
         """What comes to mind at a fresh start: of the newest memories those that matter most."""
         most = self.desk.tools.config.session.morning
-        view = View(self.desk.at(scope), WAKEFUL)
+        view = View(self.desk.at(scope), in_force(WAKEFUL, self.now))
         newest = list(self.desk.tools.store.memories.page(view, LOOKED_AT).memories) if most else []
         best = sorted(newest, key=lambda one: (-one.pinned, -one.importance))[:most]
         return [self._slot(memory) for memory in best]

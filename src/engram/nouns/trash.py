@@ -1,4 +1,7 @@
-"""The trash: what was forgotten and can be brought back. `memory.trash` lists, restores and empties it."""
+"""The trash: what was forgotten, replaced or merged and can be brought back.
+
+`memory.trash` lists, restores and empties it.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,9 @@ from engram.model.scope import Role
 from engram.nouns.desk import PAGE_LIMIT, Desk, whole
 from engram.ports import Unit, View
 
-LYING = Filters(statuses=frozenset({Status.ARCHIVED}))
+GONE = frozenset({Status.ARCHIVED, Status.SUPERSEDED, Status.MERGED})
+"""Forgotten, replaced by a newer statement, or taken in by another memory: its status says which."""
+LYING = Filters(statuses=GONE)
 AT_ONCE = 200
 """So many are erased in one unit of work."""
 FURTHEST = 10_000_000
@@ -40,7 +45,7 @@ class Lying:
 
 
 class Trash:
-    """What was forgotten. Hangs on the facade; safe to use from many threads."""
+    """What was forgotten, replaced or merged. Hangs on the facade; safe to use from many threads."""
 
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
@@ -56,7 +61,7 @@ class Trash:
         """Bring a memory back. Raises NotFound when it does not lie there."""
         full = self._desk.own(memory_id)
         memory = self._desk.tools.store.memories.get(full, self._desk.access)
-        if memory is None or memory.status is not Status.ARCHIVED:
+        if memory is None or memory.status not in GONE:
             raise NotFound(memory_id)
         return change.set_status(full, Status.ACTIVE, self._desk.tools, self._desk.actor, because)
 

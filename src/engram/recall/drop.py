@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import datetime, timedelta
 
+from engram.model.axes import Status
+from engram.model.memory import Memory
 from engram.model.recall import Dropped, Evidence, Question
 from engram.ports import Tools
 from engram.recall.candidates import Candidate
@@ -43,6 +45,8 @@ def _reasons(
             yield one, f"relevance {one.relevance:.2f} is under the floor of {floor:.2f}"
         elif memory.expires_at is not None and memory.expires_at <= now:
             yield one, f"expired on {memory.expires_at:%Y-%m-%d}"
+        elif _is_past(memory, plan, now):
+            yield one, f"held until {memory.valid_to:%Y-%m-%d}"
         elif one.key in unwanted:
             yield one, "said not to help for a question like this"
         elif memory.content_hash in seen:
@@ -50,6 +54,13 @@ def _reasons(
             yield one, "says the same as a hit above it"
         else:
             seen[memory.content_hash] = one
+
+
+def _is_past(memory: Memory, plan: Planned, now: datetime) -> bool:
+    """Whether what it says is over, though nothing took its place; who asks about a time wants it, too."""
+    if plan.shown.spans or plan.view.filters.as_of is not None or memory.status is not Status.ACTIVE:
+        return False
+    return memory.valid_to is not None and memory.valid_to <= now
 
 
 def _tell_of(again: Candidate, shown: Candidate) -> None:

@@ -31,6 +31,8 @@ class Shared:
     """As the first text writes them; a gap stands as "…"."""
     slots: tuple[tuple[str, ...], ...] = ()
     """What stands in each gap, each value once."""
+    whole: bool = False
+    """Whether every text begins and ends with these words: nothing is cut off at an end."""
 
     def __str__(self) -> str:
         out = ""
@@ -58,16 +60,19 @@ def common(texts: Sequence[str]) -> Shared:
 def _with_gaps(words: Sequence[str], rows: Sequence[Sequence[str]]) -> Shared:
     """Gaps between shared words wherever some text has others there; what stands before and after is left."""
     between: list[dict[str, None]] = [{} for _ in words]
+    whole = bool(words)
     for row in rows:
         last = -1
         for place, at in _aligned(words, row):
             if place and at > last + 1:
                 between[place][" ".join(row[last + 1 : at])] = None
+            whole = whole and bool(place or not at)
             last = at
+        whole = whole and len(row) < LONGEST and not any(word[0].isalnum() for word in row[last + 1 :])
     out: list[str] = []
     for place, word in enumerate(words):
         out += [GAP, word] if between[place] else [word]
-    return Shared(tuple(out), tuple(tuple(values)[:VALUES] for values in between if values))
+    return Shared(tuple(out), tuple(tuple(values)[:VALUES] for values in between if values), whole)
 
 
 def _aligned(one: Sequence[str], other: Sequence[str]) -> list[tuple[int, int]]:

@@ -143,3 +143,23 @@ def test_a_pattern_is_no_repetition_of_its_episodes(memory: Engram, clock: FakeC
     (pattern,) = tagged(memory, "pattern")
     assert pattern.content == "Deployed the billing service to …, the migration failed"
     assert [one.content for one in memory.list() if "pattern" not in one.tags] == list(FAILED[::-1])
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        [f"Dr. Osei prescribed ibuprofen for my {part} in May" for part in ("knee", "sinuses", "back")],
+        [f"Booked the night train to Lisbon for {who}" for who in ("Anna", "Bob", "Mia")],
+        [f"{day} the blood pressure was high after the run" for day in ("Monday", "Tuesday", "Friday")],
+        [f"We asked for two-space indentation on {day}" for day in ("Monday", "Tuesday", "Friday")],
+    ],
+)
+def test_what_would_be_cut_off_at_an_end_is_not_written(
+    memory: Engram, clock: FakeClock, said: list[str]
+) -> None:
+    told(memory, clock, said)
+    learned(memory)
+
+    for one in tagged(memory, "pattern"):
+        ends = (one.content.split()[0], one.content.split()[-1])
+        assert all({row.split()[0], row.split()[-1]} == set(ends) for row in said)

@@ -10,10 +10,9 @@ import pytest
 
 from engram import Engram
 from engram.model.axes import Kind, Layer, Policy, Status
-from engram.model.draft import Draft
 from engram.testing import FakeClock
 from tests.maintain.presets.lives import bytes_of, decided, fields, later, living
-from tests.maintain.story import START, now, rules, told
+from tests.maintain.story import START, now, overheard, rules
 
 VAGUE: dict[str, Any] = {"category": "moment", "kind": Kind.SEMANTIC}
 """Of little worth and not understood alone: triage keeps it waiting, the gate refuses it."""
@@ -34,14 +33,14 @@ def memory(clock: FakeClock) -> Iterator[Engram]:
 def test_the_life_of_a_memory_from_the_buffer_to_the_last_byte(tmp_path: Path, clock: FakeClock) -> None:
     with living("layers", clock, tmp_path / "one.engram") as memory:
         port = "the marzipan server listens on port 8443"
-        one = told(memory, port, category="moment", kind=Kind.EPISODIC, importance=0.65)
+        one = overheard(memory, port, category="moment", kind=Kind.EPISODIC, importance=0.65)
 
         # It is heard and waits; being said again counts two and a half times as much as a use.
         assert now(memory, one).layer is Layer.BUFFER
-        told(memory, port)
+        overheard(memory, port)
         later(memory, clock, one, minutes=5)
         assert now(memory, one).layer is Layer.BUFFER  # 2.5 < 5
-        told(memory, port)
+        overheard(memory, port)
         assert later(memory, clock, one, minutes=1) == ["promote.buffer-reinforced"]
         assert now(memory, one).layer is Layer.WORKING
 
@@ -73,7 +72,7 @@ def test_the_life_of_a_memory_from_the_buffer_to_the_last_byte(tmp_path: Path, c
 
 
 def test_the_gate_refuses_for_a_day_for_three_and_for_good(memory: Engram, clock: FakeClock) -> None:
-    one = told(memory, "it was fine there in the end", **VAGUE, importance=0.8, layer=Layer.WORKING)
+    one = overheard(memory, "it was fine there in the end", **VAGUE, importance=0.8, layer=Layer.WORKING)
 
     def asked(hours: float) -> str | None:
         clock.advance(hours=hours)
@@ -97,13 +96,12 @@ def test_the_gate_refuses_for_a_day_for_three_and_for_good(memory: Engram, clock
 def test_what_was_extracted_goes_down_after_its_first_refusal_and_then_out(
     memory: Engram, clock: FakeClock
 ) -> None:
-    one = told(
+    one = overheard(
         memory,
         "it was fine there in the end",
         **VAGUE,
         importance=0.65,
         layer=Layer.WORKING,
-        source="session",
     )
     clock.advance(days=7, minutes=1)
     memory.touch([one])
@@ -120,9 +118,9 @@ def test_what_was_extracted_goes_down_after_its_first_refusal_and_then_out(
 def test_reinforcement_of_five_leaves_the_buffer(
     memory: Engram, clock: FakeClock, said: int, used: int, layer: Layer
 ) -> None:
-    one = told(memory, "it was fine there in the end", **VAGUE)
+    one = overheard(memory, "it was fine there in the end", **VAGUE)
     for _ in range(said):
-        told(memory, "it was fine there in the end", **VAGUE)
+        overheard(memory, "it was fine there in the end", **VAGUE)
     for _ in range(used):
         memory.touch([one])
     later(memory, clock, one, minutes=5)
@@ -140,7 +138,7 @@ def test_reinforcement_of_five_leaves_the_buffer(
 def test_a_lesson_rises_after_two_hours(
     memory: Engram, clock: FakeClock, hours: float, tags: tuple[str, ...], layer: Layer
 ) -> None:
-    one = told(memory, "it broke again", **VAGUE, tags=tags)
+    one = overheard(memory, "it broke again", **VAGUE, tags=tags)
     clock.advance(hours=hours)
     memory.consolidate(stages=["promotion"])
     assert now(memory, one).layer is layer
@@ -159,7 +157,7 @@ def test_a_lesson_rises_after_two_hours(
 def test_the_buffer_holds_a_day_and_two_for_what_was_never_looked_at(
     memory: Engram, clock: FakeClock, hours: float, status: Status, *, triaged: bool
 ) -> None:
-    one = told(memory, "it was ok there", **VAGUE, importance=0.2)
+    one = overheard(memory, "it was ok there", **VAGUE, importance=0.2)
     clock.advance(hours=1)
     if triaged:
         memory.consolidate(stages=["review"])
@@ -180,9 +178,9 @@ def test_the_buffer_holds_a_day_and_two_for_what_was_never_looked_at(
 def test_half_the_reinforcement_or_importance_rescues(
     memory: Engram, clock: FakeClock, importance: float, said: int, used: int, rule: str
 ) -> None:
-    one = told(memory, "it was ok there", **VAGUE, importance=importance)
+    one = overheard(memory, "it was ok there", **VAGUE, importance=importance)
     for _ in range(said):
-        told(memory, "it was ok there", **VAGUE, importance=importance)
+        overheard(memory, "it was ok there", **VAGUE, importance=importance)
     for _ in range(used):
         memory.touch([one])
     clock.advance(hours=48 + MINUTE)
@@ -197,13 +195,14 @@ def test_half_the_reinforcement_or_importance_rescues(
 def test_the_buffer_holds_two_hundred_and_lets_go_of_the_oldest_but_not_of_lessons(
     memory: Engram, clock: FakeClock
 ) -> None:
-    lesson = told(memory, "never grind wet corn", **VAGUE, tags=("lesson",))
-    first = told(memory, "note 0 of the mill", **VAGUE, apart=True)
+    lesson = overheard(memory, "never grind wet corn", **VAGUE, tags=("lesson",))
+    first = overheard(memory, "note 0 of the mill", **VAGUE, apart=True)
     notes = (f"note {number} of the mill" for number in range(1, 199))
-    memory.remember_many(Draft(words, **VAGUE, source="agent", apart=True) for words in notes)
+    for words in notes:
+        overheard(memory, words, **VAGUE, apart=True)
     clock.advance(minutes=1)
     assert memory.consolidate(stages=["promotion"]).changes == 0  # 200: not one too many
-    told(memory, "note 199 of the mill", **VAGUE, apart=True)
+    overheard(memory, "note 199 of the mill", **VAGUE, apart=True)
     clock.advance(minutes=1)
     assert rules(memory.consolidate(stages=["promotion"])) == {first: "buffer.cap"}
     assert now(memory, lesson).status is Status.ACTIVE
@@ -223,7 +222,7 @@ def test_the_buffer_holds_two_hundred_and_lets_go_of_the_oldest_but_not_of_lesso
 def test_who_may_ask_for_the_core(
     memory: Engram, clock: FakeClock, used: int, days: float, importance: float, *, asks: bool
 ) -> None:
-    one = told(memory, "Anna runs the mill", **VAGUE, importance=importance, layer=Layer.WORKING)
+    one = overheard(memory, "Anna runs the mill", **VAGUE, importance=importance, layer=Layer.WORKING)
     for _ in range(used):
         memory.touch([one])
     clock.advance(days=days)
@@ -234,8 +233,8 @@ def test_who_may_ask_for_the_core(
 def test_notes_of_a_day_never_ask_and_leave_the_core(
     memory: Engram, clock: FakeClock, barred: dict[str, Any]
 ) -> None:
-    below = told(memory, "Anna runs the mill", layer=Layer.WORKING, importance=0.9, **barred)
-    above = told(memory, "Bob owns the quay", layer=Layer.CORE, importance=0.9, **barred)
+    below = overheard(memory, "Anna runs the mill", layer=Layer.WORKING, importance=0.9, **barred)
+    above = overheard(memory, "Bob owns the quay", layer=Layer.CORE, importance=0.9, **barred)
     for _ in range(9):
         memory.touch([below, above])
     assert later(memory, clock, below, minutes=5) == []
@@ -247,7 +246,7 @@ def test_importance_sinks_by_the_day_but_never_below_its_floor(
     clock: FakeClock, wanted: float, *, asks: bool
 ) -> None:
     with living("layers", clock, promotion__core_importance=wanted) as memory:
-        one = told(memory, "Anna runs the mill", **VAGUE, importance=0.9, layer=Layer.WORKING)
+        one = overheard(memory, "Anna runs the mill", **VAGUE, importance=0.9, layer=Layer.WORKING)
         memory.touch([one])
         clock.advance(days=400)
         assert (one in rules(memory.consolidate(stages=["review"]))) is asks
@@ -259,8 +258,8 @@ def test_beyond_the_buffer_only_what_has_all_but_gone_is_dropped(
     memory: Engram, clock: FakeClock, days: float, status: Status
 ) -> None:
     told_by_agent = {"category": "moment", "kind": Kind.EPISODIC, "layer": Layer.WORKING}
-    one = told(memory, "the bus was late", **told_by_agent)  # ten days' half-life: 0.01 left after 24.1
-    knowledge = told(memory, "buses run on diesel", layer=Layer.WORKING, kind=Kind.SEMANTIC, category="fact")
+    one = overheard(memory, "the bus was late", **told_by_agent)  # ten days' half-life: 0.01 left after 24.1
+    knowledge = overheard(memory, "buses run on diesel", **{**told_by_agent, "kind": Kind.SEMANTIC})
     clock.advance(days=days)
     memory.consolidate(stages=["forgetting"])
     assert now(memory, one).status is status
@@ -271,7 +270,7 @@ def test_beyond_the_buffer_only_what_has_all_but_gone_is_dropped(
 def test_lessons_procedures_and_what_is_pinned_outlive_the_buffer(
     memory: Engram, clock: FakeClock, kept: dict[str, Any]
 ) -> None:
-    one = told(memory, "it was ok there", **{**VAGUE, **kept}, importance=0.1)
+    one = overheard(memory, "it was ok there", **{**VAGUE, **kept}, importance=0.1)
     for _ in range(3):
         later(memory, clock, one, days=30)
     assert now(memory, one).status is Status.ACTIVE

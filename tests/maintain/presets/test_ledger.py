@@ -12,7 +12,7 @@ from engram import Engram
 from engram.model.axes import Kind, Layer, Lifecycle, Priority, Status
 from engram.testing import FakeClock
 from tests.maintain.presets.lives import bytes_of, decided, fields, later, living
-from tests.maintain.story import START, now, told
+from tests.maintain.story import START, now, overheard, told
 
 MINUTE = 1 / 1_440
 NOTE: dict[str, Any] = {"category": "fact", "kind": Kind.SEMANTIC}
@@ -41,8 +41,8 @@ def test_the_life_of_an_entry_from_the_day_it_is_written_to_the_last_byte(
 ) -> None:
     with living("ledger", clock, tmp_path / "one.engram") as memory:
         # It is written down and counts from the next run on.
-        depot = told(memory, "the gooseberry depot is in Bremen", **NOTE)
-        rule = told(memory, "never spend more than the budget", category="constraint")
+        depot = overheard(memory, "the gooseberry depot is in Bremen", **NOTE)
+        rule = overheard(memory, "never spend more than the budget", category="constraint")
         assert now(memory, depot).priority is Priority.P2
         assert now(memory, rule).priority is Priority.P0
         assert later(memory, clock, depot, minutes=1) == ["promote.buffer-aged"]
@@ -75,7 +75,7 @@ def test_the_life_of_an_entry_from_the_day_it_is_written_to_the_last_byte(
         assert now(memory, depot).status is Status.ACTIVE
 
         # A correction replaces it; the old entry stays in the file, and is told nowhere.
-        new = told(memory, "the gooseberry depot is in Hamburg", **NOTE)
+        new = overheard(memory, "the gooseberry depot is in Hamburg", **NOTE)
         memory.set_status(depot, "superseded", "it moved")
         assert told_in_pack(memory, "context") == ["the gooseberry depot is in Hamburg"]
         assert [event.verb for event in reversed(memory.events(depot))][:2] == ["stored", "updated"]
@@ -116,8 +116,8 @@ def test_open_loops_are_told_oldest_first_until_they_are_closed(memory: Engram, 
 
 
 def test_each_day_counts_its_events_from_one(memory: Engram, clock: FakeClock) -> None:
-    one = told(memory, "the depot is in Bremen", **NOTE)
-    told(memory, "the depot has two doors", **NOTE)
+    one = overheard(memory, "the depot is in Bremen", **NOTE)
+    overheard(memory, "the depot has two doors", **NOTE)
     clock.advance(days=1)
     report = memory.consolidate(stages=["promotion"])
     memory.update(one, content="the depot is in Hamburg", because="it moved")
@@ -159,7 +159,7 @@ def test_priority_says_how_long_an_entry_is_kept(
 
 @pytest.mark.parametrize("days", [3, 8, 29])
 def test_what_waited_for_a_run_is_kept_all_the_same(memory: Engram, clock: FakeClock, days: float) -> None:
-    one = told(memory, "the depot is in Bremen", **NOTE, importance=0.1)
+    one = overheard(memory, "the depot is in Bremen", **NOTE, importance=0.1)
     assert later(memory, clock, one, days=days) == ["promote.buffer-aged"]
 
 

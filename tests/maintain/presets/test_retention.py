@@ -12,7 +12,7 @@ from engram import Engram
 from engram.model.axes import Kind, Layer, Policy, Priority, Status
 from engram.testing import FakeClock
 from tests.maintain.presets.lives import bytes_of, decided, fields, later, living
-from tests.maintain.story import START, now, told
+from tests.maintain.story import START, now, overheard, told
 
 MINUTE = 1 / 1_440
 EVENT: dict[str, Any] = {
@@ -71,7 +71,9 @@ def test_the_life_of_an_event_that_fades(tmp_path: Path, clock: FakeClock) -> No
 
 
 def test_the_life_of_an_event_that_becomes_knowledge(memory: Engram, clock: FakeClock) -> None:
-    one = told(memory, "we moved the archive to the old mill", **{**EVENT, "layer": None, "importance": 0.7})
+    one = overheard(
+        memory, "we moved the archive to the old mill", **{**EVENT, "layer": None, "importance": 0.7}
+    )
     for _ in range(2):
         memory.recall("where is the archive?")
     assert later(memory, clock, one, minutes=1) == ["promote.buffer-used"]
@@ -133,7 +135,7 @@ def test_half_an_hour_or_two_uses_end_the_stay_in_the_buffer(
 
 
 def test_what_waited_a_long_time_for_a_run_rises_all_the_same(memory: Engram, clock: FakeClock) -> None:
-    one = told(memory, "it was ok there", **{**EVENT, "layer": Layer.BUFFER})
+    one = overheard(memory, "it was ok there", **{**EVENT, "layer": Layer.BUFFER})
     assert later(memory, clock, one, days=8) == ["promote.buffer-aged"]
 
 

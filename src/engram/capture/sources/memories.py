@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from engram.capture.sources import files
 from engram.capture.sources.shapes import label, moment, refused, unreadable
 from engram.errors import InvalidInput, WrongType
+from engram.lifecycle.traits import noted_tags
 from engram.model.axes import Status
 from engram.model.draft import Draft
 from engram.model.ingest import Fate, Found, Item, ItemKind, ItemReport
@@ -22,7 +24,8 @@ from engram.model.plain import draft_from
 
 Read = Callable[[Mapping[str, Any], int], Iterator[Found]]
 _FIELDS = frozenset(Draft.__dataclass_fields__) - {"content", "tags", "details", "event_time", "source"}
-_WHO = ("user_id", "agent_id", "app_id", "run_id", "actor_id")
+PERSON = "user_id"
+_WHO = (PERSON, "agent_id", "app_id", "run_id", "actor_id")
 
 
 def reader_of(record: Any) -> str:
@@ -62,25 +65,34 @@ def _named(given: list[Any]) -> tuple[str, list[Any]] | None:
 
 def read(tool: str, given: list[Any]) -> Iterator[Found]:
     """A statement for each record of a tool."""
-    for number, record in enumerate(given, 1):
-        if isinstance(record, Mapping):
-            yield from READERS[tool](record, number)
-        else:
+    yield from _of_people(tool, list(enumerate(given, 1)))
+
+
+def _of_people(tool: str, records: Sequence[tuple[int, Any]]) -> Iterator[Found]:
+    """The statements of numbered records; what several people said is kept apart, each in their own place."""
+    people = {_person(record) for _, record in records} - {""}
+    for number, record in records:
+        if not isinstance(record, Mapping):
             yield unreadable(f"{tool}:{number}", number, "it is no object.")
+            continue
+        user = _person(record) if len(people) > 1 else ""
+        for found in READERS[tool](record, number):
+            yield replace(found, user=user) if user and isinstance(found, Item) else found
+
+
+def _person(record: Any) -> str:
+    return label(record.get(PERSON)) if isinstance(record, Mapping) else ""
 
 
 def read_lines(tool: str, text: str) -> Iterator[Found]:
     """A statement for each line of JSON Lines."""
+    read: list[tuple[int, Any]] = []
     for number, line in files.lines(text):
         try:
-            record = json.loads(line)
+            read.append((number, json.loads(line)))
         except (ValueError, RecursionError) as error:
             yield unreadable(f"{tool}:{number}", number, f"it is no JSON ({error}).")
-            continue
-        if isinstance(record, Mapping):
-            yield from READERS[tool](record, number)
-        else:
-            yield unreadable(f"{tool}:{number}", number, "it is no object.")
+    yield from _of_people(tool, read)
 
 
 def _engram(record: Mapping[str, Any], number: int) -> Iterator[Found]:
@@ -104,7 +116,7 @@ def _engram(record: Mapping[str, Any], number: int) -> Iterator[Found]:
         draft.content,
         ItemKind.STATEMENT,
         at=draft.event_time,
-        tags=draft.tags,
+        tags=noted_tags(draft),
         details=draft.details,
         source=draft.source if record.get("source") else "import",
         given={name: record[name] for name in _FIELDS if record.get(name) is not None},

@@ -12,12 +12,14 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
+from engram.lifecycle.traits import REFERENCE, TALK
 from engram.model.axes import Kind, Type
 from engram.model.draft import Draft
 from engram.model.ingest import Item, ItemKind
 from engram.model.plain import draft
 from engram.text.dates import resolved
 from engram.text.junk import is_filler, junk_of
+from engram.text.kinds import kind_of
 from engram.text.persons import third_person
 from engram.text.propositions import Left, Proposition, Said, examine
 from engram.text.signals import Level
@@ -121,7 +123,11 @@ def _draft(one: _Statement, item: Item) -> Draft:
     if one.verbatim:
         details["verbatim"] = list(one.verbatim)
     fields["details"] = details
-    return Draft(one.text, category=one.category, confidence=one.confidence, event_time=one.at, **fields)
+    if item.source == TALK:
+        return Draft(one.text, category=one.category, confidence=one.confidence, event_time=one.at, **fields)
+    # A document tells what it tells: no promise, rule or trait of whoever brought it.
+    kind = Kind.PROCEDURAL if kind_of(one.text) == Kind.PROCEDURAL else Kind.SEMANTIC
+    return Draft(one.text, category=REFERENCE, kind=kind, event_time=one.at, **fields)
 
 
 def standing_alone(words: str, item: Item) -> str:

@@ -189,14 +189,14 @@ class _Run:
             self._screen(work, drafts, why)
         prepared = iter(make_ready([draft for work in works for draft in work.drafts], self.tools))
         for work in works:
-            work.prepared = [_ready(next(prepared), work.item) for _ in work.drafts]
+            work.prepared = [next(prepared) for _ in work.drafts]
             self._recognise(work)
 
     def _screen(self, work: _Work, drafts: Sequence[Draft], why: str) -> None:
         faults: list[EngramError] = []
         for draft in drafts:
             try:
-                good = screen(self._placed(draft))
+                good = screen(self._placed(draft, work.item))
                 self.order.check(good.scope)
                 work.drafts.append(good)
             except (InvalidInput, AccessDenied) as error:
@@ -206,11 +206,15 @@ class _Run:
         elif not work.drafts and work.known is None:
             work.report = _report(work.item, Fate.DROPPED, why)
 
-    def _placed(self, draft: Draft) -> Draft:
+    def _placed(self, draft: Draft, item: Item) -> Draft:
+        """Where a draft goes: to the place asked for, its own, or that of the person whose it is."""
         tags = tuple(dict.fromkeys((*self.order.tags, *draft.tags)))[:TAG_LIMIT]
-        # A file that was written in the default place says nothing of where it is read.
-        elsewhere = draft.scope not in (HERE, Scope()) and not self.order.moved
-        return replace(draft, scope=draft.scope if elsewhere else self.order.scope, tags=tags)
+        scope = self.order.scope
+        if not self.order.moved:
+            scope = replace(scope, user=item.user) if item.user else scope
+            # A file that was written in the default place says nothing of where it is read.
+            scope = draft.scope if draft.scope not in (HERE, Scope()) else scope
+        return replace(draft, scope=scope, tags=tags)
 
     def _recognise(self, work: _Work) -> None:
         """A dry run says of what an earlier slice held what a real run would find out by itself."""
@@ -291,13 +295,6 @@ class _Run:
 def _goes_directly(work: _Work) -> bool:
     """What changed replaces itself, and code repeats nothing that somebody said: neither is compared."""
     return work.report is None and (work.known is not None or work.item.kind is ItemKind.CODE)
-
-
-def _ready(one: Prepared, item: Item) -> Prepared:
-    """What a source file says in passing ("the key is a number") is no fact about the world."""
-    if item.kind is not ItemKind.CODE:
-        return one
-    return replace(one, findable=replace(one.findable, facts=()))
 
 
 def _report(item: Item, fate: Fate, reason: str) -> ItemReport:

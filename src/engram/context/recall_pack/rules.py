@@ -58,10 +58,7 @@ def age(memory: Memory, today: date) -> int:
 
 def holds(memory: Memory, now: datetime) -> bool:
     """Whether it is in force: not superseded, not ended, not expired."""
-    ended = (memory.valid_to, memory.expires_at)
-    return memory.status in {Status.ACTIVE, Status.CHALLENGED} and not any(
-        end and end <= now for end in ended
-    )
+    return memory.status in {Status.ACTIVE, Status.CHALLENGED} and not memory.is_over(now)
 
 
 def is_too_old(memory: Memory, today: date, settings: PackConfig) -> bool:

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from engram.lifecycle.commitments import CATEGORY, loop
 from engram.lifecycle.gaps import DUE, GAP, IN_VAIN, STALE, about_entity, asked_about, of_conflict, of_memory
+from engram.lifecycle.traits import is_reference
 from engram.maintain.carry_out import UNDONE
 from engram.maintain.decisions import Batch, Decision, Drop, Keep
 from engram.maintain.doubt.disputes import disputes
@@ -110,6 +111,8 @@ def _places(room: Room, news: News) -> dict[Scope, Place]:
 
 
 def _note(place: Place, memory: Memory) -> None:
+    if is_reference(memory):
+        return
     place.has_news = True
     place.names.update(name.casefold() for name in memory.entities)
     if memory.category == CATEGORY:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from engram.lifecycle.promotion import buffer_rescue, buffer_verdict, demotion, step_layer
-from engram.lifecycle.traits import is_extracted
+from engram.lifecycle.traits import EXTRACTED, is_overheard
 from engram.maintain.decisions import Batch, Decision
 from engram.maintain.judged import GATE, judged, rejections
 from engram.maintain.room import Room, becomes
@@ -28,7 +28,7 @@ def working(room: Room, cursor: str) -> Iterator[Batch]:
     config = room.tools.config
 
     def decide(part: Slice) -> Iterable[Decision]:
-        extracted = [one for _, one in part if is_extracted(one)]
+        extracted = [one for _, one in part if is_overheard(one) or EXTRACTED in one.tags]
         known = judged(GATE, extracted, room)
         for one in extracted:
             verdict = demotion(one, config, rejections=rejections(one, known, room))

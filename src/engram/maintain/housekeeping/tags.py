@@ -10,7 +10,8 @@ from datetime import timedelta
 from typing import Final
 
 from engram.lifecycle.retention import last_used
-from engram.maintain.decisions import Batch, Decision
+from engram.maintain.decisions import Batch, Decision, Judge
+from engram.maintain.judged import GATE, judged
 from engram.maintain.room import Room, becomes
 from engram.maintain.sweep import Slice, sweep
 from engram.model.axes import Layer
@@ -33,6 +34,9 @@ def look(room: Room, cursor: str) -> Iterator[Batch]:
             kept = tuple(tag for tag in one.tags if tag not in MOVED | over)
             if kept != one.tags:
                 why = f"{len(one.tags) - len(kept)} marks of an old review"
-                yield Decision("tags.stale", why, (becomes(one, tags=kept),), one.id)
+                # How often it was refused still counts when the mark is gone.
+                refused = judged(GATE, [one], room).get(one.id) if over else None
+                notes = (Judge(refused),) if refused is not None else ()
+                yield Decision("tags.stale", why, (becomes(one, tags=kept), *notes), one.id)
 
     return sweep(room, cursor, TAGGED, decide)

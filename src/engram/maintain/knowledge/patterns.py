@@ -258,15 +258,18 @@ def _wording(room: Room, episodes: Sequence[Memory]) -> Wording | None:
     if stated:
         return Wording(stated, shared)
     shortest = min(len(content_words(one.content)) for one in told)
-    if len(shared.says) >= max(LEAST_WORDS, LEAST_SHARE * shortest):
+    alike = len(shared.says) >= max(LEAST_WORDS, LEAST_SHARE * shortest)
+    if alike and shared.whole:
         return Wording(str(shared), shared)
     written = in_words(room, NAME, [one.content for one in told], WORDS, always=True)
     if written is not None:
         return Wording(written, shared)
     typical = _typical(told)
-    if _agreement(typical, told) < LEAST_SHARE:
+    # Words that all have and that break off at an end are no sentence, and one's own end is not the others'.
+    if alike or _agreement(typical, told) < LEAST_SHARE:
         return None
-    return Wording(f"Recurring: {forms.key_fact(typical.content)}", shared, typical.id)
+    fact = forms.key_fact(typical.content)
+    return None if fact.endswith(("…", "...")) else Wording(f"Recurring: {fact}", shared, typical.id)
 
 
 WORDS: Final = 30

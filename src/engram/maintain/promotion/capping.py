@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from engram.lifecycle.promotion import buffer_immune
-from engram.lifecycle.traits import protected
+from engram.lifecycle.traits import is_lesson, is_overheard, lasting, protected
 from engram.maintain.decisions import Batch, Decision
 from engram.maintain.promotion.rising import BUFFER
 from engram.maintain.room import Room, becomes
 from engram.maintain.sweep import Slice, sweep
 from engram.model.axes import Status
 from engram.model.event import Verb
+from engram.model.memory import Memory
 from engram.model.scope import Scope
 
 
@@ -24,8 +24,8 @@ def look(room: Room, cursor: str) -> Iterator[Batch]:
 
     def decide(part: Slice) -> Iterable[Decision]:
         # Keys grow with the time of storing: the first ones are the oldest.
-        for _, one in part:
-            if over[one.scope] > 0 and not buffer_immune(one) and not protected(one, config):
+        for one in (one for _, one in part if is_overheard(one)):
+            if over[one.scope] > 0 and not _stays(one, room):
                 why = f"{over[one.scope]} more than {cap} in the buffer, the oldest"
                 over[one.scope] -= 1
                 archived = becomes(one, Verb.ARCHIVED, status=Status.ARCHIVED)
@@ -36,7 +36,12 @@ def look(room: Room, cursor: str) -> Iterator[Batch]:
     return sweep(room, cursor, BUFFER, decide)
 
 
+def _stays(memory: Memory, room: Room) -> bool:
+    held = is_lesson(memory) or protected(memory, room.tools.config) or lasting(memory, room.now)
+    return bool(held)
+
+
 def _over(room: Room, cap: int) -> Counter[Scope]:
-    """How many each buffer holds above the limit."""
-    held = Counter(one.scope for part in room.memories(BUFFER) for _, one in part)
+    """How many each buffer holds above the limit; what was given on purpose does not count."""
+    held = Counter(one.scope for part in room.memories(BUFFER) for _, one in part if is_overheard(one))
     return Counter({scope: count - cap for scope, count in held.items() if count > cap})

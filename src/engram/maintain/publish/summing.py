@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from datetime import datetime
 from typing import Final
 
 from engram.maintain.decisions import Batch, Decision, Drop, Effect, Keep
-from engram.maintain.near import LOOKED, looked
+from engram.maintain.near import last_look, looked
 from engram.maintain.room import ACTIVE, Room
-from engram.maintain.since import News, seen, since
+from engram.maintain.since import News, memories, seen, since
 from engram.maintain.sketching import keep
 from engram.model.axes import Layer, Tier
 from engram.model.filters import ANY_STATUS, Filters
@@ -47,12 +46,13 @@ def look(room: Room, cursor: str) -> Iterator[Batch]:
 def _places(room: Room, news: News) -> list[Scope]:
     """Where memories came, went or moved: that a memory moves to the core is no news to other steps."""
     upkeep = room.tools.store.upkeep
-    mark = upkeep.judged(LOOKED, [NAME]).get(NAME)
-    if news.whole or news.gone or mark is None:
+    last, _ = last_look(room, NAME)
+    if news.whole or news.gone or last is None:
         found = set(upkeep.scopes())
     else:
-        moved = replace(ANY_STATUS, modified_since=datetime.fromisoformat(mark.verdict))
-        found = {one.scope for part in room.memories(moved) for _, one in part}
+        moved = room.memories(replace(ANY_STATUS, modified_since=last))
+        came = memories(room, news, ANY_STATUS)  # an import has old times
+        found = {one.scope for part in (*moved, *came) for _, one in part}
     return sorted(found, key=lambda one: one.parts)
 
 

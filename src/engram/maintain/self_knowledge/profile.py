@@ -10,10 +10,12 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
+from engram.lifecycle.traits import REFERENCE
 from engram.maintain.decisions import Batch, Decision
 from engram.maintain.room import Room
 from engram.maintain.self_knowledge.census import Known, census
 from engram.maintain.sketching import keep
+from engram.model.axes import Kind
 from engram.text.words import normalized
 
 NAME: Final = "profile"
@@ -37,7 +39,8 @@ LEAST: Final = 3
 def look(room: Room, _cursor: str) -> Iterator[Batch]:
     """A profile for each place that has something to say about somebody."""
     most = room.tools.config.knowledge.profile_lines
-    for scope, known in census(room).items():
+    for scope, everything in census(room).items():
+        known = [one for one in everything if one.category != REFERENCE and one.kind is not Kind.CODEBASE]
         lines = _lines(known, most)
         if not lines and room.tools.store.upkeep.sketch(scope, "profile", "") is None:
             continue

@@ -32,7 +32,7 @@ SELECT id, kind, started_at, actor, state, finished_at, step, cursor
 FROM runs
 WHERE (:kind = '' OR kind = :kind)
   AND (:state = '' OR state = :state)
-ORDER BY started_at DESC, id DESC
+ORDER BY started_at DESC, length(id) DESC, id DESC
 LIMIT :limit
 """
 

@@ -133,6 +133,7 @@ SINCE_OR_UNTIL = {
     "accessed_until": "m.last_accessed <= :accessed_until",
     "modified_since": "m.modified_at >= :modified_since",
     "modified_until": "m.modified_at <= :modified_until",
+    "holds_at": "coalesce(m.expires_at > :holds_at, TRUE) AND coalesce(m.valid_to > :holds_at, TRUE)",
 }
 
 AT_LEAST = {

@@ -28,12 +28,22 @@ KNOWN = frozenset({Outcome.REINFORCED, Outcome.MERGED})
 
 def create(ask: Ask) -> Told:
     """Keep a memory: 201 when it is new, 200 with the known one when it says the same."""
+    replaced = [known_id(ask.memory, old) for old in ask.words("supersedes")]
     receipt = ask.memory.remember(ask.text("content").strip(), **_fields(ask))
-    for old in ask.words("supersedes"):
-        ask.memory.conflicts.resolve(receipt.memory.id, old, "a", "a client says so")
+    for old in replaced:
+        if old != receipt.memory.id:
+            ask.memory.conflicts.resolve(receipt.memory.id, old, "a", "a client says so")
     known = receipt.outcome in KNOWN
     told = {**memory_of(receipt.memory), "merged": receipt.outcome is Outcome.MERGED}
     return Told(told, 200 if known else 201)
+
+
+def known_id(memory: Engram, memory_id: str) -> str:
+    """The whole id of a memory that is there. Raises NotFound."""
+    found = memory.get(memory_id)
+    if found is None:
+        raise NotFound(memory_id)
+    return found.id
 
 
 def batch(ask: Ask) -> dict[str, Any]:
@@ -157,17 +167,15 @@ def some(memory: Engram, filters: Filters, offset: int, limit: int) -> list[Memo
 def _fields(ask: Ask) -> dict[str, Any]:
     """The fields of a draft; what is not said is as those clients expect it."""
     share, source, tags = ask.share("importance"), ask.text("source", SOURCE) or SOURCE, ask.words("tags")
-    fields: dict[str, Any] = {
+    return {
         "importance": IMPORTANCE if share is None else share,
         "source": source,
         # There a source says that something is a note of a session; here a tag does.
         "tags": tags if source != SESSION else tuple(dict.fromkeys((*tags, SESSION))),
         "kind": kind_from(ask.given["kind"]) if ask.has("kind") else Kind.SEMANTIC,
         "apart": ask.truth("skip_dedup"),
+        "layer": layer_from(ask.given["layer"]) if ask.has("layer") else Layer.BUFFER,
     }
-    if ask.has("layer"):
-        fields["layer"] = layer_from(ask.given["layer"])
-    return fields
 
 
 def _place(ask: Ask) -> dict[str, Any]:

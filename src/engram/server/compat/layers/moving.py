@@ -64,13 +64,13 @@ def _extracted(ask: Ask) -> list[dict[str, Any]]:
 
 def _record(ask: Ask, *, keep_place: bool) -> Mapping[str, Any]:
     """A line of an export, in the words of ours."""
-    share = ask.share("importance")
+    share, source, tags = ask.share("importance"), ask.text("source", SOURCE) or SOURCE, ask.words("tags")
     record: dict[str, Any] = {
         "id": ask.text("id", ""),
         "content": ask.text("content"),
         "importance": IMPORTANCE if share is None else share,
-        "source": ask.text("source", SOURCE) or SOURCE,
-        "tags": list(ask.words("tags")),
+        "source": source,
+        "tags": list(tags if source != SESSION else dict.fromkeys((*tags, SESSION))),
         "kind": kind_from(ask.given["kind"] if ask.has("kind") else "semantic"),
         "layer": layer_from(ask.given["layer"] if ask.has("layer") else 1),
         "usage": {
