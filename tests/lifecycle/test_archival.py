@@ -143,6 +143,7 @@ def test_a_strength_of_exactly_the_limit_is_enough() -> None:
         ({"expires_at": after(5)}, 5, ""),
         ({"expires_at": after(5)}, 5.1, "expired"),
         ({"expires_at": after(5), "pinned": True}, 5.1, ""),
+        ({"expires_at": after(5), "policy": Policy.PROTECTED, "priority": Priority.P0}, 5.1, "expired"),
     ],
 )
 def test_a_guess_that_nobody_confirmed_goes_after_thirty_days(

@@ -11,7 +11,7 @@ import pytest
 from engram import Engram
 from engram.errors import AccessDenied, NotUndoable, UnknownRun, UnknownValue, UpkeepBusy
 from engram.maintain.decisions import Batch, Decision, Draw
-from engram.maintain.pipeline import begin, go
+from engram.maintain.pipeline import _note, begin, go
 from engram.maintain.room import Room, becomes
 from engram.maintain.step import Step
 from engram.model.axes import Layer, Status
@@ -186,8 +186,7 @@ def test_a_day_may_have_more_than_a_thousand_runs(memory: Engram) -> None:
     ids = []
     for _ in range(1_003):
         run = begin(store, RunKind.CONSOLIDATE, clock, "human")
-        done = replace(run, state=RunState.DONE, finished_at=clock.now())
-        store.write(lambda unit, done=done: unit.upkeep.note(done), "test")
+        _note(replace(run, state=RunState.DONE, finished_at=clock.now()), store)
         ids.append(run.id)
 
     assert len(set(ids)) == len(ids)

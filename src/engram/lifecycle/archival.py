@@ -72,8 +72,8 @@ def _shield(memory: Memory, config: Config) -> str:
 def _expired(memory: Memory, now: datetime, config: Config) -> Verdict:
     """What was given an end goes then, whoever gave it; the end of a guess is another matter."""
     end = memory.expires_at
-    if end is None or now <= end or memory.confidence < config.remember.speculative_below:
-        return no("has no end" if end is None else "not over yet, or a guess")
+    if end is None or now <= end or memory.pinned or memory.confidence < config.remember.speculative_below:
+        return no("has no end" if end is None else "not over yet, pinned, or a guess")
     return yes("expired", f"was to go on {end:%Y-%m-%d}")
 
 
