@@ -288,10 +288,10 @@ memories = st.builds(
 def test_nothing_protected_is_ever_archived_or_purged(memory: Memory, days: float, preset: str) -> None:
     config = load(environment={}, preset=preset)
     if protected(memory, config):
-        assert archive_verdict(memory, after(days), config).rule in {"", "commitment resolved"}
+        assert archive_verdict(memory, after(days), config).rule in {"", "commitment resolved", "expired"}
         assert not purge_due(memory, START, after(days), config) or resolved_at(memory)
     if memory.pinned or memory.policy is Policy.PROTECTED or memory.kind is Kind.PROCEDURAL:
-        assert not archive_verdict(memory, after(days), config)
+        assert archive_verdict(memory, after(days), config).rule in {"", "expired"}
         assert not purge_due(memory, START, after(days), config)
 
 

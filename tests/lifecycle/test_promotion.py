@@ -28,7 +28,7 @@ from engram.model.axes import Kind, Layer, Policy, Priority
 from engram.model.memory import Memory, Usage
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
-PLAIN = Memory("1", "We met at the lake", "h", START, START, source="session", importance=0.5)
+PLAIN = Memory("1", "We met at the lake", "h", START, START, source="session", details={"turns": ["t1"]})
 LESSON = replace(PLAIN, tags=("lesson",))
 PROCEDURE = replace(PLAIN, kind=Kind.PROCEDURAL)
 WORKING = replace(PLAIN, layer=Layer.WORKING, importance=0.8)

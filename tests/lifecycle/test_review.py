@@ -34,6 +34,7 @@ PLAIN = Memory(
     START,
     START,
     source="session",
+    details={"turns": ["t1"]},
     trust=0.7,
     category="fact",
     entities=("Anna", "Rome"),

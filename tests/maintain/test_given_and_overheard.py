@@ -90,6 +90,15 @@ def test_what_says_something_that_lasts_is_never_let_go_for_its_age(
     assert now(memory, one).layer > Layer.BUFFER
 
 
+def test_a_fact_that_was_overheard_does_not_fade(memory: Engram, clock: FakeClock) -> None:
+    one = overheard(memory, "Amira works at the harbour office", category="moment", importance=0.3)
+    for _ in range(5):
+        clock.advance(days=30)
+        memory.consolidate()
+
+    assert now(memory, one).status is Status.ACTIVE
+
+
 @pytest.mark.parametrize("words", ["Lol ok Clint Yeastwood it is", "it was ok there", "haha nice one 😂"])
 def test_small_talk_and_jokes_go(memory: Engram, clock: FakeClock, words: str) -> None:
     one = overheard(memory, words, category="general", importance=0.3)

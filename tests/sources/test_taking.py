@@ -421,3 +421,14 @@ def test_a_source_is_taken_in_while_no_vector_can_be_made(tmp_path: Path, notes:
         memory.remember("Trains leave at noon")
 
         assert memory.stats().pending == 0
+
+
+def test_a_document_that_was_superseded_does_not_come_back_to_life(memory: Engram, tmp_path: Path) -> None:
+    fact = written(tmp_path / "port.md", "---\nstatus: active\n---\nThe server listens on port 8080.\n")
+    memory.sources.file(fact)
+    assert contents(memory) == {"The server listens on port 8080."}
+    written(fact, "---\nstatus: superseded\n---\nThe server listens on port 8080.\n")
+    report = memory.sources.file(fact)
+
+    assert "it is superseded" in [one.reason for one in report.items]
+    assert contents(memory) == set()

@@ -12,7 +12,7 @@ from engram.lifecycle.defaults import confidence_of, standing_of
 from engram.lifecycle.sameness import Statement
 from engram.lifecycle.surprise import moved, surprise
 from engram.lifecycle.traits import REFERENCE, is_overheard, is_reference
-from engram.model.axes import Kind, Layer, Policy, Type, Verification
+from engram.model.axes import Kind, Layer, Policy, Priority, Type, Verification
 from engram.model.clock import here
 from engram.model.draft import Draft
 from engram.model.entity import Named
@@ -75,7 +75,7 @@ def prepare(draft: Draft, tools: Tools) -> Prepared:
         layer=draft.layer or (Layer.BUFFER if is_overheard(draft) else Layer.WORKING),
         verification=Verification.UNVERIFIED,
         policy=draft.policy or (Policy.PROTECTED if asked_for else standing.policy),
-        priority=draft.priority or standing.priority,
+        priority=draft.priority or _priority(draft, standing.priority),
         pinned=draft.pinned,
         importance=standing.importance if draft.importance is None else draft.importance,
         confidence=confidence,
@@ -92,6 +92,15 @@ def prepare(draft: Draft, tools: Tools) -> Prepared:
     statement = Statement.of(memory)
     weighed = draft.importance is not None
     return Prepared(memory, findable(memory, found), statement, weighed=weighed, apart=draft.apart)
+
+
+def _priority(draft: Draft, usual: Priority) -> Priority:
+    """What was overheard about somebody is no rule that must never be broken: only a constraint is."""
+    return (
+        Priority.P1
+        if usual is Priority.P0 and is_overheard(draft) and draft.category == "identity"
+        else usual
+    )
 
 
 def findable(memory: Memory, found: Sequence[Entity]) -> Findable:

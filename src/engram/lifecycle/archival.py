@@ -13,7 +13,15 @@ from engram.config import Config
 from engram.lifecycle.curves import DAY_S
 from engram.lifecycle.importance import decayed_importance, effective_importance
 from engram.lifecycle.retention import age_days, retention, strength, unused_days
-from engram.lifecycle.traits import is_confirmed, is_reference, kept_by_itself, protected, resolved_at
+from engram.lifecycle.traits import (
+    is_confirmed,
+    is_overheard,
+    is_reference,
+    kept_by_itself,
+    lasting,
+    protected,
+    resolved_at,
+)
 from engram.model.axes import Priority, Status
 from engram.model.memory import Memory
 from engram.model.verdict import Verdict, no, yes
@@ -110,6 +118,8 @@ def _by_priority(memory: Memory, now: datetime, config: Config) -> Verdict:
 def _weak(memory: Memory, now: datetime, config: Config) -> Verdict:
     """Hardly anything is left of it; what matters much or stirred is not given up for that."""
     settings, left = config.forgetting, strength(memory, now, config)
+    if left < settings.strength_below and (reason := _overheard_for_good(memory, now)):
+        return no(f"it lasts: {reason}")
     if memory.importance >= settings.kept_importance:
         return no(f"importance {memory.importance:.2f} >= {settings.kept_importance:g}")
     if memory.affect.arousal >= settings.kept_arousal:
@@ -127,6 +137,8 @@ def _faded(memory: Memory, now: datetime, config: Config, uses: Sequence[datetim
         return no(f"age {age:.1f} days <= {settings.archive_days:g}")
     if used >= settings.accesses_below:
         return no(f"accesses {used} >= {settings.accesses_below}")
+    if reason := _overheard_for_good(memory, now):
+        return no(f"it lasts: {reason}")
     left = retention(memory, now, config)
     if left >= settings.retention_below and settings.retention_below < 1.0:
         return no(f"retention {left:.2f} >= {settings.retention_below:g}")
@@ -134,6 +146,11 @@ def _faded(memory: Memory, now: datetime, config: Config, uses: Sequence[datetim
     if weight >= settings.importance_below:
         return no(f"importance {weight:.2f} >= {settings.importance_below:g}")
     return yes("faded", f"age {age:.0f} days, retention {left:.2f}, importance {weight:.2f}, accesses {used}")
+
+
+def _overheard_for_good(memory: Memory, now: datetime) -> str:
+    """Why what was overheard is not given up for its age: nobody chose it, so what it says decides."""
+    return lasting(memory, now, by_name=False) if is_overheard(memory) else ""
 
 
 def _importance(memory: Memory, now: datetime, config: Config, uses: Sequence[datetime]) -> float:

@@ -110,11 +110,11 @@ def is_overheard(memory: Memory | Draft) -> bool:
     return source == TALK and not brought_in and (bool(part) or "turns" in memory.details)
 
 
-def lasting(memory: Memory, now: datetime) -> str:
+def lasting(memory: Memory, now: datetime, *, by_name: bool = True) -> str:
     """Why what a memory says holds beyond the day; empty when nothing says so.
 
-    The words decide, not the category: facts about the user, health, people, places, work, and what is yet
-    to come. Somebody's name in a joke is no reason.
+    The words decide, not the category: facts about the user, health, work, what is yet to come and, if asked
+    for `by_name`, people and places. Somebody's name in a joke is no reason.
 
     >>> from datetime import UTC
     >>> day = datetime(2026, 1, 1, tzinfo=UTC)
@@ -132,7 +132,7 @@ def lasting(memory: Memory, now: datetime) -> str:
         return f"about {min(about)}"
     if any(day >= now.date().isoformat() for day in memory.metadata.get("dates", ())):
         return "yet to come"
-    if joke:
+    if joke or not by_name:
         return ""
     named = (entity for entity in names.entities(memory.content) if entity.type in LIVES)
     return "names a person or a place" if any(named) else ""

@@ -14,7 +14,7 @@ from typing import Any
 
 from engram.capture.sources import chatgpt, claude, files, markdown, memories, messages, plain
 from engram.errors import BadSource, UnknownFormat, UnknownValue
-from engram.model.ingest import Found
+from engram.model.ingest import Fate, Found, ItemReport
 from engram.model.memory import SOURCE_LENGTH_LIMIT
 
 AUTO = "auto"
@@ -67,7 +67,10 @@ def document(text: str, format: str, origin: str, title: str) -> Source:  # noqa
     """A text as a document: its passages follow it when it changes."""
     name = f"document:{title}"[:SOURCE_LENGTH_LIMIT]
     read = markdown.read if format == "markdown" else plain.read
-    return Source(format, read(text, origin, title=title, source=name), f"{origin}#", name)
+    found: Iterator[Found] = read(text, origin, title=title, source=name)
+    if format == "markdown" and (status := markdown.withdrawn(text)):
+        found = iter([ItemReport(origin, Fate.DROPPED, reason=f"it is {status}")])
+    return Source(format, found, f"{origin}#", name)
 
 
 def _archive(path: Path, format: str, limit: int) -> Source:  # noqa: A002 (as above)

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time
 
 from engram.capture.sources import plain
+from engram.model.axes import Status
+from engram.model.filters import Filters
 from engram.model.ingest import Item, ItemKind
 from engram.model.memory import TAG_LENGTH_LIMIT, TAG_LIMIT
 
@@ -27,6 +29,7 @@ _BAR = re.compile(r"(?<!\\)\|")
 _MATTER = re.compile(r"\A---[ \t]*\n(.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 _FIELD = re.compile(r"^(\w[\w -]*?):[ \t]*(.*)$")
 _LISTED = re.compile(r"^[ \t]*-[ \t]+(.*)$")
+_WITHDRAWN = frozenset(status.value for status in Status if status not in Filters().statuses)
 _TITLES, _TAGS, _DATES = ("title",), ("tags", "keywords", "categories"), ("date", "created", "created_at")
 
 
@@ -75,6 +78,16 @@ def read(text: str, origin: str, *, title: str = "", source: str = "") -> Iterat
             details={name: value for name, value in details.items() if value},
             source=source or "import",
         )
+
+
+def withdrawn(text: str) -> str:
+    r"""What the front matter calls a document that holds no more; empty when it holds.
+
+    >>> withdrawn("---\nstatus: superseded\n---\nThe port is 8080."), withdrawn("The port is 9090.")
+    ('superseded', '')
+    """
+    said = front_matter(text)[0].get("status", [])
+    return next((word.lower() for word in said if word.lower() in _WITHDRAWN), "")
 
 
 def front_matter(text: str) -> tuple[dict[str, list[str]], str]:
