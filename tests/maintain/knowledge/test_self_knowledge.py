@@ -192,7 +192,7 @@ def test_a_rule_whose_decisions_are_taken_back_is_told_to_hold_back(memory: Engr
         "Watered the roses and the tulips in {} before breakfast",
         "Anna missed the early train to {} because of the rain",
         "The orchestra played the violin concerto in {} to a full house",
-        "Bought fresh bread and garlic for the soup in {}",
+        "Bought fresh bread and garlic in {} for the soup",
     ):
         told(memory, clock, [line.format(city) for city in ("Rome", "Oslo", "Lima")])
     first = learned(memory)
