@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from engram.config import SETTINGS, load, values
-from engram.config.elsewhere import VARIABLES
+from engram.config import SETTINGS, VARIABLES, load, values
 from engram.errors import ConfigError
 from engram.opening import place
 

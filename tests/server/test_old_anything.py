@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from engram.config.elsewhere import VARIABLES
+from engram.config import VARIABLES
 from engram.server.compat import ROUTES
 from engram.server.compat.files.tools import TOOLS
 from engram.server.compat.old import Old as OldRoute

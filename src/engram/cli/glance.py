@@ -16,7 +16,7 @@ from engram.config import Config
 from engram.model.clock import SystemClock
 from engram.model.filters import Filters
 from engram.model.scope import Access
-from engram.ports.values import View
+from engram.ports import View
 from engram.store.sqlite import SqliteStore, StoreSettings
 
 if TYPE_CHECKING:

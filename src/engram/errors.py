@@ -1,0 +1,577 @@
+"""Every error the engine raises, as one tree with stable codes.
+
+EngramError
+├── InvalidInput            E2000   the call cannot be carried out as it was made; nothing changed
+│   ├── EmptyContent        E2001
+│   ├── ContentTooLong      E2002
+│   ├── TooManyTags         E2003
+│   ├── BadTag              E2004
+│   ├── UnknownValue        E2005
+│   ├── BadText             E2006
+│   ├── WrongType           E2007
+│   ├── OutOfRange          E2008
+│   ├── BadCursor           E2009
+│   ├── BadTransition       E2010
+│   ├── NotFound            E2011
+│   ├── AmbiguousId         E2012
+│   ├── CycleRefused        E2013
+│   ├── BadImport           E2014
+│   ├── ShortId             E2015
+│   ├── UnknownFormat       E2016
+│   ├── SourceTooLarge      E2017
+│   ├── BadSource           E2018
+│   ├── UnknownEntity       E2021
+│   ├── UnknownRun          E2022
+│   ├── NotUndoable         E2023
+│   ├── NoFurtherLayer      E2024
+│   ├── UnknownSession      E2025
+│   ├── PromptTooLong       E2026
+│   ├── TurnNotBegun        E2027
+│   ├── NotPublishable      E2028
+│   └── TooMany             E2040
+├── AccessDenied            E4001   the caller may not see or change that
+├── TooManyRecalls          E4002   an agent asks more often than it may
+├── ConfigError             E5001   a setting has no meaning or is out of its range
+├── EmbedderError
+│   ├── EmbedderDown        E3001
+│   ├── EmbedderMismatch    E3002
+│   └── EmbedderRefused     E3003
+├── ModelNeeded             E3011   only a model can do that, and there is none
+├── RerankerDown            E3010   the cross-encoder is not there
+├── TurnAborted             E7002   somebody turned to another agent while a turn was under way
+├── WorkCancelled           E7003   nobody waits for this work any more
+├── UpkeepBusy              E7001   another process maintains this file at the moment
+├── DoorError               E6000   a request or a server that cannot go on as it is; `server.refusals`
+└── StoreError
+    ├── KeyNeeded           E1001
+    ├── StoreCorrupt        E1002
+    ├── DiskFull            E1003
+    ├── StoreBusy           E1004
+    ├── NewerSchema         E1005
+    ├── Overloaded          E1006
+    ├── MigrationChanged    E1007
+    ├── StoreClosed         E1008
+    ├── NoSuchFile          E1009   a file that was named is not there
+    └── FileExists          E1010   a file would have been written over
+"""
+
+from __future__ import annotations
+
+# ---------------------------------------------------------------- base
+# What every error of the engine has: a stable code and a message.
+
+
+class EngramError(Exception):
+    """Anything the engine refuses or fails to do."""
+
+    code = "E0000"
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.message = message
+
+    def __str__(self) -> str:
+        return f"{self.code}: {self.message}"
+
+
+# ---------------------------------------------------------------- file
+# What may go wrong with the file.
+
+
+class StoreError(EngramError):
+    """The file could not be opened, read or written."""
+
+    code = "E1000"
+
+
+class KeyNeeded(StoreError):
+    """The file is encrypted and no fitting key was given."""
+
+    code = "E1001"
+
+    def __init__(self, path: str) -> None:
+        super().__init__(f"{path} is not a readable Engram file: it is encrypted, or no database at all.")
+        self.path = path
+
+
+class StoreCorrupt(StoreError):
+    """The file is damaged."""
+
+    code = "E1002"
+
+    def __init__(self, detail: str) -> None:
+        super().__init__(f"The file is damaged ({detail}): run `engram doctor`, or restore a backup.")
+        self.detail = detail
+
+
+class DiskFull(StoreError):
+    """There is no room left to write."""
+
+    code = "E1003"
+
+    def __init__(self) -> None:
+        super().__init__("The disk is full: nothing was written, reading goes on. Make room and try again.")
+
+
+class StoreBusy(StoreError):
+    """Another process held the file for too long."""
+
+    code = "E1004"
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"Another process has been writing to the file for {seconds:g} s: try again.")
+        self.seconds = seconds
+
+
+class NewerSchema(StoreError):
+    """The file was written by a newer version."""
+
+    code = "E1005"
+
+    def __init__(self, found: int, known: int) -> None:
+        super().__init__(f"The file has schema {found}, this version knows {known}: upgrade engram.")
+        self.found, self.known = found, known
+
+
+class Overloaded(StoreError):
+    """More writes are waiting than the queue takes."""
+
+    code = "E1006"
+
+    def __init__(self, waiting: int) -> None:
+        super().__init__(f"{waiting:,} writes are waiting already: slow down and try again.")
+        self.waiting = waiting
+
+
+class MigrationChanged(StoreError):
+    """A migration that ran on this file is not the one this version carries."""
+
+    code = "E1007"
+
+    def __init__(self, number: int) -> None:
+        super().__init__(
+            f"Migration {number} of this file differs from this version's: install the version that wrote it."
+        )
+        self.number = number
+
+
+class NoSuchFile(StoreError):
+    """The file that was named is not there, and what was asked for makes none."""
+
+    code = "E1009"
+
+    def __init__(self, path: str) -> None:
+        super().__init__(
+            f"There is no memory at {path}: look at the name; `engram remember` makes a new one."
+        )
+        self.path = path
+
+
+class FileExists(StoreError):
+    """Something would have been written over."""
+
+    code = "E1010"
+
+    def __init__(self, path: str) -> None:
+        super().__init__(f"{path} is there already: choose another name, or write over it with --force.")
+        self.path = path
+
+
+class StoreClosed(StoreError):
+    """The engine was closed before the call."""
+
+    code = "E1008"
+
+    def __init__(self) -> None:
+        super().__init__("The engine is closed: open it again.")
+
+
+# ---------------------------------------------------------------- mistakes
+# Calls that cannot be carried out as they were made; nothing has changed.
+
+
+class InvalidInput(EngramError):
+    """The call cannot be carried out as it was made. Nothing was changed."""
+
+    code = "E2000"
+
+
+class EmptyContent(InvalidInput):
+    """A memory needs something to say."""
+
+    code = "E2001"
+
+    def __init__(self, field: str = "content") -> None:
+        super().__init__(f"The {field} is empty: say what to remember.")
+        self.field = field
+
+
+class ContentTooLong(InvalidInput):
+    """A text is longer than a memory may be."""
+
+    code = "E2002"
+
+    def __init__(self, field: str, length: int, limit: int) -> None:
+        super().__init__(
+            f"The {field} has {length:,} characters, the limit is {limit:,}: split it into several memories."
+        )
+        self.field, self.length, self.limit = field, length, limit
+
+
+class TooManyTags(InvalidInput):
+    """A memory carries only so many tags."""
+
+    code = "E2003"
+
+    def __init__(self, count: int, limit: int) -> None:
+        super().__init__(f"{count} tags were given, a memory takes at most {limit}.")
+        self.count, self.limit = count, limit
+
+
+class BadTag(InvalidInput):
+    """A tag is empty or too long."""
+
+    code = "E2004"
+
+    def __init__(self, tag: str, limit: int) -> None:
+        super().__init__(f"The tag {tag[:40]!r} does not fit: a tag has 1 to {limit} characters.")
+        self.tag, self.limit = tag, limit
+
+
+class UnknownValue(InvalidInput):
+    """A word that is not one of the known ones."""
+
+    code = "E2005"
+
+    def __init__(self, field: str, value: object, known: tuple[str, ...]) -> None:
+        super().__init__(f"{str(value)[:60]!r} is no {field}; known are: {', '.join(known)}.")
+        self.field, self.value, self.known = field, value, known
+
+
+class TooMany(InvalidInput):
+    """More is given at once than one call takes."""
+
+    code = "E2040"
+
+    def __init__(self, what: str, number: int, limit: int) -> None:
+        super().__init__(
+            f"{number:,} {what} are too many for one call, which takes {limit:,}: send them in parts."
+        )
+        self.what, self.number, self.limit = what, number, limit
+
+
+class BadText(InvalidInput):
+    """Text with characters that no file could keep."""
+
+    code = "E2006"
+
+    def __init__(self, field: str, what: str) -> None:
+        super().__init__(f"The {field} holds {what}: send plain Unicode text.")
+        self.field, self.what = field, what
+
+
+class WrongType(InvalidInput):
+    """A value of another type than the call takes."""
+
+    code = "E2007"
+
+    def __init__(self, field: str, value: object, wanted: str) -> None:
+        super().__init__(f"The {field} must be {wanted}, not {type(value).__name__}.")
+        self.field, self.wanted = field, wanted
+
+
+class OutOfRange(InvalidInput):
+    """A number outside of its range."""
+
+    code = "E2008"
+
+    def __init__(self, field: str, value: object, low: object, high: object) -> None:
+        super().__init__(f"The {field} is {value}, it must lie between {low} and {high}.")
+        self.field, self.value, self.low, self.high = field, value, low, high
+
+
+class BadCursor(InvalidInput):
+    """A page was asked for with a cursor that no page gave out."""
+
+    code = "E2009"
+
+    def __init__(self, cursor: str) -> None:
+        super().__init__(f"The cursor {cursor[:40]!r} came from no page: start again without one.")
+        self.cursor = cursor
+
+
+class BadTransition(InvalidInput):
+    """A status change that makes no sense."""
+
+    code = "E2010"
+
+    def __init__(self, old: str, new: str) -> None:
+        super().__init__(f"A memory that is {old} cannot become {new}.")
+        self.old, self.new = old, new
+
+
+class NotFound(InvalidInput):
+    """No memory with that id is there for this caller."""
+
+    code = "E2011"
+
+    def __init__(self, memory_id: str) -> None:
+        super().__init__(f"There is no memory {memory_id[:60]!r} that you can see.")
+        self.memory_id = memory_id
+
+
+class AmbiguousId(InvalidInput):
+    """A shortened id fits several memories."""
+
+    code = "E2012"
+
+    def __init__(self, prefix: str, count: int) -> None:
+        super().__init__(f"{count} memories begin with {prefix[:60]!r}: give more of the id.")
+        self.prefix, self.count = prefix, count
+
+
+class CycleRefused(InvalidInput):
+    """A directed relation would close a circle."""
+
+    code = "E2013"
+
+    def __init__(self, edge_type: str) -> None:
+        super().__init__(f"This {edge_type} relation would close a circle, which has no meaning.")
+        self.edge_type = edge_type
+
+
+class BadImport(InvalidInput):
+    """A line of an import cannot be read as a memory."""
+
+    code = "E2014"
+
+    def __init__(self, line: int, why: str) -> None:
+        super().__init__(f"Line {line} of the import: {why}")
+        self.line, self.why = line, why
+
+
+class ShortId(InvalidInput):
+    """Too little of an id to mean one memory safely."""
+
+    code = "E2015"
+
+    def __init__(self, prefix: str, least: int) -> None:
+        super().__init__(f"{prefix[:60]!r} is too little of an id: give at least {least} characters.")
+        self.prefix, self.least = prefix, least
+
+
+class UnknownFormat(InvalidInput):
+    """A file that no reader knows."""
+
+    code = "E2016"
+
+    def __init__(self, name: str, why: str, known: tuple[str, ...]) -> None:
+        super().__init__(f"{name}: {why}; name its format, one of: {', '.join(known)}.")
+        self.name, self.why, self.known = name, why, known
+
+
+class SourceTooLarge(InvalidInput):
+    """A file, or what it unpacks to, is larger than is read."""
+
+    code = "E2017"
+
+    def __init__(self, name: str, limit: int) -> None:
+        super().__init__(f"{name} holds more than {limit // 1_000_000:,} MB: split it, and read the parts.")
+        self.name, self.limit = name, limit
+
+
+class BadSource(InvalidInput):
+    """A file is not what its format says it is."""
+
+    code = "E2018"
+
+    def __init__(self, name: str, kind: str, why: str) -> None:
+        super().__init__(f"{name} cannot be read as {kind}: {why}")
+        self.name, self.kind, self.why = name, kind, why
+
+
+class UnknownEntity(NotFound):
+    """Nothing that this caller may see goes by that name."""
+
+    code = "E2021"
+
+    def __init__(self, name: str) -> None:
+        InvalidInput.__init__(self, f"Nothing is known under the name {name[:60]!r}.")
+        self.name = name
+
+
+class UnknownRun(InvalidInput):
+    """There is no run of upkeep with this id."""
+
+    code = "E2022"
+
+    def __init__(self, run_id: str) -> None:
+        super().__init__(f"There is no run {run_id!r}; `engram runs` lists the last ones.")
+        self.run_id = run_id
+
+
+class NotUndoable(InvalidInput):
+    """A run that cannot be taken back."""
+
+    code = "E2023"
+
+    def __init__(self, run_id: str, reason: str) -> None:
+        super().__init__(f"The run {run_id} cannot be taken back: {reason}.")
+        self.run_id = run_id
+
+
+class NoFurtherLayer(InvalidInput):
+    """A memory in the core cannot be promoted, one in the buffer cannot be demoted."""
+
+    code = "E2024"
+
+    def __init__(self, layer: str, verb: str) -> None:
+        super().__init__(f"The memory is in the {layer} already: there is no layer to {verb} it to.")
+        self.layer, self.verb = layer, verb
+
+
+class UnknownSession(InvalidInput):
+    """No session of that name is awake or asleep here."""
+
+    code = "E2025"
+
+    def __init__(self, session: str) -> None:
+        super().__init__(f"There is no session {session!r}: it has ended, or slept too long. Start it again.")
+        self.session = session
+
+
+class PromptTooLong(InvalidInput):
+    """The system prompt and the message alone are more than a prompt may have."""
+
+    code = "E2026"
+
+    def __init__(self, tokens: int, budget: int) -> None:
+        super().__init__(f"System prompt and message take {tokens:,} of {budget:,} tokens: shorten them.")
+        self.tokens, self.budget = tokens, budget
+
+
+class TurnNotBegun(InvalidInput):
+    """A turn of a session was asked for what it only has once it has begun."""
+
+    code = "E2027"
+
+    def __init__(self) -> None:
+        super().__init__("The turn has not begun: use it in a `with` block, or call begin() first.")
+
+
+class NotPublishable(InvalidInput):
+    """A memory that cannot be offered to others."""
+
+    code = "E2028"
+
+    def __init__(self, memory_id: str, reason: str) -> None:
+        super().__init__(f"The memory {memory_id[:8]} cannot be offered to others: {reason}.")
+        self.memory_id = memory_id
+
+
+# ---------------------------------------------------------------- outside
+# What a caller may not do, settings, and what stands outside: models, other processes, doors.
+
+
+class AccessDenied(EngramError):
+    """The caller may not see or change that."""
+
+    code = "E4001"
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"This caller may not {what}.")
+
+
+class TooManyRecalls(EngramError):
+    """An agent asks more often than it may."""
+
+    code = "E4002"
+
+    def __init__(self, limit: int, per: str, seconds: float) -> None:
+        super().__init__(f"An agent may recall {limit:,} times a {per}: wait {seconds:.0f} s.")
+        self.limit, self.per = limit, per
+        self.seconds = seconds
+
+
+class ConfigError(EngramError):
+    """A setting has no meaning or is out of its range."""
+
+    code = "E5001"
+
+
+class EmbedderError(EngramError):
+    """The part that turns text into vectors failed."""
+
+    code = "E3000"
+
+
+class EmbedderDown(EmbedderError):
+    """No vectors can be made at the moment; text search goes on."""
+
+    code = "E3001"
+
+
+class EmbedderMismatch(EmbedderError):
+    """Vectors came in another shape than this space has."""
+
+    code = "E3002"
+
+
+class EmbedderRefused(EmbedderError):
+    """The server works but does not take these texts, perhaps because one is too long for its model."""
+
+    code = "E3003"
+
+
+class RerankerDown(EngramError):
+    """The cross-encoder cannot be used: its extra or its folder is missing."""
+
+    code = "E3010"
+
+
+class WorkCancelled(EngramError):
+    """The work was ended because nobody waits for it any more."""
+
+    code = "E7003"
+
+    def __init__(self, why: str) -> None:
+        super().__init__(f"The work was ended before it was done: {why}.")
+        self.why = why
+
+
+class TurnAborted(EngramError):
+    """Somebody turned to another agent while this turn was under way."""
+
+    code = "E7002"
+
+    def __init__(self, session: str) -> None:
+        super().__init__(f"The turn of session {session!r} was aborted: stop here, its answer is not wanted.")
+        self.session = session
+
+
+class UpkeepBusy(EngramError):
+    """Somebody else maintains this file at the moment."""
+
+    code = "E7001"
+
+    def __init__(self, work: str) -> None:
+        super().__init__(f"Another process is busy with {work} on this file: try again later.")
+        self.work = work
+
+
+class DoorError(EngramError):
+    """A request that cannot be answered as it came, or a server that cannot start as it was told to."""
+
+    code = "E6000"
+
+
+class ModelNeeded(EngramError):
+    """Something that only a model can do was asked for, and there is none."""
+
+    code = "E3011"
+
+    def __init__(self, what: str) -> None:
+        super().__init__(
+            f"{what} needs a model: set llm.base_url and llm.model, and llm.level to auto or full."
+        )
+        self.what = what

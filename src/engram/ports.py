@@ -1,0 +1,1202 @@
+"""The parts that can be swapped, as small protocols, and `Tools`, the bundle a flow receives.
+
+A *key* is a memory's row number in its store: short, ordered by time of storing, and never shown to a caller.
+Channels and indexes speak in keys; everything public speaks in ids.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from datetime import datetime, tzinfo
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from engram.model.clock import zone_of
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from engram.config import Config
+    from engram.model.advice import Call, Cited, Comparison, Extracted, Proposal, Reconciled, Spent
+    from engram.model.answer import KeptAnswer
+    from engram.model.bus import Delivery, Publication, Subscription
+    from engram.model.clock import Clock
+    from engram.model.entity import Entity, Named
+    from engram.model.event import Event, Verb
+    from engram.model.facts import Claim, Fact, FactQuery, Told
+    from engram.model.filters import Filters
+    from engram.model.health import Recalled
+    from engram.model.memory import Memory
+    from engram.model.pages import Finding, Page, Stats
+    from engram.model.recall import Question, Recall
+    from engram.model.relations import Edge, EdgeType
+    from engram.model.scope import Access, Scope
+    from engram.model.session import Snapshot
+    from engram.model.token import Token
+    from engram.model.trigger import Trigger
+    from engram.model.turn import Turn, Waiting
+    from engram.model.upkeep import Decided, Judgement, Run, RunKind, RunState, Sketch, Tally
+    from engram.model.vectors import Space
+
+
+# ---------------------------------------------------------------- bus
+# The bus in the store.
+
+
+class Bus(Protocol):
+    """Who offers what, who wants what, what was delivered."""
+
+    def publications(self, after: int, limit: int, access: Access | None = None) -> list[Publication]:
+        """In the order of publishing, beginning after a number; of scopes a caller may see, if one asks."""
+        ...
+
+    def publication(self, publication_id: str) -> Publication | None:
+        """One offer by its id."""
+        ...
+
+    def subscriptions(self, access: Access | None = None) -> list[Subscription]:
+        """All, oldest first; of scopes a caller may see, if one asks."""
+        ...
+
+    def newest(self) -> int:
+        """The number of the last publication."""
+        ...
+
+    def delivered(self, origins: list[str], scope: Scope) -> dict[str, Delivery]:
+        """Of each of these memories that was delivered to a place: its copy there."""
+        ...
+
+
+class BusWork(Protocol):
+    """What is written, inside a unit of work."""
+
+    def publish(self, publication: Publication) -> None:
+        """Offer a memory; a former offer of the same memory is withdrawn."""
+        ...
+
+    def withdraw(self, publication_id: str) -> bool:
+        """Take an offer back; copies stay. Whether there was one."""
+        ...
+
+    def subscribe(self, subscription: Subscription) -> None:
+        """Keep a subscription, or what has changed of it."""
+        ...
+
+    def unsubscribe(self, subscription_id: str) -> bool:
+        """Drop a subscription; whether there was one."""
+        ...
+
+    def deliver(self, delivery: Delivery) -> None:
+        """Say that a copy was delivered; erasing the original erases it too."""
+        ...
+
+
+# ---------------------------------------------------------------- nouns
+# The store, noun by noun: what may be read.
+
+
+class Memories(Protocol):
+    """The records."""
+
+    def get(self, memory_id: str, access: Access) -> Memory | None:
+        """The memory with this full id, in any status, if the caller may see it."""
+        ...
+
+    def resolve(self, prefix: str, access: Access) -> str:
+        """The full id that begins with `prefix`. Raises NotFound or AmbiguousId."""
+        ...
+
+    def read(self, keys: Sequence[int]) -> dict[int, Memory]:
+        """The records of keys that a search has already allowed. Missing keys are left out."""
+        ...
+
+    def endings(self, keys: Sequence[int], length: int) -> dict[int, str]:
+        """The last characters of each content: what it takes to see whether a turn asks something."""
+        ...
+
+    def keys(self, ids: Sequence[str]) -> dict[str, int]:
+        """The keys of full ids. Missing ids are left out."""
+        ...
+
+    def page(self, view: View, limit: int, cursor: str | None = None) -> Page:
+        """Newest first. Raises BadCursor."""
+        ...
+
+    def count(self, view: View) -> int:
+        """How many the view allows."""
+        ...
+
+    def select(self, view: View, limit: int) -> Keys | None:
+        """All keys the view allows, in order; None when they are more than `limit`."""
+        ...
+
+    def allow(self, view: View, keys: Sequence[int]) -> set[int]:
+        """Those of the keys that the view allows."""
+        ...
+
+    def used_since(self, at: datetime, limit: int) -> list[Memory]:
+        """What the latest recalls since a time have used; at most so many uses are looked at."""
+        ...
+
+    def unembedded(self, space: Space, after: int, limit: int) -> list[tuple[int, Memory]]:
+        """Memories without a vector in this space, by key, beginning after a key."""
+        ...
+
+    def reach(self, access: Access) -> Reach:
+        """The access, resolved."""
+        ...
+
+    def stats(self, access: Access, space: Space | None) -> Stats:
+        """Counts of what the caller may see; pending counts active memories without a vector in `space`."""
+        ...
+
+
+class Texts(Protocol):
+    """The text index."""
+
+    def search(self, terms: Sequence[str], view: View, limit: int) -> list[tuple[int, float]]:
+        """The best keys for these terms with their BM25 scores, best first."""
+        ...
+
+    def score(self, terms: Sequence[str], keys: Sequence[int], access: Access) -> dict[int, float]:
+        """The BM25 score of given keys, 0.0 where no word fits. Only what the caller may read is counted."""
+        ...
+
+    def matches(self, terms: Sequence[str], keys: Sequence[int], access: Access) -> dict[int, Match]:
+        """The same term by term; keys that are not indexed are left out."""
+        ...
+
+    def rarity(self, terms: Sequence[str], access: Access) -> dict[str, float]:
+        """The inverse document frequency of each term, among what the caller may read."""
+        ...
+
+
+class Vectors(Protocol):
+    """The vectors, space by space."""
+
+    def changes(self, space: Space, after: int, limit: int) -> VectorChanges:
+        """What changed after a point, for an index that keeps itself in step."""
+        ...
+
+    def rows(self, space: Space, keys: Sequence[int]) -> VectorRows:
+        """Stored vectors of these keys; missing keys are left out."""
+        ...
+
+    def centre(self, space: Space) -> Floats | None:
+        """What signatures of this space are centred on, once the space is large enough to need them."""
+        ...
+
+    def sign(self, space: Space, centre: Floats) -> None:
+        """Fix the centre of a space and give every row its signature; later rows get theirs at once."""
+        ...
+
+    def spaces(self) -> dict[str, int]:
+        """Each space's key with the number of its vectors."""
+        ...
+
+
+class Relations(Protocol):
+    """The edges."""
+
+    def of(self, memory_id: str, access: Access) -> list[Edge]:
+        """Edges from and to a memory; the far ends are visible to the caller too."""
+        ...
+
+    def links(self, keys: Sequence[int], types: Iterable[EdgeType], view: View) -> list[Link]:
+        """Edges of these types at these keys, in both directions, whose far ends the view allows."""
+        ...
+
+
+class Facts(Protocol):
+    """What memories state, as subject, predicate and object."""
+
+    def stated(self, subject: str, predicate: str, scope: Scope, limit: int) -> list[Claim]:
+        """Such facts of active memories of this very scope, newest first."""
+        ...
+
+    def find(self, query: FactQuery, view: View, limit: int) -> list[Claim]:
+        """Facts that fit the query, of memories that the view allows, newest first.
+
+        With `as_of`, those that held then: said and begun before it, not ended by it, whatever the memory's
+        status is today.
+        """
+        ...
+
+    def told(self, query: FactQuery, view: View, limit: int) -> list[Told]:
+        """As `find`, without the records."""
+        ...
+
+    def disputed(self, view: View, limit: int) -> list[tuple[Claim, Claim]]:
+        """Pairs that cannot both be true, of active or challenged memories, newest first.
+
+        Two functional facts of one scope with one subject and predicate but two objects, both held at
+        present: the newest with the newest of each other object.
+        """
+        ...
+
+
+class Entities(Protocol):
+    """Who and what is spoken of. An entity is seen by those who see a memory that names it."""
+
+    def get(self, name: str, access: Access) -> Entity | None:
+        """The entity with this name or alias, without case."""
+        ...
+
+    def page(self, access: Access, limit: int, entity_type: str = "", prefix: str = "") -> list[Entity]:
+        """Entities, last seen first; of one type; with a name or alias that begins so."""
+        ...
+
+    def like(self, name: str, access: Access, limit: int) -> list[Entity]:
+        """Entities with a name that shares a word or the beginning with this one."""
+        ...
+
+    def among(self, words: Sequence[str], access: Access) -> list[Entity]:
+        """Entities one of whose names is in `words`: how a question's entities are recognised."""
+        ...
+
+    def memories(self, entity: Entity, view: View, limit: int) -> list[tuple[int, Memory]]:
+        """Memories that name it, by any of its names, the latest happening first, with their keys."""
+        ...
+
+
+class Turns(Protocol):
+    """The raw log of conversations."""
+
+    def waiting(self, scope: Scope, limit: int, session: str | None = None) -> list[Turn]:
+        """Turns of this very scope that are not captured yet, oldest first; of one session if named."""
+        ...
+
+    def scopes_waiting(self) -> list[Scope]:
+        """The scopes in which turns wait."""
+        ...
+
+    def before(self, turn: Turn, limit: int) -> list[Turn]:
+        """The turns said just before this one in its session, oldest first."""
+        ...
+
+    def of_session(self, session: str, access: Access, limit: int, after: int = 0) -> list[Turn]:
+        """A session's turns in order, beginning after a key, of scopes the caller may see."""
+        ...
+
+    def of_memory(self, memory_id: str, access: Access) -> list[Turn]:
+        """The turns a memory came from."""
+        ...
+
+
+class Origins(Protocol):
+    """Where imported memories came from: which file, which part of it, in which version."""
+
+    def known(self, scope: Scope, beginning: str) -> dict[str, tuple[str, str]]:
+        """Of each origin that begins so: the memory's id and the digest of what it was made from."""
+        ...
+
+
+class Spending(Protocol):
+    """What calls to models have cost."""
+
+    def record(self, call: Call) -> None:
+        """Account for a call."""
+        ...
+
+    def tokens_since(self, at: datetime) -> int:
+        """All tokens of calls since a time."""
+        ...
+
+    def summary(self, since: datetime) -> list[Spent]:
+        """Calls since a time, added up by component and model, most tokens first."""
+        ...
+
+    def by_day(self, since: datetime) -> list[Spent]:
+        """The same day by day, the latest first; days as UTC counts them."""
+        ...
+
+    def failing(self, models: Sequence[str]) -> tuple[int, str]:
+        """How many of the last calls to these models brought nothing, and why the latest did not.
+
+        0 when the latest brought something, or there was none.
+        """
+        ...
+
+    def clear(self) -> int:
+        """Forget all calls; how many there were."""
+        ...
+
+
+class Recalls(Protocol):
+    """How the last recalls went."""
+
+    def record(self, one: Recalled, most: int) -> None:
+        """Keep one without making the caller wait, and no more than `most` in all. May be lost."""
+        ...
+
+    def last(self, limit: int) -> list[Recalled]:
+        """The last recalls, oldest first."""
+        ...
+
+
+class Ledger(Protocol):
+    """The events."""
+
+    def events(
+        self, memory_id: str | None, access: Access, limit: int, before: str | None = None
+    ) -> list[Event]:
+        """Newest first, of one memory or of all that the caller may see; `before` is an event to go on from.
+
+        Events of an erased memory stay visible to those who could see the memory.
+        """
+        ...
+
+    def as_of(self, memory_ids: Sequence[str], at: datetime) -> dict[str, dict[str, Any]]:
+        """Of each of these memories that has changed since: those fields as they were at that time.
+
+        Plain values, as events have them; None for words that were not kept because they are a secret.
+        """
+        ...
+
+    def after(self, event_id: str, access: Access, limit: int) -> list[Event]:
+        """Oldest first, those the caller may see that were written after an event, whoever may see that one.
+
+        An empty id stands for the beginning.
+        """
+        ...
+
+    def newest(self) -> str:
+        """The id of the event written last; empty when nothing has happened yet."""
+        ...
+
+
+class Tokens(Protocol):
+    """Who may come in from outside."""
+
+    def add(self, token: Token, digest: str) -> None:
+        """Keep a new token with the digest of its secret."""
+        ...
+
+    def known(self) -> list[tuple[str, Token]]:
+        """Every token with its digest, also those that are no longer valid, oldest first."""
+        ...
+
+    def revoke(self, token_id: str, at: datetime) -> bool:
+        """Take a token back; whether it was there to be taken."""
+        ...
+
+    def used(self, token_id: str, at: datetime) -> None:
+        """Note a use. It may be lost."""
+        ...
+
+
+class Answers(Protocol):
+    """Answers to writes that carried a key."""
+
+    def find(self, caller: str, key: str) -> KeptAnswer | None:
+        """What was answered to this caller under this key."""
+        ...
+
+    def keep(self, answer: KeptAnswer, before: datetime, most: int) -> None:
+        """Keep one, and drop those before a time and those beyond so many."""
+        ...
+
+
+class Opinions(Protocol):
+    """Feedback that still counts."""
+
+    def against(self, keys: Sequence[int], space: Space, since: datetime) -> list[Suppression]:
+        """Suppressions of these keys, made in this space, not older than `since`."""
+        ...
+
+
+# ---------------------------------------------------------------- parts
+# What stands beside the store: embedder, index, advisor; and `Tools`, the bundle a flow receives.
+
+
+class Embedder(Protocol):
+    """Turns text into vectors of unit length."""
+
+    @property
+    def space(self) -> Space:
+        """Where the vectors of the next call will belong."""
+        ...
+
+    def embed(self, texts: Sequence[str]) -> tuple[Space, Floats]:
+        """Documents: one row each, of zeros for a text without a known word; and the space they belong to.
+
+        Raises EmbedderDown when no vectors can be made at the moment.
+        """
+        ...
+
+    def embed_query(self, text: str) -> tuple[Space, Floats]:
+        """A question: one vector, and its space. Raises EmbedderDown."""
+        ...
+
+    def health(self) -> Health:
+        """Whether vectors can be made at the moment."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Noise:
+    """How near a question lies to vectors in general: mean and deviation of its cosines with a sample."""
+
+    mean: float
+    deviation: float
+    sample: int
+
+    def deviations(self, cosine: float) -> float:
+        """How far a cosine stands above the noise, in deviations."""
+        return (cosine - self.mean) / self.deviation
+
+
+@dataclass(frozen=True, slots=True)
+class IndexStats:
+    """What a vector index holds."""
+
+    vectors: int
+    mode: str
+    """How it searches: exact, signatures …"""
+    bytes: int
+
+
+class VectorIndex(Protocol):
+    """Finds the nearest vectors. The store stays the truth; an index catches up with it by itself."""
+
+    def search(self, space: Space, vector: Floats, k: int, view: View) -> list[tuple[int, float]]:
+        """The k nearest keys the view allows, with their cosine, best first."""
+        ...
+
+    def nearest(self, space: Space, vectors: Floats, k: int, reach: Reach) -> list[list[tuple[int, float]]]:
+        """For many vectors at once: the nearest active keys inside a reach (for deduplication)."""
+        ...
+
+    def noise(self, space: Space, vector: Floats, access: Access) -> Noise:
+        """How near this question lies to those vectors of its space that the caller may read."""
+        ...
+
+    def stats(self, space: Space) -> IndexStats:
+        """What the index holds of a space."""
+        ...
+
+    def settle(self) -> None:
+        """Wait for work in the background; called before the store is closed."""
+        ...
+
+
+class Reranker(Protocol):
+    """Reads a question and a memory together and says how well the one answers the other."""
+
+    def score(self, question: str, texts: Sequence[str]) -> list[float]:
+        """One number for each text, higher is better. Raises RerankerDown."""
+        ...
+
+
+class Advisor(Protocol):
+    """A model that may help. Every answer may be None: no model may be asked, or none gave a usable answer.
+
+    No call raises for what a model or a network does, and none takes longer than the configured time.
+    """
+
+    def extract(self, turns: Sequence[Turn], before: Sequence[Turn] = ()) -> tuple[Extracted, ...] | None:
+        """The statements worth keeping in these turns; the turns before them are there to be understood."""
+        ...
+
+    def merge(self, old: str, new: str) -> str | None:
+        """One statement that says what both say."""
+        ...
+
+    def compare(self, old: str, new: str) -> Comparison | None:
+        """What a new statement is to an old one."""
+        ...
+
+    def rank(self, question: str, texts: Sequence[str]) -> tuple[int, ...] | None:
+        """The places of the texts in the order in which they answer the question, every one of them once."""
+        ...
+
+    def decompose(self, question: str, known: Sequence[str]) -> tuple[str, ...] | None:
+        """The smaller questions that what is known leaves open; empty when it suffices."""
+        ...
+
+    def expand(self, question: str) -> tuple[str, ...] | None:
+        """Other words in which what answers the question may be told; a few short phrases."""
+        ...
+
+    def synthesize(self, question: str, known: Sequence[str]) -> tuple[Cited, ...] | None:
+        """The answer, claim by claim, each with the places in `known` that it rests on."""
+        ...
+
+    def summarize(self, texts: Sequence[str], words: int) -> str | None:
+        """What several statements come to, in so many words at most."""
+        ...
+
+    def gate(self, texts: Sequence[str]) -> tuple[bool, ...] | None:
+        """Of each memory whether it alone would help somebody who wakes up knowing nothing else."""
+        ...
+
+    def triage(self, texts: Sequence[str]) -> tuple[bool, ...] | None:
+        """Of each memory whether it is worth more than a day."""
+        ...
+
+    def reconcile(self, old: str, new: str) -> Reconciled | None:
+        """What becomes of an older memory beside a newer one about the same thing."""
+        ...
+
+    def distill(self, notes: Sequence[str], longest: int) -> str | None:
+        """How things stand by several notes, the oldest first, in at most so many characters."""
+        ...
+
+    def audit(self, lines: Sequence[str], texts: Sequence[str]) -> tuple[Proposal, ...] | None:
+        """What should stand higher, lower or together; `lines` tell each memory with its numbers."""
+        ...
+
+    def health(self) -> Health:
+        """Whether a model can be asked at the moment, and if not, why."""
+        ...
+
+
+class Alone:
+    """The advisor when no model is there: every rule decides by itself."""
+
+    def extract(self, turns: Sequence[Turn], before: Sequence[Turn] = ()) -> None:
+        """Nobody to ask."""
+
+    def merge(self, old: str, new: str) -> None:
+        """Nobody to ask."""
+
+    def compare(self, old: str, new: str) -> None:
+        """Nobody to ask."""
+
+    def rank(self, question: str, texts: Sequence[str]) -> None:
+        """Nobody to ask."""
+
+    def decompose(self, question: str, known: Sequence[str]) -> None:
+        """Nobody to ask."""
+
+    def expand(self, question: str) -> None:
+        """Nobody to ask."""
+
+    def synthesize(self, question: str, known: Sequence[str]) -> None:
+        """Nobody to ask."""
+
+    def summarize(self, texts: Sequence[str], words: int) -> None:
+        """Nobody to ask."""
+
+    def gate(self, texts: Sequence[str]) -> None:
+        """Nobody to ask."""
+
+    def triage(self, texts: Sequence[str]) -> None:
+        """Nobody to ask."""
+
+    def reconcile(self, old: str, new: str) -> None:
+        """Nobody to ask."""
+
+    def distill(self, notes: Sequence[str], longest: int) -> None:
+        """Nobody to ask."""
+
+    def audit(self, lines: Sequence[str], texts: Sequence[str]) -> None:
+        """Nobody to ask."""
+
+    def health(self) -> Health:
+        """Well: no model is needed."""
+        return Health(ok=True, detail="no model is configured; rules decide")
+
+
+class Finder(Protocol):
+    """Recalls elsewhere, so that several questions are computed at once."""
+
+    def find(self, question: Question, lean: Lean | None = None) -> Recall | None:
+        """The answer, without a trace of its own; None when nobody can give it: recall here."""
+        ...
+
+    def close(self) -> None:
+        """Let go of whoever finds."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """Everything a flow may use. The engine builds it; tests build it from fakes."""
+
+    store: Store
+    index: VectorIndex
+    embedder: Embedder
+    clock: Clock
+    config: Config
+    new_id: Callable[[], str]
+    """Makes the id of a new memory: chance is passed in like time."""
+    count_tokens: Callable[[str], int]
+    advisor: Advisor = field(default_factory=Alone)
+    reranker: Reranker | None = None
+    """Reads question and memory together; None when nobody configured one."""
+    finder: Finder | None = None
+    """Processes that recall beside this one; None when nobody asked for them."""
+
+    @property
+    def zone(self) -> tzinfo:
+        """The time zone of whoever speaks, if nothing nearer tells."""
+        return zone_of(self.config.timezone)
+
+    def here(self) -> datetime:
+        """The present moment on the clocks of that zone: it tells what "today" is."""
+        return self.clock.now().astimezone(self.zone)
+
+    def model_trouble(self) -> str:
+        """That the last calls to the model brought nothing, and why; empty when it works or there is none."""
+        llm = self.config.llm
+        if llm.level == "off" or not llm.base_url or not llm.model:
+            return ""
+        models = [name for name in (llm.model, llm.small_model, llm.fallback_model) if name]
+        calls, reason = self.store.spending.failing(models)
+        if not calls:
+            return ""
+        which = "the last call" if calls == 1 else f"each of the last {calls} calls"
+        return f"{which} to {llm.model} failed: {reason or 'nobody knows why.'}"
+
+
+# ---------------------------------------------------------------- snapshots
+# Snapshots in the store: sessions that sleep, sealed.
+
+
+class Snapshots(Protocol):
+    """Sessions that sleep. The store keeps what is sealed and never opens it."""
+
+    def key(self) -> bytes:
+        """32 bytes to seal with. They are not in the file: a copy of the file alone opens no snapshot."""
+        ...
+
+    def put(self, snapshot: Snapshot) -> None:
+        """Keep a snapshot, in place of the one of its session."""
+        ...
+
+    def get(self, session: str, scope: Scope) -> Snapshot | None:
+        """The snapshot of a session of this very place."""
+        ...
+
+    def known(self, access: Access) -> list[Snapshot]:
+        """Those of the places where the caller may write, the latest first, without their bodies."""
+        ...
+
+    def remove(self, session: str, scope: Scope) -> bool:
+        """Drop a snapshot; whether there was one."""
+        ...
+
+    def expire(self, before: datetime) -> int:
+        """Drop all that were saved before a time; how many."""
+        ...
+
+
+# ---------------------------------------------------------------- store
+# The store: a bundle of nouns, one way to write, and upkeep.
+
+
+T = TypeVar("T")
+
+
+class Store(Protocol):
+    """A bundle of nouns, one way to write, and upkeep."""
+
+    @property
+    def memories(self) -> Memories:
+        """The records."""
+        ...
+
+    @property
+    def texts(self) -> Texts:
+        """The text index."""
+        ...
+
+    @property
+    def vectors(self) -> Vectors:
+        """The vectors."""
+        ...
+
+    @property
+    def relations(self) -> Relations:
+        """The edges."""
+        ...
+
+    @property
+    def facts(self) -> Facts:
+        """What memories state."""
+        ...
+
+    @property
+    def entities(self) -> Entities:
+        """Who and what is spoken of."""
+        ...
+
+    @property
+    def turns(self) -> Turns:
+        """The raw log."""
+        ...
+
+    @property
+    def origins(self) -> Origins:
+        """Where imports came from."""
+        ...
+
+    @property
+    def spending(self) -> Spending:
+        """What models have cost."""
+        ...
+
+    @property
+    def recalls(self) -> Recalls:
+        """How the last recalls went."""
+        ...
+
+    @property
+    def ledger(self) -> Ledger:
+        """The events."""
+        ...
+
+    @property
+    def answers(self) -> Answers:
+        """What was answered to writes with a key."""
+        ...
+
+    @property
+    def tokens(self) -> Tokens:
+        """Who may come in from outside."""
+        ...
+
+    @property
+    def opinions(self) -> Opinions:
+        """The feedback."""
+        ...
+
+    @property
+    def snapshots(self) -> Snapshots:
+        """Sessions that sleep."""
+        ...
+
+    @property
+    def triggers(self) -> Triggers:
+        """Words that load pages."""
+        ...
+
+    @property
+    def bus(self) -> Bus:
+        """What agents tell each other."""
+        ...
+
+    @property
+    def upkeep(self) -> Upkeep:
+        """Runs of maintenance, what they decided, and what they worked out."""
+        ...
+
+    def write(self, work: Callable[[Unit], T], actor: str) -> T:
+        """Run the work inside the writer and wait until it is on disk. An exception leaves nothing behind."""
+        ...
+
+    def write_later(self, work: Callable[[Unit], object], actor: str) -> None:
+        """Hand work over without waiting, for what may be lost (counting a use). A full queue drops it."""
+        ...
+
+    def flush(self) -> None:
+        """Wait until everything handed over so far is written."""
+        ...
+
+    @property
+    def writes_waiting(self) -> int:
+        """How many writes wait to be carried out."""
+        ...
+
+    def vacuum(self, *, full: bool = True) -> None:
+        """Give freed space back and leave nothing of erased memories in the file or its log.
+
+        Unless `full`, only what can be done without writing the whole file anew.
+        """
+        ...
+
+    def check(self, *, repair: bool = False) -> list[Finding]:
+        """Look for damage; with `repair` mend what can be rebuilt (text index, names, counters)."""
+        ...
+
+    def lease(self, name: str) -> AbstractContextManager[None]:
+        """Hold a certain work for oneself, over all processes; raises UpkeepBusy when somebody else does."""
+        ...
+
+    def copy(self) -> Store:
+        """A private copy of everything as it is now, to try things on; closing it removes it."""
+        ...
+
+    def close(self) -> None:
+        """Finish what is waiting and let go of the file. Safe to call twice."""
+        ...
+
+
+# ---------------------------------------------------------------- triggers
+# Triggers in the store: which words load which pages.
+
+
+class Triggers(Protocol):
+    """Words in a message that load pages into the recall pack."""
+
+    def put(self, trigger: Trigger) -> None:
+        """Keep a trigger, in place of the one with its id."""
+        ...
+
+    def known(self, access: Access) -> list[Trigger]:
+        """Those of the places that the caller sees, oldest first."""
+        ...
+
+    def remove(self, trigger_id: str) -> bool:
+        """Drop a trigger; whether there was one."""
+        ...
+
+
+# ---------------------------------------------------------------- unit
+# The unit of work: what may be written.
+
+
+class Unit(Protocol):
+    """One piece of work inside the writer: reads see its own writes, all of it happens or none.
+
+    Each call that changes a memory appends its event by itself.
+    """
+
+    @property
+    def bus(self) -> BusWork:
+        """What agents tell each other."""
+        ...
+
+    @property
+    def upkeep(self) -> UpkeepWork:
+        """What maintenance writes beside the records."""
+        ...
+
+    def under(self, run: str, rule: str) -> None:
+        """From here on events belong to this run of upkeep and this rule."""
+        ...
+
+    def get(self, memory_id: str) -> Memory | None:
+        """The memory as it is inside this unit."""
+        ...
+
+    def same_content(self, content_hash: str, scope: Scope) -> Memory | None:
+        """The active memory of this very scope with the same normalized content."""
+        ...
+
+    def last_of_session(self, session: str, scope: Scope) -> str | None:
+        """The id of the memory stored last in a session of this very scope."""
+        ...
+
+    def add(self, memory: Memory, findable: Findable, vector: Embedded | None, because: str) -> None:
+        """Write a new memory with its words, its vector and its event."""
+        ...
+
+    def change(
+        self, new: Memory, verb: Verb, because: str, findable: Findable | None = None, related: str = ""
+    ) -> None:
+        """Replace a memory's record; the event names the fields that differ. `findable` re-indexes it.
+
+        A new content makes the old vectors wrong: they are dropped until `embed` brings the new one.
+        """
+        ...
+
+    def embed(self, memory_id: str, vector: Embedded) -> None:
+        """Set a memory's vector in a space. Writes no event: a vector is derived from the content."""
+        ...
+
+    def relate(self, edge: Edge, because: str) -> None:
+        """Add an edge, or reinforce the one that is there. Raises CycleRefused for the acyclic types.
+
+        A `next` edge writes no event: it says only in which order two memories of a session came.
+        """
+        ...
+
+    def draw(self, edges: Sequence[Edge], most: int) -> None:
+        """Add edges that follow from what memories say, but for those that are there.
+
+        Writes no event: like a vector, such an edge is derived from the contents. A memory to which `most`
+        edges lead gets no more of them.
+        """
+        ...
+
+    def confirm(self, ids: Sequence[str], types: Iterable[EdgeType], gain: float) -> None:
+        """Let the edges of these types among these memories gain confidence: they proved themselves.
+
+        Writes no event: it is a use, as in `touch`.
+        """
+        ...
+
+    def naming(self, name: str, scope: Scope, limit: int, common: int) -> tuple[int, list[str]]:
+        """How many memories have this name, up to `common` and one, and the latest in this very scope.
+
+        The latest are the ids of active memories; none of a name that is more common than that.
+        """
+        ...
+
+    def hanging_on(self, fact: Fact, scope: Scope, limit: int) -> list[str]:
+        """Active memories of this very scope that go on where a fact ends, or end where it begins."""
+        ...
+
+    def unrelate(self, source: str, target: str, edge_type: EdgeType, because: str) -> bool:
+        """Take an edge away; whether there was one."""
+        ...
+
+    def touch(self, ids: Sequence[str], at: datetime, session: str) -> None:
+        """Count a use of each: accesses, last access, distinct sessions. Use is logged, it is no event."""
+        ...
+
+    def opine(self, memory_id: str, *, helpful: bool, question: Embedded | None, because: str) -> None:
+        """Keep feedback and count it on the memory."""
+        ...
+
+    def log(self, turns: Sequence[Turn]) -> tuple[Waiting, int]:
+        """Add turns of one scope to the raw log but for those whose id their session knows.
+
+        What waits in the scope now, counted up to a limit, and how many of the turns were new.
+        """
+        ...
+
+    def captured(self, turns: Sequence[Turn], at: datetime) -> int:
+        """Say that memories were made of these turns: they wait no longer. How many of them still did."""
+        ...
+
+    def come_from(self, memory_id: str, turns: Sequence[int]) -> None:
+        """Say which turns (by key) a memory came from; erasing the memory erases their words too."""
+        ...
+
+    def end_fact(self, memory_id: str, fact: Fact, at: datetime) -> None:
+        """Say until when a fact of a memory held."""
+        ...
+
+    def alias(self, name: str, entity: Entity) -> None:
+        """Let an entity go by one more name; an entity of that name becomes part of it."""
+        ...
+
+    def split(self, name: str, namespace: str) -> bool:
+        """Make a name stand for an entity of its own again; whether it was an alias."""
+        ...
+
+    def came(self, memory_id: str, scope: Scope, origin: str, digest: str) -> None:
+        """Keep where an imported memory came from; the origin's former memory is forgotten here only."""
+        ...
+
+    def left(self, scope: Scope, origins: Sequence[str]) -> None:
+        """Drop origins that are no more."""
+        ...
+
+    def erase(self, memory_id: str, because: str) -> None:
+        """Remove a memory, its words, vectors, edges, feedback, log and the turns it came from.
+
+        The ledger keeps the bare fact.
+        """
+        ...
+
+
+# ---------------------------------------------------------------- upkeep
+# Upkeep in the store: what may be read about runs, judgements and sketches, and what may be written.
+
+
+class Upkeep(Protocol):
+    """What maintenance reads. It sees the whole file."""
+
+    def slice(self, filters: Filters, after: int, limit: int) -> list[tuple[int, Memory]]:
+        """Memories of all scopes that fit, by key, beginning after a key: a pass in bounded pieces."""
+        ...
+
+    def uses(self, keys: Sequence[int], most: int) -> dict[int, list[datetime]]:
+        """When each of these memories was used, the latest first, at most so many times each."""
+        ...
+
+    def scopes(self) -> list[Scope]:
+        """Every place that has memories."""
+        ...
+
+    def run(self, run_id: str) -> Run | None:
+        """A run by its id."""
+        ...
+
+    def runs(self, limit: int, kind: RunKind | None = None, state: RunState | None = None) -> list[Run]:
+        """The last runs, newest first."""
+        ...
+
+    def decided(self, run_id: str, after: int, limit: int) -> list[Decided]:
+        """What a run decided, in order, beginning after a number."""
+        ...
+
+    def tallies(self, run_id: str) -> list[Tally]:
+        """What a run has carried out, counted by step and rule, in the order of the steps."""
+        ...
+
+    def events(self, run_id: str, limit: int, before: str = "") -> list[Event]:
+        """The events of a run, newest first; `before` is an event to go on from."""
+        ...
+
+    def judged(self, kind: str, keys: Iterable[str]) -> dict[str, Judgement]:
+        """Those of the keys about which something was decided."""
+        ...
+
+    def judgements(self, kind: str, limit: int, verdict: str = "") -> list[Judgement]:
+        """What was decided last under a kind, newest first."""
+        ...
+
+    def sketch(self, scope: Scope, kind: str, key: str) -> Sketch | None:
+        """One sketch of this very scope."""
+        ...
+
+    def sketches(self, kind: str, access: Access, limit: int, prefix: str = "") -> list[Sketch]:
+        """Sketches of a kind in the scopes the caller may see, by key."""
+        ...
+
+
+class UpkeepWork(Protocol):
+    """What maintenance writes, inside a unit of work."""
+
+    def note(self, run: Run) -> None:
+        """Keep a run as it stands."""
+        ...
+
+    def decided(self, run_id: str, lines: Sequence[Decided]) -> None:
+        """Add decisions to a run's report; they are numbered here."""
+        ...
+
+    def judge(self, judgement: Judgement) -> None:
+        """Keep a judgement in place of the former one."""
+        ...
+
+    def sketch(self, sketch: Sketch) -> None:
+        """Keep a sketch in place of the former one."""
+        ...
+
+    def unsketch(self, scope: Scope, kind: str, key: str) -> bool:
+        """Drop a sketch; whether there was one."""
+        ...
+
+    def unsketch_run(self, run_id: str) -> None:
+        """Drop the sketches that a run made: the next one makes them anew."""
+        ...
+
+    def prune(self, before: datetime) -> int:
+        """Drop decisions of finished runs and logs of uses from before a time; how many lines went."""
+        ...
+
+
+# ---------------------------------------------------------------- values
+# Small values that parts hand to each other.
+
+
+if TYPE_CHECKING:
+    Floats = NDArray[np.float32]
+    Keys = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What a question may find: who asks, and the filters. Every search applies it inside."""
+
+    access: Access
+    filters: Filters
+
+
+@dataclass(frozen=True, slots=True)
+class Findable:
+    """What a memory is found by: its own words, cues that are not in the content, facts, and names."""
+
+    terms: tuple[str, ...]
+    cues: tuple[str, ...] = ()
+    facts: tuple[Fact, ...] = ()
+    names: tuple[Named, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """A vector and the space it belongs to."""
+
+    space: Space
+    vector: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """An edge as a walk sees it: from one key to another, in the edge's own direction or against it."""
+
+    key: int
+    other: int
+    type: EdgeType
+    forward: bool
+    weight: float
+    confidence: float
+    drawn_at: datetime | None = field(default=None, compare=False)
+    """When it was drawn or confirmed last: how sure it still is depends on it. None: does not matter."""
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """What the words of a memory say to a question."""
+
+    terms: Mapping[str, float]
+    """The BM25 of each asked term that it has."""
+    length: int
+    """How many terms it has in all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """An access, resolved to what a store can compare quickly."""
+
+    everything: bool = False
+    namespace: int | None = None
+    """Number of the namespace that is seen whole."""
+    scopes: frozenset[int] = frozenset()
+    """Numbers of the scopes that are seen, when not everything is."""
+
+
+@dataclass(frozen=True, slots=True)
+class VectorChanges:
+    """What changed in a space since a point: rows new or changed, as parallel arrays, and keys that went."""
+
+    upto: int
+    """Ask for changes after this the next time."""
+    keys: Keys
+    scopes: NDArray[np.int32]
+    namespaces: NDArray[np.int32]
+    statuses: NDArray[np.int8]
+    """Position of the status in `tuple(Status)`."""
+    signatures: NDArray[np.uint8] | None
+    """One row of packed bits each; None while the space has no centre."""
+    gone: Keys
+    more: bool = False
+    """Whether the answer was cut at the limit."""
+
+
+@dataclass(frozen=True, slots=True)
+class VectorRows:
+    """Stored vectors in 8 bits, each with its own scale: `rows[i] * scales[i]` is the vector of `keys[i]`."""
+
+    keys: Keys
+    rows: NDArray[np.int8]
+    scales: Floats
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lean:
+    """Where a talk has been going, and how much of it a question takes along."""
+
+    space: Space
+    vector: Floats
+    """Of unit length."""
+    share: float
+    """From 0, nothing, to 1, nothing else."""
+    terms: Mapping[str, float] = field(default_factory=dict)
+    """Words of the talk, as the text index writes them, with what each counts, up to 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Suppression:
+    """Somebody said that a memory did not help; the question's vector says in which context."""
+
+    key: int
+    space: str
+    vector: Floats
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """Whether a part works, in words."""
+
+    ok: bool
+    detail: str = ""
