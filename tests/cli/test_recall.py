@@ -158,3 +158,10 @@ def test_a_person_may_steer_the_plan(filled: Shell) -> None:
 @pytest.mark.parametrize("weight", ["smell=1", "text=much", "text=-1"])
 def test_a_weight_that_makes_no_sense_is_refused(filled: Shell, weight: str) -> None:
     assert filled("recall", "editor", "--weight", weight).exit_code == 2
+
+
+def test_an_empty_question_is_a_mistake_and_no_answer(shell: Shell) -> None:
+    shell.remember("Tea is at four")
+
+    assert shell("recall", "").exit_code == 2
+    assert "empty" in shell("recall", " ").stderr

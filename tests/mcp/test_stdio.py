@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -168,6 +169,22 @@ def test_it_ends_when_stdin_ends_and_prints_nothing_but_messages(tmp_path: Path,
         assert running.wait(60) == 0
     assert answered == ids
     assert rest == b""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_it_although_stdin_is_open(tmp_path: Path, number: int) -> None:
+    call = asked("tools/call", 2, name="memory_store", arguments={"content": "Tea is at four"})
+    with started(tmp_path / "m.engram") as running:
+        assert running.stdin is not None
+        assert running.stdout is not None
+        running.stdin.write("".join(json.dumps(one) + "\n" for one in [*HANDSHAKE, call]).encode())
+        running.stdin.flush()
+        for _ in range(2):
+            assert "result" in json.loads(running.stdout.readline())
+        running.send_signal(number)
+
+        assert running.wait(30) == 128 + number
+    assert [path.name for path in tmp_path.iterdir()] == ["m.engram"], "the file was let go"
 
 
 def test_who_pipes_in_everything_at_once_gets_every_answer(tmp_path: Path) -> None:

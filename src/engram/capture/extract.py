@@ -14,6 +14,7 @@ from typing import Any
 from engram.capture.gate import Gate
 from engram.model.advice import Extracted
 from engram.model.axes import Layer, Policy
+from engram.model.cancellation import check_cancelled
 from engram.model.draft import Draft
 from engram.model.facts import Fact
 from engram.model.observation import LeftOut
@@ -124,6 +125,7 @@ def _by_rules(turns: Sequence[Turn], before: Sequence[Turn], gate: Gate, tools: 
     previous = before[-1] if before else None
     person = _last_person(before, names)
     for turn in turns:
+        check_cancelled()
         said = replace(_said(turn, names), person=person)
         for draft in _read_turn(turn, previous, said, gate, reading.left_out, tools):
             reading.keep(draft, (turn.key,))

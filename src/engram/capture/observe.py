@@ -17,6 +17,7 @@ from engram.capture.gate import Gate
 from engram.capture.pipeline import make_ready, write
 from engram.capture.screen import name, readable, screen
 from engram.errors import ContentTooLong, EmptyContent, InvalidInput
+from engram.model.cancellation import check_cancelled
 from engram.model.draft import Draft
 from engram.model.observation import LeftOut, Observation
 from engram.model.receipt import Receipt
@@ -61,6 +62,7 @@ def capture(scope: Scope, gate: Gate, tools: Tools, actor: str, session: str | N
     done = Observation()
     while turns := tools.store.turns.waiting(scope, SLICE, session):
         for group in _sessions(turns):
+            check_cancelled()
             done = _joined(done, _capture(group, gate, tools, actor))
     return done
 

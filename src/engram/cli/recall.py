@@ -74,6 +74,8 @@ def recall(run: Run, query: tuple[str, ...], as_session: str, *, sessions: bool,
     the exit code is 1.
     """
     question = text_or_stdin(query, "question")
+    if not question.strip():
+        raise click.UsageError("The question is empty: say what to look for.")
     filters = filters_from(options)
     plan = plan_from(options)
     with run.open() as memory:

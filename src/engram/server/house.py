@@ -129,7 +129,7 @@ class House:
         self._cancel_all()
         self._wait_for_calls(min(STILL_S, self.left_s))
         reading = Cancellation()
-        in_time = threading.Timer(self.left_s / 2, reading.cancel, ["the server stops"])
+        in_time = threading.Timer(self.left_s / 4, reading.cancel, ["the server stops"])
         in_time.daemon = True
         in_time.start()
         try:

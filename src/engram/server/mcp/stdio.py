@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -31,12 +32,30 @@ def serve(open: Callable[[], Engram], *, toolset: str = "pinned") -> None:  # no
     if pending is None:
         return
     memory = Opened(open)
+    _end_on_signals(memory)
     calls = Unanswered()
     wire = Wire(goes, calls, greeted=bool(porch.seen))
     try:
         _hand_over(Door(porch.tools), memory, Lines([*porch.seen, pending], came, calls), wire)
     finally:
         memory.close()
+
+
+def _end_on_signals(memory: Opened) -> None:
+    """End at SIGINT and SIGTERM: the file is let go, and whoever still reads from stdin is not waited for."""
+
+    def close_and_leave(code: int) -> None:
+        closing = Thread(target=memory.close, name="engram-mcp-closing", daemon=True)
+        closing.start()
+        closing.join(GRACE_S)
+        os._exit(code)
+
+    def end(number: int, _: object) -> None:
+        # Not here: what was interrupted may hold the very lock that closing needs.
+        Thread(target=close_and_leave, args=(128 + number,), name="engram-mcp-ending", daemon=True).start()
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, end)
 
 
 def begin(porch: Porch, came: BinaryIO, goes: BinaryIO) -> bytes | None:
