@@ -82,28 +82,46 @@ def _missed(memory: Engram) -> list[str]:
     return missed
 
 
-@pytest.mark.slow
-def test_a_hundred_days_later_every_passage_is_found_and_the_user_is_the_same() -> None:
-    clock = FakeClock(datetime(2026, 3, 1, 9, tzinfo=UTC))
-    with Engram.open(":memory:", clock=clock) as memory:
-        memory.remember("I live in Bergen and work as a nurse at Haukeland")
-        memory.remember("I'll send the report to Anna by Friday 20 November 2026")
-        memory.remember("Never call me before nine in the morning")
-        memory.observe("My sister Liv moved to Tromsø. I'm allergic to peanuts.", session="talk")
-        memory.flush("talk")
+def _lived(memory: Engram, clock: FakeClock) -> None:
+    for _ in range(DAYS):
         clock.advance(days=1)
         memory.consolidate()
-        before = _known_of_the_user(memory)
 
+
+def _begun(clock: FakeClock) -> Engram:
+    """A memory with a little of somebody's life in it."""
+    memory = Engram.open(":memory:", clock=clock)
+    memory.remember("I live in Bergen and work as a nurse at Haukeland")
+    memory.remember("I'll send the report to Anna by Friday 20 November 2026")
+    memory.remember("Never call me before nine in the morning")
+    memory.observe("My sister Liv moved to Tromsø. I'm allergic to peanuts.", session="talk")
+    memory.flush("talk")
+    clock.advance(days=1)
+    memory.consolidate()
+    return memory
+
+
+@pytest.mark.slow
+def test_a_hundred_days_later_every_passage_is_found_and_the_user_is_the_same() -> None:
+    start = datetime(2026, 3, 1, 9, tzinfo=UTC)
+    clock = FakeClock(start)
+    with _begun(clock) as memory:
+        before = _known_of_the_user(memory)
         for page in PAGES:
             memory.sources.file(ROOT / "docs" / f"{page}.md")
         memory.sources.code(PACKAGE)
         count = memory.count()
         assert _missed(memory) == []
-        for _ in range(DAYS):
-            clock.advance(days=1)
-            memory.consolidate()
+        clock.advance(hours=1)
+        memory.consolidate()
+        assert _known_of_the_user(memory) == before
+        _lived(memory, clock)
 
         assert memory.count() == count
         assert _missed(memory) == []
-        assert _known_of_the_user(memory) == before
+        after = _known_of_the_user(memory)
+    clock = FakeClock(start)
+    with _begun(clock) as alone:  # a promise grows old without any document, too
+        clock.advance(hours=1)
+        _lived(alone, clock)
+        assert after == _known_of_the_user(alone)

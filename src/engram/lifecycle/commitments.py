@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from datetime import date, datetime, timedelta
 from typing import Any
 
+from engram.lifecycle.traits import is_reference
 from engram.model.commitment import Commitment, LoopState
 from engram.model.memory import Memory
 from engram.text.dates import dates
@@ -55,7 +56,7 @@ def is_loop(memory: Memory) -> bool:
     People speak of wishes and dreams in the words of promises. What somebody opened or stored as a commitment
     is one, whatever its words.
     """
-    if memory.category != CATEGORY:
+    if memory.category != CATEGORY or is_reference(memory):
         return False
     return "state" in memory.details or "turns" not in memory.details or _promises(memory)
 

@@ -25,6 +25,8 @@ EXPORTS: Final = frozenset({"chatgpt", "claude", "messages"})
 """What the sessions of chat exports begin with: who brings one in wants to keep what was said in it."""
 EXTRACTED: Final = "auto-extract"
 """A tag of imports: another tool took it out of talk."""
+DOCUMENT: Final = "document:"
+"""What the sources of documents begin with."""
 REFERENCE: Final = "reference"
 """The category of what a document says: found and cited, but nothing the user said of themselves."""
 SESSION_NOTES: Final = frozenset({"session", "session-note"})
@@ -94,7 +96,8 @@ def is_drawn(memory: Memory) -> bool:
 
 def is_reference(memory: Memory | Draft) -> bool:
     """Whether it is a passage of a document or a piece of code."""
-    return memory.category == REFERENCE or memory.kind is Kind.CODEBASE
+    of_a_document = memory.category == REFERENCE or memory.source.startswith(DOCUMENT)
+    return of_a_document or memory.kind is Kind.CODEBASE
 
 
 def is_overheard(memory: Memory | Draft) -> bool:
