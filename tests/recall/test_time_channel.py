@@ -66,8 +66,18 @@ def test_of_two_that_fit_the_one_from_that_time_comes_first(
     assert "near the time asked about" in {evidence.name for evidence in found[0].evidence}
 
 
-def test_nothing_is_shut_out_by_a_time(diary: Engram) -> None:
-    assert "I painted the fence green" in contents(diary.recall("What did I paint in May 2023?"))
+def test_what_lies_elsewhere_goes_where_something_of_that_time_fits(diary: Engram) -> None:
+    found = diary.recall("What did I paint in May 2023?", explain=True)
+
+    assert "I painted the fence green" not in contents(found)
+    assert any("outside the time asked about (May 2023)" in one.why for one in found.dropped)
+
+
+def test_where_nothing_of_that_time_fits_the_rest_stays_and_the_plan_says_so(diary: Engram) -> None:
+    found = diary.recall("What did I paint in January 2023?", explain=True)
+
+    assert set(contents(found)[:2]) == {"I painted the fence green", "I painted the shed blue"}
+    assert any(note.startswith("nothing that fits lies in the time asked about") for note in found.plan.notes)
 
 
 def test_the_callers_own_filter_does_shut_out(diary: Engram) -> None:

@@ -38,7 +38,9 @@ def recall(question: Question, tools: Tools, lean: Lean | None = None) -> Recall
     if question.filters.as_of is not None:
         tools, question = past.as_of(tools, question.filters.as_of), replace(question, dry=True)
     question, hints = changes.widen(question)
-    watch = _Watch(tools)
+    watch, asked = _Watch(tools), question
+    anchored = watch.time("anchor", lambda: time.anchor(asked, tools, recall))
+    question = anchored.question
     plan = watch.time("plan", lambda: plans.make(question, tools, lean))
     by_words = watch.time("text", lambda: text.search(plan, tools))
     by_meaning = watch.time("vector", lambda: vector.search(plan, tools))
@@ -51,15 +53,16 @@ def recall(question: Question, tools: Tools, lean: Lean | None = None) -> Recall
     ranked = watch.time("judge", lambda: judge(candidates, plan, question, tools))
     kept, dropped = watch.time("drop", lambda: drop_unwanted(ranked, plan, question, tools))
     final = watch.time("rerank", lambda: rerank(kept, plan, question, tools))
-    hits = watch.time("pack", lambda: pack(final.ordered, question))
+    timed = watch.time("time order", lambda: time.settle(final.ordered, plan, anchored, tools))
+    hits = watch.time("pack", lambda: pack(timed.ordered, question))
     answer = Recall(
-        question=question,
-        plan=replace(plan.shown, notes=(*plan.shown.notes, *hints, *final.notes)),
+        question=asked,
+        plan=replace(plan.shown, notes=(*plan.shown.notes, *hints, *final.notes, *timed.notes)),
         hits=hits,
         quality=replace(
             measure(hits, len(candidates), watch.total), rerank=final.mode, rerank_gain=final.gain
         ),
-        dropped=dropped if question.explain else (),
+        dropped=(*dropped, *timed.dropped) if question.explain else (),
         timings=watch.laps,
         at=tools.clock.now(),
     )

@@ -2,30 +2,213 @@
 
 It finds the best by words and by meaning inside the time that is asked about, which a search through all
 times may have passed over; and everything of that time, latest first, when nothing else is asked. What it
-finds gains a share of its fit, more the nearer it lies. Nothing is shut out: May is often told of in June.
+finds gains a share of its fit, more the nearer it lies. In the end, where something fits and lies in that
+time, what lies elsewhere goes; where nothing does, it stays, and the plan says so. A time with an open end,
+"since I moved", only prefers: much is told of later. Of several that fit, the first or the last comes first
+when that is asked for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from math import exp
 
 from engram.model.memory import Memory
-from engram.model.recall import Question, Span
+from engram.model.recall import Dropped, Evidence, Hit, Question, Recall, Span
 from engram.ports import Tools, View
 from engram.recall import intents, times
 from engram.recall.candidates import Candidate
 from engram.recall.channels import text
 from engram.recall.fuse import include
 from engram.recall.plan import Planned
+from engram.text import words
 
 ALONE_FIT = 6.0
 """The fit of what happened at the time, when nothing else is asked: above what shares a word by chance."""
 ALONE_RELEVANCE = 0.6
+THEN_RELEVANCE = 0.3
+"""What fits a little and happened at the time asked about is worth a look."""
 MOST_READ = 2_000
 """When a time holds more memories than this, only its latest are looked at."""
 TICK = timedelta(microseconds=1)
+
+
+STRICT = timedelta(days=8)
+"""A stretch up to this long holds what happened then or speaks of it; longer ones are told of later."""
+NEAR_BEFORE, NEAR_AFTER = exp(-0.5), exp(-2.0)
+"""How near something must lie to a longer stretch to count as told of it: one reach before, two after."""
+ALIKE = 0.6
+"""What fits at least so well as the best is about the same thing: of these the first or last is meant."""
+EVENT_RELEVANCE = 0.35
+"""How well a memory must fit the words of an event to say when it was."""
+EVENT_WORDS = 300
+BESIDE = 2
+"""So many that lie before or after an event stand between those that speak of it."""
+Ask = Callable[[Question, Tools], Recall]
+
+
+@dataclass(frozen=True, slots=True)
+class Anchored:
+    """A question whose time may be told from an event, and what that came to."""
+
+    question: Question
+    """With dates in place of "the week before my trip", else as it was."""
+    beside: tuple[Hit, ...] = ()
+    """What answers the rest of the question and lies before or after the event, where no length is told."""
+    notes: tuple[str, ...] = ()
+
+
+def anchor(question: Question, tools: Tools, ask: Ask) -> Anchored:
+    """The time that a question tells from an event, if a memory tells when that was; `ask` recalls.
+
+    "The week before my trip" is a stretch of dates, and what is asked for lies there. "After the accident"
+    may ask about the accident itself as well as about later: both are looked for.
+    """
+    found = times.anchor(question.text[:EVENT_WORDS], tools.clock.now())
+    if found is None:
+        return Anchored(question)
+    quiet = replace(
+        question, limit=5, dry=True, explain=False, expand=False, rerank="none", budget=None, trial=""
+    )
+    event = _event(found, ask(replace(quiet, text=found.event), tools))
+    if event is None:
+        return Anchored(question, notes=(f"no memory tells when “{found.event}” was",))
+    days = sorted(moment.date() for moment in _event_days(event))
+    text, dated = times.told_from(question.text, found, days[0], days[-1])
+    notes = (f"“{found.words}” is {dated}: {event.content[:80]}",)
+    if found.length is not None:
+        return Anchored(replace(question, text=text), notes=notes)
+    rest = ask(replace(quiet, text=text), tools)
+    fit = (hit for hit in rest if times.proximity(_moments(hit.memory), rest.plan.spans) == 1.0)
+    return Anchored(question, tuple(hit for hit in fit if hit.memory.id != event.id)[:BESIDE], notes)
+
+
+def _event(found: times.Anchor, told: Recall) -> Memory | None:
+    """The memory that tells of an event."""
+    wanted = words.content_words(found.event)
+    fitting = (hit.memory for hit in told if hit.relevance >= EVENT_RELEVANCE)
+    return next((memory for memory in fitting if wanted & words.content_words(memory.content)), None)
+
+
+def _event_days(memory: Memory) -> list[datetime]:
+    """The days that its words speak of, if they speak of one stretch; else when it happened."""
+    told = list(_moments(memory))
+    spoken = told[1:]
+    return spoken if 0 < len(spoken) <= 2 else told[:1]  # noqa: PLR2004 - the ends of a stretch
+
+
+def settle(ordered: list[Candidate], plan: Planned, asked: Anchored, tools: Tools) -> Settled:
+    """What lies in the time asked about, and of several the first or the last before the others."""
+    question = asked.question
+    kept, gone, notes = _narrowed(ordered, plan)
+    kept, notes = _interleaved(kept, asked.beside, tools), (*asked.notes, *notes)
+    which = times.superlative(intents.asking(question.text))
+    if which is not None:
+        kept = _by_time(kept, newest=which == "last")
+        notes = (
+            *notes,
+            f"asks for the {which}: of what fits alike the {'newest' if which == 'last' else 'oldest'} first",
+        )
+    return Settled(kept, gone, notes)
+
+
+def _interleaved(ordered: list[Candidate], beside: tuple[Hit, ...], tools: Tools) -> list[Candidate]:
+    """What lies beside an event and what speaks of it, in turn."""
+    if not beside:
+        return ordered
+    keys = tools.store.memories.keys([hit.memory.id for hit in beside])
+    known = {one.record.id: one for one in ordered}
+    first = [
+        known.get(hit.memory.id)
+        or Candidate(
+            keys[hit.memory.id],
+            own=hit.score,
+            relevance=hit.relevance,
+            trust=hit.trust,
+            score=hit.score,
+            memory=hit.memory,
+            told=[Evidence("time", "lies beside the event", hit.relevance)],
+        )
+        for hit in beside
+    ]
+    rest = [one for one in ordered if one not in first]
+    woven = [one for pair in zip(first, rest, strict=False) for one in pair]
+    return _scored([*woven, *first[len(rest) :], *rest[len(first) :]])
+
+
+def _scored(ordered: list[Candidate]) -> list[Candidate]:
+    """The same, with the scores in their order."""
+    scores = sorted((one.score for one in ordered), reverse=True)
+    for one, score in zip(ordered, scores, strict=True):
+        one.score = score
+    return ordered
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """The list by the times asked about, what went from it, and what is to be said about it."""
+
+    ordered: list[Candidate]
+    dropped: tuple[Dropped, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def _narrowed(
+    ordered: list[Candidate], plan: Planned
+) -> tuple[list[Candidate], tuple[Dropped, ...], tuple[str, ...]]:
+    spans = [span for span in plan.shown.spans if None not in (span.first, span.last)]
+    if not spans or not plan.shown.weights["time"] or not ordered:
+        return ordered, (), ()
+    inside = {one.key for one in ordered if times.proximity(_moments(one.record), spans) == 1.0}
+    named = ", ".join(span.words for span in spans)
+    best = max((one.fit for one in ordered if one.key in inside), default=0.0)
+    if best < ALIKE * max(one.fit for one in ordered) or not inside:
+        return ordered, (), (f"nothing that fits lies in the time asked about ({named}): what fits is shown",)
+    kept = [
+        one
+        for one in ordered
+        if one.key in inside or (one.fit >= ALIKE * best and _is_near(one.record, spans))
+    ]
+    keys = {one.key for one in kept}
+    dropped = tuple(
+        Dropped(
+            one.record.id,
+            one.record.forms.label,
+            f"lies outside the time asked about ({named})",
+            one.relevance,
+        )
+        for one in ordered
+        if one.key not in keys
+    )
+    return kept, dropped, ()
+
+
+def _is_near(memory: Memory, spans: Iterable[Span]) -> bool:
+    """Whether it may be told of a stretch in which it does not lie: one that is long or vague."""
+    for span in spans:
+        if span.hard and times.length(span) <= STRICT:
+            continue
+        for moment in _moments(memory):
+            late = span.last is not None and moment >= span.last
+            if times.proximity([moment], [span]) >= (NEAR_AFTER if late else NEAR_BEFORE):
+                return True
+    return False
+
+
+def _by_time(kept: list[Candidate], *, newest: bool) -> list[Candidate]:
+    """Those that fit about as well as the best, by time, then the others; the scores follow the order."""
+    best = max((one.fit for one in kept), default=0.0)
+    alike = [one for one in kept if one.fit >= ALIKE * best]
+    others = [one for one in kept if one.fit < ALIKE * best]
+    return _scored([*sorted(alike, key=lambda one: _told_of(one.record), reverse=newest), *others])
+
+
+def _told_of(memory: Memory) -> datetime:
+    """When what it tells of was: the last day before it was told that it speaks of, or when it happened."""
+    happened, *days = _moments(memory)
+    return max((day for day in days if day <= happened), default=happened)
 
 
 def search(candidates: dict[int, Candidate], plan: Planned, question: Question, tools: Tools) -> None:
@@ -56,6 +239,8 @@ def weigh(read: Iterable[Candidate], plan: Planned, tools: Tools) -> None:
         if plan.shown.spans and gain:
             near = times.proximity(_moments(one.record), plan.shown.spans)
             one.time = 1.0 + gain * near
+            if near == 1.0 and one.own > 0:
+                one.lent_relevance = max(one.lent_relevance, THEN_RELEVANCE)
             if one.dated:
                 one.lent_relevance = max(one.lent_relevance, ALONE_RELEVANCE * near)
         if freshness:

@@ -77,6 +77,16 @@ def _beside_part(match: Match) -> Built:
     return ("moment", part_of_day(day, match.one("part"))) if day and match.one("shift") == step else None
 
 
+def _the_other(match: Match) -> Built:
+    """The other day: some days ago; the other week."""
+    today, unit = midnight(match.scene.now), match.one("unit")
+    if unit not in {Grain.DAY, Grain.WEEK} or not match.words.startswith("the "):
+        return None
+    days = (10, 0) if unit is Grain.DAY else (28, 5)
+    first, last = (today - timedelta(days=ago) for ago in days)
+    return "range", Span(first, last, unit, certain=False)
+
+
 def _shifted(match: Match) -> Built:
     """Last month, this week, next hour."""
     by, unit, now = match.one("shift", "past"), match.one("unit"), match.scene.now
@@ -239,6 +249,7 @@ RELATIVE = (
     ("the? unit [before after] day", _beside),
     ("the part [before after] shift", _beside_part),
     ("the? unit [before after] shift", _beside),
+    ("the other [unit part]", _the_other),
     ("day", _today),
     ("the? [shift past] length(?! [of in] the? [date year month shift unit])", _counted),
     ("the? number shift unit", _counted),

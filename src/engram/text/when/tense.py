@@ -41,7 +41,7 @@ def tense(text: str, start: int) -> Prefer:
 
     >>> tense("I quit in November", 7), tense("The deadline is 3 May", 16), tense("3 May", 0)
     ('past', 'future', 'near')
-    >>> tense("My flight got cancelled, I'm stuck here until Friday", 45)
+    >>> tense("My flight got cancelled, I'm stuck here until Friday", 46)
     'future'
     """
     first, last = clause(text, start)
