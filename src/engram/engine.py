@@ -425,10 +425,19 @@ class Engram(Nouns):
         return adopt(self._desk, records)
 
     def session(
-        self, *, agent: str = "", model: str = "", id: str = "", scope: Scope | None = None
+        self,
+        *,
+        agent: str = "",
+        model: str = "",
+        id: str = "",
+        scope: Scope | None = None,
+        timezone: str = "",
     ) -> Session:
-        """A conversation, awake: the one of this id, the agent's last if it sleeps, or a new one."""
-        return self.sessions.open(agent, model, id, scope)
+        """A conversation, awake: the one of this id, the agent's last if it sleeps, or a new one.
+
+        `timezone` says where its user is: what "yesterday" means there.
+        """
+        return self.sessions.open(agent, model, id, scope, timezone)
 
     @cached_property
     def sessions(self) -> Sessions:

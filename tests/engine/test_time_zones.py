@@ -115,6 +115,18 @@ def test_the_bearer_of_a_token_speaks_by_the_clocks_it_names() -> None:
     assert kept.metadata["dates"] == ["2025-09-15"]
 
 
+def test_a_session_is_where_its_user_is_also_after_it_slept() -> None:
+    with opened("UTC") as memory:
+        memory.sessions.start(id="monday", timezone=LOS_ANGELES)
+        memory.sessions.suspend("monday")
+        memory.sessions.turn("monday", "Yesterday I cleaned the gutters of the house.")
+        memory.sessions.reply("monday", "Well done.")
+        memory.flush()
+        [kept] = memory.list().memories
+
+    assert kept.metadata["dates"] == ["2025-09-15"]
+
+
 def test_packs_and_resumes_bear_the_date_of_their_reader() -> None:
     with opened(LOS_ANGELES) as memory:
         memory.remember("My editor is Helix")

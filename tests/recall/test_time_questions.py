@@ -144,6 +144,35 @@ def test_the_scores_follow_the_order_of_time(diary: Engram) -> None:
     assert scores == sorted(scores, reverse=True)
 
 
+CHINESE = {
+    "2025-01-10": "我和小林在老城吃了火锅",
+    "2025-03-02": "我搬到了苏州",
+    "2026-04-27": "我买了一双登山鞋",
+    "2026-05-03": "我去云南旅行了",
+    "2026-05-20": "我去看望了奶奶，一起包饺子",
+    "2026-06-01": "我买了一个新水壶",
+    "2026-06-09": "我去看望了奶奶，陪她散步",
+    "2026-06-11": "我和小林在湖边吃了烤鱼",
+}
+IN_CHINESE = {
+    "我上次去看望奶奶是什么时候？": "我去看望了奶奶，陪她散步",
+    "我第一次去看望奶奶是什么时候？": "我去看望了奶奶，一起包饺子",
+    "去云南旅行前一周我买了什么？": "我买了一双登山鞋",
+    "去云南旅行之后我买了什么？": "我买了一个新水壶",
+    "搬到苏州之后我和小林吃了什么？": "我和小林在湖边吃了烤鱼",
+}
+
+
+@pytest.mark.parametrize(("question", "answer"), IN_CHINESE.items())
+def test_the_same_in_chinese(question: str, answer: str) -> None:
+    with Engram.open(":memory:", clock=FakeClock(NOW), config={"timezone": "UTC"}) as memory:
+        for day, content in CHINESE.items():
+            memory.remember(content, event_time=f"{day}T09:00:00+00:00")
+        found = memory.recall(question, dry=True)
+
+    assert [hit.memory.content for hit in found][:1] == [answer], (found.plan.spans, found.plan.notes)
+
+
 @pytest.mark.parametrize("question", ["anything about quantum physics now?", "Where do I live now?"])
 def test_now_opens_no_window(diary: Engram, question: str) -> None:
     assert diary.recall(question, dry=True).plan.spans == ()

@@ -427,9 +427,18 @@ class AsyncEngram:
         """Take in what `export` wrote as it was, with ids, times and counts; what is here already stays."""
 
     def session(
-        self, *, agent: str = "", model: str = "", id: str = "", scope: Scope | None = None
+        self,
+        *,
+        agent: str = "",
+        model: str = "",
+        id: str = "",
+        scope: Scope | None = None,
+        timezone: str = "",
     ) -> Opening[AsyncSession]:
-        """A conversation, awake: the one of this id, the agent's last if it sleeps, or a new one."""
+        """A conversation, awake: the one of this id, the agent's last if it sleeps, or a new one.
+
+        `timezone` says where its user is: what "yesterday" means there.
+        """
 
     @property
     def sessions(self) -> AsyncSessions:
@@ -973,8 +982,12 @@ class AsyncSession:
     def restored(self) -> Restored:
         """How much of it came back when it woke."""
 
-    async def named(self, agent: str, model: str) -> None:
-        """Let it be another agent's, or run with another model, from the next turn on."""
+    async def named(self, agent: str, model: str, timezone: str = "") -> None:
+        """Let it be another agent's, run with another model or talk elsewhere, from the next turn on."""
+
+    @property
+    def timezone(self) -> str:
+        """Where whoever talks here is; empty: as the caller or the settings say."""
 
     def turn(self, message: str, *, system: str = "", budget: int | None = None) -> Opening[AsyncSessionTurn]:
         """A turn for a message: a user's, a task, the input of a step, a round, a delegation.
@@ -1038,7 +1051,7 @@ class AsyncSession:
 class AsyncSessions:
     """`Sessions` for asyncio: the same verbs, awaited."""
     def open(
-        self, agent: str = "", model: str = "", id: str = "", scope: Scope | None = None
+        self, agent: str = "", model: str = "", id: str = "", scope: Scope | None = None, timezone: str = ""
     ) -> Opening[AsyncSession]:
         """A session, awake: the one of this id, the agent's last if it sleeps, or a new one."""
 
@@ -1049,9 +1062,15 @@ class AsyncSessions:
         """What is told of one session. Raises UnknownSession."""
 
     async def start(
-        self, *, agent: str = "", model: str = "", id: str = "", scope: Scope | None = None
+        self,
+        *,
+        agent: str = "",
+        model: str = "",
+        id: str = "",
+        scope: Scope | None = None,
+        timezone: str = "",
     ) -> SessionInfo:
-        """Start a session, or wake one that sleeps."""
+        """Start a session, or wake one that sleeps. `timezone` says where its user is."""
 
     async def turn(
         self,

@@ -54,6 +54,7 @@ def show(run: Run, *, session_id: str) -> None:
 @click.option("--model", default="", help="The language model whose budget the prompt keeps.")
 @click.option("--system", default="", help="The agent's own prompt.")
 @click.option("--budget", type=click.IntRange(1), help="Tokens the prompt may have.")
+@click.option("--timezone", default="", help="Where the user is: Europe/Oslo, or +02:00.")
 @pass_run
 def turn(
     run: Run,
@@ -64,10 +65,11 @@ def turn(
     model: str,
     system: str,
     budget: int | None,
+    timezone: str,
 ) -> None:
     """Say something in a session and show the prompt for it. The session is started if there is none."""
     with run.open(makes=True) as memory:
-        memory.sessions.start(id=session_id, model=model, scope=run.scope)
+        memory.sessions.start(id=session_id, model=model, scope=run.scope, timezone=timezone)
         begun = memory.sessions.turn(session_id, " ".join(message), system=system, budget=budget)
         memory.sessions.reply(session_id, reply)
     if run.json:

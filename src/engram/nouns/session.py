@@ -66,6 +66,7 @@ class Session:
         ties: Ties,
     ) -> None:
         self._id, self._agent, self._model, self._scope = id, agent, model, scope
+        self._timezone = ""
         self._restored = Restored.NEW
         self._parts = parts
         self._ties = ties
@@ -99,9 +100,15 @@ class Session:
         """How much of it came back when it woke."""
         return self._restored
 
-    def named(self, agent: str, model: str) -> None:
-        """Let it be another agent's, or run with another model, from the next turn on."""
+    def named(self, agent: str, model: str, timezone: str = "") -> None:
+        """Let it be another agent's, run with another model or talk elsewhere, from the next turn on."""
         self._agent, self._model = agent or self._agent, model or self._model
+        self._timezone = timezone or self._timezone
+
+    @property
+    def timezone(self) -> str:
+        """Where whoever talks here is; empty: as the caller or the settings say."""
+        return self._timezone
 
     # ------------------------------------------------------------ turns
 
@@ -233,7 +240,7 @@ class Session:
         parts, message, steps = self._parts, turn.message, Steps()
         meaning, names = parts.meaning(message), speech.names_in(message)
         most = parts.limit(self.model, turn.budget)
-        question = parts.question(message, self.scope, self.id, most)
+        question = parts.question(message, self, most)
         with self._lock:
             state = self._awake()
             lean = state.lean(message, parts.desk.tools.config.session.momentum)
@@ -266,7 +273,7 @@ class Session:
         """Post-capture and clean up. Of a turn that was aborted only the message was said."""
         self._leave(turn)
         reply = "" if turn.aborted else turn.reply
-        observed = self._parts.observe(turn.message, reply, self.id, self.scope)
+        observed = self._parts.observe(turn.message, reply, self)
         meaning = self._parts.meaning(reply)
         with self._lock:
             state = self._state
@@ -291,7 +298,7 @@ class Session:
         lean = momentum.lean(1.0, {}, settings.momentum)
         most = max(settings.anticipate, parts.limit(self.model, None))
         words = f"{message[:PREPARED_FROM]}\n{reply[:PREPARED_FROM]}".strip()
-        found = parts.prepare(parts.question(words, self.scope, self.id, most), lean)
+        found = parts.prepare(parts.question(words, self, most), lean)
         known = {name.lower() for hit in found.hits for name in speech.names_in(hit.memory.content)}
         known |= {name.lower() for name in (*names, *speech.names_in(reply))}
         ids = tuple(hit.memory.id for hit in found.hits)
@@ -333,6 +340,7 @@ class Session:
                 restored = snapshot.fill(state, body, now - kept.saved_at, parts.ages, now)
                 body[:] = bytes(len(body))
             self._agent, self._model = self._agent or kept.agent, self._model or kept.model
+            self._timezone = self._timezone or state.timezone
         if restored in {Restored.NEW, Restored.FRESH}:
             for slot in parts.morning(self.scope):
                 state.working.put(slot)
@@ -342,7 +350,7 @@ class Session:
     def _save(self, state: State) -> None:
         if not self._parts.desk.access.may_write(self.scope):
             return
-        slots = state.working.slots
+        slots, state.timezone = state.working.slots, self._timezone
         kept = Snapshot(
             session=self.id,
             agent=self.agent,

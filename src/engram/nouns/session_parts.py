@@ -13,6 +13,7 @@ from engram.context import models
 from engram.context.budget import memories_for
 from engram.errors import AccessDenied, EmbedderError
 from engram.model.axes import Status, Tier
+from engram.model.clock import zone_of
 from engram.model.draft import Draft
 from engram.model.filters import Filters, in_force
 from engram.model.memory import Memory
@@ -63,6 +64,11 @@ class Talk(Protocol):
     @property
     def scope(self) -> Scope:
         """Where it belongs."""
+        ...
+
+    @property
+    def timezone(self) -> str:
+        """Where whoever talks is; empty: as the caller or the settings say."""
         ...
 
     @property
@@ -134,16 +140,16 @@ class Parts:
             memories_for(int(room * settings.recalled_share), settings),
         )
 
-    def question(self, message: str, scope: Scope, session: str, limit: int) -> Question:
+    def question(self, message: str, session: Talk, limit: int) -> Question:
         """A message as a question to long-term memory."""
-        settings = self.desk.tools.config.recall
+        settings, access = self.desk.tools.config.recall, self.desk.at(session.scope)
         return Question(
             text=screen.readable("message", message)[:QUERY_LIMIT],
-            access=self.desk.at(scope),
+            access=replace(access, timezone=session.timezone or access.timezone),
             limit=limit,
             profile=settings.profile,
             rerank=settings.rerank,
-            session=session,
+            session=session.id,
         )
 
     def recall(self, question: Question, lean: Lean | None, prepared: Sequence[str] | None) -> Recall:
@@ -168,11 +174,12 @@ class Parts:
         asked = replace(question, dry=True, expand=False, rerank="none")
         return recall(asked, self.desk.tools, lean)
 
-    def observe(self, message: str, reply: str, session: str, scope: Scope) -> Observation | None:
+    def observe(self, message: str, reply: str, session: Talk) -> Observation | None:
         """Listen to an exchange; None when the caller may not write."""
-        if not self.desk.access.may_write(scope):
+        if not self.desk.access.may_write(session.scope):
             return None
-        setting = self.listening.setting(session, None, scope, "", "")
+        now = self.now.astimezone(zone_of(session.timezone)) if session.timezone else None
+        setting = self.listening.setting(session.id, now, session.scope, "", "")
         turns = self.listening.words(message or None, reply or None, setting)
         with suppress(AccessDenied):  # the file itself was opened for reading
             return self.listening.hear(turns) if turns else None

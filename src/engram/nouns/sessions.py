@@ -80,8 +80,11 @@ class Sessions:
         self._expired_at: datetime | None = None
         self._closed = False
 
-    def open(self, agent: str = "", model: str = "", id: str = "", scope: Scope | None = None) -> Session:
+    def open(
+        self, agent: str = "", model: str = "", id: str = "", scope: Scope | None = None, timezone: str = ""
+    ) -> Session:
         """A session, awake: the one of this id, the agent's last if it sleeps, or a new one."""
+        zone = screen.timezone("timezone", timezone)
         for field, value in (("agent", agent), ("model", model), ("session", id)):
             screen.name(field, value)
         self.sweep()
@@ -92,7 +95,7 @@ class Sessions:
             if found is None:
                 found = Session(self._parts, name, agent, model, place, self._ties)
                 self._live[place, name] = found
-            found.named(agent, model)
+            found.named(agent, model, zone)
         found.resume()
         self._ring_later()
         self._expire()
@@ -122,9 +125,10 @@ class Sessions:
         model: str = "",
         id: str = "",
         scope: Scope | None = None,
+        timezone: str = "",
     ) -> SessionInfo:
-        """Start a session, or wake one that sleeps."""
-        return self.open(agent, model, id, scope).info()
+        """Start a session, or wake one that sleeps. `timezone` says where its user is."""
+        return self.open(agent, model, id, scope, timezone).info()
 
     def turn(
         self,

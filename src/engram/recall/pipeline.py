@@ -1,6 +1,7 @@
 """Recall: a question comes in, the right memories come out.
 
-  plan → words and meaning → fuse → expand → time → neighbours → graph → facts → judge → drop → rerank → pack
+  anchor (a time told from an event) → plan → words and meaning → fuse → expand → time → neighbours → graph
+  → facts → judge → drop → rerank → time order → pack
 
 Scope and filters are applied inside every channel, before ranking.
 """

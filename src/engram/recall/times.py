@@ -232,22 +232,19 @@ def anchor(question: str, now: datetime) -> Anchor | None:
     """
     if _ADVICE.search(question):
         return None
+    dated = [when for when in dates(question, now) if when.kind in {"date", "range"}]
     for pattern in (_CHINESE_ANCHOR, _ANCHOR) if not question.isascii() else (_ANCHOR,):
         found = pattern.search(question)
-        if found is None:
+        if found is None or _NOBODY.fullmatch(found["event"]):
             continue
-        event = found["event"].strip()
-        if not any(
-            when.kind in {"date", "range"} and when.start < DATED_WITHIN for when in dates(event, now)
-        ):
-            return Anchor(
-                found.group().strip(), event, _tie(found["tie"]), _length(found["count"], found["unit"])
-            )
+        first, last = found.span("event")
+        if all(when.end <= first or when.start >= last for when in dated):
+            length = _length(found["count"], found["unit"])
+            return Anchor(found.group().strip(), found["event"].strip(), _tie(found["tie"]), length)
     return None
 
 
-DATED_WITHIN: Final = 5
-"""An event whose words begin with a date is none: "since the end of May"."""
+_NOBODY: Final = re.compile(r"[我你您他她它们咱大家]+")
 _ADVICE: Final = re.compile(
     r"(?i)\b(?:should|shall|could|can|must|need to|have to|ought to|will)\b|应该|该不该|需要|必须"
 )
@@ -262,7 +259,7 @@ _ANCHOR: Final = re.compile(
 )
 _CHINESE_ANCHOR: Final = re.compile(
     r"(?P<event>[^，。？,?]{2,20}?)的?(?P<tie>之前|以前|前|之后|以后|后|以来)(?:的)?"
-    r"(?P<count>[一两三四五六几]|那)?(?P<unit>天|个?星期|周|个?月|年)?(?=[，,我你他她的买做去发吃]|$)"
+    r"(?P<count>[一两三四五六]|那)?(?P<unit>天|个?星期|周|个?月|年)?(?=[，,我你他她的买做去发吃]|$)"
 )
 _DAYS_OF: Final[Mapping[str, int]] = {
     "day": 1, "night": 1, "evening": 1, "morning": 1, "week": 7, "weekend": 7, "fortnight": 14, "month": 30,
@@ -271,7 +268,7 @@ _DAYS_OF: Final[Mapping[str, int]] = {
 }  # fmt: skip
 _COUNTS: Final[Mapping[str, int]] = {
     "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "few": 3, "couple of": 2, "several": 4,
-    "两": 2, "三": 3, "四": 4, "五": 5, "六": 6, "几": 3,
+    "两": 2, "三": 3, "四": 4, "五": 5, "六": 6,
 }  # fmt: skip
 
 

@@ -62,6 +62,7 @@ def to_bytes(state: State) -> bytearray:
         "recent": [_packed(one) for one in state.recent],
         "before": state.before,
         "turns": state.turns,
+        "timezone": state.timezone,
         "asked": state.asked,
         "anticipated": [state.anticipation.counted.asked, state.anticipation.counted.hits],
         "earlier": state.earlier,
@@ -92,6 +93,7 @@ def _fill(state: State, told: dict[str, Any], lost: float, now: datetime) -> Non
     for one in told["exchanges"]:
         state.buffer.hear(_exchange_from(one))
     state.momentum = momentum
+    state.timezone = state.timezone or str(told.get("timezone", ""))
     state.recent.extend(recent)
     state.before, state.turns, state.asked = told["before"], told["turns"], told["asked"]
     state.anticipation.counted = Anticipated(*told["anticipated"])

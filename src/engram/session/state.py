@@ -77,6 +77,8 @@ class State:
     making: Making
     working: WorkingMemory = field(default_factory=WorkingMemory)
     buffer: SensoryBuffer = field(default_factory=SensoryBuffer)
+    timezone: str = ""
+    """Where whoever talks here is; empty: as the caller or the settings say."""
     momentum: Momentum | None = None
     anticipation: Anticipation = field(default_factory=Anticipation)
     verdict: Verdict = STEADY

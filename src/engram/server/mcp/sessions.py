@@ -13,7 +13,7 @@ SESSION: Schema = text("The session's id")
 
 def start(call: Call) -> dict[str, Any]:
     """Start a session, or wake one."""
-    return {"session": plain(call.memory.sessions.start(**call.only("agent", "model", "id")))}
+    return {"session": plain(call.memory.sessions.start(**call.only("agent", "model", "id", "timezone")))}
 
 
 def listed(call: Call) -> dict[str, Any]:
@@ -99,6 +99,7 @@ MORE = (
             "agent": text("Whose session it is"),
             "model": text("The language model whose budget it keeps"),
             "id": text("An id of your own; the agent's last sleeping session when left out"),
+            "timezone": text("Where the user is, such as Europe/Oslo: it tells what yesterday is"),
         },
         (),
         _TOLD,
