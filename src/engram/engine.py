@@ -11,9 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from engram.capture import change, owed
 from engram.config import Config, load
-from engram.errors import (
-    EngramError,
-)
+from engram.errors import EngramError
 from engram.model.advice import Spent
 from engram.model.axes import Mode, Status
 from engram.model.briefing import RecallPack, Resume
@@ -49,7 +47,6 @@ if TYPE_CHECKING:
     from engram.nouns.sessions import Sessions
 
 # The verb `list` hides the builtin inside the class, so its annotations take these names.
-Receipts = list[Receipt]
 Edges = list[Edge]
 Events = list[Event]
 Findings = list[Finding]
@@ -84,10 +81,7 @@ class Engram(Nouns):
         actor: str = "human",
         read_only: bool = False,
     ) -> Engram:
-        """Open a file, making it if need be: the given one, `ENGRAM_FILE`, or the user's own.
-
-        ":memory:" keeps nothing.
-        """
+        """Open a file, made if need be: the given, `ENGRAM_FILE`, or your own; ":memory:" keeps nothing."""
         settings = config if isinstance(config, Config) else load(arguments=config)
         where = place(path)
         tools = open_tools(where, settings, Brought(clock, embedder, advisor), read_only=read_only)
@@ -433,10 +427,7 @@ class Engram(Nouns):
         scope: Scope | None = None,
         timezone: str = "",
     ) -> Session:
-        """A conversation, awake: the one of this id, the agent's last if it sleeps, or a new one.
-
-        `timezone` says where its user is: what "yesterday" means there.
-        """
+        """A conversation, awake: the one of this id, the agent's last if it sleeps, or a new one."""
         return self.sessions.open(agent, model, id, scope, timezone)
 
     @cached_property

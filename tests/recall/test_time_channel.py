@@ -67,10 +67,14 @@ def test_of_two_that_fit_the_one_from_that_time_comes_first(
 
 
 def test_what_lies_elsewhere_goes_where_something_of_that_time_fits(diary: Engram) -> None:
-    found = diary.recall("What did I paint in May 2023?", explain=True)
+    found = diary.recall("What did I paint on 11 May 2023?", explain=True)
 
-    assert "I painted the fence green" not in contents(found)
-    assert any("outside the time asked about (May 2023)" in one.why for one in found.dropped)
+    assert contents(found) == ["I painted the shed blue"]
+    assert any("outside the time asked about (11 May 2023)" in one.why for one in found.dropped)
+
+
+def test_a_month_shuts_nothing_out_as_it_is_told_of_later(diary: Engram) -> None:
+    assert "I painted the fence green" in contents(diary.recall("What did I paint in May 2023?"))
 
 
 def test_where_nothing_of_that_time_fits_the_rest_stays_and_the_plan_says_so(diary: Engram) -> None:

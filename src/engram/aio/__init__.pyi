@@ -157,10 +157,7 @@ class AsyncEngram:
         actor: str = "human",
         read_only: bool = False,
     ) -> Opening[AsyncEngram]:
-        """Open a file, making it if need be: the given one, `ENGRAM_FILE`, or the user's own.
-
-        ":memory:" keeps nothing.
-        """
+        """Open a file, made if need be: the given, `ENGRAM_FILE`, or your own; ":memory:" keeps nothing."""
 
     async def remember(self, content: str, **given: Any) -> Receipt:
         """Keep one statement. The fields are those of `Draft`; the receipt says what happened and why."""
@@ -435,10 +432,7 @@ class AsyncEngram:
         scope: Scope | None = None,
         timezone: str = "",
     ) -> Opening[AsyncSession]:
-        """A conversation, awake: the one of this id, the agent's last if it sleeps, or a new one.
-
-        `timezone` says where its user is: what "yesterday" means there.
-        """
+        """A conversation, awake: the one of this id, the agent's last if it sleeps, or a new one."""
 
     @property
     def sessions(self) -> AsyncSessions:

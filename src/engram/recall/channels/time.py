@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from math import exp
 
 from engram.model.memory import Memory
 from engram.model.recall import Dropped, Evidence, Hit, Question, Recall, Span
@@ -36,15 +35,14 @@ TICK = timedelta(microseconds=1)
 
 
 STRICT = timedelta(days=8)
-"""A stretch up to this long holds what happened then or speaks of it; longer ones are told of later."""
-NEAR_BEFORE, NEAR_AFTER = exp(-0.5), exp(-2.0)
-"""How near something must lie to a longer stretch to count as told of it: one reach before, two after."""
+"""What happened in a stretch up to this long happened then or speaks of its days; May is told of in June."""
 ALIKE = 0.6
 """What fits at least so well as the best is about the same thing: of these the first or last is meant."""
 EVENT_RELEVANCE = 0.35
 """How well a memory must fit the words of an event to say when it was."""
 EVENT_WORDS = 300
-BESIDE = 2
+EVENT_DAY = timedelta(days=1)
+BESIDE = 1
 """So many that lie before or after an event stand between those that speak of it."""
 Ask = Callable[[Question, Tools], Recall]
 
@@ -57,6 +55,10 @@ class Anchored:
     """With dates in place of "the week before my trip", else as it was."""
     beside: tuple[Hit, ...] = ()
     """What answers the rest of the question and lies before or after the event, where no length is told."""
+    rest: frozenset[str] = frozenset()
+    """The words of that rest."""
+    spans: tuple[Span, ...] = ()
+    """The time before or after the event."""
     notes: tuple[str, ...] = ()
 
 
@@ -82,7 +84,20 @@ def anchor(question: Question, tools: Tools, ask: Ask) -> Anchored:
         return Anchored(replace(question, text=text), notes=notes)
     rest = ask(replace(quiet, text=text), tools)
     fit = (hit for hit in rest if times.proximity(_moments(hit.memory), rest.plan.spans) == 1.0)
-    return Anchored(question, tuple(hit for hit in fit if hit.memory.id != event.id)[:BESIDE], notes)
+    others = words.content_words(question.text) - words.content_words(found.words)
+    beside = tuple(hit for hit in fit if hit.memory.id != event.id and _covers(hit.memory, others))[:BESIDE]
+    return Anchored(question, beside, others, tuple(map(_with_event, rest.plan.spans)), notes)
+
+
+def _with_event(span: Span) -> Span:
+    """The time before or after an event and its day: what is told of it is often told then."""
+    first, last = span.first and span.first - EVENT_DAY, span.last and span.last + EVENT_DAY
+    return replace(span, first=first, last=last)
+
+
+def _covers(memory: Memory, asked: frozenset[str]) -> bool:
+    """Whether it has half of the words or more."""
+    return 2 * len(asked & words.content_words(memory.content)) >= len(asked) > 0
 
 
 def _event(found: times.Anchor, told: Recall) -> Memory | None:
@@ -103,7 +118,7 @@ def settle(ordered: list[Candidate], plan: Planned, asked: Anchored, tools: Tool
     """What lies in the time asked about, and of several the first or the last before the others."""
     question = asked.question
     kept, gone, notes = _narrowed(ordered, plan)
-    kept, notes = _interleaved(kept, asked.beside, tools), (*asked.notes, *notes)
+    kept, notes = _interleaved(kept, asked, tools), (*asked.notes, *notes)
     which = times.superlative(intents.asking(question.text))
     if which is not None:
         kept = _by_time(kept, newest=which == "last")
@@ -114,9 +129,10 @@ def settle(ordered: list[Candidate], plan: Planned, asked: Anchored, tools: Tool
     return Settled(kept, gone, notes)
 
 
-def _interleaved(ordered: list[Candidate], beside: tuple[Hit, ...], tools: Tools) -> list[Candidate]:
-    """What lies beside an event and what speaks of it, in turn."""
-    if not beside:
+def _interleaved(ordered: list[Candidate], asked: Anchored, tools: Tools) -> list[Candidate]:
+    """What lies beside an event and what speaks of it, in turn, where the best speaks of nothing else."""
+    beside, ordered = asked.beside, _preferred(ordered, asked.spans)
+    if not beside or (ordered and asked.rest & words.content_words(ordered[0].record.content)):
         return ordered
     keys = tools.store.memories.keys([hit.memory.id for hit in beside])
     known = {one.record.id: one for one in ordered}
@@ -136,6 +152,19 @@ def _interleaved(ordered: list[Candidate], beside: tuple[Hit, ...], tools: Tools
     rest = [one for one in ordered if one not in first]
     woven = [one for pair in zip(first, rest, strict=False) for one in pair]
     return _scored([*woven, *first[len(rest) :], *rest[len(first) :]])
+
+
+def _preferred(ordered: list[Candidate], spans: tuple[Span, ...]) -> list[Candidate]:
+    """Of those that fit about as well as the best, what lies in the time comes first."""
+    if not spans or not ordered:
+        return ordered
+    best = ALIKE * max(one.fit for one in ordered)
+
+    def place(one: Candidate) -> int:
+        inside = times.proximity(_moments(one.record), spans) == 1.0
+        return 2 if one.fit < best else 0 if inside else 1
+
+    return _scored(sorted(ordered, key=place))
 
 
 def _scored(ordered: list[Candidate]) -> list[Candidate]:
@@ -158,20 +187,16 @@ class Settled:
 def _narrowed(
     ordered: list[Candidate], plan: Planned
 ) -> tuple[list[Candidate], tuple[Dropped, ...], tuple[str, ...]]:
+    """Without what lies elsewhere, where the best lies in the time asked about and that is a short one."""
     spans = [span for span in plan.shown.spans if None not in (span.first, span.last)]
     if not spans or not plan.shown.weights["time"] or not ordered:
         return ordered, (), ()
-    inside = {one.key for one in ordered if times.proximity(_moments(one.record), spans) == 1.0}
+    inside = [one for one in ordered if times.proximity(_moments(one.record), spans) == 1.0]
     named = ", ".join(span.words for span in spans)
-    best = max((one.fit for one in ordered if one.key in inside), default=0.0)
-    if best < ALIKE * max(one.fit for one in ordered) or not inside:
+    if not inside:
         return ordered, (), (f"nothing that fits lies in the time asked about ({named}): what fits is shown",)
-    kept = [
-        one
-        for one in ordered
-        if one.key in inside or (one.fit >= ALIKE * best and _is_near(one.record, spans))
-    ]
-    keys = {one.key for one in kept}
+    if ordered[0] not in inside or any(times.length(span) > STRICT or not span.hard for span in spans):
+        return ordered, (), ()
     dropped = tuple(
         Dropped(
             one.record.id,
@@ -180,21 +205,9 @@ def _narrowed(
             one.relevance,
         )
         for one in ordered
-        if one.key not in keys
+        if one not in inside
     )
-    return kept, dropped, ()
-
-
-def _is_near(memory: Memory, spans: Iterable[Span]) -> bool:
-    """Whether it may be told of a stretch in which it does not lie: one that is long or vague."""
-    for span in spans:
-        if span.hard and times.length(span) <= STRICT:
-            continue
-        for moment in _moments(memory):
-            late = span.last is not None and moment >= span.last
-            if times.proximity([moment], [span]) >= (NEAR_AFTER if late else NEAR_BEFORE):
-                return True
-    return False
+    return inside, dropped, ()
 
 
 def _by_time(kept: list[Candidate], *, newest: bool) -> list[Candidate]:
