@@ -15,6 +15,7 @@ from engram.lifecycle.importance import decayed_importance, reinforcement
 from engram.lifecycle.retention import age_days
 from engram.lifecycle.traits import (
     EXTRACTED,
+    is_banter,
     is_distilled,
     is_ephemeral,
     is_lesson,
@@ -95,7 +96,7 @@ def buffer_rescue(memory: Memory, now: datetime, config: Config = USUAL) -> Verd
     earned, needed = reinforcement(memory, config), settings.rescue_share * settings.buffer_reinforcement
     if earned >= needed:
         return yes("buffer rescue", f"reinforcement {earned:.1f} >= {needed:g}, half of what is needed")
-    if memory.importance >= settings.rescue_importance:
+    if memory.importance >= settings.rescue_importance and not is_banter(memory.content):
         return yes("buffer rescue", f"importance {memory.importance:.2f} >= {settings.rescue_importance:.2f}")
     return no(f"reinforcement {earned:.1f} < {needed:g}, importance {memory.importance:.2f}")
 

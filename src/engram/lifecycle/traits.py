@@ -13,7 +13,7 @@ from engram.model.axes import Kind, Policy, Priority, Status, Verification
 from engram.model.commitment import LoopState
 from engram.model.draft import Draft
 from engram.model.memory import TAG_LIMIT, Memory
-from engram.text import facts, names
+from engram.text import facts, lexicon, names
 from engram.text.statement import USER
 
 USUAL = Config()
@@ -129,7 +129,7 @@ def lasting(memory: Memory, now: datetime, *, by_name: bool = True) -> str:
     if stated & {USER, memory.speaker.lower()}:
         return "a fact about the user"
     joke = is_banter(memory.content)
-    if stated or (not joke and _OF_ONESELF.search(memory.content)):
+    if stated or (not joke and _of_oneself(memory.content)):
         return "a fact about somebody"
     if about := MATTERS.intersection(memory.metadata.get("topics", ())):
         return f"about {min(about)}"
@@ -153,11 +153,16 @@ LIVES: Final = frozenset({"person", "location", "organization", "unknown"})
 _BANTER = re.compile(
     r"\b(?:lol|lmao|rofl|haha+|hehe+|jk|just kidding)\b|[😂🤣😜😝🙄😆]|哈哈|嘻嘻|开玩笑", re.IGNORECASE
 )
-# How somebody is, what they have and what they cannot or do not do, as it is said and as it is told of them.
 _OF_ONESELF = re.compile(
-    r"\b(?:I(?:'m|’m| am| have| can(?:'|’)t| cannot| don(?:'|’)t)|[Mm]y|User(?:'s|’s)?"
-    r"(?: is| has| can(?:'|’)t| cannot| does(?: not|n(?:'|’)t)))\b|(?:我|用户)(?:是|有|不|没|对|的)"
+    r"\b[Mm]y\b|\bUser(?:'|’)s\b|\b(?:I|[Ww]e|User)(?:(?:'|’)(?:m|re|ve)\b|\s+(?P<verb>[a-z]+))|我|用户"
 )
+
+
+def _of_oneself(content: str) -> bool:
+    """Whether it tells how somebody is or what they do, have or cannot do, not what they once did."""
+    past = lexicon.words("verbs_past")
+    found = (match["verb"] or "" for match in _OF_ONESELF.finditer(content))
+    return any(not verb.endswith("ed") and verb not in past for verb in found)
 
 
 def is_extracted(memory: Memory) -> bool:
