@@ -56,7 +56,7 @@ def everything(desk: Desk, scope: Scope | None, *, vectors: bool = False) -> Ite
         found = page(desk, ANY_STATUS, (PAGE_LIMIT, cursor), scope, None)
         vector_of = _vectors(desk, [memory.id for memory in found]) if vectors else {}
         for memory in found:
-            edges = desk.tools.store.relations.of(memory.id, desk.access)
+            edges = desk.tools.store.relations.of(memory.id, desk.at(scope))
             also = {"vector": vector_of.get(memory.id)} if vectors else {}
             yield {**plain(memory), "edges": plain(edges), **also}
         cursor = found.cursor
