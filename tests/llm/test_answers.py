@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
 import pytest
@@ -32,6 +33,16 @@ def extracted(*items: Any, turns: tuple[Turn, ...] = TURNS, before: tuple[Turn, 
 
 def contents(*items: Any, **more: Any) -> list[str]:
     return [item.content for item in extracted(*items, **more)]
+
+
+def test_a_day_that_a_model_tells_is_a_day_where_it_was_said() -> None:
+    there = AT.astimezone(timezone(timedelta(hours=-7)))
+    (found,) = extracted(
+        statement("Anna moved to Berlin on 2023-05-07.", event_time="2023-05-07"),
+        turns=(replace(TURNS[0], at=there), TURNS[1]),
+    )
+
+    assert found.event_time == datetime(2023, 5, 7, 7, tzinfo=UTC)
 
 
 def test_a_true_statement_is_kept_with_all_it_says() -> None:

@@ -178,6 +178,12 @@ def test_now_opens_no_window(diary: Engram, question: str) -> None:
     assert diary.recall(question, dry=True).plan.spans == ()
 
 
+def test_an_event_that_is_only_told_of_before_the_question_is_no_anchor(diary: Engram) -> None:
+    found = diary.recall("I slept badly after my trip to Lisbon. Where do I work?", dry=True)
+
+    assert not any("Lisbon" in note for note in found.plan.notes)
+
+
 def test_an_event_that_nobody_told_of_leaves_the_question_as_it_is(diary: Engram) -> None:
     found = diary.recall("What did I buy before the moon landing rehearsal?", dry=True)
 

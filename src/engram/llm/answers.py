@@ -11,7 +11,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 from engram.llm import grounding, lenient
@@ -249,12 +249,15 @@ def _number(word: str) -> float | None:
 
 
 def _moment(value: Any, said: Evidence, at: datetime) -> datetime | None:
-    """When it happened, in UTC, if that can be: not absurdly far away, and said or worked out."""
+    """When it happened, if that can be: not absurdly far away, and said or worked out.
+
+    A model reads the clocks of whoever spoke, and so what it tells without an offset is of their zone.
+    """
     if not isinstance(value, str):
         return None
     try:
         moment = datetime.fromisoformat(value.strip())
-        moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+        moment = moment.replace(tzinfo=at.tzinfo) if moment.tzinfo is None else moment
         absurd = abs(moment - at) > timedelta(days=365 * ABSURD_YEARS)
     except (ValueError, OverflowError, TypeError):
         return None

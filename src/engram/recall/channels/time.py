@@ -68,7 +68,7 @@ def anchor(question: Question, tools: Tools, ask: Ask) -> Anchored:
     "The week before my trip" is a stretch of dates, and what is asked for lies there. "After the accident"
     may ask about the accident itself as well as about later: both are looked for.
     """
-    found = times.anchor(question.text[:EVENT_WORDS], tools.clock.now())
+    found = times.anchor(intents.asking(question.text)[:EVENT_WORDS], tools.clock.now())
     if found is None:
         return Anchored(question)
     quiet = replace(
