@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,8 @@ def learned(heard: Observation) -> list[str]:
 
 
 def everything(memory: Engram) -> set[str]:
-    return {one.content for one in memory.list(filters=ANY_STATUS, limit=1000)}
+    believed = replace(ANY_STATUS, statuses=frozenset(Status) - {Status.SAID})
+    return {one.content for one in memory.list(filters=believed, limit=1000)}
 
 
 # ---------------------------------------------------------------- when it is read
@@ -38,7 +40,7 @@ def everything(memory: Engram) -> set[str]:
 def test_what_matters_is_read_at_once(memory: Engram) -> None:
     heard = memory.observe("Please remember that I'm allergic to peanuts.", session="s")
 
-    assert learned(heard) == ["User is allergic to peanuts."]
+    assert learned(heard) == ["Please remember that I'm allergic to peanuts."]
     assert (heard.signal, heard.because, heard.waiting) == ("high", "a strong signal", 0)
     kept = heard.receipts[0].memory
     assert (kept.policy, kept.layer, kept.confidence) == (Policy.PROTECTED, Layer.WORKING, 0.95)
@@ -78,8 +80,8 @@ def test_the_end_of_a_session_reads_what_is_left_of_it(memory: Engram) -> None:
     memory.observe("We walked 3 miles along the river", session="one")
     memory.observe("We swam 2 miles across the lake", session="two")
 
-    assert learned(memory.flush("one")) == ["User walked 3 miles along the river"]
-    assert learned(memory.flush()) == ["User swam 2 miles across the lake"]
+    assert learned(memory.flush("one")) == ["We walked 3 miles along the river"]
+    assert learned(memory.flush()) == ["We swam 2 miles across the lake"]
     assert memory.flush().because == "nothing waits"
 
 
@@ -87,7 +89,7 @@ def test_closing_reads_what_is_left(file: Path, clock: FakeClock) -> None:
     with Engram.open(file, clock=clock) as memory:
         memory.observe("We walked 3 miles along the river", session="s")
     with Engram.open(file, clock=clock) as memory:
-        assert everything(memory) == {"User walked 3 miles along the river"}
+        assert everything(memory) == {"We walked 3 miles along the river"}
 
 
 # ---------------------------------------------------------------- the log
@@ -103,7 +105,7 @@ def test_the_log_keeps_every_word_and_a_memory_knows_where_it_came_from(memory: 
         ("assistant", "", "Lovely indeed!"),
     ]
     assert [turn.content for turn in memory.said(kept.id)] == [words]
-    assert kept.content == "Anna lives in Berlin."
+    assert (kept.content, kept.shown) == ("I live in Berlin.", "Anna: I live in Berlin.")
 
 
 def test_a_message_with_an_id_counts_once(memory: Engram) -> None:
@@ -184,7 +186,8 @@ def test_messages_of_both_great_shapes_are_understood(memory: Engram) -> None:
 
     heard = memory.observe(messages=talk, session="s", speaker="Bob")
 
-    assert learned(heard) == ["Anna lives in Rome.", "Bob works at Acme."]
+    assert learned(heard) == ["I live in Rome.", "I work at Acme."]
+    assert [one.memory.told_by for one in heard.receipts] == ["Anna", "Bob"]
     assert {left.why for left in heard.left_out} >= {"a system prompt", "a tool's output"}
 
 
@@ -197,9 +200,9 @@ def test_times_of_messages_are_taken_as_they_come(memory: Engram) -> None:
     memory.observe(messages=talk, session="s")
     heard = memory.flush()
 
-    assert learned(heard) == ["User met Bob on 7 May 2023 in Oslo User met Eve"] or learned(heard) == [
-        "User met Bob on 7 May 2023 in Oslo",
-        "User met Eve on 7 May 2023 in Bonn",
+    assert [receipt.memory.shown for receipt in heard.receipts] == [
+        "I met Bob yesterday [7 May 2023] in Oslo",
+        "I met Eve yesterday [7 May 2023] in Bonn",
     ]
     assert {receipt.memory.happened_at.date().isoformat() for receipt in heard.receipts} == {"2023-05-07"}
 
@@ -297,7 +300,7 @@ def test_of_an_assistant_only_decisions_and_findings_are_kept_unless_asked_for(
     with Engram.open(file, clock=clock) as memory:
         memory.observe(assistant=said, session="s")
         memory.flush()
-        assert everything(memory) == {"Assistant decided to use the Helm chart from version 3.2."}
+        assert everything(memory) == {"I decided to use the Helm chart from version 3.2."}
     with Engram.open(file, clock=clock, config={"capture.assistant": "off"}) as memory:
         before = everything(memory)
         heard = memory.observe(assistant=said, session="t")
@@ -340,7 +343,7 @@ def test_speakers_keep_their_own_facts_apart(memory: Engram) -> None:
     heard = memory.observe("I live in Rome.", session="s", speaker="Bob")
 
     assert heard.receipts[0].outcome is Outcome.STORED
-    assert {one.content for one in memory.list()} == {"Anna lives in Berlin.", "Bob lives in Rome."}
+    assert {one.shown for one in memory.list()} == {"Anna: I live in Berlin.", "Bob: I live in Rome."}
 
 
 def test_a_pronoun_means_the_one_person_spoken_of_in_the_turn_before(memory: Engram) -> None:
@@ -350,6 +353,7 @@ def test_a_pronoun_means_the_one_person_spoken_of_in_the_turn_before(memory: Eng
     memory.observe("He lives in Oslo.", session="s", speaker="Anna")
     memory.flush()
 
-    kept = everything(memory)
-    assert "Clara works at Siemens." in kept
-    assert "He lives in Oslo." in kept
+    kept = {one.content: one for one in memory.list()}
+    assert kept["She works at Siemens."].details["about"] == "Clara"
+    assert [fact.fact.object for fact in memory.facts.query("Clara")] == ["siemens"]
+    assert "about" not in kept["He lives in Oslo."].details

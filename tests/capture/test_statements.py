@@ -54,7 +54,6 @@ def test_every_row_of_the_set_has_the_same_fields() -> None:
         ("User lives in Rome", "User lives in Berlin"),
         ("User was born in 1984", "User was born in 1985"),
         ("User likes horror movies", "User doesn't like horror movies"),
-        ("User doesn't like horror movies", "User likes horror movies"),
         ("用户住在北京", "用户住在上海"),
         ("用户喝咖啡", "用户不喝咖啡"),
         ("User went shopping for shoes with a long list while it rained cats and dogs", "User likes shoes"),

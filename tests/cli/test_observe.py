@@ -13,16 +13,16 @@ def test_what_was_learned_and_what_was_left_out_is_told(shell: Shell) -> None:
     told = shell.says("observe", "Hi! I live in Berlin. How are you?", "--session", "s", "--speaker", "Anna")
 
     assert "1 turn read by rules · 1 statement kept" in told
-    assert "Anna lives in Berlin." in told
-    assert "left out · small talk: Hi!" in told
-    assert "left out · a question: How are you?" in told
+    assert "Anna: I live in Berlin." in told
+    assert "left out · a reaction: Hi!" in told
+    assert "left out · a reaction: How are you?" in told
 
 
 def test_a_program_gets_the_whole_observation(shell: Shell) -> None:
     heard = shell.json("observe", "I live in Berlin.", "--message-id", "m1", "--time", "2026-01-02")
 
     assert heard["logged"] == 1
-    assert [receipt["memory"]["content"] for receipt in heard["receipts"]] == ["User lives in Berlin."]
+    assert [receipt["memory"]["content"] for receipt in heard["receipts"]] == ["I live in Berlin."]
     assert shell.json("observe", "I live in Berlin.", "--message-id", "m1")["known"] == 1
 
 
@@ -37,7 +37,7 @@ def test_messages_come_from_stdin_as_a_list_or_line_by_line(shell: Shell) -> Non
     assert shell.json("observe", "--messages", "--session", "s", stdin=lines)["known"] == 2
     whole = json.dumps({"messages": [*talk, {"role": "user", "content": "I work at Acme."}]})
     again = shell.json("observe", "--messages", "--session", "s", stdin=whole)
-    assert [receipt["memory"]["content"] for receipt in again["receipts"]] == ["User works at Acme."]
+    assert [receipt["memory"]["content"] for receipt in again["receipts"]] == ["I work at Acme."]
 
 
 def test_a_conversation_can_be_read_again_word_for_word(shell: Shell) -> None:
@@ -60,7 +60,7 @@ def test_messages_that_are_none_are_refused(shell: Shell) -> None:
 def test_quiet_prints_ids_only(shell: Shell) -> None:
     told = shell.says("--quiet", "observe", "I live in Berlin.")
     assert len(told.split()) == 1
-    assert shell.json("show", told.split()[0])["memory"]["content"] == "User lives in Berlin."
+    assert shell.json("show", told.split()[0])["memory"]["content"] == "I live in Berlin."
 
 
 def test_a_memory_shows_the_words_it_came_from(shell: Shell) -> None:

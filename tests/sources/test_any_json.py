@@ -59,7 +59,7 @@ def check(found: list[Found]) -> None:
             turn(one, Scope(), now)
             continue
         with suppress(InvalidInput):
-            statements(one, now)
+            statements(one)
 
 
 @given(records)

@@ -6,7 +6,6 @@ from typing import Any
 from engram import Draft
 from engram.capture.sources import memories
 from engram.capture.sources.statements import statements
-from engram.model.clock import SystemClock
 from engram.model.ingest import Item, ItemReport
 
 
@@ -15,7 +14,7 @@ def items(tool: str, *records: Any) -> list[Item]:
 
 
 def draft(item: Item) -> Draft:
-    made, _ = statements(item, SystemClock().now())
+    made, _ = statements(item)
     return made[0]
 
 

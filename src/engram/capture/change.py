@@ -156,7 +156,7 @@ def _with(old: Memory, clean: Mapping[str, Any], tools: Tools) -> Memory:
 
 def _speaker(memory_id: str, tools: Tools) -> str:
     keys = tools.store.memories.keys([memory_id])
-    return "".join(memory.speaker for memory in tools.store.memories.read(list(keys.values())).values())
+    return "".join(memory.told_by for memory in tools.store.memories.read(list(keys.values())).values())
 
 
 def _embed(content: str, speaker: str, tools: Tools) -> Embedded | None:

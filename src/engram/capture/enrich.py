@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -12,7 +13,7 @@ from engram.lifecycle.defaults import confidence_of, standing_of
 from engram.lifecycle.sameness import Statement
 from engram.lifecycle.surprise import moved, surprise
 from engram.lifecycle.traits import REFERENCE, is_overheard, is_reference
-from engram.model.axes import Kind, Layer, Policy, Priority, Type, Verification
+from engram.model.axes import Kind, Layer, Policy, Priority, Status, Type, Verification
 from engram.model.clock import here
 from engram.model.draft import Draft
 from engram.model.entity import Named
@@ -42,7 +43,7 @@ class Prepared:
 def prepare(draft: Draft, tools: Tools) -> Prepared:
     """Everything that can be known about a draft from its own words."""
     now = tools.clock.now()
-    said = here(draft.event_time or now, tools.zone)
+    said = here(_heard(draft) or draft.event_time or now, tools.zone)
     category, kind, type_ = kinds.classify(
         draft.content,
         tags=draft.tags,
@@ -54,7 +55,8 @@ def prepare(draft: Draft, tools: Tools) -> Prepared:
     confidence = confidence_of(draft.source) if draft.confidence is None else draft.confidence
     asked_for = draft.source == "human" and not draft.speaker
     found = names.entities(draft.content)
-    happened = said if draft.event_time else _happened(draft.content, kind, said)
+    told = draft.event_time
+    happened = _happened(draft.content, kind, said) if told is None else here(told, tools.zone)
     of_a_document = category == REFERENCE or kind == Kind.CODEBASE
     memory = Memory(
         id=tools.new_id(),
@@ -72,6 +74,7 @@ def prepare(draft: Draft, tools: Tools) -> Prepared:
         entities=() if of_a_document else tuple(dict.fromkeys(entity.name for entity in found)),
         details=draft.details,
         metadata=spoken_of(draft.content, said, found, happened),
+        status=Status.ACTIVE if draft.believed else Status.SAID,
         layer=draft.layer or (Layer.BUFFER if is_overheard(draft) else Layer.WORKING),
         verification=Verification.UNVERIFIED,
         policy=draft.policy or (Policy.PROTECTED if asked_for else standing.policy),
@@ -91,7 +94,17 @@ def prepare(draft: Draft, tools: Tools) -> Prepared:
     )
     statement = Statement.of(memory)
     weighed = draft.importance is not None
-    return Prepared(memory, findable(memory, found), statement, weighed=weighed, apart=draft.apart)
+    return Prepared(
+        memory, findable(memory, found), statement, weighed=weighed, apart=draft.apart or not draft.believed
+    )
+
+
+def _heard(draft: Draft) -> datetime | None:
+    """When it was said, where that is not when it happened."""
+    told = draft.details.get("heard_at")
+    with suppress(ValueError):
+        return datetime.fromisoformat(told) if isinstance(told, str) else None
+    return None
 
 
 def _priority(draft: Draft, usual: Priority) -> Priority:
@@ -111,15 +124,17 @@ def findable(memory: Memory, found: Sequence[Entity]) -> Findable:
     """
     apart = is_reference(memory)
     when = memory.happened_at if memory.event_time else None
-    cues = names.cue_words(memory.content, speaker=memory.speaker or None, when=when)
-    context = str(memory.details.get("context", ""))
-    more = (*cues, *memory.tags, context) if context else (*cues, *memory.tags)
+    told = names.cue_words(memory.content, speaker=memory.speaker or None, when=when)
+    beside = (str(memory.details.get(name, "")) for name in ("context", "said_by", "about"))
+    more = (*told, *memory.tags, *filter(None, beside))
+    terms = tuple(words.terms(memory.content))
+    cues = tuple(dict.fromkeys(term for cue in more for term in words.terms(cue)))
+    if memory.status is Status.SAID:
+        return Findable(terms=terms, cues=cues)
     return Findable(
-        terms=tuple(words.terms(memory.content)),
-        cues=tuple(dict.fromkeys(term for cue in more for term in words.terms(cue))),
-        facts=()
-        if apart
-        else facts.stated(memory.content, memory.details, memory.speaker, memory.happened_at),
+        terms=terms,
+        cues=cues,
+        facts=() if apart else facts.stated(memory.content, memory.details, memory.speaker, memory.heard_at),
         names=() if apart else tuple(Named(entity.name, entity.type) for entity in found),
     )
 
@@ -137,6 +152,8 @@ def spoken_of(
 
 def said_at(memory: Memory) -> datetime:
     """What "yesterday" in a memory counts from: the time it came with, or else when it was stored."""
+    if "heard_at" in memory.details:
+        return memory.local(memory.heard_at)
     stored = memory.local(memory.created_at)
     if memory.event_time is None or memory.event_time == _happened(memory.content, memory.kind, stored):
         return stored

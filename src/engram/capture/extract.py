@@ -21,6 +21,8 @@ from engram.model.observation import LeftOut
 from engram.model.plain import plain
 from engram.model.turn import Part, Turn
 from engram.ports import Alone, Tools
+from engram.text import words
+from engram.text.assertion import Stance, frame_of
 from engram.text.pronouns import spoken_of
 from engram.text.propositions import IMPLIED, Left, Proposition, Said, examine
 from engram.text.questions import is_question
@@ -37,6 +39,10 @@ TAIL = 2_000
 NEWS = timedelta(days=62)
 """What happened within this time is news: a move of last month replaces a home named last week."""
 SOURCE = "session"
+TELLING = 3
+"""Words of meaning that a sentence nobody believes must have to be worth finding."""
+PASSAGE = 2_000
+"""Characters of one passage at most."""
 SPOKEN = frozenset({Part.USER, Part.ASSISTANT})
 """The parts that say something; prompts and tools do not."""
 
@@ -149,18 +155,46 @@ def _read_turn(
     left_out: list[LeftOut],
     tools: Tools,
 ) -> Iterator[Draft]:
-    why = _unread(turn, tools)
+    why = _unread(turn, tools) or _about_a_text(turn, previous)
     if why:
         left_out.append(LeftOut(turn.id, turn.content[:CONTEXT_LIMIT], why))
         return
     least = Level[tools.config.capture.least.upper()]
-    for one in examine(turn.content, said, least):
-        refused = one.why if isinstance(one, Left) else _refused(one, turn, gate, tools)
-        if refused or isinstance(one, Left):
-            text = one.text if isinstance(one, Left) else one.original
-            left_out.append(LeftOut(turn.id, text, refused))
+    only_said: list[str] = []
+    for one in examine(turn.content, said, least, lambda each: _refused(each, turn, gate, tools)):
+        if isinstance(one, Left):
+            left_out.append(LeftOut(turn.id, one.text, one.why))
+            if one.stance is not Stance.REACTION and not one.text.startswith(("```", "~~~")):
+                only_said.append(one.text)
         else:
             yield _from_rules(one, turn, previous, tools)
+    yield from _only_said(turn, only_said)
+
+
+def _only_said(turn: Turn, left: Sequence[str]) -> Iterator[Draft]:
+    """What was said and is not believed, as it was said: passages that recall may find."""
+    passage = ""
+    for text in (one for one in left if len(words.terms(one)) >= TELLING):
+        if passage and len(passage) + len(text) > PASSAGE:
+            yield _as_said(passage, turn)
+            passage = ""
+        passage = f"{passage} {text}".strip()[:PASSAGE]
+    if passage:
+        yield _as_said(passage, turn)
+
+
+def _as_said(passage: str, turn: Turn) -> Draft:
+    teller = _teller(turn)
+    return Draft(
+        content=passage,
+        category="general",
+        details={"turns": [turn.id]} | ({"said_by": teller} if teller else {}),
+        scope=turn.scope,
+        session=turn.session,
+        source=SOURCE,
+        event_time=turn.at,
+        believed=False,
+    )
 
 
 def _unread(turn: Turn, tools: Tools) -> str:
@@ -173,12 +207,19 @@ def _unread(turn: Turn, tools: Tools) -> str:
     return ""
 
 
+def _about_a_text(turn: Turn, previous: Turn | None) -> str:
+    """An assistant that was handed a text to work on answers with that text."""
+    if turn.part is not Part.ASSISTANT or previous is None or previous.part is not Part.USER:
+        return ""
+    start, begins = frame_of(previous.content)
+    return "an answer about a text" if start < begins else ""
+
+
 def _said(turn: Turn, names: set[str]) -> Said:
     others = names - {turn.speaker}
-    speaker = turn.speaker or (ASSISTANT_NAME if turn.part is Part.ASSISTANT else "")
     return Said(
         at=turn.at,
-        speaker=speaker,
+        speaker=_teller(turn),
         listener=others.pop() if turn.speaker and len(others) == 1 else "",
     )
 
@@ -188,40 +229,21 @@ def _refused(one: Proposition, turn: Turn, gate: Gate, tools: Tools) -> str:
     telling = one.category in ASSISTANT_KEEPS and one.level >= Level.MEDIUM
     if alone and tools.config.capture.assistant == "signals" and not telling:
         return "an assistant's own words"
-    if alone and _ABOUT_USER.search(one.original):
+    if alone and _ABOUT_USER.search(one.text):
         return "what an assistant says about the user"
-    return gate.refuses(one.original, turn)
+    return gate.refuses(one.text, turn)
 
 
 _ABOUT_USER = re.compile(r"\byou(?:r|'re|'ve|'ll)?\b|[你您]", re.IGNORECASE)
 
 
 def _from_rules(one: Proposition, turn: Turn, previous: Turn | None, tools: Tools) -> Draft:
-    when = one.when
-    details: dict[str, Any] = {"turns": [turn.id]}
-    if turn.speaker:
-        details["said_by"] = turn.speaker
-    if one.original != one.text:
-        details["said"] = one.original
-    if one.corrects:
-        details["corrects"] = True
-    if one.verbatim:
-        details["verbatim"] = list(one.verbatim)
-    if one.category == "commitment" and when is not None and when.first is not None:
-        details["due"] = (when.last or when.first).isoformat()
-    context = _context(turn, previous)
-    if context:
-        details["context"] = context
-    if one.facts:
-        details["facts"] = [_plain_fact(fact) for fact in one.facts]
-    happened = _happened(when, turn)
-    if happened != turn.at and (one.corrects or turn.at - happened < NEWS):
-        details["said_at"] = turn.at.isoformat()  # it counts from now, though it happened before
+    happened = _happened(one.when, turn)
     return Draft(
         content=one.text,
         category=one.category,
         confidence=one.confidence if one.confidence != IMPLIED else tools.config.capture.rule_confidence,
-        details=details,
+        details=_details(one, turn, previous, happened),
         scope=turn.scope,
         session=turn.session,
         source=SOURCE,
@@ -229,6 +251,31 @@ def _from_rules(one: Proposition, turn: Turn, previous: Turn | None, tools: Tool
         policy=Policy.PROTECTED if one.asked else None,
         event_time=happened,
     )
+
+
+def _details(one: Proposition, turn: Turn, previous: Turn | None, happened: datetime) -> dict[str, Any]:
+    """What its words mean, beside them; what is not known is left out."""
+    due = one.category == "commitment" and one.when is not None and (one.when.last or one.when.first)
+    earlier = happened != turn.at
+    news = earlier and (one.corrects or turn.at - happened < NEWS)
+    found = {
+        "turns": [turn.id],
+        "said_by": _teller(turn),
+        "about": one.about,
+        "dates": dict(one.dates),
+        "corrects": one.corrects,
+        "verbatim": list(one.verbatim),
+        "due": due.isoformat() if due else "",
+        "context": _context(turn, previous),
+        "facts": [_plain_fact(fact) for fact in one.facts],
+        "heard_at": turn.at.isoformat() if earlier else "",
+        "said_at": turn.at.isoformat() if news else "",  # it counts from now, though it happened before
+    }
+    return {name: value for name, value in found.items() if value}
+
+
+def _teller(turn: Turn) -> str:
+    return turn.speaker or (ASSISTANT_NAME if turn.part is Part.ASSISTANT else "")
 
 
 def _happened(when: When | None, turn: Turn) -> datetime:

@@ -17,6 +17,7 @@ from engram.capture.gate import Gate
 from engram.capture.pipeline import make_ready, write
 from engram.capture.screen import name, readable, screen
 from engram.errors import ContentTooLong, EmptyContent, InvalidInput
+from engram.model.axes import Status
 from engram.model.cancellation import check_cancelled
 from engram.model.draft import Draft
 from engram.model.observation import LeftOut, Observation
@@ -91,7 +92,7 @@ def _capture(turns: list[Turn], gate: Gate, tools: Tools, actor: str) -> Observa
         return Observation(because="another process has read them")
     return Observation(
         captured=tuple(turns),
-        receipts=tuple(receipts),
+        receipts=tuple(one for one in receipts if one.memory.status is not Status.SAID),
         left_out=tuple(reading.left_out),
         by=reading.by,
         trouble="" if reading.by != extract.BY_RULES else tools.model_trouble(),

@@ -80,12 +80,17 @@ def _embed(prepared: list[Prepared], tools: Tools) -> list[Prepared]:
         part = prepared[start : start + size]
         check_cancelled()
         try:
-            keys = [key_text(item.memory.content, item.memory.speaker) for item in part]
+            keys = [key_text(item.memory.content, item.memory.told_by) for item in part]
             space, vectors = tools.embedder.embed(keys)
         except EmbedderError:
             return done + prepared[start:]
         done += [replace(item, vector=Embedded(space, row)) for item, row in zip(part, vectors, strict=True)]
     return done
+
+
+def _is_statement(item: Prepared) -> bool:
+    """Whether it may repeat or replace something: a turn of a conversation is kept as it was said."""
+    return not item.memory.speaker and item.memory.status is not Status.SAID
 
 
 def _nearest(prepared: Sequence[Prepared], tools: Tools) -> list[list[tuple[int, float]]]:
@@ -96,7 +101,7 @@ def _nearest(prepared: Sequence[Prepared], tools: Tools) -> list[list[tuple[int,
     found: list[list[tuple[int, float]]] = [[] for _ in prepared]
     groups: dict[tuple[Scope, str], list[int]] = {}
     for place, item in enumerate(prepared):
-        if item.vector is not None and not item.memory.speaker:
+        if item.vector is not None and _is_statement(item):
             groups.setdefault((item.memory.scope, item.vector.space.key), []).append(place)
     for (scope, _), places in groups.items():
         _nearest_in(scope, places, prepared, found, tools)
@@ -125,10 +130,9 @@ def _known(
 ) -> list[list[tuple[Memory, float | None]]]:
     """For each draft the memories it may repeat or replace: near in meaning, or stating the same fact."""
     limits = [_limits(item.vector, tools) for item in prepared]
-    # Without a fact in common only what is nearly the same can be a repetition.
-    pairs = zip(prepared, limits, strict=True)
-    needed = [limit.related if item.statement.facts else limit.strong for item, limit in pairs]
-    close = [[one for one in found if one[1] >= least] for found, least in zip(near, needed, strict=True)]
+    close = [
+        [one for one in found if one[1] >= limit.related] for found, limit in zip(near, limits, strict=True)
+    ]
     records = tools.store.memories.read(sorted({key for found in close for key, _ in found}))
     return [
         [(records[key], cosine) for key, cosine in found if key in records] + _same_fact(item, tools)
@@ -141,7 +145,7 @@ def _among(prepared: Sequence[Prepared], tools: Tools) -> list[list[tuple[int, f
     found: list[list[tuple[int, float]]] = [[] for _ in prepared]
     groups: dict[tuple[Scope, str], list[int]] = {}
     for place, item in enumerate(prepared):
-        if item.vector is not None and not item.memory.speaker:
+        if item.vector is not None and _is_statement(item):
             groups.setdefault((item.memory.scope, item.vector.space.key), []).append(place)
     for places in groups.values():
         if len(places) > 1:
@@ -156,14 +160,14 @@ def _among_these(
 
     embedded = [vector for place in places if (vector := prepared[place].vector) is not None]
     rows = np.stack([one.vector for one in embedded])
-    least = _limits(embedded[0], tools).strong
+    least = _limits(embedded[0], tools).related
     later, earlier = np.nonzero(np.tril(rows @ rows.T, -1) > least)
     for one, other in zip(later.tolist(), earlier.tolist(), strict=True):
         found[places[one]].append((places[other], float(rows[one] @ rows[other])))
 
 
 def _same_fact(item: Prepared, tools: Tools) -> list[tuple[Memory, float | None]]:
-    if item.memory.speaker:
+    if not _is_statement(item):
         return []
     stated = tools.store.facts.stated
     return [
@@ -207,8 +211,8 @@ class _Batch:
         if receipt.outcome in {Outcome.SUPERSEDED, Outcome.CHALLENGED}:
             self.latest[receipt.other] = None  # what gave way earlier in this call is no neighbour any more
         if receipt.outcome is Outcome.SUPERSEDED and isinstance(verdict, Supersede):
-            self.latest.update(dict.fromkeys((one.id for one in verdict.also), None))
-        if receipt.memory.id == item.memory.id:
+            self.latest.update((one.memory.id, unit.get(one.memory.id)) for one in (verdict, *verdict.also))
+        if receipt.memory.id == item.memory.id and receipt.memory.status is not Status.SAID:
             connect(unit, item, receipt.memory, self._similar(item, near), self.tools)
         if not item.memory.speaker:
             for fact in item.findable.facts:

@@ -6,6 +6,7 @@ to be erased, so its events name the rule only.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from engram.capture.enrich import Prepared
@@ -13,7 +14,9 @@ from engram.lifecycle.sameness import Challenge, Merge, New, Reinforce, Supersed
 from engram.lifecycle.traits import is_overheard, is_reference
 from engram.model.axes import Policy, Status
 from engram.model.event import Verb
+from engram.model.facts import Fact
 from engram.model.memory import TAG_LIMIT, Memory
+from engram.model.plain import plain
 from engram.model.receipt import Outcome, Receipt
 from engram.model.relations import Edge, EdgeType
 from engram.ports import Tools, Unit
@@ -21,6 +24,7 @@ from engram.ports import Tools, Unit
 SAID_AGAIN = "said again"
 SAID_MORE_FULLY = "said more fully"
 REPLACED = "replaced by a newer statement"
+PARTLY_REPLACED = "a part of it is replaced by a newer statement"
 REPLACES = "replaces an older statement"
 DISPUTES = "cannot be true beside another statement"
 SAID_NEXT = "said next"
@@ -30,7 +34,7 @@ REPEATED_IS_GONE = "what it repeated is gone"
 def settle(unit: Unit, item: Prepared, verdict: Verdict, tools: Tools) -> Receipt:
     """Carry the verdict out, inside the writer; what changed since it was made is looked at again."""
     same = None if item.apart else unit.same_content(item.memory.content_hash, item.memory.scope)
-    if same is not None and same.speaker == item.memory.speaker and _alike(same, item.memory):
+    if same is not None and same.told_by == item.memory.told_by and _alike(same, item.memory):
         return _reinforce(unit, same, item, "the same words again")
     old = None if isinstance(verdict, New) else _still_there(unit, verdict.memory)
     if isinstance(verdict, New) or old is None:
@@ -40,10 +44,11 @@ def settle(unit: Unit, item: Prepared, verdict: Verdict, tools: Tools) -> Receip
             return _reinforce(unit, old, item, because)
         case Merge(because=because):
             return _merge(unit, old, item, because)
-        case Supersede(because=because, also=also):
-            receipt = _supersede(unit, old, item, because, tools)
-            for other in filter(None, (_still_there(unit, one) for one in also)):
-                _give_way(unit, other, receipt.memory)
+        case Supersede():
+            receipt = _supersede(unit, old, item, verdict, tools)
+            for one in verdict.also:
+                if (other := _still_there(unit, one.memory)) is not None:
+                    _end(unit, other, receipt.memory, one)
             return receipt
         case Challenge():
             return _challenge(unit, old, item, verdict)
@@ -120,13 +125,45 @@ def _merge(unit: Unit, old: Memory, item: Prepared, because: str) -> Receipt:
     return Receipt(merged, Outcome.MERGED, because, embedded=item.vector is not None)
 
 
-def _supersede(unit: Unit, old: Memory, item: Prepared, because: str, tools: Tools) -> Receipt:
-    """The new memory stands, the old one gives way and says to whom; both stay in the history."""
+def _supersede(unit: Unit, old: Memory, item: Prepared, verdict: Supersede, tools: Tools) -> Receipt:
+    """The new memory stands; what it replaces of the old one ends. Both stay in the history."""
     share = tools.config.remember.inherited_confidence
     new = replace(item.memory, confidence=min(1.0, item.memory.confidence + share * old.confidence))
     _store(unit, replace(item, memory=new), REPLACES)
-    _give_way(unit, old, new)
-    return Receipt(new, Outcome.SUPERSEDED, because, other=old.id, embedded=item.vector is not None)
+    _end(unit, old, new, verdict)
+    return Receipt(new, Outcome.SUPERSEDED, verdict.because, other=old.id, embedded=item.vector is not None)
+
+
+def _end(unit: Unit, old: Memory, new: Memory, verdict: Supersede) -> None:
+    if verdict.whole:
+        _give_way(unit, old, new)
+    else:
+        _end_partly(unit, old, new, verdict.over)
+
+
+def _end_partly(unit: Unit, old: Memory, new: Memory, over: Sequence[Fact]) -> None:
+    """The memory stays with what still holds, and says what does not, since when and by whose word."""
+    known = old.details.get("no_longer")
+    told = [
+        {
+            "fact": f"{fact.subject} {fact.predicate} {fact.object}",
+            "since": new.happened_at.isoformat(),
+            "by": new.id,
+        }
+        for fact in over
+    ]
+    given = old.details.get("facts")
+    ended = [plain(replace(fact, valid_to=new.happened_at)) for fact in over]
+    details = {
+        **old.details,
+        "no_longer": [*(known if isinstance(known, list) else ()), *told],
+        "facts": [*(given if isinstance(given, list) else ()), *ended],
+    }
+    changed = replace(old, details=details, modified_at=new.created_at, version=old.version + 1)
+    unit.change(changed, Verb.UPDATED, PARTLY_REPLACED, related=new.id)
+    for fact in over:
+        unit.end_fact(old.id, fact, new.happened_at)
+    unit.relate(Edge(new.id, old.id, EdgeType.CONTRADICTS), PARTLY_REPLACED)
 
 
 def _give_way(unit: Unit, old: Memory, new: Memory) -> None:

@@ -101,7 +101,7 @@ def _row(one: Memory, now: datetime) -> tuple[Text, ...]:
         text((short(one.id), "cyan")),
         text((age(one.happened_at, now), "dim")),
         text((line(one.category), "magenta")),
-        text(*marks(one), *speaker, line(one.content)),
+        text(*marks(one), *speaker, line(one.shown)),
     )
 
 

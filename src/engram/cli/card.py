@@ -45,7 +45,7 @@ def card(
 ) -> Iterator[RenderableType]:
     """The content, every axis in groups, the shorter forms, the edges, the last events."""
     yield text((memory.id, "bold cyan"), "  ", *marks(memory))
-    yield text((shown(memory.content), "bold"))
+    yield text((shown(memory.shown), "bold"))
     for title, facts in _groups(memory, now, config):
         told = [(name, value) for name, value in facts if value]
         if told:

@@ -110,7 +110,7 @@ def _told(heard: Observation) -> Iterator[Text]:
         yield text((f"{counted(heard.known, 'turn')} known already", "dim"))
     for receipt in heard.receipts:
         yield receipt_line(receipt)
-        yield text(("  ", ""), line(receipt.memory.content))
+        yield text(("  ", ""), line(receipt.memory.shown))
     for left in heard.left_out[:LEFT_OUT_SHOWN]:
         yield text((f"left out · {left.why}: ", "dim"), (line(left.text), "dim"))
     more = len(heard.left_out) - LEFT_OUT_SHOWN

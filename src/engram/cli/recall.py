@@ -101,7 +101,7 @@ def say_recall(run: Run, answer: Recall, *, explain: bool = False) -> None:
     if run.json:
         say_json(answer)
     elif run.quiet:
-        say(run, *(shown(hit.text) for hit in answer))
+        say(run, *(shown(_words(hit)) for hit in answer))
     elif explain:
         from engram.cli.xray import xray
 
@@ -142,7 +142,7 @@ def _row(place: int, hit: Hit, best: float, now: datetime) -> tuple[str | Text, 
         text((bar(hit.score / best), "green")),
         text((short(hit.memory.id), "cyan")),
         text((age(hit.memory.happened_at, now), "dim")),
-        text(*marks(hit.memory), *_speaker(hit.memory.speaker), line(hit.text)),
+        text(*marks(hit.memory), *_speaker(hit.memory.speaker), line(_words(hit))),
     )
 
 
@@ -157,3 +157,8 @@ def _footer(answer: Recall) -> Text:
         (f"{len(answer)} of {counted(quality.candidates, 'candidate')}{tokens} · {quality.ms:.1f} ms", "dim"),
         (" · --explain says why", "dim"),
     )
+
+
+def _words(hit: Hit) -> str:
+    """What a person reads: the words with the dates they meant, or the shorter form that fitted."""
+    return hit.content if hit.form == "content" else hit.text

@@ -139,7 +139,7 @@ def learn(run: Run, *, name: str, steps: tuple[str, ...], outcome: str, result: 
     if run.json:
         say_json(learned)
     else:
-        say(run, text(("learned ", "bold green"), shown(learned.memory.content)))
+        say(run, text(("learned ", "bold green"), shown(learned.memory.shown)))
 
 
 @session.command("complete")

@@ -39,7 +39,7 @@ FORMS: Final = ("content", "summary", "key_fact", "label")
 
 def whole(memory: Memory) -> tuple[str, str]:
     """All that a memory says."""
-    return FORMS[0], shielded(memory.content) or UNREADABLE
+    return FORMS[0], shielded(memory.shown) or UNREADABLE
 
 
 def forms(memory: Memory) -> list[tuple[str, str]]:

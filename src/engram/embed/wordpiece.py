@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 _CJK = "\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _PLAIN = re.compile("[a-z0-9]+")
@@ -29,6 +29,11 @@ class WordPieces:
         self._rows = {piece: row for row, piece in enumerate(pieces) if piece}
         self._longest = max(map(len, self._rows), default=0)
         self._cut: dict[str, tuple[int, ...]] = {}
+
+    @property
+    def vocabulary(self) -> Mapping[str, int]:
+        """Every piece and its row."""
+        return self._rows
 
     def rows(self, text: str) -> list[int]:
         """Row numbers of all pieces of `text`, in order; words with an unknown part are left out."""

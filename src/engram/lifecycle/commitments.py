@@ -62,7 +62,7 @@ def is_loop(memory: Memory) -> bool:
 
 
 def _promises(memory: Memory) -> bool:
-    return is_promise(str(memory.details.get("said") or memory.content), said_at(memory))
+    return is_promise(memory.content, said_at(memory))
 
 
 def said_at(memory: Memory) -> datetime:
@@ -160,13 +160,9 @@ def is_kept_by(commitment: Memory, statement: Memory) -> bool:
         statement.id != commitment.id
         and statement.category != CATEGORY
         and statement.happened_at >= commitment.happened_at
-        and _said_by(statement) == _said_by(commitment)
+        and statement.told_by.lower() == commitment.told_by.lower()
         and keeps(statement.content, commitment.content, statement.happened_at)
     )
-
-
-def _said_by(memory: Memory) -> str:
-    return str(memory.speaker or memory.details.get("said_by") or "").lower()
 
 
 def _time(value: Any) -> datetime | None:

@@ -98,7 +98,7 @@ class Compared:
         if cosine is not None and _shared(before.line, after.line) < SHARED:
             return False
         verdict = decide(after, [Neighbour(older, before, cosine)], limits)
-        return isinstance(verdict, Supersede)
+        return isinstance(verdict, Supersede) and verdict.whole
 
     def differing(self, one: Memory, other: Memory) -> tuple[str, ...]:
         """Which marks of two memories do not agree: numbers, negation, names, times."""

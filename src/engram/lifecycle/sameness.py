@@ -24,10 +24,19 @@ from engram.model.axes import Verification
 from engram.model.facts import Fact
 from engram.model.memory import Memory
 from engram.text import facts, lexicon, words
+from engram.text.assertion import ASSERTED, Stance, judged
+from engram.text.facts_given import given
 from engram.text.marks import Marks, differences, is_correction, marks, meaning
 from engram.text.opposites import opposed
 from engram.text.scripts import is_wide
+from engram.text.statement import USER
 
+_SPARE, _SPARE_WIDE = 3, 5
+"""So many words (characters) beside its facts make no further statement: "moved", "finally"."""
+STATES_OF_LIFE = frozenset(
+    {"live in", "work at", "job", "married to", "engaged to", "located in", "report to"}
+)
+"""What a plan does not change before it comes true: "I'm moving to Rome in 2029"."""
 UNSURE = 0.6
 """A statement believed less than this does not replace one that is believed more."""
 
@@ -76,10 +85,37 @@ class Statement:
         """Whether it says that something else was said or was so before."""
         return bool(self.details.get("corrects")) or is_correction(self.content)
 
+    def holds_now(self, fact: Fact) -> bool:
+        """Whether it asserts the fact of now: not of a plan, a supposition, or somebody else's words."""
+        if fact.valid_from is not None and fact.valid_from > self.said_at:
+            return False
+        told = given(self.details.get("facts"), self.speaker or USER)
+        stances = ASSERTED - {Stance.PLAN} if fact.predicate in STATES_OF_LIFE else ASSERTED
+        return fact in told or fact in facts.facts(self._meant(stances), self.teller or None)
+
+    def _meant(self, stances: frozenset[Stance]) -> str:
+        """Its sentences that are meant in one of these ways."""
+        return " ".join(one.text for one in judged(self.content) if one.believed and one.stance in stances)
+
+    @property
+    def teller(self) -> str:
+        """Who says it, when that is known by name."""
+        return self.speaker or str(self.details.get("said_by") or "")
+
+    def says_more_than(self, over: Sequence[Fact], new: Statement) -> bool:
+        """Whether more is left of it, when these facts are over, than the new statement says as well."""
+        gone = {_triple(fact) for fact in (*over, *new.facts)}
+        if any(_triple(fact) not in gone and fact.valid_to is None for fact in self.facts):
+            return True
+        told = {term for fact in over for part in _triple(fact) for term in meaning(part)}
+        stop = lexicon.words("stop_words")
+        left = {term for term in self.line if term not in told and term not in stop and term not in new.line}
+        return len(left) > (_SPARE_WIDE if is_wide(self.content) else _SPARE)
+
     @cached_property
     def ended(self) -> tuple[Fact, ...]:
         """What it says is true no longer."""
-        return tuple(facts.ended(self.content, speaker=self.speaker or None))
+        return tuple(facts.ended(self.content, speaker=self.teller or None))
 
     @cached_property
     def line(self) -> tuple[str, ...]:
@@ -136,11 +172,15 @@ class Merge:
 
 @dataclass(frozen=True, slots=True)
 class Supersede:
-    """It replaces what was known."""
+    """It replaces what was known: a fact, and the memory that stated it when nothing else is left of that."""
 
     memory: Memory
     because: str
-    also: tuple[Memory, ...] = ()
+    over: tuple[Fact, ...] = ()
+    """The facts of the memory that hold no longer."""
+    whole: bool = True
+    """Whether nothing of the memory holds any longer; else it stays with what still does."""
+    also: tuple[Supersede, ...] = ()
     """Others that say what no longer holds: a fact may have been said in many words."""
 
 
@@ -163,6 +203,8 @@ def decide(new: Statement, neighbours: Sequence[Neighbour], limits: Limits) -> V
     for rule in (_repeats, _replaces, _extends, _opposes):
         # What is replaced is what holds now, not what was told of an earlier time.
         for neighbour in latest if rule is _replaces else neighbours:
+            if rule is not _replaces and neighbour.statement.teller != new.teller:
+                continue  # "I live in Rome" of two people are two statements
             verdict = rule(new, neighbour, limits)
             if isinstance(verdict, Supersede):
                 return replace(verdict, also=_gone_as_well(new, latest, verdict.memory, limits))
@@ -173,10 +215,10 @@ def decide(new: Statement, neighbours: Sequence[Neighbour], limits: Limits) -> V
 
 def _gone_as_well(
     new: Statement, neighbours: Sequence[Neighbour], first: Memory, limits: Limits
-) -> tuple[Memory, ...]:
+) -> tuple[Supersede, ...]:
     others = (one for one in neighbours if one.memory.id != first.id)
     verdicts = (_replaces(new, one, limits) for one in others)
-    return tuple(one.memory for one in verdicts if isinstance(one, Supersede))
+    return tuple(one for one in verdicts if isinstance(one, Supersede))
 
 
 def _repeats(new: Statement, old: Neighbour, limits: Limits) -> Verdict | None:
@@ -207,21 +249,32 @@ def _replaces(new: Statement, old: Neighbour, limits: Limits) -> Verdict | None:
     """
     if new.said_at < old.statement.said_at:
         return None
-    for mine, theirs in _pairs(new.ended, old.statement.facts):
-        if mine.object == theirs.object:
-            return _replacement(new, old, f"says that this is over: {_told(theirs)}")
-    for mine, theirs in _pairs(new.facts, old.statement.facts):
-        # Who says that something changed means the one there was, also where there might be several.
-        one_at_a_time = mine.functional and (theirs.functional or new.corrects)
-        if one_at_a_time and _differ(mine.object, theirs.object):
-            was = f"{mine.subject} {mine.predicate}: was {theirs.object!r}, now {mine.object!r}"
-            return _replacement(new, old, was)
+    over, because = _over(new, old.statement)
+    if over:
+        return _replacement(new, old, because, over)
     if new.corrects and _says_otherwise(new, old, limits):
         return _replacement(new, old, "corrects what was said in nearly the same words")
     return None
 
 
-def _replacement(new: Statement, old: Neighbour, because: str) -> Verdict:
+def _over(new: Statement, old: Statement) -> tuple[tuple[Fact, ...], str]:
+    """The facts of an older statement that hold no longer, and why the first of them does not."""
+    found: dict[Fact, str] = {}
+    current = [fact for fact in old.facts if fact.valid_to is None]
+    for mine, theirs in _pairs(new.ended, current):
+        if mine.object == theirs.object:
+            found.setdefault(theirs, f"says that this is over: {_told(theirs)}")
+    for mine, theirs in _pairs(new.facts, current):
+        # Who says that something changed means the one there was, also where there might be several.
+        one_at_a_time = mine.functional and (theirs.functional or new.corrects)
+        if one_at_a_time and _differ(mine.object, theirs.object) and new.holds_now(mine):
+            found.setdefault(
+                theirs, f"{mine.subject} {mine.predicate}: was {theirs.object!r}, now {mine.object!r}"
+            )
+    return tuple(found), next(iter(found.values()), "")
+
+
+def _replacement(new: Statement, old: Neighbour, because: str, over: tuple[Fact, ...] = ()) -> Verdict:
     """A guess does not replace what is better known, nor does a stranger what somebody vouched for."""
     memory = old.memory
     vouched = memory.pinned or memory.verification is Verification.USER_CONFIRMED
@@ -229,14 +282,19 @@ def _replacement(new: Statement, old: Neighbour, because: str) -> Verdict:
         return Challenge(memory, f"{because}; but a person vouched for it", new_doubtful=True)
     if new.confidence < UNSURE <= memory.confidence and not new.corrects:
         return Challenge(memory, f"{because}; but it is only a guess", new_doubtful=True)
-    return Supersede(memory, because)
+    whole = not over or not old.statement.says_more_than(over, new)
+    return Supersede(memory, because if whole else f"{because}; the rest of it stays", over, whole)
 
 
 def _says_otherwise(new: Statement, old: Neighbour, limits: Limits) -> bool:
     """Whether it says the same of the same things but for a number, a name, a time or a word."""
     if old.cosine is None or old.cosine <= limits.strong or new.line == old.statement.line:
         return False
-    return _shared(new, old.statement) > limits.jaccard and not _same_facts(new, old.statement)
+    return (
+        new.teller == old.statement.teller
+        and _shared(new, old.statement) > limits.jaccard
+        and not _same_facts(new, old.statement)
+    )
 
 
 def _opposes(new: Statement, old: Neighbour, limits: Limits) -> Verdict | None:
@@ -317,6 +375,10 @@ def _differ(one: str, other: str) -> bool:
     """Whether two objects are really different, not one a longer name of the other."""
     mine, theirs = set(one.split()), set(other.split())
     return not (mine <= theirs or theirs <= mine or one in other or other in one)
+
+
+def _triple(fact: Fact) -> tuple[str, str, str]:
+    return fact.subject, fact.predicate, fact.object
 
 
 def _told(fact: Fact) -> str:

@@ -39,6 +39,8 @@ class Status(StrEnum):
     MERGED = "merged"
     SUPERSEDED = "superseded"
     ARCHIVED = "archived"
+    SAID = "said"
+    """Said, and not believed: found as it is, never counted as known."""
 
 
 class Verification(StrEnum):

@@ -36,5 +36,7 @@ class Draft:
     valid_from: datetime | None = None
     valid_to: datetime | None = None
     expires_at: datetime | None = None
+    believed: bool = True
+    """Whether it is believed; what is only said is found as it is, and nothing follows from it."""
     apart: bool = False
     """Whether it becomes a memory of its own even when the same is known."""

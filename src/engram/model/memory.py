@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
 from types import MappingProxyType
@@ -130,6 +131,41 @@ class Memory:
     def is_over(self, now: datetime) -> bool:
         """Whether it has come to an end: it was to go by now, or what it says held until before now."""
         return any(end is not None and end <= now for end in (self.expires_at, self.valid_to))
+
+    @property
+    def heard_at(self) -> datetime:
+        """When it was said: what "yesterday" in its words counts from."""
+        told = self.details.get("heard_at")
+        if isinstance(told, str):
+            with suppress(ValueError):
+                heard = datetime.fromisoformat(told)
+                return heard if heard.tzinfo else self.happened_at
+        return self.happened_at
+
+    @property
+    def told_by(self) -> str:
+        """Who said it, when that is known by name."""
+        return self.speaker or str(self.details.get("said_by") or "")
+
+    @property
+    def shown(self) -> str:
+        """What a person reads: the words as they were said, and in brackets what they meant and what is over.
+
+        "I moved to Rome yesterday" said on 8 May is shown as "I moved to Rome yesterday [7 May 2023]".
+        """
+        text = self.content
+        dates = self.details.get("dates")
+        for said, meant in dates.items() if isinstance(dates, Mapping) else ():
+            text = text.replace(str(said), f"{said} [{meant}]", 1)
+        if teller := self.details.get("said_by"):
+            text = f"{teller}: {text}"
+        over = self.details.get("no_longer")
+        told = (
+            [str(one.get("fact", "")) for one in over if isinstance(one, Mapping)]
+            if isinstance(over, list)
+            else []
+        )
+        return f"{text} [no longer: {'; '.join(filter(None, told))}]" if any(told) else text
 
 
 def trust_of(source: str) -> float:

@@ -111,6 +111,11 @@ class Hit:
     tokens: int = 0
     evidence: tuple[Evidence, ...] = ()
 
+    @property
+    def content(self) -> str:
+        """What a person reads of it: the words as they were said, with the dates they meant."""
+        return self.memory.shown
+
 
 @dataclass(frozen=True, slots=True)
 class Span:

@@ -222,7 +222,7 @@ def _in(unit: Unit, memory_id: str) -> Memory:
 
 
 def _facts(memory: Memory) -> tuple[Fact, ...]:
-    return stated(memory.content, memory.details, memory.speaker, memory.happened_at)
+    return stated(memory.content, memory.details, memory.speaker, memory.heard_at)
 
 
 def _subjects(memory: Memory) -> frozenset[tuple[str, str]]:

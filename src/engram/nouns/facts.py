@@ -116,7 +116,7 @@ class Facts:
         memory = self._desk.tools.store.memories.get(self._desk.resolve(memory_id), self._desk.access)
         if memory is None:
             raise NotFound(memory_id)
-        known = stated(memory.content, memory.details, memory.speaker, memory.happened_at)
+        known = stated(memory.content, memory.details, memory.speaker, memory.heard_at)
         return [Claim(fact, memory) for fact in known]
 
     def history(self, subject: str, predicate: str = "", *, limit: int = 100) -> Claims:
@@ -205,7 +205,7 @@ class Facts:
         return [claim for claim in found if holds(claim, now)]
 
     def _meant(self, memory: Memory, fact: Fact | None) -> Fact:
-        known = stated(memory.content, memory.details, memory.speaker, memory.happened_at)
+        known = stated(memory.content, memory.details, memory.speaker, memory.heard_at)
         if fact is None and len(known) == 1:
             return known[0]
         for one in known:
@@ -219,7 +219,7 @@ class Facts:
         ended = plain(replace(over, valid_to=at))
         listed = [one for one in _listed(memory) if _triple_of(one) != _triple(over)]
         changes: dict[str, Any] = {"details": {**memory.details, "facts": [*listed, ended]}}
-        others = stated(memory.content, memory.details, memory.speaker, memory.happened_at)
+        others = stated(memory.content, memory.details, memory.speaker, memory.heard_at)
         if all(one.valid_to is not None for one in others if _triple(one) != _triple(over)):
             changes["valid_to"] = at
         changed = change.update(memory.id, changes, self._desk.tools, self._desk.actor, because)

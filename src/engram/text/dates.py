@@ -18,7 +18,7 @@ from engram.text.lexicon import parts, words_of
 from engram.text.scripts import HAN
 from engram.text.when import chinese, english
 from engram.text.when.clocks import hours_of_day, likely, on_day, part_of_day
-from engram.text.when.rewrite import rewritten
+from engram.text.when.rewrite import meaning, rewritten
 from engram.text.when.rules import GAP, Scene, Token, reduced
 from engram.text.when.tokens import tokens
 from engram.text.when.vocabulary import chinese_vocabulary, holiday_words, vocabulary
@@ -30,7 +30,7 @@ from engram.text.when.words import (
     When,
 )
 
-__all__ = ["Grain", "When", "dates", "resolved"]
+__all__ = ["Grain", "When", "dated", "dates", "resolved"]
 
 
 def dates(text: str, now: datetime, *, prefer: Prefer = "told") -> list[When]:
@@ -66,6 +66,16 @@ def resolved(text: str, now: datetime, *, prefer: Prefer = "told") -> str:
     """
     found = dates(text, now, prefer=prefer)
     return rewritten(text, found, lambda piece: dates(piece, now, prefer=prefer)) if found else text
+
+
+def dated(text: str, now: datetime) -> tuple[tuple[str, str], ...]:
+    """Each expression that only means something on the day it was said, with the date it meant.
+
+    >>> dated("I met Anna yesterday", datetime(2023, 5, 8))
+    (('yesterday', '7 May 2023'),)
+    """
+    found = ((when.text, meaning(when)) for when in dates(text, now))
+    return tuple(dict.fromkeys(pair for pair in found if pair[1] and pair[1] != pair[0]))
 
 
 _DIGIT = re.compile(r"\d")

@@ -43,6 +43,7 @@ def stated(
     >>> [(fact.subject, fact.predicate, fact.object) for fact in found]
     [('user', 'age', '30'), ('anna', 'live in', 'rome')]
     """
+    speaker = speaker or str(details.get("said_by") or "")
     told = given(details.get("facts"), speaker or USER)
     known = {(fact.subject, fact.predicate, fact.object) for fact in told}
     read = facts(content, speaker or None, now)

@@ -65,7 +65,7 @@ def is_filler(sentence: str) -> bool:
     >>> is_filler("Blue, mostly"), is_filler("I'm pregnant"), is_filler("Thanks, I live in Rome")
     (True, False, False)
     """
-    return _small_talk(sentence) is not None or _is_fragment(sentence)
+    return small_talk(sentence) is not None or _is_fragment(sentence)
 
 
 def cleaned(text: str) -> str:
@@ -105,7 +105,7 @@ def _verdict(sentence: str) -> Junk | None:
     """Why one sentence of a message states nothing."""
     if not _SAYS.search(sentence):
         return Junk.REACTION if _FACE.search(sentence) else Junk.EMPTY
-    talk = _small_talk(sentence)
+    talk = small_talk(sentence)
     if talk is None and _is_bare_question(sentence):
         return Junk.QUESTION
     return talk
@@ -124,7 +124,7 @@ _EDGE = re.compile(r"^[\W_]+|[\W_]+$")
 
 
 @lru_cache(maxsize=1 << 10)
-def _small_talk(sentence: str) -> Junk | None:
+def small_talk(sentence: str) -> Junk | None:
     """The sort of small talk a sentence is made of, or nothing when one of its clauses is none."""
     if len(sentence) > _LONGEST:
         return None

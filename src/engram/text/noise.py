@@ -62,7 +62,10 @@ def _without_blocks(text: str, dropped: Counter[str]) -> str:
 
 
 def _blocks(text: str, form: re.Pattern[str]) -> list[tuple[int, int, str]]:
-    """Where blocks begin and end, outermost only. One that is never closed ends with its paragraph."""
+    """Where blocks begin and end, outermost only.
+
+    One that is never closed counts when its tag has a line of its own, and ends with its paragraph.
+    """
     tags = [(m, name, sort) for m in form.finditer(text) if (sort := _block_sort(name := m["name"].lower()))]
     last_shut = {name: m.start() for m, name, _ in tags if m["shut"]}
     found: list[tuple[int, int, str]] = []
@@ -76,13 +79,20 @@ def _blocks(text: str, form: re.Pattern[str]) -> list[tuple[int, int, str]]:
             continue
         elif last_shut.get(name, -1) > match.start():
             open_name, depth, start, sort_open = name, 1, match.start(), sort
-        else:
+        elif _alone(text, match):
             blank = _BLANK.search(text, match.end())
             found.append((match.start(), blank.start() if blank else len(text), sort))
     if depth:
         blank = _BLANK.search(text, start)
         found.append((start, blank.start() if blank else len(text), sort_open))
     return found
+
+
+def _alone(text: str, match: re.Match[str]) -> bool:
+    """Whether a tag stands alone on its line; within a sentence it is a word like any other."""
+    before = text[text.rfind("\n", 0, match.start()) + 1 : match.start()]
+    after = text[match.end() :].partition("\n")[0]
+    return not before.strip() and not after.strip()
 
 
 _BLANK = re.compile(r"\n[ \t]*\n")

@@ -1,15 +1,14 @@
-"""Propositions by rules: a message comes in, the statements in it that are worth keeping come out.
+"""Propositions: a message comes in; what its writer asserts in it comes out, in the writer's own words.
 
-Each stands alone: its speaker is named instead of "I", its dates are dates instead of "yesterday", a pronoun
-has become a name where only one can be meant. A sentence that leans on the one before ("It was great") stays
-with it. What is left out says why. Nothing is invented: every word of a statement was said, but for names,
-dates and the ending of a verb.
+The words as they were said are kept; what they mean stands beside them: the day that "yesterday" was, whom
+"she" means, which facts they state, whether they correct something. Sentences told in one breath stay
+together, because each explains the others. What is left out says why.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
@@ -17,20 +16,16 @@ from typing import Final
 
 from engram.model.facts import Fact
 from engram.text import lexicon
-from engram.text.clauses import clauses
-from engram.text.dates import dates, resolved
+from engram.text.assertion import Judged, Stance, judged
+from engram.text.dates import dated, dates
 from engram.text.facts import facts
 from engram.text.junk import cleaned, junk_of
 from engram.text.kinds import category_of
 from engram.text.marks import is_correction
-from engram.text.persons import third_person
 from engram.text.pronouns import leans, spoken_of, with_person
 from engram.text.questions import stated
-from engram.text.sentences import sentences
-from engram.text.signals import Level, Signal, level_of, signals
-from engram.text.substance import has_substance
-from engram.text.unsaid import completed
-from engram.text.unwanted import asks_to_confirm, ends, heads, trimmed, why_unwanted
+from engram.text.signals import Level, Signal, signals
+from engram.text.unsaid import completions
 from engram.text.verbatim import verbatim
 from engram.text.when.words import When
 
@@ -38,10 +33,20 @@ EXPLICIT: Final = 0.95
 IMPLIED: Final = 0.7
 INFERRED: Final = 0.5
 SPECULATIVE: Final = 0.35
-TOGETHER: Final = 600
-"""Characters of statements told together at most."""
+TOGETHER: Final = 400
+"""Characters of sentences told together at most."""
 LONGEST: Final = 20_000
 """Of a longer message only the beginning is read: what follows is a document, and has its own way in."""
+
+WHY_NOT: Final[Mapping[Stance, str]] = {
+    Stance.SUPPOSED: "supposed, not so",
+    Stance.QUOTED: "somebody else's words",
+    Stance.MATERIAL: "a text to work on",
+    Stance.IRONIC: "not meant as it is said",
+    Stance.QUESTION: "a question or a request",
+    Stance.REACTION: "a reaction",
+    Stance.PASSING: "says nothing that lasts",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,25 +62,26 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Proposition:
-    """One statement in words that stand alone."""
+    """What is asserted in one breath, word for word, and what it means."""
 
     text: str
-    original: str
-    """The words as they were said."""
     category: str
     level: Level
     confidence: float
+    stance: Stance = Stance.FACT
     asked: bool = False
     """Whether the speaker asked to have it remembered."""
     when: When | None = None
     """The time it speaks of."""
     corrects: bool = False
     """Whether it says that something else was said or was so before."""
-    leans: bool = False
-    """Whether it can only be understood with what was said before it."""
+    about: str = ""
+    """Whom its first pronoun means, where only one can be meant."""
     verbatim: tuple[str, ...] = ()
     facts: tuple[Fact, ...] = ()
-    """What it stated before the speaker was named, and can no longer be read from its text."""
+    """What it states of somebody whom its own words do not name."""
+    dates: tuple[tuple[str, str], ...] = ()
+    """Expressions that only mean something on the day they were said, each with the date it meant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,76 +90,75 @@ class Left:
 
     text: str
     why: str
+    stance: Stance = Stance.REACTION
 
 
-def propositions(message: str, said: Said, least: Level = Level.LOW) -> list[Proposition]:
-    """The statements of a message that are worth keeping.
+Refuse = Callable[[Proposition], str]
+
+
+def propositions(message: str, said: Said, least: Level = Level.NONE) -> list[Proposition]:
+    """What is asserted in a message.
 
     >>> noon = datetime(2023, 5, 8, 12)
-    >>> [p.text for p in propositions("Hi! I moved to Rome yesterday. How are you?", Said(noon, "Anna"))]
-    ['Anna moved to Rome on 7 May 2023.']
+    >>> [(p.text, p.dates) for p in propositions("Hi! I moved to Rome yesterday.", Said(noon, "Anna"))]
+    [('I moved to Rome yesterday.', (('yesterday', '7 May 2023'),))]
     """
     return [one for one in examine(message, said, least) if isinstance(one, Proposition)]
 
 
-def examine(message: str, said: Said, least: Level = Level.LOW) -> list[Proposition | Left]:
-    """Every sentence of a message: what is kept of it, or why it is not."""
+def examine(
+    message: str, said: Said, least: Level = Level.NONE, refuse: Refuse | None = None
+) -> list[Proposition | Left]:
+    """Every sentence of a message: what is kept of it, or why it is not.
+
+    `refuse` is asked about each statement before it goes with others: why it is not to be kept, or nothing.
+    """
     junk = junk_of(message)
     if junk is not None:
         return [Left(message[:200], str(junk))]
     found: list[Proposition | Left] = []
-    headed = False
-    for sentence in sentences(cleaned(message[:LONGEST])):
-        headed = heads(sentence) or (headed and not ends(sentence))
-        for one in _read(sentence, said, Level.NONE if headed else least):
-            said = _spoken_of(one, said)
-            _add(one, found)
+    for sentence in judged(cleaned(message[:LONGEST])):
+        one = _read(sentence, said, least)
+        if isinstance(one, Proposition) and refuse is not None and (why := refuse(one)):
+            one = Left(one.text, why, one.stance)
+        said = replace(
+            said, person=spoken_of(sentence.text, said.person, frozenset({said.speaker, said.listener}))
+        )
+        _add(one, found)
     return found
 
 
-def _read(sentence: str, said: Said, least: Level) -> Iterator[Proposition | Left]:
-    bare, asked = without_lead_in("" if asks_to_confirm(sentence) else stated(sentence))
-    bare = trimmed(bare)
-    why = _unwanted(bare, asked=asked)
-    if why:
-        yield Left(sentence, why)
-        return
-    for part in _parts(bare):
-        found = signals(part)
-        level = Level.HIGH if asked else max((one.level for one in found), default=Level.NONE)
-        if level < least:
-            yield Left(part, "says nothing that lasts")
-        elif level is Level.LOW and not has_substance(part, frozenset({said.speaker, said.listener})):
-            yield Left(part, "tells nothing of its own")
-        else:
-            one = _proposition(part, found, max(level, Level.LOW), said, asked=asked)
-            yield replace(one, corrects=is_correction(sentence))
-
-
-def _proposition(part: str, found: list[Signal], level: Level, said: Said, *, asked: bool) -> Proposition:
-    named = with_person(part, said.person)
-    dated = completed(resolved(named, said.at), said.at)
-    text = third_person(dated, said.speaker, said.listener)
+def _read(sentence: Judged, said: Said, least: Level) -> Proposition | Left:
+    bare, asked = without_lead_in(stated(sentence.text) or sentence.text)
+    if not (sentence.believed or asked):
+        return Left(sentence.text, WHY_NOT.get(sentence.stance, "says nothing that lasts"), sentence.stance)
+    found = signals(sentence.text)
+    level = Level.HIGH if asked else max((one.level for one in found), default=Level.LOW)
+    if level < least:
+        return Left(sentence.text, "says nothing that lasts", Stance.PASSING)
+    named = with_person(bare, said.person)
     return Proposition(
-        text=text[:1].upper() + text[1:],
-        original=part,
-        facts=_not_in(text, facts(dated, said.speaker or None)),
-        category=_category(part, found),
+        text=sentence.text,
+        category=_category(bare, found),
         level=level,
-        confidence=EXPLICIT if asked else _confidence(part),
+        confidence=EXPLICIT if asked else _confidence(bare),
+        stance=sentence.stance if sentence.believed else Stance.FACT,
         asked=asked,
-        when=_when(part, said.at),
-        leans=leans(named),
-        verbatim=verbatim(part),
+        when=_when(bare, said.at),
+        corrects=sentence.stance is Stance.CORRECTION or is_correction(sentence.text),
+        about=said.person if named != bare else "",
+        verbatim=verbatim(sentence.text),
+        facts=_beyond(sentence.text, named, said.speaker),
+        dates=_dates(sentence.text, said.at),
     )
 
 
-def _not_in(text: str, stated_before: list[Fact]) -> tuple[Fact, ...]:
-    known = set(facts(text)) if stated_before else set()
-    return tuple(fact for fact in stated_before if fact not in known)
-
-
-# ---------------------------------------------------------------- what is no statement
+def _beyond(text: str, named: str, speaker: str) -> tuple[Fact, ...]:
+    """The facts that can be read only without the lead-in, or with the pronoun's name."""
+    if named == text:
+        return ()
+    known = set(facts(text, speaker or None))
+    return tuple(fact for fact in facts(named, speaker or None) if fact not in known)
 
 
 def without_lead_in(sentence: str) -> tuple[str, bool]:
@@ -168,7 +173,7 @@ def without_lead_in(sentence: str) -> tuple[str, bool]:
         asked = asked or shorter != rest
         shorter = _VOCATIVE.sub("", _lead_ins("talk").sub("", shorter, count=1), count=1)
         if shorter == rest or not shorter.strip():
-            return rest.strip(), asked
+            return rest.strip(), asked and len(rest.strip(" .!。！").split()) + len(rest) // 6 > 1
         rest = shorter.strip()
 
 
@@ -179,36 +184,6 @@ def _lead_ins(part: str) -> re.Pattern[str]:
 
 
 _VOCATIVE = re.compile(r"^[A-Z][a-z]+[,!] (?=[A-Z\"“])")
-
-
-def _unwanted(bare: str, *, asked: bool) -> str:
-    if not bare:
-        return "a question"
-    return "" if asked else why_unwanted(bare)
-
-
-def _parts(bare: str) -> list[str]:
-    """The clauses of a sentence when each states a fact of its own, else the sentence as it is."""
-    if len(facts(bare)) >= _SEVERAL:
-        parts = list(clauses(bare))
-        if len(parts) >= _SEVERAL and all(facts(part) for part in parts):
-            return parts
-    parts = _JOINT.split(bare)
-    if len(parts) >= _SEVERAL and all(_stands_alone(part) for part in parts):
-        return parts
-    return [bare]
-
-
-def _stands_alone(part: str) -> bool:
-    """Whether half of a sentence matters by itself: it tells of the speaker, and no mere story."""
-    return (
-        _SUBJECT.match(part) is not None and level_of(part) >= Level.MEDIUM and category_of(part) != "moment"
-    )
-
-
-_SEVERAL: Final = 2
-_JOINT = re.compile(r"\s*;\s+|,?\s+(?:and|but)\s+(?=(?:I|I'm|I've|my|we|our)\b)|[，；](?=我)")
-_SUBJECT = re.compile(r"(?:I|I'm|I've|[Mm]y|[Ww]e|[Oo]ur|我)\b|我")
 
 # ---------------------------------------------------------------- what it says
 
@@ -232,44 +207,38 @@ def _when(part: str, at: datetime) -> When | None:
     return found[0] if len(found) == 1 else None
 
 
-# ---------------------------------------------------------------- what it leans on
+def _dates(text: str, at: datetime) -> tuple[tuple[str, str], ...]:
+    """What its words of time meant when they were said; a longer expression speaks for the shorter in it."""
+    found = dated(text, at)
+    more = (pair for pair in completions(text, at) if not any(pair[0] in said for said, _ in found))
+    return (*found, *more)
 
 
-def _spoken_of(one: Proposition | Left, said: Said) -> Said:
-    text = one.original if isinstance(one, Proposition) else one.text
-    return replace(said, person=spoken_of(text, said.person, frozenset({said.speaker, said.listener})))
+# ---------------------------------------------------------------- what is told together
 
 
 def _add(one: Proposition | Left, found: list[Proposition | Left]) -> None:
-    """A statement that leans on the one before it is told with it."""
-    last = found[-1] if found else None
-    if not (isinstance(one, Proposition) and isinstance(last, Proposition) and _goes_with(one, last)):
+    """A statement goes with the one before it in the same breath, also past a question between them."""
+    last = next((other for other in reversed(found) if isinstance(other, Proposition)), None)
+    if not (isinstance(one, Proposition) and last is not None and _goes_with(one, last)):
         found.append(one)
         return
-    found[-1] = replace(
+    place = max(at for at, other in enumerate(found) if other is last)
+    found[place] = replace(
         last,
-        text=f"{_closed(last.text)} {one.text}",
-        original=f"{_closed(last.original)} {one.original}",
+        text=f"{last.text} {one.text}",
+        category=max(last, one, key=lambda each: each.level).category,
         level=max(last.level, one.level),
+        confidence=max(last.confidence, one.confidence),
         when=last.when or one.when,
+        corrects=last.corrects or one.corrects,
         verbatim=tuple(dict.fromkeys((*last.verbatim, *one.verbatim))),
         facts=tuple(dict.fromkeys((*last.facts, *one.facts))),
+        dates=tuple(dict.fromkeys((*last.dates, *one.dates))),
     )
 
 
 def _goes_with(one: Proposition, last: Proposition) -> bool:
-    """Whether a statement is told with the one before: it leans on it, or both tell one story.
-
-    What matters by itself, or states a fact that may change, stands alone.
-    """
-    if one.asked or last.asked or len(last.text) + len(one.text) > TOGETHER:
+    if len(last.text) + len(one.text) > TOGETHER:
         return False
-    return one.leans or (_is_story(one) and _is_story(last))
-
-
-def _is_story(one: Proposition) -> bool:
-    return one.level < Level.HIGH and not facts(one.text)
-
-
-def _closed(text: str) -> str:
-    return text if text.endswith((".", "!", "。", "！", "…", ":", "”", '"')) else f"{text}."
+    return leans(one.text) or not (one.asked or last.asked)

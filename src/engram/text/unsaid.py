@@ -1,7 +1,7 @@
-"""What a date leaves unsaid: "on Friday" comes in, "on Friday 13 March 2026" goes out.
+"""What a date leaves unsaid: "on Friday" comes in, "Friday 13 March 2026" goes out.
 
 Which Friday, and which year's January, is told by the tense of the clause; where no tense tells, and where
-something comes back every year, the words stay as they are.
+something comes back every year, nothing is added.
 """
 
 from __future__ import annotations
@@ -44,27 +44,25 @@ _MONTHS: Final = (
 )  # fmt: skip
 
 
-def completed(text: str, now: datetime) -> str:
-    """`text` with the week or year of its dates, where the tense tells which is meant.
+def completions(text: str, now: datetime) -> tuple[tuple[str, str], ...]:
+    """The dates that leave their week or year unsaid, each in full where the tense tells which is meant.
 
-    >>> completed("I'm flying to Oslo on Friday", datetime(2026, 3, 10))
-    "I'm flying to Oslo on Friday 13 March 2026"
+    >>> completions("I'm flying to Oslo on Friday", datetime(2026, 3, 10))
+    (('Friday', 'Friday 13 March 2026'),)
     >>> (
-    ...     completed("I quit in November", datetime(2026, 3, 10)),
-    ...     completed("It rains in May", datetime(2026, 3, 10)),
+    ...     completions("I quit in November", datetime(2026, 3, 10)),
+    ...     completions("It rains in May", datetime(2026, 3, 10)),
     ... )
-    ('I quit in November 2025', 'It rains in May')
-    >>> completed("My flight got cancelled, I'm stuck here until Friday", datetime(2026, 3, 10))
-    "My flight got cancelled, I'm stuck here until Friday 13 March 2026"
+    ((('November', 'November 2025'),), ())
     """
     if _YEARLY.search(text):
-        return text
-    pieces = _CHINESE if _HAN_CHAR.search(text) else _ENGLISH
-    found = pieces.sub(lambda match: _filled(match, now), text)
-    return _ENGLISH.sub(lambda match: _filled(match, now), found) if pieces is _CHINESE else found
+        return ()
+    forms = (_CHINESE, _ENGLISH) if _HAN_CHAR.search(text) else (_ENGLISH,)
+    found = ((match["piece"], _in_full(match, now)) for form in forms for match in form.finditer(text))
+    return tuple(dict.fromkeys((piece, full) for piece, full in found if full and full != piece))
 
 
-def _filled(match: re.Match[str], now: datetime) -> str:
+def _in_full(match: re.Match[str], now: datetime) -> str:
     piece, tie = match["piece"], match.groupdict().get("tie") or ""
     if piece == "年底":
         return f"{now.year}年底"
@@ -72,8 +70,8 @@ def _filled(match: re.Match[str], now: datetime) -> str:
     found = dates(tie + piece, now, prefer=tense) if tense else []
     inner = dates(piece, now, prefer=tense) if tense and found else []
     if len(inner) != 1 or inner[0].first is None:
-        return match.group()
-    return tie + (_chinese(inner[0]) if _HAN_CHAR.search(piece) else _english(match, inner[0]))
+        return ""
+    return _chinese(inner[0]) if _HAN_CHAR.search(piece) else _english(match, inner[0])
 
 
 def _tense(text: str, start: int, tie: str, piece: str) -> Prefer | None:

@@ -178,11 +178,10 @@ class _Run:
 
     def _prepare(self, works: Sequence[_Work]) -> None:
         """Statements of every item, screened and made ready all together; what is none says why."""
-        now = self.tools.clock.now()
         for work in works:
             check_cancelled()
             try:
-                drafts, why = statements(work.item, now)
+                drafts, why = statements(work.item)
             except InvalidInput as error:
                 work.report = refused(work.item.origin, error, work.item.text)
                 continue

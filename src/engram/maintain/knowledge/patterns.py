@@ -278,7 +278,7 @@ WORDS: Final = 30
 
 def _stated(episodes: Sequence[Memory]) -> str:
     """The fact that every episode states, as a sentence."""
-    each = [facts.stated(one.content, one.details, one.speaker, one.happened_at) for one in episodes]
+    each = [facts.stated(one.content, one.details, one.speaker, one.heard_at) for one in episodes]
     first = next(iter(each), ())
     for fact in first:
         if all(fact in others for others in each):

@@ -26,7 +26,7 @@ def brief_memory(memory: Memory) -> dict[str, Any]:
     """A memory in a list: what it says, when, and what a reader must be warned of."""
     shown: dict[str, Any] = {
         "id": memory.id,
-        "content": memory.content,
+        "content": memory.shown,
         "category": memory.category,
         "when": memory.happened_at.isoformat(timespec="seconds"),
     }

@@ -75,6 +75,18 @@ def _written(text: str, when: When, read: Reader) -> str | None:
     return _english(text, when)
 
 
+def meaning(when: When) -> str:
+    """The date a relative expression meant on the day it was said; empty for one that needs no telling."""
+    if when.kind not in {"date", "range"} or not when.certain or not is_relative(when.text):
+        return ""
+    try:
+        if _HAN.search(when.text):
+            return chinese_written.written_out(when) or ""
+        return _plain(when) or (_ends(when) if when.first and when.last else "")
+    except OverflowError:  # the day before the first day of all
+        return ""
+
+
 def is_relative(written: str) -> bool:
     """Whether an expression only means something on the day it was said.
 

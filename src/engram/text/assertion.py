@@ -1,0 +1,342 @@
+"""Assertion: a message comes in; each of its sentences comes out with what its writer means by it.
+
+People tell, plan and correct, and they also quote, suppose, joke, ask, and hand over texts to be worked on.
+Only what the writer asserts may be believed. Three looks decide, the sure ones first:
+
+1. the frame: "Translate:", "pretend you're …", "continue the story" make material of what follows;
+2. quotation: a longer passage in quotation marks is somebody else's, whoever that is;
+3. a small linear model over words and word pairs, trained on sentences written for this project
+   (`benchmarks/data/assertion_*.tsv`, `benchmarks/train_assertion.py`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache, lru_cache
+from importlib.resources import files
+from io import BytesIO
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final
+from zlib import crc32
+
+from engram.text import lexicon
+from engram.text.junk import small_talk
+from engram.text.questions import is_question, stated
+from engram.text.requests import is_request
+from engram.text.scripts import EMOJI, HAN
+from engram.text.sentences import sentences
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+class Stance(StrEnum):
+    """What a writer means by a sentence."""
+
+    FACT = "fact"
+    PAST = "past"
+    PLAN = "plan"
+    PREFERENCE = "preference"
+    CORRECTION = "correction"
+    SUPPOSED = "supposed"
+    QUOTED = "quoted"
+    MATERIAL = "material"
+    IRONIC = "ironic"
+    QUESTION = "question"
+    REACTION = "reaction"
+    PASSING = "passing"
+
+
+ASSERTED: Final = frozenset({Stance.FACT, Stance.PAST, Stance.PLAN, Stance.PREFERENCE, Stance.CORRECTION})
+"""What is meant as it is said, and may be believed."""
+BELIEVED_FROM: Final = 0.44
+"""The share of the model's certainty that must lie on the asserted stances."""
+
+
+ELSEWHERE: Final = 0.6
+"""How sure a sentence about oneself is in a language that the model hardly knows."""
+COMPANY: Final = 0.3
+"""How much the sentences beside it count."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """One sentence, word for word, and what is meant by it."""
+
+    text: str
+    stance: Stance
+    asserted: float
+    """How sure it is that the writer asserts it: 0 to 1."""
+
+    @property
+    def believed(self) -> bool:
+        """Whether it may be believed."""
+        return self.asserted >= BELIEVED_FROM
+
+
+def judged(message: str) -> list[Judged]:
+    """Every sentence of a message with its stance.
+
+    >>> [(one.text, one.stance.value) for one in judged("Translate to French: I have a cat.")]
+    [('Translate to French:', 'question'), ('I have a cat.', 'material')]
+    """
+    start, begins = frame_of(message)
+    parts = ((message[start:begins], Stance.QUESTION), (message[begins:], Stance.MATERIAL))
+    told = (Judged(text.strip(), stance, 0.0) for text, stance in parts if text.strip())
+    return [*_in_company(list(_prose(message[:start]))), *told]
+
+
+def _in_company(found: list[Judged]) -> Iterator[Judged]:
+    """A sentence in doubt is helped by a sure one beside it: one breath is mostly meant alike."""
+    for place, one in enumerate(found):
+        beside = [
+            other.asserted for other in (*found[max(0, place - 1) : place], *found[place + 1 : place + 2])
+        ]
+        helped = (1 - COMPANY) * one.asserted + COMPANY * max(beside, default=0.0)
+        if one.believed or not one.asserted or helped < BELIEVED_FROM:
+            yield one
+        else:
+            yield Judged(one.text, Stance.FACT, helped)
+
+
+def _prose(text: str) -> Iterator[Judged]:
+    hidden = masked(text)
+    end = 0
+    for sentence in (part for whole in sentences(hidden) for part in _UNMARKED.split(whole)):
+        start = hidden.find(sentence, end)
+        if start < 0:  # lines of one sentence were joined: the words are the same, only the break is not
+            said = sentence
+        else:
+            end = start + len(sentence)
+            said = text[start:end]
+        yield _judge(said, sentence)
+
+
+# People who write without capitals still end their sentences: "shes into anime. cant stand loud places".
+_UNMARKED = re.compile(r"(?<=[a-z0-9)]{3}[.!?])\s+(?=[a-z]{2})")
+
+
+def _judge(said: str, hidden: str) -> Judged:
+    sure = _sure(hidden)
+    if sure is not None:
+        return Judged(said, sure, 0.0)
+    if _speaks_elsewhere(hidden):
+        return Judged(said, Stance.FACT, ELSEWHERE)
+    shares = certainty(hidden)
+    asserted = sum(share for stance, share in shares.items() if stance in ASSERTED)
+    pool = ASSERTED if asserted >= BELIEVED_FROM else frozenset(Stance) - ASSERTED
+    stance = max(pool, key=lambda one: shares[one])
+    if stance is Stance.CORRECTION and not tells_something(hidden):
+        return Judged(said, Stance.REACTION, 0.0)
+    return Judged(said, stance, asserted)
+
+
+def _speaks_elsewhere(hidden: str) -> bool:
+    """Whether somebody speaks of themselves in Spanish, German, French, Portuguese, Japanese or Korean."""
+    lower = hidden.lower()
+    return _elsewhere().search(lower) is not None and not is_question(hidden) and not _ENGLISH.search(lower)
+
+
+_ENGLISH = re.compile(r"\b(?:the|is|and|my|i|to|of|it|you|with|for|that)\b")
+
+
+@cache
+def _elsewhere() -> re.Pattern[str]:
+    return lexicon.pattern("frames", "elsewhere")
+
+
+def tells_something(text: str) -> bool:
+    """Whether a sentence has a word of its own: "no, the other one" has none.
+
+    >>> (
+    ...     tells_something("no, the other one"),
+    ...     tells_something("no, the blue one"),
+    ...     tells_something("不是这个,上一个"),
+    ... )
+    (False, True, False)
+    """
+    line = [word for word in words(text) if word[0].isalnum() or word[0] == "<"]
+    hollow = _hollow()
+    return any(word not in hollow for word in line)
+
+
+@cache
+def _hollow() -> frozenset[str]:
+    own = (word for row in lexicon.parts("frames")["hollow"] for word in row.split())
+    return frozenset((*own, *lexicon.words("stop_words")))
+
+
+def _sure(hidden: str) -> Stance | None:
+    """What a sentence beyond doubt is, when it is no assertion."""
+    if _only_quotes(hidden):
+        return Stance.QUOTED
+    if small_talk(hidden) is not None and not _FIRST.search(hidden.lower()):
+        return Stance.REACTION
+    bare = _TERM.sub(" ", hidden.lower().replace("’", "'")).strip()
+    asks = is_question(hidden) or _asking().search(bare)
+    if is_request(hidden) or (
+        asks and not stated(hidden if is_question(hidden) else "?") and not _FIRST.search(bare)
+    ):
+        return Stance.QUESTION
+    if _supposing().match(bare):
+        return Stance.SUPPOSED
+    return Stance.MATERIAL if _ERROR_LINE.match(hidden) else None
+
+
+_ERROR_LINE = re.compile(r"[\w.]*(?:Error|Exception|Warning|Interrupt)\b(?:\[\w+\])?:")
+_TERM = re.compile(r"\"[^\"]*\"|“[^”]*”|「[^」]*」|『[^』]*』|(?<!\w)'[^']*'(?!\w)")
+
+
+@cache
+def _asking() -> re.Pattern[str]:
+    return lexicon.pattern("frames", "ask")
+
+
+@cache
+def _supposing() -> re.Pattern[str]:
+    return lexicon.pattern("frames", "suppose")
+
+
+# ---------------------------------------------------------------- frames and quotations
+
+_MASK: Final = "\ue000"
+"""Stands for each character of a quotation."""
+_LONG: Final = 4
+_LONG_HAN: Final = 6
+"""From so many words or characters on a quotation is a passage; a shorter one is a name or a term."""
+_QUOTE = re.compile(
+    r"\"[^\"]+\"|“[^”]+”|「[^」]+」|『[^』]+』|《[^》]{12,}》|(?<![\w'])'(?=\S)(?:[^']|(?<=\w)'(?=\w))+'(?!\w)|‘[^’]+’(?!\w)"
+)
+_HAN_CHAR = re.compile(f"[{HAN}]")
+
+
+def masked(text: str) -> str:
+    """The text with every longer quotation masked, character by character."""
+
+    def mask(match: re.Match[str]) -> str:
+        inside = match.group()[1:-1]
+        if len(inside.split()) < _LONG and len(_HAN_CHAR.findall(inside)) < _LONG_HAN:
+            return match.group()
+        end = (
+            inside[-1] if inside[-1] in ".!?。！？" else _MASK
+        )  # the end of a quotation may end its sentence
+        return match.group()[0] + _MASK * (len(inside) - 1) + end + match.group()[-1]
+
+    return _QUOTE.sub(mask, text)
+
+
+def _only_quotes(masked: str) -> bool:
+    return _MASK in masked and not re.search(r"\w", masked.replace(_MASK, ""))
+
+
+def frame_of(message: str) -> tuple[int, int]:
+    """Where a frame begins, and where the text it hands over does; the end of the message when there is none.
+
+    >>> frame_of("Hi. Fix the grammar: he go home"), frame_of("I live in Rome")
+    ((4, 20), (14, 14))
+    """
+    lower = message.lower().replace("’", "'")
+    starts = [0, *(match.end() for match in _START.finditer(lower))]
+    for start in starts:
+        for heading in ("work", "play"):
+            match = _frame(heading).match(lower, start)
+            if match:
+                begins = _begins(lower, match.end(), heading)
+                if begins is not None:
+                    return start, begins
+    return len(message), len(message)
+
+
+_START = re.compile(r"(?:[.!?。！？]|\n)\s+|[。！？]")
+_COLON = re.compile(r"[:：]\s?|\n")
+
+
+def _begins(lower: str, end: int, heading: str) -> int | None:
+    """Where what the frame hands over begins; the whole rest where a part is played."""
+    if heading == "play":
+        return end
+    colon = _COLON.search(lower, end)
+    return colon.end() - (colon.group().endswith(" ")) if colon and lower[colon.end() :].strip() else None
+
+
+@cache
+def _frame(heading: str) -> re.Pattern[str]:
+    return re.compile("|".join(f"(?:{row})" for row in lexicon.parts("frames")[heading]))
+
+
+# ---------------------------------------------------------------- the model
+
+BUCKETS: Final = 1 << 17
+_WORD = re.compile(
+    rf"{_MASK}+|\w+://\S+|[{HAN}]|[^\W\d_{HAN}]+(?:'[a-z]+)?|\d+(?:[.,:]\d+)*|[?!？！]|[{EMOJI}]"
+)
+
+
+def features(text: str) -> list[int]:
+    """The buckets a sentence falls into: its words, pairs and triples, how it begins and how it ends."""
+    return sorted({bucket(name) for name in _named(text)})
+
+
+def bucket(name: str) -> int:
+    """The bucket a feature falls into."""
+    return crc32(name.encode()) % BUCKETS
+
+
+def words(text: str) -> list[str]:
+    """The words, characters and signs of a sentence as the model sees them."""
+    return [_shape(word) for word in _WORD.findall(text.lower().replace("’", "'"))][:_MOST_WORDS]
+
+
+def _named(text: str) -> Iterator[str]:
+    lower = text.lower().replace("’", "'")
+    line = words(text)
+    yield from line
+    yield from (f"{one} {two}" for one, two in pairwise(line))
+    yield from (f"{a} {b} {c}" for a, b, c in zip(line, line[1:], line[2:], strict=False))
+    yield from (f"^{size} {' '.join(line[:size])}" for size in (1, 2, 3) if len(line) >= size)
+    yield from (f"{' '.join(line[-size:])} {size}$" for size in (1, 2) if len(line) >= size)
+    yield f"#{min(len(line), 40).bit_length()}"
+    yield f"I {bool(_FIRST.search(lower))} ? {lower.rstrip().endswith(('?', '？'))}"
+    if _MASK in text:
+        yield "quotes"
+
+
+_MOST_WORDS: Final = 80
+_FIRST = re.compile(r"\b(?:i|i'm|im|ive|i've|my|me|mine|we|our|us)\b|[我俺咱]")
+
+
+def _shape(word: str) -> str:
+    if word[0] == _MASK:
+        return "<quote>"
+    if "://" in word:
+        return "<address>"
+    return "<number>" if word[0].isdigit() else word
+
+
+def certainty(text: str) -> dict[Stance, float]:
+    """How sure the model is of each stance."""
+    return dict(zip(Stance, _shares(text), strict=True))
+
+
+@lru_cache(maxsize=1 << 8)
+def _shares(text: str) -> tuple[float, ...]:
+    import numpy as np
+
+    weights, scale, bias = _model()
+    buckets = features(text)
+    scores = weights[buckets].sum(axis=0, dtype=np.int32) * scale / len(buckets) ** 0.5 + bias
+    exponents = np.exp(scores - scores.max())
+    return tuple((exponents / exponents.sum()).tolist())
+
+
+@cache
+def _model() -> tuple[NDArray[np.int8], NDArray[np.float32], NDArray[np.float32]]:
+    import numpy as np
+
+    raw = (files("engram.text") / "data" / "assertion.npz").read_bytes()
+    with np.load(BytesIO(raw), allow_pickle=False) as file:
+        return file["weights"], file["scale"], file["bias"]

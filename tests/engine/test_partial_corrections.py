@@ -1,0 +1,89 @@
+"""A correction ends a fact. What else a memory says stays, through every door that remembers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from engram import Engram, Outcome, Status
+from engram.model.filters import Filters
+
+COMPOUND = "I live in Ghent, work at Acme and I am allergic to penicillin."
+Tell = Callable[[Engram, str], object]
+
+
+def _observe(memory: Engram, words: str) -> None:
+    memory.observe(words, session="s")
+    memory.flush("s")
+
+
+TELLERS: dict[str, Tell] = {
+    "remember": lambda memory, words: memory.remember(words),
+    "remember_many": lambda memory, words: memory.remember_many([{"content": words}]),
+    "observe": _observe,
+}
+
+
+@pytest.fixture
+def memory() -> Engram:
+    return Engram.open(":memory:")
+
+
+@pytest.mark.parametrize("tell", TELLERS.values(), ids=TELLERS.keys())
+def test_the_rest_of_a_memory_outlives_a_correction(memory: Engram, tell: Tell) -> None:
+    tell(memory, COMPOUND)
+    tell(memory, "I moved to Bruges.")
+
+    found = [hit.content for hit in memory.recall("What am I allergic to?")]
+    assert any("penicillin" in text for text in found)
+    (old,) = [one for one in memory.list() if one.content == COMPOUND]
+    assert old.shown.endswith("[no longer: user live in ghent]")
+    assert [claim.fact.object for claim in memory.facts.query("I", "live in")] == ["bruges"]
+
+
+def test_the_receipt_names_what_was_replaced(memory: Engram) -> None:
+    old = memory.remember(COMPOUND).memory
+    receipt = memory.remember("I moved to Bruges.")
+
+    assert (receipt.outcome, receipt.other) == (Outcome.SUPERSEDED, old.id)
+    assert receipt.because == "user live in: was 'ghent', now 'bruges'; the rest of it stays"
+
+
+def test_a_memory_gives_way_when_nothing_of_it_holds(memory: Engram) -> None:
+    old = memory.remember("My editor is vim").memory
+    memory.remember("Actually, my editor is Helix now")
+
+    gone = memory.get(old.id)
+    assert gone is not None
+    assert gone.status is Status.SUPERSEDED
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Translate to French: I have a cat and I live in London.",
+        "I'm moving to Rome in 2029.",
+        "If I lived in Paris, I would eat better.",
+        "My brother said 'I live in Madrid now and I love it'.",
+    ],
+)
+def test_what_is_not_asserted_of_now_replaces_nothing(memory: Engram, words: str) -> None:
+    home = memory.remember("I live in Oslo.").memory
+    _observe(memory, words)
+    memory.remember(words)
+
+    still = memory.get(home.id)
+    assert still is not None
+    assert still.status is Status.ACTIVE
+    assert "no_longer" not in still.details
+
+
+def test_what_is_only_said_is_found_and_never_listed(memory: Engram) -> None:
+    memory.observe("Translate to German: the lighthouse keeper sold his violin", session="s")
+    heard = memory.flush("s")
+
+    assert heard.receipts == ()
+    assert list(memory.list()) == []
+    said = memory.list(filters=Filters(statuses=frozenset({Status.SAID})))
+    assert [one.status for one in said] == [Status.SAID]

@@ -1,0 +1,65 @@
+"""What people mean by what they type: asserted, or supposed, quoted, asked, played, handed over."""
+
+from __future__ import annotations
+
+import pytest
+
+from engram.text.assertion import Stance, frame_of, judged
+
+BELIEVED = [
+    "I'm diabetic.",
+    "im allergic to shellfish btw",
+    "We moved the standup to ten.",
+    "our landlord is called Mr Osei",
+    "had my appendix out in 2014",
+    "Dentist on Thursday at three.",
+    "I can't stand coriander.",
+    "sorry, the 14th, not the 4th",
+    "我对花生过敏",
+    "我老婆下个月去深圳上班",
+    "Soy alérgica a los frutos secos.",
+    "Ich wohne seit März in Leipzig.",
+]
+NOT_BELIEVED = [
+    ("Translate to French: I have a cat and I live in London.", Stance.MATERIAL),
+    ("Proofread: 'As a proud baker I eat bread with every meal.'", Stance.MATERIAL),
+    ("Imagine I had ten times the budget.", Stance.SUPPOSED),
+    ("Who wrote Middlemarch?", Stance.QUESTION),
+    ("which planet has the most moons", Stance.QUESTION),
+    ("'I am leaving you and I am taking the dog.'", Stance.QUOTED),
+    ("Pretend you're a pirate and I'm your first mate, my name is Anne.", Stance.MATERIAL),
+    ("把这句翻成英文:我住在上海,在银行上班。", Stance.MATERIAL),
+    ("假如我有一个亿,先买什么", Stance.SUPPOSED),
+]
+
+
+def test_what_is_asserted_is_believed() -> None:
+    wrong = [text for text in BELIEVED if not all(one.believed for one in judged(text))]
+    assert wrong == []
+
+
+def test_what_is_not_asserted_is_not_believed() -> None:
+    found = {text: [(one.stance, one.believed) for one in judged(text)] for text, _ in NOT_BELIEVED}
+    assert not any(believed for told in found.values() for _, believed in told), found
+    assert [found[text][-1][0] for text, _ in NOT_BELIEVED] == [stance for _, stance in NOT_BELIEVED]
+
+
+def test_a_sentence_before_the_frame_is_still_asserted() -> None:
+    first, *rest = judged("I'm a nurse in Leeds. Translate into Polish: I take warfarin.")
+
+    assert (first.text, first.believed) == ("I'm a nurse in Leeds.", True)
+    assert not any(one.believed for one in rest)
+
+
+def test_the_words_come_back_as_they_were_typed() -> None:
+    message = "ok so  im vegan.  my dog's called 'Setting Plaster' lol"
+    assert all(one.text in message for one in judged(message))
+
+
+@pytest.mark.parametrize(
+    "message", ["", " ", "\n", "'", "“", ":", "Translate:", "```\ncode\n```", "a" * 30_000]
+)
+def test_any_message_is_judged_without_complaint(message: str) -> None:
+    judged(message)
+    start, begins = frame_of(message)
+    assert 0 <= start <= begins <= len(message)
