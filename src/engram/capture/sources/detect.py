@@ -74,18 +74,21 @@ def document(text: str, format: str, origin: str, title: str) -> Source:  # noqa
 
 
 def _archive(path: Path, format: str, limit: int) -> Source:  # noqa: A002 (as above)
-    readers = {chatgpt.FORMAT: chatgpt, claude.FORMAT: claude}
+    readers = {
+        chatgpt.FORMAT: (chatgpt.fits, chatgpt.read),
+        claude.FORMAT: (claude.fits, claude.read),
+    }
     parts: list[Iterator[Found]] = []
     chosen = ""
     for name, text in files.conversations(path, limit):
         data = files.loaded(text, name)
-        fitting = [one for one, reader in readers.items() if reader.fits(data) and format in (AUTO, one)]
+        fitting = [one for one, (fits, _) in readers.items() if fits(data) and format in (AUTO, one)]
         if data == []:
             continue
         if not fitting:
             raise BadSource(path.name, "a chat export" if format == AUTO else format, f"{name} is none")
         chosen = fitting[0]
-        parts.append(readers[chosen].read(data))
+        parts.append(readers[chosen][1](data))
     return Source(chosen or chatgpt.FORMAT, chain.from_iterable(parts), f"{chosen}:")
 
 

@@ -25,23 +25,10 @@ _ORDER = (
     "memory_update", "memory_delete", "memory_feedback", "memory_relate", "search", "fetch",
 )  # fmt: skip
 _PINNED = {tool.name: tool for tool in (*reading.PINNED, *writing.PINNED)}
-_MORE = tuple(
-    tool
-    for part in (
-        reading,
-        writing,
-        knowing,
-        learned,
-        briefing,
-        results,
-        upkeep,
-        maintaining,
-        doubting,
-        bus,
-        sessions,
-    )
-    for tool in part.MORE
-)
+_MORE = (
+    *reading.MORE, *writing.MORE, *knowing.MORE, *learned.MORE, *briefing.MORE, *results.MORE, *upkeep.MORE,
+    *maintaining.MORE, *doubting.MORE, *bus.MORE, *sessions.MORE,
+)  # fmt: skip
 
 PINNED: Mapping[str, Tool] = MappingProxyType({name: _PINNED[name] for name in _ORDER})
 FULL: Mapping[str, Tool] = MappingProxyType({**PINNED, **{tool.name: tool for tool in _MORE}})

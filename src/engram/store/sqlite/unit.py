@@ -41,8 +41,11 @@ from engram.store.sqlite.memories import by_id
 from engram.store.sqlite.query import Db, Line
 from engram.store.sqlite.scopes import Places
 
-WORDY = (texts, vectors, facts, facets, naming, relations)
-"""What follows from a memory's words."""
+DROPS = (
+    snapshots.drop, texts.drop, vectors.drop, facts.drop, facets.drop, naming.drop, relations.drop,
+    ledger.drop, opinions.drop, raw.drop, sources.drop, sketches.drop, bus.drop,
+)  # fmt: skip
+"""What takes away all that tells of a memory's words, table by table."""
 INDEXED_AT_ONCE = 1_000
 """New memories whose words are held back at most."""
 READ_AT_ONCE = 1_000
@@ -244,8 +247,8 @@ class SqliteUnit:
             self.erase(copy, because)
         self.finish()
         names = naming.mentioned(self._db, row)
-        for noun in (snapshots, *WORDY, ledger, opinions, raw, sources, sketches, bus):
-            noun.drop(self._db, row)
+        for drop in DROPS:
+            drop(self._db, row)
         ledger.drop_reasons(self._db, memory.id)
         rows.remove(self._db, row)
         self._read.clear()
