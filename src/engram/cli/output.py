@@ -60,7 +60,8 @@ def say(run: Run, *lines: RenderableType) -> None:
     screen = console(run)
     with screen.capture() as captured:
         for one in lines:
-            screen.print(Text(one) if isinstance(one, str) else one, markup=False)
+            line = Text(one) if isinstance(one, str) else one
+            screen.print(line, markup=False, soft_wrap=isinstance(line, Text) and line.overflow == "ignore")
     # A table pads its last column; nobody wants those blanks in a pipe.
     click.echo(
         "\n".join(row.rstrip() for row in captured.get().split("\n")), nl=False, color=screen.is_terminal
@@ -72,6 +73,12 @@ def text(*pieces: str | Text | tuple[str, str]) -> Text:
     from rich.text import Text
 
     return Text.assemble(*pieces)
+
+
+def uncut(words: Text) -> Text:
+    """A line that is to be copied: it is never broken, however narrow the terminal is."""
+    words.no_wrap, words.overflow = True, "ignore"
+    return words
 
 
 def cut(words: Text) -> Text:

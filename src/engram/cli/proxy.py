@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from engram.cli.options import Run, command, pass_run
-from engram.cli.output import say, say_json, text
+from engram.cli.output import say, say_json, text, uncut
 from engram.cli.serving import Ready, served, with_access, with_address, with_upstream
 from engram.errors import ConfigError
 
@@ -58,7 +58,7 @@ def _say_ready(run: Run, config: Config, ready: Ready) -> None:
         text(("engram stands before ", "bold"), (config.proxy.base_url, "cyan"), (f"   {ready.file}", "dim")),
         text(("  base URL   ", "dim"), (f"{address}/v1", "bold cyan")),
         text(("  or         ", "dim"), f"export OPENAI_BASE_URL={address}/v1"),
-        *([text(("  header     ", "dim"), header)] if ready.secret else []),
+        *([uncut(text(("  header     ", "dim"), header))] if ready.secret else []),
         text(("Ctrl-C stops it.", "dim")),
     )
     sys.stdout.flush()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from engram.cli.options import Run, command, pass_run
-from engram.cli.output import say, say_json, text
+from engram.cli.output import say, say_json, text, uncut
 from engram.cli.serving import Ready, address_of, served, with_access, with_address, with_upstream
 from engram.errors import ConfigError
 from engram.opening import place
@@ -73,26 +73,18 @@ def _say_ready(run: Run, config: Config, ready: Ready, at: str) -> None:
     if ready.secret:
         curl += f' -H "Authorization: Bearer $(cat {shlex.quote(ready.secret)})"'
     remember = f"""{curl} {address}/v1/memories -d '{{"content": "My editor is Helix"}}'"""
-    say(
-        run,
+    once = "   works once" if ready.secret else ""
+    look = text(("  look       ", "dim"), (ready.link, "cyan"), (once, "dim"))
+    lines = [
         text(("engram listens on ", "bold"), (ready.url, "bold cyan"), (f"   {ready.file}", "dim")),
-        *(
-            []
-            if at
-            else [
-                text(
-                    ("  look       ", "dim"),
-                    (ready.link, "cyan"),
-                    (" (works once)" if ready.secret else "", "dim"),
-                )
-            ]
-        ),
+        *([] if at else [look]),
         text(("  remember   ", "dim"), remember),
         text(("  recall     ", "dim"), f"{curl} '{address}/v1/recall?q=which+editor+do+I+use'"),
         text(("  every call ", "dim"), f"{address}/docs"),
         *([text(("  proxy      ", "dim"), f"{address}/v1 → {config.proxy.base_url}")] if proxied else []),
         text(("Ctrl-C stops it.", "dim")),
-    )
+    ]
+    say(run, *map(uncut, lines))
     sys.stdout.flush()
 
 

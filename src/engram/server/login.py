@@ -26,6 +26,8 @@ ENDING = ".secret"
 PATH = "/login"
 CODE = "once"
 """The part of the link's query that lets somebody in."""
+CODE_BYTES = 16
+"""Enough for what works once, and short enough for a line of a terminal."""
 LINKS = 100
 """So many links wait at most; the oldest is forgotten."""
 COOKIE_DAYS = 30
@@ -93,7 +95,7 @@ class Links:
 
     def make(self) -> str:
         """A new code."""
-        code = secrets.token_urlsafe(SECRET_BYTES)
+        code = secrets.token_urlsafe(CODE_BYTES)
         with self._lock:
             self._waiting[code] = None
             if len(self._waiting) > LINKS:
