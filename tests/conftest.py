@@ -1,4 +1,4 @@
-"""What holds for every test: no network, no thread left behind, chance that can be repeated."""
+"""What holds for every test: UTC, no network, no thread left behind, chance that can be repeated."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import os
 import shutil
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TypeVar
@@ -25,6 +26,11 @@ settings.register_profile(
     "ci", parent=settings.get_profile("fast"), max_examples=100, derandomize=True, print_blob=True
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "fast"))
+
+# Days begin where the machine is, unless a test says otherwise: here that is UTC, wherever it stands.
+os.environ["TZ"] = "UTC"
+if hasattr(time, "tzset"):
+    time.tzset()
 
 LEFT_TO_END_S = 5.0
 Answer = TypeVar("Answer")

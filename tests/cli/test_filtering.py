@@ -36,6 +36,13 @@ def test_what_was_believed_is_asked_for_by_time(shell: Shell) -> None:
     assert len(shell.json("list", "--as-of", "2999-01-01")["memories"]) == 1
 
 
+def test_a_card_does_not_tell_where_its_teller_was(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ENGRAM_TIMEZONE", "America/Los_Angeles")
+    memory = shell.remember("I love the PostgreSQL migration of 2024-05-03")
+
+    assert "about       2024-05-03 · en · databases · positive" in shell.says("show", memory)
+
+
 def test_a_card_says_what_it_is_about(shell: Shell) -> None:
     memory = shell.remember("I love the PostgreSQL migration of 2024-05-03")
 

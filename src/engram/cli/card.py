@@ -14,7 +14,7 @@ from engram.lifecycle.heat import heat, temperature, tier_move
 from engram.lifecycle.retention import retention, strength
 from engram.model.axes import Temperature
 from engram.model.event import Event, Verb
-from engram.model.memory import Memory, Usage
+from engram.model.memory import UTC_OFFSET, Memory, Usage
 from engram.model.plain import plain
 from engram.model.relations import Edge
 
@@ -129,7 +129,7 @@ def _groups(memory: Memory, now: datetime, config: Config) -> Iterator[tuple[str
 
 def _about(memory: Memory) -> str:
     """What its words speak of; its names have a line of their own."""
-    told = (value for name, value in memory.metadata.items() if name not in NAMED)
+    told = (value for name, value in memory.metadata.items() if name not in NAMED | {UTC_OFFSET})
     return " · ".join(value if isinstance(value, str) else ", ".join(value) for value in told)
 
 

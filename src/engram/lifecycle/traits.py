@@ -133,7 +133,8 @@ def lasting(memory: Memory, now: datetime, *, by_name: bool = True) -> str:
         return "a fact about somebody"
     if about := MATTERS.intersection(memory.metadata.get("topics", ())):
         return f"about {min(about)}"
-    if any(day >= now.date().isoformat() for day in memory.metadata.get("dates", ())):
+    today = memory.local(now).date().isoformat()
+    if any(day >= today for day in memory.metadata.get("dates", ())):
         return "yet to come"
     if joke or not by_name:
         return ""
