@@ -106,6 +106,30 @@ def test_words_count_by_what_the_caller_may_read_alone(store: Store) -> None:
     assert store.texts.rarity(words, EVERYTHING)["samovar"] < store.texts.rarity(words, EVERYTHING)["teapot"]
 
 
+def test_which_memories_come_into_question_tells_nothing_of_others(store: Store) -> None:
+    """The index itself would prefer the word that others do not say, and so leave out all with the other."""
+    place, asker = Scope("one", agent="rex"), Access(Scope("one", agent="rex"), Role.AGENT)
+
+    def fill(unit: Unit) -> None:
+        for word in ("samovar", "teapot"):
+            for number in range(250):
+                memory = make(f"{word} mark {number}", scope=place)
+                unit.add(memory, found_by(memory.content), None, "")
+
+    def others(unit: Unit) -> None:
+        for number in range(400):
+            memory = make(f"teapot of others {number}", scope=Scope("two"))
+            unit.add(memory, found_by(memory.content), None, "")
+
+    store.write(fill, "tester")
+    seen, words = View(asker, Filters()), ["samovar", "teapot"]
+    before = store.texts.search(words, seen, 500)
+    store.write(others, "tester")
+    assert len(before) == 500
+    assert store.texts.search(words, seen, 500) == before
+    assert store.texts.search(words, seen, 100) == before[:100]
+
+
 def test_a_caller_with_many_places_counts_all_of_them(store: Store) -> None:
     for number in range(70):
         add(store, f"tea number {number}", scope=Scope("one", project="apollo", user=f"u{number}"))

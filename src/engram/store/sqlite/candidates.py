@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import ceil
 from typing import Any
 
 from engram.ports import Reach, View
@@ -66,6 +67,11 @@ class Search:
     settings: StoreSettings
 
     @property
+    def most(self) -> int:
+        """How many keys are asked for: all, where the index's own ranking would tell of others' words."""
+        return self.limit if self.known.is_whole else max(self.limit, ceil(self.cap))
+
+    @property
     def cap(self) -> float:
         """How many rows may be touched."""
         return max(self.settings.rows_cap, self.settings.share_cap * self.known.texts)
@@ -94,9 +100,11 @@ def _within(rarest: Sequence[str], documents: Mapping[str, int], cap: float) -> 
 
 def _best(search: Search, words: str) -> list[int]:
     """The best by these words. Looking at the record of each matching row would cost more than the match."""
+    if not search.known.is_whole and not places(search.reach):
+        return _ask_seen(search, NEWEST_SEEN, words)
     found = [line[0] for line in ask(search.db, BEST, _asked(search, words))]
     seen = allowed(search.db, search.reach, search.view, found)
-    if len(found) < search.limit or len(seen) >= ENOUGH_SHARE * search.limit:
+    if len(found) < search.most or len(seen) >= ENOUGH_SHARE * search.limit:
         return list(seen)
     return _ask_seen(search, BEST_SEEN, words)
 
@@ -108,7 +116,8 @@ def _of_common(search: Search, rarest: Sequence[str]) -> list[int]:
         first, second = (search.known.documents[term] for term in rarest[:2])
         # As many as chance would bring together: ranked if that is affordable, else the newest.
         together = first * second / search.known.texts
-        statement = BEST_SEEN if together <= search.cap else NEWEST_SEEN
+        ranked = search.known.is_whole and together <= search.cap
+        statement = BEST_SEEN if ranked else NEWEST_SEEN
         found = _ask_seen(search, statement, " AND ".join(map(quoted, rarest[:2])))
     if len(found) < search.limit:
         found += _ask_seen(search, NEWEST_SEEN, quoted(rarest[0]))
@@ -122,14 +131,14 @@ def _ask_seen(search: Search, statement: str, words: str) -> list[int]:
 
 
 def _asked(search: Search, words: str) -> dict[str, Any]:
-    return {"match": _match(search, words), "limit": search.limit, "cue_weight": search.settings.cue_weight}
+    return {"match": _match(search, words), "limit": search.most, "cue_weight": search.settings.cue_weight}
 
 
 def _match(search: Search, words: str) -> str:
     """The words in the index's language, and the place where that narrows enough."""
     tokens = places(search.reach)
     match = f"{{body cues}} : ({words})"
-    if tokens and search.known.share <= WHOLE_SHARE:
+    if tokens and (search.known.share <= WHOLE_SHARE or not search.known.is_whole):
         match += f" AND place : ({_any(tokens)})"
     return match
 

@@ -87,6 +87,8 @@ class Known:
     """How many terms they have on average."""
     share: float = 1.0
     """How much of the file they are."""
+    is_whole: bool = True
+    """Whether they are all there is: then the index's own figures tell nothing of others."""
 
 
 @dataclass(slots=True)
@@ -121,7 +123,7 @@ class Frequencies:
                 # A term that nobody has is not remembered: the next write may bring it.
                 known.counts[term] = found[term] = count
         length = (total / texts if texts else 1.0) if reach.everything else known.length
-        return Known(found, size, length, min(1.0, size / texts) if texts else 0.0)
+        return Known(found, size, length, min(1.0, size / texts) if texts else 0.0, reach.everything)
 
     def _remembered(self, db: Db, reach: Reach, size: int) -> _Counted:
         with self._lock:
