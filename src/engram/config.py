@@ -797,7 +797,7 @@ class RecallConfig:
     text_weight: float = number(0.8, 0, 10, "weight of the words' BM25", "measured")
     vector_weight: float = number(1.0, 0, 10, "weight of a standard deviation above the noise", "measured")
     certain_deviations: float = number(
-        8.0, 1, 20, "deviations above the noise that make a sure match", "measured"
+        4.0, 1, 20, "deviations above the noise that make a sure match", "measured"
     )
     lenders: int = number(
         40, 0, 500, "candidates that lend to their neighbours in a conversation", "measured"
@@ -834,7 +834,11 @@ class RecallConfig:
     phrase_gain: float = number(1.0, 0, 10, "factor more when quoted words stand together", "design")
     speaker_gain: float = number(1.3, 1, 3, "factor when the question names the speaker", "measured")
     relevance_floor: float = number(
-        0.25, 0, 1, "hits that fit worse are left out: nothing rather than noise", "measured"
+        0.26,
+        0,
+        1,
+        "relevance that lets a hit in by itself; other evidence may, too: nothing only when none speaks",
+        "measured",
     )
     touch_above: float = number(0.5, 0, 1, "only hits at least so relevant count as used", "design")
     suppress_days: int = number(

@@ -156,16 +156,12 @@ class Memories(Protocol):
 class Texts(Protocol):
     """The text index."""
 
-    def search(self, terms: Sequence[str], view: View, limit: int) -> list[tuple[int, float]]:
-        """The best keys for these terms with their BM25 scores, best first."""
+    def search(self, terms: Terms, view: View, limit: int) -> list[tuple[int, Match]]:
+        """The keys that fit these terms best by BM25, best first, with what fits of each."""
         ...
 
-    def score(self, terms: Sequence[str], keys: Sequence[int], access: Access) -> dict[int, float]:
-        """The BM25 score of given keys, 0.0 where no word fits. Only what the caller may read is counted."""
-        ...
-
-    def matches(self, terms: Sequence[str], keys: Sequence[int], access: Access) -> dict[int, Match]:
-        """The same term by term; keys that are not indexed are left out."""
+    def matches(self, terms: Terms, keys: Sequence[int], access: Access) -> dict[int, Match]:
+        """What fits of given keys; keys that are not indexed are left out. Counted is what one may read."""
         ...
 
     def rarity(self, terms: Sequence[str], access: Access) -> dict[str, float]:
@@ -1131,6 +1127,15 @@ class Match:
     """The BM25 of each asked term that it has."""
     length: int
     """How many terms it has in all."""
+
+    @property
+    def score(self) -> float:
+        """All terms together."""
+        return sum(self.terms.values())
+
+
+Terms = Sequence[str] | Mapping[str, float]
+"""What the words of a memory are asked for: terms, or each with the share that it counts."""
 
 
 @dataclass(frozen=True, slots=True)

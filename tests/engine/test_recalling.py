@@ -101,7 +101,7 @@ def test_the_explanation_tells_plan_channels_and_drops(house: Engram) -> None:
     assert found.plan.space
     assert found.dropped
     assert all(drop.why for drop in found.dropped)
-    assert next(iter(found.timings)) == "plan"
+    assert "plan" in found.timings
 
 
 def test_quality_is_measured(house: Engram) -> None:

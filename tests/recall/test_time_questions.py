@@ -54,7 +54,7 @@ FIRST = {
     "What did I argue about the other day?": "I argued with the landlord about the heating",
     "Did I read anything at the beginning of June?": "I read The Leopard",
     "What was I doing five days ago?": "I argued with the landlord about the heating",
-    "昨天我做了什么？": "I watered the tomatoes",
+    "昨天我做了什么？": "I watered the tomatoes|I called Vera about the wedding",
     # months, quarters, seasons, holidays
     "What did I buy in April?": "I bought a rain jacket|I bought hiking boots",
     "Which book did I read in April?": "I read Middlemarch",

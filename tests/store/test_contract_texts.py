@@ -32,7 +32,7 @@ def test_more_shared_words_rank_higher(store: Store) -> None:
 def test_scores_fall_and_are_positive(store: Store) -> None:
     for n in range(5):
         add(store, "apple " * (n + 1) + "filler " * 5)
-    scores = [score for _, score in store.texts.search(["appl"], ALL, 3)]
+    scores = [match.score for _, match in store.texts.search(["appl"], ALL, 3)]
     assert len(scores) == 3
     assert scores == sorted(scores, reverse=True)
     assert scores[-1] > 0
@@ -56,10 +56,31 @@ def test_the_score_of_given_keys_is_the_one_of_the_search(store: Store) -> None:
     found = dict(store.texts.search(terms("red apples"), ALL, 10))
     keys = store.memories.select(ALL, 10)
     assert keys is not None
-    scores = store.texts.score(terms("red apples"), keys.tolist(), EVERYTHING)
-    assert set(scores) == set(keys.tolist())
-    assert {key: score for key, score in scores.items() if score > 0} == pytest.approx(found)
-    assert store.texts.score(terms("red apples"), [], EVERYTHING) == {}
+    matches = store.texts.matches(terms("red apples"), keys.tolist(), EVERYTHING)
+    assert set(matches) == set(keys.tolist())
+    assert {key: match for key, match in matches.items() if match.terms} == found
+    assert store.texts.matches(terms("red apples"), [], EVERYTHING) == {}
+
+
+def test_a_term_counts_by_its_share(store: Store) -> None:
+    key = key_of(store, add(store, "red apples"))
+    whole = store.texts.matches(["red", "appl"], [key], EVERYTHING)[key]
+    half = store.texts.matches({"red": 1.0, "appl": 0.5}, [key], EVERYTHING)[key]
+    assert half.terms == pytest.approx({"red": whole.terms["red"], "appl": whole.terms["appl"] / 2})
+    [(_, found)] = store.texts.search({"red": 1.0, "appl": 0.5}, ALL, 5)
+    assert found.terms == pytest.approx(half.terms)
+
+
+def test_a_long_text_counts_by_its_best_passage(store: Store) -> None:
+    """A name that stands once in a contract is no less said than in a note."""
+    for n in range(20):
+        add(store, f"the heron lies in berth {n}")
+    long = key_of(
+        store, add(store, " ".join(f"clause{n}" for n in range(900)) + " Westhafen " + "end " * 300)
+    )
+    short = key_of(store, add(store, "Westhafen moved the berth to another place today"))
+    matches = store.texts.matches(terms("Westhafen"), [long, short], EVERYTHING)
+    assert matches[long].score > 0.2 * matches[short].score
 
 
 def test_a_match_tells_what_each_term_adds(store: Store) -> None:
@@ -69,9 +90,7 @@ def test_a_match_tells_what_each_term_adds(store: Store) -> None:
     matches = store.texts.matches(terms("red apples"), [*keys, 999], EVERYTHING)
     assert [set(matches[key].terms) for key in keys] == [{"red", "appl"}, {"appl"}]
     assert [matches[key].length for key in keys] == [2, 4]
-    assert {key: sum(match.terms.values()) for key, match in matches.items()} == pytest.approx(
-        store.texts.score(terms("red apples"), keys, EVERYTHING)
-    )
+    assert dict(store.texts.search(terms("red apples"), ALL, 10)) == matches
 
 
 def test_rare_terms_are_rarer(store: Store) -> None:
@@ -92,7 +111,6 @@ def test_words_count_by_what_the_caller_may_read_alone(store: Store) -> None:
     def told() -> tuple[object, ...]:
         return (
             store.texts.rarity(words, asker),
-            store.texts.score(words, [mine], asker),
             store.texts.matches(words, [mine], asker),
             store.texts.search(words, seen, 5),
         )
@@ -166,7 +184,7 @@ def test_what_is_typed_is_data(store: Store, typed: str) -> None:
     assert isinstance(find(store, typed), list)
     # Even terms that never went through the text rules are looked up, not obeyed.
     assert store.texts.search([typed], ALL, 10) == []
-    assert store.texts.score([typed], [key], EVERYTHING) == {key: 0.0}
+    assert store.texts.matches([typed], [key], EVERYTHING)[key].terms == {}
     assert set(store.texts.rarity([typed], EVERYTHING)) == {typed}
 
 
@@ -187,7 +205,7 @@ def test_only_what_the_view_allows_is_found(store: Store) -> None:
     seen = view(agent("rex"), statuses=frozenset({Status.ACTIVE}))
     assert set(find(store, "apple", seen)) == {"apple pie", "apple jam"}
     assert find(store, "apple", view(agent("rex"), statuses=frozenset({Status.ARCHIVED}))) == ["apple cake"]
-    assert key_of(store, mine) in store.texts.score(["appl"], [key_of(store, mine)], EVERYTHING)
+    assert key_of(store, mine) in store.texts.matches(["appl"], [key_of(store, mine)], EVERYTHING)
 
 
 def test_a_narrow_view_finds_its_memory_among_many(store: Store) -> None:

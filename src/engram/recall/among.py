@@ -15,11 +15,12 @@ from engram.ports import Lean, Tools
 from engram.recall import plan as plans
 from engram.recall.channels import facts, graph, neighbours, text, vector
 from engram.recall.drop import drop_unwanted
-from engram.recall.fuse import fuse
+from engram.recall.fuse import fuse, heed_words
 from engram.recall.judge import judge
 from engram.recall.pack import pack
 from engram.recall.quality import measure
 from engram.recall.rerank.choose import rerank
+from engram.recall.rerank.newest import newest_first
 
 NOTE = "answered from what was prepared"
 
@@ -29,15 +30,18 @@ def among(question: Question, ids: Sequence[str], tools: Tools, lean: Lean | Non
     start = tools.clock.monotonic()
     plan = plans.make(question, tools, lean)
     keys = sorted(tools.store.memories.allow(plan.view, list(tools.store.memories.keys(ids).values())))
-    by_words = _best(text.score(plan, keys, tools))
-    by_meaning = _best(vector.score(plan, keys, tools))
+    matched = ((key, match) for key, match in text.matches(plan, keys, tools).items() if match.terms)
+    by_words = sorted(matched, key=lambda one: -one[1].score)
+    plan = heed_words(by_words, plan)
+    by_meaning = sorted(vector.score(plan, keys, tools).items(), key=lambda one: -one[1])
     candidates = fuse(by_words, by_meaning, plan, tools)
     neighbours.lend(candidates, plan, tools)
     graph.lend(candidates, plan, tools, explain=question.explain)
     facts.lend(candidates, plan, question.text, tools)
     ranked = judge(candidates, plan, question, tools)
     kept, dropped = drop_unwanted(ranked, plan, question, tools)
-    hits = pack(rerank(kept, plan, question, tools).ordered, question)
+    final = rerank(kept, plan, question, tools)
+    hits = pack(newest_first(final.ordered, final.mode, plan, question, tools), question)
     taken = (tools.clock.monotonic() - start) * 1_000
     return Recall(
         question=question,
@@ -48,7 +52,3 @@ def among(question: Question, ids: Sequence[str], tools: Tools, lean: Lean | Non
         timings={"among": taken},
         at=tools.clock.now(),
     )
-
-
-def _best(scores: dict[int, float]) -> list[tuple[int, float]]:
-    return sorted(((key, value) for key, value in scores.items() if value > 0), key=lambda one: -one[1])

@@ -11,6 +11,9 @@ from dataclasses import dataclass, field
 from engram.model.axes import Status
 from engram.model.memory import Memory
 from engram.model.recall import Evidence, Trust
+from engram.ports import Match
+
+NO_MATCH = Match({}, 0)
 
 
 @dataclass(slots=True)
@@ -18,8 +21,10 @@ class Candidate:
     """Mutable on purpose: it lives inside one recall and each step writes its own fields."""
 
     key: int
-    bm25: float = 0.0
-    """Fit of the words, as the text index gives it."""
+    match: Match = NO_MATCH
+    """What fits of its words, as the text index gives it."""
+    said: float = 0.0
+    """Share of the question's words that it says, each by how much it tells."""
     text: float = 0.0
     """The same as the share of the most a memory could reach, 0 to 1."""
     text_rank: int | None = None
@@ -48,6 +53,10 @@ class Candidate:
     """Factor for being new, when that is asked for."""
     session: float = 0.0
     """Fit lent by the best of its session."""
+    tied: str = ""
+    """The explicit edge that leads to it from a hit, in words; empty: none does."""
+    tied_to: int = 0
+    """The key of that hit."""
     wording: str = ""
     """The other wording of the question that it fits best; empty: the question's own."""
     relevance: float = 0.0
@@ -60,6 +69,11 @@ class Candidate:
     """The parts of the standing, by name."""
     told: list[Evidence] = field(default_factory=list)
     """What any step wants to have told beside its numbers."""
+
+    @property
+    def bm25(self) -> float:
+        """Fit of the words."""
+        return self.match.score
 
     @property
     def fit(self) -> float:

@@ -1,17 +1,32 @@
-"""Dropping: what must not be shown is taken out, each with the rule that did it."""
+"""Dropping: what must not be shown is taken out, each with the rule that did it.
+
+The floor is for no evidence at all. A memory is let in by its relevance, by saying nearly all that is asked,
+by a name that was asked for and more, by words and meaning that both put it first, by facts that answer. When
+one is let in, those that fit about as well come with it; when none is, nothing is shown.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 
 from engram.model.axes import Status
+from engram.model.entity import Entity
 from engram.model.memory import Memory
 from engram.model.recall import Dropped, Evidence, Question
 from engram.ports import Tools
 from engram.recall.candidates import Candidate
 from engram.recall.plan import Planned
+from engram.text import words
 
+SAID_ENOUGH = 0.75
+"""Share of a question's words, by how much they tell, that suffices alone."""
+NAMED_AND = 0.5
+"""The same beside a name that was asked for; so does any second word."""
+AGREED_RANK, AGREED_SAID = 2, 0.3
+"""Words and meaning agree on what both rank so high, when it says so much of the question."""
+ALONG = 0.25
+"""What fits so well against the best hit comes along with it."""
 SHOWN_DROPS = 20
 """So many dropped candidates are told of, best first."""
 
@@ -19,9 +34,10 @@ SHOWN_DROPS = 20
 def drop_unwanted(
     ranked: list[Candidate], plan: Planned, question: Question, tools: Tools
 ) -> tuple[list[Candidate], tuple[Dropped, ...]]:
-    """Those that stay, in the same order, and those that went."""
-    reasons = {one.key: why for one, why in _reasons(ranked, plan, question, tools)}
-    kept = [one for one in ranked if one.key not in reasons]
+    """Those that stay, in the same order with what is only tied to them below, and those that went."""
+    let_in: dict[int, str] = {}
+    reasons = {one.key: why for one, why in _reasons(ranked, let_in, plan, question, tools)}
+    kept = _tied_below([one for one in ranked if one.key not in reasons], let_in)
     gone = [one for one in ranked if one.key in reasons][:SHOWN_DROPS]
     told = tuple(
         Dropped(
@@ -32,18 +48,41 @@ def drop_unwanted(
     return kept, told
 
 
+def _tied_below(kept: list[Candidate], let_in: Mapping[int, str]) -> list[Candidate]:
+    """What came along by an edge stands behind all that matched by itself, before what is only near."""
+    tied = [one for one in kept if not let_in[one.key] and one.tied and let_in.get(one.tied_to)]
+    if not tied:
+        return kept
+    rest = [one for one in kept if one not in tied]
+    after = max(place for place, one in enumerate(rest) if let_in[one.key]) + 1
+    for one in tied:
+        one.score = min(one.score, rest[after - 1].score)
+    return [*rest[:after], *tied, *rest[after:]]
+
+
 def _reasons(
-    ranked: list[Candidate], plan: Planned, question: Question, tools: Tools
+    ranked: list[Candidate], let_in: dict[int, str], plan: Planned, question: Question, tools: Tools
 ) -> Iterator[tuple[Candidate, str]]:
-    floor = tools.config.recall.relevance_floor if question.min_relevance is None else question.min_relevance
+    floor, strict = _floor(question, tools)
+    let_in |= {one.key: evidence_for(one, plan, floor, strict=strict) for one in ranked}
+    best = max((one.fit for one in ranked if let_in[one.key]), default=None)
     now = tools.clock.now()
     unwanted = _suppressed(ranked, plan, tools)
     seen: dict[str, Candidate] = {}
     for one in ranked:
         memory = one.record
-        if one.relevance < floor:
+        why = let_in[one.key]
+        if not why and not strict and one.tied and let_in.get(one.tied_to):
+            why = f"associated: tied to a hit by {one.tied}"
+        elif not why and not strict and best is not None and one.fit >= ALONG * best:
+            why = "fits about as well as what was let in"
+        if not why:
             yield one, f"relevance {one.relevance:.2f} is under the floor of {floor:.2f}"
-        elif memory.expires_at is not None and memory.expires_at <= now:
+            continue
+        one.told.append(Evidence("drop", "let in", one.relevance, why))
+        if not strict:
+            one.relevance = max(one.relevance, floor)
+        if memory.expires_at is not None and memory.expires_at <= now:
             yield one, f"expired on {memory.expires_at:%Y-%m-%d}"
         elif _is_past(memory, plan, now):
             yield one, f"held until {memory.valid_to:%Y-%m-%d}"
@@ -61,6 +100,46 @@ def _is_past(memory: Memory, plan: Planned, now: datetime) -> bool:
     if plan.shown.spans or plan.view.filters.as_of is not None or memory.status is not Status.ACTIVE:
         return False
     return memory.valid_to is not None and memory.valid_to <= now
+
+
+def _floor(question: Question, tools: Tools) -> tuple[float, bool]:
+    """The relevance that suffices alone, and whether nothing else does: a caller may be stricter than we."""
+    usual = tools.config.recall.relevance_floor
+    if question.min_relevance is None:
+        return usual, False
+    return question.min_relevance, question.min_relevance > usual
+
+
+def evidence_for(one: Candidate, plan: Planned, floor: float, *, strict: bool = False) -> str:
+    """What lets a memory in, in words; empty when nothing does."""
+    if one.relevance >= floor:
+        return _strongest(one)
+    if strict:
+        return ""
+    if one.said >= SAID_ENOUGH:
+        return "it says what is asked for"
+    name = next((entity.name for entity in plan.entities if _names(one, entity)), "")
+    if name and (one.said >= NAMED_AND or len(one.match.terms) > len(words.terms(name))):
+        return f"it names {name}"
+    ranks = (one.text_rank, one.vector_rank)
+    agreed = one.said >= AGREED_SAID and all(rank is not None and rank <= AGREED_RANK for rank in ranks)
+    return "words and meaning agree on it" if agreed else ""
+
+
+def _strongest(one: Candidate) -> str:
+    """Which part of its relevance weighs most."""
+    parts = {
+        "its words fit": one.text,
+        "its meaning fits": one.vector,
+        "what stands beside it, is linked to it, or its facts, answer": one.lent_relevance,
+    }
+    return max(parts, key=lambda name: parts[name])
+
+
+def _names(one: Candidate, entity: Entity) -> bool:
+    return any(
+        term in one.match.terms for name in (entity.name, *entity.aliases) for term in words.terms(name)
+    )
 
 
 def _tell_of(again: Candidate, shown: Candidate) -> None:

@@ -13,7 +13,7 @@ from engram.ports import Tools
 from engram.recall import plan as plans
 from engram.recall.candidates import Candidate
 from engram.recall.channels import text, vector
-from engram.recall.fuse import fuse
+from engram.recall.fuse import fuse, heed_words
 from engram.recall.plan import Planned
 
 
@@ -38,7 +38,9 @@ def _is_wanted(candidates: dict[int, Candidate], question: Question, tools: Tool
 
 def _found(phrase: str, question: Question, tools: Tools) -> dict[int, Candidate]:
     plan = plans.make(replace(question, text=phrase), tools)
-    return fuse(text.search(plan, tools), vector.search(plan, tools), plan, tools)
+    by_words = text.search(plan, tools)
+    plan = heed_words(by_words, plan)
+    return fuse(by_words, vector.search(plan, tools), plan, tools)
 
 
 def _join(candidates: dict[int, Candidate], found: dict[int, Candidate], phrase: str, share: float) -> None:

@@ -6,6 +6,7 @@ times it speaks of and the one name it asks about. Two intents that are as likel
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -16,7 +17,7 @@ from engram.model.recall import Intent
 from engram.text import lexicon
 from engram.text.questions import is_question
 from engram.text.sentences import sentences
-from engram.text.words import normalized
+from engram.text.words import normalized, query_terms
 
 CUE: Final = 1.0
 HINT: Final = 0.4
@@ -88,6 +89,28 @@ def asking(question: str) -> str:
     return next((one for one in reversed(told) if is_question(one)), question)
 
 
+def unframed(question: str) -> str:
+    """A question without the words that only say that something is asked; as it is when nothing is left.
+
+    >>> unframed("What do you know about Bob?"), unframed("Can you remind me of the name of the inn?")
+    ('Bob?', 'the name of the inn?')
+    >>> unframed("你还记得我对什么过敏吗"), unframed("What do you know?")
+    ('我对什么过敏吗', 'What do you know?')
+    """
+    if len(question) > LONGEST_READ:
+        return question
+    rest = _frame().sub(" ", question.replace("’", "'")).strip()
+    if not rest:
+        return question
+    left = query_terms(rest)
+    return rest if left.terms and not left.weak else question
+
+
+@cache
+def _frame() -> re.Pattern[str]:
+    return re.compile(lexicon.pattern("intents", "frame").pattern, re.IGNORECASE)
+
+
 def is_fresh(question: str) -> bool:
     """Whether a question asks for what is new.
 
@@ -95,6 +118,15 @@ def is_fresh(question: str) -> bool:
     (True, True, False)
     """
     return lexicon.found("intents", _plain(question), under="fresh")
+
+
+def is_past(question: str) -> bool:
+    """Whether a question asks for what was so before.
+
+    >>> is_past("Where did I use to live?"), is_past("我以前住在哪里"), is_past("Where do I live?")
+    (True, True, False)
+    """
+    return lexicon.found("intents", _plain(question), under="past")
 
 
 def is_conceptual(question: str) -> bool:

@@ -32,7 +32,8 @@ LIFECYCLE_WEIGHT = MappingProxyType(
 )
 VERIFICATION_WEIGHT = MappingProxyType({Verification.USER_CONFIRMED: 1.05, Verification.DISPUTED: 0.85})
 PINNED_BONUS = 1.05
-CHALLENGED_WEIGHT = 0.8
+STATUS_STANDING: Mapping[Status, float] = MappingProxyType({Status.CHALLENGED: 0.8})
+"""What a memory counts by its status, of those that recall searches (`Filters.statuses`); others whole."""
 TIP = 0.01
 """How far importance and freshness tip the default profile, up or down: enough to decide between equals."""
 
@@ -44,6 +45,8 @@ PROFILES: Mapping[str, tuple[float, float, float, float]] = MappingProxyType(
 )
 """Weights of relevance, accuracy, freshness, utility; `layered` has importance in the place of utility."""
 
+TIED_READ = 5
+"""So many more are read that an explicit edge ties to a hit."""
 SESSION_BEST = 3
 """How many of a session's best turns speak for it."""
 
@@ -53,7 +56,8 @@ def judge(
 ) -> list[Candidate]:
     """The best candidates, read and in order, best first."""
     depth = max(tools.config.recall.judged, 2 * question.limit)
-    best = sorted(candidates.values(), key=lambda c: (-c.found, c.key))[:depth]
+    in_order = sorted(candidates.values(), key=lambda c: (-c.found, c.key))
+    best = in_order[:depth] + [one for one in in_order[depth:] if one.tied][:TIED_READ]
     read = _read(best, tools)
     _hear_speakers(read, plan, tools)
     _find_phrases(read, plan, tools)
@@ -98,7 +102,7 @@ def factors(memory: Memory, freshness: float) -> list[tuple[str, float]]:
         (f"lifecycle {memory.lifecycle}", LIFECYCLE_WEIGHT[memory.lifecycle]),
         (f"verification {memory.verification}", VERIFICATION_WEIGHT.get(memory.verification, 1.0)),
         ("pinned", PINNED_BONUS if memory.pinned else 1.0),
-        ("challenged", CHALLENGED_WEIGHT if memory.status is Status.CHALLENGED else 1.0),
+        (f"status {memory.status}", STATUS_STANDING.get(memory.status, 1.0)),
         ("importance", 1.0 + TIP * (2 * memory.importance - 1.0)),
         ("freshness", 1.0 + TIP * (2 * freshness - 1.0)),
     ]
@@ -133,11 +137,14 @@ def _find_phrases(read: Iterable[Candidate], plan: Planned, tools: Tools) -> Non
 
 
 def _lend_within_sessions(read: list[Candidate], tools: Tools) -> None:
-    """A session whose best turns fit well is what the question is about: all its turns gain."""
+    """A session whose best turns fit well is what the question is about: all its turns gain.
+
+    Only turns of a talk do, which know who spoke: the beliefs of one session are about many things.
+    """
     share = tools.config.recall.session_share
     sessions: dict[tuple[object, str], list[Candidate]] = defaultdict(list)
     for one in read:
-        if one.record.session:
+        if one.record.session and one.record.speaker:
             sessions[one.record.scope, one.record.session].append(one)
     for members in sessions.values():
         best = sorted((one.fit for one in members), reverse=True)[:SESSION_BEST]

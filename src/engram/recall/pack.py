@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
 
 from engram.model.memory import Memory
 from engram.model.recall import Evidence, Hit, Question
@@ -30,8 +31,10 @@ def pack(ranked: Sequence[Candidate], question: Question) -> tuple[Hit, ...]:
 def _hits(pairs: Sequence[tuple[Candidate, int]], question: Question) -> tuple[Hit, ...]:
     """The hits; those far down say why they are there only when somebody wants to know."""
     told = len(pairs) if question.explain else EXPLAINED
+    shown = accumulate((one.relevance for one, _ in pairs), min)
     return tuple(
-        _hit(one, form, evidence(one) if place < told else ()) for place, (one, form) in enumerate(pairs)
+        _hit(one, form, relevance, evidence(one) if place < told else ())
+        for place, ((one, form), relevance) in enumerate(zip(pairs, shown, strict=True))
     )
 
 
@@ -46,14 +49,15 @@ def _costs(memory: Memory) -> tuple[int, ...]:
     return (forms.content_tokens, *(cost if text else forms.content_tokens for text, cost in shorter))
 
 
-def _hit(one: Candidate, form: int, why: tuple[Evidence, ...]) -> Hit:
+def _hit(one: Candidate, form: int, relevance: float, why: tuple[Evidence, ...]) -> Hit:
+    """A hit. What stands below is never shown as more relevant: the number orders the list it stands in."""
     memory = one.record
     texts = (memory.content, memory.forms.summary, memory.forms.key_fact, memory.forms.label)
     whole = not texts[form]
     return Hit(
         memory=memory,
         score=one.score,
-        relevance=one.relevance,
+        relevance=relevance,
         trust=one.trust,
         text=memory.content if whole else texts[form],
         form=FORMS[0 if whole else form],

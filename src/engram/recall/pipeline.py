@@ -20,11 +20,12 @@ from engram.recall import plan as plans
 from engram.recall.channels import facts, graph, neighbours, text, time, vector
 from engram.recall.drop import drop_unwanted
 from engram.recall.expand import expand
-from engram.recall.fuse import fuse
+from engram.recall.fuse import fuse, heed_words
 from engram.recall.judge import judge
 from engram.recall.pack import pack
 from engram.recall.quality import measure
 from engram.recall.rerank.choose import rerank
+from engram.recall.rerank.newest import newest_first
 
 T = TypeVar("T")
 CONFIRMED = 10
@@ -44,6 +45,7 @@ def recall(question: Question, tools: Tools, lean: Lean | None = None) -> Recall
     question = anchored.question
     plan = watch.time("plan", lambda: plans.make(question, tools, lean))
     by_words = watch.time("text", lambda: text.search(plan, tools))
+    plan = heed_words(by_words, plan)
     by_meaning = watch.time("vector", lambda: vector.search(plan, tools))
     candidates = watch.time("fuse", lambda: fuse(by_words, by_meaning, plan, tools))
     plan = watch.time("expand", lambda: expand(candidates, plan, question, tools))
@@ -54,14 +56,19 @@ def recall(question: Question, tools: Tools, lean: Lean | None = None) -> Recall
     ranked = watch.time("judge", lambda: judge(candidates, plan, question, tools))
     kept, dropped = watch.time("drop", lambda: drop_unwanted(ranked, plan, question, tools))
     final = watch.time("rerank", lambda: rerank(kept, plan, question, tools))
-    timed = watch.time("time order", lambda: time.settle(final.ordered, plan, anchored, tools))
+    ordered = watch.time("newest", lambda: newest_first(final.ordered, final.mode, plan, question, tools))
+    timed = watch.time("time order", lambda: time.settle(ordered, plan, anchored, tools))
     hits = watch.time("pack", lambda: pack(timed.ordered, question))
     answer = Recall(
         question=asked,
         plan=replace(plan.shown, notes=(*plan.shown.notes, *hints, *final.notes, *timed.notes)),
         hits=hits,
         quality=replace(
-            measure(hits, len(candidates), watch.total), rerank=final.mode, rerank_gain=final.gain
+            measure(
+                hits, len(candidates), watch.total, [one.relevance for one in timed.ordered[: len(hits)]]
+            ),
+            rerank=final.mode,
+            rerank_gain=final.gain,
         ),
         dropped=(*dropped, *timed.dropped) if question.explain else (),
         timings=watch.laps,

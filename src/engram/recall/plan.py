@@ -13,7 +13,7 @@ from engram.model.clock import zone_of
 from engram.model.recall import Intent, Plan, Question, Span
 from engram.ports import Lean, Noise, Tools, View
 from engram.recall import intents, named, shape, times
-from engram.text import words
+from engram.text import kinship, words
 from engram.text.languages import language
 from engram.text.scripts import PAIRED
 
@@ -36,6 +36,8 @@ _PAIRED = re.compile(f"[{PAIRED}]")
 NOISE_PRIOR = 100
 """The known figures of a space weigh as much as so many measured vectors."""
 MIN_DEVIATION = 0.01
+KIN_SHARE = 0.5
+"""What another word for what is asked counts against the word itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +69,24 @@ class Planned:
     whole: str = ""
     """A question of a few Chinese characters: what has all of it in a row fits."""
 
+    rarity: Mapping[str, float] = field(default_factory=dict)
+    """How much each of its own words tells."""
+    kin: frozenset[str] = frozenset()
+    """Other words for what it asks for."""
+    covered: float = 1.0
+    """How far memories say its own words, 0 to 1."""
     lent: Mapping[str, float] = field(default_factory=dict)
     """Words of the talk around it, with what each counts."""
 
     @property
-    def shares(self) -> dict[str, float]:
-        """What each term counts, where it does not count whole: those of other names, of the talk."""
-        return {**self.lent, **dict.fromkeys(self.shown.aliases, self.alias_share)}
+    def weighted_terms(self) -> dict[str, float]:
+        """What each term counts: the question's own whole, those of other names, kin and the talk less."""
+        return {
+            **dict.fromkeys(self.kin, KIN_SHARE),
+            **self.lent,
+            **dict.fromkeys(self.shown.aliases, self.alias_share),
+            **dict.fromkeys(self.shown.terms, 1.0),
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +124,7 @@ def read(question: Question, tools: Tools) -> Read:
 def make(question: Question, tools: Tools, lean: Lean | None = None) -> Planned:
     """The plan for a question. Without an embedder it goes by words alone and says so."""
     said = read(question, tools)
-    searched = times.written_out(question.text, said.spans, asked_at(question, tools))
+    searched = intents.unframed(times.written_out(question.text, said.spans, asked_at(question, tools)))
     asked = words.query_terms(searched)
     notes: list[str] = []
     if asked.weak:
@@ -126,6 +139,8 @@ def make(question: Question, tools: Tools, lean: Lean | None = None) -> Planned:
     aliases = named.aliases(said.entities, asked.terms) if tools.config.plan.alias_share else ()
     weights = _weights(question, said, tools)
     lent = _lent(lean, (*asked.terms, *aliases))
+    kindred = kinship.kin(searched, asked.terms)
+    rarity = tools.store.texts.rarity(_untimed(asked.terms, said.spans), question.access)
     shown = Plan(
         terms=asked.terms,
         weights=weights if space else weights | {"vector": 0.0},
@@ -145,10 +160,10 @@ def make(question: Question, tools: Tools, lean: Lean | None = None) -> Planned:
     return Planned(
         shown=shown,
         view=View(question.access, question.filters),
-        terms=(*asked.terms, *aliases, *lent),
+        terms=(*asked.terms, *aliases, *lent, *kindred),
         phrases=asked.phrases,
-        mass=_mass(tools.store.texts.rarity(_untimed(asked.terms, said.spans), question.access))
-        + _lent_mass(tools.store.texts.rarity(tuple(lent), question.access), lent),
+        mass=_mass(rarity)
+        + (_lent_mass(tools.store.texts.rarity(tuple(lent), question.access), lent) if lent else 0.0),
         space=space,
         vector=vector,
         near=near,
@@ -159,6 +174,8 @@ def make(question: Question, tools: Tools, lean: Lean | None = None) -> Planned:
         entities=tuple(said.entities),
         alias_share=tools.config.plan.alias_share,
         whole=shape.short_chinese(question.text),
+        kin=frozenset(kindred),
+        rarity=rarity,
         lent=lent,
     )
 

@@ -8,9 +8,11 @@ from math import log2
 from engram.model.recall import Hit, Quality
 
 
-def measure(hits: Sequence[Hit], candidates: int, ms: float) -> Quality:
-    """The figures of one recall."""
-    grades = [hit.relevance for hit in hits]
+def measure(
+    hits: Sequence[Hit], candidates: int, ms: float, grades: Sequence[float] | None = None
+) -> Quality:
+    """The figures of one recall; `grades` is each hit's own relevance, where the one shown is another."""
+    grades = [hit.relevance for hit in hits] if grades is None else grades
     return Quality(
         top_relevance=max(grades, default=0.0),
         mean_relevance=sum(grades) / len(grades) if grades else 0.0,

@@ -16,6 +16,11 @@ from typing import Final
 from engram.text.words import SINGLE
 
 FEWEST_DOCUMENTS = 200
+LONG: Final = 400
+"""Terms of a document from which its passages are looked at too."""
+PASSAGE: Final = 200
+"""Terms of a passage; the next one begins halfway through it."""
+STEP: Final = PASSAGE // 2
 
 Document = Sequence[str] | Mapping[str, float]
 
@@ -75,6 +80,26 @@ def parts_of(counts: Mapping[str, float], length: float, by: Scale) -> dict[str,
         for term, count in counts.items()
         if count and term in weights
     }
+
+
+def with_best_passage(
+    whole: Mapping[str, float], words: Sequence[str], asked: frozenset[str], by: Scale
+) -> dict[str, float]:
+    """What each term adds to a long document: by all of it, or by the passage that fits best.
+
+    A name that stands once in a contract says little of the contract and much of its paragraph.
+    """
+    places = [(place, word) for place, word in enumerate(words) if word in asked]
+    passages: dict[int, Counter[str]] = {}
+    for place, word in places:
+        for start in {place // STEP, max(0, place // STEP - 1)}:
+            passages.setdefault(start, Counter())[word] += 1
+    best: dict[str, float] = {}
+    for counts in passages.values():
+        found = parts_of(counts, PASSAGE, by)
+        if sum(found.values()) > sum(best.values()):
+            best = found
+    return {term: max(whole.get(term, 0.0), best.get(term, 0.0)) for term in {*whole, *best}}
 
 
 def idf(documents_with_term: int, documents: int) -> float:

@@ -32,6 +32,10 @@ WEIGHTS: Mapping[EdgeType, float] = MappingProxyType(
     }
 )
 """How much of a memory's relevance passes to the other end, by type."""
+EXPLICIT = frozenset({EdgeType.CAUSED_BY, EdgeType.SUPPORTS, EdgeType.RELATED_TO})
+"""Edges that somebody drew on purpose: what they lead to comes along with a hit."""
+SURE = 0.6
+"""How sure such an edge must still be."""
 LEAST = 0.1
 """What is less active than this neither spreads nor is brought to mind."""
 SHOWN = 8
@@ -60,6 +64,8 @@ def lend(candidates: dict[int, Candidate], plan: Planned, tools: Tools, *, expla
             candidate, start = candidates[key], candidates[one.path[0].key]
             candidate.reached += share * active[key] * top
             candidate.lent_relevance = max(candidate.lent_relevance, share * active[key] * start.relevance)
+            if all(link.type in EXPLICIT and link.confidence >= SURE for link in one.path):
+                candidate.tied, candidate.tied_to = str(one.path[-1].type), start.key
     if explain:
         _tell(candidates, got, tools)
 

@@ -57,8 +57,10 @@ def lend(candidates: dict[int, Candidate], plan: Planned, tools: Tools) -> None:
     if not loans:
         return
     parties = dict.fromkeys(key for loan in loans for key in (loan.lender, loan.borrower))
-    told = text.matches(plan, list(parties), tools)
-    include(candidates, told, plan, tools)
+    include(
+        candidates, text.matches(plan, [key for key in parties if key not in candidates], tools), plan, tools
+    )
+    told = {key: candidates[key].match for key in parties if key in candidates}
     for key, borrowed in _settle(loans, told, candidates, plan, tools.config.recall).items():
         candidates[key].lent = borrowed.fit
         candidates[key].lent_relevance = borrowed.relevance

@@ -274,7 +274,9 @@ def _inside(view: View, span: Span) -> View | None:
 
 def _best(plan: Planned, view: View, most: int, tools: Tools) -> list[int]:
     """The best of that time by words and by meaning."""
-    found = [key for key, _ in tools.store.texts.search(plan.terms, view, most)] if plan.terms else []
+    found = (
+        [key for key, _ in tools.store.texts.search(plan.weighted_terms, view, most)] if plan.terms else []
+    )
     if plan.space is not None and plan.vector is not None:
         found += [key for key, _ in tools.index.search(plan.space, plan.vector, most, view)]
     return list(dict.fromkeys(found))

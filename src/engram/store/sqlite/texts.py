@@ -6,10 +6,10 @@ row and a single common word decides it. Then all terms, the common ones too, ra
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from engram.model.scope import Access
-from engram.ports import Findable, Match, View
+from engram.ports import Findable, Match, Terms, View
 from engram.store.sqlite import records
 from engram.store.sqlite.candidates import Search, candidates
 from engram.store.sqlite.frequencies import Frequencies, Known
@@ -64,29 +64,21 @@ class SqliteTexts:
         self._settings = settings
         self._frequencies = Frequencies()
 
-    def search(self, terms: Sequence[str], view: View, limit: int) -> list[tuple[int, float]]:
-        """The best keys for these terms with their BM25 scores, best first."""
+    def search(self, terms: Terms, view: View, limit: int) -> list[tuple[int, Match]]:
+        """The keys that fit these terms best by BM25, best first, with what fits of each."""
         with self._readers.lend() as db:
             reach = self._places.reach(db, view.access)
-            known = self._frequencies.of(db, terms, reach)
+            known = self._frequencies.of(db, tuple(terms), reach)
             most = max(limit, self._settings.candidates)
             keys = candidates(Search(db, view, reach, known, most, self._settings))
-            scores = self._scores(db, known, keys)
-        ranked = sorted(
-            ((key, score) for key, score in scores.items() if score > 0), key=lambda x: (-x[1], -x[0])
-        )
-        return ranked[:limit]
+            found = self._matches(db, known, keys, terms)
+        fitting = ((key, match) for key, match in found.items() if match.terms)
+        return sorted(fitting, key=lambda one: (-one[1].score, -one[0]))[:limit]
 
-    def score(self, terms: Sequence[str], keys: Sequence[int], access: Access) -> dict[int, float]:
-        """The BM25 score of given keys, 0.0 where no word fits."""
+    def matches(self, terms: Terms, keys: Sequence[int], access: Access) -> dict[int, Match]:
+        """What fits of given keys; keys that are not indexed are left out."""
         with self._readers.lend() as db:
-            found = self._scores(db, self._known(db, terms, access), keys)
-        return {int(key): found.get(int(key), 0.0) for key in keys}
-
-    def matches(self, terms: Sequence[str], keys: Sequence[int], access: Access) -> dict[int, Match]:
-        """The same term by term; keys that are not indexed are left out."""
-        with self._readers.lend() as db:
-            return self._matches(db, self._known(db, terms, access), keys)
+            return self._matches(db, self._known(db, tuple(terms), access), keys, terms)
 
     def rarity(self, terms: Sequence[str], access: Access) -> dict[str, float]:
         """The inverse document frequency of each term, among what the caller may read."""
@@ -97,16 +89,17 @@ class SqliteTexts:
     def _known(self, db: Db, terms: Sequence[str], access: Access) -> Known:
         return self._frequencies.of(db, terms, self._places.reach(db, access))
 
-    def _scores(self, db: Db, known: Known, keys: Sequence[int]) -> dict[int, float]:
-        return {key: sum(match.terms.values()) for key, match in self._matches(db, known, keys).items()}
-
-    def _matches(self, db: Db, known: Known, keys: Sequence[int]) -> dict[int, Match]:
-        query = {term: bm25.idf(count, known.texts) * weight(term) for term, count in known.documents.items()}
+    def _matches(self, db: Db, known: Known, keys: Sequence[int], terms: Terms) -> dict[int, Match]:
+        shares = terms if isinstance(terms, Mapping) else {}
+        query = {
+            term: bm25.idf(count, known.texts) * weight(term) * shares.get(term, 1.0)
+            for term, count in known.documents.items()
+        }
         lines = ask(db, DOCUMENTS, {"keys": records.as_keys(keys)})
         wanted, cue_weight = frozenset(query), self._settings.cue_weight
         scale = bm25.scale(query, avg_len=known.length, k1=self._settings.k1, b=self._settings.b)
         return {
-            row: Match(bm25.parts_of(_counts(wanted, body, cues, cue_weight), length, scale), length)
+            row: Match(_fit(wanted, body, cues, length, scale, cue_weight), length)
             for row, body, cues, length in lines
         }
 
@@ -148,11 +141,14 @@ def _tokens(place: tuple[int, int]) -> str:
     return f"_ns{place[1]} _sc{place[0]}"
 
 
-def _counts(terms: frozenset[str], body: str, cues: str, cue_weight: float) -> dict[str, float]:
-    """How often each asked term stands in a document; a cue counts as part of a word."""
+def _fit(
+    terms: frozenset[str], body: str, cues: str, length: int, scale: bm25.Scale, cue_weight: float
+) -> dict[str, float]:
+    """What each asked term adds; a cue counts as part of a word, a long text by its best passage too."""
     words = body.split(" ")
-    found: dict[str, float] = {term: words.count(term) for term in terms.intersection(words)}
+    counts: dict[str, float] = {term: words.count(term) for term in terms.intersection(words)}
     hints = cues.split(" ")
     for term in terms.intersection(hints):
-        found[term] = found.get(term, 0) + cue_weight * hints.count(term)
-    return found
+        counts[term] = counts.get(term, 0) + cue_weight * hints.count(term)
+    found = bm25.parts_of(counts, length, scale)
+    return bm25.with_best_passage(found, words, terms, scale) if counts and length > bm25.LONG else found

@@ -1,0 +1,159 @@
+"""Newest first: of hits that are about one thing and fit the question about equally well, the newest leads.
+
+People say what is so now; what was so before they seldom take back in so many words. How much less a hit may
+fit than the best one follows from how alike the two are, measured by the noise of the space. Turns of a
+logged talk and documents keep their order: what somebody said in a talk is evidence, and a page has no "now".
+
+A later statement may share nothing with the question: "the Fit died, I bought a Subaru" answers "what do I
+drive?" through "I drive a Fit". It takes up words that only the two of them say, and so it comes along.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from engram.model.memory import SOURCE_TRUST, Memory
+from engram.model.recall import Evidence, Question
+from engram.ports import Tools
+from engram.recall import intents
+from engram.recall.candidates import Candidate
+from engram.recall.judge import GONE
+from engram.recall.plan import Planned
+from engram.text import lexicon, words
+
+if TYPE_CHECKING:
+    from engram.ports import Floats
+
+GIVEN = frozenset({"none", "cross_encoder", "model"})
+"""Ways of reranking whose order stays."""
+HEAD = 4
+"""So many hits are looked at, the best."""
+BAND = 0.1
+"""Share that a hit may fit worse than the best one and still fit as well."""
+ALIKE_BAND = 0.15
+"""Share more for each deviation by which it is more like the others than chance."""
+WIDEST = 0.6
+MOST_SAID, SAID_SHARE = 0.4, 0.6
+"""Beside a hit that says so much of the question stands only what says so much of that."""
+TAKEN_UP = 2
+"""So many such words suffice; one, where the later statement says that something changed."""
+RARE_TERMS, SAID_BY = 8, 2
+"""So many of a hit's rarest words are looked at; they count when no more memories than this say them."""
+
+
+def newest_first(
+    ordered: list[Candidate], mode: str, plan: Planned, question: Question, tools: Tools
+) -> list[Candidate]:
+    """The list with the newest of its leading hits about one thing at its head; scores stay in order.
+
+    An order that a reader gave, or that was asked for as judged, stays.
+    """
+    head = ordered[:HEAD] if mode not in GIVEN else []
+    if not head or _asks_for_the_past(plan, question, tools) or not _may_move(head[0]):
+        return ordered
+    like = _alike(head, plan, tools)
+    fits = [one.score if _may_move(one) and _says_as_much(one, head[0]) else 0.0 for one in head]
+    group = [head[place] for place in about_one_thing(fits, like)]
+    moved = sorted(group, key=lambda one: one.record.happened_at, reverse=True)
+    later = _taken_up_by(moved[0], ordered, plan, tools)
+    moved = [*later, *(one for one in moved if one not in later)]
+    result = [*moved, *(one for one in ordered if one not in moved)]
+    if result == ordered:
+        return ordered
+    scores = sorted((one.score or head[0].score for one in result), reverse=True)
+    for one, score in zip(result, scores, strict=True):
+        one.score = score
+    moved[0].told.append(Evidence("rerank", "newest about this", 1.0, f"of {len(moved)} that fit alike"))
+    return result
+
+
+def about_one_thing(fits: Sequence[float], alike: Sequence[Sequence[float]]) -> list[int]:
+    """The places of those that are about the same as the first and fit about as well.
+
+    `alike` has the deviations from noise of each pair's likeness.
+
+    >>> about_one_thing([1.0, 0.8, 0.5], [[9, 2, 0], [2, 9, 0], [0, 0, 9]])
+    [0, 1]
+    """
+    found = [0]
+    for place in range(1, len(fits)):
+        like = max((alike[place][other] for other in found), default=0.0)
+        band = min(WIDEST, BAND + ALIKE_BAND * max(0.0, like))
+        if fits[place] >= (1.0 - band) * fits[0]:
+            found.append(place)
+    return found
+
+
+def _taken_up_by(
+    first: Candidate, ordered: Sequence[Candidate], plan: Planned, tools: Tools
+) -> list[Candidate]:
+    """The latest statement that takes up what the first hit says in words that nobody else says."""
+    said = words.query_terms(first.record.content)
+    rarity = tools.store.texts.rarity(said.terms, plan.view.access)
+    telling = sorted(
+        (term for term in said.terms if not term.startswith(words.SINGLE)), key=lambda term: -rarity[term]
+    )
+    found = tools.store.texts.search(telling[:RARE_TERMS], plan.view, RARE_TERMS * SAID_BY)
+    said_by = Counter(term for _, match in found for term in match.terms)
+    shared = {key: sum(said_by[term] <= SAID_BY for term in match.terms) for key, match in found}
+    taken = [key for key, count in shared.items() if count and key != first.key]
+    read = tools.store.memories.read(taken)
+    known = {one.key: one for one in ordered}
+    later = []
+    for key, memory in read.items():
+        sure = shared[key] >= TAKEN_UP or lexicon.found("turned", memory.content.lower())
+        if not sure or memory.happened_at <= first.record.happened_at:
+            continue
+        one = known.get(key) or _brought(key, memory, first)
+        if _may_move(one):
+            later.append(one)
+    return sorted(later, key=lambda one: one.record.happened_at)[-1:]
+
+
+def _brought(key: int, memory: Memory, first: Candidate) -> Candidate:
+    """A candidate that the question alone would not have found."""
+    one = Candidate(key, memory=memory, relevance=first.relevance, trust=first.trust, own=first.own)
+    note = f"takes up words of {first.record.id[:8]} that only these two say"
+    one.told.append(Evidence("drop", "let in", first.relevance, note))
+    return one
+
+
+def _may_move(one: Candidate) -> bool:
+    """Whether it is a statement of somebody's, of which a newer one may say what is so now."""
+    memory = one.record
+    told = memory.source.partition(":")[0] in SOURCE_TRUST
+    return told and not memory.speaker and memory.status not in GONE
+
+
+def _says_as_much(one: Candidate, first: Candidate) -> bool:
+    """Whether it says as many of the question's words as the first hit, or nearly, where that says most."""
+    return first.said < MOST_SAID or one.said >= SAID_SHARE * first.said
+
+
+def _asks_for_the_past(plan: Planned, question: Question, tools: Tools) -> bool:
+    """Whether it asks for what was: in words, by looking back, or by a time that is over."""
+    now = tools.clock.now()
+    over = any(span.last is not None and span.last <= now for span in plan.shown.spans)
+    return over or question.filters.as_of is not None or intents.is_past(question.text)
+
+
+def _alike(head: Sequence[Candidate], plan: Planned, tools: Tools) -> list[list[float]]:
+    """How far the likeness of each pair stands above chance, in deviations; 0 where nobody can tell."""
+    known: dict[int, Floats] = {}
+    if plan.space is not None:
+        import numpy as np
+
+        stored = tools.store.vectors.rows(plan.space, [one.key for one in head])
+        rows = stored.rows.astype(np.float32)
+        rows /= np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9)
+        known = dict(zip(stored.keys.tolist(), rows, strict=True))
+    noise = plan.usual_noise
+
+    def deviations(one: Candidate, other: Candidate) -> float:
+        if one.key not in known or other.key not in known:
+            return 0.0
+        return noise.deviations(float(known[one.key] @ known[other.key]))
+
+    return [[deviations(one, other) for other in head] for one in head]

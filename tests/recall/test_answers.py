@@ -1,0 +1,166 @@
+"""People ask in other words than they told: what lets a memory in, and which of two statements leads."""
+
+from __future__ import annotations
+
+import pytest
+
+from engram import Engram
+from engram.model.recall import Recall
+from engram.testing import FakeClock
+
+FILLER = (
+    "The library on Harrow Lane closes early in August.",
+    "Percival repairs clocks for half the county.",
+    "The canal was drained to mend the lock gates.",
+    "Rosalind wrote a cookbook about lentils.",
+    "A falcon has nested on the gasworks chimney.",
+)
+
+
+def contents(found: Recall) -> list[str]:
+    return [hit.memory.content for hit in found]
+
+
+@pytest.fixture
+def life(memory: Engram) -> Engram:
+    memory.remember_many([{"content": one} for one in FILLER])
+    return memory
+
+
+@pytest.mark.parametrize(
+    ("told", "asked"),
+    [
+        ("My husband Erik cooks on Wednesdays.", "Who is my partner?"),
+        ("I'm allergic to nuts.", "Do I have any allergies?"),
+        ("We pick up the keys and move on 10 May.", "When is the relocation?"),
+        ("I drive a 2014 Honda.", "What car have I got?"),
+        ("我对花生过敏", "我有没有什么不能吃的"),
+    ],
+)
+def test_kindred_words_find_what_was_told_in_others(life: Engram, told: str, asked: str) -> None:
+    life.remember(told)
+    assert contents(life.recall(asked, dry=True))[0] == told
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "What do you know about Bob?",
+        "Remind me about Bob",
+        "Do you remember Bob?",
+        "Have I mentioned Bob?",
+        "Any notes on Bob?",
+        "Tell me about Bob",
+        "Refresh my memory on Bob",
+    ],
+)
+def test_words_that_only_ask_count_for_nothing(life: Engram, asked: str) -> None:
+    life.remember("Bob ordered spare gaskets for the mill")
+    assert contents(life.recall(asked, dry=True))[:1] == ["Bob ordered spare gaskets for the mill"]
+
+
+def test_nothing_comes_when_nothing_speaks_for_it(life: Engram) -> None:
+    assert not life.recall("How much is left on our mortgage?", dry=True)
+
+
+def test_the_number_shown_orders_the_hits(life: Engram) -> None:
+    for one in ("Anna drinks green tea", "Tea is grown in Assam", "The tea kettle is broken"):
+        life.remember(one)
+    shown = [hit.relevance for hit in life.recall("who drinks tea?", dry=True)]
+    assert len(shown) > 1
+    assert shown == sorted(shown, reverse=True)
+
+
+def test_each_hit_says_what_let_it_in(life: Engram) -> None:
+    life.remember("Bob ordered spare gaskets for the mill")
+    for hit in life.recall("gaskets for the mill", dry=True, explain=True):
+        assert [one.note for one in hit.evidence if one.name == "let in"]
+
+
+def test_a_stricter_caller_gets_less(life: Engram) -> None:
+    life.remember("Bob ordered spare gaskets for the mill")
+    assert not life.recall("Bob?", min_relevance=0.99, dry=True)
+
+
+@pytest.mark.parametrize("length", [1_200, 2_400, 6_000])
+def test_a_long_contract_is_found_by_a_name_inside_it(life: Engram, length: int) -> None:
+    for firm in ("Westhafen", "Nordwind", "Ostermann"):
+        clauses = " ".join(
+            f"Clause {n}: the carrier answers for loss in transit as agreed in schedule {n}."
+            for n in range(length // 75)
+        )
+        half = len(clauses) // 2
+        text = f"{clauses[:half]} The other party is {firm} Logistics of Bremen. {clauses[half:]}"
+        life.remember(text, apart=True)
+    for asked in ("Westhafen", "contract with Westhafen Logistics"):
+        assert "Westhafen" in contents(life.recall(asked, dry=True))[0]
+
+
+# ---------------------------------------------------------------- newer before older
+
+
+def test_the_newer_of_two_statements_about_one_thing_leads(life: Engram, clock: FakeClock) -> None:
+    life.remember("My doctor's surgery is at Park Road.", apart=True)
+    clock.advance(days=7)
+    life.remember("My doctor's surgery is at Mill Lane.", apart=True)
+
+    asked = life.recall("Where is my doctor's surgery?", dry=True)
+
+    assert contents(asked)[:2] == [
+        "My doctor's surgery is at Mill Lane.",
+        "My doctor's surgery is at Park Road.",
+    ]
+
+
+def test_a_later_statement_that_takes_up_the_words_of_a_hit_comes_with_it(
+    life: Engram, clock: FakeClock
+) -> None:
+    life.remember("I drive a Honda Fit with 160k miles on it.", apart=True)
+    clock.advance(days=7)
+    life.remember("The Fit finally died on Route 30. Bought a used Subaru Crosstrek.", apart=True)
+    clock.advance(days=7)
+    life.remember("Hortensia won a prize for her dahlias.", apart=True)
+
+    assert "Subaru" in contents(life.recall("What do I drive?", dry=True))[0]
+
+
+def test_a_question_about_the_past_is_answered_by_what_was(life: Engram, clock: FakeClock) -> None:
+    life.remember("My doctor's surgery is at Park Road.", apart=True)
+    clock.advance(days=7)
+    life.remember("The surgery of my doctor moved: Mill Lane now.", apart=True)
+
+    asked = life.recall("Where was my doctor's surgery originally?", dry=True)
+
+    assert "Park Road" in contents(asked)[0]
+
+
+def test_turns_of_a_talk_and_documents_keep_their_order(life: Engram, clock: FakeClock) -> None:
+    for source, speaker in (("session", "Anna"), ("import", "")):
+        first = f"The {source} surgery opens at eight on Park Road."
+        life.remember(first, apart=True, source=source, speaker=speaker)
+        clock.advance(days=7)
+        life.remember(f"A {source} surgery may open later.", apart=True, source=source, speaker=speaker)
+        assert (
+            contents(life.recall(f"When does the {source} surgery on Park Road open?", dry=True))[0] == first
+        )
+
+
+# ---------------------------------------------------------------- what is tied to a hit
+
+
+def test_a_cause_that_somebody_linked_comes_along_below_what_matched(life: Engram) -> None:
+    outage = life.remember("The checkout page went down on Friday evening").memory
+    cause = life.remember("A connection pool ran dry").memory
+    life.relate(outage.id, cause.id, "caused_by")
+
+    asked = life.recall("why did the checkout page go down?", dry=True, explain=True)
+
+    assert contents(asked)[:2] == [outage.content, cause.content]
+    assert any("caused_by" in one.note for one in asked[1].evidence)
+
+
+def test_nothing_is_tied_to_what_was_not_let_in(life: Engram) -> None:
+    outage = life.remember("The checkout page went down on Friday evening").memory
+    cause = life.remember("A connection pool ran dry").memory
+    life.relate(outage.id, cause.id, "caused_by")
+    assert not life.recall("How much is left on our mortgage?", dry=True)
