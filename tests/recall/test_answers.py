@@ -164,3 +164,19 @@ def test_nothing_is_tied_to_what_was_not_let_in(life: Engram) -> None:
     cause = life.remember("A connection pool ran dry").memory
     life.relate(outage.id, cause.id, "caused_by")
     assert not life.recall("How much is left on our mortgage?", dry=True)
+
+
+def test_a_name_finds_what_facts_about_it_were_told_from(life: Engram) -> None:
+    fact = {"subject": "Ilse", "predicate": "travel_habit", "object": "overnight trains"}
+    seat = life.remember("prefers an aisle seat on overnight trains", details={"facts": [fact]}).memory
+
+    for question in ("Ilse", "what do you know about Ilse?"):
+        assert contents(life.recall(question, dry=True))[:1] == [seat.content]
+
+
+@pytest.mark.parametrize("question", ["Give me an overview", "What do you know about me?", "介绍一下我"])
+def test_an_overview_tells_what_matters_most(life: Engram, question: str) -> None:
+    life.remember("I'm allergic to nuts.", importance=0.9)
+    life.remember("The tram was late.", importance=0.1)
+
+    assert contents(life.recall(question, dry=True))[0] == "I'm allergic to nuts."

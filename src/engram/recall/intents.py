@@ -120,6 +120,21 @@ def is_fresh(question: str) -> bool:
     return lexicon.found("intents", _plain(question), under="fresh")
 
 
+def is_overview(question: str) -> bool:
+    """Whether a question asks for an overview of everything, or of whoever asks.
+
+    >>> (
+    ...     is_overview("Give me an overview"),
+    ...     is_overview("What do you know about me?"),
+    ...     is_overview("介绍一下我"),
+    ... )
+    (True, True, True)
+    >>> is_overview("Give me an overview of the billing service")
+    False
+    """
+    return lexicon.found("intents", _plain(question), under="overview")
+
+
 def is_past(question: str) -> bool:
     """Whether a question asks for what was so before.
 

@@ -17,7 +17,7 @@ from engram.model.recall import Question, Recall
 from engram.ports import Lean, Tools, Unit
 from engram.recall import changes, past
 from engram.recall import plan as plans
-from engram.recall.channels import facts, graph, neighbours, text, time, vector
+from engram.recall.channels import facts, graph, neighbours, overview, text, time, vector
 from engram.recall.drop import drop_unwanted
 from engram.recall.expand import expand
 from engram.recall.fuse import fuse, heed_words
@@ -50,6 +50,7 @@ def recall(question: Question, tools: Tools, lean: Lean | None = None) -> Recall
     candidates = watch.time("fuse", lambda: fuse(by_words, by_meaning, plan, tools))
     plan = watch.time("expand", lambda: expand(candidates, plan, question, tools))
     watch.time("time", lambda: time.search(candidates, plan, question, tools))
+    watch.time("overview", lambda: overview.search(candidates, plan, question, tools))
     watch.time("neighbours", lambda: neighbours.lend(candidates, plan, tools))
     watch.time("graph", lambda: graph.lend(candidates, plan, tools, explain=question.explain))
     watch.time("facts", lambda: facts.lend(candidates, plan, question.text, tools))

@@ -14,9 +14,11 @@ from engram.model.entity import Entity
 from engram.model.facts import FactQuery, Told
 from engram.model.recall import Evidence
 from engram.ports import Tools
+from engram.recall import intents
 from engram.recall.candidates import Candidate
 from engram.recall.channels import text
 from engram.recall.fuse import include
+from engram.recall.named import candidates as called
 from engram.recall.plan import Planned
 from engram.text import words
 from engram.text.cues import Cue, cues
@@ -29,12 +31,19 @@ NAMED_EACH = 12
 MOST = 20
 """Facts that may answer, the best."""
 SHOWN = 3
+FEW_TERMS = 3
+"""A question of so few telling words that asks for no fact is about whom it names: "Ilse?"."""
+ABOUT = 0.5
+"""What a fact about somebody counts against one that answers a question."""
 
 
 def lend(candidates: dict[int, Candidate], plan: Planned, question: str, tools: Tools) -> None:
     """Let what answers by its facts gain; new candidates may come in."""
-    settings, named = tools.config.recall, plan.entities
+    settings, named, question = tools.config.recall, plan.entities, intents.unframed(question)
     asked = cues(question) if settings.fact_share > 0 else ()
+    if not asked and settings.fact_share > 0 and len(plan.shown.terms) <= FEW_TERMS:
+        _lend_to_what_is_told(candidates, plan, question, tools)
+        return
     starts = [alias for one in named for alias in one.aliases] + [USER] * (USER in plan.shown.speakers)
     if not asked or not starts:
         return
@@ -49,6 +58,24 @@ def lend(candidates: dict[int, Candidate], plan: Planned, question: str, tools: 
     for key, one in found.items():
         if key in candidates:
             _gain(candidates[key], one, explained, top, tools)
+
+
+def _lend_to_what_is_told(
+    candidates: dict[int, Candidate], plan: Planned, question: str, tools: Tools
+) -> None:
+    """Let the memories gain from which facts about the one who is named were told."""
+    settings, known = tools.config.recall, [alias for one in plan.entities for alias in one.aliases]
+    names = frozenset(known or called(question))
+    claims = tools.store.facts.told(FactQuery(subjects=names), plan.view, NAMED_EACH) if names else []
+    new = list(dict.fromkeys(one.key for one in claims if one.key not in candidates))
+    include(candidates, text.matches(plan, new, tools), plan, tools)
+    top = max((one.own for one in candidates.values()), default=0.0)
+    for claim in claims:
+        if claim.key in candidates:
+            one, score = candidates[claim.key], ABOUT * claim.sure
+            one.reached += settings.fact_share * score * top
+            one.lent_relevance = max(one.lent_relevance, settings.fact_relevance * score)
+            one.told.append(Evidence("facts", "a fact about this", score, _worded(claim)))
 
 
 def _gain(candidate: Candidate, answer: Answer, explained: float, top: float, tools: Tools) -> None:
