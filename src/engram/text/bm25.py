@@ -102,7 +102,7 @@ def with_best_passage(
     return {term: max(whole.get(term, 0.0), best.get(term, 0.0)) for term in {*whole, *best}}
 
 
-def idf(documents_with_term: int, documents: int) -> float:
+def idf(documents_with_term: int, documents: float) -> float:
     """How much a term tells: high when few documents have it, never negative.
 
     >>> round(idf(1, 1000), 2), round(idf(1000, 1000), 4)
@@ -115,6 +115,15 @@ def idf(documents_with_term: int, documents: int) -> float:
     """
     of = max(documents, FEWEST_DOCUMENTS)
     return math.log1p((of - documents_with_term + 0.5) / (documents_with_term + 0.5))
+
+
+def documents(unsaid: float) -> float:
+    """How many documents there are, by how much a term tells that none of them has.
+
+    >>> round(documents(idf(0, 1000)))
+    1000
+    """
+    return (math.expm1(unsaid) - 1.0) / 2
 
 
 def phrase_share(phrases: Sequence[Sequence[str]], doc: Sequence[str]) -> float:

@@ -21,7 +21,7 @@ from engram.recall import intents
 from engram.recall.candidates import Candidate
 from engram.recall.judge import GONE
 from engram.recall.plan import Planned
-from engram.text import lexicon, words
+from engram.text import bm25, lexicon, words
 
 if TYPE_CHECKING:
     from engram.ports import Floats
@@ -39,8 +39,10 @@ MOST_SAID, SAID_SHARE = 0.4, 0.6
 """Beside a hit that says so much of the question stands only what says so much of that."""
 TAKEN_UP = 2
 """So many such words suffice; one, where the later statement says that something changed."""
+UNSAID = "\uffff"
+"""A word that no memory says: how much it would tell says how many memories there are."""
 RARE_TERMS, SAID_BY = 8, 2
-"""So many of a hit's rarest words are looked at; they count when no more memories than this say them."""
+"""So many words of a hit are looked up; they count when no more memories than this say them."""
 
 
 def newest_first(
@@ -90,12 +92,8 @@ def _taken_up_by(
     first: Candidate, ordered: Sequence[Candidate], plan: Planned, tools: Tools
 ) -> list[Candidate]:
     """The latest statement that takes up what the first hit says in words that nobody else says."""
-    said = words.query_terms(first.record.content)
-    rarity = tools.store.texts.rarity(said.terms, plan.view.access)
-    telling = sorted(
-        (term for term in said.terms if not term.startswith(words.SINGLE)), key=lambda term: -rarity[term]
-    )
-    found = tools.store.texts.search(telling[:RARE_TERMS], plan.view, RARE_TERMS * SAID_BY)
+    shared_words = _said_by_two(first.record.content, plan, tools)
+    found = tools.store.texts.search(shared_words, plan.view, RARE_TERMS * SAID_BY) if shared_words else []
     said_by = Counter(term for _, match in found for term in match.terms)
     shared = {key: sum(said_by[term] <= SAID_BY for term in match.terms) for key, match in found}
     taken = [key for key, count in shared.items() if count and key != first.key]
@@ -110,6 +108,15 @@ def _taken_up_by(
         if _may_move(one):
             later.append(one)
     return sorted(later, key=lambda one: one.record.happened_at)[-1:]
+
+
+def _said_by_two(content: str, plan: Planned, tools: Tools) -> list[str]:
+    """The words of a text that one other memory says and no more, rarest first."""
+    terms = [term for term in words.query_terms(content).terms if not term.startswith(words.SINGLE)]
+    rarity = tools.store.texts.rarity((*terms, UNSAID), plan.view.access)
+    documents = bm25.documents(rarity[UNSAID])
+    most, least = bm25.idf(1, documents), bm25.idf(SAID_BY, documents)
+    return [term for term in terms if least - 1e-6 <= rarity[term] < most - 1e-6][:RARE_TERMS]
 
 
 def _brought(key: int, memory: Memory, first: Candidate) -> Candidate:
