@@ -66,7 +66,7 @@ def seen_by(reach: Reach) -> list[str]:
         facts.DISPUTED.format(clauses=memory),
         entities.LATEST_HAPPENING.format(seen=memory),
         *(
-            sql.format(mentions=wording)
+            sql.format(mentions=wording, known=entities.KNOWN_NAMES.format(seen=memory))
             for sql in (entities.LATEST, entities.LATEST_THAT_BEGIN_SO, entities.READ)
             for wording in (mentions, entities.ALL_MENTIONS)
         ),
