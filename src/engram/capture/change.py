@@ -34,7 +34,7 @@ STATUS_VERBS = {Status.ARCHIVED: Verb.ARCHIVED, Status.ACTIVE: Verb.RESTORED}
 def update(memory_id: str, changes: Mapping[str, Any], tools: Tools, actor: str, because: str) -> Memory:
     """Change fields of a memory as a new version of it. Nothing to change changes nothing."""
     clean = {field: _clean(field, value) for field, value in changes.items()}
-    vector = _embed(clean["content"], _speaker(memory_id, tools), tools) if "content" in clean else None
+    vector = _embed(clean["content"], memory_id, tools) if "content" in clean else None
 
     def work(unit: Unit) -> Memory:
         old = _get(unit, memory_id)
@@ -154,14 +154,12 @@ def _with(old: Memory, clean: Mapping[str, Any], tools: Tools) -> Memory:
     return replace(new, tier=at_least(new.tier, tier_of(new.content)))
 
 
-def _speaker(memory_id: str, tools: Tools) -> str:
+def _embed(content: str, memory_id: str, tools: Tools) -> Embedded | None:
     keys = tools.store.memories.keys([memory_id])
-    return "".join(memory.told_by for memory in tools.store.memories.read(list(keys.values())).values())
-
-
-def _embed(content: str, speaker: str, tools: Tools) -> Embedded | None:
+    known = next(iter(tools.store.memories.read(list(keys.values())).values()), None)
+    beside = (known.told_by, known.after) if known is not None else ("", "")
     try:
-        space, vectors = tools.embedder.embed([key_text(content, speaker)])
+        space, vectors = tools.embedder.embed([key_text(content, *beside)])
     except EmbedderError:
         return None
     return Embedded(space, vectors[0])

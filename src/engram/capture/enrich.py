@@ -125,7 +125,7 @@ def findable(memory: Memory, found: Sequence[Entity]) -> Findable:
     apart = is_reference(memory)
     when = memory.happened_at if memory.event_time else None
     told = names.cue_words(memory.content, speaker=memory.speaker or None, when=when)
-    beside = (str(memory.details.get(name, "")) for name in ("context", "said_by", "about"))
+    beside = (str(memory.details.get(name, "")) for name in ("context", "said_by", "about", "after"))
     more = (*told, *memory.tags, *filter(None, beside))
     terms = tuple(words.terms(memory.content))
     cues = tuple(dict.fromkeys(term for cue in more for term in words.terms(cue)))

@@ -39,6 +39,8 @@ TAIL = 2_000
 NEWS = timedelta(days=62)
 """What happened within this time is news: a move of last month replaces a home named last week."""
 SOURCE = "session"
+ELLIPTIC = 8
+"""A correction of so few words of meaning says what is right and leaves unsaid of what."""
 TELLING = 3
 """Words of meaning that a sentence nobody believes must have to be worth finding."""
 PASSAGE = 2_000
@@ -130,13 +132,23 @@ def _by_rules(turns: Sequence[Turn], before: Sequence[Turn], gate: Gate, tools: 
     names = {turn.speaker for turn in (*before, *turns) if turn.speaker}
     previous = before[-1] if before else None
     person = _last_person(before, names)
+    told = next((turn.content[:CONTEXT_LIMIT] for turn in reversed(before) if turn.part is Part.USER), "")
     for turn in turns:
         check_cancelled()
         said = replace(_said(turn, names), person=person)
         for draft in _read_turn(turn, previous, said, gate, reading.left_out, tools):
-            reading.keep(draft, (turn.key,))
+            reading.keep(_attached(draft, told), (turn.key,))
+        if turn.part is Part.USER:
+            told = turn.content[:CONTEXT_LIMIT]
         previous, person = turn, _last_person((turn,), names, person)
     return reading
+
+
+def _attached(draft: Draft, told: str) -> Draft:
+    """A correction that names nothing ("make it Friday") goes with what was told just before it."""
+    if not told or not draft.details.get("corrects") or len(words.terms(draft.content)) > ELLIPTIC:
+        return draft
+    return replace(draft, details={**draft.details, "after": told})
 
 
 def _last_person(turns: Sequence[Turn], names: set[str], person: str = "") -> str:

@@ -80,7 +80,7 @@ def _embed(prepared: list[Prepared], tools: Tools) -> list[Prepared]:
         part = prepared[start : start + size]
         check_cancelled()
         try:
-            keys = [key_text(item.memory.content, item.memory.told_by) for item in part]
+            keys = [key_text(one.content, one.told_by, one.after) for one in (item.memory for item in part)]
             space, vectors = tools.embedder.embed(keys)
         except EmbedderError:
             return done + prepared[start:]

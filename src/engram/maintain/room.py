@@ -82,7 +82,7 @@ class Room:
     def vector(self, memory: Memory) -> Embedded | None:
         """The memory's vector; None while vectors cannot be made: it comes later."""
         try:
-            space, rows = self.tools.embedder.embed([key_text(memory.content, memory.told_by)])
+            space, rows = self.tools.embedder.embed([key_text(memory.content, memory.told_by, memory.after)])
         except EmbedderError:
             return None
         return Embedded(space, rows[0])

@@ -148,6 +148,11 @@ class Memory:
         return self.speaker or str(self.details.get("said_by") or "")
 
     @property
+    def after(self) -> str:
+        """What it corrects without naming it: the statement that was made before it."""
+        return str(self.details.get("after") or "")
+
+    @property
     def shown(self) -> str:
         """What a person reads: the words as they were said, and in brackets what they meant and what is over.
 
@@ -159,6 +164,8 @@ class Memory:
             text = text.replace(str(said), f"{said} [{meant}]", 1)
         if teller := self.details.get("said_by"):
             text = f"{teller}: {text}"
+        if self.after:
+            text = f"{text} [after: {self.after}]"
         over = self.details.get("no_longer")
         told = (
             [str(one.get("fact", "")) for one in over if isinstance(one, Mapping)]

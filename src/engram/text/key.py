@@ -7,10 +7,11 @@ said it, and her own words seldom name her.
 from __future__ import annotations
 
 
-def key_text(content: str, speaker: str = "") -> str:
-    """The text that is embedded for a content.
+def key_text(content: str, speaker: str = "", after: str = "") -> str:
+    """The text that is embedded for a content; `after` is what it corrects without naming it.
 
     >>> key_text("I play the violin", speaker="Ann"), key_text("Ann plays the violin")
     ('Ann: I play the violin', 'Ann plays the violin')
     """
-    return f"{speaker}: {content}" if speaker else content
+    whole = f"{after} {content}" if after else content
+    return f"{speaker}: {whole}" if speaker else whole
