@@ -23,6 +23,7 @@ from engram.security.sensitive import at_least, tier_of
 from engram.text import facts, forms, kinds, metadata, names, words
 from engram.text.dates import dates
 from engram.text.facets import NEUTRAL
+from engram.text.kinship import slots_told
 from engram.text.names import Entity
 
 
@@ -129,6 +130,8 @@ def findable(memory: Memory, found: Sequence[Entity]) -> Findable:
     more = (*told, *memory.tags, *filter(None, beside))
     terms = tuple(words.terms(memory.content))
     cues = tuple(dict.fromkeys(term for cue in more for term in words.terms(cue)))
+    if not (apart or memory.speaker or memory.status is Status.SAID):
+        cues += slots_told(memory.content)
     if memory.status is Status.SAID:
         return Findable(terms=terms, cues=cues)
     return Findable(

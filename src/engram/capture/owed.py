@@ -35,7 +35,9 @@ def fill(tools: Tools, *, most: int | None = None, progress: Callable[[int], Non
 def _embed(memories: Sequence[Memory], tools: Tools) -> list[tuple[Memory, Embedded]]:
     """The vectors of all; where one text spoils it for the others, one by one without those refused."""
     try:
-        space, rows = tools.embedder.embed([key_text(memory.content, memory.told_by, memory.after) for memory in memories])
+        space, rows = tools.embedder.embed(
+            [key_text(memory.content, memory.told_by, memory.after) for memory in memories]
+        )
     except EmbedderRefused:
         if len(memories) == 1:
             return []

@@ -18,18 +18,26 @@ from engram.capture.settle import settle
 from engram.errors import EmbedderError
 from engram.lifecycle.calibration import thresholds
 from engram.lifecycle.sameness import Limits, Neighbour, New, Statement, Supersede, Verdict, decide
-from engram.lifecycle.traits import is_reference
+from engram.lifecycle.traits import REFERENCE, is_reference
 from engram.model.axes import Status
 from engram.model.cancellation import check_cancelled
 from engram.model.draft import Draft
 from engram.model.memory import Memory
 from engram.model.receipt import Outcome, Receipt
+from engram.model.relations import Edge, EdgeType
 from engram.model.scope import Access, Role, Scope
 from engram.ports import Embedded, Tools, Unit
+from engram.text import words
 from engram.text.key import key_text
+from engram.text.marks import tells_of_change
 
 FACT_NEIGHBOURS = 8
 """How many memories with the same subject and predicate are looked at; normally few are active."""
+RARE_WORD = 0.31
+"""What a shared word that hardly anybody says counts beside the cosine."""
+SAME_THING = 0.67
+"""How close two statements are from which on the later is a word on the same thing."""
+LATER_WORD = "a later word on the same"
 ENGINE = "engine"
 """The source of what maintenance made."""
 Also = Callable[[Unit, list[Receipt]], None]
@@ -59,12 +67,13 @@ def write(prepared: Sequence[Prepared], tools: Tools, actor: str, also: Also | N
         for item, found in zip(prepared, near, strict=True)
     ]
     known = _known(prepared, near, tools)
+    updated = [_updated(item, found, tools) for item, found in zip(prepared, near, strict=True)]
     among = _among(prepared, tools)
 
     def work(unit: Unit) -> list[Receipt]:
         batch = _Batch(tools, among)
-        pairs = zip(prepared, known, strict=True)
-        receipts = [batch.write(unit, item, candidates) for item, candidates in pairs]
+        items = zip(prepared, known, updated, strict=True)
+        receipts = [batch.write(unit, item, candidates, earlier) for item, candidates, earlier in items]
         if also is not None:
             also(unit, receipts)
         return receipts
@@ -140,6 +149,39 @@ def _known(
     ]
 
 
+def _updated(item: Prepared, near: Sequence[tuple[int, float]], tools: Tools) -> Memory | None:
+    """The earlier statement of the same place that this one is a later word on, if it tells of a change.
+
+    The nearest in meaning and in the words that only few say, when it is near enough.
+    """
+    memory = item.memory
+    told = memory.details.get("corrects") or tells_of_change(memory.content)
+    if not told or not _is_statement(item) or memory.source == ENGINE or memory.category == REFERENCE:
+        return None
+    own = set(item.findable.terms)
+    cosines = dict(near)
+    records = tools.store.memories.read(list(cosines))
+    rarity = tools.store.texts.rarity(sorted(own), Access(memory.scope, Role.AGENT))
+    most = max(rarity.values(), default=0.0) or 1.0
+
+    def closeness(key: int) -> float:
+        shared = own.intersection(words.terms(records[key].content))
+        rare = sum(rarity.get(term, 0.0) for term in shared if not term.startswith(words.SINGLE))
+        return cosines[key] + RARE_WORD * rare / most
+
+    earlier = [
+        key
+        for key, one in records.items()
+        if one.scope == memory.scope
+        and one.status is Status.ACTIVE
+        and one.heard_at < memory.heard_at
+        and one.category != REFERENCE
+        and one.source != ENGINE
+    ]
+    best = max(earlier, key=closeness, default=None)
+    return records[best] if best is not None and closeness(best) >= SAME_THING else None
+
+
 def _among(prepared: Sequence[Prepared], tools: Tools) -> list[list[tuple[int, float]]]:
     """For each draft the earlier ones of the same call that it may repeat or replace: place and cosine."""
     found: list[list[tuple[int, float]]] = [[] for _ in prepared]
@@ -200,7 +242,13 @@ class _Batch:
         self.latest: dict[str, Memory | None] = {}
         self.stated: dict[tuple[Scope, str, str], Memory] = {}
 
-    def write(self, unit: Unit, item: Prepared, candidates: Sequence[tuple[Memory, float | None]]) -> Receipt:
+    def write(
+        self,
+        unit: Unit,
+        item: Prepared,
+        candidates: Sequence[tuple[Memory, float | None]],
+        earlier: Memory | None,
+    ) -> Receipt:
         """Decide about one draft and carry the decision out."""
         check_cancelled()
         near = (*candidates, *self._said_before())
@@ -214,6 +262,8 @@ class _Batch:
             self.latest.update((one.memory.id, unit.get(one.memory.id)) for one in (verdict, *verdict.also))
         if receipt.memory.id == item.memory.id and receipt.memory.status is not Status.SAID:
             connect(unit, item, receipt.memory, self._similar(item, near), self.tools)
+            if earlier is not None and unit.get(earlier.id) is not None:
+                unit.relate(Edge(receipt.memory.id, earlier.id, EdgeType.UPDATES), LATER_WORD)
         if not item.memory.speaker:
             for fact in item.findable.facts:
                 self.stated[item.memory.scope, fact.subject, fact.predicate] = receipt.memory

@@ -17,6 +17,8 @@ class EdgeType(StrEnum):
     SUPPORTS = "supports"
     CONTRADICTS = "contradicts"
     SUPERSEDES = "supersedes"
+    UPDATES = "updates"
+    """A later word on the same thing, which leaves open what of the earlier still holds."""
     RELATED_TO = "related_to"
     SIMILAR_TO = "similar_to"
     SAME_ENTITY = "same_entity"

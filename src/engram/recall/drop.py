@@ -16,6 +16,7 @@ from engram.model.memory import Memory
 from engram.model.recall import Dropped, Evidence, Question
 from engram.ports import Tools
 from engram.recall.candidates import Candidate
+from engram.recall.judge import asks_of_oneself, is_own
 from engram.recall.plan import Planned
 from engram.text import words
 
@@ -23,10 +24,14 @@ SAID_ENOUGH = 0.75
 """Share of a question's words, by how much they tell, that suffices alone."""
 NAMED_AND = 0.5
 """The same beside a name that was asked for; so does any second word."""
+SAID_ONLY = 0.5
+"""The same for words that are only said, and not believed."""
 AGREED_RANK, AGREED_SAID = 2, 0.3
 """Words and meaning agree on what both rank so high, when it says so much of the question."""
 ALONG = 0.25
 """What fits so well against the best hit comes along with it."""
+OWN_ABOVE = 0.5
+"""Deviations above chance that suffice for what somebody said of themselves, asked about themselves."""
 SHOWN_DROPS = 20
 """So many dropped candidates are told of, best first."""
 
@@ -64,7 +69,8 @@ def _reasons(
     ranked: list[Candidate], let_in: dict[int, str], plan: Planned, question: Question, tools: Tools
 ) -> Iterator[tuple[Candidate, str]]:
     floor, strict = _floor(question, tools)
-    let_in |= {one.key: evidence_for(one, plan, floor, strict=strict) for one in ranked}
+    own = asks_of_oneself(question.text, plan)
+    let_in |= {one.key: evidence_for(one, plan, floor, strict=strict, own=own) for one in ranked}
     best = max((one.fit for one in ranked if let_in[one.key]), default=None)
     now = tools.clock.now()
     unwanted = _suppressed(ranked, plan, tools)
@@ -110,20 +116,30 @@ def _floor(question: Question, tools: Tools) -> tuple[float, bool]:
     return question.min_relevance, question.min_relevance > usual
 
 
-def evidence_for(one: Candidate, plan: Planned, floor: float, *, strict: bool = False) -> str:
-    """What lets a memory in, in words; empty when nothing does."""
-    if one.relevance >= floor:
-        return _strongest(one)
-    if strict:
+def evidence_for(
+    one: Candidate, plan: Planned, floor: float, *, strict: bool = False, own: bool = False
+) -> str:
+    """What lets a memory in, in words; empty when nothing does.
+
+    Words that nobody believes must say half of what is asked, or fit twice as well as the floor wants.
+    """
+    if one.record.status is Status.SAID and one.said < SAID_ONLY and one.relevance < 2 * floor:
         return ""
-    if one.said >= SAID_ENOUGH:
-        return "it says what is asked for"
+    if one.relevance >= floor or strict:
+        return _strongest(one) if one.relevance >= floor else ""
     name = next((entity.name for entity in plan.entities if _names(one, entity)), "")
-    if name and (one.said >= NAMED_AND or len(one.match.terms) > len(words.terms(name))):
-        return f"it names {name}"
+    above = 0.0 if one.cosine is None else plan.usual_noise.deviations(one.cosine)
     ranks = (one.text_rank, one.vector_rank)
-    agreed = one.said >= AGREED_SAID and all(rank is not None and rank <= AGREED_RANK for rank in ranks)
-    return "words and meaning agree on it" if agreed else ""
+    reasons = {
+        "it says what is asked for": one.said >= SAID_ENOUGH,
+        f"it names {name}": name and (one.said >= NAMED_AND or len(one.match.terms) > len(words.terms(name))),
+        "you said it of yourself, and its meaning is not far": own
+        and above >= OWN_ABOVE
+        and is_own(one.record),
+        "words and meaning agree on it": one.said >= AGREED_SAID
+        and all(rank is not None and rank <= AGREED_RANK for rank in ranks),
+    }
+    return next((why for why, holds in reasons.items() if holds), "")
 
 
 def _strongest(one: Candidate) -> str:

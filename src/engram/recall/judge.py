@@ -6,6 +6,7 @@ profile it only tips the balance between memories that fit alike: that is what p
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from datetime import datetime
@@ -15,9 +16,10 @@ from types import MappingProxyType
 from engram.config import TrustConfig
 from engram.lifecycle.curves import DAY_S, freshness
 from engram.lifecycle.retention import half_life
+from engram.lifecycle.traits import REFERENCE
 from engram.model.axes import Layer, Lifecycle, Status, Verification
 from engram.model.memory import Memory
-from engram.model.recall import Question, Trust
+from engram.model.recall import Intent, Question, Trust
 from engram.ports import Tools
 from engram.recall.candidates import Candidate
 from engram.recall.channels import time
@@ -32,7 +34,7 @@ LIFECYCLE_WEIGHT = MappingProxyType(
 )
 VERIFICATION_WEIGHT = MappingProxyType({Verification.USER_CONFIRMED: 1.05, Verification.DISPUTED: 0.85})
 PINNED_BONUS = 1.05
-STATUS_STANDING: Mapping[Status, float] = MappingProxyType({Status.CHALLENGED: 0.8})
+STATUS_STANDING: Mapping[Status, float] = MappingProxyType({Status.CHALLENGED: 0.8, Status.SAID: 0.6})
 """What a memory counts by its status, of those that recall searches (`Filters.statuses`); others whole."""
 TIP = 0.01
 """How far importance and freshness tip the default profile, up or down: enough to decide between equals."""
@@ -45,6 +47,8 @@ PROFILES: Mapping[str, tuple[float, float, float, float]] = MappingProxyType(
 )
 """Weights of relevance, accuracy, freshness, utility; `layered` has importance in the place of utility."""
 
+OF_THE_ASKER = 1.3
+"""What somebody said of themselves counts so much more when they ask about themselves."""
 TIED_READ = 5
 """So many more are read that an explicit edge ties to a hit."""
 SESSION_BEST = 3
@@ -64,15 +68,35 @@ def judge(
     time.weigh(read, plan, tools)
     _lend_within_sessions(read, tools)
     now = tools.clock.now()
+    own = asks_of_oneself(question.text, plan)
     for one in read:
         one.relevance = 1.0 - (1.0 - one.relevance) * (1.0 - one.lent_relevance)
         if plan.whole and plan.whole in one.record.content:
             one.relevance = max(one.relevance, SHORT_RELEVANCE)
         one.trust = trust(one.record, one.relevance, now, tools.config.trust)
-        one.factors = [*factors(one.record, one.trust.freshness), _wanted(one.record, plan, tools)]
+        one.factors = [
+            *factors(one.record, one.trust.freshness),
+            _wanted(one.record, plan, tools),
+            ("of whoever asks", OF_THE_ASKER if own and is_own(one.record) else 1.0),
+        ]
         one.standing = _product(value for _, value in one.factors)
     _score(read, question.profile)
     return sorted(read, key=_place)
+
+
+def asks_of_oneself(question: str, plan: Planned) -> bool:
+    """Whether a question is about whoever asks it: "how old am I?", not "how do I reset the router?"."""
+    return plan.shown.intent is not Intent.PROCEDURAL and _FIRST_PERSON.search(question) is not None
+
+
+def is_own(memory: Memory) -> bool:
+    """Whether somebody says it of themselves and is believed."""
+    if memory.speaker or memory.status is Status.SAID or memory.category == REFERENCE:
+        return False
+    return _FIRST_PERSON.search(memory.content) is not None
+
+
+_FIRST_PERSON = re.compile(r"\b(?:i|i'm|im|i've|my|me|mine|we|we're|our|us)\b|[我咱俺]", re.IGNORECASE)
 
 
 def trust(memory: Memory, relevance: float, now: datetime, settings: TrustConfig) -> Trust:

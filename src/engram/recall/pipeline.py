@@ -13,6 +13,8 @@ from dataclasses import replace
 from typing import TypeVar
 
 from engram.lifecycle.edges import FADING
+from engram.model.axes import Status
+from engram.model.filters import Filters
 from engram.model.recall import Question, Recall
 from engram.ports import Lean, Tools, Unit
 from engram.recall import changes, past
@@ -40,6 +42,7 @@ def recall(question: Question, tools: Tools, lean: Lean | None = None) -> Recall
     if question.filters.as_of is not None:
         tools, question = past.as_of(tools, question.filters.as_of), replace(question, dry=True)
     question, hints = changes.widen(question)
+    question = _with_what_was_said(question)
     watch, asked = _Watch(tools), question
     anchored = watch.time("anchor", lambda: time.anchor(asked, tools, recall))
     question = anchored.question
@@ -113,3 +116,11 @@ class _Watch:
         result = run()
         self.laps[step] = (self.clock.monotonic() - start) * 1_000
         return result
+
+
+def _with_what_was_said(question: Question) -> Question:
+    """Unless the caller chose the statuses, what is only said is found too, below what is believed."""
+    filters = question.filters
+    if not filters.statuses >= Filters().statuses:
+        return question
+    return replace(question, filters=replace(filters, statuses=filters.statuses | {Status.SAID}))

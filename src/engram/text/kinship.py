@@ -6,6 +6,7 @@ The families are data (`data/kinship.txt`), English and Chinese.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from functools import cache
 
@@ -55,3 +56,34 @@ def _pieces(word: str) -> list[str]:
     """The pairs of a Chinese word; a single character as it is indexed alone."""
     found = words.terms(word)
     return [term for term in found if not term.startswith(words.SINGLE)] or found
+
+
+# ---------------------------------------------------------------- slots
+
+
+def slots_asked(question: str) -> tuple[str, ...]:
+    """Terms for what a question asks of a person's life, under which statements that tell it are found.
+
+    >>> slots_asked("How old am I?"), slots_told("I'm 29."), slots_told("The tower is 29 metres high.")
+    (('slotage',), ('slotage',), ())
+    """
+    return _slots(question, "? ")
+
+
+def slots_told(statement: str) -> tuple[str, ...]:
+    """Terms for what of somebody's life a statement tells."""
+    return _slots(statement, "= ")
+
+
+def _slots(text: str, side: str) -> tuple[str, ...]:
+    lower = text.lower().replace("’", "'")
+    return tuple(name for name, pattern in _slot_patterns(side) if pattern.search(lower))
+
+
+@cache
+def _slot_patterns(side: str) -> tuple[tuple[str, re.Pattern[str]], ...]:
+    found = []
+    for title, rows in lexicon.parts("slots").items():
+        pattern = "|".join(row[2:] for row in rows if row.startswith(side))
+        found.append((f"slot{title.replace(' ', '')}", re.compile(pattern)))
+    return tuple(found)

@@ -181,6 +181,15 @@ def is_negated(text: str) -> bool:
 
 
 @lru_cache(maxsize=1 << 6)
+def tells_of_change(text: str) -> bool:
+    """Whether a statement says that something is otherwise than it was.
+
+    >>> tells_of_change("we moved the standup to ten"), tells_of_change("the standup is at ten")
+    (True, False)
+    """
+    return is_correction(text) or lexicon.found("turned", text.lower())
+
+
 def is_correction(text: str) -> bool:
     """Whether `text` says that something else was true before, or that what was said is wrong.
 

@@ -14,14 +14,17 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from engram.model.axes import Status
 from engram.model.memory import SOURCE_TRUST, Memory
 from engram.model.recall import Evidence, Question
+from engram.model.relations import EdgeType
 from engram.ports import Tools
 from engram.recall import intents
 from engram.recall.candidates import Candidate
 from engram.recall.judge import GONE
 from engram.recall.plan import Planned
 from engram.text import bm25, lexicon, words
+from engram.text.marks import tells_of_change
 
 if TYPE_CHECKING:
     from engram.ports import Floats
@@ -37,6 +40,10 @@ ALIKE_BAND = 0.15
 WIDEST = 0.6
 MOST_SAID, SAID_SHARE = 0.4, 0.6
 """Beside a hit that says so much of the question stands only what says so much of that."""
+CHANGED_BAND = 0.6
+"""The same for a hit that says that something changed."""
+UPDATED = 5
+"""So many hits are shown with the later words on them."""
 TAKEN_UP = 2
 """So many such words suffice; one, where the later statement says that something changed."""
 UNSAID = "\uffff"
@@ -52,12 +59,28 @@ def newest_first(
 
     An order that a reader gave, or that was asked for as judged, stays.
     """
-    head = ordered[:HEAD] if mode not in GIVEN else []
-    if not head or _asks_for_the_past(plan, question, tools) or not _may_move(head[0]):
+    if mode in GIVEN or not ordered or _asks_for_the_past(plan, question, tools):
+        return ordered
+    return _with_updates(_newest_of_the_best(_believed_first(ordered), plan, tools), plan, tools)
+
+
+def _believed_first(ordered: list[Candidate]) -> list[Candidate]:
+    """Of the first hits those that are believed before those that are only said; the scores stay in order."""
+    head = ordered[:UPDATED]
+    moved = sorted(head, key=lambda one: one.record.status is Status.SAID)
+    for one, score in zip(moved, [one.score for one in head], strict=True):
+        one.score = score
+    return [*moved, *ordered[UPDATED:]]
+
+
+def _newest_of_the_best(ordered: list[Candidate], plan: Planned, tools: Tools) -> list[Candidate]:
+    head = ordered[:HEAD]
+    if not _may_move(head[0]):
         return ordered
     like = _alike(head, plan, tools)
     fits = [one.score if _may_move(one) and _says_as_much(one, head[0]) else 0.0 for one in head]
-    group = [head[place] for place in about_one_thing(fits, like)]
+    changed = [_tells_of_change(one.record) for one in head]
+    group = [head[place] for place in about_one_thing(fits, like, changed)]
     moved = sorted(group, key=lambda one: one.record.happened_at, reverse=True)
     later = _taken_up_by(moved[0], ordered, plan, tools)
     moved = [*later, *(one for one in moved if one not in later)]
@@ -71,7 +94,34 @@ def newest_first(
     return result
 
 
-def about_one_thing(fits: Sequence[float], alike: Sequence[Sequence[float]]) -> list[int]:
+def _with_updates(ordered: list[Candidate], plan: Planned, tools: Tools) -> list[Candidate]:
+    """Each of the first hits with the later words on it before it, also those the question would not find."""
+    shown = ordered[:UPDATED]
+    links = tools.store.relations.links([one.key for one in shown], (EdgeType.UPDATES,), plan.view)
+    later = {link.key: link.other for link in links if not link.forward}
+    if not later:
+        return ordered
+    missing = set(later.values()) - {one.key for one in ordered}
+    read = tools.store.memories.read(sorted(missing))
+    known = {one.key: one for one in ordered}
+    result: list[Candidate] = []
+    for one in ordered:
+        key = later.get(one.key)
+        first = known.get(key) if key is not None else None
+        if key is not None and first is None and key in read:
+            first = known[key] = _brought(key, read[key], one)
+        if first is not None and first not in result and _may_move(first):
+            first.told.append(Evidence("rerank", "a later word", 1.0, f"on {one.record.id[:8]}"))
+            first.score = max(first.score, one.score)
+            result.append(first)
+        if one not in result:
+            result.append(one)
+    return result
+
+
+def about_one_thing(
+    fits: Sequence[float], alike: Sequence[Sequence[float]], changed: Sequence[bool] = ()
+) -> list[int]:
     """The places of those that are about the same as the first and fit about as well.
 
     `alike` has the deviations from noise of each pair's likeness.
@@ -82,7 +132,7 @@ def about_one_thing(fits: Sequence[float], alike: Sequence[Sequence[float]]) -> 
     found = [0]
     for place in range(1, len(fits)):
         like = max((alike[place][other] for other in found), default=0.0)
-        band = min(WIDEST, BAND + ALIKE_BAND * max(0.0, like))
+        band = CHANGED_BAND if changed and changed[place] else min(WIDEST, BAND + ALIKE_BAND * max(0.0, like))
         if fits[place] >= (1.0 - band) * fits[0]:
             found.append(place)
     return found
@@ -119,6 +169,10 @@ def _said_by_two(content: str, plan: Planned, tools: Tools) -> list[str]:
     return [term for term in terms if least - 1e-6 <= rarity[term] < most - 1e-6][:RARE_TERMS]
 
 
+def _tells_of_change(memory: Memory) -> bool:
+    return bool(memory.details.get("corrects")) or tells_of_change(memory.content)
+
+
 def _brought(key: int, memory: Memory, first: Candidate) -> Candidate:
     """A candidate that the question alone would not have found."""
     one = Candidate(key, memory=memory, relevance=first.relevance, trust=first.trust, own=first.own)
@@ -131,7 +185,7 @@ def _may_move(one: Candidate) -> bool:
     """Whether it is a statement of somebody's, of which a newer one may say what is so now."""
     memory = one.record
     told = memory.source.partition(":")[0] in SOURCE_TRUST
-    return told and not memory.speaker and memory.status not in GONE
+    return told and not memory.speaker and memory.status not in (*GONE, Status.SAID)
 
 
 def _says_as_much(one: Candidate, first: Candidate) -> bool:
