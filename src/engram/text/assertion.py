@@ -236,8 +236,8 @@ def _only_quotes(masked: str) -> bool:
 def frame_of(message: str) -> tuple[int, int]:
     """Where a frame begins, and where the text it hands over does; the end of the message when there is none.
 
-    >>> frame_of("Hi. Fix the grammar: he go home"), frame_of("I live in Rome")
-    ((4, 20), (14, 14))
+    >>> frame_of("It rains. Fix the grammar: he go home"), frame_of("I live in Rome")
+    ((10, 26), (14, 14))
     """
     lower = message.lower().replace("’", "'")
     starts = [0, *(match.end() for match in _START.finditer(lower))]
