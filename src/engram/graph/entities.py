@@ -152,7 +152,7 @@ def _slip(named: Named, entity: Entity) -> bool:
 # ---------------------------------------------------------------- folding
 
 _POSSESSIVE = re.compile(r"['’]s?$")
-_ARTICLE = re.compile(r"^(?:(?:the|a|an|our|my)\s+)+(?=\S)")
+_ARTICLE = re.compile(r"^(?:the|a|an|our|my)\s+(?=\S)")
 _BETWEEN = re.compile(r"(?<!\d)[.]|[.](?!\d)|[\s_/&,'’()\"-]+")
 
 
@@ -160,9 +160,11 @@ _BETWEEN = re.compile(r"(?<!\d)[.]|[.](?!\d)|[\s_/&,'’()\"-]+")
 def _folded(name: str) -> str:
     wide = unicodedata.normalize("NFKD", name.strip()).casefold()
     plain = "".join(char for char in wide if not unicodedata.combining(char))
-    plain = _POSSESSIVE.sub("", plain.replace("ø", "o").replace("ł", "l"))
+    plain = _ARTICLE.sub("", _POSSESSIVE.sub("", plain.replace("ø", "o").replace("ł", "l")))
     spaced = " ".join(_BETWEEN.sub(" ", plain).split())
-    return _ARTICLE.sub("", spaced) or wide.strip()
+    while _ARTICLE.match(spaced):  # "A-Team" begins with no article
+        spaced = spaced.replace(" ", "", 1)
+    return spaced or wide.strip()
 
 
 def _compact(name: str) -> str:
