@@ -20,9 +20,9 @@ from engram.bench.everyday import Everyday
 from engram.bench.retrieval import Answered, AskedAt, by_session, places_of, quality
 from engram.config import load
 from engram.embed import open_embedder
-from engram.model.receipt import Receipt
+from engram.model.capture import Receipt
 
-FUSE, NEWEST, DROP = "engram.recall.fuse", "engram.recall.rerank.newest", "engram.recall.drop"
+FUSE, NEWEST, DROP = "engram.recall.channels", "engram.recall.rerank", "engram.recall.drop"
 VARIANTS: Mapping[str, Mapping[str, Mapping[str, float]]] = {
     "as shipped": {},
     "no kindred words": {FUSE: {"KIN_LEAST": 0.0, "KIN_MOST": 0.0}},

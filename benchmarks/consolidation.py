@@ -29,9 +29,8 @@ from engram import Engram
 from engram.bench.sentences import sentences
 from engram.bench.speed import rss_mb
 from engram.capture.pipeline import make_ready
-from engram.model.axes import Layer
-from engram.model.draft import Draft
-from engram.model.memory import Usage
+from engram.model.capture import Draft
+from engram.model.memory import Layer, Usage
 from engram.ports import Unit
 from engram.testing import FakeClock
 

@@ -15,12 +15,17 @@ from pathlib import Path
 
 from benchmarks.plot import Limit, Line, plot
 from engram.config import Config
-from engram.lifecycle import curves
-from engram.lifecycle.heat import heat, value
-from engram.lifecycle.importance import activation, comes_to_mind, decayed_importance, effective_importance
-from engram.lifecycle.retention import recency, retention, strength
-from engram.model.axes import Kind, Layer
-from engram.model.memory import Affect, Memory, Usage
+from engram.model.memory import Affect, Kind, Layer, Memory, Usage
+from engram.rules import retention as rules_retention
+from engram.rules.importance import (
+    activation,
+    comes_to_mind,
+    decayed_importance,
+    effective_importance,
+    heat,
+    value,
+)
+from engram.rules.retention import recency, retention, strength
 
 FOLDER = Path(__file__).parents[1] / "docs" / "images"
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -55,10 +60,10 @@ def retention_modes() -> str:
     """The four shapes alone: what uses, sessions and feelings add is in the next picture."""
     days = [DAYS * step / STEPS for step in range(STEPS + 1)]
     lines = [
-        Line("ebbinghaus, 3 uses", days, [curves.ebbinghaus(day, 30, accesses=3) for day in days]),
-        Line("l2, ebbinghaus unused", days, [curves.l2(day, 30) for day in days]),
-        Line("elastic", days, [curves.elastic(day, 30) for day in days]),
-        Line("huber", days, [curves.huber(day, 30) for day in days]),
+        Line("ebbinghaus, 3 uses", days, [rules_retention.ebbinghaus(day, 30, accesses=3) for day in days]),
+        Line("l2, ebbinghaus unused", days, [rules_retention.l2(day, 30) for day in days]),
+        Line("elastic", days, [rules_retention.elastic(day, 30) for day in days]),
+        Line("huber", days, [rules_retention.huber(day, 30) for day in days]),
     ]
     return plot("Four shapes of forgetting", lines, x="days without use", y="what is left", limits=ARCHIVE)
 

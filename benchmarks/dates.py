@@ -20,9 +20,8 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from engram.text.dates import When, dates
-from engram.text.when.calendars import moved
-from engram.text.when.words import Grain, Length
+from engram.text.dates import dates
+from engram.text.when.calendar import Grain, Length, TimeExpression, moved
 
 WANTED = ("date", "daterange", "datetime", "datetimerange")
 
@@ -75,7 +74,7 @@ def _seconds(text: str, now: datetime) -> float:
     return time.process_time() - began
 
 
-def is_found(result: dict[str, Any], found: list[When], *, strict: bool) -> bool:
+def is_found(result: dict[str, Any], found: list[TimeExpression], *, strict: bool) -> bool:
     """Whether one of the expressions found has the place and a value of the expected result."""
     start, end = result["Start"], result["End"] + 1
     overlapping = [when for when in found if when.start < end and start < when.end]
@@ -86,7 +85,7 @@ def is_found(result: dict[str, Any], found: list[When], *, strict: bool) -> bool
     )
 
 
-def _agrees(kind: str, value: dict[str, str], when: When, *, strict: bool) -> bool:
+def _agrees(kind: str, value: dict[str, str], when: TimeExpression, *, strict: bool) -> bool:
     if kind in {"date", "datetime"}:
         if when.first is None:
             return False
@@ -130,7 +129,9 @@ def _share(counts: Counter[bool]) -> str:
     return f"{counts[True] / total:.3f} ({counts[True]}/{total})" if total else "none"
 
 
-def _show(case: dict[str, Any], expected: list[dict[str, Any]], right: list[bool], found: list[When]) -> None:
+def _show(
+    case: dict[str, Any], expected: list[dict[str, Any]], right: list[bool], found: list[TimeExpression]
+) -> None:
     print(f"\n{case['Context']['ReferenceDateTime'][:16]} {case['Input'][:150]}")
     for result, good in zip(expected, right, strict=True):
         if not good:

@@ -3,7 +3,7 @@
     python benchmarks/distil_static.py --corpus FOLDER --sentences FILE... --foreign FOLDER --work FOLDER
 
 Needs, besides Engram's extra `embed`: `torch` (CPU is enough), `names` and a teacher (`pip install
-bot-brain`, or `--teacher FOLDER` as `engram.embed.model_folder` describes it). `--corpus` is searched for
+bot-brain`, or `--teacher FOLDER` as `engram.embed.transformer` describes it). `--corpus` is searched for
 the sources that `distil_corpus.py` names. `--foreign` holds `pieces.txt` and `vectors.npy` of a
 multilingual static model; its Chinese pieces are carried over. `--pairs` is a file of English sentences with
 their Chinese translations, tab between them, as https://www.manythings.org/anki gives Tatoeba's. With
@@ -31,10 +31,8 @@ from typing import Any
 import numpy as np
 from distil_corpus import Corpus, gather
 
-from engram.embed.model_folder import find_model
-from engram.embed.static import WEIGHTS
-from engram.embed.transformer import Model, load_model
-from engram.embed.wordpiece import WordPieces
+from engram.embed.static import WEIGHTS, WordPieces
+from engram.embed.transformer import Model, find_model, load_model
 
 DIMS = 256
 LONGEST_TEXT = 96  # tokens the teacher reads of a text

@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 
 from engram import Engram
-from engram.nouns.session import Session
+from engram.api.session import Session
 
 TOPICS = (
     "the web shop", "the radar map", "payroll", "the search index", "the newsletter",

@@ -22,9 +22,9 @@ import numpy as np
 from engram.config import EmbedConfig
 from engram.embed import open_embedder
 from engram.model.clock import SystemClock
+from engram.rules.vectors import unit
 from engram.session import topic
 from engram.session.speech import is_elliptic
-from engram.vectors.similarity import unit
 
 SHIFT = "1"
 ALPHA = 0.3

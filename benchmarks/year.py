@@ -18,7 +18,7 @@ from pathlib import Path
 
 from benchmarks.year_world import PEOPLE, Held, World
 from engram import Engram, Scope
-from engram.model.axes import Status
+from engram.model.memory import Status
 from engram.testing import FakeClock
 
 START = datetime(2025, 1, 1, 8, tzinfo=UTC)

@@ -15,9 +15,9 @@ from textwrap import dedent, indent
 from typing import TYPE_CHECKING
 
 from engram import config, errors
-from engram.server import refusals
+from engram.server import problems
+from engram.server.mcp.dispatch import FULL, PINNED
 from engram.server.mcp.tool import Tool
-from engram.server.mcp.toolset import FULL, PINNED
 from engram.server.route import Route
 from engram.server.routes import ROUTES
 
@@ -125,7 +125,7 @@ def kinds(root: type[errors.EngramError]) -> Iterator[type[errors.EngramError]]:
     """An error and everything below it, as far as it is part of the tree and not private to a module."""
     yield root
     for below in root.__subclasses__():
-        if below.__module__ == refusals.__name__ or below.__module__.startswith(errors.__name__):
+        if below.__module__ == problems.__name__ or below.__module__.startswith(errors.__name__):
             yield from kinds(below)
 
 

@@ -29,7 +29,7 @@ HEAVY = ("numpy", "httpx", "apsw", "rich", "click", "onnxruntime", "tokenizers")
 MAY_CATCH_ALL = (
     "cli/",
     "server/guard.py",
-    "server/mcp/door.py",
+    "server/mcp/dispatch.py",
     "server/proxy/",
     "store/sqlite/writer.py",
     "embed/transformer.py",
@@ -203,7 +203,7 @@ def test_files_stay_readable() -> None:
     by_hand = {name: text for name, text in texts.items() if not text.startswith("# Written by scripts/")}
     lengths = {name: len(text.splitlines()) for name, text in by_hand.items()}
 
-    assert {name: length for name, length in lengths.items() if length > LONGEST.get(name, 500)} == {}
+    assert {name: length for name, length in lengths.items() if length > LONGEST.get(name, 850)} == {}
 
 
 def test_functions_stay_readable() -> None:

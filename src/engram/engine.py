@@ -9,42 +9,33 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from engram.capture import change, owed
+from engram.api import briefing, browsing, maintenance, recalling, remembering
+from engram.api.caller import CallerContext
+from engram.api.contexts import Contexts, PromptOptions
+from engram.api.import_records import ImportedRecords, import_records
+from engram.api.recalling import Recalling
+from engram.api.remembering import Given, Results
+from engram.api.shelf import Nouns
+from engram.capture import change, pipeline
 from engram.config import Config, load
 from engram.errors import EngramError
 from engram.model.advice import Spent
-from engram.model.axes import Mode, Status
-from engram.model.briefing import RecallPack, Resume
+from engram.model.capture import Observation, Receipt, Turn
 from engram.model.clock import Clock
-from engram.model.context import Context, Sections
-from engram.model.event import Event
-from engram.model.filters import Filters
-from engram.model.health import RecallHealth
-from engram.model.memory import Memory
-from engram.model.observation import Observation
-from engram.model.pages import Finding, News, Page, Stats
+from engram.model.context import Context, RecallPack, Resume, Sections
+from engram.model.event import Event, Finding, News, Page, Stats
+from engram.model.facts import Edge, EdgeType
+from engram.model.maintenance import Report, Undone
+from engram.model.memory import Filters, Memory, Mode, Status
 from engram.model.plain import member
-from engram.model.reasoning import Reasoning
-from engram.model.recall import Recall, Wish
-from engram.model.receipt import Receipt
-from engram.model.relations import Edge, EdgeType
+from engram.model.recall import PlanOverrides, Reasoning, Recall, RecallHealth, Timeline
 from engram.model.scope import Access, Scope
-from engram.model.timeline import Timeline
-from engram.model.turn import Turn
-from engram.model.upkeep import Report, Undone
-from engram.nouns import asking, briefing, browsing, checkup, history, relating, remembering, standing
-from engram.nouns.adopting import Adopted, adopt
-from engram.nouns.contexts import Contexts, Wanted
-from engram.nouns.desk import Desk
-from engram.nouns.recalling import Recalling
-from engram.nouns.remembering import Given, Results
-from engram.nouns.shelf import Nouns
-from engram.opening import Brought, open_tools, place
+from engram.opening import Overrides, open_tools, place
 from engram.ports import Advisor, Embedder, Tools
 
 if TYPE_CHECKING:
-    from engram.nouns.session import Session
-    from engram.nouns.sessions import Sessions
+    from engram.api.session import Session
+    from engram.api.sessions import Sessions
 
 # The verb `list` hides the builtin inside the class, so its annotations take these names.
 Edges = list[Edge]
@@ -60,7 +51,7 @@ class Engram(Nouns):
     def __init__(
         self, tools: Tools, access: Access, actor: str, path: str, opened: Access | None = None
     ) -> None:
-        super().__init__(Desk(tools, access, actor, opened))
+        super().__init__(CallerContext(tools, access, actor, opened))
         self._recalling = Recalling(self._desk)
         self._path = path
 
@@ -84,7 +75,7 @@ class Engram(Nouns):
         """Open a file, made if need be: the given, `ENGRAM_FILE`, or your own; ":memory:" keeps nothing."""
         settings = config if isinstance(config, Config) else load(arguments=config)
         where = place(path)
-        tools = open_tools(where, settings, Brought(clock, embedder, advisor), read_only=read_only)
+        tools = open_tools(where, settings, Overrides(clock, embedder, advisor), read_only=read_only)
         try:
             return cls(tools, access, actor, where)
         except EngramError:
@@ -173,19 +164,19 @@ class Engram(Nouns):
 
     def promote(self, memory_id: str, because: str = "") -> Memory:
         """Move a memory one layer up: from the buffer to working, from working to core."""
-        return standing.move(self._desk, memory_id, because, up=True)
+        return remembering.move(self._desk, memory_id, because, up=True)
 
     def demote(self, memory_id: str, because: str = "") -> Memory:
         """Move a memory one layer down."""
-        return standing.move(self._desk, memory_id, because, up=False)
+        return remembering.move(self._desk, memory_id, because, up=False)
 
     def touch(self, memory_ids: Sequence[str], *, session: str = "") -> int:
         """Count a use of memories that were read otherwise than by recall; how many."""
-        return standing.touch(self._desk, memory_ids, session)
+        return remembering.touch(self._desk, memory_ids, session)
 
     def feedback(self, memory_id: str, *, helpful: bool, query: str = "", because: str = "") -> Memory:
         """Say whether a memory helped. If not, and with the question, it stays out of questions like that."""
-        return standing.opine(self._desk, memory_id, query, because, helpful=helpful)
+        return remembering.opine(self._desk, memory_id, query, because, helpful=helpful)
 
     def relate(
         self,
@@ -197,11 +188,11 @@ class Engram(Nouns):
         confidence: float = 1.0,
     ) -> Edge:
         """Say what one memory is to another."""
-        return relating.relate(self._desk, (source, target), type, weight, confidence)
+        return remembering.relate(self._desk, (source, target), type, weight, confidence)
 
     def unrelate(self, source: str, target: str, type: EdgeType | str) -> bool:
         """Take a relation away; whether there was one."""
-        return relating.unrelate(self._desk, (source, target), type)
+        return remembering.unrelate(self._desk, (source, target), type)
 
     # ------------------------------------------------------------ reading
 
@@ -222,7 +213,7 @@ class Engram(Nouns):
         explain: bool = False,
         include_archived: bool = False,
         as_of: datetime | str | None = None,
-        plan: Wish | Mapping[str, Any] | None = None,
+        plan: PlanOverrides | Mapping[str, Any] | None = None,
         expand: bool | None = None,
     ) -> Recall:
         """Find what helps with a question, best first; nothing rather than noise.
@@ -231,7 +222,7 @@ class Engram(Nouns):
         With `expand` a model words the question in other ways too; by default only when little is found.
         With `as_of` what was believed then, in the words of that time; it leaves no trace.
         """
-        question = asking.question(
+        question = recalling.question(
             self._desk, query, limit=limit, budget=budget, scope=scope, filters=filters, mode=mode,
             rerank=rerank, profile=profile, min_relevance=min_relevance, session=session, dry=dry,
             explain=explain, include_archived=include_archived, as_of=as_of, plan=plan, expand=expand,
@@ -254,10 +245,12 @@ class Engram(Nouns):
     ) -> Context:
         """A prompt for a model: what is remembered, the talk so far and the message, within its budget.
 
-        `about` is what to recall by when the message tells too little. Without a `history` the log of the
+        `about` is what to recall by when the message tells too little. Without a `browsing` the log of the
         `session` is the talk so far. `budget` is for all of the prompt; by default what the model takes.
         """
-        wanted = Wanted(message, about, model, system, history, budget, session, scope, sections, dry=dry)
+        wanted = PromptOptions(
+            message, about, model, system, history, budget, session, scope, sections, dry=dry
+        )
         return Contexts(self._desk, self._recalling).make(wanted)
 
     def timeline(
@@ -338,21 +331,21 @@ class Engram(Nouns):
 
     def relations(self, memory_id: str) -> Edges:
         """What a memory is related to, in both directions."""
-        return relating.relations(self._desk, memory_id)
+        return remembering.relations(self._desk, memory_id)
 
     def events(self, memory_id: str | None = None, *, limit: int = 100, before: str | None = None) -> Events:
         """The history of a memory, or of all that the caller may see, newest first.
 
         An erased memory has a history too: its full id still finds the bare facts.
         """
-        return history.events(self._desk, memory_id, limit, before)
+        return browsing.events(self._desk, memory_id, limit, before)
 
     def news(self, after: str | None = None, *, limit: int = 100) -> News:
         """What has happened since a place in the ledger, oldest first, and the place to go on from.
 
         Without a place: nothing yet, and where the ledger ends now.
         """
-        return history.news(self._desk, after, limit)
+        return browsing.news(self._desk, after, limit)
 
     def stats(self) -> Stats:
         """How much is kept, of what."""
@@ -363,19 +356,19 @@ class Engram(Nouns):
     def doctor(self, *, repair: bool = False) -> Findings:
         """Look at every part and say in words what to do; with `repair` mend what can be rebuilt."""
         others = (self._listening.finding(), self._recalling.finding())
-        return checkup.examine(self._desk, others, repair=repair)
+        return maintenance.examine(self._desk, others, repair=repair)
 
     def vacuum(self, *, full: bool = True) -> int:
         """Give freed space back; how many bytes. Unless `full`, without writing the whole file anew."""
-        return checkup.vacuum(self._desk, full=full)
+        return maintenance.vacuum(self._desk, full=full)
 
     def spending(self, *, days: int = 30, daily: bool = False) -> Spendings:
         """What calls to models have cost in the last days, by component and model; `daily`, by day too."""
-        return checkup.spending(self._desk, days, daily=daily)
+        return maintenance.spending(self._desk, days, daily=daily)
 
     def forget_spending(self) -> int:
         """Forget what models have cost; how many calls there were."""
-        return checkup.forget_spending(self._desk)
+        return maintenance.forget_spending(self._desk)
 
     def consolidate(
         self,
@@ -406,7 +399,7 @@ class Engram(Nouns):
         """Give every memory a vector of the present model. Cut off, it goes on where it stopped."""
         total = self.stats().pending
         tell = None if progress is None else (lambda done: progress(done, max(total, done)))
-        count = owed.fill(self._tools, progress=tell)
+        count = pipeline.fill(self._tools, progress=tell)
         self._desk.owing = False
         return count
 
@@ -414,9 +407,9 @@ class Engram(Nouns):
         """Every memory in every status as plain data, newest first, with its relations."""
         return browsing.everything(self._desk, scope, vectors=vectors)
 
-    def adopt(self, records: Iterable[Mapping[str, Any]]) -> Adopted:
+    def adopt(self, records: Iterable[Mapping[str, Any]]) -> ImportedRecords:
         """Take in what `export` wrote as it was, with ids, times and counts; what is here already stays."""
-        return adopt(self._desk, records)
+        return import_records(self._desk, records)
 
     def session(
         self,
@@ -433,7 +426,7 @@ class Engram(Nouns):
     @cached_property
     def sessions(self) -> Sessions:
         """Conversations, awake and asleep: start, look at, suspend and resume them."""
-        from engram.nouns.sessions import sessions_at  # with numpy, which most who open a memory need later
+        from engram.api.sessions import sessions_at  # with numpy, which most who open a memory need later
 
         return sessions_at(self._desk, self._listening, self._recalling)
 

@@ -19,7 +19,7 @@ OLD_VARIABLE = "ENGRAM_DB"
 
 
 @dataclass(frozen=True, slots=True)
-class Brought:
+class Overrides:
     """Parts that a user brings along; what is None is made from the settings."""
 
     clock: Clock | None = None
@@ -39,7 +39,7 @@ def default_file() -> Path:
     return user_data_path("engram") / "memory.db"
 
 
-def open_tools(where: str, settings: Config, brought: Brought, *, read_only: bool) -> Tools:
+def open_tools(where: str, settings: Config, brought: Overrides, *, read_only: bool) -> Tools:
     """Open a file, making it if need be, and everything that works on it."""
     from engram.embed import open_embedder, open_reranker
     from engram.index import SignatureIndex
@@ -75,11 +75,11 @@ def open_tools(where: str, settings: Config, brought: Brought, *, read_only: boo
         raise
 
 
-def _finder(where: str, settings: Config, brought: Brought) -> Finder | None:
+def _finder(where: str, settings: Config, brought: Overrides) -> Finder | None:
     """Processes that recall beside this one; not where a model or something brought along is to help."""
     asks = settings.llm.level != "off" and settings.llm.base_url and settings.llm.model
-    if not settings.recall.processes or where == ":memory:" or brought != Brought() or asks:
+    if not settings.recall.processes or where == ":memory:" or brought != Overrides() or asks:
         return None
-    from engram.crew import Crew
+    from engram.crew import RecallPool
 
-    return Crew(where, settings)
+    return RecallPool(where, settings)

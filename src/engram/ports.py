@@ -19,33 +19,33 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from engram.config import Config
-    from engram.model.advice import Call, Cited, Comparison, Extracted, Proposal, Reconciled, Spent
-    from engram.model.answer import KeptAnswer
-    from engram.model.bus import Delivery, Publication, Subscription
+    from engram.model.advice import Cited, Comparison, Extracted, ModelCall, Proposal, Reconciled, Spent
+    from engram.model.capture import Turn, Waiting
     from engram.model.clock import Clock
-    from engram.model.entity import Entity, Named
-    from engram.model.event import Event, Verb
-    from engram.model.facts import Claim, Fact, FactQuery, Told
-    from engram.model.filters import Filters
-    from engram.model.health import Recalled
-    from engram.model.memory import Memory
-    from engram.model.pages import Finding, Page, Stats
-    from engram.model.recall import Question, Recall
-    from engram.model.relations import Edge, EdgeType
-    from engram.model.scope import Access, Scope
-    from engram.model.session import Snapshot
-    from engram.model.token import Token
-    from engram.model.trigger import Trigger
-    from engram.model.turn import Turn, Waiting
-    from engram.model.upkeep import Decided, Judgement, Run, RunKind, RunState, Sketch, Tally
-    from engram.model.vectors import Space
+    from engram.model.event import (
+        Delivery,
+        Event,
+        Finding,
+        KeptAnswer,
+        Page,
+        Publication,
+        Stats,
+        Subscription,
+        Verb,
+    )
+    from engram.model.facts import Claim, Edge, EdgeType, Entity, Fact, FactQuery, Named, ToldFact
+    from engram.model.maintenance import Decided, Judgement, Run, RunKind, RunState, Sketch, Tally
+    from engram.model.memory import Filters, Memory, Space
+    from engram.model.recall import Question, Recall, Recalled
+    from engram.model.scope import Access, Scope, Token
+    from engram.model.session import Snapshot, Trigger
 
 
 # ---------------------------------------------------------------- bus
 # The bus in the store.
 
 
-class Bus(Protocol):
+class BusStore(Protocol):
     """Who offers what, who wants what, what was delivered."""
 
     def publications(self, after: int, limit: int, access: Access | None = None) -> list[Publication]:
@@ -205,7 +205,7 @@ class Relations(Protocol):
         ...
 
 
-class Facts(Protocol):
+class FactStore(Protocol):
     """What memories state, as subject, predicate and object."""
 
     def stated(self, subject: str, predicate: str, scope: Scope, limit: int) -> list[Claim]:
@@ -220,7 +220,7 @@ class Facts(Protocol):
         """
         ...
 
-    def told(self, query: FactQuery, view: View, limit: int) -> list[Told]:
+    def told(self, query: FactQuery, view: View, limit: int) -> list[ToldFact]:
         """As `find`, without the records."""
         ...
 
@@ -233,7 +233,7 @@ class Facts(Protocol):
         ...
 
 
-class Entities(Protocol):
+class EntityStore(Protocol):
     """Who and what is spoken of. An entity is seen by those who see a memory that names it."""
 
     def get(self, name: str, access: Access) -> Entity | None:
@@ -292,7 +292,7 @@ class Origins(Protocol):
 class Spending(Protocol):
     """What calls to models have cost."""
 
-    def record(self, call: Call) -> None:
+    def record(self, call: ModelCall) -> None:
         """Account for a call."""
         ...
 
@@ -363,7 +363,7 @@ class Ledger(Protocol):
         ...
 
 
-class Tokens(Protocol):
+class TokenStore(Protocol):
     """Who may come in from outside."""
 
     def add(self, token: Token, digest: str) -> None:
@@ -383,7 +383,7 @@ class Tokens(Protocol):
         ...
 
 
-class Answers(Protocol):
+class AnswerStore(Protocol):
     """Answers to writes that carried a key."""
 
     def find(self, caller: str, key: str) -> KeptAnswer | None:
@@ -549,7 +549,7 @@ class Advisor(Protocol):
         ...
 
 
-class Alone:
+class NoAdvisor:
     """The advisor when no model is there: every rule decides by itself."""
 
     def extract(self, turns: Sequence[Turn], before: Sequence[Turn] = ()) -> None:
@@ -599,7 +599,7 @@ class Alone:
 class Finder(Protocol):
     """Recalls elsewhere, so that several questions are computed at once."""
 
-    def find(self, question: Question, lean: Lean | None = None) -> Recall | None:
+    def find(self, question: Question, lean: ConversationBias | None = None) -> Recall | None:
         """The answer, without a trace of its own; None when nobody can give it: recall here."""
         ...
 
@@ -620,7 +620,7 @@ class Tools:
     new_id: Callable[[], str]
     """Makes the id of a new memory: chance is passed in like time."""
     count_tokens: Callable[[str], int]
-    advisor: Advisor = field(default_factory=Alone)
+    advisor: Advisor = field(default_factory=NoAdvisor)
     reranker: Reranker | None = None
     """Reads question and memory together; None when nobody configured one."""
     finder: Finder | None = None
@@ -711,12 +711,12 @@ class Store(Protocol):
         ...
 
     @property
-    def facts(self) -> Facts:
+    def facts(self) -> FactStore:
         """What memories state."""
         ...
 
     @property
-    def entities(self) -> Entities:
+    def entities(self) -> EntityStore:
         """Who and what is spoken of."""
         ...
 
@@ -746,12 +746,12 @@ class Store(Protocol):
         ...
 
     @property
-    def answers(self) -> Answers:
+    def answers(self) -> AnswerStore:
         """What was answered to writes with a key."""
         ...
 
     @property
-    def tokens(self) -> Tokens:
+    def tokens(self) -> TokenStore:
         """Who may come in from outside."""
         ...
 
@@ -766,17 +766,17 @@ class Store(Protocol):
         ...
 
     @property
-    def triggers(self) -> Triggers:
+    def triggers(self) -> TriggerStore:
         """Words that load pages."""
         ...
 
     @property
-    def bus(self) -> Bus:
+    def bus(self) -> BusStore:
         """What agents tell each other."""
         ...
 
     @property
-    def upkeep(self) -> Upkeep:
+    def upkeep(self) -> MaintenanceStore:
         """Runs of maintenance, what they decided, and what they worked out."""
         ...
 
@@ -825,7 +825,7 @@ class Store(Protocol):
 # Triggers in the store: which words load which pages.
 
 
-class Triggers(Protocol):
+class TriggerStore(Protocol):
     """Words in a message that load pages into the recall pack."""
 
     def put(self, trigger: Trigger) -> None:
@@ -857,11 +857,11 @@ class Unit(Protocol):
         ...
 
     @property
-    def upkeep(self) -> UpkeepWork:
+    def upkeep(self) -> MaintenanceWork:
         """What maintenance writes beside the records."""
         ...
 
-    def under(self, run: str, rule: str) -> None:
+    def within_run(self, run: str, rule: str) -> None:
         """From here on events belong to this run of upkeep and this rule."""
         ...
 
@@ -901,7 +901,7 @@ class Unit(Protocol):
         """
         ...
 
-    def draw(self, edges: Sequence[Edge], most: int) -> None:
+    def add_edges(self, edges: Sequence[Edge], most: int) -> None:
         """Add edges that follow from what memories say, but for those that are there.
 
         Writes no event: like a vector, such an edge is derived from the contents. A memory to which `most`
@@ -935,7 +935,7 @@ class Unit(Protocol):
         """Count a use of each: accesses, last access, distinct sessions. Use is logged, it is no event."""
         ...
 
-    def opine(self, memory_id: str, *, helpful: bool, question: Embedded | None, because: str) -> None:
+    def add_feedback(self, memory_id: str, *, helpful: bool, question: Embedded | None, because: str) -> None:
         """Keep feedback and count it on the memory."""
         ...
 
@@ -950,7 +950,7 @@ class Unit(Protocol):
         """Say that memories were made of these turns: they wait no longer. How many of them still did."""
         ...
 
-    def come_from(self, memory_id: str, turns: Sequence[int]) -> None:
+    def link_turns(self, memory_id: str, turns: Sequence[int]) -> None:
         """Say which turns (by key) a memory came from; erasing the memory erases their words too."""
         ...
 
@@ -966,11 +966,11 @@ class Unit(Protocol):
         """Make a name stand for an entity of its own again; whether it was an alias."""
         ...
 
-    def came(self, memory_id: str, scope: Scope, origin: str, digest: str) -> None:
+    def set_origin(self, memory_id: str, scope: Scope, origin: str, digest: str) -> None:
         """Keep where an imported memory came from; the origin's former memory is forgotten here only."""
         ...
 
-    def left(self, scope: Scope, origins: Sequence[str]) -> None:
+    def remove_origins(self, scope: Scope, origins: Sequence[str]) -> None:
         """Drop origins that are no more."""
         ...
 
@@ -986,7 +986,7 @@ class Unit(Protocol):
 # Upkeep in the store: what may be read about runs, judgements and sketches, and what may be written.
 
 
-class Upkeep(Protocol):
+class MaintenanceStore(Protocol):
     """What maintenance reads. It sees the whole file."""
 
     def slice(self, filters: Filters, after: int, limit: int) -> list[tuple[int, Memory]]:
@@ -1038,7 +1038,7 @@ class Upkeep(Protocol):
         ...
 
 
-class UpkeepWork(Protocol):
+class MaintenanceWork(Protocol):
     """What maintenance writes, inside a unit of work."""
 
     def note(self, run: Run) -> None:
@@ -1177,7 +1177,7 @@ class VectorRows:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Lean:
+class ConversationBias:
     """Where a talk has been going, and how much of it a question takes along."""
 
     space: Space

@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from engram.text import lexicon
 from engram.text.marks import is_negated
-from engram.text.propositions import Proposition, Said, propositions
+from engram.text.propositions import Proposition, SaidStatement, propositions
 from engram.text.words import SINGLE, terms
 
 MESSAGES: Final = Path(__file__).parent / "data" / "messages.jsonl"
@@ -91,7 +91,7 @@ def told(produced: str, expected: Sequence[str], message: str = "") -> list[str]
 
 
 def _outcome(row: dict[str, Any]) -> Outcome:
-    said = Said(datetime.fromisoformat(row["at"]), row["speaker"], row["listener"])
+    said = SaidStatement(datetime.fromisoformat(row["at"]), row["speaker"], row["listener"])
     message, expected = row["message"], tuple(row["expected"])
     produced = tuple(_shown(one, said) for one in propositions(message, said))
     tells = [told(text, expected, message) for text in produced]
@@ -106,7 +106,7 @@ def _outcome(row: dict[str, Any]) -> Outcome:
     )
 
 
-def _shown(one: Proposition, said: Said) -> str:
+def _shown(one: Proposition, said: SaidStatement) -> str:
     meant = " ".join(f"[{date}]" for _, date in one.dates)
     return " ".join(filter(None, (said.speaker, one.about, one.text, meant)))
 

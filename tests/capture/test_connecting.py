@@ -11,9 +11,9 @@ import pytest
 from engram.capture.pipeline import remember
 from engram.config import Config, overlay
 from engram.index import SignatureIndex
-from engram.model.draft import Draft
-from engram.model.filters import ANY_STATUS
-from engram.model.relations import EdgeType
+from engram.model.capture import Draft
+from engram.model.facts import EdgeType
+from engram.model.memory import ANY_STATUS
 from engram.model.scope import Access, Scope
 from engram.ports import Store, Tools, View
 from engram.store.sqlite import SqliteStore

@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 
 from engram import Engram, Outcome, Scope, Status
 from engram.errors import AccessDenied, ContentTooLong, EmptyContent, InvalidInput, WrongType
-from engram.model.axes import Layer, Policy
-from engram.model.filters import ANY_STATUS
-from engram.model.observation import Observation
+from engram.model.capture import Observation
+from engram.model.memory import ANY_STATUS, Layer, Policy
 from engram.model.scope import Access, Role
 from engram.testing import FakeClock, HashEmbedder
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from engram.engine import Engram
 from engram.store.sqlite import StoreSettings
 from engram.store.sqlite.connection import Opener
-from engram.store.sqlite.lease import lease
+from engram.store.sqlite.readers import lease
 from engram.testing import FakeClock
 from tests.cli.shell import Shell
 

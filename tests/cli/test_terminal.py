@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from engram.cli.options import Run
-from engram.cli.progress import steps
+from engram.cli.options import CommandRun
+from engram.cli.output import steps
 from engram.testing import FakeClock
 from tests.cli.shell import Shell
 
@@ -86,7 +86,7 @@ def test_a_bar_appears_only_when_the_work_takes_long(monkeypatch: pytest.MonkeyP
     clock = FakeClock()
     with os.fdopen(theirs, "w") as terminal:
         monkeypatch.setattr(sys, "stderr", terminal)
-        with steps(Run(clock=clock), "importing", total=10) as counting:
+        with steps(CommandRun(clock=clock), "importing", total=10) as counting:
             counting.add(1)
             os.write(theirs, b"|")
             clock.advance(seconds=2)

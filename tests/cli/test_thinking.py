@@ -63,16 +63,16 @@ def test_the_xray_shows_a_step_it_has_never_heard_of(filled: Shell) -> None:
     from dataclasses import replace
 
     from engram import Engram
-    from engram.cli.options import Run
+    from engram.cli.options import CommandRun
     from engram.cli.output import console
-    from engram.cli.xray import xray
+    from engram.cli.recall import xray
     from engram.model.recall import Evidence
 
     with Engram.open(filled.file) as memory:
         found = memory.recall("which editor do I use?", explain=True)
     extra = (Evidence("tides", "moon", 2.0, "a note"), Evidence("tides", "sun", 0.5, "factor"))
     hit = replace(found[0], evidence=(*found[0].evidence, *extra))
-    screen = console(Run())
+    screen = console(CommandRun())
     with screen.capture() as seen:
         for part in xray(replace(found, hits=(hit,)), found.at or memory._tools.clock.now()):  # noqa: SLF001
             screen.print(part)

@@ -8,15 +8,13 @@ from hashlib import blake2b
 from typing import Any
 
 from engram.config import Config
-from engram.context.recall_pack.build import Asked, build
+from engram.context.recall_pack import PackRequest, build
 from engram.index import SignatureIndex
-from engram.model.briefing import RecallPack
-from engram.model.filters import Filters
-from engram.model.memory import Forms, Memory
+from engram.model.context import RecallPack
+from engram.model.memory import Filters, Forms, Memory
 from engram.ports import Embedded, Findable, Tools, View
 from engram.store.sqlite import SqliteStore
-from engram.testing import FakeClock, HashEmbedder, sequential_ids
-from engram.testing.clock import START
+from engram.testing import START, FakeClock, HashEmbedder, sequential_ids
 from engram.text import forms
 from engram.text.words import content_hash, terms
 from tests.store.making import EVERYTHING
@@ -68,7 +66,7 @@ def pack(memories: Sequence[Memory], config: Config | None = None, **asked: Any)
     """The pack of these memories."""
     tools = tools_with(memories, config)
     try:
-        return build(Asked(ANY, **asked), tools)
+        return build(PackRequest(ANY, **asked), tools)
     finally:
         tools.store.close()
 

@@ -7,10 +7,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from engram.config import ContextConfig
-from engram.context.build import Asked
-from engram.context.models import find
-from engram.model.axes import Priority
-from engram.model.memory import Forms, Memory
+from engram.context.budget import find
+from engram.context.build import PromptRequest
+from engram.model.memory import Forms, Memory, Priority
 from engram.model.recall import Hit, Trust
 from engram.text import forms
 from engram.text.words import content_hash
@@ -45,6 +44,6 @@ def sentences(count: int) -> list[str]:
     ]
 
 
-def asked(message: str = "Which port?", model: str = "gpt-4o", **more: Any) -> Asked:
+def asked(message: str = "Which port?", model: str = "gpt-4o", **more: Any) -> PromptRequest:
     """A request for a prompt."""
-    return Asked(message, find(model), more.pop("settings", ContextConfig()), **more)
+    return PromptRequest(message, find(model), more.pop("settings", ContextConfig()), **more)

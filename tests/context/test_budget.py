@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engram.config import ContextConfig
-from engram.context.budget import Need, allot, budget_of, memories_for, reserve_of
-from engram.context.models import find
+from engram.context.budget import Need, allot, budget_of, find, memories_for, reserve_of
 from engram.model.context import SECTIONS
 
 SETTINGS = ContextConfig()

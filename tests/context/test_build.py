@@ -7,14 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engram.config import ContextConfig
+from engram.context.budget import Ruler, known
 from engram.context.build import build
-from engram.context.models import known
-from engram.context.ruler import Ruler
 from engram.errors import PromptTooLong
-from engram.model.context import Context, Knowing, Message, Sections
-from engram.model.language_model import LanguageModel
+from engram.model.capture import Part
+from engram.model.context import Context, Knowing, LanguageModel, Message, Sections
 from engram.model.session import Slot
-from engram.model.turn import Part
 from tests.context.prompts import asked, hits, memory, sentences
 
 MANY = hits(sentences(80))

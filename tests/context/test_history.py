@@ -5,14 +5,13 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engram.context.exchanges import exchanges, line, plain
-from engram.context.history import Kept, Told, compress
-from engram.context.ruler import Ruler
+from engram.context.budget import Ruler
+from engram.context.history import KeptHistory, ToldHistory, compress, exchanges, line, plain
+from engram.model.capture import Part
 from engram.model.context import Message
-from engram.model.turn import Part
 
 RULER = Ruler("o200k")
-KEEP = Kept()
+KEEP = KeptHistory()
 PARTS = (Part.USER, Part.ASSISTANT)
 CODE = "```python\n" + "\n".join(f"value_{number} = {number}" for number in range(12)) + "\n```"
 
@@ -39,7 +38,7 @@ def talk(exchanges_: int) -> list[Message]:
     return said
 
 
-def text_of(told: Told) -> str:
+def text_of(told: ToldHistory) -> str:
     return "\n".join([*told.lines, *(one.content for one in told.verbatim)])
 
 
@@ -127,7 +126,7 @@ def test_without_an_answer_of_the_model_rules_write_it() -> None:
 def test_a_history_never_takes_more_than_its_room(
     said: list[tuple[Part, str]], room: int, whole: int, lines: int
 ) -> None:
-    told = compress([Message(part, text) for part, text in said], room, RULER, Kept(whole, lines))
+    told = compress([Message(part, text) for part, text in said], room, RULER, KeptHistory(whole, lines))
 
     assert told.tokens <= room
     assert told.shown <= told.of
@@ -141,4 +140,4 @@ def test_less_room_tells_less_but_keeps_the_last_words_longest() -> None:
 
     assert [last in text_of(one) for one in sizes] == [True, True, True, False, False]
     assert sizes[3].lines
-    assert sizes[4] == Told(of=20)
+    assert sizes[4] == ToldHistory(of=20)

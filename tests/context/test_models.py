@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from engram.context.models import find, known
+from engram.context.budget import find, known
 from engram.errors import ConfigError
 from engram.text.tokens import families
 

@@ -9,14 +9,13 @@ from typing import Any
 import pytest
 
 from engram import Engram
-from engram.context.recall_pack.build import Asked, build
+from engram.context.recall_pack import PackRequest, build
 from engram.errors import AccessDenied
-from engram.model.axes import Priority
+from engram.model.memory import Priority
 from engram.model.scope import Scope
-from engram.model.trigger import Trigger
+from engram.model.session import Trigger
 from engram.store.sqlite import SqliteStore
-from engram.testing import FakeClock, HashEmbedder
-from engram.testing.clock import START
+from engram.testing import START, FakeClock, HashEmbedder
 from tests.context.briefs import ANY, made, pack, tools_with
 from tests.store.making import put
 
@@ -41,7 +40,7 @@ def test_a_file_gives_the_bytes_that_the_store_without_one_gives(tmp_path: Path)
     for one in reversed(kept):
         put(file, one)
 
-    written = build(Asked(ANY, **asked), replace(tools, store=file))
+    written = build(PackRequest(ANY, **asked), replace(tools, store=file))
 
     assert written == pack(kept, **asked)
     assert written.words > 400

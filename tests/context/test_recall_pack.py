@@ -10,13 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engram.config import Config, overlay
-from engram.context.recall_pack.rules import words_in
-from engram.context.telling import one_line
-from engram.model.axes import Priority, Status
-from engram.model.memory import Memory, Usage
+from engram.context.blocks import one_line
+from engram.context.pack_sections import words_in
+from engram.model.memory import Memory, Priority, Status, Usage
 from engram.model.scope import Scope
-from engram.model.trigger import Trigger
-from engram.testing.clock import START
+from engram.model.session import Trigger
+from engram.testing import START
 from tests.context.briefs import TODAY, made, pack, told
 
 RULE: dict[str, Any] = {"category": "constraint", "priority": Priority.P0}

@@ -8,12 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engram.context.blocks import CLOSING, HEADINGS, reflection
-from engram.context.recalled import Packed, offers, pack
-from engram.context.ruler import Ruler
-from engram.model.abstraction import Abstraction, Gist
-from engram.model.axes import Status
+from engram.context.budget import Ruler
+from engram.context.build import Packed, offers, pack
 from engram.model.context import Knowing
-from engram.model.memory import Memory
+from engram.model.knowledge import Abstraction, Gist
+from engram.model.memory import Memory, Status
 from tests.context.prompts import hits, memory, sentences
 
 RULER = Ruler("o200k")

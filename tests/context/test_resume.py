@@ -14,16 +14,13 @@ from hypothesis import strategies as st
 
 from engram import Engram
 from engram.config import Config, ResumeConfig, overlay
-from engram.context.resume import Asked, resume
-from engram.context.resume_rules import SECTIONS, allot, choose, gain, relevance, room_for
+from engram.context.resume import SECTIONS, ResumeRequest, allot, choose, gain, relevance, resume, room_for
 from engram.errors import EmbedderDown, OutOfRange, UnknownValue, WrongType
-from engram.lifecycle.calibration import thresholds
-from engram.model.axes import Layer, Tier
-from engram.model.briefing import Resume
-from engram.model.filters import Filters
-from engram.model.memory import Memory
+from engram.model.context import Resume
+from engram.model.memory import Filters, Layer, Memory, Tier
 from engram.model.scope import Access, Role, Scope
-from engram.ports import Alone, Tools, View
+from engram.ports import NoAdvisor, Tools, View
+from engram.rules.vectors import thresholds
 from engram.testing import FakeClock, HashEmbedder
 from tests.context.briefs import ANY, made, tools_with
 
@@ -36,7 +33,7 @@ SETTINGS = ResumeConfig()
 def told(memories: list[Memory], budget: int = 16_000, form: str = "full", workspace: str = "") -> Resume:
     tools = tools_with(memories, vectors=True)
     try:
-        return resume(Asked(ANY, budget, form, workspace), tools, lambda *_: None)
+        return resume(ResumeRequest(ANY, budget, form, workspace), tools, lambda *_: None)
     finally:
         tools.store.close()
 
@@ -182,7 +179,7 @@ def test_without_vectors_importance_decides() -> None:
     memories = [made(f"Fact {n}", importance=n / 100, **CORE) for n in range(30)]
     tools = tools_with(memories)
 
-    found = resume(Asked(ANY, 16_000), tools, lambda *_: None)
+    found = resume(ResumeRequest(ANY, 16_000), tools, lambda *_: None)
 
     assert len(next(one.ids for one in found.sections if one.name == "core")) == 20
     assert "Fact 29" in of(found, "core").splitlines()[2]
@@ -197,7 +194,7 @@ def test_when_no_embedder_answers_the_sections_still_stand() -> None:
         def space(self) -> Never:
             raise EmbedderDown("nobody there")
 
-    found = resume(Asked(ANY, 16_000), replace(tools, embedder=Silent()), lambda *_: None)
+    found = resume(ResumeRequest(ANY, 16_000), replace(tools, embedder=Silent()), lambda *_: None)
 
     assert "Fact" in of(found, "core")
     tools.store.close()
@@ -208,7 +205,7 @@ def test_what_changed_long_ago_is_not_recent() -> None:
     tools = tools_with(memories, vectors=True)
     tools.clock.advance(days=15)  # type: ignore[attr-defined]
 
-    found = resume(Asked(ANY, 16_000), tools, lambda *_: None)
+    found = resume(ResumeRequest(ANY, 16_000), tools, lambda *_: None)
 
     assert of(found, "recent") == ""
     assert "The port is 80" in of(found, "buffer")
@@ -294,8 +291,8 @@ def test_a_summary_by_somebody_else_takes_the_place_of_what_does_not_fit() -> No
         asked.append((key, room))
         return "All notes in one line.", "model"
 
-    found = resume(Asked(ANY, 1_000), tools, shorten)
-    again = resume(Asked(ANY, 1_000), tools, shorten)
+    found = resume(ResumeRequest(ANY, 1_000), tools, shorten)
+    again = resume(ResumeRequest(ANY, 1_000), tools, shorten)
 
     assert "All notes in one line." in found.text
     assert [one.how for one in found.sections] == ["model"]
@@ -308,13 +305,13 @@ def test_what_is_sensitive_is_never_handed_to_a_model() -> None:
     kept = [made(f"Number {n} " + "word " * 40, tier=Tier.SENSITIVE, **BUFFER) for n in range(30)]
     tools = tools_with(kept, vectors=True)
 
-    found = resume(Asked(ANY, 1_000), tools, lambda *_: ("told", "model"))
+    found = resume(ResumeRequest(ANY, 1_000), tools, lambda *_: ("told", "model"))
 
     assert [one.how for one in found.sections] == ["cut"]
     tools.store.close()
 
 
-class Summing(Alone):
+class Summing(NoAdvisor):
     """A model that says the same of everything, and counts how often it was asked."""
 
     def __init__(self, answer: str | None) -> None:
@@ -448,7 +445,7 @@ def test_a_view_with_filters_of_its_own_holds() -> None:
     tools: Tools = tools_with([made("One", **BUFFER), made("Two", category="fact", **BUFFER)], vectors=True)
     view = View(ANY.access, Filters(categories=frozenset({"fact"})))
 
-    found = resume(Asked(view, 16_000), tools, lambda *_: None)
+    found = resume(ResumeRequest(view, 16_000), tools, lambda *_: None)
 
     assert "Two" in found.text
     assert "One" not in found.text

@@ -15,10 +15,10 @@ import pytest
 
 from engram import Access, Engram, Recall, Role, Scope
 from engram.config import Config
-from engram.crew import Crew
+from engram.crew import RecallPool
 from engram.errors import TooManyRecalls
 from engram.model.recall import Question
-from engram.opening import Brought, open_tools
+from engram.opening import Overrides, open_tools
 from engram.ports import Tools
 from engram.recall.pipeline import recall
 from engram.testing import HashEmbedder
@@ -32,24 +32,24 @@ TEXTS = ("My editor is Helix", "Anna lives in Bremen", "Tea is at four in the ki
 @pytest.fixture(scope="module")
 def tools(tmp_path_factory: pytest.TempPathFactory) -> Tools:
     path = str(tmp_path_factory.mktemp("crew") / "m.db")
-    return open_tools(path, SETTINGS, Brought(), read_only=False)
+    return open_tools(path, SETTINGS, Overrides(), read_only=False)
 
 
 @pytest.fixture(scope="module")
-def crew(tools: Tools) -> Crew:
-    assert isinstance(tools.finder, Crew)
+def crew(tools: Tools) -> RecallPool:
+    assert isinstance(tools.finder, RecallPool)
     return tools.finder
 
 
 @pytest.fixture(scope="module")
-def memory(tools: Tools, crew: Crew) -> Iterator[Engram]:
+def memory(tools: Tools, crew: RecallPool) -> Iterator[Engram]:
     with Engram(tools, Access(), "human", "m.db") as opened:
         opened.remember_many(TEXTS)
         wait_for(crew)
         yield opened
 
 
-def wait_for(crew: Crew) -> int:
+def wait_for(crew: RecallPool) -> int:
     """The number of the process that recalls, when it is ready."""
     end = time.monotonic() + READY_WITHIN_S
     while time.monotonic() < end:
@@ -67,7 +67,7 @@ def told(found: Recall) -> list[tuple[str, float]]:
 @pytest.mark.parametrize(
     "asked", ["my editor", "where does Anna live?", "when is tea", "nothing of the kind"]
 )
-def test_the_answers_are_the_same(memory: Engram, tools: Tools, crew: Crew, asked: str) -> None:
+def test_the_answers_are_the_same(memory: Engram, tools: Tools, crew: RecallPool, asked: str) -> None:
     question = Question(asked, memory.access, explain=True, dry=True)
 
     beside, here = crew.find(question), recall(question, tools)
@@ -77,7 +77,7 @@ def test_the_answers_are_the_same(memory: Engram, tools: Tools, crew: Crew, aske
     assert [hit.evidence for hit in beside] == [hit.evidence for hit in here]
 
 
-def test_what_was_just_written_is_found(memory: Engram, crew: Crew) -> None:
+def test_what_was_just_written_is_found(memory: Engram, crew: RecallPool) -> None:
     memory.remember("The spare key lies under the blue flowerpot")
 
     found = crew.find(Question("where is the spare key", memory.access))
@@ -86,7 +86,7 @@ def test_what_was_just_written_is_found(memory: Engram, crew: Crew) -> None:
     assert found.hits[0].memory.content == "The spare key lies under the blue flowerpot"
 
 
-def test_what_a_recall_leaves_behind_is_written_here(memory: Engram, crew: Crew) -> None:
+def test_what_a_recall_leaves_behind_is_written_here(memory: Engram, crew: RecallPool) -> None:
     wait_for(crew)
     before = memory.recall_health().overall.recalls
 
@@ -109,7 +109,7 @@ def test_who_may_see_what_holds_there_too(memory: Engram) -> None:
     assert len(eve.recall("the probe flies")) == 0
 
 
-def test_a_process_that_dies_is_replaced_and_nobody_notices(memory: Engram, crew: Crew) -> None:
+def test_a_process_that_dies_is_replaced_and_nobody_notices(memory: Engram, crew: RecallPool) -> None:
     first = wait_for(crew)
     os.kill(first, signal.SIGKILL)
 
@@ -117,7 +117,7 @@ def test_a_process_that_dies_is_replaced_and_nobody_notices(memory: Engram, crew
     assert wait_for(crew) != first
 
 
-def test_many_threads_ask_at_once(memory: Engram, crew: Crew) -> None:
+def test_many_threads_ask_at_once(memory: Engram, crew: RecallPool) -> None:
     wait_for(crew)
     found: list[str] = []
 
@@ -145,8 +145,8 @@ def test_limits_count_together(tmp_path: Path) -> None:
 
 
 def test_closing_ends_every_process(tmp_path: Path) -> None:
-    tools = open_tools(str(tmp_path / "m.db"), SETTINGS, Brought(), read_only=False)
-    assert isinstance(tools.finder, Crew)
+    tools = open_tools(str(tmp_path / "m.db"), SETTINGS, Overrides(), read_only=False)
+    assert isinstance(tools.finder, RecallPool)
     with Engram(tools, Access(), "human", "m.db") as memory:
         pid = wait_for(tools.finder)
     memory.close()
@@ -158,9 +158,9 @@ def test_closing_ends_every_process(tmp_path: Path) -> None:
 def test_what_was_brought_along_stays_in_this_process(tmp_path: Path) -> None:
     asking = replace(SETTINGS, llm=replace(SETTINGS.llm, base_url="http://127.0.0.1:9", model="small"))
     for settings, brought in (
-        (SETTINGS, Brought(embedder=HashEmbedder())),
-        (asking, Brought()),
-        (Config(), Brought()),
+        (SETTINGS, Overrides(embedder=HashEmbedder())),
+        (asking, Overrides()),
+        (Config(), Overrides()),
     ):
         tools = open_tools(str(tmp_path / "m.db"), settings, brought, read_only=False)
         tools.store.close()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engram.embed.static import StaticEmbedder
-from engram.lifecycle.calibration import DEFAULT, SPACES, Thresholds, thresholds
+from engram.rules.vectors import DEFAULT, SPACES, Thresholds, thresholds
 
 MODEL = StaticEmbedder()
 NEAR = thresholds(MODEL.space.key)

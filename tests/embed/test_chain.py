@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from engram.embed.chain import ChainEmbedder
+from engram.embed.choose import ChainEmbedder
 from engram.errors import ConfigError, EmbedderDown, EmbedderError, EmbedderMismatch
-from engram.model.vectors import Space
+from engram.model.memory import Space
 from engram.ports import Health
 from engram.testing import FakeClock
 

@@ -8,7 +8,7 @@ import pytest
 
 from engram.config import EmbedConfig
 from engram.embed import open_embedder
-from engram.embed.chain import ChainEmbedder
+from engram.embed.choose import ChainEmbedder
 from engram.embed.remote import RemoteEmbedder
 from engram.embed.static import StaticEmbedder
 from engram.embed.transformer import TransformerEmbedder

@@ -10,7 +10,7 @@ import pytest
 
 from engram.embed.remote import DIALECTS, RemoteEmbedder, Server
 from engram.errors import EmbedderDown, EmbedderMismatch, EmbedderRefused
-from engram.model.vectors import Space
+from engram.model.memory import Space
 from engram.testing import FakeClock
 from tests.embed.embedding_server import (
     EmbeddingServer,

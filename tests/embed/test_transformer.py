@@ -10,9 +10,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engram.embed import model_folder
-from engram.embed.model_folder import DONOR, find_model, read_folder
-from engram.embed.transformer import TEXTS_AT_ONCE, TOKENS_AT_ONCE, TransformerEmbedder, batches
+from engram.embed import transformer
+from engram.embed.transformer import (
+    DONOR,
+    TEXTS_AT_ONCE,
+    TOKENS_AT_ONCE,
+    TransformerEmbedder,
+    batches,
+    find_model,
+    read_folder,
+)
 from engram.errors import EmbedderDown
 
 
@@ -58,7 +65,7 @@ def test_a_note_that_makes_no_sense_is_told(tmp_path: Path, about: str) -> None:
 def test_the_users_own_folder_comes_before_a_donated_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(model_folder, "user_folder", lambda: tmp_path / "mine")
+    monkeypatch.setattr(transformer, "user_folder", lambda: tmp_path / "mine")
     folder(tmp_path / "mine", {"name": "mine"})
     folder(tmp_path / "given", {"name": "given"})
 
@@ -69,8 +76,8 @@ def test_the_users_own_folder_comes_before_a_donated_one(
 def test_without_any_model_the_error_says_how_to_get_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(model_folder, "user_folder", lambda: tmp_path / "none")
-    monkeypatch.setattr(model_folder, "DONOR", "a-distribution-nobody-has")
+    monkeypatch.setattr(transformer, "user_folder", lambda: tmp_path / "none")
+    monkeypatch.setattr(transformer, "DONOR", "a-distribution-nobody-has")
 
     with pytest.raises(EmbedderDown, match="pip install a-distribution-nobody-has"):
         find_model(None)
@@ -79,12 +86,12 @@ def test_without_any_model_the_error_says_how_to_get_one(
 def test_a_donated_model_with_another_hash_is_not_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder(tmp_path / model_folder.DONOR_FOLDER, nested=True)
+    folder(tmp_path / transformer.DONOR_FOLDER, nested=True)
     info = tmp_path / "bot_brain-9.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: bot-brain\nVersion: 9\n", encoding="utf8")
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(model_folder, "user_folder", lambda: tmp_path / "none")
+    monkeypatch.setattr(transformer, "user_folder", lambda: tmp_path / "none")
 
     with pytest.raises(EmbedderDown, match="No transformer model was found"):
         find_model(None)

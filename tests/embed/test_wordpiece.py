@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from engram.embed import wordpiece
-from engram.embed.wordpiece import WordPieces
+from engram.embed import static
+from engram.embed.static import WordPieces
 
 VOCABULARY = ["walk", "##ing", "##s", "cafe", "a", "b", "##b", "我", "喜欢", "喜", "茶", "2024", ""]
 
@@ -34,7 +34,7 @@ def test_a_text_is_cut_into_the_longest_known_pieces(text: str, pieces: list[str
 
 
 def test_the_cache_of_words_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wordpiece, "CACHED_WORDS", 10)
+    monkeypatch.setattr(static, "CACHED_WORDS", 10)
     cutter = WordPieces(VOCABULARY)
     for number in range(100):
         cutter.rows(f"walk word{number}")

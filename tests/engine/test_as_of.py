@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from engram import Engram
 from engram.errors import EngramError, OutOfRange, WrongType
-from engram.model.axes import Status
-from engram.model.filters import Filters
+from engram.model.memory import Filters, Status
 from engram.testing import FakeClock, HashEmbedder
 
 STEPS = st.one_of(

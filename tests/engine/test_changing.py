@@ -16,10 +16,8 @@ from engram.errors import (
     InvalidInput,
     UnknownValue,
 )
-from engram.model.axes import Verification
-from engram.model.vectors import Space
-from engram.testing import FakeClock, HashEmbedder
-from engram.testing.embedder import Floats
+from engram.model.memory import Space, Verification
+from engram.testing import FakeClock, Floats, HashEmbedder
 from tests.engine.conftest import contents
 
 

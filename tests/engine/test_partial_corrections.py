@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from engram import Engram, Outcome, Status
-from engram.model.filters import Filters
+from engram.model.memory import Filters
 
 COMPOUND = "I live in Ghent, work at Acme and I am allergic to penicillin."
 Tell = Callable[[Engram, str], object]

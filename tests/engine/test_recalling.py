@@ -6,7 +6,7 @@ import pytest
 
 from engram import Access, Engram, Filters, Role, Scope, Status
 from engram.errors import AccessDenied
-from engram.model.axes import Kind, Type
+from engram.model.memory import Kind, Type
 from engram.testing import FakeClock
 from tests.engine.conftest import contents
 

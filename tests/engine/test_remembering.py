@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engram import Engram, Outcome, Receipt, Scope, Status
-from engram.model.axes import Layer, Policy, Priority, Tier
+from engram.model.memory import Layer, Policy, Priority, Tier
 from engram.testing import FakeClock
 from tests.engine.conftest import contents
 
@@ -174,7 +174,7 @@ def test_a_batch_is_all_or_nothing(memory: Engram) -> None:
 
 
 def test_a_partial_batch_says_what_became_of_each(memory: Engram) -> None:
-    from engram.model.receipt import Receipt, Refusal
+    from engram.model.capture import Receipt, Refusal
 
     results = memory.remember_many(["good", "  ", {"content": "also good", "tags": ["a"]}], partial=True)
 

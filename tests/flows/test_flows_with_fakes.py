@@ -11,9 +11,8 @@ import pytest
 from engram.capture.pipeline import remember
 from engram.config import Config
 from engram.index import SignatureIndex
-from engram.model.draft import Draft
+from engram.model.capture import Draft, Outcome
 from engram.model.recall import Hit, Question
-from engram.model.receipt import Outcome
 from engram.model.scope import Access, Role, Scope
 from engram.ports import Tools
 from engram.recall.pipeline import recall

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engram.graph.activation import Links, Reached, Spread, refined, spread
-from engram.model.relations import EdgeType
+from engram.model.facts import EdgeType
 from engram.ports import Link
+from engram.rules.activation import Links, Reached, Spread, refined, spread
 
 
 def edge(key: int, other: int, weight: float = 1.0, confidence: float = 1.0) -> Link:

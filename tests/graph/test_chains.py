@@ -9,9 +9,9 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engram.graph.chains import Limits, Path, walk
 from engram.model.facts import Claim, Fact
 from engram.model.memory import Memory
+from engram.rules.chains import ChainLimits, Path, walk
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -63,8 +63,8 @@ def test_how_sure_a_path_is_multiplies() -> None:
 
 
 def test_no_path_goes_further_than_its_hops() -> None:
-    assert max(len(path.claims) for path in walk("anna", OFFICE.fetch, Limits(hops=3))) == 3
-    assert walk("anna", OFFICE.fetch, Limits(hops=0)) == []
+    assert max(len(path.claims) for path in walk("anna", OFFICE.fetch, ChainLimits(hops=3))) == 3
+    assert walk("anna", OFFICE.fetch, ChainLimits(hops=0)) == []
     assert walk("nobody", OFFICE.fetch) == []
 
 
@@ -80,7 +80,7 @@ def test_every_name_of_a_thing_leads_on() -> None:
 def test_a_hub_is_walked_only_so_wide() -> None:
     hub = Known(*(claim("user", "like", f"thing {n}") for n in range(100)))
 
-    assert len(walk("user", hub.fetch, Limits(hops=1, breadth=20))) == 20
+    assert len(walk("user", hub.fetch, ChainLimits(hops=1, breadth=20))) == 20
     assert hub.asked == 1
 
 
@@ -91,7 +91,7 @@ shares = st.floats(0, 1)
 @given(st.lists(st.builds(claim, names, st.just("knows"), names, shares), max_size=30), st.integers(1, 4))
 def test_paths_hang_together_and_never_turn_back(claims: list[Claim], hops: int) -> None:
     known = Known(*claims)
-    limits = Limits(hops=hops, breadth=5, total=50)
+    limits = ChainLimits(hops=hops, breadth=5, total=50)
 
     paths = walk("a", known.fetch, limits)
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engram.graph.entities import folded, resolve
-from engram.model.entity import ENTITY_TYPES, Entity, Named
+from engram.model.facts import ENTITY_TYPES, Entity, Named
+from engram.rules.entities import folded, resolve
 
 PAIRS = Path(__file__).with_name("mention_pairs.txt")
 _MENTION = re.compile(r"(.+) \((\w+)\)")

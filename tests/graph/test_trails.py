@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engram.graph.trails import Answer, follow
-from engram.model.facts import Fact, Told
+from engram.model.facts import Fact, ToldFact
+from engram.rules.chains import TrailAnswer, follow
 from engram.text.cues import cues
 
 NOW = datetime(2024, 6, 1, tzinfo=UTC)
@@ -28,14 +28,14 @@ WORLD: tuple[Triple, ...] = (
 )
 
 
-def claim(triple: Triple, until: datetime | None = None) -> Told:
-    return Told(hash(triple) % 1_000_000, Fact(*triple), 0.9, until)
+def claim(triple: Triple, until: datetime | None = None) -> ToldFact:
+    return ToldFact(hash(triple) % 1_000_000, Fact(*triple), 0.9, until)
 
 
-def ask(question: str, *starts: str, world: Sequence[Told] = (), hops: int = 3) -> list[Answer]:
+def ask(question: str, *starts: str, world: Sequence[ToldFact] = (), hops: int = 3) -> list[TrailAnswer]:
     known = world or [claim(triple) for triple in WORLD]
 
-    def fetch(names: frozenset[str], predicates: frozenset[str]) -> list[Told]:
+    def fetch(names: frozenset[str], predicates: frozenset[str]) -> list[ToldFact]:
         facts = ((one, one.fact) for one in known)
         return [
             one for one, fact in facts if {fact.subject, fact.object} & names and fact.predicate in predicates
@@ -47,11 +47,11 @@ def ask(question: str, *starts: str, world: Sequence[Told] = (), hops: int = 3) 
     return follow(starts, cues(question), fetch, names_of, hops=hops, now=NOW)
 
 
-def said(claim: Told) -> str:
+def said(claim: ToldFact) -> str:
     return f"{claim.fact.subject} {claim.fact.predicate} {claim.fact.object}"
 
 
-def told(answers: Sequence[Answer]) -> list[str]:
+def told(answers: Sequence[TrailAnswer]) -> list[str]:
     return [said(one.claim) for one in answers]
 
 
@@ -105,7 +105,7 @@ worlds = st.lists(st.builds(claim, st.tuples(names, predicates, names)), min_siz
 
 
 @given(worlds)
-def test_every_score_is_a_share_and_every_trail_hangs_together(world: list[Told]) -> None:
+def test_every_score_is_a_share_and_every_trail_hangs_together(world: list[ToldFact]) -> None:
     for one in ask("Where does the employer of my sister live?", "user", world=world):
         assert 0 < one.score <= 1
         assert one.led_by[-1] == one.claim

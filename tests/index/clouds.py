@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from engram.model.memory import Memory
 from engram.ports import Embedded, Store, Unit, View
-from engram.vectors.quantize import quantize, restore
-from engram.vectors.similarity import cosines, unit
+from engram.rules.vectors import cosines, quantize, restore, unit
 from tests.store.making import SPACE, found_by, make
 
 Floats = NDArray[np.float32]

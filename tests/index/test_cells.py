@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from engram.index.cells import Cells
-from engram.index.columns import Lines
-from engram.vectors.signatures import sign
-from engram.vectors.similarity import unit
+from engram.index.columns import VectorLines
+from engram.index.follower import Cells
+from engram.rules.vectors import sign, unit
 
 DIMS = 64
 
 
-def lines(vectors: np.ndarray[tuple[int, int], np.dtype[np.float32]], first: int = 1) -> Lines:
+def lines(vectors: np.ndarray[tuple[int, int], np.dtype[np.float32]], first: int = 1) -> VectorLines:
     count = len(vectors)
     none = np.zeros(count, dtype=np.int32)
-    return Lines(
+    return VectorLines(
         keys=np.arange(first, first + count, dtype=np.int64),
         scopes=none,
         namespaces=none,

@@ -6,14 +6,14 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engram.index.columns import GONE, TIDY_ABOVE, Columns, Lines
+from engram.index.columns import GONE, TIDY_ABOVE, Columns, VectorLines
 
 
-def lines(keys: list[int], mark: int = 0) -> Lines:
+def lines(keys: list[int], mark: int = 0) -> VectorLines:
     """Lines whose every field tells their key and a mark."""
     numbers = np.array(keys, dtype=np.int64)
     told = (numbers + mark).astype(np.int32)
-    return Lines(
+    return VectorLines(
         numbers, told, told, np.zeros(len(keys), dtype=np.int8), rows=told[:, np.newaxis].astype(np.int8)
     )
 

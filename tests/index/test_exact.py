@@ -12,10 +12,8 @@ from hypothesis import strategies as st
 
 from engram.errors import EmbedderMismatch
 from engram.index import SignatureIndex
-from engram.model.axes import Status
-from engram.model.memory import Memory
+from engram.model.memory import Memory, Space, Status
 from engram.model.scope import Access, Role, Scope
-from engram.model.vectors import Space
 from engram.ports import Embedded, Reach, Store
 from tests.index.clouds import Floats, brute, clustered, fill, same
 from tests.store.conftest import Opener

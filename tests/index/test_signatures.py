@@ -9,10 +9,8 @@ import numpy as np
 import pytest
 
 from engram.index import SignatureIndex
-from engram.model.axes import Status
-from engram.model.memory import Memory
+from engram.model.memory import Memory, Space, Status
 from engram.model.scope import Scope
-from engram.model.vectors import Space
 from engram.ports import Embedded, Reach, Store, Unit, View
 from engram.store.sqlite import SqliteStore
 from engram.testing import FakeClock

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engram.lifecycle.affect import MOST_STIRRED, affect, sentiment
 from engram.model.memory import Affect
+from engram.rules.importance import MOST_STIRRED, affect, sentiment
 from engram.text import feelings
 
 FELT = (

@@ -11,11 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engram.config import PRESETS, Config, ForgettingConfig, load
-from engram.lifecycle.archival import archive_verdict, protected, purge_due
-from engram.lifecycle.retention import retention, strength
-from engram.lifecycle.traits import resolved_at
-from engram.model.axes import Kind, Policy, Priority, Status, Verification
-from engram.model.memory import Affect, Memory, Usage
+from engram.model.memory import Affect, Kind, Memory, Policy, Priority, Status, Usage, Verification
+from engram.rules.archival import archive_verdict, purge_due
+from engram.rules.retention import retention, strength
+from engram.rules.traits import protected, resolved_at
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 PLAIN = Memory("1", "It rained on the way", "h", START, START, importance=0.2, trust=0.5)

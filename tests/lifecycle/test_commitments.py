@@ -7,18 +7,9 @@ from typing import Any
 
 import pytest
 
-from engram.lifecycle.commitments import (
-    details_of,
-    due_in,
-    is_kept_by,
-    is_loop,
-    loop,
-    said_at,
-    state_of,
-    tags_of,
-)
-from engram.model.commitment import LoopState
-from engram.testing.clock import START
+from engram.model.session import LoopState
+from engram.rules.commitments import details_of, due_in, is_kept_by, is_loop, loop, said_at, state_of, tags_of
+from engram.testing import START
 from tests.store.making import make
 
 DAY = timedelta(days=1)

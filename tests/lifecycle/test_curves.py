@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engram.lifecycle import curves
+from engram.rules import retention
 
 CURVES: tuple[Callable[[float, float], float], ...] = (
-    curves.l2,
-    curves.huber,
-    curves.elastic,
-    curves.ebbinghaus,
+    retention.l2,
+    retention.huber,
+    retention.elastic,
+    retention.ebbinghaus,
 )
 days = st.floats(0, 10_000)
 half_lives = st.floats(0.1, 10_000)
@@ -24,10 +24,10 @@ half_lives = st.floats(0.1, 10_000)
 @pytest.mark.parametrize(
     ("curve", "at_half_life", "at_two", "at_ten"),
     [
-        (curves.l2, 0.5, 0.25, 2**-10),
-        (curves.huber, 0.5, 0.5 - 0.5 * math.log(2), 0.0),
-        (curves.elastic, 0.45, 0.175, 0.0),
-        (curves.ebbinghaus, 0.5, 0.25, 2**-10),
+        (retention.l2, 0.5, 0.25, 2**-10),
+        (retention.huber, 0.5, 0.5 - 0.5 * math.log(2), 0.0),
+        (retention.elastic, 0.45, 0.175, 0.0),
+        (retention.ebbinghaus, 0.5, 0.25, 2**-10),
     ],
 )
 def test_each_curve_goes_through_its_points(
@@ -54,22 +54,24 @@ def test_no_curve_ever_rises_or_leaves_its_bounds(one: float, more: float, half_
 
 @given(days, half_lives)
 def test_the_elastic_curve_lies_under_l2(age: float, half_life: float) -> None:
-    assert curves.elastic(age, half_life) <= curves.l2(age, half_life)
+    assert retention.elastic(age, half_life) <= retention.l2(age, half_life)
 
 
 @given(days, half_lives, st.integers(0, 1_000))
 def test_use_slows_the_curve_of_ebbinghaus(age: float, half_life: float, accesses: int) -> None:
-    assert curves.ebbinghaus(age, half_life, accesses + 1) >= curves.ebbinghaus(age, half_life, accesses)
+    assert retention.ebbinghaus(age, half_life, accesses + 1) >= retention.ebbinghaus(
+        age, half_life, accesses
+    )
 
 
 @given(st.floats(0, 1), st.integers(0, 10_000))
 def test_uses_bring_back_at_most_what_they_may(left: float, accesses: int) -> None:
-    brought = curves.reinforced(left, accesses) - left
-    assert -1e-12 <= brought <= curves.ACCESS_LIMIT + 1e-12
-    assert curves.reinforced(left, accesses) <= 1.0
+    brought = retention.reinforced(left, accesses) - left
+    assert -1e-12 <= brought <= retention.ACCESS_LIMIT + 1e-12
+    assert retention.reinforced(left, accesses) <= 1.0
 
 
 def test_the_limit_of_what_uses_bring_is_reached_with_about_twenty() -> None:
-    assert curves.reinforced(0.0, 19) < 0.3
-    assert curves.reinforced(0.0, 20) == 0.3
-    assert curves.reinforced(0.0, 2_000) == 0.3
+    assert retention.reinforced(0.0, 19) < 0.3
+    assert retention.reinforced(0.0, 20) == 0.3
+    assert retention.reinforced(0.0, 2_000) == 0.3

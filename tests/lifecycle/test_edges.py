@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engram.config import EdgesConfig
-from engram.lifecycle.edges import FADING, confidence_now, confirmed, faded
-from engram.model.relations import ACYCLIC, EdgeType
+from engram.model.facts import ACYCLIC, EdgeType
+from engram.rules.activation import FADING, confidence_now, confirmed, faded
 
 NOW = datetime(2024, 6, 1, tzinfo=UTC)
 shares = st.floats(0, 1)

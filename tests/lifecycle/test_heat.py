@@ -12,10 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engram.config import Config, LifecycleConfig
-from engram.lifecycle.heat import decay, heat, lifecycle_state, temperature, tier_move, value
-from engram.lifecycle.retention import retention
-from engram.model.axes import Kind, Lifecycle, Status, Temperature, Verification
-from engram.model.memory import Memory, Usage
+from engram.model.memory import Kind, Lifecycle, Memory, Status, Temperature, Usage, Verification
+from engram.rules.importance import decay, heat, lifecycle_state, temperature, tier_move, value
+from engram.rules.retention import retention
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 PLAIN = Memory("1", "We met at the lake", "h", START, START)

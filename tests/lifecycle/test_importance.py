@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from engram.config import Config, ImportanceConfig, overlay
 from engram.errors import ConfigError
-from engram.lifecycle.importance import (
+from engram.model.memory import Affect, Kind, Layer, Memory, Policy, Priority, Usage, Verification
+from engram.rules.importance import (
     Importance,
     activation,
     comes_to_mind,
@@ -22,8 +23,6 @@ from engram.lifecycle.importance import (
     reinforcement,
     stability,
 )
-from engram.model.axes import Kind, Layer, Policy, Priority, Verification
-from engram.model.memory import Affect, Memory, Usage
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 PLAIN = Memory("1", "We met at the lake", "h", START, START)

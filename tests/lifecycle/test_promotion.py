@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from engram.config import Config, load
 from engram.errors import NoFurtherLayer
-from engram.lifecycle.promotion import (
+from engram.model.memory import Kind, Layer, Memory, Policy, Priority, Usage
+from engram.rules.promotion import (
     buffer_expiry,
     buffer_immune,
     buffer_rescue,
@@ -23,9 +24,7 @@ from engram.lifecycle.promotion import (
     semantic_candidate,
     step_layer,
 )
-from engram.lifecycle.traits import protected
-from engram.model.axes import Kind, Layer, Policy, Priority
-from engram.model.memory import Memory, Usage
+from engram.rules.traits import protected
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 PLAIN = Memory("1", "We met at the lake", "h", START, START, source="session", details={"turns": ["t1"]})

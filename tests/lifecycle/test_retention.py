@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engram.config import CURVES, Config, RetentionConfig
-from engram.lifecycle.retention import (
+from engram.model.memory import Affect, Kind, Layer, Memory, Usage
+from engram.rules.retention import (
     age_days,
     half_life,
     initial_strength,
@@ -23,8 +24,6 @@ from engram.lifecycle.retention import (
     strength,
     unused_days,
 )
-from engram.model.axes import Kind, Layer
-from engram.model.memory import Affect, Memory, Usage
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 PLAIN = Memory("1", "We met at the lake", "h", START, START)

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from engram.config import Config, PromotionConfig, overlay
 from engram.errors import ConfigError
-from engram.lifecycle.review import (
-    Decision,
+from engram.model.memory import CATEGORIES, Affect, Layer, Memory, Policy, Usage
+from engram.rules.review import (
+    ReviewDecision,
     Score,
     gate_review,
     gate_score,
@@ -22,8 +23,6 @@ from engram.lifecycle.review import (
     triage_review,
     worth,
 )
-from engram.model.axes import CATEGORIES, Layer, Policy
-from engram.model.memory import Affect, Memory, Usage
 from engram.text.names import entities
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -44,17 +43,22 @@ PLAIN = Memory(
 @pytest.mark.parametrize(
     ("content", "category", "reinforced", "decision"),
     [
-        ("Never deploy to production on a Friday without asking Anna", "constraint", 3, Decision.APPROVE),
-        ("Anna Berg is the owner of the billing service", "identity", 3, Decision.APPROVE),
-        ("User prefers tabs over spaces in Python files", "preference", 3, Decision.APPROVE),
-        ("The weather was fine", "general", 1, Decision.ASK),
-        ("It was nice", "moment", 1, Decision.REJECT),
-        ("That one?", "question", 3, Decision.REJECT),
-        ("ok then", "general", 1, Decision.REJECT),
+        (
+            "Never deploy to production on a Friday without asking Anna",
+            "constraint",
+            3,
+            ReviewDecision.APPROVE,
+        ),
+        ("Anna Berg is the owner of the billing service", "identity", 3, ReviewDecision.APPROVE),
+        ("User prefers tabs over spaces in Python files", "preference", 3, ReviewDecision.APPROVE),
+        ("The weather was fine", "general", 1, ReviewDecision.ASK),
+        ("It was nice", "moment", 1, ReviewDecision.REJECT),
+        ("That one?", "question", 3, ReviewDecision.REJECT),
+        ("ok then", "general", 1, ReviewDecision.REJECT),
     ],
 )
 def test_the_gate_lets_through_what_would_help_alone(
-    content: str, category: str, reinforced: int, decision: Decision
+    content: str, category: str, reinforced: int, decision: ReviewDecision
 ) -> None:
     found = tuple(entity.name for entity in entities(content))
     memory = replace(
@@ -67,14 +71,14 @@ def test_the_gate_lets_through_what_would_help_alone(
 @pytest.mark.parametrize(
     ("low", "high", "decision", "by_rule"),
     [
-        (0.0, 0.0, Decision.APPROVE, True),
-        (1.0, 1.0, Decision.REJECT, False),
-        (0.0, 1.0, Decision.ASK, True),
-        (0.3, 1.0, Decision.ASK, False),
+        (0.0, 0.0, ReviewDecision.APPROVE, True),
+        (1.0, 1.0, ReviewDecision.REJECT, False),
+        (0.0, 1.0, ReviewDecision.ASK, True),
+        (0.3, 1.0, ReviewDecision.ASK, False),
     ],
 )
 def test_between_the_bounds_a_model_is_asked_and_without_one_the_middle_decides(
-    low: float, high: float, decision: Decision, by_rule: bool
+    low: float, high: float, decision: ReviewDecision, by_rule: bool
 ) -> None:
     total = gate_score(PLAIN).total
     assert 0.5 < total < 0.62
@@ -89,28 +93,28 @@ def test_the_bounds_themselves_belong_to_the_answer_above_them() -> None:
     total = gate_score(PLAIN).total
     at_low = Config(promotion=PromotionConfig(gate_reject=total, gate_approve=1.0))
     at_high = Config(promotion=PromotionConfig(gate_reject=0.0, gate_approve=total))
-    assert gate_review(PLAIN, at_low).decision is Decision.ASK
-    assert gate_review(PLAIN, at_high).decision is Decision.APPROVE
+    assert gate_review(PLAIN, at_low).decision is ReviewDecision.ASK
+    assert gate_review(PLAIN, at_high).decision is ReviewDecision.APPROVE
 
 
 def test_triage_asks_less_than_the_gate() -> None:
-    assert triage_review(PLAIN).decision is Decision.APPROVE
-    assert gate_review(PLAIN).decision is Decision.ASK
+    assert triage_review(PLAIN).decision is ReviewDecision.APPROVE
+    assert gate_review(PLAIN).decision is ReviewDecision.ASK
 
 
 @pytest.mark.parametrize(
     ("content", "category", "importance", "decision", "by_rule"),
     [
-        ("User's favourite colour is coral", "preference", 0.7, Decision.APPROVE, True),
-        ("User's sister lives in Graz", "relationship", 0.65, Decision.APPROVE, True),
-        ("User works at the library", "fact", 0.6, Decision.ASK, True),
-        ("User is learning the cello", "general", 0.6, Decision.ASK, False),
-        ("Went for a run, 41 minutes", "moment", 0.15, Decision.REJECT, False),
-        ("The train was 24 minutes late", "moment", 0.2, Decision.REJECT, False),
+        ("User's favourite colour is coral", "preference", 0.7, ReviewDecision.APPROVE, True),
+        ("User's sister lives in Graz", "relationship", 0.65, ReviewDecision.APPROVE, True),
+        ("User works at the library", "fact", 0.6, ReviewDecision.ASK, True),
+        ("User is learning the cello", "general", 0.6, ReviewDecision.ASK, False),
+        ("Went for a run, 41 minutes", "moment", 0.15, ReviewDecision.REJECT, False),
+        ("The train was 24 minutes late", "moment", 0.2, ReviewDecision.REJECT, False),
     ],
 )
 def test_triage_tells_what_is_worth_keeping_from_the_routine(
-    content: str, category: str, importance: float, decision: Decision, by_rule: bool
+    content: str, category: str, importance: float, decision: ReviewDecision, by_rule: bool
 ) -> None:
     found = tuple(entity.name for entity in entities(content))
     memory = replace(PLAIN, content=content, category=category, importance=importance, entities=found)

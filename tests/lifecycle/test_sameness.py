@@ -6,32 +6,32 @@ from datetime import UTC, datetime
 
 import pytest
 
-from engram.lifecycle.sameness import (
+from engram.model.memory import Memory
+from engram.rules.sameness import (
     Challenge,
-    Limits,
     Merge,
     Neighbour,
     New,
+    NewStatement,
     Reinforce,
-    Statement,
+    SamenessLimits,
     Supersede,
     decide,
 )
-from engram.model.memory import Memory
 from engram.text.words import content_hash
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 LATER = datetime(2026, 2, 1, tzinfo=UTC)
-LIMITS = Limits(duplicate=0.85, strong=0.80, related=0.65, jaccard=0.5, jaccard_alone=0.85)
+LIMITS = SamenessLimits(duplicate=0.85, strong=0.80, related=0.65, jaccard=0.5, jaccard_alone=0.85)
 
 
 def neighbour(content: str, cosine: float | None = 0.95) -> Neighbour:
     memory = Memory("old", content, "hash", NOW, NOW)
-    return Neighbour(memory, Statement.of(memory), cosine)
+    return Neighbour(memory, NewStatement.of(memory), cosine)
 
 
 def verdict(new: str, old: str, cosine: float | None = 0.95, at: datetime = LATER) -> type:
-    return type(decide(Statement(new, "", at), [neighbour(old, cosine)], LIMITS))
+    return type(decide(NewStatement(new, "", at), [neighbour(old, cosine)], LIMITS))
 
 
 @pytest.mark.parametrize(
@@ -109,10 +109,10 @@ def test_what_is_told_about_an_earlier_time_replaces_nothing() -> None:
 def test_a_repetition_is_preferred_to_a_replacement() -> None:
     neighbours = [neighbour("My editor is vim", 0.9), neighbour("My editor is Helix", 0.99)]
 
-    found = decide(Statement("My editor is Helix", "", LATER), neighbours, LIMITS)
+    found = decide(NewStatement("My editor is Helix", "", LATER), neighbours, LIMITS)
     assert isinstance(found, Reinforce)
     assert found.memory.content == "My editor is Helix"
 
 
 def test_no_neighbour_makes_it_new() -> None:
-    assert isinstance(decide(Statement("Anything", "", NOW), [], LIMITS), New)
+    assert isinstance(decide(NewStatement("Anything", "", NOW), [], LIMITS), New)

@@ -7,11 +7,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from engram.lifecycle.sandbox import check
 from engram.model.advice import Proposal
-from engram.model.axes import Layer, Policy, Status
-from engram.model.memory import Memory
+from engram.model.memory import Layer, Memory, Policy, Status
 from engram.model.scope import Scope
+from engram.rules.maintenance import check
 
 NOW = datetime(2026, 3, 10, tzinfo=UTC)
 OLD = NOW - timedelta(days=30)

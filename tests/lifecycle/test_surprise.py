@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engram.lifecycle.surprise import moved, surprise
+from engram.rules.sameness import moved, surprise
 
 
 @pytest.mark.parametrize(

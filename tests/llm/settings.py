@@ -9,9 +9,9 @@ from typing import Any
 
 from engram.config import LlmConfig
 from engram.llm import ModelAdvisor
-from engram.model.advice import Call, CallOutcome, Spent
+from engram.model.advice import CallOutcome, ModelCall, Spent
+from engram.model.capture import Part, Turn
 from engram.model.clock import Clock
-from engram.model.turn import Part, Turn
 from engram.ports import Spending
 from engram.testing import FakeClock
 
@@ -22,10 +22,10 @@ class Account:
     """Spending without a store."""
 
     def __init__(self) -> None:
-        self.calls: list[Call] = []
+        self.calls: list[ModelCall] = []
         self._lock = threading.Lock()
 
-    def record(self, call: Call) -> None:
+    def record(self, call: ModelCall) -> None:
         with self._lock:
             self.calls.append(call)
 

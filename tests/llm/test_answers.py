@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from engram.llm import answers
 from engram.llm.answers import Bad
 from engram.model.advice import Comparison, Extracted
-from engram.model.axes import CATEGORIES
+from engram.model.capture import Turn
 from engram.model.facts import Fact
-from engram.model.turn import Turn
+from engram.model.memory import CATEGORIES
 from tests.llm.settings import AT, statement, turn
 
 TURNS = (

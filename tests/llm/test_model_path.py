@@ -15,7 +15,7 @@ from engram.config import LlmConfig
 from engram.llm import open_advisor
 from engram.model.advice import CallOutcome, Comparison
 from engram.model.clock import SystemClock
-from engram.ports import Alone
+from engram.ports import NoAdvisor
 from engram.testing import FakeClock, ScriptedServer
 from engram.testing.model_server import (
     Reply,
@@ -301,7 +301,7 @@ def test_a_first_model_that_needs_too_long_leaves_time_for_the_fall_back() -> No
 def test_without_a_model_or_with_level_off_rules_decide_alone(settings: dict[str, Any]) -> None:
     config = replace(LlmConfig(base_url="http://127.0.0.1:1", model="m"), **settings)
 
-    assert isinstance(open_advisor(config, Account(), FakeClock()), Alone)
+    assert isinstance(open_advisor(config, Account(), FakeClock()), NoAdvisor)
 
 
 def test_with_level_off_nobody_is_asked() -> None:

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from engram.llm import prompts
 from engram.llm.prompts import Prompt
 from engram.model.advice import Comparison
-from engram.model.axes import CATEGORIES
-from engram.model.turn import Part
+from engram.model.capture import Part
+from engram.model.memory import CATEGORIES
 from engram.testing import ScriptedServer
 from engram.testing.model_server import says
 from tests.llm.settings import advisor, turn

@@ -9,8 +9,7 @@ import pytest
 
 from engram import Engram
 from engram.config import ServerConfig
-from engram.server.health import look
-from engram.server.house import House
+from engram.server.host import MemoryHost, check_health
 from engram.testing import HashEmbedder, ScriptedServer
 from engram.testing.model_server import Reply, Request, fails, says, says_json
 from tests.llm.settings import statement
@@ -52,9 +51,9 @@ def test_every_place_that_leans_on_the_model_tells_that_it_fails_and_why(
         (found,) = [one for one in memory.doctor() if one.name == "model"]
         assert not found.ok
         assert told in found.detail, "remembered in the file"
-        house = House(lambda: memory, ServerConfig())
+        house = MemoryHost(lambda: memory, ServerConfig())
         house.open()
-        health = look(house)
+        health = check_health(house)
         assert health.status == "degraded"
         assert any(told in one for one in health.advice), health
         house.close()

@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from engram import Engram
-from engram.model.draft import Draft
+from engram.model.capture import Draft
+from engram.model.maintenance import Report
 from engram.model.memory import Memory
-from engram.model.upkeep import Report
 from engram.ports import Unit
 from engram.testing import FakeClock, HashEmbedder
 

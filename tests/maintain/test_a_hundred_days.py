@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 from engram import Engram
-from engram.model.axes import Kind, Priority
-from engram.model.filters import Filters
+from engram.model.memory import Filters, Kind, Priority
 from engram.testing import FakeClock
 
 ROOT = Path(__file__).parents[2]

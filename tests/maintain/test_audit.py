@@ -10,8 +10,8 @@ import pytest
 
 from engram import Engram
 from engram.errors import ModelNeeded
-from engram.model.axes import Layer, Policy, Status
-from engram.model.upkeep import Report
+from engram.model.maintenance import Report
+from engram.model.memory import Layer, Policy, Status
 from engram.testing import FakeClock, ScriptedServer
 from engram.testing.model_server import Reply, says, says_json
 from tests.maintain.story import START, now, opened

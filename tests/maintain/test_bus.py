@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from engram import Engram, Scope
 from engram.errors import AccessDenied, NotPublishable, UnknownValue
-from engram.lifecycle.sharing import Order, joined, order
 from engram.model.memory import Memory
 from engram.model.scope import Access, Role
+from engram.rules.maintenance import DeliveryOrder, joined, order
 from engram.testing import FakeClock, HashEmbedder
 
 START = datetime(2026, 3, 1, 9, tzinfo=UTC)
@@ -192,7 +192,7 @@ CLOCKS = st.dictionaries(st.sampled_from(["rex", "ada", "bob"]), st.integers(1, 
 def test_versions_are_ordered_one_way_and_a_joined_one_has_seen_both(
     one: dict[str, int], other: dict[str, int]
 ) -> None:
-    opposite = {Order.NEWER: Order.OLDER, Order.OLDER: Order.NEWER}
+    opposite = {DeliveryOrder.NEWER: DeliveryOrder.OLDER, DeliveryOrder.OLDER: DeliveryOrder.NEWER}
     assert order(other, one) is opposite.get(order(one, other), order(one, other))
-    assert order(joined(one, other), one) in {Order.NEWER, Order.SAME}
-    assert order(joined(one, other), other) in {Order.NEWER, Order.SAME}
+    assert order(joined(one, other), one) in {DeliveryOrder.NEWER, DeliveryOrder.SAME}
+    assert order(joined(one, other), other) in {DeliveryOrder.NEWER, DeliveryOrder.SAME}

@@ -8,12 +8,11 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from engram import Engram
-from engram.lifecycle.archival import archive_verdict
-from engram.lifecycle.retention import replayed
-from engram.model.axes import Kind, Policy, Priority, Status
-from engram.model.draft import Draft
-from engram.model.memory import Affect, Memory
-from engram.model.upkeep import Report
+from engram.model.capture import Draft
+from engram.model.maintenance import Report
+from engram.model.memory import Affect, Kind, Memory, Policy, Priority, Status
+from engram.rules.archival import archive_verdict
+from engram.rules.retention import replayed
 from engram.testing import FakeClock
 
 START = datetime(2026, 3, 1, 9, tzinfo=UTC)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from engram import Engram
-from engram.model.axes import Kind, Layer, Lifecycle, Policy, Priority, Status
+from engram.model.memory import Kind, Layer, Lifecycle, Policy, Priority, Status
 from engram.testing import FakeClock, HashEmbedder
 from tests.maintain.story import START, now, opened, rules, told, use
 

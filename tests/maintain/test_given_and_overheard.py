@@ -10,11 +10,10 @@ from typing import Any
 import pytest
 
 from engram import Engram
-from engram.lifecycle.traits import is_overheard
-from engram.model.axes import Layer, Policy, Priority, Status
-from engram.model.draft import Draft
-from engram.model.filters import Filters
+from engram.model.capture import Draft
+from engram.model.memory import Filters, Layer, Policy, Priority, Status
 from engram.model.scope import Scope
+from engram.rules.traits import is_overheard
 from engram.testing import FakeClock
 from tests.maintain.story import START, now, opened, overheard
 

@@ -8,8 +8,8 @@ from itertools import cycle
 import pytest
 
 from engram import Engram
+from engram.model.maintenance import RunState
 from engram.model.scope import Scope
-from engram.model.upkeep import RunState
 from engram.testing import FakeClock
 from tests.maintain.presets.lives import decided
 from tests.maintain.story import START, now, opened, told

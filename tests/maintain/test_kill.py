@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from engram import Engram
-from engram.model.axes import Kind, Layer
-from engram.model.upkeep import RunState
+from engram.model.maintenance import RunState
+from engram.model.memory import Kind, Layer
 from engram.testing import FakeClock, HashEmbedder
 from tests.maintain.story import START, told, use
 
@@ -29,7 +29,7 @@ import json, os, signal, sys
 from datetime import datetime
 from engram import Engram
 from engram.store.sqlite import writer
-from engram.model.upkeep import RunState
+from engram.model.maintenance import RunState
 from engram.testing import FakeClock, HashEmbedder
 
 path, now, left, settings, stages = json.loads(sys.argv[1])

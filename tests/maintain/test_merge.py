@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from engram import Engram
-from engram.model.axes import Layer, Status
-from engram.model.relations import EdgeType
+from engram.model.facts import EdgeType
+from engram.model.memory import Layer, Status
 from engram.model.scope import Scope
 from engram.testing import FakeClock
 from tests.maintain.story import START, now, opened, rules, told, use

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from engram import Engram
-from engram.model.axes import Kind, Layer, Policy, Status
+from engram.model.memory import Kind, Layer, Policy, Status
 from engram.model.scope import Scope
 from engram.testing import FakeClock
 from tests.maintain.story import START, now, opened, overheard, rules, use

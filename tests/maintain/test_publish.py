@@ -8,8 +8,8 @@ import apsw
 import pytest
 
 from engram import Engram
-from engram.model.axes import Layer
-from engram.model.draft import Draft
+from engram.model.capture import Draft
+from engram.model.memory import Layer
 from engram.model.scope import Access, Role, Scope
 from engram.testing import FakeClock, HashEmbedder
 from tests.maintain.story import START, opened, told

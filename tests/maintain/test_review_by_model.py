@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from engram import Engram
-from engram.model.axes import Layer, Status, Tier
+from engram.model.memory import Layer, Status, Tier
 from engram.model.scope import Access, Scope
 from engram.testing import FakeClock, HashEmbedder, ScriptedServer
 from engram.testing.model_server import Reply, Request, fails, says, says_json

@@ -9,18 +9,15 @@ from datetime import UTC, datetime
 import pytest
 
 from engram import Engram
+from engram.api import maintenance
 from engram.errors import AccessDenied, NotUndoable, UnknownRun, UnknownValue, UpkeepBusy
-from engram.maintain.decisions import Batch, Decision, Draw
 from engram.maintain.pipeline import _note, begin, go
-from engram.maintain.room import Room, becomes
-from engram.maintain.step import Step
-from engram.model.axes import Layer, Status
-from engram.model.draft import Draft
-from engram.model.filters import Filters
-from engram.model.relations import Edge, EdgeType
+from engram.maintain.step import Batch, Decision, Draw, Step, StepContext, becomes
+from engram.model.capture import Draft
+from engram.model.facts import Edge, EdgeType
+from engram.model.maintenance import Carried, RunKind, RunState
+from engram.model.memory import Filters, Layer, Status
 from engram.model.scope import Access, Role
-from engram.model.upkeep import Carried, RunKind, RunState
-from engram.nouns import upkeep
 from engram.testing import FakeClock, HashEmbedder
 
 START = datetime(2026, 3, 1, 9, tzinfo=UTC)
@@ -33,7 +30,7 @@ def memory() -> Iterator[Engram]:
         yield one
 
 
-def lift(room: Room, cursor: str) -> Iterator[Batch]:
+def lift(room: StepContext, cursor: str) -> Iterator[Batch]:
     """Every memory of the buffer moves up."""
     for part in room.memories(Filters(layers=frozenset({Layer.BUFFER})), int(cursor or 0)):
         decisions = [
@@ -43,7 +40,7 @@ def lift(room: Room, cursor: str) -> Iterator[Batch]:
         yield Batch(tuple(decisions), str(part[-1][0]))
 
 
-def notice(room: Room, _cursor: str) -> Iterator[Batch]:
+def notice(room: StepContext, _cursor: str) -> Iterator[Batch]:
     """A memory about all memories, linked to each."""
     found = [one for part in room.memories(Filters()) for _, one in part if not one.tags]
     if not found:
@@ -70,13 +67,13 @@ def fill(memory: Engram, count: int = 5) -> list[str]:
     return [one.memory.id for one in memory.remember_many(drafts)]  # type: ignore[union-attr]
 
 
-def carried(memory: Engram, stopping: int | None = None) -> Room:
+def carried(memory: Engram, stopping: int | None = None) -> StepContext:
     """Run both steps; stop after so many slices."""
     tools = memory.upkeep._desk.tools  # noqa: SLF001 - the steps of this test are no steps of the engine
     run = begin(tools.store, RunKind.CONSOLIDATE, tools.clock, "human")
     count = iter(range(100))
     room = replace(
-        upkeep._room(tools, run),  # noqa: SLF001
+        maintenance._room(tools, run),  # noqa: SLF001
         stopping=lambda: stopping is not None and next(count) + 1 >= stopping,
     )
     return replace(room, run=go(room, STEPS))
@@ -140,7 +137,7 @@ def test_a_decision_about_what_changed_meanwhile_is_left(memory: Engram) -> None
     assert seen is not None
     memory.update(ids[0], content="the roses were watered")
 
-    def late(_room: Room, _cursor: str) -> Iterator[Batch]:
+    def late(_room: StepContext, _cursor: str) -> Iterator[Batch]:
         yield Batch((Decision("test.late", "too late", (becomes(seen, layer=Layer.CORE),), seen.id),))
 
     tools = room.tools

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engram import Engram
-from engram.model.axes import Kind, Layer, Policy, Priority
+from engram.model.maintenance import Report
+from engram.model.memory import Kind, Layer, Policy, Priority
 from engram.model.scope import Scope
-from engram.model.upkeep import Report
 from engram.testing import FakeClock
 from tests.maintain.story import START, opened, told, use
 

@@ -8,9 +8,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from engram import Engram
-from engram.lifecycle.schedule import due
-from engram.model.upkeep import RunKind
-from engram.nouns.worker import Worker
+from engram.api.maintenance import Worker
+from engram.model.maintenance import RunKind
+from engram.rules.maintenance import due
 from engram.testing import FakeClock, HashEmbedder
 
 NOW = datetime(2026, 3, 10, 9, tzinfo=UTC)

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from engram.errors import InvalidInput, UnknownValue, WrongType
-from engram.server.mcp.arguments import ALIASES, understood
-from engram.server.mcp.toolset import FULL
+from engram.server.mcp.dispatch import FULL
+from engram.server.mcp.tool import ALIASES, understood
 
 TAKES = {
     "query": {"type": "string"},

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from engram.cli.clients import CLIENTS, HOOKS
+from engram.cli.setup import CLIENTS, HOOKS
+from engram.server.mcp.dispatch import FULL, PINNED
 from engram.server.mcp.documents import PROMPTS, RESOURCES, TEMPLATES
 from engram.server.mcp.tool import Tool
-from engram.server.mcp.toolset import FULL, PINNED
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "mcp.md"
 

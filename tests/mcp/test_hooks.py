@@ -13,7 +13,7 @@ import pytest
 
 from engram import Engram, __version__
 from engram.cli import hooks
-from engram.cli.clients import hook_entries
+from engram.cli.setup import hook_entries
 from engram.errors import ConfigError
 from engram.server.brief import brief
 from tests.cli.shell import Shell
@@ -23,7 +23,7 @@ PLUGIN = Path(__file__).parents[2] / "plugin"
 
 def told(capsys: pytest.CaptureFixture[str], event: str, **given: Any) -> str:
     """The context that a hook adds; empty when it adds none."""
-    hooks.run(event, json.dumps(given).encode(), hooks.Where)
+    hooks.run(event, json.dumps(given).encode(), hooks.HookPlace)
     said, complaints = capsys.readouterr()
     assert complaints == ""
     return str(json.loads(said)["hookSpecificOutput"]["additionalContext"]) if said else ""
@@ -115,7 +115,7 @@ def test_of_a_long_transcript_only_the_end_is_read_at_stop(tmp_path: Path) -> No
 def test_a_hook_never_fails(file: Path, capsys: pytest.CaptureFixture[str], event: str, sent: bytes) -> None:
     file.write_bytes(b"no database" * 100)
 
-    hooks.run(event, sent, hooks.Where)
+    hooks.run(event, sent, hooks.HookPlace)
 
     said, complaints = capsys.readouterr()
     assert said == ""
@@ -123,7 +123,7 @@ def test_a_hook_never_fails(file: Path, capsys: pytest.CaptureFixture[str], even
 
 
 def test_a_memory_that_cannot_be_opened_is_a_line_on_stderr(capsys: pytest.CaptureFixture[str]) -> None:
-    def fails() -> hooks.Where:
+    def fails() -> hooks.HookPlace:
         raise ConfigError("A setting\nhas no meaning.")
 
     hooks.run("session-start", b"{}", fails)
@@ -144,7 +144,7 @@ def test_a_glance_says_what_the_facade_says(shell: Shell, file: Path) -> None:
         shell.remember(said)
     shell.remember("Never push on Fridays", "--pin")
     shell.remember("Only for apollo: my editor is Zed", "--project", "apollo")
-    where = hooks.Where(str(file))
+    where = hooks.HookPlace(str(file))
 
     with Engram.open(file, access=where.access) as memory, where.look() as glance:
         for query in (

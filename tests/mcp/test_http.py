@@ -17,8 +17,8 @@ from mcp.shared.exceptions import MCPError
 from engram import Engram
 from engram.config import ServerConfig
 from engram.server.app import build
-from engram.server.mcp.mounting import mount
-from engram.server.mcp.toolset import FULL, PINNED
+from engram.server.mcp.dispatch import FULL, PINNED
+from engram.server.mcp.serving import mount
 from engram.testing import FakeClock, HashEmbedder
 from tests.mcp import story
 from tests.mcp.test_porch import asked, greeting

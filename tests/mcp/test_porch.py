@@ -17,11 +17,10 @@ from mcp.shared.message import SessionMessage
 from mcp_types import version
 
 from engram import Engram
-from engram.server.mcp import porch, stdio
-from engram.server.mcp.door import Door
-from engram.server.mcp.porch import Porch
+from engram.server.mcp import handshake, stdio
+from engram.server.mcp.dispatch import FULL, PINNED, ToolDispatcher
+from engram.server.mcp.handshake import FastHandshake
 from engram.server.mcp.serving import build
-from engram.server.mcp.toolset import FULL, PINNED
 
 T = TypeVar("T")
 META = {
@@ -56,7 +55,7 @@ class Nobody:
 
 
 def by_the_porch(messages: Sequence[dict[str, Any]]) -> list[Any]:
-    begun = Porch(FULL)
+    begun = FastHandshake(FULL)
     replies = [begun.answer(json.dumps(message).encode()) for message in messages]
     return [None if reply is None else json.loads(reply) for reply in replies if reply != b""]
 
@@ -66,7 +65,7 @@ def by_the_sdk(messages: Sequence[dict[str, Any]]) -> list[Any]:
 
 
 async def _by_the_sdk(messages: Sequence[dict[str, Any]]) -> list[Any]:
-    server = build(Door(FULL), Nobody())
+    server = build(ToolDispatcher(FULL), Nobody())
     come, read = create_context_streams[SessionMessage | Exception](0)
     write, go = create_context_streams[SessionMessage](0)
     found: list[Any] = []
@@ -109,8 +108,8 @@ def test_a_client_of_the_newer_protocol_hears_the_same_from_both() -> None:
 
 
 def test_the_versions_are_those_of_the_sdk() -> None:
-    assert version.HANDSHAKE_PROTOCOL_VERSIONS == porch.HANDSHAKE_VERSIONS
-    assert version.MODERN_PROTOCOL_VERSIONS == (porch.MODERN_VERSION,)
+    assert version.HANDSHAKE_PROTOCOL_VERSIONS == handshake.HANDSHAKE_VERSIONS
+    assert version.MODERN_PROTOCOL_VERSIONS == (handshake.MODERN_VERSION,)
 
 
 @pytest.mark.parametrize(
@@ -138,7 +137,7 @@ def test_whatever_is_unusual_is_left_to_the_sdk(messages: list[dict[str, Any]]) 
 
 @pytest.mark.parametrize("line", [b"nonsense\n", b"\xff\xfe\n", b"5\n", b'"text"\n'])
 def test_what_is_no_message_is_left_to_the_sdk(line: bytes) -> None:
-    assert Porch(FULL).answer(line) is None
+    assert FastHandshake(FULL).answer(line) is None
 
 
 def test_a_call_waits_until_nobody_else_imports(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -154,7 +153,7 @@ def test_a_call_waits_until_nobody_else_imports(monkeypatch: pytest.MonkeyPatch)
         json.dumps(message).encode() + b"\n" for message in [*HANDSHAKE, asked("tools/list", 2), call]
     )
 
-    pending = stdio.begin(Porch(PINNED), io.BytesIO(sent), io.BytesIO())
+    pending = stdio.begin(FastHandshake(PINNED), io.BytesIO(sent), io.BytesIO())
 
     assert json.loads(pending or b"") == call
     assert done == ["loaded"]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from engram.cli.clients import CLIENTS
+from engram.cli.setup import CLIENTS
 from tests.cli.shell import Shell
 
 JSON_CLIENTS = [name for name, client in CLIENTS.items() if not client.toml]

@@ -19,7 +19,7 @@ from mcp import Client, StdioServerParameters
 from mcp.shared.exceptions import MCPError
 
 from engram import Engram
-from engram.server.mcp.toolset import FULL, PINNED
+from engram.server.mcp.dispatch import FULL, PINNED
 from tests.mcp import story
 from tests.mcp.test_porch import HANDSHAKE, asked
 

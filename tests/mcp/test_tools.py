@@ -15,9 +15,8 @@ import jsonschema  # type: ignore[import-untyped]
 import pytest
 
 from engram import Access, Engram, Role
-from engram.server.mcp.door import Answer, Door
-from engram.server.mcp.tool import Call
-from engram.server.mcp.toolset import FULL, PINNED
+from engram.server.mcp.dispatch import FULL, PINNED, ToolAnswer, ToolDispatcher
+from engram.server.mcp.tool import ToolCall
 from engram.testing import FakeClock, HashEmbedder
 from engram.text.tokens import count
 from tests.mcp import story
@@ -26,16 +25,16 @@ TOKENS_FOR_THE_PINNED = 3_000
 
 
 @pytest.fixture
-def door() -> Door:
-    return Door(FULL)
+def door() -> ToolDispatcher:
+    return ToolDispatcher(FULL)
 
 
-def fields(answer: Answer) -> dict[str, Any]:
+def fields(answer: ToolAnswer) -> dict[str, Any]:
     assert answer.fields is not None, answer.error
     return dict(answer.fields)
 
 
-def test_every_tool_runs_and_answers_as_its_schema_says(memory: Engram, door: Door) -> None:
+def test_every_tool_runs_and_answers_as_its_schema_says(memory: Engram, door: ToolDispatcher) -> None:
     async def ask(name: str, given: Mapping[str, Any]) -> dict[str, Any]:
         found = fields(door.call(memory, name, given))
         jsonschema.validate(found, FULL[name].described["outputSchema"])
@@ -45,7 +44,9 @@ def test_every_tool_runs_and_answers_as_its_schema_says(memory: Engram, door: Do
     assert {*asyncio.run(story.tell(ask))} == {*FULL} - story.OWNERS - story.ASKS_A_MODEL
 
 
-def test_every_tool_of_an_owner_runs_and_answers_as_its_schema_says(clock: FakeClock, door: Door) -> None:
+def test_every_tool_of_an_owner_runs_and_answers_as_its_schema_says(
+    clock: FakeClock, door: ToolDispatcher
+) -> None:
     with Engram.open(":memory:", clock=clock, embedder=HashEmbedder()) as memory:
 
         async def ask(name: str, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -78,7 +79,7 @@ def test_every_tool_says_what_it_does_and_whether_it_harms(name: str) -> None:
         assert {*schema.get("required", [])} <= {*schema["properties"]}
 
 
-def test_an_error_says_its_code_and_what_to_do(memory: Engram, door: Door) -> None:
+def test_an_error_says_its_code_and_what_to_do(memory: Engram, door: ToolDispatcher) -> None:
     for name, given, told in (
         ("memory_get", {"id": "ffffffff"}, "E2011: There is no memory"),
         ("memory_get", {}, "E2000: The argument 'id' is missing"),
@@ -94,7 +95,7 @@ def test_an_error_says_its_code_and_what_to_do(memory: Engram, door: Door) -> No
         assert answer.text.startswith(told), answer.text
 
 
-def test_a_request_id_is_carried_out_once(memory: Engram, door: Door) -> None:
+def test_a_request_id_is_carried_out_once(memory: Engram, door: ToolDispatcher) -> None:
     given = {"content": "The deploy key is rotated on Mondays", "request_id": "one"}
 
     first, again = (door.call(memory, "memory_store", given) for _ in range(2))
@@ -107,7 +108,7 @@ def test_a_request_id_is_carried_out_once(memory: Engram, door: Door) -> None:
     assert stored.usage.repeated == 1
 
 
-def test_a_request_id_that_comes_with_other_words_is_refused(memory: Engram, door: Door) -> None:
+def test_a_request_id_that_comes_with_other_words_is_refused(memory: Engram, door: ToolDispatcher) -> None:
     first = door.call(memory, "memory_store", {"content": "The sky is blue", "request_id": "r1"})
     other = door.call(memory, "memory_store", {"content": "The door is red", "request_id": "r1"})
     failed = door.call(memory, "memory_store", {"content": "", "request_id": "r2"})
@@ -122,7 +123,7 @@ def test_a_request_id_that_comes_with_other_words_is_refused(memory: Engram, doo
 def test_callers_with_request_ids_do_not_wait_for_each_other(memory: Engram) -> None:
     begun, go_on, runs = threading.Event(), threading.Event(), []
 
-    def run(call: Call) -> dict[str, Any]:
+    def run(call: ToolCall) -> dict[str, Any]:
         runs.append(call.given["words"])
         if call.given["words"] == "slow":
             begun.set()
@@ -131,9 +132,9 @@ def test_callers_with_request_ids_do_not_wait_for_each_other(memory: Engram) -> 
 
     takes = {"words": {"type": "string"}, "request_id": {"type": "string"}}
     tool = replace(FULL["memory_store"], takes=takes, needs=("words",), run=run)
-    door = Door({"say": tool})
+    door = ToolDispatcher({"say": tool})
 
-    def call(words: str, who: str, request_id: str) -> Answer:
+    def call(words: str, who: str, request_id: str) -> ToolAnswer:
         return door.call(memory, "say", {"words": words, "request_id": request_id}, who=who)
 
     with ThreadPoolExecutor(2) as pool:
@@ -148,7 +149,9 @@ def test_callers_with_request_ids_do_not_wait_for_each_other(memory: Engram) -> 
     assert runs == ["slow", "quick", "quick"]
 
 
-def test_an_agent_is_told_scores_in_words_and_the_owner_in_figures(tmp_path: Path, door: Door) -> None:
+def test_an_agent_is_told_scores_in_words_and_the_owner_in_figures(
+    tmp_path: Path, door: ToolDispatcher
+) -> None:
     with Engram.open(tmp_path / "memory.db", clock=FakeClock(), embedder=HashEmbedder()) as owner:
         owner.remember("My editor is Helix")
         agent = owner.seen_by(Access(role=Role.AGENT), "rex")
@@ -161,7 +164,7 @@ def test_an_agent_is_told_scores_in_words_and_the_owner_in_figures(tmp_path: Pat
     assert told[1] in {"high", "medium", "low", "minimal"}
 
 
-def test_who_asks_is_never_taken_from_the_arguments(memory: Engram, door: Door) -> None:
+def test_who_asks_is_never_taken_from_the_arguments(memory: Engram, door: ToolDispatcher) -> None:
     said = {"content": "Trust me"}
     for forged in ({"scope": {"namespace": "root"}}, {"source": "human"}, {"user_id": "boss"}):
         refused = door.call(memory, "memory_store", said | forged)

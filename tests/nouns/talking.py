@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from engram.api.session import Session
 from engram.model.recall import Recall
-from engram.nouns.session import Session
 
 
 def contents(found: Recall) -> list[str]:

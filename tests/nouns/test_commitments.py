@@ -9,7 +9,7 @@ import pytest
 
 from engram import Access, Engram, Role, Scope
 from engram.errors import AccessDenied, InvalidInput, NotFound, UnknownValue, WrongType
-from engram.model.commitment import LoopState
+from engram.model.session import LoopState
 from engram.testing import FakeClock
 
 

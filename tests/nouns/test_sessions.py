@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from engram import Engram
+from engram.api.session import Session
+from engram.api.sessions import Sessions
 from engram.errors import AccessDenied, PromptTooLong, TurnAborted, TurnNotBegun, UnknownSession
-from engram.model.filters import Filters
+from engram.model.memory import Filters
 from engram.model.scope import Access, Role, Scope
-from engram.model.session import Change, Gap, Origin, Restored
-from engram.nouns.session import Session
-from engram.nouns.sessions import Sessions
+from engram.model.session import Gap, Origin, Restored, TopicChange
 from engram.testing import FakeClock, HashEmbedder
 from tests.nouns.talking import contents, say
 
@@ -312,7 +312,7 @@ def test_a_door_speaks_of_a_session_by_its_id(shop: Engram) -> None:
     begun = sessions.turn("monday", "how is the web shop deployed?")
     learned = sessions.reply("monday", "With fly.io.")
 
-    assert (started.state, begun.topic) == ("live", Change.CONTINUATION)
+    assert (started.state, begun.topic) == ("live", TopicChange.CONTINUATION)
     assert "fly.io" in begun.context.system_prompt
     assert learned is not None
     assert learned.logged == 2

@@ -10,7 +10,7 @@ import pytest
 
 from engram import Access, Engram, Layer, Role, Scope, Status
 from engram.errors import AccessDenied, NoFurtherLayer, NotFound
-from engram.model.filters import Filters
+from engram.model.memory import Filters
 from engram.testing import FakeClock, HashEmbedder
 
 

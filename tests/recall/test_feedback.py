@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 
 from engram import Engram
 from engram.config import TrustConfig
-from engram.lifecycle.calibration import DEFAULT
-from engram.model.memory import Memory, Usage
-from engram.model.vectors import Space
+from engram.model.memory import Memory, Space, Usage
 from engram.ports import Health
 from engram.recall.judge import trust
+from engram.rules.vectors import DEFAULT
 from engram.testing import FakeClock
 
 Floats = NDArray[np.float32]

@@ -15,12 +15,12 @@ from engram import Engram
 from engram.capture.pipeline import remember
 from engram.config import Config, overlay
 from engram.index import SignatureIndex
-from engram.model.draft import Draft
+from engram.model.capture import Draft
+from engram.model.facts import Edge, EdgeType
 from engram.model.recall import Question, Recall
-from engram.model.relations import Edge, EdgeType
 from engram.model.scope import Access, Role, Scope
 from engram.ports import Tools
-from engram.recall.channels.graph import WEIGHTS
+from engram.recall.channels import WEIGHTS
 from engram.recall.pipeline import recall
 from engram.store.sqlite import SqliteStore
 from engram.testing import FakeClock, HashEmbedder, sequential_ids
@@ -39,7 +39,7 @@ def relate(tools: Tools, source: str, target: str, edge_type: EdgeType, confiden
 
 
 def draw(tools: Tools, edge: Edge) -> None:
-    tools.store.write(lambda unit: unit.draw([edge], 20), "tester")
+    tools.store.write(lambda unit: unit.add_edges([edge], 20), "tester")
 
 
 def contents(found: Recall) -> list[str]:

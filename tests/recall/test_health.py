@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from engram import Engram
+from engram.api.recalling import GAIN, KEPT, TRIED, WEAK_IN_A_ROW, RecallRecord
 from engram.model.recall import Intent, Plan, Quality, Question, Recall
-from engram.nouns.recall_record import GAIN, KEPT, TRIED, WEAK_IN_A_ROW, RecallRecord
 from engram.ports import Tools
 from engram.testing import FakeClock, HashEmbedder
 

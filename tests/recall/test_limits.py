@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from engram import Access, Engram, Role, Scope
+from engram.api import caller as module
+from engram.api.caller import RecallLimits
 from engram.config import LimitsConfig
 from engram.errors import TooManyRecalls
 from engram.model.memory import Memory
 from engram.model.recall import Hit, Trust, public_score
-from engram.nouns import limits as module
-from engram.nouns.limits import Limits
 from engram.testing import FakeClock, HashEmbedder
 
 OWNER = Access()
@@ -38,7 +38,7 @@ def test_an_agent_gets_a_word_and_the_owner_the_figure(relevance: float, word: s
 
 def test_the_minute_holds_across_sessions_and_passes() -> None:
     clock = FakeClock()
-    limits = Limits(LimitsConfig(recalls_a_minute=3), clock)
+    limits = RecallLimits(LimitsConfig(recalls_a_minute=3), clock)
     for second, session in enumerate(("a", "b", "")):
         limits.take(REX, session)
         clock.advance(seconds=10 if second < 2 else 0)
@@ -56,7 +56,7 @@ def test_the_minute_holds_across_sessions_and_passes() -> None:
 
 def test_a_session_is_full_for_an_hour_and_another_one_is_free() -> None:
     clock = FakeClock()
-    limits = Limits(LimitsConfig(recalls_a_minute=0, recalls_a_session=5), clock)
+    limits = RecallLimits(LimitsConfig(recalls_a_minute=0, recalls_a_session=5), clock)
     for _ in range(5):
         limits.take(REX, "s")
         clock.advance(minutes=1)
@@ -71,7 +71,7 @@ def test_a_session_is_full_for_an_hour_and_another_one_is_free() -> None:
 
 def test_who_names_no_session_is_held_by_the_minute_alone() -> None:
     clock = FakeClock()
-    limits = Limits(LimitsConfig(recalls_a_minute=20, recalls_a_session=200), clock)
+    limits = RecallLimits(LimitsConfig(recalls_a_minute=20, recalls_a_session=200), clock)
     for _ in range(50):
         for _ in range(20):
             limits.take(REX)
@@ -81,8 +81,8 @@ def test_who_names_no_session_is_held_by_the_minute_alone() -> None:
 
 
 def test_the_owner_is_never_counted_and_zero_means_no_limit() -> None:
-    tight = Limits(LimitsConfig(recalls_a_minute=1, recalls_a_session=1), FakeClock())
-    free = Limits(LimitsConfig(recalls_a_minute=0, recalls_a_session=0), FakeClock())
+    tight = RecallLimits(LimitsConfig(recalls_a_minute=1, recalls_a_session=1), FakeClock())
+    free = RecallLimits(LimitsConfig(recalls_a_minute=0, recalls_a_session=0), FakeClock())
     for _ in range(50):
         tight.take(OWNER, "s")
         free.take(REX, "s")
@@ -90,7 +90,7 @@ def test_the_owner_is_never_counted_and_zero_means_no_limit() -> None:
 
 def test_what_is_counted_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "KEPT", 2)
-    limits = Limits(LimitsConfig(recalls_a_minute=0, recalls_a_session=1), FakeClock())
+    limits = RecallLimits(LimitsConfig(recalls_a_minute=0, recalls_a_session=1), FakeClock())
     for session in ("a", "b", "c"):
         limits.take(REX, session)
 

@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 
 from engram import Engram, Recall
 from engram.errors import InvalidInput, OutOfRange, UnknownValue, WrongType
-from engram.model.axes import Kind
-from engram.model.recall import Intent, Wish
-from engram.model.wishes import wish
-from engram.recall import shape
+from engram.model.memory import Kind
+from engram.model.recall import Intent, PlanOverrides, wish
+from engram.recall import plan as recall_plan
 from engram.testing import FakeClock
 
 
@@ -117,7 +116,7 @@ def test_a_plan_that_makes_no_sense_is_refused_in_words(
 
 
 def test_a_wish_may_be_given_as_a_value() -> None:
-    assert wish(Wish(intent=Intent.LOOKUP, hops=3)) == wish({"intent": "LOOKUP", "hops": 3})
+    assert wish(PlanOverrides(intent=Intent.LOOKUP, hops=3)) == wish({"intent": "LOOKUP", "hops": 3})
 
 
 @given(text=st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=60))
@@ -156,7 +155,7 @@ def test_a_few_chinese_characters_lean_on_the_words(memory: Engram, question: st
     ],
 )
 def test_the_look_of_a_question_says_how_far_its_words_count(question: str, share: float) -> None:
-    assert shape.balance(question) == pytest.approx(share)
+    assert recall_plan.balance(question) == pytest.approx(share)
 
 
 def test_the_same_words_count_otherwise_where_the_shape_is_let_decide(tmp_path: Path) -> None:

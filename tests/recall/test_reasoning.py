@@ -12,12 +12,11 @@ from hypothesis import strategies as st
 
 from engram import Engram
 from engram.errors import EngramError
-from engram.model.reasoning import Reasoning
-from engram.recall.reasoning.reason import CALLS
+from engram.model.recall import Reasoning
+from engram.recall.reasoning import CALLS
 from engram.testing import FakeClock, ScriptedServer
 from engram.testing.model_server import Reply, Request, fails, refuses, says, says_json, stalls
-from engram.text.changes import topic_of_change
-from engram.text.subquestions import chains, smaller
+from engram.text.subquestions import chains, smaller, topic_of_change
 
 KNOWN = (
     "My sister is Anna",

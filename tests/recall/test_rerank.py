@@ -13,16 +13,15 @@ import pytest
 from engram import Engram, Filters, Scope, Status
 from engram.capture.pipeline import remember
 from engram.config import RERANKS, Config, overlay
-from engram.embed.cross_encoder import CrossEncoder, PairModel, open_reranker
+from engram.embed.transformer import CrossEncoder, PairModel, open_reranker
 from engram.errors import RerankerDown
 from engram.llm import open_advisor
-from engram.model.draft import Draft
+from engram.model.capture import Draft
 from engram.model.recall import Evidence, Hit, Question, Recall
 from engram.ports import Tools
 from engram.recall.candidates import Candidate
 from engram.recall.pipeline import recall
-from engram.recall.rerank.order import Order
-from engram.recall.rerank.rrf import K, fuse_ranks
+from engram.recall.rerank import K, RankingOrder, fuse_ranks
 from engram.testing import FakeClock, ScriptedServer
 from engram.testing.model_server import Reply, fails, says, says_json
 
@@ -258,6 +257,6 @@ def test_a_kind_it_has_helped_is_reranked_by_it_and_the_plan_says_so(tea: Tools)
 def test_an_order_is_graded_by_how_relevant_its_beginning_is() -> None:
     good, bad = Candidate(1, relevance=0.9), Candidate(2, relevance=0.1)
 
-    assert Order([good, bad]).ndcg(1) == 1.0
-    assert Order([bad, good]).ndcg(1) == pytest.approx(1 / 9)
-    assert Order([]).ndcg(5) == 0.0
+    assert RankingOrder([good, bad]).ndcg(1) == 1.0
+    assert RankingOrder([bad, good]).ndcg(1) == pytest.approx(1 / 9)
+    assert RankingOrder([]).ndcg(5) == 0.0

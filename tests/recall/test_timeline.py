@@ -6,9 +6,9 @@ import pytest
 
 from engram import Access, Engram, Role, Scope, Status
 from engram.errors import EngramError
-from engram.model.timeline import StepKind, Timeline
+from engram.model.recall import StepKind, Timeline
 from engram.testing import FakeClock
-from engram.text.changes import topic_of_change
+from engram.text.subquestions import topic_of_change
 
 FIRST, ADDED, CORRECTED, REINFORCED, ENDED = StepKind
 

@@ -10,7 +10,7 @@ import pytest
 
 from engram import Engram
 from engram.errors import AccessDenied
-from engram.model.filters import ANY_STATUS
+from engram.model.memory import ANY_STATUS
 from engram.model.scope import Access, Role, Scope
 from engram.testing import FakeClock, HashEmbedder
 

@@ -26,17 +26,16 @@ import pytest
 from engram import Engram
 from engram.config import ProxyConfig, ServerConfig
 from engram.errors import EngramError
-from engram.model.filters import ANY_STATUS
+from engram.model.memory import ANY_STATUS
 from engram.model.plain import plain
 from engram.model.scope import Access, Role, Scope
 from engram.server.app import build
 from engram.server.binding import Parameter
 from engram.server.caller import caller_from
 from engram.server.compat import ROUTES as OLD_ROUTES
-from engram.server.house import House
-from engram.server.mcp.door import Door
-from engram.server.mcp.mounting import mount
-from engram.server.mcp.toolset import FULL
+from engram.server.host import MemoryHost
+from engram.server.mcp.dispatch import FULL, ToolDispatcher
+from engram.server.mcp.serving import mount
 from engram.server.proxy import mounting as proxy
 from engram.server.route import Route
 from engram.server.routes import ROUTES
@@ -299,7 +298,7 @@ def by_library(world: World, tally: Tally, chance: random.Random) -> None:
 
 
 def by_tools(world: World, tally: Tally, chance: random.Random) -> None:
-    door, askers = Door(FULL), callers()
+    door, askers = ToolDispatcher(FULL), callers()
     for _ in range(PROBES["mcp"]):
         asker, target, tool = chance.choice(askers), chance.choice(world.places), chance.choice(TOOLS)
         given = given_to(tool.takes, tool.needs, target, world, chance)
@@ -419,7 +418,7 @@ class Doors:
         leaks += [] if named is None else self.world.leaks(sent, Access(named, Role.AGENT), None, "")
         self.tally.note("proxy", f"chat by {asker} for {named}", leaks, sent)
 
-    async def streams(self, house: House) -> None:
+    async def streams(self, house: MemoryHost) -> None:
         """All at once: each reads the ledger from its beginning, until its token is revoked."""
         tokens, askers = self.world.whole.tokens, [*self.tokens][:: len(self.tokens) // PROBES["stream"] or 1]
         issued = [

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from engram.model.axes import Tier
-from engram.security.sensitive import tier_of
+from engram.model.memory import Tier
+from engram.rules.sensitivity import tier_of
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from engram import Engram
 from engram.config import Config, ServerConfig
 from engram.model.scope import Access, Role, Scope
 from engram.server.app import Mounting, build
-from engram.server.house import House
+from engram.server.host import MemoryHost
 from engram.server.serve import Serving, listen
 from engram.testing import HashEmbedder
 
@@ -28,7 +28,7 @@ class Running:
     """A server that listens."""
 
     url: str
-    house: House
+    house: MemoryHost
 
     @property
     def port(self) -> int:

@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx
 
-from engram.server.mcp.mounting import mount
+from engram.server.mcp.serving import mount
 from tests.server.conftest import Running, running
 
 KEY = "a-secret-of-the-owner"

@@ -22,12 +22,12 @@ import pytest
 
 from engram.config import ProxyConfig
 from engram.engine import Engram
-from engram.model.cancellation import check_cancelled
-from engram.server import endpoint, limits, serve
+from engram.model.clock import check_cancelled
+from engram.server import limits, route, serve
 from engram.server.caller import Caller
-from engram.server.house import House
+from engram.server.host import MemoryHost
+from engram.server.problems import TookTooLong
 from engram.server.proxy.mounting import mount
-from engram.server.refusals import TookTooLong
 from engram.testing import ScriptedServer
 from engram.testing.model_server import says
 from tests.server.conftest import Client, Running, Start, opened
@@ -199,7 +199,7 @@ def test_a_call_that_is_given_up_writes_nothing_more(start: Start) -> None:
 def test_a_caller_that_has_gone_is_worked_for_only_a_little_longer(
     start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(endpoint, "GONE_S", 0.2)
+    monkeypatch.setattr(route, "GONE_S", 0.2)
     server = start()
     many = json.dumps({"memories": [f"Pump {n} was serviced by Anna in May {n}" for n in range(9_000)]})
     with socket.create_connection(("127.0.0.1", server.port)) as caller:
@@ -223,7 +223,7 @@ def test_who_sends_and_does_not_wait_is_served(server: Running) -> None:
 def test_the_house_closes_in_time_whatever_runs_in_it(tmp_path: Path) -> None:
     from engram.config import ServerConfig
 
-    house = House(lambda: opened(tmp_path / "m.db"), ServerConfig(drain_s=1.0))
+    house = MemoryHost(lambda: opened(tmp_path / "m.db"), ServerConfig(drain_s=1.0))
     house.open()
     seen: list[str] = []
 

@@ -10,11 +10,10 @@ import pytest
 
 from engram import Engram
 from engram.errors import NotFound
-from engram.model.axes import Layer
-from engram.model.filters import Filters
+from engram.model.capture import Refusal
+from engram.model.memory import Filters, Layer
 from engram.model.plain import plain
-from engram.model.receipt import Refusal
-from engram.server.encoding import encoded
+from engram.server.binding import encoded
 from engram.testing import HashEmbedder
 
 

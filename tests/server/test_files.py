@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from engram.server.compat.files import ROUTES
-from engram.server.compat.files.tools import TOOLS
+from engram.server.compat.files_tools import TOOLS
 from tests.server.conftest import Running
 from tests.server.old import KEY, Old, serving
 

@@ -13,7 +13,7 @@ import pytest
 from engram.model.scope import Scope
 from engram.server.caller import bearer_of, host_of, is_local
 from engram.server.limits import Pace
-from engram.server.refusals import AddressTaken, OpenToAll, TooManyRequests
+from engram.server.problems import AddressTaken, OpenToAll, TooManyRequests
 from engram.server.serve import check_open, listen
 from tests.server.conftest import Client, Running, Start, check_problem
 from tests.server.test_memories import keep

@@ -9,8 +9,8 @@ import anyio
 import httpx
 import pytest
 
-from engram.server.idempotency import Answer, Keys
-from engram.server.refusals import KeyReused
+from engram.server.limits import IdempotentAnswer, Keys
+from engram.server.problems import KeyReused
 from tests.server.conftest import Client, Running, running
 
 EDITOR = {"content": "My editor is Helix"}
@@ -83,8 +83,8 @@ def test_keys_are_forgotten_in_time_and_in_number() -> None:
     keys = Keys(most=2, hours=1, now=lambda: now)
 
     async def ask(key: str, body: bytes) -> bool:
-        async def work() -> Answer:
-            return Answer(200, body)
+        async def work() -> IdempotentAnswer:
+            return IdempotentAnswer(200, body)
 
         return (await keys.once("rex", key, body, work))[1]
 

@@ -7,7 +7,7 @@ import pytest
 from engram.errors import AccessDenied, InvalidInput
 from engram.model.scope import Access, Role, Scope
 from engram.server.caller import OWNER, Caller
-from engram.server.compat.place import named, standing
+from engram.server.compat.requests import named, standing
 
 WHOLE = Access()
 """A server opened as it usually is."""

@@ -22,7 +22,7 @@ from starlette.responses import JSONResponse
 
 from engram import Engram
 from engram.server.app import Mounted
-from engram.server.house import House
+from engram.server.host import MemoryHost
 from tests.server.conftest import Client, Start, opened, running
 
 if TYPE_CHECKING:
@@ -202,7 +202,7 @@ def test_what_was_heard_is_read_when_the_server_stops(tmp_path: Path) -> None:
 def test_another_door_is_mounted_behind_the_same_guard(start: Start) -> None:
     lived: list[str] = []
 
-    def mounting(house: House) -> Mounted:
+    def mounting(house: MemoryHost) -> Mounted:
         async def app(scope: Scope, receive: Receive, send: Send) -> None:
             caller = scope["state"]["caller"]
             found = await house.run(caller, lambda memory: memory.stats().memories)

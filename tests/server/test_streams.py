@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 import pytest
 
-from engram.server import journal
+from engram.server import metrics
 from tests.server.conftest import Client, Running, Start
 from tests.server.test_memories import keep
 
@@ -136,7 +136,7 @@ def test_metrics_are_what_prometheus_reads(client: Client) -> None:
 
 def test_the_journal_holds_no_word_of_a_memory(client: Client) -> None:
     stream = io.StringIO()
-    handler = journal.write_to(stream)
+    handler = metrics.write_to(stream)
     try:
         keep(client, "My editor is Helix")
         client.get("/v1/recall", params={"q": "Helix"})

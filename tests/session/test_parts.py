@@ -11,14 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from engram.model.session import Change, Gap, Origin, Slot, Speech
-from engram.model.vectors import Space
-from engram.session import clarifying, momentum
-from engram.session.anticipation import Anticipation, Prepared
-from engram.session.sensory import Exchange, Held, SensoryBuffer
-from engram.session.speech import is_elliptic, need, speech_of
-from engram.session.working import MOST, Rules, WorkingMemory, decayed
-from engram.testing.clock import START
+from engram.model.memory import Space
+from engram.model.session import Gap, Origin, Slot, Speech, TopicChange
+from engram.session import anticipation as session_anticipation
+from engram.session import topic
+from engram.session.anticipation import Anticipation, PreparedRecall
+from engram.session.speech import HeardExchange, SensoryBuffer, WipeableText, is_elliptic, need, speech_of
+from engram.session.working import MOST, WorkingMemory, WorkingMemoryRules, decayed
+from engram.testing import START
 
 Floats = NDArray[np.float32]
 
@@ -26,8 +26,10 @@ SPACE = Space("hash", 3)
 X, Y = np.array([1, 0, 0], dtype=np.float32), np.array([0, 1, 0], dtype=np.float32)
 
 
-def exchange(words: str, seconds: float = 0) -> Exchange:
-    return Exchange(Held(words), START + timedelta(seconds=seconds), (words.split(maxsplit=1)[0],))
+def exchange(words: str, seconds: float = 0) -> HeardExchange:
+    return HeardExchange(
+        WipeableText(words), START + timedelta(seconds=seconds), (words.split(maxsplit=1)[0],)
+    )
 
 
 def slot(name: str, activation: float = 1.0, origin: Origin = Origin.SPOKEN) -> Slot:
@@ -59,10 +61,10 @@ def test_after_half_a_minute_a_turn_may_be_promoted_once() -> None:
 
 
 def test_wiping_overwrites_the_words() -> None:
-    held = Held("my pin is 1234")
+    held = WipeableText("my pin is 1234")
     kept = held._bytes  # noqa: SLF001 - the bytes themselves are what is looked at
     buffer = SensoryBuffer()
-    buffer.hear(Exchange(held, START))
+    buffer.hear(HeardExchange(held, START))
 
     buffer.wipe()
 
@@ -92,7 +94,7 @@ def test_at_most_nine_things_are_on_the_mind_and_the_weakest_leaves() -> None:
 
 
 def test_what_the_user_wants_on_the_mind_leaves_last() -> None:
-    working = WorkingMemory(Rules(most=2))
+    working = WorkingMemory(WorkingMemoryRules(most=2))
     working.put(slot("user", 0.11, Origin.USER))
     working.put(slot("strong", 0.9))
 
@@ -109,7 +111,7 @@ def test_the_same_memory_strengthens_its_slot() -> None:
 
 
 def test_time_fades_and_a_message_about_it_brings_back() -> None:
-    working = WorkingMemory(Rules(half_life_minutes=10))
+    working = WorkingMemory(WorkingMemoryRules(half_life_minutes=10))
     working.put(Slot("1", "the radar map of the weather app", used_at=START))
     later = START + timedelta(minutes=10)
 
@@ -142,7 +144,7 @@ def test_a_drift_fades_and_evicts_below_a_fifth() -> None:
     for name, activation in (("weak", 0.25), ("strong", 0.9)):
         working.put(slot(name, activation))
 
-    gone = working.turn(Change.DRIFT)
+    gone = working.turn(TopicChange.DRIFT)
 
     assert [one.id for one in gone] == ["weak"]
     assert [(one.id, round(one.activation, 2)) for one in working.slots] == [("strong", 0.63)]
@@ -153,7 +155,7 @@ def test_a_switch_clears_the_mind_and_offers_what_was_strong() -> None:
     for name, activation in (("weak", 0.25), ("strong", 0.9)):
         working.put(slot(name, activation))
 
-    gone = working.turn(Change.SWITCH)
+    gone = working.turn(TopicChange.SWITCH)
 
     assert working.slots == ()
     assert [one.id for one in working.offered(gone)] == ["strong"]
@@ -164,7 +166,7 @@ def test_a_switch_clears_the_mind_and_offers_what_was_strong() -> None:
     st.integers(1, 9),
 )
 def test_whatever_comes_the_mind_never_overflows(puts: Iterable[tuple[str, float]], most: int) -> None:
-    working = WorkingMemory(Rules(most=most))
+    working = WorkingMemory(WorkingMemoryRules(most=most))
     for name, activation in puts:
         working.put(slot(name, activation))
         assert len(working.slots) <= most
@@ -184,10 +186,10 @@ def test_the_longer_away_the_weaker(lost: float, activation: float) -> None:
 # ---------------------------------------------------------------- momentum
 
 
-def moved(*vectors: Floats) -> momentum.Momentum:
+def moved(*vectors: Floats) -> topic.Momentum:
     found = None
     for vector in vectors:
-        found = momentum.moved(found, SPACE, vector)
+        found = topic.moved(found, SPACE, vector)
     assert found is not None
     return found
 
@@ -210,15 +212,15 @@ def test_confidence_grows_on_a_steady_course_and_falls_on_a_turn() -> None:
 def test_an_ok_hardly_moves_anything() -> None:
     talk = moved(X, X)
 
-    assert momentum.moved(talk, SPACE, Y, weight=0.0).centroid.tolist() == talk.centroid.tolist()  # type: ignore[union-attr]
+    assert topic.moved(talk, SPACE, Y, weight=0.0).centroid.tolist() == talk.centroid.tolist()  # type: ignore[union-attr]
 
 
 def test_words_nobody_knows_and_another_space() -> None:
     talk = moved(X)
     other = Space("other", 3)
 
-    assert momentum.moved(talk, SPACE, X * 0) is talk
-    assert momentum.moved(talk, other, Y).space == other  # type: ignore[union-attr]
+    assert topic.moved(talk, SPACE, X * 0) is talk
+    assert topic.moved(talk, other, Y).space == other  # type: ignore[union-attr]
 
 
 def test_a_question_leans_by_two_fifths_at_most_and_not_at_all_when_it_stands_alone() -> None:
@@ -272,8 +274,8 @@ def test_need_is_a_share(message: str) -> None:
 # ---------------------------------------------------------------- anticipation
 
 
-def prepared(names: frozenset[str] = frozenset()) -> Prepared:
-    return Prepared(SPACE, X, ("id",), START, names)
+def prepared(names: frozenset[str] = frozenset()) -> PreparedRecall:
+    return PreparedRecall(SPACE, X, ("id",), START, names)
 
 
 @pytest.mark.parametrize(
@@ -330,6 +332,6 @@ GAPS = (
     ],
 )
 def test_the_questions_worth_asking(names: tuple[str, ...], asked: int, due: str, keys: list[str]) -> None:
-    chosen = clarifying.choose(GAPS, names, asked, lambda key: key in due)
+    chosen = session_anticipation.choose(GAPS, names, asked, lambda key: key in due)
 
     assert [gap.key for gap in chosen] == keys

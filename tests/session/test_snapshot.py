@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engram.model.memory import Space
 from engram.model.session import Anticipated, Origin, Restored
-from engram.model.vectors import Space
-from engram.security.sealing import seal, unseal
+from engram.rules.secrets import seal, unseal
 from engram.session.snapshot import Ages, fill, to_bytes
 from engram.session.state import Making, Meaning, State, fresh
 from engram.testing import FakeClock, HashEmbedder, sequential_ids

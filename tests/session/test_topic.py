@@ -6,7 +6,7 @@ import pytest
 
 from engram.config import EmbedConfig
 from engram.embed import open_embedder
-from engram.model.session import Change
+from engram.model.session import TopicChange
 from engram.ports import Embedder
 from engram.session import topic
 from engram.session.state import Making, Meaning, State, fresh
@@ -24,7 +24,7 @@ def state() -> State:
     return fresh(Making(sequential_ids(), len))
 
 
-def hear(state: State, embedder: Embedder, *messages: str) -> Change:
+def hear(state: State, embedder: Embedder, *messages: str) -> TopicChange:
     clock = FakeClock()
     for message in messages:
         space, rows = embedder.embed([message, *topic.sentences(message)])
@@ -49,7 +49,7 @@ TALK = (
     ],
 )
 def test_what_goes_on_goes_on(state: State, embedder: Embedder, message: str) -> None:
-    assert hear(state, embedder, *TALK, message) is Change.CONTINUATION
+    assert hear(state, embedder, *TALK, message) is TopicChange.CONTINUATION
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_what_goes_on_goes_on(state: State, embedder: Embedder, message: str) ->
     ],
 )
 def test_something_else_is_a_switch(state: State, embedder: Embedder, message: str) -> None:
-    assert hear(state, embedder, *TALK, message) is Change.SWITCH
+    assert hear(state, embedder, *TALK, message) is TopicChange.SWITCH
 
 
 def test_after_a_switch_the_talk_begins_anew(state: State, embedder: Embedder) -> None:
@@ -72,17 +72,17 @@ def test_after_a_switch_the_talk_begins_anew(state: State, embedder: Embedder) -
 
 
 def test_a_steady_talk_that_moves_on_drifts() -> None:
-    assert topic.judge(0.5, 0.8, 0.9, "engram-static-1/256/x").change is Change.DRIFT
-    assert topic.judge(0.5, 0.1, 0.9, "engram-static-1/256/x").change is Change.SWITCH
-    assert topic.judge(0.5, 0.8, 0.1, "engram-static-1/256/x").change is Change.SWITCH
-    assert topic.judge(0.1, 0.1, 0.1, "engram-static-1/256/x").change is Change.CONTINUATION
+    assert topic.judge(0.5, 0.8, 0.9, "engram-static-1/256/x").change is TopicChange.DRIFT
+    assert topic.judge(0.5, 0.1, 0.9, "engram-static-1/256/x").change is TopicChange.SWITCH
+    assert topic.judge(0.5, 0.8, 0.1, "engram-static-1/256/x").change is TopicChange.SWITCH
+    assert topic.judge(0.1, 0.1, 0.1, "engram-static-1/256/x").change is TopicChange.CONTINUATION
 
 
 def test_without_vectors_nothing_changes(state: State) -> None:
     state.hear("one thing", None, FakeClock().now())
     state.hear("by the way, another thing", None, FakeClock().now())
 
-    assert state.verdict.change is Change.CONTINUATION
+    assert state.verdict.change is TopicChange.CONTINUATION
 
 
 def test_a_space_nobody_measured_is_judged_by_its_noise() -> None:

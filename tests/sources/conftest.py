@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from engram import Engram
-from engram.model.ingest import IngestReport
+from engram.model.capture import IngestReport
 from engram.testing import FakeClock, HashEmbedder
 from tests.cli.conftest import home, shell
 

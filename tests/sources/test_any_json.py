@@ -9,11 +9,11 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engram.capture.sources import chatgpt, claude, memories, messages
+from engram.capture.sources import chats, memories
 from engram.capture.sources.listen import turn
 from engram.capture.sources.statements import statements
 from engram.errors import InvalidInput
-from engram.model.ingest import Found, Item, ItemKind, ItemReport
+from engram.model.capture import Found, Item, ItemKind, ItemReport
 from engram.model.scope import Scope
 from engram.testing import FakeClock
 
@@ -64,10 +64,10 @@ def check(found: list[Found]) -> None:
 
 @given(records)
 def test_chat_exports(data: Any) -> None:
-    check(list(chatgpt.read(data)))
-    check(list(claude.read(data)))
-    check(list(messages.read(data, "log")))
-    check(list(messages.read_lines("\n".join(json.dumps(one) for one in data), "log")))
+    check(list(chats.read_chatgpt(data)))
+    check(list(chats.read_claude(data)))
+    check(list(chats.read_messages(data, "log")))
+    check(list(chats.read_lines("\n".join(json.dumps(one) for one in data), "log")))
 
 
 @given(records)
@@ -82,9 +82,9 @@ def test_memories_of_other_tools(data: Any) -> None:
 @given(values)
 def test_what_fits_is_read(data: Any) -> None:
     for fits, read in (
-        (chatgpt.fits, chatgpt.read),
-        (claude.fits, claude.read),
-        (messages.fits, lambda one: messages.read(one, "log")),
+        (chats.is_chatgpt, chats.read_chatgpt),
+        (chats.is_claude, chats.read_claude),
+        (chats.are_messages, lambda one: chats.read_messages(one, "log")),
     ):
         if fits(data):
             check(list(read(data)))

@@ -4,9 +4,8 @@ import json
 from datetime import UTC, datetime
 from typing import Any
 
-from engram.capture.sources import chatgpt, claude, messages
-from engram.model.ingest import Fate, Found, Item, ItemReport
-from engram.model.turn import Part
+from engram.capture.sources import chats
+from engram.model.capture import Fate, Found, Item, ItemReport, Part
 
 
 def node(name: str, parent: str | None, role: str, text: Any, **more: Any) -> dict[str, Any]:
@@ -38,7 +37,7 @@ def turns(found: Any) -> list[tuple[str, str, str]]:
 
 
 def test_chatgpt_gives_the_branch_that_was_the_conversation() -> None:
-    found = list(chatgpt.read([conversation(current_node="h")]))
+    found = list(chats.read_chatgpt([conversation(current_node="h")]))
 
     assert turns(found) == [
         ("chatgpt:c1", "user", "I moved to Rome"),
@@ -54,18 +53,20 @@ def test_chatgpt_gives_the_branch_that_was_the_conversation() -> None:
 
 
 def test_a_chatgpt_tree_without_an_end_is_read_by_time() -> None:
-    assert len(turns(chatgpt.read([conversation()]))) == 4  # the abandoned answer cannot be told apart
+    assert len(turns(chats.read_chatgpt([conversation()]))) == 4  # the abandoned answer cannot be told apart
 
 
 def test_a_chatgpt_tree_that_goes_round_in_a_circle_ends() -> None:
     broken = conversation(current_node="h")
     broken["mapping"]["b"]["parent"] = "h"
 
-    assert len(turns(chatgpt.read([broken]))) == 3
+    assert len(turns(chats.read_chatgpt([broken]))) == 3
 
 
 def test_what_is_no_conversation_is_reported_and_the_others_are_read() -> None:
-    found: list[Found] = list(chatgpt.read([conversation(current_node="b"), "nonsense", {"mapping": 7}]))
+    found: list[Found] = list(
+        chats.read_chatgpt([conversation(current_node="b"), "nonsense", {"mapping": 7}])
+    )
 
     assert [isinstance(one, ItemReport) for one in found] == [False, True, True]
     assert isinstance(found[1], ItemReport)
@@ -93,7 +94,7 @@ def test_claude_gives_messages_without_tools_and_attachments() -> None:
             ],
         }
     ]
-    found = list(claude.read(export))
+    found = list(chats.read_claude(export))
 
     assert turns(found) == [
         ("claude:u1", "user", "I bake bread"),
@@ -113,18 +114,18 @@ def test_messages_come_as_a_list_or_wrapped() -> None:
     ]
     said = [("user", "hello there"), ("assistant", "hi")]
 
-    assert [one[1:] for one in turns(messages.read(talk, "log"))] == said
-    assert turns(messages.read({"messages": talk, "session_id": "s7"}, "log"))[0][0] == "messages:s7"
-    assert [one[1:] for one in turns(messages.read([{"messages": talk}], "log"))] == said
+    assert [one[1:] for one in turns(chats.read_messages(talk, "log"))] == said
+    assert turns(chats.read_messages({"messages": talk, "session_id": "s7"}, "log"))[0][0] == "messages:s7"
+    assert [one[1:] for one in turns(chats.read_messages([{"messages": talk}], "log"))] == said
     lines = "\n".join(json.dumps({"messages": talk}) for _ in range(2))
-    assert [one[0] for one in turns(messages.read_lines(lines, "log"))] == [
+    assert [one[0] for one in turns(chats.read_lines(lines, "log"))] == [
         "messages:log/1", "messages:log/1", "messages:log/2", "messages:log/2",
     ]  # fmt: skip
 
 
 def test_a_message_without_an_id_keeps_the_one_it_is_given() -> None:
     talk = [{"role": "user", "content": "yes"}, {"role": "user", "content": "yes"}]
-    origins = [[one.origin for one in messages.read(talk, "log")] for _ in range(2)]
+    origins = [[one.origin for one in chats.read_messages(talk, "log")] for _ in range(2)]
 
     assert origins[0] == origins[1]
     assert len(set(origins[0])) == 2
@@ -148,7 +149,7 @@ def test_the_log_of_a_coding_agent_is_read() -> None:
             "{broken",
         )
     )
-    found = list(messages.read_lines(text, "rollout"))
+    found = list(chats.read_lines(text, "rollout"))
 
     assert [(one.session, one.part, one.text) for one in found if isinstance(one, Item)] == [
         ("messages:s1", Part.USER, "Use tabs"),

@@ -4,17 +4,17 @@ from pathlib import Path
 
 import pytest
 
-from engram.capture.sources import code, tree
+from engram.capture.sources import code
+from engram.capture.sources.code import outline
 from engram.capture.sources.grammars import LANGUAGES
-from engram.capture.sources.outline import outline
-from engram.model.ingest import Item, ItemReport
+from engram.model.capture import Item, ItemReport
 from tests.sources.conftest import written
 
 SAMPLES = Path(__file__).parent / "samples"
 
 
 def walked(root: Path) -> list[str]:
-    found = tree.walk(root, frozenset({".py", ".log"}))
+    found = code.walk(root, frozenset({".py", ".log"}))
     return [path.relative_to(root).as_posix() for path in found]
 
 
@@ -37,7 +37,7 @@ def test_a_tree_is_walked_as_git_sees_it(tmp_path: Path) -> None:
 
 
 def test_links_and_large_files_are_left_out(tmp_path: Path) -> None:
-    written(tmp_path / "big.py", "#" * (tree.LARGEST + 1))
+    written(tmp_path / "big.py", "#" * (code.LARGEST + 1))
     (tmp_path / "again").symlink_to(tmp_path, target_is_directory=True)
     written(tmp_path / "small.py", "x = 1")
 
@@ -45,7 +45,7 @@ def test_links_and_large_files_are_left_out(tmp_path: Path) -> None:
 
 
 def test_rules_that_make_no_sense_are_passed_over() -> None:
-    assert tree.parse("/\n!\n\n# a\n[z-a]\n") == ()
+    assert code.parse("/\n!\n\n# a\n[z-a]\n") == ()
 
 
 PYTHON = '''"""What this is for.

@@ -3,16 +3,16 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engram.capture.sources.compare import Known, compare, grouped, nth
-from engram.model.ingest import Item
+from engram.capture.sources.take import KnownItem, compare, grouped, nth
+from engram.model.capture import Item
 
 
 def document(*texts: str) -> list[Item]:
     return [Item(f"file:x#{number}", text) for number, text in enumerate(texts, 1)]
 
 
-def known(*texts: str) -> dict[str, Known]:
-    return {one.origin: Known(one.origin, one.digest, {one.origin: one.text}) for one in document(*texts)}
+def known(*texts: str) -> dict[str, KnownItem]:
+    return {one.origin: KnownItem(one.origin, one.digest, {one.origin: one.text}) for one in document(*texts)}
 
 
 def test_a_paragraph_put_in_at_the_top_changes_nothing_below() -> None:

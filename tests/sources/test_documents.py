@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engram.capture.sources import markdown, plain
+from engram.capture.sources import documents
 from engram.capture.sources.statements import statements
-from engram.model.ingest import Item
+from engram.model.capture import Item
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -50,7 +50,7 @@ over lines -->
 
 
 def test_a_markdown_document_gives_a_passage_a_paragraph_item_and_row() -> None:
-    items = list(markdown.read(NOTES, "file:notes.md"))
+    items = list(documents.read_markdown(NOTES, "file:notes.md"))
 
     assert [(item.details.get("heading", ""), item.text) for item in items] == [
         ("", "Intro before any heading."),
@@ -64,30 +64,30 @@ def test_a_markdown_document_gives_a_passage_a_paragraph_item_and_row() -> None:
 
 
 def test_front_matter_gives_title_tags_and_date() -> None:
-    item = next(iter(markdown.read(NOTES, "file:notes.md")))
+    item = next(iter(documents.read_markdown(NOTES, "file:notes.md")))
 
     assert (item.title, item.tags) == ("House notes", ("home", "d i y"))
     assert item.at == datetime(2024, 5, 1, tzinfo=UTC)
 
 
 def test_each_passage_has_a_place_of_its_own() -> None:
-    origins = [item.origin for item in markdown.read("# A\none\n\ntwo\n# A\nthree", "file:x")]
+    origins = [item.origin for item in documents.read_markdown("# A\none\n\ntwo\n# A\nthree", "file:x")]
 
     assert origins == ["file:x#A/1", "file:x#A/2", "file:x#A/3"]
 
 
 def test_plain_text_gives_paragraphs_and_cuts_long_ones_between_sentences() -> None:
     sentence = "The quick brown fox jumps over the lazy dog. "
-    first, *rest = plain.read("One thing.\n\n" + sentence * 60, "file:x", title="x.txt")
+    first, *rest = documents.read_plain("One thing.\n\n" + sentence * 60, "file:x", title="x.txt")
 
     assert first.text == "One thing."
     assert len(rest) == 3
-    assert all(len(item.text) <= plain.PASSAGE_LENGTH and item.text.endswith(".") for item in rest)
+    assert all(len(item.text) <= documents.PASSAGE_LENGTH and item.text.endswith(".") for item in rest)
 
 
 @given(st.text(max_size=400))
 def test_any_text_is_read_without_complaint_and_with_unique_origins(text: str) -> None:
-    for read in (markdown.read, plain.read):
+    for read in (documents.read_markdown, documents.read_plain):
         origins = [item.origin for item in read(text, "file:x")]
         assert len(set(origins)) == len(origins)
 

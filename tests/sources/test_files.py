@@ -12,7 +12,7 @@ import pytest
 from engram.capture.sources import files
 from engram.capture.sources.detect import open_source
 from engram.errors import BadSource, BadText, EngramError, SourceTooLarge, UnknownFormat, UnknownValue
-from engram.model.ingest import Item
+from engram.model.capture import Item
 from tests.sources.conftest import written
 from tests.sources.test_chats import conversation
 

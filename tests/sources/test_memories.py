@@ -6,7 +6,7 @@ from typing import Any
 from engram import Draft
 from engram.capture.sources import memories
 from engram.capture.sources.statements import statements
-from engram.model.ingest import Item, ItemReport
+from engram.model.capture import Item, ItemReport
 
 
 def items(tool: str, *records: Any) -> list[Item]:

@@ -8,7 +8,7 @@ import pytest
 
 from engram import Engram
 from engram.errors import BadTag, EmptyContent, UnknownValue
-from engram.model.filters import ANY_STATUS
+from engram.model.memory import ANY_STATUS
 from engram.testing import FakeClock
 from tests.sources.conftest import contents
 

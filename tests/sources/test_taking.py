@@ -16,7 +16,7 @@ from engram import Access, Engram, Filters, Role, Scope, Status
 from engram.capture.sources import take
 from engram.capture.sources.statements import statements
 from engram.errors import AccessDenied, StoreError
-from engram.model.ingest import IngestReport, Item
+from engram.model.capture import IngestReport, Item
 from engram.testing import HashEmbedder
 from tests.sources.conftest import contents, fates, written
 from tests.sources.test_chats import conversation
@@ -256,7 +256,7 @@ def test_memory_and_origin_are_written_together_or_not_at_all(
             raise StoreError("the disk went away")
 
         with monkeypatch.context() as patch:
-            patch.setattr(SqliteUnit, "came", fail)
+            patch.setattr(SqliteUnit, "set_origin", fail)
             with pytest.raises(StoreError):
                 memory.sources.file(notes)
         assert contents(memory) == set()

@@ -9,15 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engram.model.event import Verb
-from engram.model.facts import Fact
-from engram.model.filters import ANY_STATUS, Filters
-from engram.model.memory import Memory
-from engram.model.relations import Edge, EdgeType
+from engram.model.facts import Edge, EdgeType, Fact
+from engram.model.memory import ANY_STATUS, Filters, Memory, Space
 from engram.model.scope import Access, Role, Scope
-from engram.model.vectors import Space
 from engram.ports import Embedded, Findable, Store, View
-from engram.testing import sequential_ids
-from engram.testing.clock import START
+from engram.testing import START, sequential_ids
 from engram.text.words import content_hash, terms
 
 Floats = NDArray[np.float32]

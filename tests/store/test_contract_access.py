@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from engram.errors import NotFound
+from engram.model.facts import EdgeType
 from engram.model.memory import Memory
-from engram.model.relations import EdgeType
 from engram.model.scope import Access, Role, Scope
 from engram.ports import Store
 from tests.store.conftest import Opener

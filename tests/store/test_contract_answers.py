@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from engram.model.answer import KeptAnswer
+from engram.model.event import KeptAnswer
 from engram.ports import Store
-from engram.testing.clock import START
+from engram.testing import START
 
 
 def kept(key: str, minutes: int = 0, caller: str = "rex") -> KeptAnswer:

@@ -11,11 +11,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from engram.errors import CycleRefused
-from engram.model.axes import Status
-from engram.model.entity import Named
 from engram.model.event import Verb
-from engram.model.facts import Fact
-from engram.model.relations import ACYCLIC, Edge, EdgeType
+from engram.model.facts import ACYCLIC, Edge, EdgeType, Fact, Named
+from engram.model.memory import Status
 from engram.model.scope import Scope
 from engram.ports import Findable, Store, Unit
 from engram.testing import FakeClock
@@ -23,7 +21,7 @@ from tests.store.making import EVERYTHING, add, found_by, make, put, relate
 
 
 def drawn(store: Store, *edges: Edge, most: int = 20) -> None:
-    store.write(lambda unit: unit.draw(edges, most), "tester")
+    store.write(lambda unit: unit.add_edges(edges, most), "tester")
 
 
 def test_a_drawn_edge_knows_its_age_and_writes_no_event(store: Store, clock: FakeClock) -> None:

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from engram.errors import NotFound
-from engram.model.entity import Entity, Named
+from engram.model.facts import Entity, Named
 from engram.model.memory import Memory
 from engram.model.scope import Access, Role, Scope
 from engram.ports import Findable, Store, Unit
-from engram.testing.clock import START
+from engram.testing import START
 from tests.store.making import ALL, EVERYTHING, agent, change, contents, erase, found_by, make, put, view
 
 HOUR = timedelta(hours=1)

@@ -10,14 +10,11 @@ from typing import Any
 import pytest
 
 from engram.errors import NotFound
-from engram.model.axes import Status
 from engram.model.facts import Claim, Fact, FactQuery
-from engram.model.filters import Filters
-from engram.model.memory import Memory
+from engram.model.memory import Filters, Memory, Status
 from engram.model.scope import Access, Role, Scope
 from engram.ports import Store, View
-from engram.testing import FakeClock
-from engram.testing.clock import START
+from engram.testing import START, FakeClock
 from tests.store.making import ALL, EVERYTHING, agent, change, contents, erase, found_by, make, put, view
 
 DAY = timedelta(days=1)

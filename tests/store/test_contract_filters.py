@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 
-from engram.model.axes import Kind, Layer, Priority, Status, Tier, Type, Verification
-from engram.model.memory import Affect
+from engram.model.memory import Affect, Kind, Layer, Priority, Status, Tier, Type, Verification
 from engram.ports import Store
-from engram.testing.clock import START
+from engram.testing import START
 from tests.store.making import ALL, add, contents, contents_of, find, view
 
 DAY = timedelta(days=1)

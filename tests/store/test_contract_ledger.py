@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from engram.model.axes import Status, Tier
 from engram.model.event import Verb
-from engram.model.relations import EdgeType
+from engram.model.facts import EdgeType
+from engram.model.memory import Status, Tier
 from engram.model.scope import Access, Role, Scope
 from engram.ports import Store, Unit
 from engram.testing import FakeClock

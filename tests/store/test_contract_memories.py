@@ -8,14 +8,26 @@ from datetime import timedelta
 import pytest
 
 from engram.errors import AmbiguousId, BadCursor, NotFound
-from engram.model.axes import Kind, Layer, Lifecycle, Policy, Priority, Status, Tier, Type, Verification
-from engram.model.filters import Filters
-from engram.model.memory import Affect, Forms, Memory, Usage
-from engram.model.relations import EdgeType
+from engram.model.facts import EdgeType
+from engram.model.memory import (
+    Affect,
+    Filters,
+    Forms,
+    Kind,
+    Layer,
+    Lifecycle,
+    Memory,
+    Policy,
+    Priority,
+    Status,
+    Tier,
+    Type,
+    Usage,
+    Verification,
+)
 from engram.model.scope import Scope
 from engram.ports import Embedded, Store, View
-from engram.testing import FakeClock
-from engram.testing.clock import START
+from engram.testing import START, FakeClock
 from tests.store.making import (
     ALL,
     EVERYTHING,

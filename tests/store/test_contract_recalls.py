@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from engram.model.health import Recalled
+from engram.model.recall import Recalled
 from engram.ports import Store
 from engram.testing import FakeClock
 

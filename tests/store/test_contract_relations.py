@@ -7,8 +7,8 @@ import itertools
 import pytest
 
 from engram.errors import CycleRefused
-from engram.model.axes import Status
-from engram.model.relations import ACYCLIC, Edge, EdgeType
+from engram.model.facts import ACYCLIC, Edge, EdgeType
+from engram.model.memory import Status
 from engram.model.scope import Scope
 from engram.ports import Link, Store
 from engram.testing import FakeClock

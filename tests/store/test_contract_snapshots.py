@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 
+from engram.model.capture import Turn
 from engram.model.scope import Access, Role, Scope
 from engram.model.session import Snapshot
-from engram.model.turn import Turn
 from engram.ports import Store, Unit
 from engram.testing import FakeClock
 from tests.store.making import add
@@ -85,7 +85,7 @@ def test_erasing_a_memory_takes_the_snapshot_of_the_talk_it_came_from(store: Sto
 
     store.write(listen, "test")
     [logged] = store.turns.of_session("talk", Access(), 10, 0)
-    store.write(lambda unit: unit.come_from(told.id, [logged.key]), "test")
+    store.write(lambda unit: unit.link_turns(told.id, [logged.key]), "test")
     for session in ("talk", "other"):
         store.snapshots.put(replace(snapshot(clock, session), memories=()))
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engram.model.axes import Status
-from engram.model.filters import Filters
+from engram.model.memory import Filters, Status
 from engram.model.scope import Access, Role, Scope
 from engram.ports import Store, Unit, View
 from engram.text.words import terms

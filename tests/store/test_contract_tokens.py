@@ -8,8 +8,7 @@ from datetime import timedelta
 import pytest
 
 from engram.errors import BadCursor
-from engram.model.scope import Access, Role, Scope
-from engram.model.token import Token
+from engram.model.scope import Access, Role, Scope, Token
 from engram.ports import Store
 from engram.testing import FakeClock
 from tests.store.making import add

@@ -6,9 +6,9 @@ from dataclasses import replace
 from datetime import timedelta
 
 from engram.model.scope import Access, Scope
-from engram.model.trigger import Trigger
+from engram.model.session import Trigger
 from engram.ports import Store
-from engram.testing.clock import START
+from engram.testing import START
 from tests.store.making import agent
 
 ONE = Trigger("aa", ("order", "上海"), ("entity:Ada",), Scope(), START)

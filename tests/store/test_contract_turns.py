@@ -8,11 +8,11 @@ from datetime import datetime, timedelta
 import pytest
 
 from engram.errors import NotFound
-from engram.model.advice import Call, CallOutcome, Spent
+from engram.model.advice import CallOutcome, ModelCall, Spent
+from engram.model.capture import Part, Turn, Waiting
 from engram.model.scope import Access, Role, Scope
-from engram.model.turn import Part, Turn, Waiting
 from engram.ports import Store, Unit
-from engram.testing.clock import START
+from engram.testing import START
 from tests.store.making import EVERYTHING, add, agent, erase
 
 HERE = Scope(project="apollo", agent="rex")
@@ -124,7 +124,7 @@ def test_nobody_reads_what_was_said_elsewhere(store: Store, access: Access, seen
     log(store, said("rex's"))
     log(store, said("ada's", scope=Scope(project="apollo", agent="ada")))
     keys = [turn.key for turn in store.turns.of_session("s1", EVERYTHING, 10)]
-    store.write(lambda unit: unit.come_from(memory.id, keys), "tester")
+    store.write(lambda unit: unit.link_turns(memory.id, keys), "tester")
     assert words(store.turns.of_session("s1", access, 10)) == seen
     assert words(store.turns.of_memory(memory.id, access)) == seen
 
@@ -134,11 +134,11 @@ def test_a_memory_knows_the_turns_it_came_from(store: Store) -> None:
     one, two, _ = store.turns.of_session("s1", EVERYTHING, 10)
     memory = add(store, "one and two")
     for _ in range(2):
-        store.write(lambda unit: unit.come_from(memory.id, [two.key, one.key, 999]), "tester")
+        store.write(lambda unit: unit.link_turns(memory.id, [two.key, one.key, 999]), "tester")
     assert store.turns.of_memory(memory.id, EVERYTHING) == [one, two]
     assert store.turns.of_memory("no such memory", EVERYTHING) == []
     with pytest.raises(NotFound):
-        store.write(lambda unit: unit.come_from("no such memory", [one.key]), "tester")
+        store.write(lambda unit: unit.link_turns("no such memory", [one.key]), "tester")
 
 
 def test_erasing_a_memory_erases_the_turns_it_came_from(store: Store) -> None:
@@ -147,8 +147,8 @@ def test_erasing_a_memory_erases_the_turns_it_came_from(store: Store) -> None:
     gone, other = add(store, "one"), add(store, "one and two")
 
     def link(unit: Unit) -> None:
-        unit.come_from(gone.id, [one.key])
-        unit.come_from(other.id, [one.key, two.key])
+        unit.link_turns(gone.id, [one.key])
+        unit.link_turns(other.id, [one.key, two.key])
 
     store.write(link, "tester")
     erase(store, gone)
@@ -172,7 +172,7 @@ def test_counting_what_waits_stops_somewhere(store: Store) -> None:
 
 
 def came(store: Store, memory_id: str, origin: str, digest: str = "d1", scope: Scope = HERE) -> None:
-    store.write(lambda unit: unit.came(memory_id, scope, origin, digest), "tester")
+    store.write(lambda unit: unit.set_origin(memory_id, scope, origin, digest), "tester")
 
 
 def test_an_import_knows_what_it_brought_before(store: Store) -> None:
@@ -204,16 +204,18 @@ def test_an_origin_goes_with_its_memory_or_by_itself(store: Store) -> None:
     one, two = add(store, "one"), add(store, "two")
     for memory, origin in ((one, "a"), (two, "b"), (two, "c")):
         came(store, memory.id, origin)
-    store.write(lambda unit: unit.left(HERE, ["b", "never"]), "tester")
-    store.write(lambda unit: unit.left(Scope("never"), ["c"]), "tester")
+    store.write(lambda unit: unit.remove_origins(HERE, ["b", "never"]), "tester")
+    store.write(lambda unit: unit.remove_origins(Scope("never"), ["c"]), "tester")
     assert list(store.origins.known(HERE, "")) == ["a", "c"]
     erase(store, one)
     assert list(store.origins.known(HERE, "")) == ["c"]
 
 
-def call(component: str, tokens: int, minute: int = 0, outcome: CallOutcome = CallOutcome.ANSWERED) -> Call:
+def call(
+    component: str, tokens: int, minute: int = 0, outcome: CallOutcome = CallOutcome.ANSWERED
+) -> ModelCall:
     at = START + timedelta(minutes=minute)
-    return Call(at, component, "tiny", tokens, tokens // 2, 30, 0.25, outcome)
+    return ModelCall(at, component, "tiny", tokens, tokens // 2, 30, 0.25, outcome)
 
 
 def test_calls_are_added_up_since_a_time(store: Store) -> None:

@@ -10,14 +10,12 @@ import numpy as np
 import pytest
 
 from engram.errors import EmbedderMismatch, NotFound, StoreClosed
-from engram.model.axes import Status
 from engram.model.event import Verb
-from engram.model.memory import Memory
-from engram.model.relations import Edge, EdgeType
+from engram.model.facts import Edge, EdgeType
+from engram.model.memory import Memory, Status
 from engram.model.scope import Scope
 from engram.ports import Embedded, Store, Unit
-from engram.testing import FakeClock
-from engram.testing.clock import START
+from engram.testing import START, FakeClock
 from tests.store.making import (
     ALL,
     EVERYTHING,
@@ -58,7 +56,7 @@ def test_an_exception_leaves_nothing_behind(store: Store) -> None:
         unit.embed(other.id, Embedded(SPACE, vector(3)))
         unit.relate(Edge(old.id, new.id, EdgeType.SUPPORTS), "")
         unit.touch([old.id], START, "s1")
-        unit.opine(old.id, helpful=False, question=Embedded(SPACE, vector(4)), because="")
+        unit.add_feedback(old.id, helpful=False, question=Embedded(SPACE, vector(4)), because="")
         unit.erase(other.id, "")
         raise PlugPulled
 
@@ -152,7 +150,7 @@ def test_what_is_not_there_cannot_be_changed(store: Store, verb: str) -> None:
     works = {
         "change": lambda unit: unit.change(ghost, Verb.UPDATED, ""),
         "embed": lambda unit: unit.embed(ghost.id, Embedded(SPACE, vector(1))),
-        "opine": lambda unit: unit.opine(ghost.id, helpful=True, question=None, because=""),
+        "opine": lambda unit: unit.add_feedback(ghost.id, helpful=True, question=None, because=""),
         "erase": lambda unit: unit.erase(ghost.id, ""),
         "relate from": lambda unit: unit.relate(Edge(ghost.id, there.id, EdgeType.NEXT), ""),
         "relate to": lambda unit: unit.relate(Edge(there.id, ghost.id, EdgeType.NEXT), ""),
@@ -187,9 +185,11 @@ def test_an_opinion_counts_and_keeps_its_question(store: Store, clock: FakeClock
     memory = add(store, "doubtful")
     key, question = key_of(store, memory), Embedded(SPACE, vector(1))
     clock.advance(days=1)
-    store.write(lambda u: u.opine(memory.id, helpful=False, question=question, because="off topic"), "ada")
-    store.write(lambda u: u.opine(memory.id, helpful=False, question=None, because="wrong"), "ada")
-    store.write(lambda u: u.opine(memory.id, helpful=True, question=question, because="good"), "ada")
+    store.write(
+        lambda u: u.add_feedback(memory.id, helpful=False, question=question, because="off topic"), "ada"
+    )
+    store.write(lambda u: u.add_feedback(memory.id, helpful=False, question=None, because="wrong"), "ada")
+    store.write(lambda u: u.add_feedback(memory.id, helpful=True, question=question, because="good"), "ada")
 
     usage = read(store, memory).usage
     assert (usage.helpful, usage.unhelpful) == (1, 2)
@@ -211,7 +211,8 @@ def test_an_erased_memory_is_nowhere(store: Store) -> None:
     change(store, replace(memory, content="my secret hobby is knitting", tags=("wool",), version=2))
     store.write(lambda u: u.embed(memory.id, Embedded(SPACE, vector(2))), "tester")
     store.write(
-        lambda u: u.opine(memory.id, helpful=False, question=Embedded(SPACE, vector(3)), because=""), "t"
+        lambda u: u.add_feedback(memory.id, helpful=False, question=Embedded(SPACE, vector(3)), because=""),
+        "t",
     )
     store.write(lambda u: u.touch([memory.id], START, "s2"), "tester")
     erase(store, memory)

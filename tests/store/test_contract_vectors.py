@@ -8,13 +8,10 @@ import numpy as np
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from engram.model.axes import Status
-from engram.model.memory import Memory
+from engram.model.memory import Memory, Space, Status
 from engram.model.scope import Scope
-from engram.model.vectors import Space
 from engram.ports import Embedded, Store, VectorChanges
-from engram.vectors.quantize import restore
-from engram.vectors.signatures import sign
+from engram.rules.vectors import restore, sign
 from tests.store.conftest import Opener
 from tests.store.making import EVERYTHING, OTHER_SPACE, SPACE, add, change, erase, key_of, vector
 

@@ -9,14 +9,11 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engram.model.axes import Status
-from engram.model.filters import Filters
-from engram.model.memory import Affect, Memory
+from engram.model.memory import Affect, Filters, Memory, Status
 from engram.model.scope import Scope
 from engram.ports import Store, Unit, View
 from engram.store.sqlite import SqliteStore
-from engram.testing import FakeClock
-from engram.testing.clock import START
+from engram.testing import START, FakeClock
 from tests.store.making import EVERYTHING, found_by, make
 
 PEOPLE = ("Anna", "Anna Berg", "Bob")
@@ -132,7 +129,7 @@ def fill(unit: Unit, memories: list[Memory], origins: list[str]) -> None:
     for memory, origin in zip(memories, origins, strict=True):
         unit.add(memory, found_by(memory.content), None, "")
         if origin:
-            unit.came(memory.id, Scope(), f"{origin}:{memory.id}", "digest")
+            unit.set_origin(memory.id, Scope(), f"{origin}:{memory.id}", "digest")
 
 
 def answers(store: Store, filters: Filters) -> list[list[int]]:

@@ -12,17 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engram.errors import NotFound
-from engram.model.entity import Entity, Named
+from engram.model.capture import Turn
 from engram.model.event import Verb
-from engram.model.facts import Fact
-from engram.model.filters import ANY_STATUS
-from engram.model.memory import Memory
+from engram.model.facts import Entity, Fact, Named
+from engram.model.memory import ANY_STATUS, Memory
 from engram.model.scope import Access, Scope
-from engram.model.turn import Turn
 from engram.ports import Findable, Unit, View
 from engram.store.sqlite import SqliteStore
-from engram.testing import FakeClock
-from engram.testing.clock import START
+from engram.testing import START, FakeClock
 from tests.store.making import EVERYTHING, agent, make
 
 RIGHT = "all stand for what is spoken of"
@@ -96,7 +93,7 @@ def do(unit: Unit, steps: list[Step], fresh: list[Memory], ids: list[str]) -> li
             case "log", (message, scope, number):
                 unit.log([Turn(str(message), "s", "words", START, scope=scope)])
                 for memory_id in left[number : number + 1]:
-                    unit.come_from(memory_id, [message])
+                    unit.link_turns(memory_id, [message])
             case "alias", (name, other, namespace):
                 with suppress(NotFound):
                     unit.alias(name, Entity(other, namespace))

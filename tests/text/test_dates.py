@@ -8,17 +8,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engram.text.dates import Grain, When, dates, resolved
+from engram.text.dates import dates, resolved
+from engram.text.when.calendar import Grain, TimeExpression
 
 NOW = datetime(2023, 5, 8, 10, 30)  # noqa: DTZ001 - a Monday; naive in, naive out
 
 
-def only(text: str, **kw: object) -> When:
+def only(text: str, **kw: object) -> TimeExpression:
     [found] = dates(text, NOW, **kw)  # type: ignore[arg-type]
     return found
 
 
-def ends(when: When) -> tuple[str | None, str | None]:
+def ends(when: TimeExpression) -> tuple[str | None, str | None]:
     return (
         f"{when.first:%Y-%m-%d}" if when.first else None,
         f"{when.last:%Y-%m-%d}" if when.last else None,

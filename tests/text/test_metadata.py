@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engram.text.metadata import MOST, Metadata, metadata, plain
-from engram.text.names import Entity
+from engram.text.names import FoundName
 
 NOW = datetime(2024, 5, 8, 12, tzinfo=UTC)
 
@@ -82,7 +82,7 @@ def test_code_languages_come_from_blocks_files_and_names(text: str, expected: li
 
 
 def test_names_that_were_found_before_are_used() -> None:
-    assert metadata("Anna", names=[Entity("Zelda", "person")]).people == ("Zelda",)
+    assert metadata("Anna", names=[FoundName("Zelda", "person")]).people == ("Zelda",)
 
 
 def test_only_what_says_something_is_kept_plain() -> None:

@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engram.text import names_chinese
-from engram.text.name_types import type_of
-from engram.text.names import entities, service_of
+from engram.text import names
+from engram.text.names import entities, service_of, type_of
 
 
 @pytest.mark.parametrize(
@@ -88,7 +87,7 @@ def test_an_address_belongs_to_a_service_by_its_host(url: str, service: str) -> 
 def test_any_name_anywhere_has_a_type(name: str, before: str, after: str) -> None:
     assert type_of(name, before, after)
     assert service_of(name) is not None
-    assert all(found and type_ for found, type_ in names_chinese.names(before))
+    assert all(found and type_ for found, type_ in names.names(before))
 
 
 @given(st.text("王李张欧阳小老师在公司大学北京上海，。说的和 ", max_size=30))

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engram.text.kinds import known, mentioned, vocabulary
 from engram.text.names import cue_words, entities
-from engram.text.technologies import known, mentioned, vocabulary
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engram.text.packing import Parcel, pack
+from engram.text.tokens import Parcel, pack
 
 
 @st.composite

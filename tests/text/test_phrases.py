@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from engram.text import lexicon
 from engram.text.feelings import Tone, sentiment, strength_of, tone, valence_of
-from engram.text.phrases import Phrases, inflected, listed
+from engram.text.lexicon import Phrases, inflected, listed
 
 TEXT = st.text(st.characters(exclude_categories=()), max_size=80)
 

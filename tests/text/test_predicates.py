@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engram.text.facts import facts
-from engram.text.predicates import asked, canonical, is_functional, worded
+from engram.text.statement import asked, canonical, is_functional, worded
 
 
 @pytest.mark.parametrize(

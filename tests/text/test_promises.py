@@ -7,7 +7,7 @@ from datetime import datetime
 import pytest
 
 from engram.text import lexicon
-from engram.text.promises import done, is_promise, keeps, promised, waiting_on
+from engram.text.signals import done, is_promise, keeps, promised, waiting_on
 
 NOW = datetime(2026, 3, 2)  # noqa: DTZ001 - words about days know no zone
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from engram.model.axes import CATEGORIES
+from engram.model.memory import CATEGORIES
 from engram.text import lexicon
 from engram.text.signals import FILES, MASK, Level, Signal, level_of, masked, signals
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engram.text import lexicon
-from engram.text.topics import MOST, topics
+from engram.text.kinds import MOST, topics
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from engram.text.unsaid import completions
+from engram.text.dates import completions
 
 TUESDAY = datetime(2026, 3, 10, 14, tzinfo=UTC)
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engram.text.verbatim import LONGEST, MOST, verbatim
+from engram.text.forms import LONGEST, MOST, verbatim
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engram.vectors.quantize import Floats, quantize, restore
-from engram.vectors.signatures import hamming, rotation, sign
-from engram.vectors.similarity import cosine, cosines, unit
+from engram.rules.vectors import Floats, cosine, cosines, hamming, quantize, restore, rotation, sign, unit
 
 
 def cloud(rows: int, dims: int, seed: int = 1) -> Floats:

@@ -13,54 +13,56 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol, Self, TypeVar
 
+from engram.api.browsing import Lying
+from engram.api.bus import Offers, Wishes
+from engram.api.commitments import Closings, Loops
+from engram.api.commitments import Found as _CommitmentsFound
+from engram.api.conflicts import Found as _ConflictsFound
+from engram.api.entities import Found as _EntitiesFound
+from engram.api.entities import Profile, Steps
+from engram.api.facts import Claims, Pairs, Paths
+from engram.api.gaps import Found as _GapsFound
+from engram.api.import_records import ImportedRecords
+from engram.api.knowledge import Boxes, Cards, Patterns, Topics, Traces
+from engram.api.maintenance import Progress as _MaintenanceProgress
+from engram.api.remembering import Given, Results
+from engram.api.session_services import Completed, Learned, StepGiven
+from engram.api.sessions import Begun, Infos
+from engram.api.sources import Progress as _SourcesProgress
+from engram.api.tokens import Found as _TokensFound
+from engram.api.tokens import Issued
 from engram.capture.sources.results import Finding
 from engram.config import Config, MaintainConfig
 from engram.engine import Edges, Events, Findings, Spendings, Turns
-from engram.model.abstraction import Abstraction
-from engram.model.axes import Mode, Status
-from engram.model.briefing import RecallPack, Resume
-from engram.model.bus import Publication, Subscription
+from engram.model.capture import IngestReport, Observation, Receipt
 from engram.model.clock import Clock
-from engram.model.commitment import Commitment, LoopState
-from engram.model.context import Context, Knowing, Sections
-from engram.model.drift import DriftReport
-from engram.model.entity import Entity
-from engram.model.facts import Claim, Fact
-from engram.model.filters import Filters
-from engram.model.health import RecallHealth
-from engram.model.ingest import IngestReport
-from engram.model.knowledge import Behaviour, Card, CoreSummary, Guidelines, KnowledgeMap, Reflections
-from engram.model.memory import Memory
-from engram.model.observation import Observation
-from engram.model.pages import News, Page, Stats
-from engram.model.reasoning import Reasoning
-from engram.model.recall import Recall, Wish
-from engram.model.receipt import Receipt
-from engram.model.relations import Edge, EdgeType
-from engram.model.scope import Access, Role, Scope
-from engram.model.session import Change, Gap, Origin, Restored, SessionInfo, Slot
-from engram.model.timeline import Timeline
-from engram.model.token import Token
-from engram.model.trigger import Trigger
-from engram.model.upkeep import Report, Run, RunKind, Undone
-from engram.nouns.adopting import Adopted
-from engram.nouns.bus import Offers, Wishes
-from engram.nouns.commitments import Closings, Loops
-from engram.nouns.conflicts import Found as _ConflictsFound
-from engram.nouns.entities import Found as _EntitiesFound
-from engram.nouns.entities import Profile, Steps
-from engram.nouns.facts import Claims, Pairs, Paths
-from engram.nouns.gaps import Found as _GapsFound
-from engram.nouns.knowledge import Boxes, Cards, Patterns, Topics, Traces
-from engram.nouns.remembering import Given, Results
-from engram.nouns.runs import Completed, Learned, StepGiven
-from engram.nouns.sessions import Begun, Infos
-from engram.nouns.sources import Progress as _SourcesProgress
-from engram.nouns.tokens import Found as _TokensFound
-from engram.nouns.tokens import Issued
-from engram.nouns.trash import Lying
-from engram.nouns.triggers import Found as _TriggersFound
-from engram.nouns.upkeep import Progress as _UpkeepProgress
+from engram.model.context import Context, Knowing, RecallPack, Resume, Sections
+from engram.model.event import News, Page, Publication, Stats, Subscription
+from engram.model.facts import Claim, Edge, EdgeType, Entity, Fact
+from engram.model.knowledge import (
+    Abstraction,
+    Behaviour,
+    Card,
+    CoreSummary,
+    Guidelines,
+    KnowledgeMap,
+    Reflections,
+)
+from engram.model.maintenance import DriftReport, Report, Run, RunKind, Undone
+from engram.model.memory import Filters, Memory, Mode, Status
+from engram.model.recall import PlanOverrides, Reasoning, Recall, RecallHealth, Timeline
+from engram.model.scope import Access, Role, Scope, Token
+from engram.model.session import (
+    Commitment,
+    Gap,
+    LoopState,
+    Origin,
+    Restored,
+    SessionInfo,
+    Slot,
+    TopicChange,
+    Trigger,
+)
 from engram.ports import Advisor, Embedder
 from engram.session.state import Said
 
@@ -258,7 +260,7 @@ class AsyncEngram:
         explain: bool = False,
         include_archived: bool = False,
         as_of: datetime | str | None = None,
-        plan: Wish | Mapping[str, Any] | None = None,
+        plan: PlanOverrides | Mapping[str, Any] | None = None,
         expand: bool | None = None,
     ) -> Recall:
         """Find what helps with a question, best first; nothing rather than noise.
@@ -284,7 +286,7 @@ class AsyncEngram:
     ) -> Context:
         """A prompt for a model: what is remembered, the talk so far and the message, within its budget.
 
-        `about` is what to recall by when the message tells too little. Without a `history` the log of the
+        `about` is what to recall by when the message tells too little. Without a `browsing` the log of the
         `session` is the talk so far. `budget` is for all of the prompt; by default what the model takes.
         """
 
@@ -420,7 +422,7 @@ class AsyncEngram:
     def export(self, *, scope: Scope | None = None, vectors: bool = False) -> AsyncIterator[dict[str, Any]]:
         """Every memory in every status as plain data, newest first, with its relations."""
 
-    async def adopt(self, records: Iterable[Mapping[str, Any]]) -> Adopted:
+    async def adopt(self, records: Iterable[Mapping[str, Any]]) -> ImportedRecords:
         """Take in what `export` wrote as it was, with ids, times and counts; what is here already stays."""
 
     def session(
@@ -657,7 +659,7 @@ class AsyncUpkeep:
         *,
         dry: bool = False,
         stages: Sequence[str] = ...,
-        progress: _UpkeepProgress | None = None,
+        progress: _MaintenanceProgress | None = None,
         stopping: Callable[[], bool] = ...,
     ) -> Report:
         """Carry a consolidation out, or go on with one that was cut off. Raises UpkeepBusy."""
@@ -666,7 +668,7 @@ class AsyncUpkeep:
         self,
         *,
         dry: bool = False,
-        progress: _UpkeepProgress | None = None,
+        progress: _MaintenanceProgress | None = None,
         stopping: Callable[[], bool] = ...,
     ) -> Report:
         """Replay, link and strengthen memories. Raises UpkeepBusy."""
@@ -675,7 +677,7 @@ class AsyncUpkeep:
         self,
         *,
         dry: bool = False,
-        progress: _UpkeepProgress | None = None,
+        progress: _MaintenanceProgress | None = None,
         stopping: Callable[[], bool] = ...,
     ) -> Report:
         """Let a model look over core and working memories; it may only promote, demote, weigh and merge.
@@ -853,7 +855,7 @@ class AsyncTriggers:
         `origin:file:/notes/house.md`; a bare name means the entity.
         """
 
-    async def list(self) -> _TriggersFound:
+    async def list(self) -> _CommitmentsFound:
         """The triggers of places this caller sees, oldest first."""
 
     async def get(self, trigger_id: str) -> Trigger:
@@ -867,7 +869,7 @@ class AsyncTriggers:
     async def remove(self, trigger_id: str) -> Trigger:
         """Take a trigger away."""
 
-    async def match(self, message: str) -> _TriggersFound:
+    async def match(self, message: str) -> _CommitmentsFound:
         """The triggers that a message sets off."""
 
 class AsyncSources:
@@ -1140,7 +1142,7 @@ class AsyncSessionTurn:
         """The prompt for the model: within its budget, with what helps. Raises TurnNotBegun."""
 
     @property
-    def change(self) -> Change:
+    def change(self) -> TopicChange:
         """What the message does to the topic."""
 
     @property

@@ -15,7 +15,7 @@ from typing import Any, Self
 from engram.aio.threads import Threads
 from engram.engine import Engram
 
-HOMES = ("engram.engine", "engram.nouns")
+HOMES = ("engram.engine", "engram.api")
 """Where the classes live that have a twin: the facade and what hangs on it. Values come as they are."""
 CALLBACK = "progress"
 """An argument of this name is called by a thread; its twin is called in the event loop."""
@@ -41,7 +41,7 @@ class Twin:
             await self._threads.run(self._inner.__exit__, kind, error, trace)
 
 
-class Call(Coroutine[Any, Any, Any]):
+class AsyncCall(Coroutine[Any, Any, Any]):
     """A verb about to be carried out: `await` it, hold what it gives by `async with`, or go through it."""
 
     def __init__(self, work: Coroutine[Any, Any, Any]) -> None:
@@ -124,7 +124,7 @@ def _property(name: str, made: Any) -> property:
     return property(read, write if getattr(made, "fset", None) else None, doc=made.__doc__)
 
 
-def _verb(name: str, made: Callable[..., Any]) -> Callable[..., Call]:
+def _verb(name: str, made: Callable[..., Any]) -> Callable[..., AsyncCall]:
     async def carry_out(self: Twin, args: tuple[Any, ...], more: dict[str, Any]) -> Any:
         if CALLBACK in more:
             more[CALLBACK] = self._threads.told(more[CALLBACK])
@@ -134,15 +134,15 @@ def _verb(name: str, made: Callable[..., Any]) -> Callable[..., Call]:
         await self._threads.close(self._inner.close)
 
     @wraps(made)
-    def verb(self: Twin, *args: Any, **more: Any) -> Call:
+    def verb(self: Twin, *args: Any, **more: Any) -> AsyncCall:
         if name == "close" and isinstance(self._inner, Engram):
-            return Call(close(self))
-        return Call(carry_out(self, args, more))
+            return AsyncCall(close(self))
+        return AsyncCall(carry_out(self, args, more))
 
     return verb
 
 
-def _opening(made: Callable[..., Any]) -> Callable[..., Call]:
+def _opening(made: Callable[..., Any]) -> Callable[..., AsyncCall]:
     async def begin(kind: type[Twin], args: tuple[Any, ...], more: dict[str, Any]) -> Twin:
         threads = Threads()
         try:
@@ -152,8 +152,8 @@ def _opening(made: Callable[..., Any]) -> Callable[..., Call]:
             raise
 
     @wraps(made)
-    def opening(kind: type[Twin], *args: Any, **more: Any) -> Call:
-        return Call(begin(kind, args, more))
+    def opening(kind: type[Twin], *args: Any, **more: Any) -> AsyncCall:
+        return AsyncCall(begin(kind, args, more))
 
     return opening
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from engram.errors import InvalidInput
-from engram.model.draft import Draft
+from engram.model.capture import Draft
 from engram.model.memory import CONTENT_LIMIT
 
 CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop", 5: "adversarial"}

@@ -20,9 +20,9 @@ import numpy as np
 from engram.bench.data import Ask, Document, Haystack
 from engram.config import Config
 from engram.engine import Engram
-from engram.model.filters import ANY_STATUS
+from engram.model.capture import Receipt
+from engram.model.memory import ANY_STATUS
 from engram.model.recall import roll_up
-from engram.model.receipt import Receipt
 from engram.ports import Embedder
 
 LIMIT = 20

@@ -13,7 +13,7 @@ from functools import cache
 from importlib import resources
 from itertools import accumulate, islice
 
-from engram.model.draft import Draft
+from engram.model.capture import Draft
 
 SESSION_TURNS = 12
 NAMES_MAGNITUDE = 4

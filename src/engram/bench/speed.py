@@ -28,7 +28,7 @@ from engram.bench.retrieval import latency
 from engram.bench.sentences import drafts, queries
 from engram.engine import Engram
 from engram.errors import EngramError
-from engram.model.draft import Draft
+from engram.model.capture import Draft
 
 SEED = 20_240_229
 QUERIES = 200

@@ -12,15 +12,14 @@ from typing import Any
 from engram.capture import screen
 from engram.capture.enrich import findable, said_at, shorter, spoken_of
 from engram.errors import EmbedderError, NotFound, UnknownValue
-from engram.lifecycle.status import check_transition
-from engram.model.axes import Kind, Lifecycle, Policy, Priority, Status, Tier, Type, Verification
 from engram.model.event import Verb
-from engram.model.memory import Memory
+from engram.model.memory import Kind, Lifecycle, Memory, Policy, Priority, Status, Tier, Type, Verification
 from engram.model.plain import member, moment
 from engram.ports import Embedded, Tools, Unit
-from engram.security.sensitive import at_least, tier_of
+from engram.rules.archival import check_transition
+from engram.rules.sensitivity import at_least, tier_of
 from engram.text import names, words
-from engram.text.key import key_text
+from engram.text.forms import key_text
 
 _AXES = {"kind": Kind, "type": Type, "priority": Priority, "policy": Policy, "tier": Tier}
 _TIMES = ("event_time", "valid_from", "valid_to", "expires_at")
@@ -93,7 +92,7 @@ def opine(memory_id: str, *, helpful: bool, query: str, tools: Tools, actor: str
 
     def work(unit: Unit) -> Memory:
         _get(unit, memory_id)
-        unit.opine(memory_id, helpful=helpful, question=question, because=because)
+        unit.add_feedback(memory_id, helpful=helpful, question=question, because=because)
         return _get(unit, memory_id)
 
     return tools.store.write(work, actor)

@@ -8,32 +8,41 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from engram.lifecycle.affect import affect
-from engram.lifecycle.defaults import confidence_of, standing_of
-from engram.lifecycle.sameness import Statement
-from engram.lifecycle.surprise import moved, surprise
-from engram.lifecycle.traits import REFERENCE, is_overheard, is_reference
-from engram.model.axes import Kind, Layer, Policy, Priority, Status, Type, Verification
+from engram.model.capture import Draft
 from engram.model.clock import here
-from engram.model.draft import Draft
-from engram.model.entity import Named
-from engram.model.memory import UTC_OFFSET, Forms, Memory, trust_of
+from engram.model.facts import Named
+from engram.model.memory import (
+    UTC_OFFSET,
+    Forms,
+    Kind,
+    Layer,
+    Memory,
+    Policy,
+    Priority,
+    Status,
+    Type,
+    Verification,
+    trust_of,
+)
 from engram.ports import Embedded, Findable, Tools
-from engram.security.sensitive import at_least, tier_of
+from engram.rules.importance import affect, confidence_of, standing_of
+from engram.rules.sameness import NewStatement, moved, surprise
+from engram.rules.sensitivity import at_least, tier_of
+from engram.rules.traits import REFERENCE, is_overheard, is_reference
 from engram.text import facts, forms, kinds, metadata, names, words
+from engram.text.cues import slots_told
 from engram.text.dates import dates
-from engram.text.facets import NEUTRAL
-from engram.text.kinship import slots_told
-from engram.text.names import Entity
+from engram.text.metadata import NEUTRAL
+from engram.text.names import FoundName
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
+class PreparedDraft:
     """A memory ready to be written, and what the decision about it needs."""
 
     memory: Memory
     findable: Findable
-    statement: Statement
+    statement: NewStatement
     vector: Embedded | None = None
     weighed: bool = False
     """Whether the caller gave the importance."""
@@ -41,7 +50,7 @@ class Prepared:
     """Whether it is stored without a look at what is known."""
 
 
-def prepare(draft: Draft, tools: Tools) -> Prepared:
+def prepare(draft: Draft, tools: Tools) -> PreparedDraft:
     """Everything that can be known about a draft from its own words."""
     now = tools.clock.now()
     said = here(_heard(draft) or draft.event_time or now, tools.zone)
@@ -93,9 +102,9 @@ def prepare(draft: Draft, tools: Tools) -> Prepared:
         tier=at_least(draft.tier, tier_of(draft.content)),
         forms=shorter(draft.content, tools),
     )
-    statement = Statement.of(memory)
+    statement = NewStatement.of(memory)
     weighed = draft.importance is not None
-    return Prepared(
+    return PreparedDraft(
         memory, findable(memory, found), statement, weighed=weighed, apart=draft.apart or not draft.believed
     )
 
@@ -117,7 +126,7 @@ def _priority(draft: Draft, usual: Priority) -> Priority:
     )
 
 
-def findable(memory: Memory, found: Sequence[Entity]) -> Findable:
+def findable(memory: Memory, found: Sequence[FoundName]) -> Findable:
     """The words, facts and names a memory is found by; an answer also by the question it answers.
 
     `found` are the names in its content. What a document states and names is found by its words alone: it is
@@ -143,7 +152,7 @@ def findable(memory: Memory, found: Sequence[Entity]) -> Findable:
 
 
 def spoken_of(
-    content: str, when: datetime, found: Sequence[Entity], happened: datetime | None = None
+    content: str, when: datetime, found: Sequence[FoundName], happened: datetime | None = None
 ) -> dict[str, Any]:
     """What the words tell, to be filtered by; "tomorrow" is read as said at `when`, on the clocks there."""
     told = metadata.plain(metadata.metadata(content, now=when, names=found))
@@ -189,7 +198,7 @@ def shorter(content: str, tools: Tools) -> Forms:
     )
 
 
-def with_surprise(prepared: Prepared, cosines: Sequence[float], tools: Tools) -> Prepared:
+def with_surprise(prepared: PreparedDraft, cosines: Sequence[float], tools: Tools) -> PreparedDraft:
     """The importance moved by how far the nearest memories lie: up for the novel, down for the well known.
 
     With fewer neighbours than are asked for there is nothing to be surprised about yet.

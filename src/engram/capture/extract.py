@@ -11,24 +11,21 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from engram.capture.gate import Gate
+from engram.capture.screen import Gate
 from engram.model.advice import Extracted
-from engram.model.axes import Layer, Policy
-from engram.model.cancellation import check_cancelled
-from engram.model.draft import Draft
+from engram.model.capture import Draft, LeftOut, Part, Turn
+from engram.model.clock import check_cancelled
 from engram.model.facts import Fact
-from engram.model.observation import LeftOut
+from engram.model.memory import Layer, Policy
 from engram.model.plain import plain
-from engram.model.turn import Part, Turn
-from engram.ports import Alone, Tools
+from engram.ports import NoAdvisor, Tools
 from engram.text import words
 from engram.text.assertion import Stance, frame_of
-from engram.text.pronouns import spoken_of
-from engram.text.propositions import IMPLIED, Left, Proposition, Said, examine
+from engram.text.propositions import IMPLIED, Left, Proposition, SaidStatement, examine, spoken_of
 from engram.text.questions import is_question
 from engram.text.sentences import sentences
 from engram.text.signals import Level, level_of
-from engram.text.when.words import When
+from engram.text.when.calendar import TimeExpression
 
 ASSISTANT_NAME = "Assistant"
 ASSISTANT_KEEPS = frozenset({"decision", "commitment", "insight", "procedure", "correction", "constraint"})
@@ -90,7 +87,7 @@ def read(turns: Sequence[Turn], before: Sequence[Turn], gate: Gate, tools: Tools
 def _ask_model(turns: Sequence[Turn], before: Sequence[Turn], tools: Tools) -> tuple[Extracted, ...] | None:
     """At level `auto` only what has a real signal is worth a call."""
     spoken = [turn for turn in turns if turn.part in SPOKEN]
-    if not spoken or tools.config.llm.level == "off" or isinstance(tools.advisor, Alone):
+    if not spoken or tools.config.llm.level == "off" or isinstance(tools.advisor, NoAdvisor):
         return None
     if tools.config.llm.level == "auto" and _level(spoken) < Level.MEDIUM:
         return None
@@ -162,7 +159,7 @@ def _last_person(turns: Sequence[Turn], names: set[str], person: str = "") -> st
 def _read_turn(
     turn: Turn,
     previous: Turn | None,
-    said: Said,
+    said: SaidStatement,
     gate: Gate,
     left_out: list[LeftOut],
     tools: Tools,
@@ -227,9 +224,9 @@ def _about_a_text(turn: Turn, previous: Turn | None) -> str:
     return "an answer about a text" if start < begins else ""
 
 
-def _said(turn: Turn, names: set[str]) -> Said:
+def _said(turn: Turn, names: set[str]) -> SaidStatement:
     others = names - {turn.speaker}
-    return Said(
+    return SaidStatement(
         at=turn.at,
         speaker=_teller(turn),
         listener=others.pop() if turn.speaker and len(others) == 1 else "",
@@ -290,7 +287,7 @@ def _teller(turn: Turn) -> str:
     return turn.speaker or (ASSISTANT_NAME if turn.part is Part.ASSISTANT else "")
 
 
-def _happened(when: When | None, turn: Turn) -> datetime:
+def _happened(when: TimeExpression | None, turn: Turn) -> datetime:
     """When it happened, if that lies in the past; what is yet to come was said now."""
     if when is None or when.first is None or when.first > turn.at:
         return turn.at

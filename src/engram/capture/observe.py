@@ -8,24 +8,171 @@ that marks it as read. So a process that dies loses nothing and learns nothing t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+import hashlib
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from itertools import groupby
+from typing import Any
 
-from engram.capture import buffer, extract
-from engram.capture.gate import Gate
+from engram.capture import extract
 from engram.capture.pipeline import make_ready, write
-from engram.capture.screen import name, readable, screen
-from engram.errors import ContentTooLong, EmptyContent, InvalidInput
-from engram.model.axes import Status
-from engram.model.cancellation import check_cancelled
-from engram.model.draft import Draft
-from engram.model.observation import LeftOut, Observation
-from engram.model.receipt import Receipt
+from engram.capture.screen import Gate, name, readable, screen
+from engram.config import CaptureConfig
+from engram.errors import ContentTooLong, EmptyContent, InvalidInput, WrongType
+from engram.model.capture import Draft, LeftOut, Observation, Part, Receipt, Turn, Waiting
+from engram.model.clock import check_cancelled, here
+from engram.model.memory import Status
+from engram.model.plain import member, told_moment
 from engram.model.scope import Scope
-from engram.model.turn import Part, Turn
 from engram.ports import Tools, Unit
 from engram.text.signals import Level, level_of
+
+# ---------------------------------------------------------------- buffer
+# The smart buffer: what was just said and what waits come in; whether to read it now, and why, comes out.
+#
+# Reading several turns together costs less and understands more; what matters must not wait.
+
+
+def due(level: Level, waiting: Waiting, now: datetime, settings: CaptureConfig) -> str:
+    """Why the waiting turns are to be read now; empty when they may wait.
+
+    >>> due(Level.LOW, Waiting(2), datetime(2026, 1, 1), CaptureConfig())
+    ''
+    >>> due(Level.HIGH, Waiting(1), datetime(2026, 1, 1), CaptureConfig())
+    'a strong signal'
+    """
+    if waiting.turns == 0:
+        return ""
+    if level >= Level.HIGH:
+        return "a strong signal"
+    if waiting.turns >= settings.buffer_turns:
+        return f"{waiting.turns} turns wait"
+    if waiting.since is not None and now - waiting.since > timedelta(minutes=settings.buffer_minutes):
+        return f"the oldest turn waits for more than {settings.buffer_minutes:g} minutes"
+    return ""
+
+
+# ---------------------------------------------------------------- messages
+# Messages as chat services shape them come in, turns come out.
+#
+# OpenAI's shape has a role and a content of text or parts; Anthropic's has blocks. Pictures, tool calls and
+# the like hold no words of a person and give none. A message without an id gets one made from its words and
+# its place among equal ones, so that a client that sends the whole conversation again adds only what is
+# new.
+
+
+PARTS = {
+    "user": Part.USER, "human": Part.USER, "customer": Part.USER,
+    "assistant": Part.ASSISTANT, "ai": Part.ASSISTANT, "bot": Part.ASSISTANT, "model": Part.ASSISTANT,
+    "system": Part.SYSTEM, "developer": Part.SYSTEM,
+    "tool": Part.TOOL, "function": Part.TOOL, "tool_result": Part.TOOL,
+}  # fmt: skip
+"""What chat services call the parts."""
+
+
+@dataclass(frozen=True, slots=True)
+class TalkSetting:
+    """What all messages of a call have in common."""
+
+    session: str
+    at: datetime
+    """When, on the clocks of whoever speaks."""
+    scope: Scope
+    user: str = ""
+    """The user's name."""
+    assistant: str = ""
+
+
+def turns_from(messages: Any, setting: TalkSetting) -> list[Turn]:
+    """The turns of a list of messages. Raises WrongType, naming the message."""
+    if isinstance(messages, str | bytes) or not isinstance(messages, Sequence):
+        raise WrongType("messages", messages, "a list of messages")
+    seen: Counter[str] = Counter()
+    return [turn for place, one in enumerate(messages) for turn in _turns(one, place, setting, seen)]
+
+
+def _turns(message: Any, place: int, setting: TalkSetting, seen: Counter[str]) -> Iterator[Turn]:
+    if not isinstance(message, Mapping):
+        raise WrongType(f"messages[{place}]", message, "an object with role and content")
+    part = part_of(message.get("role", message.get("type", "user")))
+    content, tools = _words(message.get("content", message.get("text", "")), place)
+    if content.strip():
+        yield _turn(message, part, content, setting, seen)
+    if tools.strip():
+        yield _turn(message, Part.TOOL, tools, setting, seen)
+
+
+def part_of(role: Any) -> Part:
+    """The part that a role names."""
+    known = PARTS.get(str(role).lower())
+    return known if known is not None else member("role", Part, role)
+
+
+def _turn(
+    message: Mapping[str, Any], part: Part, content: str, setting: TalkSetting, seen: Counter[str]
+) -> Turn:
+    name = str(message.get("name") or message.get("speaker") or "")
+    if not name and part in {Part.USER, Part.ASSISTANT}:
+        name = setting.user if part is Part.USER else setting.assistant
+    own = message.get("id") or message.get("message_id") or message.get("uuid")
+    made = made_id(part, name, content)
+    seen[made] += 1
+    return Turn(
+        id=str(own) if own and part is not Part.TOOL else f"{made}-{seen[made]}",
+        session=setting.session,
+        content=content,
+        at=here(_time(message, setting.at), setting.at.tzinfo or UTC),
+        part=part,
+        speaker=name,
+        scope=setting.scope,
+    )
+
+
+def made_id(part: Part, speaker: str, content: str) -> str:
+    """An id made from the words: the same words by the same person give the same one."""
+    return hashlib.sha256(f"{part}\n{speaker}\n{content}".encode()).hexdigest()[:24]
+
+
+def _time(message: Mapping[str, Any], otherwise: datetime) -> datetime:
+    given = message.get("time") or message.get("timestamp") or message.get("created_at")
+    if given is None:
+        return otherwise
+    if isinstance(given, int | float) and not isinstance(given, bool):
+        seconds = given / 1_000 if given > _MILLISECONDS else given
+        try:
+            return datetime.fromtimestamp(seconds, UTC)
+        except (OverflowError, ValueError, OSError) as error:
+            raise WrongType("time", given, "a time") from error
+    return told_moment("time", given, otherwise.tzinfo or UTC)
+
+
+_MILLISECONDS = 100_000_000_000
+"""A larger number of seconds would lie after the year 5000: these are milliseconds."""
+
+
+def _words(content: Any, place: int) -> tuple[str, str]:
+    """The words of a person, and what a tool brought."""
+    if content is None:
+        return "", ""
+    if isinstance(content, str):
+        return content, ""
+    if isinstance(content, Mapping):
+        content = [content]
+    if not isinstance(content, Sequence):
+        raise WrongType(f"messages[{place}].content", content, "text or a list of parts")
+    said: list[str] = []
+    brought: list[str] = []
+    for piece in content:
+        if isinstance(piece, str):
+            said.append(piece)
+        elif isinstance(piece, Mapping) and piece.get("type") in {"tool_result", "function_call_output"}:
+            brought.append(_words(piece.get("content", piece.get("output")), place)[0])
+        elif isinstance(piece, Mapping) and isinstance(piece.get("text"), str):
+            said.append(piece["text"])
+    return "\n".join(said), "\n".join(brought)
+
 
 TURN_LIMIT = 200_000
 """Characters of one turn at most."""
@@ -55,7 +202,7 @@ def log(turns: Sequence[Turn], tools: Tools, actor: str) -> tuple[Observation, s
         waiting=waiting.turns,
         because="waits for more to be said" if waiting.turns else "nothing new",
     )
-    return heard, buffer.due(level, waiting, max(turn.at for turn in checked), tools.config.capture)
+    return heard, due(level, waiting, max(turn.at for turn in checked), tools.config.capture)
 
 
 def capture(scope: Scope, gate: Gate, tools: Tools, actor: str, session: str | None = None) -> Observation:
@@ -84,7 +231,7 @@ def _capture(turns: list[Turn], gate: Gate, tools: Tools, actor: str) -> Observa
         if unit.captured(turns, tools.clock.now()) < len(turns):
             raise _Taken
         for receipt, keys in zip(receipts, origins, strict=True):
-            unit.come_from(receipt.memory.id, keys)
+            unit.link_turns(receipt.memory.id, keys)
 
     try:
         receipts = write(make_ready(drafts, tools), tools, actor, also)

@@ -7,29 +7,75 @@ All drafts of one call are written in one unit of work: all of them or none.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextvars import copy_context
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TypeVar
 
-from engram.capture.connect import connect
-from engram.capture.enrich import Prepared, prepare, with_surprise
-from engram.capture.link import link
+from engram.capture.enrich import PreparedDraft, prepare, with_surprise
+from engram.capture.link import connect, link
 from engram.capture.screen import screen
 from engram.capture.settle import settle
-from engram.errors import EmbedderError
-from engram.lifecycle.calibration import thresholds
-from engram.lifecycle.sameness import Limits, Neighbour, New, Statement, Supersede, Verdict, decide
-from engram.lifecycle.traits import REFERENCE, is_reference
-from engram.model.axes import Status
-from engram.model.cancellation import check_cancelled
-from engram.model.draft import Draft
-from engram.model.memory import Memory
-from engram.model.receipt import Outcome, Receipt
-from engram.model.relations import Edge, EdgeType
+from engram.errors import AccessDenied, EmbedderError, EmbedderRefused, InvalidInput
+from engram.model.capture import Draft, Outcome, Receipt, Refusal
+from engram.model.clock import check_cancelled
+from engram.model.facts import Edge, EdgeType
+from engram.model.memory import Memory, Status
 from engram.model.scope import Access, Role, Scope
 from engram.ports import Embedded, Tools, Unit
+from engram.rules.sameness import Neighbour, New, NewStatement, SamenessLimits, Supersede, Verdict, decide
+from engram.rules.traits import REFERENCE, is_reference
+from engram.rules.vectors import thresholds
 from engram.text import words
-from engram.text.key import key_text
+from engram.text.forms import key_text
 from engram.text.marks import tells_of_change
+
+# ---------------------------------------------------------------- owed
+# Owed vectors: memories that were stored while no vector could be made get theirs later.
+
+
+def fill(tools: Tools, *, most: int | None = None, progress: Callable[[int], None] | None = None) -> int:
+    """Embed what has no vector in the present space, slice by slice; how many were done.
+
+    Each slice is on disk before the next begins, so a run that is cut off goes on where it stopped. A text
+    that the embedder refuses is passed over: it stays findable by its words. Raises EmbedderDown.
+    """
+    done, after = 0, 0
+    while most is None or done < most:
+        space = tools.embedder.space
+        waiting = tools.store.memories.unembedded(space, after, tools.config.embed.batch)
+        if not waiting:
+            break
+        made = _embed([memory for _, memory in waiting], tools)
+        tools.store.write(partial(_put, made), "engine")
+        after = waiting[-1][0]
+        done += len(made)
+        if progress is not None:
+            progress(done)
+    return done
+
+
+def _embed(memories: Sequence[Memory], tools: Tools) -> list[tuple[Memory, Embedded]]:
+    """The vectors of all; where one text spoils it for the others, one by one without those refused."""
+    try:
+        space, rows = tools.embedder.embed(
+            [key_text(memory.content, memory.told_by, memory.after) for memory in memories]
+        )
+    except EmbedderRefused:
+        if len(memories) == 1:
+            return []
+        return [made for memory in memories for made in _embed([memory], tools)]
+    return [(memory, Embedded(space, row)) for memory, row in zip(memories, rows, strict=True)]
+
+
+def _put(made: Sequence[tuple[Memory, Embedded]], unit: Unit) -> None:
+    for memory, vector in made:
+        now = unit.get(memory.id)
+        if now is not None and now.content == memory.content:
+            unit.embed(memory.id, vector)
+
 
 FACT_NEIGHBOURS = 8
 """How many memories with the same subject and predicate are looked at; normally few are active."""
@@ -49,16 +95,18 @@ def remember(drafts: Sequence[Draft], tools: Tools, actor: str, also: Also | Non
     return write(make_ready([screen(draft) for draft in drafts], tools), tools, actor, also)
 
 
-def make_ready(screened: Sequence[Draft], tools: Tools) -> list[Prepared]:
+def make_ready(screened: Sequence[Draft], tools: Tools) -> list[PreparedDraft]:
     """Everything that can be worked out from the drafts alone: needs no look at what is stored."""
     prepared = []
     for draft in screened:
         check_cancelled()
         prepared.append(prepare(draft, tools))
-    return _embed(prepared, tools)
+    return _embed_capture(prepared, tools)
 
 
-def write(prepared: Sequence[Prepared], tools: Tools, actor: str, also: Also | None = None) -> list[Receipt]:
+def write(
+    prepared: Sequence[PreparedDraft], tools: Tools, actor: str, also: Also | None = None
+) -> list[Receipt]:
     """Look for neighbours, decide about each, and write all in one unit of work."""
     prepared = link(prepared, tools)
     near = _nearest(prepared, tools)
@@ -81,10 +129,10 @@ def write(prepared: Sequence[Prepared], tools: Tools, actor: str, also: Also | N
     return tools.store.write(work, actor)
 
 
-def _embed(prepared: list[Prepared], tools: Tools) -> list[Prepared]:
+def _embed_capture(prepared: list[PreparedDraft], tools: Tools) -> list[PreparedDraft]:
     """Vectors for all; none when the embedder fails: words are searchable at once, vectors come later."""
     size = tools.config.embed.batch
-    done: list[Prepared] = []
+    done: list[PreparedDraft] = []
     for start in range(0, len(prepared), size):
         part = prepared[start : start + size]
         check_cancelled()
@@ -97,12 +145,12 @@ def _embed(prepared: list[Prepared], tools: Tools) -> list[Prepared]:
     return done
 
 
-def _is_statement(item: Prepared) -> bool:
+def _is_statement(item: PreparedDraft) -> bool:
     """Whether it may repeat or replace something: a turn of a conversation is kept as it was said."""
     return not item.memory.speaker and item.memory.status is not Status.SAID
 
 
-def _nearest(prepared: Sequence[Prepared], tools: Tools) -> list[list[tuple[int, float]]]:
+def _nearest(prepared: Sequence[PreparedDraft], tools: Tools) -> list[list[tuple[int, float]]]:
     """For each draft the keys that lie nearest in its scope, with their cosines.
 
     A turn of a conversation is kept as it was said, so there is nothing to look for.
@@ -120,7 +168,7 @@ def _nearest(prepared: Sequence[Prepared], tools: Tools) -> list[list[tuple[int,
 def _nearest_in(
     scope: Scope,
     places: Sequence[int],
-    prepared: Sequence[Prepared],
+    prepared: Sequence[PreparedDraft],
     found: list[list[tuple[int, float]]],
     tools: Tools,
 ) -> None:
@@ -135,7 +183,7 @@ def _nearest_in(
 
 
 def _known(
-    prepared: Sequence[Prepared], near: Sequence[Sequence[tuple[int, float]]], tools: Tools
+    prepared: Sequence[PreparedDraft], near: Sequence[Sequence[tuple[int, float]]], tools: Tools
 ) -> list[list[tuple[Memory, float | None]]]:
     """For each draft the memories it may repeat or replace: near in meaning, or stating the same fact."""
     limits = [_limits(item.vector, tools) for item in prepared]
@@ -149,7 +197,7 @@ def _known(
     ]
 
 
-def _updated(item: Prepared, near: Sequence[tuple[int, float]], tools: Tools) -> Memory | None:
+def _updated(item: PreparedDraft, near: Sequence[tuple[int, float]], tools: Tools) -> Memory | None:
     """The earlier statement of the same place that this one is a later word on, if it tells of a change.
 
     The nearest in meaning and in the words that only few say, when it is near enough.
@@ -182,7 +230,7 @@ def _updated(item: Prepared, near: Sequence[tuple[int, float]], tools: Tools) ->
     return records[best] if best is not None and closeness(best) >= SAME_THING else None
 
 
-def _among(prepared: Sequence[Prepared], tools: Tools) -> list[list[tuple[int, float]]]:
+def _among(prepared: Sequence[PreparedDraft], tools: Tools) -> list[list[tuple[int, float]]]:
     """For each draft the earlier ones of the same call that it may repeat or replace: place and cosine."""
     found: list[list[tuple[int, float]]] = [[] for _ in prepared]
     groups: dict[tuple[Scope, str], list[int]] = {}
@@ -196,7 +244,10 @@ def _among(prepared: Sequence[Prepared], tools: Tools) -> list[list[tuple[int, f
 
 
 def _among_these(
-    places: Sequence[int], prepared: Sequence[Prepared], found: list[list[tuple[int, float]]], tools: Tools
+    places: Sequence[int],
+    prepared: Sequence[PreparedDraft],
+    found: list[list[tuple[int, float]]],
+    tools: Tools,
 ) -> None:
     import numpy as np
 
@@ -208,7 +259,7 @@ def _among_these(
         found[places[one]].append((places[other], float(rows[one] @ rows[other])))
 
 
-def _same_fact(item: Prepared, tools: Tools) -> list[tuple[Memory, float | None]]:
+def _same_fact(item: PreparedDraft, tools: Tools) -> list[tuple[Memory, float | None]]:
     if not _is_statement(item):
         return []
     stated = tools.store.facts.stated
@@ -219,11 +270,11 @@ def _same_fact(item: Prepared, tools: Tools) -> list[tuple[Memory, float | None]
     ]
 
 
-def _limits(vector: Embedded | None, tools: Tools) -> Limits:
+def _limits(vector: Embedded | None, tools: Tools) -> SamenessLimits:
     """How near is near in this vector's space."""
     cosines = thresholds(vector.space.key if vector is not None else "")
     settings = tools.config.remember
-    return Limits(
+    return SamenessLimits(
         duplicate=cosines.duplicate,
         strong=cosines.strong,
         related=cosines.related,
@@ -245,7 +296,7 @@ class _Batch:
     def write(
         self,
         unit: Unit,
-        item: Prepared,
+        item: PreparedDraft,
         candidates: Sequence[tuple[Memory, float | None]],
         earlier: Memory | None,
     ) -> Receipt:
@@ -269,7 +320,7 @@ class _Batch:
                 self.stated[item.memory.scope, fact.subject, fact.predicate] = receipt.memory
         return receipt
 
-    def _verdict(self, item: Prepared, candidates: Sequence[tuple[Memory, float | None]]) -> Verdict:
+    def _verdict(self, item: PreparedDraft, candidates: Sequence[tuple[Memory, float | None]]) -> Verdict:
         if item.memory.speaker:
             return New("a turn of a conversation is kept as it was said")
         if item.apart:
@@ -282,7 +333,7 @@ class _Batch:
             if now is not None:
                 found.setdefault(now.id, (now, cosine))
         neighbours = [
-            Neighbour(memory, Statement.of(memory), cosine)
+            Neighbour(memory, NewStatement.of(memory), cosine)
             for memory, cosine in found.values()
             if memory.status is Status.ACTIVE
             and memory.scope == item.memory.scope
@@ -294,7 +345,7 @@ class _Batch:
         return decide(item.statement, neighbours, _limits(item.vector, self.tools))
 
     def _similar(
-        self, item: Prepared, near: Sequence[tuple[Memory, float | None]]
+        self, item: PreparedDraft, near: Sequence[tuple[Memory, float | None]]
     ) -> list[tuple[Memory, float]]:
         """Those near enough to be linked that still stand."""
         if not near:
@@ -306,7 +357,78 @@ class _Batch:
     def _said_before(self) -> list[tuple[Memory, float | None]]:
         return [(self.written[place], cosine) for place, cosine in self.among[len(self.written)]]
 
-    def _stated_before(self, item: Prepared) -> list[tuple[Memory, None]]:
+    def _stated_before(self, item: PreparedDraft) -> list[tuple[Memory, None]]:
         about = (*item.statement.facts, *item.statement.ended)
         keys = ((item.memory.scope, fact.subject, fact.predicate) for fact in about)
         return [(self.stated[key], None) for key in keys if key in self.stated]
+
+
+# ---------------------------------------------------------------- partly
+# Remembering what is good of many: any number of drafts comes in; a receipt or a refusal for each goes out.
+#
+# Slice by slice, each a unit of work of its own. While one slice is being written the next is made ready:
+# the writer spends most of its time inside SQLite, which lets the processor go.
+
+
+Given = TypeVar("Given")
+
+
+@dataclass(frozen=True, slots=True)
+class _Slice:
+    """Some of the drafts: what is ready to be written, where each belongs, and what was refused."""
+
+    places: list[int]
+    prepared: list[PreparedDraft]
+    refusals: list[Refusal]
+
+
+def remember_partly(
+    items: Sequence[Given],
+    read: Callable[[Given], Draft],
+    tools: Tools,
+    actor: str,
+    progress: Callable[[int], None] | None = None,
+) -> list[Receipt | Refusal]:
+    """Write every good draft; `read` makes a draft of an item or raises what is wrong with it."""
+    results: list[Receipt | Refusal] = []
+    with ThreadPoolExecutor(1, thread_name_prefix="engram-write") as pool:
+        for written in _one_ahead(pool, _slices(items, read, tools), tools, actor):
+            results += written
+            if progress is not None:
+                progress(len(results))
+    return results
+
+
+def _one_ahead(
+    pool: ThreadPoolExecutor, slices: Iterator[_Slice], tools: Tools, actor: str
+) -> Iterator[list[Receipt | Refusal]]:
+    waiting: Future[list[Receipt | Refusal]] | None = None
+    for ready in slices:
+        if waiting is not None:
+            yield waiting.result()
+        waiting = pool.submit(copy_context().run, _write, ready, tools, actor)
+    if waiting is not None:
+        yield waiting.result()
+
+
+def _slices(items: Sequence[Given], read: Callable[[Given], Draft], tools: Tools) -> Iterator[_Slice]:
+    size = tools.config.embed.batch
+    for start in range(0, len(items), size):
+        places: list[int] = []
+        good: list[Draft] = []
+        refusals: list[Refusal] = []
+        for place, item in enumerate(items[start : start + size], start):
+            check_cancelled()
+            try:
+                good.append(screen(read(item)))
+                places.append(place)
+            except (InvalidInput, AccessDenied) as error:
+                refusals.append(Refusal(place, error))
+        yield _Slice(places, make_ready(good, tools), refusals)
+
+
+def _write(ready: _Slice, tools: Tools, actor: str) -> list[Receipt | Refusal]:
+    receipts = write(ready.prepared, tools, actor)
+    by_place: dict[int, Receipt | Refusal] = dict(zip(ready.places, receipts, strict=True))
+    by_place |= {refusal.index: refusal for refusal in ready.refusals}
+    return [by_place[place] for place in sorted(by_place)]

@@ -9,17 +9,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from engram.capture.enrich import Prepared
-from engram.lifecycle.sameness import Challenge, Merge, New, Reinforce, Supersede, Verdict
-from engram.lifecycle.traits import is_overheard, is_reference
-from engram.model.axes import Policy, Status
+from engram.capture.enrich import PreparedDraft
+from engram.model.capture import Outcome, Receipt
 from engram.model.event import Verb
-from engram.model.facts import Fact
-from engram.model.memory import TAG_LIMIT, Memory
+from engram.model.facts import Edge, EdgeType, Fact
+from engram.model.memory import TAG_LIMIT, Memory, Policy, Status
 from engram.model.plain import plain
-from engram.model.receipt import Outcome, Receipt
-from engram.model.relations import Edge, EdgeType
 from engram.ports import Tools, Unit
+from engram.rules.sameness import Challenge, Merge, New, Reinforce, Supersede, Verdict
+from engram.rules.traits import is_overheard, is_reference
 
 SAID_AGAIN = "said again"
 SAID_MORE_FULLY = "said more fully"
@@ -31,7 +29,7 @@ SAID_NEXT = "said next"
 REPEATED_IS_GONE = "what it repeated is gone"
 
 
-def settle(unit: Unit, item: Prepared, verdict: Verdict, tools: Tools) -> Receipt:
+def settle(unit: Unit, item: PreparedDraft, verdict: Verdict, tools: Tools) -> Receipt:
     """Carry the verdict out, inside the writer; what changed since it was made is looked at again."""
     same = None if item.apart else unit.same_content(item.memory.content_hash, item.memory.scope)
     if same is not None and same.told_by == item.memory.told_by and _alike(same, item.memory):
@@ -64,7 +62,7 @@ def _still_there(unit: Unit, memory: Memory) -> Memory | None:
     return now if now is not None and now.status is Status.ACTIVE and now.content == memory.content else None
 
 
-def _store(unit: Unit, item: Prepared, because: str) -> Receipt:
+def _store(unit: Unit, item: PreparedDraft, because: str) -> Receipt:
     memory = item.memory
     before = unit.last_of_session(memory.session, memory.scope) if memory.session else None
     unit.add(memory, item.findable, item.vector, because)
@@ -73,7 +71,7 @@ def _store(unit: Unit, item: Prepared, because: str) -> Receipt:
     return Receipt(memory, Outcome.STORED, because, embedded=item.vector is not None)
 
 
-def _reinforce(unit: Unit, old: Memory, item: Prepared, because: str) -> Receipt:
+def _reinforce(unit: Unit, old: Memory, item: PreparedDraft, because: str) -> Receipt:
     """The known memory counts one more repetition, and a confirmation when it comes from another source."""
     usage = old.usage
     another = old.source != item.memory.source
@@ -101,7 +99,7 @@ def _given(old: Memory, new: Memory) -> Memory:
     )
 
 
-def _merge(unit: Unit, old: Memory, item: Prepared, because: str) -> Receipt:
+def _merge(unit: Unit, old: Memory, item: PreparedDraft, because: str) -> Receipt:
     """The known memory takes the fuller words; its old ones stay in its history."""
     new = item.memory
     merged = replace(
@@ -125,7 +123,7 @@ def _merge(unit: Unit, old: Memory, item: Prepared, because: str) -> Receipt:
     return Receipt(merged, Outcome.MERGED, because, embedded=item.vector is not None)
 
 
-def _supersede(unit: Unit, old: Memory, item: Prepared, verdict: Supersede, tools: Tools) -> Receipt:
+def _supersede(unit: Unit, old: Memory, item: PreparedDraft, verdict: Supersede, tools: Tools) -> Receipt:
     """The new memory stands; what it replaces of the old one ends. Both stay in the history."""
     share = tools.config.remember.inherited_confidence
     new = replace(item.memory, confidence=min(1.0, item.memory.confidence + share * old.confidence))
@@ -179,7 +177,7 @@ def _give_way(unit: Unit, old: Memory, new: Memory) -> None:
     unit.relate(Edge(new.id, old.id, EdgeType.CONTRADICTS), REPLACES)
 
 
-def _challenge(unit: Unit, old: Memory, item: Prepared, verdict: Challenge) -> Receipt:
+def _challenge(unit: Unit, old: Memory, item: PreparedDraft, verdict: Challenge) -> Receipt:
     """Both stay; the one in doubt is marked, and the pair waits to be looked at."""
     new = item.memory
     if verdict.new_doubtful:

@@ -11,8 +11,8 @@ import click
 from click.shell_completion import CompletionItem
 
 from engram._version import __version__
-from engram.cli.exits import EXIT_CODES, leave_after
-from engram.cli.options import Run, global_options
+from engram.cli.options import CommandRun, global_options
+from engram.cli.output import EXIT_CODES, leave_after
 
 # Section → command → (module, attribute, what it does). The words are those of the command's own help; a test
 # compares them. They stand here so that `engram --help` loads no command.
@@ -20,7 +20,7 @@ COMMANDS: dict[str, dict[str, tuple[str, str, str]]] = {
     "Remember and recall": {
         "remember": ("engram.cli.remember", "remember", "Keep a statement."),
         "observe": (
-            "engram.cli.observe",
+            "engram.cli.remember",
             "observe",
             "Listen to what was said and keep what is worth keeping.",
         ),
@@ -30,15 +30,15 @@ COMMANDS: dict[str, dict[str, tuple[str, str, str]]] = {
             "context",
             "Make the prompt for a message, within a model's budget.",
         ),
-        "reason": ("engram.cli.thinking", "reason", "Think a question through, part by part."),
+        "reason": ("engram.cli.recall", "reason", "Think a question through, part by part."),
         "session": (
-            "engram.cli.session",
+            "engram.cli.context",
             "session",
             "Look at sessions, wake them and send them to sleep.",
         ),
-        "resume": ("engram.cli.briefing", "resume", "Tell a session that starts cold where things stand."),
+        "resume": ("engram.cli.context", "resume", "Tell a session that starts cold where things stand."),
         "pack": (
-            "engram.cli.briefing",
+            "engram.cli.context",
             "pack",
             "Write the recall pack: rules, open loops, today, context, procedures.",
         ),
@@ -49,9 +49,9 @@ COMMANDS: dict[str, dict[str, tuple[str, str, str]]] = {
     "Look": {
         "list": ("engram.cli.browse", "list_memories", "List memories, newest first."),
         "show": ("engram.cli.browse", "show", "Show everything about one memory."),
-        "timeline": ("engram.cli.thinking", "timeline", "Tell how something changed, oldest step first."),
+        "timeline": ("engram.cli.recall", "timeline", "Tell how something changed, oldest step first."),
         "history": ("engram.cli.browse", "history", "Tell what happened to a memory, or to all."),
-        "turns": ("engram.cli.observe", "turns", "Show a conversation word for word."),
+        "turns": ("engram.cli.remember", "turns", "Show a conversation word for word."),
     },
     "Know": {
         "facts": ("engram.cli.knowledge", "facts", "Ask, add and follow facts: who is what to whom."),
@@ -61,12 +61,12 @@ COMMANDS: dict[str, dict[str, tuple[str, str, str]]] = {
             "Look at who and what is spoken of, and join their names.",
         ),
         "knowledge": (
-            "engram.cli.learned",
+            "engram.cli.knowledge",
             "knowledge",
             "Look at what was learned: profile, map, tree, cards, topics, boxes.",
         ),
         "conflicts": ("engram.cli.knowledge", "conflicts", "Look at what contradicts what, and settle it."),
-        "gaps": ("engram.cli.doubt", "gaps", "Look at what is not known, ask about it and answer."),
+        "gaps": ("engram.cli.loops", "gaps", "Look at what is not known, ask about it and answer."),
         "commitments": ("engram.cli.loops", "commitments", "Open, wait for and close what was promised."),
         "triggers": (
             "engram.cli.loops",
@@ -75,7 +75,7 @@ COMMANDS: dict[str, dict[str, tuple[str, str, str]]] = {
         ),
     },
     "Change": {
-        "edit": ("engram.cli.edit", "edit", "Change a memory; the old words stay in its history."),
+        "edit": ("engram.cli.change", "edit", "Change a memory; the old words stay in its history."),
         "forget": (
             "engram.cli.change",
             "forget",
@@ -85,9 +85,9 @@ COMMANDS: dict[str, dict[str, tuple[str, str, str]]] = {
         "erase": ("engram.cli.change", "erase", "Remove a memory for good."),
         "pin": ("engram.cli.change", "pin", "Keep a memory from ever being forgotten."),
         "confirm": ("engram.cli.change", "confirm", "Vouch for a memory: it is still true."),
-        "promote": ("engram.cli.standing", "promote", "Move a memory one layer up."),
-        "demote": ("engram.cli.standing", "demote", "Move a memory one layer down."),
-        "trash": ("engram.cli.standing", "trash", "Look at what was forgotten; empty it."),
+        "promote": ("engram.cli.change", "promote", "Move a memory one layer up."),
+        "demote": ("engram.cli.change", "demote", "Move a memory one layer down."),
+        "trash": ("engram.cli.change", "trash", "Look at what was forgotten; empty it."),
         "status": ("engram.cli.change", "status", "Set whether a memory still holds."),
         "feedback": ("engram.cli.change", "feedback", "Say whether a memory helped with a question."),
         "relate": ("engram.cli.change", "relate", "Connect two memories."),
@@ -111,33 +111,33 @@ COMMANDS: dict[str, dict[str, tuple[str, str, str]]] = {
         "dream": ("engram.cli.maintain", "dream", "Replay, link and strengthen memories."),
         "audit": ("engram.cli.maintain", "audit", "Let a model look over what is known for good."),
         "drift": (
-            "engram.cli.doubt",
+            "engram.cli.loops",
             "drift",
             "Check what memories claim about files, symbols and versions.",
         ),
         "runs": ("engram.cli.maintain", "runs", "List the last runs of maintenance, or tell what one did."),
         "undo": ("engram.cli.maintain", "undo", "Take a whole run of maintenance back."),
-        "bus": ("engram.cli.bus", "bus", "Let agents tell each other what they learned."),
+        "bus": ("engram.cli.loops", "bus", "Let agents tell each other what they learned."),
     },
     "Serve": {
         "serve": ("engram.cli.serve", "serve", "Serve the memory over HTTP."),
         "page": ("engram.cli.serve", "page", "Print a link that opens the page of a running server."),
         "proxy": (
-            "engram.cli.proxy",
+            "engram.cli.serve",
             "proxy",
             "Stand before a model service: chats through here remember.",
         ),
         "token": (
-            "engram.cli.token",
+            "engram.cli.serve",
             "token",
             "Let others in: make, list and revoke tokens of the server.",
         ),
     },
     "Upkeep": {
-        "stats": ("engram.cli.upkeep", "stats", "Count what is kept."),
-        "doctor": ("engram.cli.upkeep", "doctor", "Look for damage, and with --repair mend it."),
-        "vacuum": ("engram.cli.upkeep", "vacuum", "Give freed space back."),
-        "reembed": ("engram.cli.upkeep", "reembed", "Make the vectors that are still missing."),
+        "stats": ("engram.cli.maintain", "stats", "Count what is kept."),
+        "doctor": ("engram.cli.maintain", "doctor", "Look for damage, and with --repair mend it."),
+        "vacuum": ("engram.cli.maintain", "vacuum", "Give freed space back."),
+        "reembed": ("engram.cli.maintain", "reembed", "Make the vectors that are still missing."),
         "import": ("engram.cli.transfer", "import_lines", "Remember every line of a JSON Lines file."),
         "export": ("engram.cli.transfer", "export", "Write every memory as a line of JSON."),
         "config": ("engram.cli.configuration", "configuration", "Show settings, their values and meanings."),
@@ -185,7 +185,7 @@ class App(click.Group):
             near = difflib.get_close_matches(args[0], known, n=1)
             hint = f" Did you mean {near[0]!r}?" if near else " `engram --help` lists them all."
             ctx.fail(f"There is no command {args[0]!r}.{hint}")
-        if args[:1] == ["bench"] and ctx.ensure_object(Run).json:
+        if args[:1] == ["bench"] and ctx.ensure_object(CommandRun).json:
             args = [*args, "--json"]  # the benchmarks stand a floor below and know no Run
         return super().resolve_command(ctx, args)
 
@@ -231,7 +231,7 @@ def _load(module: str, attribute: str) -> click.Command:
 @click.pass_context
 def app(context: click.Context) -> None:
     """The root: it carries the global options and does nothing by itself."""
-    context.ensure_object(Run)
+    context.ensure_object(CommandRun)
 
 
 app.params.extend(global_options(at_root=True))

@@ -2,27 +2,372 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from engram.cli.exits import NOT_FOUND
-from engram.cli.fields import filter_options, filters_from
-from engram.cli.options import Run, command, pass_run
-from engram.cli.output import age, counted, day, line, marks, say, say_json, short, table, text
+from engram.cli.options import CommandRun, command, filter_options, filters_from, pass_run
+from engram.cli.output import (
+    NOT_FOUND,
+    age,
+    bar,
+    counted,
+    day,
+    line,
+    marks,
+    say,
+    say_json,
+    short,
+    shown,
+    table,
+    text,
+)
+from engram.config import Config
 from engram.errors import NotFound
-from engram.model.axes import Status
-from engram.model.event import Event
-from engram.model.filters import Filters
-from engram.model.memory import Memory
+from engram.model.event import Event, Verb
+from engram.model.facts import Edge
+from engram.model.memory import UTC_OFFSET, Filters, Memory, Status, Temperature, Usage
+from engram.model.plain import plain
+from engram.rules.importance import heat, temperature, tier_move
+from engram.rules.retention import retention, strength
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
     from rich.table import Table
     from rich.text import Text
 
+    from engram.api.conflicts import Conflict
+    from engram.api.entities import Profile
     from engram.engine import Engram
+    from engram.model.facts import Claim, Entity, Fact
+    from engram.model.recall import TimelineStep
+    from engram.rules.chains import Path
+
+
+# ---------------------------------------------------------------- card
+# One memory on one screen, and the lines of its ledger.
+
+
+LABEL_WIDTH = 12
+UNTOLD = frozenset({"modified_at"})
+"""Fields whose change says nothing that the line above does not."""
+NAMED = frozenset({"people", "technologies", "paths", "urls"})
+"""What metadata repeats of the names."""
+VALUE_WIDTH = 60
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+\+00:00")
+_VERB_STYLES = {
+    Verb.STORED: "green", Verb.REINFORCED: "blue", Verb.MERGED: "blue", Verb.SUPERSEDED: "magenta",
+    Verb.ARCHIVED: "yellow", Verb.ERASED: "red",
+}  # fmt: skip
+
+
+def card(
+    memory: Memory,
+    edges: Sequence[Edge],
+    labels: Mapping[str, str],
+    events: Sequence[Event],
+    now: datetime,
+    config: Config,
+) -> Iterator[RenderableType]:
+    """The content, every axis in groups, the shorter forms, the edges, the last events."""
+    yield text((memory.id, "bold cyan"), "  ", *marks(memory))
+    yield text((shown(memory.shown), "bold"))
+    for title, facts in _groups(memory, now, config):
+        told = [(name, value) for name, value in facts if value]
+        if told:
+            yield _title(title)
+            yield from (_fact(name, value) for name, value in told)
+    if edges:
+        yield _title("relations")
+        yield from (_edge(edge, memory.id, labels) for edge in edges)
+    if events:
+        yield _title("last events")
+        for event in events:
+            yield from event_lines(event, with_memory=False)
+
+
+def _groups(memory: Memory, now: datetime, config: Config) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+    usage, forms, affect = memory.usage, memory.forms, memory.affect
+    yield (
+        "what it is",
+        [
+            ("category", line(memory.category)),
+            ("kind", f"{memory.kind} · {memory.type}"),
+            ("tags", line(", ".join(memory.tags))),
+            ("names", line(", ".join(memory.entities))),
+            ("about", line(_about(memory))),
+            ("details", _value(memory.details) if memory.details else ""),
+        ],
+    )
+    yield (
+        "where it belongs",
+        [
+            ("scope", line(str(memory.scope))),
+            ("session", line(memory.session)),
+            ("speaker", line(memory.speaker)),
+            ("source", f"{line(memory.source)} · trusted {memory.trust:.2f}"),
+        ],
+    )
+    yield (
+        "how it stands",
+        [
+            ("status", f"{memory.status} · {memory.verification}"),
+            ("layer", f"{memory.layer.name.lower()} · {memory.lifecycle}"),
+            (
+                "keeping",
+                f"{memory.policy} · {memory.priority} · {memory.tier}{' · pinned' if memory.pinned else ''}",
+            ),
+            ("version", str(memory.version)),
+        ],
+    )
+    yield "how much it weighs", [
+        ("importance", _share(memory.importance)),
+        ("confidence", _share(memory.confidence)),
+        ("strength", f"{strength(memory, now, config):.2f} · held {memory.strength:.1f} times"),
+        ("left", f"{retention(memory, now, config):.0%} · {temperature(memory, now, config)}"),
+        ("surprise", _share(memory.surprise) if memory.surprise else ""),
+        ("heat", f"{heat(memory, now, config):.2f} · {_tier(memory, now, config)}"),
+        ("affect", _affect(affect.valence, affect.intensity, affect.arousal)),
+        ("used", _used(usage)),
+        ("judged", f"confirmed {usage.confirmed}× · helped {usage.helpful}× · did not {usage.unhelpful}×"),
+    ]  # fmt: skip
+    yield (
+        "when",
+        [
+            ("happened", _moment(memory.event_time, now)),
+            ("stored", _moment(memory.created_at, now)),
+            ("changed", _moment(memory.modified_at, now) if memory.modified_at != memory.created_at else ""),
+            ("used last", _moment(memory.last_accessed, now)),
+            ("verified", _moment(memory.verified_at, now)),
+            ("holds", _span(memory.valid_from, memory.valid_to)),
+            ("expires", day(memory.expires_at)),
+        ],
+    )
+    yield (
+        "shorter forms",
+        [
+            ("summary", _form(forms.summary, forms.summary_tokens, memory.content)),
+            ("key fact", _form(forms.key_fact, forms.key_fact_tokens, memory.content)),
+            ("label", _form(forms.label, forms.label_tokens, memory.content)),
+        ],
+    )
+
+
+def _about(memory: Memory) -> str:
+    """What its words speak of; its names have a line of their own."""
+    told = (value for name, value in memory.metadata.items() if name not in NAMED | {UTC_OFFSET})
+    return " · ".join(value if isinstance(value, str) else ", ".join(value) for value in told)
+
+
+def event_lines(event: Event, *, with_memory: bool) -> Iterator[Text]:
+    """When, what, who and why; then each field that changed."""
+    about = [(f" {short(event.memory)}", "cyan")] if with_memory else []
+    other = [(" ↔ ", "dim"), (short(event.related), "cyan")] if event.related else []
+    yield text(
+        (f"  {day(event.at)} ", "dim"), (f"{event.verb}", _VERB_STYLES.get(event.verb, "bold")), *about,
+        *other, (f" by {line(event.actor)}", "dim"), (f" · {event.id}", "dim"),
+    )  # fmt: skip
+    if event.because:
+        yield text((f"    {line(event.because)}", "italic"))
+    for name in dict.fromkeys((*event.before, *event.after)):
+        if name not in UNTOLD:
+            yield _change(name, event)
+
+
+def _change(name: str, event: Event) -> Text:
+    old, new = event.before.get(name), event.after.get(name)
+    before = [(_value(old), "dim"), (" → ", "bold")] if name in event.before else []
+    return text((f"    {line(name)}: ", "dim"), *before, _value(new))
+
+
+def _used(usage: Usage) -> str:
+    sessions = f" in {counted(usage.sessions, 'session')}" if usage.sessions else ""
+    return f"{usage.accessed}×{sessions} · said again {usage.repeated}×"
+
+
+def _title(words: str) -> Text:
+    return text((f"\n{words}", "bold magenta"))
+
+
+def _fact(name: str, value: str) -> Text:
+    return text((f"  {name:<{LABEL_WIDTH}}", "dim"), value)
+
+
+def _edge(edge: Edge, memory_id: str, labels: Mapping[str, str]) -> Text:
+    forward = edge.source == memory_id
+    other = edge.target if forward else edge.source
+    arrow = f"{edge.type} →" if forward else f"← {edge.type}"
+    return text(
+        (f"  {arrow:<16} ", "dim"), (short(other), "cyan"), f" {_cut(line(labels.get(other, '')))}",
+        (f" · weight {edge.weight:.2f} · confidence {edge.confidence:.2f}", "dim"),
+    )  # fmt: skip
+
+
+def _tier(memory: Memory, now: datetime, config: Config) -> str:
+    """By its worth to those who search: kept hot, or cold."""
+    leaves = tier_move(memory, Temperature.HOT, now, config)
+    return f"{'cold' if leaves else 'hot'} by worth: {leaves.why}"
+
+
+def _share(value: float) -> str:
+    return f"{bar(value, 10)} {value:.2f}"
+
+
+def _affect(valence: float, intensity: float, arousal: float) -> str:
+    return (
+        f"valence {valence:+.2f} · intensity {intensity:.2f} · arousal {arousal:.2f}"
+        if intensity or valence
+        else ""
+    )
+
+
+def _moment(moment: datetime | None, now: datetime) -> str:
+    if moment is None:
+        return ""
+    since = age(moment, now)
+    return f"{day(moment)} · {since if since == 'now' or since.startswith('in ') else f'{since} ago'}"
+
+
+def _span(start: datetime | None, end: datetime | None) -> str:
+    return " ".join([*(["from", day(start)] if start else []), *(["until", day(end)] if end else [])])
+
+
+def _form(words: str, tokens: int, content: str) -> str:
+    return f"{line(words)} ({counted(tokens, 'token')})" if words and words != content else ""
+
+
+def _value(value: Any) -> str:
+    """A field of an event on one line: words as they are, the rest as JSON."""
+    if value is None or value == "":
+        return "∅"
+    if isinstance(value, str) and _MOMENT.fullmatch(value):
+        return day(datetime.fromisoformat(value))
+    return _cut(line(value if isinstance(value, str) else json.dumps(plain(value), ensure_ascii=False)))
+
+
+def _cut(words: str) -> str:
+    return words if len(words) <= VALUE_WIDTH else words[: VALUE_WIDTH - 1] + "…"
+
+
+# ---------------------------------------------------------------- rows
+# Facts, entities and conflicts as people read them: rows of tables and short lines.
+
+
+ENTITY_HEADS = ("seen", "type", "memories", "name")
+
+
+def say_claims(run: CommandRun, claims: Sequence[Claim]) -> None:
+    """Facts with the memories that state them, one a row."""
+    if run.json:
+        say_json({"facts": claims})
+    elif run.quiet:
+        say(run, *(one.memory.id for one in claims))
+    elif claims:
+        rows = [claim_row(one) for one in claims]
+        say(run, table(("id", "subject", "predicate", "since", "until", "object"), rows))
+        say(run, text((counted(len(claims), "fact"), "dim")))
+    else:
+        say(run, text(("no such fact is known", "bold")))
+
+
+def claim_row(one: Claim) -> tuple[Text, ...]:
+    """One fact."""
+    fact = one.fact
+    return (
+        id_of(one.memory),
+        text((line(fact.subject), "bold")),
+        text((line(fact.predicate), "magenta")),
+        text((_date(fact.valid_from), "dim")),
+        text((_date(fact.valid_to or one.memory.valid_to), "dim")),
+        text(*marks(one.memory), line(fact.object)),
+    )
+
+
+def _date(moment: datetime | None) -> str:
+    return day(moment)[:10]
+
+
+def id_of(memory: Memory) -> Text:
+    """A memory by the beginning of its id."""
+    return text((short(memory.id), "cyan"))
+
+
+def either(one: Fact, two: Fact) -> Text:
+    """Two facts of which one is wrong."""
+    return text(
+        f"{line(one.subject)} {line(one.predicate)} {line(one.object)}", (" or ", "dim"), line(two.object)
+    )
+
+
+def path_row(path: Path) -> tuple[Text, Text]:
+    """A path of facts, and how sure it is."""
+    return text((bar(path.confidence), "green")), text(line(str(path)))
+
+
+def entity_row(one: Entity, now: datetime) -> tuple[Text, ...]:
+    """An entity: when it was last seen, what it is, how often it is named, and its names."""
+    seen = age(one.last_seen, now) if one.last_seen else ""
+    others = [alias for alias in one.aliases if alias != one.name.lower()]
+    return (
+        text((seen, "dim")),
+        text((one.type, "magenta")),
+        text(f"{one.mentions:,}"),
+        text((line(one.name), "bold"), (f"  {line(', '.join(others))}" if others else "", "dim")),
+    )
+
+
+def say_entity(run: CommandRun, verb: str, one: Entity) -> None:
+    """An entity after a change, in one line."""
+    if run.json:
+        say_json(one)
+    elif run.quiet:
+        say(run, line(one.name))
+    else:
+        others = line(", ".join(one.aliases))
+        say(run, text((verb, "bold green"), " ", (line(one.name), "bold"), (f" · {others}", "dim")))
+
+
+def say_profile(run: CommandRun, profile: Profile) -> None:
+    """What is known about one entity."""
+    one, now = profile.entity, run.clock.now()
+    say(run, table(ENTITY_HEADS, [entity_row(one, now)]))
+    if one.first_seen:
+        say(run, text((f"first seen {day(one.first_seen)}", "dim")))
+    if profile.card is not None and profile.card.text:
+        say(run, text(line(profile.card.text)))
+    if profile.facts:
+        say(run, "", text(("facts", "bold")))
+        say_claims(run, profile.facts)
+    if profile.memories:
+        rows = [(id_of(memory), text(*marks(memory), line(memory.content))) for memory in profile.memories]
+        say(run, "", text(("memories", "bold")), table(("", ""), rows))
+    if profile.beside:
+        names = ", ".join(f"{line(name)} ({count})" for name, count in profile.beside)
+        say(run, "", text(("beside it ", "bold"), names))
+
+
+def step_row(step: TimelineStep) -> tuple[Text, ...]:
+    """A step of a timeline."""
+    return (
+        text((day(step.at), "dim")),
+        text((step.kind.value, "magenta")),
+        id_of(step.memory),
+        text(*marks(step.memory), line(step.what), (f"  {line(step.change)}" if step.change else "", "dim")),
+    )
+
+
+def conflict_rows(one: Conflict) -> list[tuple[Text, Text, Text]]:
+    """Two memories that cannot both be true, and why."""
+    return [
+        (id_of(one.a), text(("a", "dim")), text(*marks(one.a), line(one.a.content))),
+        (id_of(one.b), text(("b", "dim")), text(*marks(one.b), line(one.b.content))),
+        (text(""), text(""), text((line(one.because), "dim"))),
+    ]
+
 
 PAGE = 500
 EVENTS_SHOWN = 5
@@ -38,7 +383,7 @@ EVENTS_SHOWN = 5
 @filter_options
 @pass_run
 def list_memories(
-    run: Run, limit: int, cursor: str | None, everything: bool, only_count: bool, **options: Any
+    run: CommandRun, limit: int, cursor: str | None, everything: bool, only_count: bool, **options: Any
 ) -> None:
     """List memories, newest first.
 
@@ -63,7 +408,7 @@ def list_memories(
         say(run, text((f"more: engram list --cursor {page.cursor}", "dim")))
 
 
-def _list_all(run: Run, memory: Engram, filters: Filters) -> None:
+def _list_all(run: CommandRun, memory: Engram, filters: Filters) -> None:
     if run.json:
         for one in _pages(run, memory, filters):
             say_json(one)
@@ -71,7 +416,7 @@ def _list_all(run: Run, memory: Engram, filters: Filters) -> None:
         _say_memories(run, list(_pages(run, memory, filters)))
 
 
-def _pages(run: Run, memory: Engram, filters: Filters) -> Iterator[Memory]:
+def _pages(run: CommandRun, memory: Engram, filters: Filters) -> Iterator[Memory]:
     cursor: str | None = None
     while True:
         page = memory.list(filters=filters, limit=PAGE, cursor=cursor, scope=run.scope)
@@ -80,7 +425,7 @@ def _pages(run: Run, memory: Engram, filters: Filters) -> Iterator[Memory]:
             return
 
 
-def _say_memories(run: Run, memories: list[Memory]) -> None:
+def _say_memories(run: CommandRun, memories: list[Memory]) -> None:
     if run.quiet:
         say(run, *(one.id for one in memories))
     elif memories:
@@ -89,7 +434,7 @@ def _say_memories(run: Run, memories: list[Memory]) -> None:
         say(run, text(("nothing here yet. ", "bold"), ('begin with: engram remember "…"', "dim")))
 
 
-def memory_table(run: Run, memories: list[Memory]) -> Table:
+def memory_table(run: CommandRun, memories: list[Memory]) -> Table:
     """Id, age, category and content of each."""
     now = run.clock.now()
     return table(("id", "age", "category", "memory"), [_row(one, now) for one in memories])
@@ -108,7 +453,7 @@ def _row(one: Memory, now: datetime) -> tuple[Text, ...]:
 @command("show")
 @click.argument("memory_id", metavar="ID")
 @pass_run
-def show(run: Run, memory_id: str) -> None:
+def show(run: CommandRun, memory_id: str) -> None:
     """Show everything about one memory.
 
     An id may be shortened as long as it fits one memory only.
@@ -126,8 +471,6 @@ def show(run: Run, memory_id: str) -> None:
     elif run.quiet:
         say(run, one.content)
     else:
-        from engram.cli.card import card
-
         say(run, *card(one, edges, labels, events, run.clock.now(), memory.config))
         for turn in said:
             who = turn.speaker or str(turn.part)
@@ -145,7 +488,7 @@ def _label(memory: Memory | None) -> str:
 )
 @click.option("--before", metavar="EVENT", help="Only events before this one (EVT-…).")
 @pass_run
-def history(run: Run, memory_id: str | None, limit: int, before: str | None) -> None:
+def history(run: CommandRun, memory_id: str | None, limit: int, before: str | None) -> None:
     """Tell what happened to a memory, or to all.
 
     Each line of the ledger: when, who, what, why, and each field before → after. The newest comes last.
@@ -169,8 +512,7 @@ def _resolved(memory: Engram, memory_id: str) -> str:
     return one.id if one else memory_id
 
 
-def _say_events(run: Run, events: list[Event], *, whole_ledger: bool) -> None:
-    from engram.cli.card import event_lines
+def _say_events(run: CommandRun, events: list[Event], *, whole_ledger: bool) -> None:
 
     for event in events:
         say(run, *([event.id] if run.quiet else event_lines(event, with_memory=whole_ledger)))

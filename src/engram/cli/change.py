@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 import click
 
-from engram.cli.exits import NOT_FOUND
-from engram.cli.options import Run, command, pass_run
-from engram.cli.output import line, say, say_json, short, shown, text
-from engram.cli.values import one_of
+from engram.cli.browse import memory_table
+from engram.cli.options import CommandRun, command, field_options, given, one_of, pass_run, read_stdin
+from engram.cli.output import NOT_FOUND, counted, line, say, say_json, short, shown, text
 from engram.errors import NotFound
-from engram.model.axes import Status
-from engram.model.memory import Memory
-from engram.model.relations import EdgeType
+from engram.model.facts import EdgeType
+from engram.model.memory import Memory, Status
 
 because_option = click.option(
     "--because", default="", metavar="WHY", help="The reason; it is kept in the history."
@@ -30,7 +29,7 @@ The ledger keeps only the bare fact that it was erased. `engram forget` hides it
 @id_argument
 @because_option
 @pass_run
-def forget(run: Run, memory_id: str, because: str) -> None:
+def forget(run: CommandRun, memory_id: str, because: str) -> None:
     """Archive a memory: it is found no more, and can be restored."""
     with run.open() as memory:
         changed = memory.forget(memory_id, because)
@@ -41,7 +40,7 @@ def forget(run: Run, memory_id: str, because: str) -> None:
 @id_argument
 @because_option
 @pass_run
-def restore(run: Run, memory_id: str, because: str) -> None:
+def restore(run: CommandRun, memory_id: str, because: str) -> None:
     """Bring an archived memory back."""
     with run.open() as memory:
         changed = memory.restore(memory_id, because)
@@ -53,7 +52,7 @@ def restore(run: Run, memory_id: str, because: str) -> None:
 @because_option
 @yes_option
 @pass_run
-def erase(run: Run, memory_id: str, because: str, yes: bool) -> None:
+def erase(run: CommandRun, memory_id: str, because: str, yes: bool) -> None:
     """Remove a memory for good.
 
     The content, its words, vectors and relations leave the file; nothing brings them back. The ledger keeps
@@ -72,7 +71,7 @@ def erase(run: Run, memory_id: str, because: str, yes: bool) -> None:
         say(run, one.id if run.quiet else text(("erased", "bold red"), " ", (short(one.id), "bold cyan")))
 
 
-def ask_before_erasing(run: Run, told: str, question: str) -> None:
+def ask_before_erasing(run: CommandRun, told: str, question: str) -> None:
     """Say what is about to go, and leave unless a person agrees."""
     if run.json or not sys.stdin.isatty():
         raise click.UsageError("Nobody can be asked here: --yes erases without asking.")
@@ -86,7 +85,7 @@ def ask_before_erasing(run: Run, told: str, question: str) -> None:
 @id_argument
 @click.option("--off", is_flag=True, help="Let it go again.")
 @pass_run
-def pin(run: Run, memory_id: str, off: bool) -> None:
+def pin(run: CommandRun, memory_id: str, off: bool) -> None:
     """Keep a memory from ever being forgotten."""
     with run.open() as memory:
         changed = memory.pin(memory_id, pinned=not off)
@@ -97,7 +96,7 @@ def pin(run: Run, memory_id: str, off: bool) -> None:
 @id_argument
 @because_option
 @pass_run
-def confirm(run: Run, memory_id: str, because: str) -> None:
+def confirm(run: CommandRun, memory_id: str, because: str) -> None:
     """Vouch for a memory: it is still true."""
     with run.open() as memory:
         changed = memory.confirm(memory_id, because)
@@ -109,7 +108,7 @@ def confirm(run: Run, memory_id: str, because: str) -> None:
 @click.argument("new", metavar="STATUS", type=one_of(Status))
 @because_option
 @pass_run
-def status(run: Run, memory_id: str, new: str, because: str) -> None:
+def status(run: CommandRun, memory_id: str, new: str, because: str) -> None:
     """Set whether a memory still holds.
 
     STATUS is active, challenged, invalidated, merged, superseded or archived. A change that makes no sense is
@@ -128,7 +127,7 @@ def status(run: Run, memory_id: str, new: str, because: str) -> None:
 )
 @because_option
 @pass_run
-def feedback(run: Run, memory_id: str, helpful: bool, query: str, because: str) -> None:
+def feedback(run: CommandRun, memory_id: str, helpful: bool, query: str, because: str) -> None:
     """Say whether a memory helped with a question."""
     with run.open() as memory:
         changed = memory.feedback(memory_id, helpful=helpful, query=query, because=because)
@@ -158,7 +157,9 @@ def feedback(run: Run, memory_id: str, helpful: bool, query: str, because: str) 
     "--confidence", type=float, default=1.0, show_default=True, metavar="0..1", help="How sure that is."
 )
 @pass_run
-def relate(run: Run, source: str, target: str, edge_type: str, weight: float, confidence: float) -> None:
+def relate(
+    run: CommandRun, source: str, target: str, edge_type: str, weight: float, confidence: float
+) -> None:
     """Connect two memories.
 
     Read it as a sentence: FROM supports TO.
@@ -188,7 +189,7 @@ def relate(run: Run, source: str, target: str, edge_type: str, weight: float, co
     help="Which connection.",
 )
 @pass_run
-def unrelate(run: Run, source: str, target: str, edge_type: str) -> None:
+def unrelate(run: CommandRun, source: str, target: str, edge_type: str) -> None:
     """Take a connection away."""
     with run.open() as memory:
         removed = memory.unrelate(source, target, edge_type)
@@ -203,7 +204,7 @@ def unrelate(run: Run, source: str, target: str, edge_type: str) -> None:
         raise click.exceptions.Exit(NOT_FOUND)
 
 
-def say_changed(run: Run, verb: str, changed: Memory, *, hint: str = "") -> None:
+def say_changed(run: CommandRun, verb: str, changed: Memory, *, hint: str = "") -> None:
     """A memory after a change, in one line."""
     if run.json:
         say_json(changed)
@@ -221,3 +222,105 @@ def say_changed(run: Run, verb: str, changed: Memory, *, hint: str = "") -> None
         )
         if hint:
             say(run, text((f"  {hint}", "dim")))
+
+
+# ---------------------------------------------------------------- edit
+# `engram edit`: the fields of a memory change; without any, its content opens in the editor.
+
+
+@command("edit")
+@id_argument
+@click.option("--content", metavar="TEXT", help="New words; `-` reads them from stdin.")
+@field_options
+@because_option
+@pass_run
+def edit(run: CommandRun, memory_id: str, because: str, **fields: Any) -> None:
+    """Change a memory; the old words stay in its history.
+
+    Tags and details that are given replace the old ones. With no field at all, the content opens in $EDITOR.
+    """
+    content = read_stdin("content") if fields["content"] == "-" else fields["content"]
+    # An empty content is a mistake that the engine names, not "nothing given".
+    changes = given(fields) | ({"content": content} if content is not None else {})
+    with run.open() as memory:
+        one = memory.get(memory_id)
+        if one is None:
+            raise NotFound(memory_id)
+        if not changes:
+            written = _in_editor(run, one.content)
+            if written in (None, one.content):
+                say(run, text(("nothing changed", "bold")))
+                return
+            changes = {"content": written}
+        changed = memory.update(one.id, because=because, **changes)
+    say_changed(run, f"version {changed.version} of", changed)
+
+
+def _in_editor(run: CommandRun, content: str) -> str | None:
+    if run.json or not sys.stdin.isatty():
+        raise click.UsageError(
+            "Say what to change (--content, --category, --tag …): no editor can open here."
+        )
+    written = click.edit(content + "\n", extension=".txt")
+    return None if written is None else written.rstrip("\r\n")
+
+
+# ---------------------------------------------------------------- standing
+# Where a memory stands: `promote`, `demote`, and the `trash`.
+
+
+EMPTYING = "what you forgot and what maintenance archived. Nothing brings it back afterwards."
+
+
+@command("promote")
+@id_argument
+@because_option
+@pass_run
+def promote(run: CommandRun, memory_id: str, because: str) -> None:
+    """Move a memory one layer up."""
+    with run.open() as memory:
+        changed = memory.promote(memory_id, because)
+    say_changed(run, f"promoted to {changed.layer.name.lower()}", changed)
+
+
+@command("demote")
+@id_argument
+@because_option
+@pass_run
+def demote(run: CommandRun, memory_id: str, because: str) -> None:
+    """Move a memory one layer down."""
+    with run.open() as memory:
+        changed = memory.demote(memory_id, because)
+    say_changed(run, f"demoted to {changed.layer.name.lower()}", changed)
+
+
+@command("trash")
+@click.option("-n", "--limit", type=int, default=50, show_default=True, metavar="N", help="So many.")
+@click.option("--empty", is_flag=True, help="Remove what lies there for good.")
+@because_option
+@yes_option
+@pass_run
+def trash(run: CommandRun, limit: int, empty: bool, because: str, yes: bool) -> None:
+    """Look at what was forgotten; empty it.
+
+    `engram restore ID` brings one back. What maintenance has archived lies here too.
+    """
+    with run.open() as memory:
+        if empty:
+            lying = memory.trash.list(limit=1)
+            if lying.total and not yes:
+                many = counted(lying.total, "memory lies", "memories lie")
+                ask_before_erasing(run, f"{many} in the trash; {EMPTYING}", "Remove them for good?")
+            purged = memory.trash.purge(because)
+            told = f"{counted(purged, 'memory', 'memories')} gone"
+            say_json({"purged": purged}) if run.json else say(run, told)
+            return
+        lying = memory.trash.list(limit=limit)
+    if run.json:
+        say_json(lying)
+    elif lying.items:
+        found = [one.memory for one in lying.items]
+        total = counted(lying.total, "memory", "memories")
+        say(run, memory_table(run, found), text((f"{total} in the trash", "dim")))
+    else:
+        say(run, text(("the trash is empty", "dim")))

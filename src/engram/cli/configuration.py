@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from engram.cli.options import Group, Run, command, default_config_path, pass_run
+from engram.cli.options import CommandRun, Group, command, default_config_path, pass_run
 from engram.cli.output import say, say_json, table, text
 from engram.config import PRESETS, Setting, settings, values
 from engram.errors import ConfigError
@@ -29,7 +29,7 @@ def configuration() -> None:
 @configuration.command("list")
 @click.option("--changed", is_flag=True, help="Only those that differ from their default.")
 @pass_run
-def list_settings(run: Run, changed: bool) -> None:
+def list_settings(run: CommandRun, changed: bool) -> None:
     """Every setting and its value now."""
     now = values(run.config)
     chosen = [one for one in settings() if not changed or now[one.name] != one.default]
@@ -45,7 +45,7 @@ def list_settings(run: Run, changed: bool) -> None:
 @configuration.command("get")
 @click.argument("name")
 @pass_run
-def get_setting(run: Run, name: str) -> None:
+def get_setting(run: CommandRun, name: str) -> None:
     """One setting: its value, range, meaning and how to set it."""
     one = next((one for one in settings() if one.name == name), None)
     if one is None:
@@ -66,7 +66,7 @@ def get_setting(run: Run, name: str) -> None:
 
 @configuration.command("path")
 @pass_run
-def paths(run: Run) -> None:
+def paths(run: CommandRun) -> None:
     """Where the memory and the configuration lie."""
     from engram.opening import default_file
 
@@ -86,7 +86,7 @@ def paths(run: Run) -> None:
 
 @configuration.command("presets")
 @pass_run
-def presets(run: Run) -> None:
+def presets(run: CommandRun) -> None:
     """Named sets of settings; choose one by --preset NAME, or by `preset = "name"` in the file."""
     if run.json:
         say_json({"presets": PRESETS})
@@ -133,7 +133,7 @@ COMPLETION_HELP = """Print the completion script of a shell.
 @command("completion", help=COMPLETION_HELP)
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @pass_run
-def completion(run: Run, shell: str) -> None:
+def completion(run: CommandRun, shell: str) -> None:
     """Print the script that click makes for a shell."""
     from click.shell_completion import get_completion_class
 

@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from engram.cli.card import event_lines
-from engram.cli.options import Run, command, pass_run
+from engram.cli.browse import event_lines
+from engram.cli.options import CommandRun, command, pass_run
 from engram.cli.output import say, say_json, short, text
-from engram.cli.recall import hit_table
+from engram.cli.recall import hit_table, xray
 from engram.cli.remember import receipt_line
-from engram.cli.xray import xray
 from engram.model.recall import Recall
 
 if TYPE_CHECKING:
@@ -50,7 +49,7 @@ NEXT_STEPS = (
 class Story:
     """Tells each step, or collects it when a program listens."""
 
-    run: Run
+    run: CommandRun
     steps: list[dict[str, Any]] = field(default_factory=list)
 
     def chapter(self, title: str) -> None:
@@ -72,7 +71,7 @@ class Story:
 
 @command("demo")
 @pass_run
-def demo(run: Run) -> None:
+def demo(run: CommandRun) -> None:
     """Tour a memory in a minute, on a file of its own.
 
     It remembers, recalls and explains, corrects, forgets and restores. Your own memory is not touched; name
@@ -91,7 +90,7 @@ def demo(run: Run) -> None:
 
 
 @contextmanager
-def _place(run: Run) -> Iterator[Run]:
+def _place(run: CommandRun) -> Iterator[CommandRun]:
     """The file that was named on the command line, or one that goes away."""
     if run.file_typed:
         yield run
@@ -158,7 +157,7 @@ def _now(story: Story, answer: Recall) -> Any:
     return answer.at or story.run.clock.now()
 
 
-def _says_goodbye(run: Run, *, kept: str | None) -> None:
+def _says_goodbye(run: CommandRun, *, kept: str | None) -> None:
     where = (
         f"The tour is kept in {kept}." if kept else "The tour ran on a file of its own, which is gone now."
     )

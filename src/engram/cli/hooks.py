@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from engram.model.scope import Access, Role, Scope
 
 if TYPE_CHECKING:
-    from engram.cli.glance import Glance
+    from engram.cli.read_only import ReadOnlyMemory
     from engram.config import Config
     from engram.engine import Engram
 
@@ -36,7 +36,7 @@ Given = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Where:
+class HookPlace:
     """Which memory, from which place."""
 
     file: str | None = None
@@ -63,11 +63,11 @@ class Where:
         """A hook sees what an agent at its place sees."""
         return Access(self.scope, Role.AGENT)
 
-    def look(self) -> Glance:
+    def look(self) -> ReadOnlyMemory:
         """The memory, only to read."""
-        from engram.cli.glance import Glance
+        from engram.cli.read_only import ReadOnlyMemory
 
-        return Glance(self.path, self.config, self.access)
+        return ReadOnlyMemory(self.path, self.config, self.access)
 
     def open(self) -> Engram:
         """The memory, to write."""
@@ -81,10 +81,10 @@ def quick(event: str) -> None:
     """Run a hook without the command line around it, which would take as long as the hook itself."""
     # Threads that nothing here would use take time to start.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    run(event, sys.stdin.buffer.read(), Where)
+    run(event, sys.stdin.buffer.read(), HookPlace)
 
 
-def run(event: str, sent: bytes, where: Callable[[], Where]) -> None:
+def run(event: str, sent: bytes, where: Callable[[], HookPlace]) -> None:
     """Carry out one hook. Whatever goes wrong, the agent goes on."""
     try:
         given = json.loads(sent or b"{}")
@@ -94,13 +94,13 @@ def run(event: str, sent: bytes, where: Callable[[], Where]) -> None:
         print(f"engram hook {event}: {type(error).__name__}: {told}", file=sys.stderr)  # noqa: T201
 
 
-def session_start(given: Given, where: Where) -> None:
+def session_start(given: Given, where: HookPlace) -> None:
     """What matters whatever comes: pinned and important memories."""
     del given
     _say("SessionStart", "", START_BUDGET, where)
 
 
-def prompt_submit(given: Given, where: Where) -> None:
+def prompt_submit(given: Given, where: HookPlace) -> None:
     """What is remembered about the prompt."""
     from engram.text.tokens import count
 
@@ -109,17 +109,17 @@ def prompt_submit(given: Given, where: Where) -> None:
         _say("UserPromptSubmit", prompt, PROMPT_BUDGET, where)
 
 
-def stop(given: Given, where: Where) -> None:
+def stop(given: Given, where: HookPlace) -> None:
     """Capture what was said since the last time."""
     _capture(given, where, TAIL_BYTES)
 
 
-def pre_compact(given: Given, where: Where) -> None:
+def pre_compact(given: Given, where: HookPlace) -> None:
     """Capture everything that was said, before the agent forgets it."""
     _capture(given, where, None)
 
 
-EVENTS: Mapping[str, Callable[[Given, Where], None]] = MappingProxyType(
+EVENTS: Mapping[str, Callable[[Given, HookPlace], None]] = MappingProxyType(
     {
         "session-start": session_start,
         "prompt-submit": prompt_submit,
@@ -139,7 +139,7 @@ def _own_config() -> Path | None:
     return path if path.is_file() else None
 
 
-def _say(event: str, query: str, budget: int, where: Where) -> None:
+def _say(event: str, query: str, budget: int, where: HookPlace) -> None:
     """Print a brief for the agent, or nothing when nothing is known."""
     from engram.server.brief import brief
 
@@ -152,7 +152,7 @@ def _say(event: str, query: str, budget: int, where: Where) -> None:
         print(json.dumps(told, ensure_ascii=False))  # noqa: T201 (this is the answer)
 
 
-def _capture(given: Given, where: Where, tail: int | None) -> None:
+def _capture(given: Given, where: HookPlace, tail: int | None) -> None:
     path = given.get("transcript_path")
     if not isinstance(path, str) or not path or not Path(path).expanduser().is_file():
         return

@@ -8,18 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from engram.cli.exits import BAD_INPUT
-from engram.cli.options import Group, Run, pass_run, together
-from engram.cli.output import counted, line, say, say_json, short, table, text
-from engram.cli.progress import steps
-from engram.cli.values import Pair, split, text_or_stdin
+from engram.cli.options import CommandRun, Group, KeyValue, pass_run, split, text_or_stdin, together
+from engram.cli.output import BAD_INPUT, counted, line, say, say_json, short, steps, table, text
 from engram.errors import InvalidInput
-from engram.model.ingest import Fate, IngestReport, ItemReport
+from engram.model.capture import Fate, IngestReport, ItemReport
 
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from engram.nouns.sources import Sources
+    from engram.api.sources import Sources
 
 FORMATS = ("auto", "markdown", "text", "chatgpt", "claude", "messages", "engram", "mem0", "graph")
 OUTCOMES = ("success", "failure", "partial")
@@ -42,7 +39,7 @@ outcome_option = click.option(
     "--outcome", type=click.Choice(OUTCOMES), default="success", show_default=True, help="How it ended."
 )
 detail_option = click.option(
-    "--detail", "details", type=Pair(), multiple=True, help="Anything else worth keeping."
+    "--detail", "details", type=KeyValue(), multiple=True, help="Anything else worth keeping."
 )
 common = together(dry_option, all_option)
 
@@ -67,7 +64,7 @@ def ingest() -> None:
 @common
 @pass_run
 def ingest_file(
-    run: Run, paths: tuple[Path, ...], format_: str, tags: tuple[str, ...], dry: bool, everything: bool
+    run: CommandRun, paths: tuple[Path, ...], format_: str, tags: tuple[str, ...], dry: bool, everything: bool
 ) -> None:
     """Documents, chat exports, memories of other tools.
 
@@ -96,7 +93,7 @@ def ingest_file(
 @tag_option
 @common
 @pass_run
-def ingest_code(run: Run, folder: Path, tags: tuple[str, ...], dry: bool, everything: bool) -> None:
+def ingest_code(run: CommandRun, folder: Path, tags: tuple[str, ...], dry: bool, everything: bool) -> None:
     """A source tree: what each file and each public symbol is for.
 
     What .gitignore leaves out is left out. Run it again after a change: only what changed is written.
@@ -119,7 +116,7 @@ def ingest_code(run: Run, folder: Path, tags: tuple[str, ...], dry: bool, everyt
 @common
 @pass_run
 def ingest_text(
-    run: Run, words: tuple[str, ...], title: str, tags: tuple[str, ...], dry: bool, everything: bool
+    run: CommandRun, words: tuple[str, ...], title: str, tags: tuple[str, ...], dry: bool, everything: bool
 ) -> None:
     """A text in Markdown, from the arguments or from stdin."""
     said = text_or_stdin(words, "text")
@@ -135,7 +132,9 @@ def ingest_text(
 @click.option("--session", required=True, metavar="NAME", help="The session that it sums up.")
 @common
 @pass_run
-def ingest_summary(run: Run, words: tuple[str, ...], session: str, dry: bool, everything: bool) -> None:
+def ingest_summary(
+    run: CommandRun, words: tuple[str, ...], session: str, dry: bool, everything: bool
+) -> None:
     """The summary of a session."""
     said = text_or_stdin(words, "summary")
     _run(
@@ -153,7 +152,7 @@ def ingest_summary(run: Run, words: tuple[str, ...], session: str, dry: bool, ev
 @common
 @pass_run
 def ingest_task(
-    run: Run,
+    run: CommandRun,
     name: str,
     words: tuple[str, ...],
     *,
@@ -177,7 +176,7 @@ def ingest_task(
 @common
 @pass_run
 def ingest_flow(
-    run: Run,
+    run: CommandRun,
     name: str,
     words: tuple[str, ...],
     *,
@@ -200,7 +199,7 @@ def ingest_flow(
 @common
 @pass_run
 def ingest_research(
-    run: Run, words: tuple[str, ...], query: str, urls: tuple[str, ...], dry: bool, everything: bool
+    run: CommandRun, words: tuple[str, ...], query: str, urls: tuple[str, ...], dry: bool, everything: bool
 ) -> None:
     """What a search found; from stdin, a paragraph is a finding."""
     said = text_or_stdin(words, "findings")
@@ -212,12 +211,12 @@ def ingest_research(
     )
 
 
-def _scope(run: Run) -> Any:
+def _scope(run: CommandRun) -> Any:
     return run.scope if run.is_scoped else None
 
 
 def _run(
-    run: Run,
+    run: CommandRun,
     take: Callable[[Sources, Callable[[int, int], None]], IngestReport],
     *,
     everything: bool,
@@ -237,7 +236,7 @@ def _run(
         raise click.exceptions.Exit(BAD_INPUT)
 
 
-def _say(run: Run, report: IngestReport, *, everything: bool) -> None:
+def _say(run: CommandRun, report: IngestReport, *, everything: bool) -> None:
     shown = [one for one in report.items if everything or one.outcome not in QUIETLY]
     most = len(shown) if everything else ROWS
     if shown:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from engram.cli.change import because_option, say_changed
-from engram.cli.exits import NOT_FOUND
-from engram.cli.options import Group, Run, pass_run
-from engram.cli.output import counted, line, say, say_json, table, text
-from engram.cli.rows import (
+from engram.cli.browse import (
     conflict_rows,
     either,
     entity_row,
@@ -21,9 +19,17 @@ from engram.cli.rows import (
     say_profile,
     step_row,
 )
-from engram.cli.values import When
+from engram.cli.change import because_option, say_changed
+from engram.cli.options import CommandRun, Group, MomentOption, pass_run
+from engram.cli.output import NOT_FOUND, bar, counted, day, line, say, say_json, short, table, text
 from engram.errors import UnknownEntity
-from engram.model.entity import ENTITY_TYPES
+from engram.model.facts import ENTITY_TYPES
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from engram.model.knowledge import Abstraction, Behaviour, Card, Guidelines, KnowledgeMap
+
 
 limit_option = click.option(
     "-n", "--limit", type=int, default=50, show_default=True, metavar="N", help="So many at most."
@@ -42,12 +48,19 @@ def facts() -> None:
 @click.argument("subject", required=False, default="")
 @click.argument("predicate", required=False, default="")
 @click.option("--object", "whom", default="", metavar="NAME", help="Only facts with this object.")
-@click.option("--as-of", type=When(), metavar="TIME", help="What held then: 2026-03-01, or 30d ago.")
+@click.option("--as-of", type=MomentOption(), metavar="TIME", help="What held then: 2026-03-01, or 30d ago.")
 @click.option("--history", is_flag=True, help="Also what holds no longer.")
 @limit_option
 @pass_run
 def list_facts(
-    run: Run, *, subject: str, predicate: str, whom: str, as_of: datetime | None, history: bool, limit: int
+    run: CommandRun,
+    *,
+    subject: str,
+    predicate: str,
+    whom: str,
+    as_of: datetime | None,
+    history: bool,
+    limit: int,
 ) -> None:
     """List facts, newest first.
 
@@ -66,12 +79,12 @@ def list_facts(
 @click.argument("object")
 @click.option("--one/--many", "functional", default=None, help="Whether there is one object at a time.")
 @click.option("--confidence", type=float, metavar="0..1", help="How sure it is.")
-@click.option("--from", "valid_from", type=When(), metavar="TIME", help="Since when it holds.")
-@click.option("--to", "valid_to", type=When(), metavar="TIME", help="Until when it held.")
+@click.option("--from", "valid_from", type=MomentOption(), metavar="TIME", help="Since when it holds.")
+@click.option("--to", "valid_to", type=MomentOption(), metavar="TIME", help="Until when it held.")
 @because_option
 @pass_run
 def add_fact(
-    run: Run,
+    run: CommandRun,
     *,
     subject: str,
     predicate: str,
@@ -108,7 +121,7 @@ def add_fact(
 @click.argument("predicate", required=False, default="")
 @limit_option
 @pass_run
-def fact_history(run: Run, subject: str, predicate: str, limit: int) -> None:
+def fact_history(run: CommandRun, subject: str, predicate: str, limit: int) -> None:
     """Tell what was ever stated about a subject, oldest first."""
     with run.open() as memory:
         found = memory.facts.history(subject, predicate, limit=limit)
@@ -118,7 +131,7 @@ def fact_history(run: Run, subject: str, predicate: str, limit: int) -> None:
 @facts.command("conflicts")
 @limit_option
 @pass_run
-def fact_conflicts(run: Run, limit: int) -> None:
+def fact_conflicts(run: CommandRun, limit: int) -> None:
     """List pairs of facts that cannot both be true."""
     with run.open() as memory:
         pairs = memory.facts.conflicts(limit)
@@ -137,7 +150,7 @@ def fact_conflicts(run: Run, limit: int) -> None:
 @click.option("--hops", type=int, default=2, show_default=True, metavar="N", help="So many facts in a row.")
 @click.option("-n", "--limit", type=int, default=20, show_default=True, metavar="N", help="So many at most.")
 @pass_run
-def chain(run: Run, start: str, goal: str, hops: int, limit: int) -> None:
+def chain(run: CommandRun, start: str, goal: str, hops: int, limit: int) -> None:
     """Follow facts from a name, the surest first."""
     with run.open() as memory:
         paths = memory.facts.chain(start, hops=hops, goal=goal, limit=limit)
@@ -154,16 +167,18 @@ def chain(run: Run, start: str, goal: str, hops: int, limit: int) -> None:
 @facts.command("end")
 @click.argument("memory_id", metavar="ID")
 @click.argument("triple", nargs=-1, metavar="[SUBJECT PREDICATE OBJECT]")
-@click.option("--at", type=When(), metavar="TIME", help="When it ended; now if not said.")
+@click.option("--at", type=MomentOption(), metavar="TIME", help="When it ended; now if not said.")
 @because_option
 @pass_run
-def end_fact(run: Run, memory_id: str, triple: tuple[str, ...], at: datetime | None, because: str) -> None:
+def end_fact(
+    run: CommandRun, memory_id: str, triple: tuple[str, ...], at: datetime | None, because: str
+) -> None:
     """Say that a fact of a memory holds no longer.
 
     The three parts are needed only when the memory states several facts.
     """
     from engram.model.facts import Fact
-    from engram.text.predicates import canonical
+    from engram.text.statement import canonical
 
     if len(triple) not in {0, 3}:
         raise click.UsageError("Say subject, predicate and object, or none of them.")
@@ -186,7 +201,7 @@ def entities() -> None:
 @click.option("--prefix", default="", metavar="TEXT", help="Only with a name that begins so.")
 @limit_option
 @pass_run
-def list_entities(run: Run, kind: str | None, prefix: str, limit: int) -> None:
+def list_entities(run: CommandRun, kind: str | None, prefix: str, limit: int) -> None:
     """List entities, last seen first."""
     with run.open() as memory:
         found = memory.entities.list(type=kind or "", prefix=prefix, limit=limit)
@@ -207,7 +222,7 @@ def list_entities(run: Run, kind: str | None, prefix: str, limit: int) -> None:
 @entities.command("show")
 @click.argument("name")
 @pass_run
-def show_entity(run: Run, name: str) -> None:
+def show_entity(run: CommandRun, name: str) -> None:
     """Show what is known about somebody or something."""
     with run.open() as memory:
         profile = memory.entities.get(name)
@@ -225,7 +240,7 @@ def show_entity(run: Run, name: str) -> None:
 @click.argument("name")
 @click.argument("other")
 @pass_run
-def alias(run: Run, name: str, other: str) -> None:
+def alias(run: CommandRun, name: str, other: str) -> None:
     """Let an entity go by one more name."""
     with run.open() as memory:
         say_entity(run, "named", memory.entities.alias(name, other))
@@ -235,7 +250,7 @@ def alias(run: Run, name: str, other: str) -> None:
 @click.argument("keep")
 @click.argument("other")
 @pass_run
-def merge(run: Run, keep: str, other: str) -> None:
+def merge(run: CommandRun, keep: str, other: str) -> None:
     """Say that two entities are one; `engram entities split` takes it back."""
     with run.open() as memory:
         say_entity(run, "merged", memory.entities.merge(keep, other))
@@ -244,7 +259,7 @@ def merge(run: Run, keep: str, other: str) -> None:
 @entities.command("split")
 @click.argument("name")
 @pass_run
-def split(run: Run, name: str) -> None:
+def split(run: CommandRun, name: str) -> None:
     """Make a name stand for an entity of its own again."""
     with run.open() as memory:
         entity = memory.entities.split(name)
@@ -260,7 +275,7 @@ def split(run: Run, name: str) -> None:
 @click.argument("name")
 @limit_option
 @pass_run
-def timeline(run: Run, name: str, limit: int) -> None:
+def timeline(run: CommandRun, name: str, limit: int) -> None:
     """Tell how the knowledge about an entity grew, oldest first."""
     with run.open() as memory:
         steps = memory.entities.timeline(name, limit)
@@ -281,7 +296,7 @@ def conflicts() -> None:
 @conflicts.command("list")
 @limit_option
 @pass_run
-def list_conflicts(run: Run, limit: int) -> None:
+def list_conflicts(run: CommandRun, limit: int) -> None:
     """List pairs of memories that cannot both be true."""
     with run.open() as memory:
         found = memory.conflicts.list(limit)
@@ -297,7 +312,7 @@ def list_conflicts(run: Run, limit: int) -> None:
 @conflicts.command("review")
 @click.option("--limit", type=click.IntRange(1, 1_000), default=20, help="How many at most.")
 @pass_run
-def review(run: Run, limit: int) -> None:
+def review(run: CommandRun, limit: int) -> None:
     """Ask the configured model about open conflicts; what it cannot decide stays open."""
     with run.open() as memory:
         settled = memory.conflicts.review(limit)
@@ -319,8 +334,229 @@ def review(run: Run, limit: int) -> None:
 )
 @because_option
 @pass_run
-def resolve(run: Run, id_a: str, id_b: str, keep: str, because: str) -> None:
+def resolve(run: CommandRun, id_a: str, id_b: str, keep: str, because: str) -> None:
     """Settle a conflict; what gives way can be restored."""
     with run.open() as memory:
         kept = memory.conflicts.resolve(id_a, id_b, keep, because)
     say_changed(run, "kept" if keep != "merge" else "merged", kept)
+
+
+# ---------------------------------------------------------------- learned
+# `engram knowledge …`: what consolidation worked out from memories taken together.
+
+
+NOTHING = "nothing was worked out yet: run `engram consolidate`"
+
+
+@click.group("knowledge", cls=Group, otherwise="profile")
+def knowledge() -> None:
+    """Look at what was learned: profile, map, tree, cards, topics, boxes."""
+
+
+@knowledge.command("profile")
+@pass_run
+def profile(run: CommandRun) -> None:
+    """Tell how somebody is and wants things."""
+    with run.open() as memory:
+        found = memory.knowledge.profile(scope=run.scope)
+    _tell(run, found, _profile(found), [one.text for one in found.traits])
+
+
+def _profile(found: Behaviour) -> list[RenderableType]:
+    said: list[RenderableType] = []
+    for section in dict.fromkeys(one.section for one in found.traits):
+        said.append(text((section, "bold magenta")))
+        said += [text(f"  {line(one.text)}") for one in found.traits if one.section == section]
+    for name in ("topics", "languages", "hours"):
+        values = getattr(found, name)
+        if values:
+            said.append(text((f"{name}: ", "dim"), ", ".join(map(str, values))))
+    return said
+
+
+@knowledge.command("identity")
+@pass_run
+def identity(run: CommandRun) -> None:
+    """Tell what somebody says about themselves."""
+    with run.open() as memory:
+        found = memory.knowledge.identity(scope=run.scope)
+    lines = found.text.splitlines()
+    rest = f"{counted(found.memories, 'reflection')}{', compacted' if found.compacted else ''}"
+    _tell(run, found, [*(text(line(one)) for one in lines), *([text((rest, "dim"))] if lines else [])], lines)
+
+
+@knowledge.command("core")
+@pass_run
+def core(run: CommandRun) -> None:
+    """Tell what has proved itself, in a few lines."""
+    with run.open() as memory:
+        found = memory.knowledge.core(scope=run.scope)
+    _tell(run, found, [text(line(one)) for one in found.lines], list(found.lines))
+
+
+@knowledge.command("map")
+@pass_run
+def confidence_map(run: CommandRun) -> None:
+    """Tell how well each domain is known."""
+    with run.open() as memory:
+        found = memory.knowledge.map(scope=run.scope)
+    _tell(run, found, _map(found), [one.label for one in found.domains])
+
+
+def _map(found: KnowledgeMap) -> list[RenderableType]:
+    if not found.domains:
+        return []
+    rows = [
+        (
+            text((bar(one.confidence), "blue"), f" {one.confidence:.2f}"),
+            f"{one.memories:,}",
+            f"{one.depth:.2f}",
+            f"{one.freshness:.2f}",
+            f"{one.uncertainty:.2f}",
+            line(one.label),
+        )
+        for one in found.domains
+    ]
+    heads = ("confidence", "memories", "depth", "fresh", "doubt", "domain")
+    return [table(heads, rows), text((f"coverage {found.coverage:.2f}", "dim"))]
+
+
+@knowledge.command("tree")
+@click.option("--clusters", is_flag=True, help="Also the clusters of memories below the domains.")
+@pass_run
+def tree(run: CommandRun, *, clusters: bool) -> None:
+    """Tell everything that is kept in one paragraph, and domain by domain."""
+    with run.open() as memory:
+        found = memory.knowledge.tree(scope=run.scope)
+    _tell(run, found, _tree(found, clusters=clusters), [found.paragraph] if found.paragraph else [])
+
+
+def _tree(found: Abstraction, *, clusters: bool) -> list[RenderableType]:
+    said: list[RenderableType] = [text(line(found.paragraph))] if found.paragraph else []
+    levels = (("domains", found.domains), *((("clusters", found.clusters),) if clusters else ()))
+    for name, gists in levels:
+        if gists:
+            said.append(text((f"\n{name}", "bold magenta")))
+            said += [text((f"{len(one.memories):>5}  ", "dim"), line(one.text)) for one in gists]
+    return said
+
+
+@knowledge.command("topics")
+@pass_run
+def topics(run: CommandRun) -> None:
+    """Count what memories are about."""
+    with run.open() as memory:
+        found = memory.knowledge.topics(scope=run.scope)
+    rows = [(f"{one.memories:,}", day(one.last)[:10], line(one.topic)) for one in found]
+    _listed(run, "topics", found, ("memories", "last", "topic"), rows, [one.topic for one in found])
+
+
+@knowledge.command("cards")
+@click.argument("name", required=False, default="")
+@limit_option
+@pass_run
+def cards(run: CommandRun, name: str, limit: int) -> None:
+    """List the cards of who and what is often spoken of, or show one."""
+    with run.open() as memory:
+        if name:
+            card = memory.knowledge.card(name)
+            if card is None:
+                raise UnknownEntity(name)
+            _tell(run, card, _card(card), [card.text])
+            return
+        found = memory.knowledge.cards(limit=limit, scope=run.scope)
+    rows = [(f"{one.memories:,}", line(one.type), line(one.name), line(one.text)) for one in found]
+    heads = ("memories", "type", "name", "text")
+    _listed(run, "cards", found, heads, rows, [one.name for one in found])
+
+
+def _card(card: Card) -> list[RenderableType]:
+    said: list[RenderableType] = [text((line(card.name), "bold"), (f"  {card.type}", "magenta"))]
+    if card.aliases:
+        said.append(text(("also ", "dim"), ", ".join(map(line, card.aliases))))
+    said += [text("  ", line(" ".join(fact))) for fact in card.facts]
+    said += [text(("  · ", "dim"), line(one)) for one in card.lines]
+    beside = ", ".join(f"{line(name)} ({count})" for name, count in card.beside)
+    return [*said, *([text(("with ", "dim"), beside)] if beside else [])]
+
+
+@knowledge.command("boxes")
+@limit_option
+@pass_run
+def boxes(run: CommandRun, limit: int) -> None:
+    """List what was going on together, the latest first."""
+    with run.open() as memory:
+        found = memory.knowledge.boxes(limit=limit, scope=run.scope)
+    rows = [(day(one.started), f"{len(one.memories)}", line(one.title)) for one in found]
+    _listed(run, "boxes", found, ("began", "memories", "about"), rows, [one.key for one in found])
+
+
+@knowledge.command("traces")
+@limit_option
+@pass_run
+def traces(run: CommandRun, limit: int) -> None:
+    """List threads of boxes about the same."""
+    with run.open() as memory:
+        found = memory.knowledge.traces(limit=limit, scope=run.scope)
+    rows = [(day(one.last), f"{one.count}", line(one.title)) for one in found]
+    _listed(run, "traces", found, ("last", "boxes", "about"), rows, [one.key for one in found])
+
+
+@knowledge.command("patterns")
+@limit_option
+@pass_run
+def patterns(run: CommandRun, limit: int) -> None:
+    """List what similar episodes have in common."""
+    with run.open() as memory:
+        found = memory.knowledge.patterns(limit=limit, scope=run.scope)
+    rows = [(text((short(one.memory), "cyan")), f"{one.episodes}", line(one.template)) for one in found]
+    _listed(run, "patterns", found, ("id", "episodes", "pattern"), rows, [one.memory for one in found])
+
+
+@knowledge.command("guidelines")
+@pass_run
+def guidelines(run: CommandRun) -> None:
+    """Tell what past runs and recalls teach about shortening and letting go."""
+    with run.open() as memory:
+        found: Guidelines = memory.knowledge.guidelines(scope=run.scope)
+    _tell(run, found, [text(line(one)) for one in found.lines], found.lines)
+
+
+@knowledge.command("knowing")
+@click.argument("words", nargs=-1, required=True, metavar="QUESTION")
+@pass_run
+def knowing(run: CommandRun, words: tuple[str, ...]) -> None:
+    """Tell whether little is known of what a question is about; the exit code is 1 when it is."""
+    with run.open() as memory:
+        found = memory.knowledge.knowing(" ".join(words), scope=run.scope)
+    if run.json:
+        say_json({"knowing": found})
+    elif found is None:
+        say(run, text(("nothing says that little is known of it", "bold")))
+    else:
+        say(run, text(("little is known about ", "yellow"), line(found.topic)))
+    if found is not None:
+        raise click.exceptions.Exit(NOT_FOUND)
+
+
+def _tell(run: CommandRun, value: Any, said: Sequence[RenderableType], plain: Sequence[str]) -> None:
+    if run.json:
+        say_json(value)
+    elif run.quiet:
+        say(run, *(line(one) for one in plain))
+    else:
+        say(run, *(said or [text((NOTHING, "bold"))]))
+
+
+def _listed(
+    run: CommandRun,
+    name: str,
+    found: Sequence[Any],
+    heads: Sequence[str],
+    rows: Sequence[Sequence[Any]],
+    plain: Sequence[str],
+) -> None:
+    if run.json:
+        say_json({name: found})
+    else:
+        _tell(run, found, [table(heads, rows)] if rows else [], plain)

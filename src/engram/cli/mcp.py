@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from engram.cli.options import Run, command, pass_run
+from engram.cli.options import CommandRun, command, pass_run
 from engram.errors import ConfigError
 from engram.model.scope import Access, Role
 
@@ -34,7 +34,7 @@ ROLES = [str(role) for role in Role]
     help="What the client is allowed: agents see their own place and those above it.",
 )
 @pass_run
-def mcp(run: Run, toolset: str, role: str) -> None:
+def mcp(run: CommandRun, toolset: str, role: str) -> None:
     """Serve an MCP client over stdin and stdout.
 
     Who asks is said here and nowhere else: --agent, --project and the other parts of a place, and --role.

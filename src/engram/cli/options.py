@@ -1,13 +1,16 @@
-"""The options every command takes, before or after its name, and `Run`, which carries what they say.
+"""The options every command takes, before or after its name, and `CommandRun`, which carries what they say.
 
 `engram --json list` and `engram list --json` are the same command. A later value wins over an earlier one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import tzinfo
+from datetime import datetime, timedelta, tzinfo
+from enum import Enum
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -15,19 +18,33 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from click.core import ParameterSource
 
-from engram.errors import BadText, ConfigError, NoSuchFile
+from engram.errors import BadText, ConfigError, FileExists, NoSuchFile, StoreError
 from engram.model.clock import Clock, SystemClock, zone_of
+from engram.model.memory import (
+    CATEGORIES,
+    Filters,
+    Kind,
+    Layer,
+    Policy,
+    Priority,
+    Status,
+    Tier,
+    Type,
+    Verification,
+)
+from engram.model.plain import member, plain
 from engram.model.scope import DEFAULT_NAMESPACE, Access, Scope
 
 if TYPE_CHECKING:
     from engram.config import Config
     from engram.engine import Engram
 
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 @dataclass
-class Run:
+class CommandRun:
     """One call of the command line: where the memory is, who asks, and how to answer."""
 
     file: str | None = None
@@ -148,7 +165,7 @@ def global_options(*, at_root: bool) -> list[click.Parameter]:
 def _keep(context: click.Context, parameter: click.Parameter, value: Any) -> Any:
     if not value and value != "":
         return value
-    run, name = context.ensure_object(Run), parameter.name or ""
+    run, name = context.ensure_object(CommandRun), parameter.name or ""
     if isinstance(value, str):
         _check_text(name, value)
     if name == "file":
@@ -192,8 +209,8 @@ class Group(click.Group):
 
 
 def pass_run(function: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the `Run` as its first argument."""
-    return click.make_pass_decorator(Run, ensure=True)(function)
+    """Give a command the `CommandRun` as its first argument."""
+    return click.make_pass_decorator(CommandRun, ensure=True)(function)
 
 
 def command(name: str, **more: Any) -> Callable[[Callable[..., None]], click.Command]:
@@ -210,3 +227,294 @@ def together(*options: Callable[[F], F]) -> Callable[[F], F]:
         return function
 
     return decorate
+
+
+# ---------------------------------------------------------------- values
+# Words on the command line become values; text comes from the arguments or from stdin.
+
+
+if TYPE_CHECKING:
+    _Moments = click.ParamType[datetime]
+    _Pairs = click.ParamType[tuple[str, str]]
+else:  # older releases of click know no type arguments
+    _Moments = _Pairs = click.ParamType
+
+_AGO = re.compile(r"(\d+)\s*(m|h|d|w|mo|y)", re.IGNORECASE)
+_LENGTHS = {"m": 1 / 1440, "h": 1 / 24, "d": 1.0, "w": 7.0, "mo": 30.0, "y": 365.0}
+LONGEST_DAYS = 365_000
+"""A span beyond this lies outside of the calendar."""
+
+
+def reader_zone() -> tzinfo:
+    """The time zone of whoever reads and writes here: as the settings of this call say, else the system's."""
+    context = click.get_current_context(silent=True)
+    zone = getattr(context.find_root().obj, "zone", None) if context else None
+    return zone if isinstance(zone, tzinfo) else zone_of("")
+
+
+class MomentOption(_Moments):
+    """A moment: `2026-03-01`, `2026-03-01T14:30`, or a span such as `7d`, counted back or on from now."""
+
+    name = "when"
+
+    def __init__(self, *, ahead: bool = False) -> None:
+        self.ahead = ahead
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
+        """The moment in the reader's time zone, unless it names its own."""
+        if isinstance(value, datetime):
+            return value
+        if span := _AGO.fullmatch(value.strip()):
+            days = int(span[1]) * _LENGTHS[span[2].lower()]
+            if days <= LONGEST_DAYS:
+                return SystemClock().now() + timedelta(days=days if self.ahead else -days)
+        try:
+            moment = datetime.fromisoformat(value.strip())
+            return moment if moment.tzinfo else moment.replace(tzinfo=reader_zone())
+        except (ValueError, OverflowError, OSError):
+            self.fail(
+                f"{value!r} is no time: say 2026-03-01, 2026-03-01T14:30, or a span such as 7d.", param, ctx
+            )
+
+
+class KeyValue(_Pairs):
+    """A detail: `name=value`."""
+
+    name = "name=value"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, str]:
+        """Name and value."""
+        if isinstance(value, tuple):
+            return value
+        name, equals, rest = value.partition("=")
+        if not equals or not name.strip():
+            self.fail(f"{value!r} is no name=value.", param, ctx)
+        return name.strip(), rest
+
+
+def one_of(words: type[Enum]) -> click.Choice[str]:
+    """The members of an axis, as they are written."""
+    return click.Choice([str(plain(member)) for member in words], case_sensitive=False)
+
+
+def numeric(value: str) -> float | str:
+    """A number, or the word as it is when it is none: whoever takes it says what is wrong.
+
+    >>> numeric("0.5"), numeric("much")
+    (0.5, 'much')
+    """
+    try:
+        return float(value)
+    except ValueError:
+        return value
+
+
+def split(values: Iterable[str]) -> tuple[str, ...]:
+    """`--tag a --tag b,c` names three.
+
+    >>> split(["a", "b, c", ""])
+    ('a', 'b', 'c')
+    """
+    return tuple(part for value in values for part in (piece.strip() for piece in value.split(",")) if part)
+
+
+force_option = click.option("--force", is_flag=True, help="Write over a file that is there already.")
+
+
+def check_target(target: str | Path | None, *, force: bool) -> None:
+    """Refuse a file that is there already, unless it may be written over. Raises FileExists, StoreError."""
+    if target is None or str(target) == "-":
+        return
+    path = Path(target)
+    if path.exists() and not force:
+        raise FileExists(str(path))
+    if not path.parent.is_dir():
+        raise StoreError(f"{path} cannot be written: there is no folder {path.parent}.")
+
+
+def text_or_stdin(words: Sequence[str], field: str) -> str:
+    """Words typed without quotation marks are one sentence; `-`, or nothing and a pipe, reads stdin."""
+    if list(words) == ["-"] or (not words and not sys.stdin.isatty()):
+        return read_stdin(field)
+    if not words:
+        raise click.UsageError(f"Say the {field}, or pipe it in.", click.get_current_context(silent=True))
+    return " ".join(words)
+
+
+def read_stdin(field: str) -> str:
+    """Everything on stdin, without the newline that ends it. Raises BadText for what is not UTF-8."""
+    return decoded(sys.stdin.buffer.read(), field).rstrip("\r\n")
+
+
+def decoded(raw: bytes, field: str) -> str:
+    """Bytes as text. Raises BadText."""
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise BadText(field, "bytes that are not UTF-8") from error
+
+
+# ---------------------------------------------------------------- fields
+# The options that several commands share: the fields of a memory, and the filters of a search.
+
+
+field_options = together(
+    click.option(
+        "-c", "--category", metavar="NAME", help=f"{', '.join(CATEGORIES[:4])} … or a name of your own."
+    ),
+    click.option("-k", "--kind", type=one_of(Kind), help="Which store it belongs to."),
+    click.option("--type", type=one_of(Type), help="What sort of statement it is."),
+    click.option(
+        "-t",
+        "--tag",
+        "--tags",
+        "tags",
+        multiple=True,
+        metavar="TAG",
+        help="Repeat it, or separate with commas.",
+    ),
+    click.option(
+        "--detail",
+        "details",
+        type=KeyValue(),
+        multiple=True,
+        metavar="NAME=VALUE",
+        help="Anything else worth keeping.",
+    ),
+    click.option("--importance", type=float, metavar="0..1", help="How much it matters."),
+    click.option("--confidence", type=float, metavar="0..1", help="How sure it is."),
+    click.option("--priority", type=one_of(Priority), help="How long it keeps its place in a summary."),
+    click.option("--policy", type=one_of(Policy), help="What forgetting may do with it."),
+    click.option("--tier", type=one_of(Tier), help="How secret it is."),
+    click.option("--at", "event_time", type=MomentOption(), help="When it happened."),
+    click.option("--valid-from", type=MomentOption(), help="Since when it holds."),
+    click.option("--valid-to", type=MomentOption(ahead=True), help="Until when it holds."),
+    click.option("--expires", "expires_at", type=MomentOption(ahead=True), help="When it goes by itself."),
+)
+
+SENTIMENTS = ("positive", "negative", "mixed", "neutral")
+
+filter_options = together(
+    click.option(
+        "-k", "--kind", "kinds", type=one_of(Kind), multiple=True, help="Only this kind; may be repeated."
+    ),
+    click.option("-c", "--category", "categories", multiple=True, metavar="NAME", help="Only this category."),
+    click.option("--type", "types", type=one_of(Type), multiple=True, help="Only this type."),
+    click.option("--layer", "layers", type=one_of(Layer), multiple=True, help="Only this layer."),
+    click.option("--status", "statuses", type=one_of(Status), multiple=True, help="Only this status."),
+    click.option(
+        "--verification",
+        "verifications",
+        type=one_of(Verification),
+        multiple=True,
+        help="Only vouched for so.",
+    ),
+    click.option("--tier", "tiers", type=one_of(Tier), multiple=True, help="Only this secret."),
+    click.option("--priority", "priorities", type=one_of(Priority), multiple=True, help="Only this one."),
+    click.option(
+        "-t",
+        "--tag",
+        "--tags",
+        "tags_any",
+        multiple=True,
+        metavar="TAG",
+        help="With at least one of these tags.",
+    ),
+    click.option(
+        "--all-tags", "tags_all", multiple=True, metavar="TAG", help="With every one of these tags."
+    ),
+    click.option("--not-tag", "not_tags", multiple=True, metavar="TAG", help="With none of these tags."),
+    click.option("--entity", "entities", multiple=True, metavar="NAME", help="That mentions this name."),
+    click.option("--speaker", "speakers", multiple=True, metavar="NAME", help="Said by this speaker."),
+    click.option("--source", "sources", multiple=True, metavar="NAME", help="From this source."),
+    click.option("--session", default="", metavar="NAME", help="Out of this session."),
+    click.option("--since", "created_since", type=MomentOption(), help="Stored since then (2026-03-01, 7d)."),
+    click.option("--until", "created_until", type=MomentOption(), help="Stored until then."),
+    click.option("--happened-since", type=MomentOption(), help="Happened since then."),
+    click.option("--happened-until", type=MomentOption(), help="Happened until then."),
+    click.option("--accessed-since", type=MomentOption(), help="Used since then."),
+    click.option("--accessed-until", type=MomentOption(), help="Used last until then."),
+    click.option("--modified-since", type=MomentOption(), help="Changed since then."),
+    click.option("--modified-until", type=MomentOption(), help="Changed last until then."),
+    click.option("--as-of", type=MomentOption(), help="What was believed then, in the words of that time."),
+    click.option("--person", "people", multiple=True, metavar="NAME", help="That speaks of this person."),
+    click.option("--technology", "technologies", multiple=True, metavar="NAME", help="That names it."),
+    click.option("--path", "paths", multiple=True, metavar="PATH", help="With a path that begins so."),
+    click.option("--url", "urls", multiple=True, metavar="URL", help="With an address that begins so."),
+    click.option("--topic", "topics", multiple=True, metavar="NAME", help="About this topic."),
+    click.option("--language", "languages", multiple=True, metavar="CODE", help="In this language (en, zh)."),
+    click.option(
+        "--code-language", "code_languages", multiple=True, metavar="NAME", help="With code of this language."
+    ),
+    click.option(
+        "--sentiment",
+        "sentiments",
+        type=click.Choice(SENTIMENTS),
+        multiple=True,
+        help="Only what feels so.",
+    ),
+    click.option("--about-since", type=MomentOption(), help="That speaks of a day since then."),
+    click.option("--about-until", type=MomentOption(), help="That speaks of a day until then."),
+    click.option(
+        "--detail", "details", type=KeyValue(), multiple=True, metavar="NAME=VALUE", help="With this detail."
+    ),
+    click.option(
+        "--origin", "origin_prefix", default="", metavar="TEXT", help="Imported from what begins so."
+    ),
+    click.option("--id", "ids", multiple=True, metavar="ID", help="Only these, by their full ids."),
+    click.option(
+        "--min-trust", type=float, default=0.0, metavar="0..1", help="From a source trusted so far."
+    ),
+    click.option(
+        "--min-arousal", type=float, default=0.0, metavar="0..1", help="That stirs at least so much."
+    ),
+    click.option("--max-importance", type=float, default=1.0, metavar="0..1", help="At most so important."),
+    click.option("--min-importance", type=float, default=0.0, metavar="0..1", help="At least so important."),
+    click.option("--min-confidence", type=float, default=0.0, metavar="0..1", help="At least so sure."),
+    click.option("--pinned/--not-pinned", default=None, help="Only pinned ones, or only others."),
+)
+
+_AXES: dict[str, type[Enum]] = {
+    "kinds": Kind,
+    "types": Type,
+    "layers": Layer,
+    "statuses": Status,
+    "verifications": Verification,
+    "tiers": Tier,
+    "priorities": Priority,
+}
+_NAMES = (
+    "categories", "tags_any", "tags_all", "not_tags", "entities", "speakers", "sources", "people",
+    "technologies", "paths", "urls", "topics", "languages", "code_languages", "sentiments", "ids",
+)  # fmt: skip
+_PLAIN = (
+    "session", "created_since", "created_until", "happened_since", "happened_until", "accessed_since",
+    "accessed_until", "modified_since", "modified_until", "about_since", "about_until", "as_of",
+    "origin_prefix", "min_importance", "max_importance", "min_confidence", "min_trust", "min_arousal",
+    "pinned",
+)  # fmt: skip
+
+
+def given(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields that were named on the command line; the rest is left to the engine."""
+    kept = {name: value for name, value in values.items() if value not in (None, "", ())}
+    if "tags" in kept:
+        kept["tags"] = split(kept["tags"])
+    if "details" in kept:
+        kept["details"] = dict(kept["details"])
+    return kept
+
+
+def filters_from(values: dict[str, Any]) -> Filters:
+    """The filters that were named. Takes their options out of `values`."""
+    asked: dict[str, Any] = {name: values.pop(name) for name in _PLAIN}
+    for name in _NAMES:
+        asked[name] = frozenset(split(values.pop(name)))
+    for name, axis in _AXES.items():
+        asked[name] = frozenset(member(name, axis, word) for word in values.pop(name))
+    asked["details"] = dict(values.pop("details"))
+    if not asked["statuses"]:
+        del asked["statuses"]
+    return Filters(**asked)

@@ -6,27 +6,45 @@ escape sequences or characters that turn the writing direction must not draw on 
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import sys
+import traceback
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from engram.cli.values import reader_zone
-from engram.model.axes import Status
+from engram.cli.options import CommandRun, reader_zone
+from engram.errors import (
+    AccessDenied,
+    ConfigError,
+    DoorError,
+    EmbedderError,
+    EngramError,
+    InvalidInput,
+    ModelNeeded,
+    NotFound,
+    RerankerDown,
+    StoreError,
+    TooManyRecalls,
+    UpkeepBusy,
+)
+from engram.model.memory import Status
 from engram.model.plain import plain
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
+    from rich.progress import Progress, TaskID
     from rich.table import Table
     from rich.text import Text
 
-    from engram.cli.options import Run
     from engram.model.memory import Memory
+
 
 SHORT_ID = 8
 PIPE_WIDTH = 10_000
@@ -43,7 +61,7 @@ def say_json(value: Any) -> None:
     click.echo(json.dumps(plain(value), ensure_ascii=not is_unicode))
 
 
-def console(run: Run, *, to_stderr: bool = False) -> Console:
+def console(run: CommandRun, *, to_stderr: bool = False) -> Console:
     """Where a person reads."""
     from rich.console import Console
 
@@ -53,7 +71,7 @@ def console(run: Run, *, to_stderr: bool = False) -> Console:
     return Console(file=stream, width=wide, highlight=False, emoji=False, soft_wrap=False, **colour)  # type: ignore[arg-type]
 
 
-def say(run: Run, *lines: RenderableType) -> None:
+def say(run: CommandRun, *lines: RenderableType) -> None:
     """Lines for a person. Plain text is taken as it is, never as markup."""
     from rich.text import Text
 
@@ -174,3 +192,171 @@ def counted(number: int, thing: str, plural: str = "") -> str:
     ('1 memory', '1,200 events')
     """
     return f"{number:,} {thing if number == 1 else plural or thing + 's'}"
+
+
+# ---------------------------------------------------------------- progress
+# A bar for work that takes longer than a second, on stderr, when a person is looking.
+
+
+PATIENCE_S = 1.0
+"""Work that is done sooner shows no bar."""
+
+
+class ProgressSteps:
+    """Counts what is done; the bar appears once the work has taken a second."""
+
+    def __init__(self, run: CommandRun, label: str, total: int | None) -> None:
+        self.done = 0
+        self._run, self._label, self._total = run, label, total
+        self._started = run.clock.monotonic()
+        self._bar: Progress | None = None
+        self._task: TaskID | None = None
+
+    def add(self, more: int) -> None:
+        """So many more are done."""
+        self.reach(self.done + more, self._total)
+
+    def reach(self, done: int, total: int | None) -> None:
+        """So many are done in all."""
+        self.done, self._total = done, total
+        if self._bar is None and self._is_watched():
+            self._bar = _bar(self._run)
+            self._task = self._bar.add_task(self._label, total=total)
+            self._bar.start()
+        if self._bar is not None and self._task is not None:
+            self._bar.update(self._task, completed=done, total=total)
+
+    def stop(self) -> None:
+        """Take the bar away."""
+        if self._bar is not None:
+            self._bar.stop()
+
+    def _is_watched(self) -> bool:
+        late = self._run.clock.monotonic() - self._started >= PATIENCE_S
+        return late and not self._run.quiet and sys.stderr.isatty()
+
+
+@contextmanager
+def steps(run: CommandRun, label: str, total: int | None = None) -> Iterator[ProgressSteps]:
+    """Count steps while the work goes on."""
+    counting = ProgressSteps(run, label, total)
+    try:
+        yield counting
+    finally:
+        counting.stop()
+
+
+def _bar(run: CommandRun) -> Progress:
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    return Progress(*columns, console=console(run, to_stderr=True), transient=True)
+
+
+# ---------------------------------------------------------------- exits
+# How a run ends: errors become a line for a person, an object for a program, an exit code.
+
+
+OK, NOT_FOUND, BAD_INPUT, STORE, DENIED, CONFIG, EMBEDDER, SERVER = range(8)
+BUG, BUSY, INTERRUPTED = 70, 75, 130
+
+EXIT_CODES: dict[int, str] = {
+    OK: "fine",
+    NOT_FOUND: "not found, nothing recalled, or the doctor found something",
+    BAD_INPUT: "bad input or usage",
+    STORE: "the file",
+    DENIED: "access denied",
+    CONFIG: "a setting",
+    EMBEDDER: "the embedder",
+    SERVER: "the server cannot listen there",
+    BUG: "a bug in engram",
+    BUSY: "another process maintains the file: try again later",
+    INTERRUPTED: "interrupted",
+}
+
+# The first that fits counts, so NotFound stands before its parent.
+_BY_ERROR: tuple[tuple[type[EngramError], int], ...] = (
+    (NotFound, NOT_FOUND),
+    (InvalidInput, BAD_INPUT),
+    (StoreError, STORE),
+    (AccessDenied, DENIED),
+    (TooManyRecalls, DENIED),
+    (ConfigError, CONFIG),
+    (EmbedderError, EMBEDDER),
+    (RerankerDown, EMBEDDER),
+    (ModelNeeded, EMBEDDER),
+    (UpkeepBusy, BUSY),
+    (DoorError, SERVER),
+)
+
+
+def leave_after(work: Callable[[], Any], arguments: Sequence[str]) -> int:
+    """Run the command line and give its exit code. Nothing but a bug shows a traceback."""
+    as_json = "--json" in _options(arguments)
+    try:
+        return _code_of(work())
+    except EngramError as error:
+        _report(error.code, error.message, as_json=as_json)
+        return exit_code(error)
+    except click.ClickException as error:
+        return _misused(error, as_json=as_json)
+    except (click.Abort, KeyboardInterrupt):
+        _report("E0130", "Interrupted.", as_json=as_json)
+        return INTERRUPTED
+    except OSError as error:
+        return _outside(error, as_json=as_json)
+    except Exception as error:  # noqa: BLE001 (a door: whatever was not foreseen ends here, and says so)
+        traceback.print_exc()
+        _report("E0000", f"A bug in engram: {type(error).__name__}: {error}", as_json=as_json)
+        return BUG
+
+
+def exit_code(error: EngramError) -> int:
+    """The exit code of an error of the engine."""
+    return next((code for kind, code in _BY_ERROR if isinstance(error, kind)), BUG)
+
+
+def _code_of(returned: Any) -> int:
+    """What click gives back: an exit code where the command left early, else the command's own value."""
+    sys.stdout.flush()
+    return returned if isinstance(returned, int) and not isinstance(returned, bool) else OK
+
+
+def _options(arguments: Sequence[str]) -> Sequence[str]:
+    """The arguments before a bare `--`; behind it stands text."""
+    return arguments[: arguments.index("--")] if "--" in arguments else arguments
+
+
+def _misused(error: click.ClickException, *, as_json: bool) -> int:
+    """The command cannot be run as it was typed; but a bare group is a plea for help, no mistake."""
+    # Newer releases of click raise the help of a bare group as an error.
+    if isinstance(error, getattr(click.exceptions, "NoArgsIsHelpError", ())) and not as_json:
+        click.echo(error.format_message())
+        return OK
+    context = getattr(error, "ctx", None)
+    hint = f"try: {context.command_path} --help" if context else ""
+    _report(InvalidInput.code, error.format_message(), as_json=as_json, hint=hint)
+    return BAD_INPUT
+
+
+def _outside(error: OSError, *, as_json: bool) -> int:
+    """Something around us failed. A reader that went away (`| head`) is no error worth a word."""
+    if error.errno == errno.EPIPE:
+        # What is still in the buffer would fail once more when Python ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return OK
+    where = f"{error.filename}: " if error.filename else ""
+    _report(StoreError.code, f"{where}{error.strerror or error}", as_json=as_json)
+    return STORE
+
+
+def _report(code: str, message: str, *, as_json: bool, hint: str = "") -> None:
+    if as_json:
+        import json
+
+        click.echo(json.dumps({"error": {"code": code, "message": message}}))
+        return
+    color = False if os.environ.get("NO_COLOR") else None
+    click.echo(f"{click.style(f'error {code}:', fg='red', bold=True)} {message}", err=True, color=color)
+    if hint:
+        click.echo(hint, err=True, color=color)

@@ -2,23 +2,216 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from engram.cli.exits import NOT_FOUND
-from engram.cli.fields import filter_options, filters_from
-from engram.cli.options import Run, command, pass_run
-from engram.cli.output import age, bar, counted, line, marks, say, say_json, short, shown, table, text
-from engram.cli.values import Pair, numeric, one_of, text_or_stdin
+from engram.cli.browse import step_row
+from engram.cli.options import (
+    CommandRun,
+    KeyValue,
+    MomentOption,
+    command,
+    filter_options,
+    filters_from,
+    numeric,
+    one_of,
+    pass_run,
+    text_or_stdin,
+)
+from engram.cli.output import (
+    NOT_FOUND,
+    age,
+    bar,
+    counted,
+    cut,
+    line,
+    marks,
+    say,
+    say_json,
+    short,
+    shown,
+    table,
+    text,
+)
 from engram.config import settings
-from engram.model.axes import Mode
-from engram.model.recall import Hit, Intent, Recall
+from engram.model.memory import Mode
+from engram.model.recall import Branch, Evidence, Hit, Intent, Plan, Reasoning, Recall
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
     from rich.table import Table
     from rich.text import Text
+    from rich.tree import Tree
+
+
+# ---------------------------------------------------------------- xray
+# The X-ray of a recall: the plan, each hit with every piece of evidence, what was left out, the timings.
+
+
+BAR = 10
+NAME = 28
+"""Columns for the name of a piece of evidence."""
+FACTOR = "factor"
+"""The note of evidence that multiplies."""
+Scales = dict[tuple[str, str], float]
+PARTS = ("relevance", "accuracy", "freshness", "utility")
+DROPPED_SHOWN = 12
+
+
+def xray(answer: Recall, now: datetime) -> Iterator[RenderableType]:
+    """The answer as trees, one after the other."""
+    yield text(("? ", "bold magenta"), (line(answer.question.text), "bold"))
+    yield _plan(answer.plan)
+    scales = _scales(answer)
+    for place, hit in enumerate(answer, 1):
+        yield _hit(place, hit, now, scales)
+    if not answer.hits:
+        yield text(("nothing fits", "bold"))
+    if answer.dropped:
+        yield _dropped(answer)
+    yield _time(answer)
+    yield _quality(answer)
+
+
+def _plan(plan: Plan) -> Tree:
+    tree = _tree(text(("plan", "bold")))
+    sure = f" · {plan.confidence:.2f} sure" if plan.intent else ""
+    tree.add(text(("intent   ", "dim"), f"{plan.intent or 'none is clear'}{sure}"))
+    tree.add(text(("terms    ", "dim"), line(" · ".join(plan.terms)) or "none"))
+    weights = " · ".join(f"{name} {weight:.2f}" for name, weight in plan.weights.items())
+    tree.add(text(("weights  ", "dim"), weights or "none"))
+    tree.add(text(("vectors  ", "dim"), plan.space or "off: words alone"))
+    for label, told in _told(plan):
+        tree.add(text((f"{label:<8} ", "dim"), line(told)))
+    if plan.speakers:
+        tree.add(text(("speakers ", "dim"), line(", ".join(plan.speakers))))
+    for note in plan.notes:
+        tree.add(text(("note     ", "dim"), line(note)))
+    return tree
+
+
+def _told(plan: Plan) -> Iterator[tuple[str, str]]:
+    """What a plan says only where there is something to say."""
+    for span in plan.spans:
+        ends = (f"{end:%Y-%m-%d %H:%M}" if end else "…" for end in (span.first, span.last))
+        yield "time", f"{span.words}: {' to '.join(ends)}{'' if span.hard else ', or about'}"
+    yield from (
+        (label, told)
+        for label, told in (
+            ("entities", ", ".join(plan.entities)),
+            ("aliases", " · ".join(plan.aliases)),
+            ("language", plan.language),
+            ("hops", str(plan.hops)),
+            ("prefers", ", ".join(plan.prefer)),
+            ("new", f"+{plan.freshness:.0%} for something of today" if plan.freshness else ""),
+            ("wordings", " · ".join(plan.phrases)),
+        )
+        if told
+    )
+
+
+def _hit(place: int, hit: Hit, now: datetime, scales: Scales) -> Tree:
+    memory = hit.memory
+    form = f" · as {hit.form}, {counted(hit.tokens, 'token')}" if hit.form != "content" else ""
+    tree = _tree(
+        text(
+            (f"{place} ", "bold"), (f"{hit.score:.3f} ", "bold green"), (short(memory.id), "cyan"),
+            (f" {age(memory.happened_at, now)} ", "dim"), *marks(memory), line(hit.text), (form, "dim"),
+        )
+    )  # fmt: skip
+    trust = tree.add(text(("trust", "bold")))
+    for name in PARTS:
+        trust.add(_part(name, getattr(hit.trust, name)))
+    for step, pieces in _by_step(hit.evidence).items():
+        branch = tree.add(text((step, "bold")))
+        for evidence in pieces:
+            branch.add(_evidence(evidence, scales[evidence.step, evidence.name]))
+    return tree
+
+
+def _scales(answer: Recall) -> Scales:
+    """The largest value of each kind of evidence: what its bars are measured against."""
+    scales: Scales = {}
+    for hit in answer:
+        for one in hit.evidence:
+            key = (one.step, one.name)
+            scales[key] = max(scales.get(key, 0.0), abs(one.value))
+    return scales
+
+
+def _by_step(evidence: Iterable[Evidence]) -> dict[str, list[Evidence]]:
+    """The evidence step by step, in the order in which the steps first speak: any step, known here or not."""
+    steps: dict[str, list[Evidence]] = {}
+    for one in evidence:
+        steps.setdefault(one.step, []).append(one)
+    return steps
+
+
+def _part(name: str, share: float) -> Text:
+    return text((f"{name:<{NAME}} ", "dim"), (bar(share, BAR), "blue"), f" {share:7.3f}")
+
+
+def _evidence(evidence: Evidence, scale: float) -> Text:
+    """One piece: a factor by where it pushes, anything else by a bar against the best of its kind."""
+    name = (f"{line(evidence.name):<{NAME}} ", "dim")
+    if evidence.note == FACTOR:
+        up = evidence.value >= 1
+        sign = ("▲ raises".ljust(BAR), "green") if up else ("▼ lowers".ljust(BAR), "red")
+        return text(name, sign, f" ×{evidence.value:6.3f}")
+    note = f"  {line(evidence.note)}" if evidence.note else ""
+    share = abs(evidence.value) / scale if scale else 0.0
+    colour = "green" if evidence.value >= 0 else "red"
+    return text(name, (bar(share, BAR), colour), f" {evidence.value:7.3f}", (note, "dim"))
+
+
+def _dropped(answer: Recall) -> Tree:
+    tree = _tree(text(("left out", "bold"), (f" · {counted(len(answer.dropped), 'candidate')}", "dim")))
+    for one in answer.dropped[:DROPPED_SHOWN]:
+        row = text(
+            (short(one.memory), "cyan"),
+            ("" if "relevance" in one.why else f" {one.relevance:.2f}", "dim"),
+            (f" {line(one.why)}", "yellow"),
+            (f"  {line(one.label)}", "dim"),
+        )
+        tree.add(cut(row))
+    if len(answer.dropped) > DROPPED_SHOWN:
+        tree.add(text((f"and {len(answer.dropped) - DROPPED_SHOWN:,} more: --json lists them all", "dim")))
+    return tree
+
+
+def _time(answer: Recall) -> Tree:
+    whole = sum(answer.timings.values()) or 1.0
+    tree = _tree(text(("time", "bold"), (f" · {answer.quality.ms:.1f} ms", "dim")))
+    for step, ms in answer.timings.items():
+        tree.add(text((f"{step:<12} ", "dim"), (bar(ms / whole, BAR), "blue"), f" {ms:7.1f} ms"))
+    return tree
+
+
+def _quality(answer: Recall) -> Tree:
+    quality = answer.quality
+    tree = _tree(text(("quality", "bold")))
+    tree.add(
+        text(("relevance ", "dim"), f"best {quality.top_relevance:.2f} · mean {quality.mean_relevance:.2f}")
+    )
+    tree.add(text(("order     ", "dim"), f"{quality.ndcg:.2f} against the order by relevance alone (NDCG)"))
+    if quality.rerank:
+        gain = "" if quality.rerank_gain is None else f" · the tried one is worth {quality.rerank_gain:+.3f}"
+        tree.add(text(("reranked  ", "dim"), f"by {quality.rerank}{gain}"))
+    tree.add(
+        text(("size      ", "dim"), f"{quality.returned} of {counted(quality.candidates, 'candidate')}"
+             f" · {counted(quality.tokens, 'token')}")
+    )  # fmt: skip
+    return tree
+
+
+def _tree(label: Text) -> Tree:
+    from rich.tree import Tree
+
+    return Tree(label, guide_style="dim")
+
 
 _KNOWN = {setting.name: setting.known for setting in settings()}
 
@@ -54,7 +247,7 @@ _KNOWN = {setting.name: setting.known for setting in settings()}
 @click.option(
     "--weight",
     "weights",
-    type=Pair(),
+    type=KeyValue(),
     multiple=True,
     metavar="CHANNEL=NUMBER",
     help="Weight of text, vector, graph or time; may be repeated.",
@@ -67,7 +260,9 @@ _KNOWN = {setting.name: setting.known for setting in settings()}
 @click.option("--as-session", default="", metavar="NAME", help="The session this use counts for.")
 @filter_options
 @pass_run
-def recall(run: Run, query: tuple[str, ...], as_session: str, *, sessions: bool, **options: Any) -> None:
+def recall(
+    run: CommandRun, query: tuple[str, ...], as_session: str, *, sessions: bool, **options: Any
+) -> None:
     """Find what answers a question.
 
     Words need no quotation marks; `-` reads it from stdin. When nothing fits, nothing comes back and
@@ -96,15 +291,13 @@ def plan_from(options: dict[str, Any]) -> dict[str, Any]:
     return {"intent": options.pop("intent"), "weights": weights}
 
 
-def say_recall(run: Run, answer: Recall, *, explain: bool = False) -> None:
+def say_recall(run: CommandRun, answer: Recall, *, explain: bool = False) -> None:
     """One answer, for whoever asked."""
     if run.json:
         say_json(answer)
     elif run.quiet:
         say(run, *(shown(_words(hit)) for hit in answer))
     elif explain:
-        from engram.cli.xray import xray
-
         say(run, *xray(answer, answer.at or run.clock.now()))
     elif answer.hits:
         say(run, hit_table(answer, answer.at or run.clock.now()), _footer(answer))
@@ -112,7 +305,7 @@ def say_recall(run: Run, answer: Recall, *, explain: bool = False) -> None:
         say(run, text(("nothing fits. ", "bold"), ("`--explain` says what was left out and why.", "dim")))
 
 
-def say_sessions(run: Run, answer: Recall) -> None:
+def say_sessions(run: CommandRun, answer: Recall) -> None:
     """The sessions that answer, best first."""
     found = answer.sessions
     if run.json:
@@ -162,3 +355,98 @@ def _footer(answer: Recall) -> Text:
 def _words(hit: Hit) -> str:
     """What a person reads: the words with the dates they meant, or the shorter form that fitted."""
     return hit.content if hit.form == "content" else hit.text
+
+
+# ---------------------------------------------------------------- thinking
+# `engram reason` and `engram timeline`: a question thought through, and how something changed.
+
+
+HITS_SHOWN = 3
+"""Hits of each smaller question that are shown; --json has all."""
+
+
+@command("reason")
+@click.argument("question", nargs=-1)
+@click.option("--depth", type=int, metavar="1..5", help="How often questions are taken apart again.")
+@click.option("--budget", type=int, metavar="TOKENS", help="Tokens of memories the answer may rest on.")
+@pass_run
+def reason(run: CommandRun, question: tuple[str, ...], depth: int | None, budget: int | None) -> None:
+    """Think a question through, part by part.
+
+    Prints what was found for each smaller question and what is missing; with a model also an answer that
+    says which memories it rests on. The exit code is 1 when nothing was found at all.
+    """
+    asked = text_or_stdin(question, "question")
+    with run.open() as memory:
+        found = memory.reason(asked, depth=depth, budget=budget, scope=run.scope)
+    if run.json:
+        say_json(found)
+    elif run.quiet:
+        say(run, *([line(one.claim) for one in found.answer] or found.memories))
+    else:
+        say(run, *_reasoning(found))
+    if found.tree.is_gap:
+        raise click.exceptions.Exit(NOT_FOUND)
+
+
+@command("timeline")
+@click.argument("about", nargs=-1)
+@click.option("-n", "--limit", type=int, default=50, show_default=True, metavar="N", help="So many at most.")
+@click.option(
+    "--since", type=MomentOption(), metavar="TIME", help="Only steps since then: 2026-03-01, or 30d ago."
+)
+@click.option("--until", type=MomentOption(), metavar="TIME", help="Only steps before then.")
+@pass_run
+def timeline(
+    run: CommandRun, about: tuple[str, ...], limit: int, since: datetime | None, until: datetime | None
+) -> None:
+    """Tell how something changed, oldest step first.
+
+    ABOUT is a name, a thing like `my editor`, a question, or any words.
+    """
+    asked = text_or_stdin(about, "question")
+    with run.open() as memory:
+        found = memory.timeline(asked, limit=limit, since=since, until=until, scope=run.scope)
+    if run.json:
+        say_json(found)
+    elif run.quiet:
+        say(run, *(line(step.what) for step in found))
+    elif found.steps:
+        say(run, table(("when", "step", "id", "what"), [step_row(step) for step in found]))
+        say(run, text((f"{counted(len(found), 'step')} · {line(found.about)}, by {found.found_by}", "dim")))
+    else:
+        say(run, text((f"nothing is known of {line(asked)}", "bold")))
+    if not found.steps:
+        raise click.exceptions.Exit(NOT_FOUND)
+
+
+def _reasoning(found: Reasoning) -> Iterator[RenderableType]:
+    for one in found.answer:
+        cited = ", ".join(short(memory) for memory in one.memories)
+        yield text((line(one.claim), "bold"), (f"  {cited}", "cyan"))
+    yield _tree_thinking(found.tree, text(("? ", "bold magenta"), (line(found.tree.question), "bold")))
+    for gap in found.gaps:
+        yield text(("missing ", "yellow"), line(gap))
+    for note in found.notes:
+        yield text(("note ", "dim"), line(note))
+    counts = f"{counted(len(found.memories), 'memory', 'memories')} · {counted(found.tokens, 'token')}"
+    yield text((f"{counts} · {counted(found.calls, 'call')} to a model", "dim"))
+
+
+def _tree_thinking(branch: Branch, label: Text) -> Tree:
+    from rich.tree import Tree
+
+    tree = Tree(label, guide_style="dim")
+    _grow(tree, branch)
+    return tree
+
+
+def _grow(tree: Tree, branch: Branch) -> None:
+    for hit in branch.hits[:HITS_SHOWN]:
+        row = text((short(hit.memory.id), "cyan"), (f" {hit.relevance:.2f} ", "green"), line(hit.text))
+        tree.add(cut(row))
+    if not branch.hits:
+        tree.add(text(("nothing found", "yellow")))
+    for below in branch.branches:
+        label = text(("? ", "magenta"), line(below.question), (f"  {line(below.why)}", "dim"))
+        _grow(tree.add(label), below)

@@ -3,23 +3,132 @@
 from __future__ import annotations
 
 import json
+import logging
+import os
 import shlex
 import sys
 import urllib.error
 import urllib.request
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 import click
 
-from engram.cli.options import Run, command, pass_run
-from engram.cli.output import say, say_json, text, uncut
-from engram.cli.serving import Ready, address_of, served, with_access, with_address, with_upstream
+from engram.cli.options import CommandRun, Group, MomentOption, command, one_of, pass_run
+from engram.cli.output import age, line, say, say_json, table, text, uncut
 from engram.errors import ConfigError
+from engram.model.scope import Access, Role, Token
 from engram.opening import place
 
 if TYPE_CHECKING:
     from engram.config import Config
+    from engram.engine import Engram
+
+
+# ---------------------------------------------------------------- serving
+# What `serve` and `proxy` share: settings become a server that answers until it is told to stop.
+
+
+UPSTREAM, KEY = "ENGRAM_PROXY_UPSTREAM", "ENGRAM_PROXY_KEY"
+"""What older clients set; the settings come first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """A server that answers: where, over which file, and how its owner comes in."""
+
+    url: str
+    file: str
+    link: str
+    """The page's address; where a secret is needed it lets a browser in, once."""
+    secret: str
+    """The file with the owner's secret; empty where there is none."""
+
+
+def served(
+    run: CommandRun, config: Config, ready: Callable[[Ready], None], *, alone: bool = False, at: str = ""
+) -> None:
+    """Answer until told to stop. `alone`: nothing but the proxy; `at`: a Unix socket, not an address."""
+    try:
+        from engram.server import app, login, metrics, serve
+        from engram.server.mcp.serving import mount
+        from engram.server.proxy import mounting as proxy
+        from engram.server.routes import ROUTES
+    except ModuleNotFoundError as error:
+        raise ConfigError(
+            f"{error.name} is missing: pip install 'engram-cortex[server]' brings it."
+        ) from error
+    secret = _secret_needed(config)
+    if secret:
+        key = login.local_secret(place(run.file))
+        config = replace(config, server=replace(config.server, api_key=key))
+    settings = config.server
+    doors: list[app.Mounting] = [] if alone else [mount]
+    if config.proxy.base_url:
+        doors.append(proxy.mount(config.proxy))
+    made = app.build(lambda: _open(run, config), settings, doors, () if alone else ROUTES)
+    with serve.listen_at(at) if at else serve.listen(settings.host, settings.port) as sock:
+        house = made.state.house
+        house.open()
+        try:
+            if not at:
+                serve.check_open(settings.host, house)
+            metrics.write_to(level=logging.WARNING if run.quiet else logging.INFO)
+            url = f"unix:{at}" if at else address_of(settings.host, sock.getsockname()[1])
+
+            def tell() -> None:
+                path = house.memory.path
+                kept = str(login.secret_file(path)) if secret else ""
+                ready(Ready(url, path, url + house.login_path(), kept))
+
+            serve.serve(made, sock, tell)
+        finally:
+            house.close()
+
+
+def _secret_needed(config: Config) -> bool:
+    """Whether a secret is to be made: unless one is set, or none is wanted."""
+    return not (config.server.api_key or config.server.is_open)
+
+
+def with_access(config: Config, *, is_open: bool) -> Config:
+    """The settings with what the command line says of who is let in. Raises ConfigError."""
+    if not is_open:
+        return config
+    if config.server.api_key:
+        raise ConfigError("--open lets everybody on this machine in, but `server.api_key` is set.")
+    return replace(config, server=replace(config.server, access="open"))
+
+
+def with_address(config: Config, host: str | None, port: int | None) -> Config:
+    """The settings with an address from the command line."""
+    server = replace(
+        config.server,
+        host=config.server.host if host is None else host,
+        port=config.server.port if port is None else port,
+    )
+    return replace(config, server=server)
+
+
+def _open(run: CommandRun, config: Config) -> Engram:
+    from engram.engine import Engram
+
+    return Engram.open(run.file, config=config, access=Access(run.scope))
+
+
+def address_of(host: str, port: int) -> str:
+    """The address of a server, as one types it."""
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def with_upstream(config: Config, upstream: str | None = None) -> Config:
+    """The settings with a service from the command line or the environment."""
+    given = upstream or config.proxy.base_url or os.environ.get(UPSTREAM, "")
+    key = config.proxy.api_key or os.environ.get(KEY, "")
+    return replace(config, proxy=replace(config.proxy, base_url=given, api_key=key))
+
 
 ANSWERS_WITHIN_S = 10.0
 
@@ -45,7 +154,7 @@ ANSWERS_WITHIN_S = 10.0
 )
 @pass_run
 def serve(
-    run: Run, host: str | None, port: int | None, workers: int | None, is_open: bool, at: str | None
+    run: CommandRun, host: str | None, port: int | None, workers: int | None, is_open: bool, at: str | None
 ) -> None:
     """Serve the memory over HTTP.
 
@@ -61,7 +170,7 @@ def serve(
     served(run, config, lambda ready: _say_ready(run, config, ready, at or ""), at=at or "")
 
 
-def _say_ready(run: Run, config: Config, ready: Ready, at: str) -> None:
+def _say_ready(run: CommandRun, config: Config, ready: Ready, at: str) -> None:
     if run.json:
         say_json({"url": ready.url, "file": ready.file, "link": ready.link, "secret_file": ready.secret})
         return
@@ -92,7 +201,7 @@ def _say_ready(run: Run, config: Config, ready: Ready, at: str) -> None:
 @click.option("--host", metavar="ADDRESS", help="Where the server listens; this machine if not said.")
 @click.option("--port", type=click.IntRange(1, 65_535), metavar="N", help="Which port; 3917 if not said.")
 @pass_run
-def page(run: Run, host: str | None, port: int | None) -> None:
+def page(run: CommandRun, host: str | None, port: int | None) -> None:
     """Print a link that opens the page of a running server.
 
     The link lets a browser in once, without a password. Needs to read the secret beside the memory file, or
@@ -119,3 +228,132 @@ def page(run: Run, host: str | None, port: int | None) -> None:
         say_json({"link": link})
     else:
         click.echo(link)
+
+
+# ---------------------------------------------------------------- proxy
+# `engram proxy`: a proxy before a model service, until it is told to stop.
+
+
+PORT = 3918
+"""Beside the server's own."""
+
+
+@command("proxy")
+@click.option("--upstream", metavar="URL", help="The model service, such as https://api.openai.com/v1.")
+@click.option("--host", metavar="ADDRESS", help="Where to listen; this machine only if not said.")
+@click.option(
+    "--port", type=click.IntRange(0, 65_535), metavar="N", help=f"Which port; {PORT} if not said, 0: any."
+)
+@click.option("--open", "is_open", is_flag=True, help="Callers on this machine need no secret.")
+@pass_run
+def proxy(run: CommandRun, upstream: str | None, host: str | None, port: int | None, is_open: bool) -> None:
+    """Stand before a model service: chats through here remember.
+
+    Point a client's base URL here. What is remembered is added to each chat as data, what is said is listened
+    to, and when the memory fails the chat goes on without it. A client sends a token, or the owner's secret
+    that is kept beside the memory file, as X-Engram-Token beside its own key; with --open, callers on this
+    machine need none. `engram serve` does the same beside everything else when `proxy.base_url` is set.
+    """
+    config = with_address(run.config, host, PORT if port is None else port)
+    config = with_access(with_upstream(config, upstream), is_open=is_open)
+    if not config.proxy.base_url:
+        raise ConfigError("Which model service? Give --upstream, or set proxy.base_url.")
+    served(run, config, lambda ready: _say_ready_proxy(run, config, ready), alone=True)
+
+
+def _say_ready_proxy(run: CommandRun, config: Config, ready: Ready) -> None:
+    address = ready.url
+    if run.json:
+        told = {"url": f"{address}/v1", "upstream": config.proxy.base_url}
+        say_json({**told, "file": ready.file, "secret_file": ready.secret})
+        return
+    if run.quiet:
+        say(run, f"{address}/v1")
+        return
+    header = f"X-Engram-Token: $(cat {shlex.quote(ready.secret)})"
+    say(
+        run,
+        text(("engram stands before ", "bold"), (config.proxy.base_url, "cyan"), (f"   {ready.file}", "dim")),
+        text(("  base URL   ", "dim"), (f"{address}/v1", "bold cyan")),
+        text(("  or         ", "dim"), f"export OPENAI_BASE_URL={address}/v1"),
+        *([uncut(text(("  header     ", "dim"), header))] if ready.secret else []),
+        text(("Ctrl-C stops it.", "dim")),
+    )
+    sys.stdout.flush()
+
+
+# ---------------------------------------------------------------- token
+# `engram token …`: who may come in from outside.
+
+
+@click.group("token", cls=Group, otherwise="list")
+def token() -> None:
+    """Let others in: make, list and revoke tokens of the server."""
+
+
+@token.command("create")
+@click.argument("name")
+@click.option("--role", type=one_of(Role), default="agent", show_default=True, help="What it may do.")
+@click.option(
+    "--expires", "expires_at", type=MomentOption(ahead=True), help="When it ends: 2026-12-31, or 30d."
+)
+@click.option("--timezone", default="", help="Where its bearer is: Europe/Oslo, or +02:00.")
+@pass_run
+def create(run: CommandRun, name: str, role: str, expires_at: datetime | None, timezone: str) -> None:
+    """Make a token and show its secret, this once.
+
+    NAME is who uses it. Its place is the one that --namespace, --project, --agent and the like name.
+    """
+    with run.open(makes=True) as memory:
+        issued = memory.tokens.create(name, role, scope=run.scope, expires_at=expires_at, timezone=timezone)
+    if run.json:
+        say_json(issued)
+    elif run.quiet:
+        say(run, issued.secret)
+    else:
+        say(
+            run,
+            text(
+                ("made ", "bold green"),
+                f"{issued.token.id} for {line(issued.token.name)}, {role} of {issued.token.scope}",
+            ),
+            text((issued.secret, "bold cyan")),
+            text(("it is not kept anywhere: copy it now. Send it as Authorization: Bearer …", "dim")),
+        )
+
+
+@token.command("list")
+@click.option("--revoked", is_flag=True, help="Also those that were taken back.")
+@pass_run
+def list_tokens(run: CommandRun, revoked: bool) -> None:
+    """List tokens, oldest first; secrets are not kept."""
+    with run.open(whole_file=True) as memory:
+        found = memory.tokens.list(revoked=revoked)
+    if run.json:
+        say_json({"tokens": found})
+    elif run.quiet:
+        say(run, *(one.id for one in found))
+    elif found:
+        now = run.clock.now()
+        say(run, table(("id", "role", "used", "name", "place"), [_row(one, now) for one in found]))
+    else:
+        say(run, text(("there is none. ", "bold"), ("make one: engram token create NAME", "dim")))
+
+
+def _row(one: Token, now: datetime) -> tuple[str, ...]:
+    used = age(one.last_used, now) if one.last_used else "never"
+    end = "revoked" if one.revoked_at else "expired" if not one.is_valid(now) else used
+    return one.id, str(one.role), end, line(one.name), line(str(one.scope))
+
+
+@token.command("revoke")
+@click.argument("token_id", metavar="ID")
+@pass_run
+def revoke(run: CommandRun, token_id: str) -> None:
+    """Take a token back, by its id or its name: it lets nobody in any more."""
+    with run.open(whole_file=True) as memory:
+        gone = memory.tokens.revoke(token_id)
+    if run.json:
+        say_json(gone)
+    else:
+        say(run, text(("revoked ", "bold yellow"), f"{gone.id} of {line(gone.name)}"))

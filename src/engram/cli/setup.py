@@ -3,21 +3,107 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import shutil
 import sys
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import click
 
-from engram.cli.clients import CLIENTS, HOOKS_FILE, Client, Entry, hook_entries
-from engram.cli.options import Run, command, pass_run
+from engram.cli.options import CommandRun, command, pass_run
 from engram.cli.output import say, say_json
 from engram.errors import ConfigError
+
+# ---------------------------------------------------------------- clients
+# The clients `engram setup` knows: where each keeps its configuration, and in which shape.
+
+
+Entry = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class AgentClient:
+    """One client: its file, and the key under which it lists servers."""
+
+    title: str
+    file: Callable[[], Path]
+    key: str
+    typed: bool = False
+    """Whether an entry says that it is reached over stdio."""
+    toml: bool = False
+    then: str = "Restart it to load the memory."
+    """What is left to do."""
+
+    def entry(self, command: Sequence[str]) -> Entry:
+        """The entry of this server."""
+        first, *rest = command
+        return {**({"type": "stdio"} if self.typed else {}), "command": first, "args": rest}
+
+
+def _home(*parts: str) -> Callable[[], Path]:
+    return lambda: Path.home().joinpath(*parts)
+
+
+def _application(*parts: str) -> Callable[[], Path]:
+    """A file in the folder where programs with windows keep their settings on this system."""
+    return lambda: _applications().joinpath(*parts)
+
+
+def _applications() -> Path:
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Application Support"
+    if sys.platform == "win32":
+        return Path(os.environ.get("APPDATA") or Path.home() / "AppData" / "Roaming")
+    return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
+
+
+CLIENTS: Mapping[str, AgentClient] = MappingProxyType(
+    {
+        "claude-code": AgentClient(
+            "Claude Code",
+            _home(".claude.json"),
+            "mcpServers",
+            typed=True,
+            then="New sessions have it; `claude mcp list` shows it. --hooks adds briefs and capture.",
+        ),
+        "claude-desktop": AgentClient(
+            "Claude Desktop", _application("Claude", "claude_desktop_config.json"), "mcpServers"
+        ),
+        "cursor": AgentClient("Cursor", _home(".cursor", "mcp.json"), "mcpServers"),
+        "codex": AgentClient("Codex", _home(".codex", "config.toml"), "mcp_servers", toml=True),
+        "windsurf": AgentClient("Windsurf", _home(".codeium", "windsurf", "mcp_config.json"), "mcpServers"),
+        "vscode": AgentClient("VS Code", _application("Code", "User", "mcp.json"), "servers", typed=True),
+        "gemini": AgentClient("Gemini CLI", _home(".gemini", "settings.json"), "mcpServers"),
+    }
+)
+
+HOOKS_FILE = _home(".claude", "settings.json")
+HOOKS: tuple[tuple[str, str, str, int], ...] = (
+    ("SessionStart", "startup|resume|clear|compact", "session-start", 10),
+    ("UserPromptSubmit", "", "prompt-submit", 10),
+    ("Stop", "", "stop", 30),
+    ("PreCompact", "", "pre-compact", 60),
+)
+"""Claude Code's events: which of them, for what, the hook of ours, and the seconds it may take."""
+
+
+def hook_entries(command: str) -> dict[str, Entry]:
+    """An entry for each event, as Claude Code's settings and plugins have them."""
+    return {
+        event: {
+            **({"matcher": matcher} if matcher else {}),
+            "hooks": [{"type": "command", "command": f"{command} hook {name}", "timeout": seconds}],
+        }
+        for event, matcher, name, seconds in HOOKS
+    }
+
 
 NAME = "engram"
 BACKUP = ".before-engram"
@@ -39,7 +125,7 @@ _SCOPE = ("namespace", "project", "squad", "agent", "channel", "user")
 @click.option("--hooks", is_flag=True, help="Claude Code only: also the hooks for briefs and capture.")
 @click.option("--to", "target", type=click.Path(path_type=Path), help="Another configuration file.")
 @pass_run
-def setup(run: Run, client: str, write: bool, toolset: str, hooks: bool, target: Path | None) -> None:
+def setup(run: CommandRun, client: str, write: bool, toolset: str, hooks: bool, target: Path | None) -> None:
     """Connect a client: Claude Code, Cursor, Codex and others.
 
     Shows what belongs into the client's configuration. With --write it is put there, beside whatever else
@@ -93,7 +179,7 @@ def _free(path: Path) -> Path:
     return path if not path.exists() else next(one for one in numbered if not one.exists())
 
 
-def _server(client: Client, command_line: list[str]) -> tuple[str, Callable[[str, Path], str]]:
+def _server(client: AgentClient, command_line: list[str]) -> tuple[str, Callable[[str, Path], str]]:
     """The entry as text, and what merges it into a file."""
     entry = client.entry(command_line)
     if client.toml:
@@ -172,13 +258,13 @@ def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, indent=2)
 
 
-def _command(run: Run, toolset: str) -> list[str]:
+def _command(run: CommandRun, toolset: str) -> list[str]:
     """How a client starts us: by a full path, for programs with windows do not know the shell's."""
     given = [*_program(), *_options(run), "mcp"]
     return [*given, "--tools", toolset] if toolset != "pinned" else given
 
 
-def _hook_command(run: Run) -> str:
+def _hook_command(run: CommandRun) -> str:
     return shlex.join([*_program(), *_options(run)])
 
 
@@ -188,7 +274,7 @@ def _program() -> list[str]:
     return [found] if found else [sys.executable, "-m", "engram"]
 
 
-def _options(run: Run) -> list[str]:
+def _options(run: CommandRun) -> list[str]:
     """What was said here about file and place holds for the client too, which has another environment."""
     given = {"file": str(Path(run.file).absolute()) if run.file else ""}
     given |= {"config": str(Path(run.config_file).absolute()) if run.config_file else ""}
@@ -196,7 +282,7 @@ def _options(run: Run) -> list[str]:
     return [word for name, value in given.items() if value for word in (f"--{name}", value)]
 
 
-def _report(run: Run, client: Client, done: list[tuple[Path, bool]]) -> None:
+def _report(run: CommandRun, client: AgentClient, done: list[tuple[Path, bool]]) -> None:
     if run.json:
         say_json({"written": [str(path) for path, changed in done if changed]})
         return

@@ -13,16 +13,12 @@ from typing import IO, TYPE_CHECKING, Any
 import click
 
 from engram.capture.screen import screen
-from engram.cli.exits import BAD_INPUT
-from engram.cli.options import Run, command, pass_run
-from engram.cli.output import counted, say, say_json, text
-from engram.cli.progress import Steps, steps
-from engram.cli.values import check_target, decoded, force_option
+from engram.cli.options import CommandRun, check_target, command, decoded, force_option, pass_run
+from engram.cli.output import BAD_INPUT, ProgressSteps, counted, say, say_json, steps, text
 from engram.errors import BadImport, EngramError, InvalidInput
-from engram.model.axes import Status
-from engram.model.draft import Draft
+from engram.model.capture import Draft, Outcome, Receipt, Refusal
+from engram.model.memory import Status
 from engram.model.plain import draft_from, plain
-from engram.model.receipt import Outcome, Receipt, Refusal
 
 if TYPE_CHECKING:
     from engram.engine import Engram
@@ -37,7 +33,7 @@ Line = tuple[int, Mapping[str, Any], Draft]
 
 
 @dataclass
-class Report:
+class ImportReport:
     """What became of the lines so far."""
 
     dry: bool = False
@@ -95,13 +91,13 @@ class Moved:
 @click.option("--dry-run", is_flag=True, help="Read and check every line, remember none.")
 @click.option("--as-it-was", is_flag=True, help="Keep ids, times and counts; known ids are left as they are.")
 @pass_run
-def import_lines(run: Run, source: IO[bytes], dry_run: bool, as_it_was: bool) -> None:
+def import_lines(run: CommandRun, source: IO[bytes], dry_run: bool, as_it_was: bool) -> None:
     """Remember every line of a JSON Lines file.
 
     Each line is an object with at least `content`; `-` reads stdin. What is known already is reinforced, not
     stored twice. Lines whose status is not active are skipped. With --project … every line goes there.
     """
-    report = Report(dry=dry_run)
+    report = ImportReport(dry=dry_run)
     if as_it_was and not dry_run:
         _adopt(run, source, report)
         return
@@ -120,7 +116,7 @@ def import_lines(run: Run, source: IO[bytes], dry_run: bool, as_it_was: bool) ->
         raise click.exceptions.Exit(BAD_INPUT)
 
 
-def _adopt(run: Run, source: IO[bytes], report: Report) -> None:
+def _adopt(run: CommandRun, source: IO[bytes], report: ImportReport) -> None:
     """Take every line in as it was; its number is its place among the lines that are not empty."""
     records = [_record(number, raw) for number, raw in enumerate(source, 1) if raw.strip()]
     with run.open(whole_file=True, makes=True) as memory:
@@ -145,7 +141,7 @@ def _length(source: IO[bytes]) -> int | None:
     return count
 
 
-def _read(run: Run, file: IO[bytes], report: Report) -> Iterator[Line]:
+def _read(run: CommandRun, file: IO[bytes], report: ImportReport) -> Iterator[Line]:
     """Every line that can be a memory, with its number; the report hears of the others."""
     for number, raw in enumerate(file, 1):
         if not raw.strip():
@@ -174,7 +170,7 @@ def _record(number: int, raw: bytes) -> Mapping[str, Any]:
     return record
 
 
-def _remember(memory: Engram, lines: Iterable[Line], report: Report, counting: Steps) -> Moved:
+def _remember(memory: Engram, lines: Iterable[Line], report: ImportReport, counting: ProgressSteps) -> Moved:
     moved, waiting = Moved(), iter(lines)
     while chunk := list(islice(waiting, CHUNK)):
         answers = memory.remember_many([draft for _, _, draft in chunk], partial=True)
@@ -204,7 +200,7 @@ def _relate(memory: Engram, moved: Moved) -> int:
     return drawn
 
 
-def _say_report(run: Run, report: Report) -> None:
+def _say_report(run: CommandRun, report: ImportReport) -> None:
     if run.json:
         say_json(report.as_json())
         return
@@ -225,7 +221,7 @@ def _say_report(run: Run, report: Report) -> None:
 @click.argument("target", metavar="[FILE]", type=click.Path(dir_okay=False, allow_dash=True), default="-")
 @force_option
 @pass_run
-def export(run: Run, target: str, force: bool) -> None:
+def export(run: CommandRun, target: str, force: bool) -> None:
     """Write every memory as a line of JSON.
 
     Oldest first, in every status and every namespace; with --project … only what is seen from there.

@@ -7,19 +7,291 @@ Nothing is counted as a use, and the text never exceeds its room.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from hashlib import sha256
+from itertools import islice
 from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
-from engram.context.resume_gather import gather
-from engram.context.resume_rules import SECTIONS, allot
-from engram.context.telling import doubt, forms, one_line, short_id
-from engram.model.axes import Tier
-from engram.model.briefing import BriefSection, Resume
-from engram.model.memory import Memory
+from engram.config import ResumeConfig
+from engram.context.blocks import doubt, forms_telling, may_be_told, one_line, short_id
+from engram.errors import EmbedderError
+from engram.model.context import BriefSection, Resume
+from engram.model.memory import Layer, Memory, Space, Tier
 from engram.ports import Tools, View
-from engram.text.packing import Parcel, pack, value
+from engram.rules.vectors import Thresholds, thresholds
+from engram.text.tokens import Parcel, pack, value
+
+if TYPE_CHECKING:
+    from engram.ports import Floats
+
+
+# ---------------------------------------------------------------- resume rules
+# The rules of a resume: numbers about memories come in; what is told, and in how much room, goes out.
+
+
+SECTIONS = ("core", "sessions", "working", "recent", "buffer")
+"""In the order in which they are filled and told."""
+HIGH = frozenset({"identity", "constraint"})
+HIGH_TAGS = HIGH | {"bootstrap"}
+LOW = frozenset({"preference", "insight", "procedure"})
+LOW_TAGS = frozenset({"lesson", "preference", "procedural"})
+WORKSPACE_TAG = "workspace:"
+
+
+def room_for(memories: int, settings: ResumeConfig) -> int:
+    """Characters of a resume: more as memory grows, between two limits.
+
+    >>> [room_for(count, ResumeConfig()) for count in (0, 1_000, 2_500, 4_000, 1_000_000)]
+    [16000, 16000, 40000, 64000, 64000]
+    """
+    grown = int(memories * settings.per_memory)
+    return max(settings.characters, min(settings.most, grown))
+
+
+def allot(wanted: Mapping[str, int], budget: int, settings: ResumeConfig) -> dict[str, int]:
+    """How much of a budget each section gets, in their order.
+
+    The core is capped; what comes before working and recent leaves them their shares, as far as they want
+    them; what a section leaves goes to those after it.
+
+    >>> full = {"core": 900, "sessions": 900, "working": 900, "recent": 900, "buffer": 900}
+    >>> allot(full, 1_000, ResumeConfig())
+    {'core': 450, 'sessions': 50, 'working': 300, 'recent': 200, 'buffer': 0}
+    >>> allot(
+    ...     {"core": 100, "sessions": 900, "working": 0, "recent": 50, "buffer": 900}, 1_000, ResumeConfig()
+    ... )
+    {'core': 100, 'sessions': 850, 'working': 0, 'recent': 50, 'buffer': 0}
+    """
+    caps = MappingProxyType({"core": int(budget * settings.core_share)})
+    floors = {
+        "working": min(wanted["working"], int(budget * settings.working_share)),
+        "recent": min(wanted["recent"], int(budget * settings.recent_share)),
+    }
+    found: dict[str, int] = {}
+    left = budget
+    for place, name in enumerate(SECTIONS):
+        kept_free = sum(floors.get(later, 0) for later in SECTIONS[place + 1 :])
+        found[name] = max(0, min(wanted[name], caps.get(name, budget), left - kept_free))
+        left -= found[name]
+    return found
+
+
+def relevance(cosine: float, space: Thresholds) -> float:
+    """How near a memory is to what goes on: 0 as any other of its space, 1 as what says nearly the same.
+
+    In the space of a common model 0.35 is a cosine of about 0.35; in others it is what means as much there.
+
+    >>> from engram.rules.vectors import DEFAULT
+    >>> [round(relevance(cosine, DEFAULT), 2) for cosine in (0.0, 0.1, 0.345, 0.8, 1.0)]
+    [0.0, 0.0, 0.35, 1.0, 1.0]
+    """
+    return min(1.0, max(0.0, (cosine - space.noise_mean) / (space.strong - space.noise_mean)))
+
+
+def gain(memory: Memory, settings: ResumeConfig) -> float:
+    """What a memory gains for what it is."""
+    if memory.category in HIGH or not HIGH_TAGS.isdisjoint(memory.tags):
+        return settings.high_gain
+    if memory.category in LOW or not LOW_TAGS.isdisjoint(memory.tags):
+        return settings.low_gain
+    return 0.0
+
+
+def choose(scored: Iterable[tuple[float, Memory]], floor: float, most: int) -> list[Memory]:
+    """Those that are near enough, the nearest first; the same whatever order they came in."""
+    kept = [(score, memory) for score, memory in scored if round(score, 6) >= floor]
+    kept.sort(key=lambda pair: (-round(pair[0], 6), -pair[1].importance, pair[1].happened_at, pair[1].id))
+    return [memory for _, memory in kept[:most]]
+
+
+def in_workspace(memory: Memory, workspace: str) -> bool:
+    """Whether a memory belongs to a workspace: by its project, by a tag `workspace:…`, or to none at all.
+
+    >>> from datetime import datetime
+    >>> at = datetime(2026, 3, 2)
+    >>> plain, web = Memory("1", "a", "h", at, at), Memory("2", "b", "h", at, at, tags=("workspace:web",))
+    >>> in_workspace(plain, "web"), in_workspace(web, "web"), in_workspace(web, "api"), in_workspace(web, "")
+    (True, True, False, True)
+    """
+    if not workspace:
+        return True
+    named = [tag.removeprefix(WORKSPACE_TAG) for tag in memory.tags if tag.startswith(WORKSPACE_TAG)]
+    if named:
+        return workspace in named
+    return memory.scope.project in ("", workspace)
+
+
+# ---------------------------------------------------------------- resume gather
+# Gathering for a resume: who asks comes in; the memories of each section come out, best first.
+#
+# Everything is read in bounded pieces: the latest memories, the last lines of the ledger, and those of a
+# layer that lie nearest to the middle of what goes on. Nothing is counted as a use.
+
+
+LATEST = 400
+"""So many of the newest memories are looked at."""
+EVENTS = 300
+"""So many of the last events."""
+AROUND = 20
+"""So many of each say what goes on."""
+WIDER = 4
+"""So many times more are looked at when some will be left out by their workspace."""
+SESSION = "session"
+
+
+@dataclass(frozen=True, slots=True)
+class ResumeMaterial:
+    """The memories of each section."""
+
+    core: list[Memory]
+    sessions: list[Memory]
+    working: list[Memory]
+    recent: list[Memory]
+    buffer: list[Memory]
+
+    def of(self, section: str) -> list[Memory]:
+        """Those of one section."""
+        found: list[Memory] = getattr(self, section)
+        return found
+
+
+def gather(view: View, workspace: str, tools: Tools) -> ResumeMaterial:
+    """What each section may tell. A memory stands in one section only."""
+    settings = tools.config.resume
+    latest = _here(tools.store.memories.page(view, LATEST), workspace)
+    told: set[str] = set()
+    sessions = _fresh(_sessions(view, workspace, tools), told, settings.sessions_most)
+    changed = _changed(view, workspace, tools)
+    new = [memory for memory in latest if memory.layer is Layer.BUFFER]
+    middle = _middle((new[:AROUND], sessions, changed[:AROUND]), tools)
+    core = _near(view, Layer.CORE, middle, workspace, tools)
+    working = _near(view, Layer.WORKING, middle, workspace, tools)
+    altered = [one for one in changed if one.layer is not Layer.BUFFER or one.version > 1]
+    return ResumeMaterial(
+        core=_fresh(choose(core, _floor(middle, settings.core_relevance), settings.core_most), told),
+        sessions=sessions,
+        working=_fresh(
+            choose(working, _floor(middle, settings.working_relevance), settings.working_most), told
+        ),
+        recent=_fresh(altered, told, settings.recent_most),
+        buffer=_fresh(new, told, settings.buffer_most),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Middle:
+    """The centroid of what goes on, and the space it lies in."""
+
+    space: Space
+    vector: Floats
+
+
+def _floor(middle: _Middle | None, floor: float) -> float:
+    """Where nothing goes on, or no vectors are to be had, nearness decides nothing."""
+    return 0.0 if middle is None else floor
+
+
+def _here(memories: Iterable[Memory], workspace: str) -> list[Memory]:
+    return [memory for memory in memories if in_workspace(memory, workspace)]
+
+
+def _fresh(memories: Iterable[Memory], told: set[str], most: int | None = None) -> list[Memory]:
+    """Those that are not told yet and may be; from now on they are."""
+    fit = (memory for memory in memories if memory.id not in told and may_be_told(memory))
+    found = list(islice(fit, most))
+    told.update(memory.id for memory in found)
+    return found
+
+
+def _sessions(view: View, workspace: str, tools: Tools) -> list[Memory]:
+    """Notes that sessions left behind: their summaries, or what is tagged so; the newest first.
+
+    What was merely said in a session is no note of it.
+    """
+    pages = (
+        tools.store.memories.page(_with(view, **asked), LATEST // 4)
+        for asked in ({"origin_prefix": f"{SESSION}:"}, {"tags_any": frozenset({SESSION})})
+    )
+    found = {one.id: one for page in pages for one in _here(page, workspace)}
+    return sorted(found.values(), key=lambda one: (one.happened_at, one.id), reverse=True)
+
+
+def _changed(view: View, workspace: str, tools: Tools) -> list[Memory]:
+    """What has changed lately, the last change first."""
+    since = tools.clock.now() - timedelta(days=tools.config.resume.recent_days)
+    events = tools.store.ledger.events(None, view.access, EVENTS)
+    ids = list(dict.fromkeys(event.memory for event in events if event.at >= since))
+    keys = tools.store.memories.keys(ids)
+    allowed = tools.store.memories.allow(view, list(keys.values()))
+    read = tools.store.memories.read(sorted(allowed))
+    found = {memory.id: memory for memory in read.values()}
+    return _here((found[one] for one in ids if one in found), workspace)
+
+
+def _middle(around: Sequence[Sequence[Memory]], tools: Tools) -> _Middle | None:
+    """The middle of what goes on; None when nothing does, or no vectors are to be had."""
+    ids = list(dict.fromkeys(memory.id for memories in around for memory in memories))
+    try:
+        space = tools.embedder.space
+    except EmbedderError:
+        return None
+    keys = sorted(tools.store.memories.keys(ids).values())
+    stored = tools.store.vectors.rows(space, keys) if keys else None
+    if stored is None or not len(stored.keys):
+        return None
+    from engram.rules.vectors import unit
+
+    rows = unit(stored.rows.astype("float32"))
+    vector: Floats = unit(rows.mean(axis=0))
+    return _Middle(space, vector) if vector.any() else None
+
+
+def _near(
+    view: View, layer: Layer, middle: _Middle | None, workspace: str, tools: Tools
+) -> list[tuple[float, Memory]]:
+    """Memories of a layer with their scores; what a memory is counts only in the core.
+
+    Each class that gains something is searched by itself: within a class the nearest by cosine are the
+    nearest by score, so that the best of all classes together are the best there are.
+    """
+    settings = tools.config.resume if layer is Layer.CORE else _without_gains(tools.config.resume)
+    most = max(settings.core_most, settings.working_most) * (WIDER if workspace else 1)
+    layered = _with(view, layers=frozenset({layer}))
+    if middle is None:
+        return [
+            (gain(one, settings), one) for one in _here(tools.store.memories.page(layered, most), workspace)
+        ]
+    space = thresholds(middle.space.key)
+    cosines: dict[int, float] = {}
+    for asked in _CLASSES if layer is Layer.CORE else _CLASSES[:1]:
+        cosines |= dict(tools.index.search(middle.space, middle.vector, most, _with(layered, **asked)))
+    read = tools.store.memories.read(sorted(cosines))
+    return [
+        (relevance(cosines[key], space) + gain(memory, settings), memory)
+        for key, memory in read.items()
+        if in_workspace(memory, workspace)
+    ]
+
+
+def _without_gains(settings: ResumeConfig) -> ResumeConfig:
+    return replace(settings, high_gain=0.0, low_gain=0.0)
+
+
+_CLASSES: tuple[dict[str, Any], ...] = (
+    {},
+    {"categories": HIGH},
+    {"tags_any": HIGH_TAGS},
+    {"categories": LOW},
+    {"tags_any": LOW_TAGS},
+)
+
+
+def _with(view: View, **asked: Any) -> View:
+    return View(view.access, replace(view.filters, **asked))
+
 
 FORMS = ("full", "compact")
 TITLES = MappingProxyType(
@@ -42,7 +314,7 @@ Shorten = Callable[[str, Sequence[Memory], int], tuple[str, str] | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ResumeRequest:
     """What a caller wants of a resume."""
 
     view: View
@@ -51,7 +323,7 @@ class Asked:
     workspace: str = ""
 
 
-def resume(asked: Asked, tools: Tools, shorten: Shorten) -> Resume:
+def resume(asked: ResumeRequest, tools: Tools, shorten: Shorten) -> Resume:
     """The document, section by section."""
     now = tools.here()
     head = f"# Resume {now:%Y-%m-%d}\n{NOTE}"
@@ -71,7 +343,7 @@ def resume(asked: Asked, tools: Tools, shorten: Shorten) -> Resume:
 
 def _lines(memory: Memory, form: str) -> tuple[str, ...]:
     """The lines that may tell a memory, the fullest first; the compact form begins with its key fact."""
-    told = forms(memory)
+    told = forms_telling(memory)
     if form == "compact":
         short = len(told[0]) <= COMPACT
         key = told[0] if short else one_line(memory.forms.key_fact) or told[-1]

@@ -6,6 +6,6 @@ Beside them a cross-encoder, which reads question and memory together.
 from __future__ import annotations
 
 from engram.embed.choose import open_embedder
-from engram.embed.cross_encoder import open_reranker
+from engram.embed.transformer import open_reranker
 
 __all__ = ["open_embedder", "open_reranker"]

@@ -15,10 +15,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
-from engram.embed.health import HEALTH_SECONDS
-from engram.embed.unit import unit_rows
+from engram.embed.unit import HEALTH_SECONDS, unit_rows
 from engram.errors import EmbedderDown, EmbedderError, EmbedderMismatch, EmbedderRefused
-from engram.model.vectors import Space
+from engram.model.memory import Space
 from engram.ports import Health
 
 if TYPE_CHECKING:

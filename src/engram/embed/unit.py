@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     import numpy as np
@@ -16,3 +16,10 @@ def unit_rows(rows: NDArray[np.float32]) -> NDArray[np.float32]:
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     np.divide(rows, lengths, out=rows, where=lengths > 0)
     return rows
+
+
+# ---------------------------------------------------------------- health
+# How long it is believed that an embedder is well, or down.
+
+
+HEALTH_SECONDS: Final = 30.0

@@ -1,6 +1,7 @@
 """What an index knows of each vector of a space, as parallel arrays ordered by key.
 
-One thread at a time changes them; any thread reads the `Lines` it was handed. Appending writes behind what
+One thread at a time changes them; any thread reads the `VectorLines` it was handed. Appending writes
+behind what
 readers look at, reordering makes new arrays, and a changed line is changed in its place: a reader that is
 passing just then sees it as it was or as it is.
 """
@@ -26,7 +27,7 @@ TIDY_ABOVE = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Lines:
+class VectorLines:
     """One line for each vector: its key, where its memory belongs, and what it is compared by."""
 
     keys: NDArray[np.int64]
@@ -57,14 +58,14 @@ class Lines:
 class Columns:
     """The arrays of one space, growing."""
 
-    def __init__(self, first: Lines) -> None:
+    def __init__(self, first: VectorLines) -> None:
         self._growing = {name: Growing(array) for name, array in first.arrays()}
         self._gone = 0
 
     @property
-    def lines(self) -> Lines:
+    def lines(self) -> VectorLines:
         """As they are now."""
-        return Lines(**{name: column.view for name, column in self._growing.items()})
+        return VectorLines(**{name: column.view for name, column in self._growing.items()})
 
     @property
     def live(self) -> int:
@@ -76,7 +77,7 @@ class Columns:
         """The memory they take, spare room included."""
         return sum(column.bytes for column in self._growing.values())
 
-    def put(self, new: Lines) -> None:
+    def put(self, new: VectorLines) -> None:
         """Add lines, or replace those with the same keys."""
         places = self.lines.places(new.keys)
         known, unknown = places >= 0, places < 0

@@ -8,24 +8,111 @@ they are there, searches stay exact: over the rows in memory, or block by block 
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
 from threading import Lock, Thread
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from engram.errors import EngramError
-from engram.index.columns import Columns, Lines
+from engram.index.columns import Columns, Places, VectorLines
 from engram.index.ranking import lengths
-from engram.model.vectors import Space
+from engram.model.memory import Space
 from engram.ports import IndexStats, Store, VectorChanges
-from engram.vectors.quantize import restore
-from engram.vectors.signatures import sign
-from engram.vectors.similarity import unit
+from engram.rules.vectors import restore, sign, unit
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from engram.ports import Floats
+
+
+# ---------------------------------------------------------------- cells
+# Cells: a large space in parts; of many questions asked at once, each looks only into the parts near to it.
+#
+# Centres are found among the signatures themselves. A line whose vector changed stays in its old cell until
+# the index starts over: it may be missed by such a search, never wrongly found, since whoever is found is
+# compared exactly.
+
+
+Signs = NDArray[np.float32]
+SAMPLED = 16_384
+"""Signatures among which the centres are found."""
+ROUNDS = 4
+PROBED = 8
+"""Cells that a question looks into."""
+BLOCK = 8_192
+"""Signatures that are unpacked at once."""
+
+
+class Cells:
+    """The cells of one space, made when they are first asked for. Any thread may use them."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._centres: Signs | None = None
+        self._keys: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
+        self._cells: NDArray[np.int32] = np.zeros(0, dtype=np.int32)
+
+    def near(
+        self, lines: VectorLines, places: Places, questions: NDArray[np.uint8]
+    ) -> Iterator[tuple[Places, NDArray[np.uint8]]]:
+        """For each question, given by its signature: the places in cells near to it, and their signatures."""
+        if lines.signatures is None:
+            raise AssertionError("asked only of a space that is signed")
+        with self._lock:
+            centres = self._centres if self._centres is not None else self._divide(lines.signatures)
+            cells = self._of(lines, centres)[places]
+        # Cell by cell in memory: each question then copies a few stretches instead of picking line by line.
+        order = np.argsort(cells, kind="stable")
+        ends = np.searchsorted(cells[order], np.arange(len(centres) + 1)).tolist()
+        members = places[order]
+        signatures = lines.signatures[members]
+        likeness = _signs(questions, centres.shape[1]) @ centres.T
+        probed = np.sort(np.argpartition(-likeness, PROBED, axis=1)[:, :PROBED], axis=1)
+        for row in probed.tolist():
+            parts = [slice(ends[cell], ends[cell + 1]) for cell in row]
+            yield (
+                np.concatenate([members[part] for part in parts]),
+                np.concatenate([signatures[part] for part in parts]),
+            )
+
+    def _divide(self, signatures: NDArray[np.uint8]) -> Signs:
+        """As many centres as a cell has members, moved to the middle of their members a few times."""
+        dims = signatures.shape[1] * 8
+        sample = _signs(signatures[:: max(1, len(signatures) // SAMPLED)], dims)
+        count = max(PROBED + 1, int(len(signatures) ** 0.5))
+        centres = sample[:: max(1, len(sample) // count)].copy()
+        for _ in range(ROUNDS):
+            nearest = (sample @ centres.T).argmax(axis=1)
+            for cell in np.unique(nearest):
+                centres[cell] = sample[nearest == cell].mean(axis=0)
+            centres /= np.linalg.norm(centres, axis=1, keepdims=True)
+        self._centres = centres
+        return centres
+
+    def _of(self, lines: VectorLines, centres: Signs) -> NDArray[np.int32]:
+        """The cell of each line; new lines are put into theirs."""
+        if lines.signatures is None:
+            raise AssertionError("asked only of a space that is signed")
+        cells = np.full(len(lines.keys), -1, dtype=np.int32)
+        if len(self._keys):
+            here = np.minimum(np.searchsorted(self._keys, lines.keys), len(self._keys) - 1)
+            cells = np.where(self._keys[here] == lines.keys, self._cells[here], np.int32(-1))
+        new = np.flatnonzero(cells < 0)
+        for start in range(0, len(new), BLOCK):
+            some = new[start : start + BLOCK]
+            signs = _signs(lines.signatures[some], centres.shape[1])
+            cells[some] = (signs @ centres.T).argmax(axis=1)
+        if len(new):
+            self._keys, self._cells = lines.keys.copy(), cells
+        return cells
+
+
+def _signs(signatures: NDArray[np.uint8], dims: int) -> Signs:
+    """Signatures as numbers: one for a bit that is set, minus one for the others."""
+    bits = np.unpackbits(signatures, axis=1, count=dims)
+    return bits.astype(np.float32) * 2 - 1
+
 
 BATCH = 10_000
 """Changes that are asked for in one go."""
@@ -48,7 +135,7 @@ class Follower:
         self._signing: Thread | None = None
         self._lean: Floats = np.zeros(space.dims, dtype=np.float32)
 
-    def lines(self) -> Lines:
+    def lines(self) -> VectorLines:
         """The copy, as of now."""
         with self._lock:
             return self._catch_up().lines
@@ -94,7 +181,7 @@ class Follower:
         width = -(-self._space.dims // 8)
         self._upto = 0
         self._columns = Columns(
-            Lines(
+            VectorLines(
                 keys=np.zeros(0, dtype=np.int64),
                 scopes=none,
                 namespaces=none,
@@ -113,7 +200,7 @@ class Follower:
             return
         lines = columns.lines
         order = np.argsort(news.keys)
-        new = Lines(
+        new = VectorLines(
             keys=news.keys[order],
             scopes=news.scopes[order],
             namespaces=news.namespaces[order],
@@ -126,7 +213,7 @@ class Follower:
         if lines.rows is not None and columns.live > self._exact_limit * ROOM:
             columns.forget_rows()
 
-    def _with_rows(self, new: Lines) -> Lines:
+    def _with_rows(self, new: VectorLines) -> VectorLines:
         """The same lines with their vectors. One that went meanwhile is left out: the next changes say so."""
         found = self._store.vectors.rows(self._space, new.keys.tolist())
         order = np.argsort(found.keys)
@@ -136,20 +223,20 @@ class Follower:
         if not self._columns or not len(self._columns.lines.keys):
             self._lean = unit(rows).mean(axis=0)
         sketches = self.sketch(unit(rows))
-        return Lines(**(picked | {"rows": rows, "lengths": lengths(rows), "sketches": sketches}))
+        return VectorLines(**(picked | {"rows": rows, "lengths": lengths(rows), "sketches": sketches}))
 
     def sketch(self, vectors: Floats) -> NDArray[np.uint8]:
         """Signatures for use in memory only, centred on the first vectors that came."""
         return sign(vectors, self._lean)
 
-    def _sign_once(self, lines: Lines) -> None:
+    def _sign_once(self, lines: VectorLines) -> None:
         """Have the space signed, unless that is under way or was tried in vain."""
         if self._signing is None:
             args = (self._centre(lines),)
             self._signing = Thread(target=self._sign, args=args, name="engram-signing", daemon=True)
             self._signing.start()
 
-    def _centre(self, lines: Lines) -> Floats:
+    def _centre(self, lines: VectorLines) -> Floats:
         """The mean of a sample, spread evenly over the space."""
         step = max(len(lines.keys) // SAMPLE, 1)
         sample = self._store.vectors.rows(self._space, lines.keys[::step].tolist())

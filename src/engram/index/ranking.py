@@ -8,15 +8,60 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from threading import Lock
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from engram.index.columns import GONE, Lines, Places
-from engram.model.axes import Status
-from engram.ports import Reach
-from engram.vectors.signatures import hamming
-from engram.vectors.similarity import dots
+from engram.index.columns import GONE, Places, VectorLines
+from engram.model.memory import Space, Status
+from engram.ports import Noise, Reach, Store
+from engram.rules.vectors import dots, hamming, unit
+
+if TYPE_CHECKING:
+    from engram.ports import Floats as PortsFloats
+    from engram.ports import Keys as PortsKeys
+
+
+# ---------------------------------------------------------------- noise
+# Noise: how near a question lies to memories in general, so that one can tell which lie nearer than chance.
+#
+# Every embedding model has its own idea of a large cosine. A spread sample of the space's own vectors
+# tells, for each question, the mean and the deviation of its cosines with whatever is there.
+
+
+SAMPLE = 512
+GROWTH = 1.5
+"""The sample is taken anew when the space has grown or shrunk by this factor."""
+
+
+class Sampler:
+    """The sample of one space. Every thread may ask; it is replaced as a whole."""
+
+    def __init__(self, store: Store, space: Space) -> None:
+        self._store, self._space = store, space
+        self._lock = Lock()
+        self._rows: PortsFloats = np.zeros((0, space.dims), dtype=np.float32)
+        self._size = 0
+
+    def noise(self, question: PortsFloats, keys: PortsKeys) -> Noise:
+        """The mean and deviation of the question's cosines with a sample of these keys."""
+        rows = self._sample(keys)
+        if not len(rows):
+            return Noise(0.0, 0.0, 0)
+        found = dots(rows, question)
+        return Noise(float(found.mean()), float(found.std()), len(rows))
+
+    def _sample(self, keys: PortsKeys) -> PortsFloats:
+        with self._lock:
+            size = len(keys)
+            if not self._size / GROWTH < size < self._size * GROWTH:
+                some = keys[:: max(1, size // SAMPLE)]
+                stored = self._store.vectors.rows(self._space, some.tolist())
+                self._rows, self._size = unit(stored.rows.astype(np.float32)), size
+            return self._rows
+
 
 Floats = NDArray[np.float32]
 Keys = NDArray[np.int64]
@@ -48,7 +93,7 @@ class Block:
 Blocks = Iterable[Block]
 
 
-def allowed(lines: Lines, reach: Reach, statuses: frozenset[Status]) -> Places:
+def allowed(lines: VectorLines, reach: Reach, statuses: frozenset[Status]) -> Places:
     """Where the lines stand that a caller may reach, in one of these statuses (in any, if none is named)."""
     wanted = np.array([not statuses or status in statuses for status in STATUSES] + [False])
     inside = wanted[lines.statuses]  # GONE is -1, the last place, which is never wanted
@@ -58,12 +103,12 @@ def allowed(lines: Lines, reach: Reach, statuses: frozenset[Status]) -> Places:
     return places
 
 
-def reached(lines: Lines, reach: Reach) -> Keys:
+def reached(lines: VectorLines, reach: Reach) -> Keys:
     """The keys that a caller may reach, in any status."""
     return lines.keys if reach.everything else lines.keys[_within(lines, reach)]
 
 
-def present(lines: Lines, keys: Keys) -> Places:
+def present(lines: VectorLines, keys: Keys) -> Places:
     """Where the lines of these keys stand, for those that have a vector."""
     places = lines.places(keys)
     places = places[places >= 0]
@@ -129,7 +174,7 @@ def _cosines(block: Block, question: Floats) -> Floats:
     )
 
 
-def _within(lines: Lines, reach: Reach) -> NDArray[np.bool_]:
+def _within(lines: VectorLines, reach: Reach) -> NDArray[np.bool_]:
     seen = np.zeros(max(reach.scopes | {int(lines.scopes.max(initial=0))}) + 1, dtype=np.bool_)
     seen[list(reach.scopes)] = True
     inside = seen[lines.scopes]

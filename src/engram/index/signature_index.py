@@ -19,17 +19,13 @@ import numpy as np
 
 from engram.errors import EmbedderMismatch
 from engram.index import ranking
-from engram.index.cells import Cells
-from engram.index.columns import Lines, Places
-from engram.index.follower import Follower
-from engram.index.noise import Sampler
-from engram.index.ranking import Found
-from engram.model.axes import Status
+from engram.index.columns import Places, VectorLines
+from engram.index.follower import Cells, Follower
+from engram.index.ranking import Found, Sampler
+from engram.model.memory import Space, Status
 from engram.model.scope import Access
-from engram.model.vectors import Space
 from engram.ports import IndexStats, Noise, Reach, Store, View
-from engram.vectors.signatures import sign
-from engram.vectors.similarity import unit
+from engram.rules.vectors import sign, unit
 
 if TYPE_CHECKING:
     from engram.ports import Floats
@@ -118,7 +114,7 @@ class SignatureIndex:
             return self._followers[space.key]
 
     def _filtered(
-        self, space: Space, lines: Lines, places: Places, question: Floats, k: int, view: View
+        self, space: Space, lines: VectorLines, places: Places, question: Floats, k: int, view: View
     ) -> Found:
         shown = max(k * WIDEN, self._rescore)
         # Signatures only guess who is near: when hardly more than k pass, the guess was too narrow.
@@ -134,14 +130,14 @@ class SignatureIndex:
                 return self._nearest(space, lines, ranking.present(lines, keys), question, k)
             named, shown = True, shown * WIDEN
 
-    def _nearest(self, space: Space, lines: Lines, places: Places, question: Floats, k: int) -> Found:
+    def _nearest(self, space: Space, lines: VectorLines, places: Places, question: Floats, k: int) -> Found:
         if lines.signatures is not None:
             signature = self._signatures(space, question[np.newaxis])[0]
             places = ranking.candidates(lines.signatures, places, signature, max(self._rescore, k))
         return ranking.nearest(self._blocks(space, lines, places), question, k)
 
     def _all_exactly(
-        self, space: Space, lines: Lines, places: Places, questions: Floats, k: int
+        self, space: Space, lines: VectorLines, places: Places, questions: Floats, k: int
     ) -> list[Found]:
         found: list[Found] = []
         for start in range(0, len(questions), QUESTIONS):
@@ -150,7 +146,7 @@ class SignatureIndex:
         return found
 
     def _all_by_sketch(
-        self, space: Space, lines: Lines, places: Places, questions: Floats, k: int
+        self, space: Space, lines: VectorLines, places: Places, questions: Floats, k: int
     ) -> list[Found]:
         """A few questions at a time: the sketches leave out whatever is far."""
         if lines.sketches is None:
@@ -162,7 +158,7 @@ class SignatureIndex:
         return [ranking.nearest(self._blocks(space, lines, some), one, k) for one, some in pairs]
 
     def _all_by_signature(
-        self, space: Space, lines: Lines, places: Places, questions: Floats, k: int
+        self, space: Space, lines: VectorLines, places: Places, questions: Floats, k: int
     ) -> list[Found]:
         count = max(FEW, 2 * k)
         signatures = lines.signatures
@@ -193,7 +189,7 @@ class SignatureIndex:
             raise AssertionError("a space with signatures has a centre")
         return sign(questions, centre)
 
-    def _blocks(self, space: Space, lines: Lines, places: Places) -> Iterator[ranking.Block]:
+    def _blocks(self, space: Space, lines: VectorLines, places: Places) -> Iterator[ranking.Block]:
         """Keys, rows and lengths of these places, from memory or else from the store."""
         whole = len(places) == len(lines.keys)
         for start in range(0, len(places), BLOCK):

@@ -16,17 +16,15 @@ from functools import partial
 from typing import Final, TypeVar
 
 from engram.config import LlmConfig
-from engram.llm import answers, answers_of_review, answers_to_questions, prices, prompts
+from engram.llm import answers, budget, prompts
 from engram.llm.answers import Bad
-from engram.llm.budget import Budget
-from engram.llm.client import Client, Failed, Service
+from engram.llm.budget import EVERY, Budget, Resting
+from engram.llm.client import ChatClient, Failed, ModelReply, ModelRequest, Service
 from engram.llm.prompts import Prompt
-from engram.llm.resting import EVERY, Resting
-from engram.llm.wire import Question, Said
-from engram.model.advice import Call, CallOutcome, Cited, Comparison, Extracted, Proposal, Reconciled
+from engram.model.advice import CallOutcome, Cited, Comparison, Extracted, ModelCall, Proposal, Reconciled
+from engram.model.capture import Turn
 from engram.model.clock import Clock
-from engram.model.turn import Turn
-from engram.ports import Advisor, Alone, Health, Spending
+from engram.ports import Advisor, Health, NoAdvisor, Spending
 from engram.text import tokens
 
 SMALL: Final = frozenset({"merge", "compare", "rank", "expand", "triage", "reconcile"})
@@ -51,7 +49,7 @@ Read = Callable[[str], Value | Bad]
 def open_advisor(config: LlmConfig, spending: Spending, clock: Clock) -> Advisor:
     """The advisor that the configuration asks for."""
     if config.level == "off" or not config.base_url.strip() or not config.model.strip():
-        return Alone()
+        return NoAdvisor()
     return ModelAdvisor(config, spending, clock)
 
 
@@ -77,7 +75,7 @@ class ModelAdvisor:
     ) -> None:
         self._config = config
         self._clock = clock
-        self._client = Client(Service(config.base_url, config.api_key, config.retries), clock, wait)
+        self._client = ChatClient(Service(config.base_url, config.api_key, config.retries), clock, wait)
         self._budget = Budget(spending, clock, config.daily_tokens)
         self._resting = Resting(clock, config.rest_s)
         self._well_at: float | None = None
@@ -102,58 +100,54 @@ class ModelAdvisor:
         if not texts:
             return ()
         prompt = prompts.rank(question, texts)
-        return self._ask("rank", prompt, lambda text: answers_to_questions.ranked(text, len(texts)))
+        return self._ask("rank", prompt, lambda text: answers.ranked(text, len(texts)))
 
     def decompose(self, question: str, known: Sequence[str]) -> tuple[str, ...] | None:
         """The smaller questions that what is known leaves open."""
         prompt = prompts.decompose(question, known)
-        return self._ask("decompose", prompt, lambda text: answers_to_questions.decomposed(text, question))
+        return self._ask("decompose", prompt, lambda text: answers.decomposed(text, question))
 
     def expand(self, question: str) -> tuple[str, ...] | None:
         """Other words in which what answers the question may be told."""
         prompt = prompts.expand(question)
-        return self._ask("expand", prompt, lambda text: answers_to_questions.expanded(text, question))
+        return self._ask("expand", prompt, lambda text: answers.expanded(text, question))
 
     def synthesize(self, question: str, known: Sequence[str]) -> tuple[Cited, ...] | None:
         """The answer, claim by claim, each with what it rests on."""
         if not known:
             return ()
         prompt = prompts.synthesize(question, known)
-        return self._ask(
-            "synthesize", prompt, lambda text: answers_to_questions.synthesized(text, len(known))
-        )
+        return self._ask("synthesize", prompt, lambda text: answers.synthesized(text, len(known)))
 
     def summarize(self, texts: Sequence[str], words: int) -> str | None:
         """What several statements come to."""
         if not texts:
             return None
         prompt = prompts.summarize(texts, words)
-        return self._ask(
-            "summarize", prompt, lambda text: answers_to_questions.summarized(text, texts, words)
-        )
+        return self._ask("summarize", prompt, lambda text: answers.summarized(text, texts, words))
 
     def gate(self, texts: Sequence[str]) -> tuple[bool, ...] | None:
         """Of each memory whether it alone would help somebody who wakes up knowing nothing else."""
-        read = partial(answers_of_review.chosen, name="approve", count=len(texts))
+        read = partial(answers.chosen, name="approve", count=len(texts))
         return self._ask("gate", prompts.gate(texts), read) if texts else ()
 
     def triage(self, texts: Sequence[str]) -> tuple[bool, ...] | None:
         """Of each memory whether it is worth more than a day."""
-        read = partial(answers_of_review.chosen, name="promote", count=len(texts))
+        read = partial(answers.chosen, name="promote", count=len(texts))
         return self._ask("triage", prompts.triage(texts), read) if texts else ()
 
     def reconcile(self, old: str, new: str) -> Reconciled | None:
         """What becomes of an older memory beside a newer one about the same thing."""
-        return self._ask("reconcile", prompts.reconcile(old, new), answers_of_review.reconciled)
+        return self._ask("reconcile", prompts.reconcile(old, new), answers.reconciled)
 
     def distill(self, notes: Sequence[str], longest: int) -> str | None:
         """How things stand by several notes, in at most so many characters."""
-        read = partial(answers_of_review.distilled, notes=notes, longest=longest)
+        read = partial(answers.distilled, notes=notes, longest=longest)
         return self._ask("distill", prompts.distill(notes, longest), read)
 
     def audit(self, lines: Sequence[str], texts: Sequence[str]) -> tuple[Proposal, ...] | None:
         """What should stand higher, lower or together."""
-        read = partial(answers_of_review.audited, texts=texts)
+        read = partial(answers.audited, texts=texts)
         return self._ask("audit", prompts.audit(lines), read) if lines else ()
 
     def health(self) -> Health:
@@ -209,7 +203,7 @@ class ModelAdvisor:
         self, asked: _Asked, prompt: Prompt, read: Read[Value], good: CallOutcome
     ) -> tuple[Value | Bad | None, str]:
         """One call, paid for: its value, or why it is none, and the words of the model."""
-        question = Question(
+        question = ModelRequest(
             asked.model, prompt.messages, prompt.name, prompt.schema, self._config.answer_tokens
         )
         expected = _prompt_tokens(question)
@@ -223,14 +217,14 @@ class ModelAdvisor:
             value, outcome, reason = self._judged(got, asked.model, read, good)
             used = _used(got, expected)
             ms = round(1_000 * (self._clock.monotonic() - begun))
-            cost = prices.cost(asked.model, *used, self._config)
-            call = Call(at, asked.component, asked.model, *used, ms, cost, outcome, reason)
+            cost = budget.cost(asked.model, *used, self._config)
+            call = ModelCall(at, asked.component, asked.model, *used, ms, cost, outcome, reason)
         finally:
             self._budget.settle(reserved, call)
-        return value, got.text if isinstance(got, Said) else ""
+        return value, got.text if isinstance(got, ModelReply) else ""
 
     def _judged(
-        self, got: Said | Failed, model: str, read: Read[Value], good: CallOutcome
+        self, got: ModelReply | Failed, model: str, read: Read[Value], good: CallOutcome
     ) -> tuple[Value | Bad | None, CallOutcome, str]:
         """What an answer is worth, and why nothing; a failure sends the model, or the service, to rest."""
         if isinstance(got, Failed):
@@ -253,14 +247,14 @@ class ModelAdvisor:
         return at is not None and self._clock.monotonic() - at < self._config.rest_s
 
 
-def _prompt_tokens(question: Question) -> int:
+def _prompt_tokens(question: ModelRequest) -> int:
     """What a question is going to cost, rather too much than too little."""
     texts: Iterable[str] = (message.content for message in question.messages)
     words = sum(tokens.count(text) + MESSAGE_TOKENS for text in texts)
     return round(CAUTION * (words + tokens.count(json.dumps(question.schema))))
 
 
-def _used(got: Said | Failed, expected: int) -> tuple[int, int]:
+def _used(got: ModelReply | Failed, expected: int) -> tuple[int, int]:
     """Tokens asked and answered: as reported, else estimated; none where the service did no work."""
     if isinstance(got, Failed):
         return (expected if got.worked else 0), 0

@@ -15,12 +15,12 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from engram.llm import grounding, lenient
-from engram.llm.files import lines, pattern
-from engram.llm.grounding import Evidence
-from engram.model.advice import Comparison, Extracted
-from engram.model.axes import CATEGORIES
+from engram.llm.grounding import GroundingEvidence
+from engram.llm.prompts import lines, pattern
+from engram.model.advice import Cited, Comparison, Extracted, Proposal, Reconciled
+from engram.model.capture import Turn
 from engram.model.facts import Fact
-from engram.model.turn import Turn
+from engram.model.memory import CATEGORIES
 from engram.text.kinds import category_of
 from engram.text.marks import marks
 from engram.text.words import content_words, normalized
@@ -248,7 +248,7 @@ def _number(word: str) -> float | None:
         return None
 
 
-def _moment(value: Any, said: Evidence, at: datetime) -> datetime | None:
+def _moment(value: Any, said: GroundingEvidence, at: datetime) -> datetime | None:
     """When it happened, if that can be: not absurdly far away, and said or worked out.
 
     A model reads the clocks of whoever spoke, and so what it tells without an offset is of their zone.
@@ -264,7 +264,7 @@ def _moment(value: Any, said: Evidence, at: datetime) -> datetime | None:
     return None if absurd or not grounding.dated(said, moment) else moment
 
 
-def _entities(value: Any, said: Evidence) -> tuple[str, ...]:
+def _entities(value: Any, said: GroundingEvidence) -> tuple[str, ...]:
     """Names that were said, once each."""
     given = value if isinstance(value, list) else []
     names = {name.lower(): name for name in map(clean, given[: 5 * MOST_ENTITIES]) if _is_name(name)}
@@ -275,7 +275,7 @@ def _is_name(name: str) -> bool:
     return 0 < len(name) <= LONGEST_NAME and not is_instruction(name)
 
 
-def _facts(value: Any, said: Evidence, of: Extracted) -> tuple[Fact, ...]:
+def _facts(value: Any, said: GroundingEvidence, of: Extracted) -> tuple[Fact, ...]:
     """Facts whose subject and object were said, as sure as their statement."""
     given = [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
     found: dict[Fact, None] = {}
@@ -292,3 +292,193 @@ def _facts(value: Any, said: Evidence, of: Extracted) -> tuple[Fact, ...]:
 
 def _truth(value: Any) -> bool:
     return value is True or (isinstance(value, str) and value.strip().lower() in {"true", "yes", "1"})
+
+
+# ---------------------------------------------------------------- answers of review
+# Answers of a review: a model's words come in; which memories rise, what becomes of one, how things stand.
+#
+# As in `answers.py` a model is not believed: numbers of memories that were not shown are dropped, a status
+# that tells more than the notes is refused.
+
+
+def chosen(text: str, name: str, count: int) -> tuple[bool, ...] | Bad:
+    """For each of so many memories whether the model named it.
+
+    >>> chosen('{"approve": [2, 9]}', "approve", 3)
+    (False, True, False)
+    """
+    given = field_of(text, name)
+    if not isinstance(given, list):
+        return unusable(text, f'it holds no JSON object with a list "{name}" of numbers')
+    named = {number for number in map(number_in, given) if number is not None and 1 <= number <= count}
+    if given and not named:
+        return Bad(f'"{name}" names none of the memories by its number')
+    return tuple(number in named for number in range(1, count + 1))
+
+
+def reconciled(text: str) -> Reconciled | Bad:
+    """What becomes of the older one.
+
+    >>> reconciled('{"outcome": "Absorb"}').value
+    'absorb'
+    """
+    value = field_of(text, "outcome")
+    word = value.strip().lower().replace(" ", "_") if isinstance(value, str) else ""
+    if word in set(Reconciled):
+        return Reconciled(word)
+    return unusable(text, f'it holds no JSON object with "outcome", one of {", ".join(Reconciled)}')
+
+
+def distilled(text: str, notes: Sequence[str], longest: int) -> str | Bad:
+    """A status that fits and says only what the notes say."""
+    value = field_of(text, "status")
+    if not isinstance(value, str) or not value.strip():
+        return unusable(text, 'it holds no JSON object with a text "status"')
+    status = clean(value)
+    if len(status) > longest or is_instruction(status):
+        return Bad(f'"status" is no statement of at most {longest} characters')
+    given = [marks(note) for note in notes]
+    if marks(status).numbers - frozenset().union(*(one.numbers for one in given)):
+        return Bad('"status" names a number that no note has')
+    if not grounding.supports(grounding.evidence(tuple(notes)), status):
+        return Bad('"status" says something that no note says')
+    return status
+
+
+def audited(text: str, texts: Sequence[str]) -> tuple[Proposal, ...] | Bad:
+    """What is proposed. Powers a model does not have stay in: the sandbox refuses and counts them.
+
+    >>> said = '{"operations": [{"op": "Demote", "ids": [2]}, {"op": "delete", "ids": [9]}]}'
+    >>> found = audited(said, ["a", "b"])
+    >>> [(one.verb, one.places) for one in found]
+    [('demote', (1,)), ('delete', (-1,))]
+    """
+    given = field_of(text, "operations")
+    if not isinstance(given, list) or not all(isinstance(one, Mapping) for one in given):
+        return unusable(text, 'it holds no JSON object with a list "operations" of objects')
+    return tuple(_proposal(one, texts) for one in given)
+
+
+def _proposal(given: Mapping[str, Any], texts: Sequence[str]) -> Proposal:
+    ids = given.get("ids")
+    numbers = [number_in(one) for one in ids] if isinstance(ids, list) else []
+    places = tuple(one - 1 if one is not None and 1 <= one <= len(texts) else -1 for one in numbers)
+    value = given.get("importance")
+    weight = float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+    said = given.get("content")
+    content = clean(said) if isinstance(said, str) else ""
+    sources = tuple(texts[place] for place in places if place >= 0)
+    if content and not (sources and grounding.supports(grounding.evidence(sources), content)):
+        content = ""  # it says something that none of them says: the sandbox refuses a merge without words
+    return Proposal(str(given.get("op", "")).strip().lower(), places, weight, content)
+
+
+# ---------------------------------------------------------------- answers to questions
+# Answers about memories: a model's words come in; an order, smaller questions or claims come out, or `Bad`.
+#
+# As in `answers.py` a model is not believed: places that do not exist, claims that rest on nothing and
+# instructions in the place of questions are dropped.
+
+
+MOST_QUESTIONS: Final = 4
+LONGEST_QUESTION: Final = 300
+MOST_PHRASES: Final = 4
+LONGEST_PHRASE: Final = 120
+MOST_CLAIMS: Final = 20
+LONGEST_CLAIM: Final = 600
+SLACK: Final = 2
+"""A summary may have so many times the words that were asked for; models do not count well."""
+
+
+def ranked(text: str, count: int) -> tuple[int, ...] | Bad:
+    """Places from 0 in the model's order; what it did not name follows as it was.
+
+    >>> ranked('{"order": [3, 1, 1, 9]}', 3)
+    (2, 0, 1)
+    """
+    given = field_of(text, "order")
+    if not isinstance(given, list):
+        return unusable(text, 'it holds no JSON object with a list "order" of numbers')
+    named = _places(given, count)
+    if not named:
+        return Bad('"order" names none of the memories by its number')
+    return (*named, *(place for place in range(count) if place not in named))
+
+
+def decomposed(text: str, question: str) -> tuple[str, ...] | Bad:
+    """The smaller questions, without the one that was asked."""
+    given = field_of(text, "questions")
+    if not isinstance(given, list):
+        return unusable(text, 'it holds no JSON object with a list "questions" of texts')
+    found = {normalized(one): one for one in map(clean, given[: 5 * MOST_QUESTIONS]) if _asks(one)}
+    found.pop(normalized(question), None)
+    return tuple(found.values())[:MOST_QUESTIONS]
+
+
+def expanded(text: str, question: str) -> tuple[str, ...] | Bad:
+    """Short phrases to search for, without the question itself.
+
+    >>> expanded('{"phrases": ["dental appointment", "Teeth?", "teeth"]}', "teeth")
+    ('dental appointment',)
+    """
+    given = field_of(text, "phrases")
+    if not isinstance(given, list):
+        return unusable(text, 'it holds no JSON object with a list "phrases" of texts')
+    found = {normalized(one): one for one in map(clean, given[: 5 * MOST_PHRASES]) if _is_phrase(one)}
+    found.pop(normalized(question), None)
+    return tuple(found.values())[:MOST_PHRASES]
+
+
+def synthesized(text: str, count: int) -> tuple[Cited, ...] | Bad:
+    """The claims that cite something they were given; `count` is how much that was."""
+    given = field_of(text, "claims")
+    if not isinstance(given, list):
+        return unusable(text, 'it holds no JSON object with a list "claims"')
+    claims = [_claim(one, count) for one in given[:MOST_CLAIMS]]
+    kept = tuple(one for one in claims if one is not None)
+    if given and not kept:
+        return Bad('no item of "claims" has a text "claim" and a list "memories" of numbers it was given')
+    return kept
+
+
+def summarized(text: str, texts: Sequence[str], words: int) -> str | Bad:
+    """A summary that is short enough and says nothing the texts do not say.
+
+    >>> told = ["The build broke on Friday", "The build broke again"]
+    >>> summarized('{"summary": "The build broke"}', told, 10)
+    'The build broke'
+    >>> summarized('{"summary": "Anna broke the build"}', told, 10).problem
+    '"summary" says something that the memories do not say'
+    """
+    value = field_of(text, "summary")
+    if not isinstance(value, str) or not value.strip():
+        return unusable(text, 'it holds no JSON object with a text "summary"')
+    summary = clean(value)
+    if len(summary.split()) > SLACK * words or is_instruction(summary):
+        return Bad(f'"summary" is not a statement of at most {words} words')
+    if not grounding.supports(grounding.evidence(texts), summary):
+        return Bad('"summary" says something that the memories do not say')
+    return summary
+
+
+def _claim(item: Any, count: int) -> Cited | None:
+    if not isinstance(item, Mapping):
+        return None
+    words, cited = clean(item.get("claim")), item.get("memories")
+    places = _places(cited if isinstance(cited, list) else [cited], count)
+    fits = 0 < len(words) <= LONGEST_CLAIM and not is_instruction(words)
+    return Cited(words, places) if fits and places else None
+
+
+def _places(given: list[Any], count: int) -> tuple[int, ...]:
+    """Places from 0 of the numbers that exist, each once."""
+    numbers = (number_in(one) for one in given)
+    return tuple(dict.fromkeys(n - 1 for n in numbers if n is not None and 0 < n <= count))
+
+
+def _is_phrase(words: str) -> bool:
+    return 0 < len(words) <= LONGEST_PHRASE and not is_instruction(words)
+
+
+def _asks(words: str) -> bool:
+    return 0 < len(words) <= LONGEST_QUESTION and not is_instruction(words)

@@ -9,23 +9,232 @@ Nothing here writes a log, and no failure repeats a word of the prompt, of the a
 
 from __future__ import annotations
 
+import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from email.utils import parsedate_to_datetime
 from functools import cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import SplitResult, urlsplit
 
-from engram.llm import wire
-from engram.llm.wire import Broken, Form, Question, Said
 from engram.model.clock import Clock
 
 if TYPE_CHECKING:
     import ssl
 
     import httpx
+
+
+# ---------------------------------------------------------------- wire
+# What goes over the wire: a question becomes a request body, a response body becomes what was said.
+#
+# Services differ in what they take: some know no JSON schema, some want the limit under another name.
+# `Form` is how one is spoken to, and `simpler` the next form to try when a service says that it does not
+# know something.
+
+
+SCHEMA, OBJECT, PLAIN = "json_schema", "json_object", "plain"
+UNKNOWN_PARAMETER: Final = frozenset({400, 404, 415, 422, 501})
+"""Statuses with which services refuse a parameter they do not know."""
+MOST_TOKENS: Final = 10_000_000
+"""A service that reports more than this has miscounted."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChatMessage:
+    """One message to a model."""
+
+    role: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRequest:
+    """What a model is asked, and in which shape it should answer."""
+
+    model: str
+    messages: tuple[ChatMessage, ...]
+    name: str
+    schema: Mapping[str, Any]
+    answer_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """How a service is spoken to."""
+
+    structure: str = SCHEMA
+    limit: str = "max_tokens"
+    tempered: bool = True
+    """Whether it lets the temperature be set."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelReply:
+    """What a model said. Token counts are None when the service did not report them."""
+
+    text: str
+    prompt_tokens: int | None = None
+    answer_tokens: int | None = None
+    refused: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """A response that is no answer; the reason names no word of it."""
+
+    reason: str
+
+
+def body(question: ModelRequest, form: Form) -> dict[str, Any]:
+    """The request in a service's form."""
+    request: dict[str, Any] = {
+        "model": question.model,
+        "messages": [{"role": said.role, "content": said.content} for said in question.messages],
+        "stream": False,
+    }
+    if form.limit:
+        request[form.limit] = question.answer_tokens
+    if form.tempered:
+        request["temperature"] = 0
+    if form.structure == SCHEMA:
+        wanted = {"name": question.name, "schema": question.schema, "strict": True}
+        request["response_format"] = {"type": SCHEMA, "json_schema": wanted}
+    elif form.structure == OBJECT:
+        request["response_format"] = {"type": OBJECT}
+    return request
+
+
+def simpler(form: Form, status: int, complaint: str) -> Form | None:
+    """The form to try next when a service complains about a parameter; None when that is not its trouble.
+
+    >>> simpler(Form(), 400, "unknown field response_format").structure
+    'json_object'
+    >>> simpler(Form(), 400, "'max_tokens' is not supported, use 'max_completion_tokens'").limit
+    'max_completion_tokens'
+    >>> simpler(Form(), 400, "the context is too long") is None
+    True
+    """
+    if status not in UNKNOWN_PARAMETER:
+        return None
+    said = complaint.lower()
+    if any(word in said for word in ("response_format", "json_schema", "json schema", "json_object")):
+        following = {SCHEMA: OBJECT, OBJECT: PLAIN}.get(form.structure)
+        return replace(form, structure=following) if following else None
+    if "max_completion_tokens" in said and form.limit == "max_tokens":
+        return replace(form, limit="max_completion_tokens")
+    if "max_tokens" in said and form.limit:
+        return replace(form, limit="")
+    if "temperature" in said and form.tempered:
+        return replace(form, tempered=False)
+    return None
+
+
+def read(raw: bytes) -> ModelReply | Broken:
+    """What a response of status 200 says: one JSON object, or a stream of events nobody asked for."""
+    text = raw.decode("utf-8", errors="replace").strip()
+    if text.startswith(("data:", "event:", ":")):
+        return _stream(text)
+    answer = parsed(text)
+    if not isinstance(answer, dict):
+        return Broken("answered with something that is no JSON")
+    choice = _first_choice(answer)
+    message = choice.get("message") if choice else None
+    if choice is None or not isinstance(message, dict):
+        return Broken("answered without a message")
+    filtered = choice.get("finish_reason") == "content_filter"
+    return ModelReply(
+        words(message.get("content")),
+        *_usage(answer),
+        refused=filtered or bool(words(message.get("refusal"))),
+    )
+
+
+def error_code(raw: bytes) -> str:
+    """The short name a service gives its error, if it is one: never a sentence, which may repeat the prompt.
+
+    >>> error_code(b'{"error": {"code": "model_not_found", "message": "no such model: x"}}')
+    'model_not_found'
+    """
+    answer = parsed(raw.decode("utf-8", errors="replace"))
+    error = answer.get("error") if isinstance(answer, dict) else None
+    if not isinstance(error, dict):
+        return ""
+    names = (error.get("code"), error.get("type"))
+    return next((n for n in names if isinstance(n, str) and n.isidentifier() and len(n) <= 40), "")  # noqa: PLR2004
+
+
+def parsed(text: str) -> Any:
+    """The JSON value of a text; None when it is none."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def words(content: Any) -> str:
+    """A message's content as text: a string, or a list of parts with text in them.
+
+    >>> words([{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]), words(None)
+    ('ab', '')
+    """
+    if isinstance(content, str):
+        return content
+    if isinstance(content, list):
+        return "".join(words(part.get("text")) for part in content if isinstance(part, dict))
+    return ""
+
+
+def _stream(text: str) -> ModelReply | Broken:
+    """A stream is whole only when it says so: by its last event, or by a reason for its end."""
+    pieces: list[str] = []
+    usage: tuple[int | None, int | None] = (None, None)
+    whole = refused = False
+    for event in _events(text):
+        if event == "[DONE]":
+            whole = True
+            continue
+        part = parsed(event)
+        if not isinstance(part, dict) or "error" in part:
+            return Broken("broke off its answer")
+        usage = _usage(part) if part.get("usage") else usage
+        choice = _first_choice(part) or {}
+        delta = choice.get("delta")
+        if isinstance(delta, dict):
+            pieces.append(words(delta.get("content")))
+            refused = refused or bool(words(delta.get("refusal")))
+        whole = whole or bool(choice.get("finish_reason"))
+        refused = refused or choice.get("finish_reason") == "content_filter"
+    return ModelReply("".join(pieces), *usage, refused=refused) if whole else Broken("broke off its answer")
+
+
+def _events(text: str) -> Iterator[str]:
+    for line in text.splitlines():
+        if line.startswith("data:"):
+            yield line.removeprefix("data:").strip()
+
+
+def _first_choice(answer: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    choices = answer.get("choices")
+    if isinstance(choices, list) and choices and isinstance(choices[0], dict):
+        return choices[0]
+    return None
+
+
+def _usage(answer: Mapping[str, Any]) -> tuple[int | None, int | None]:
+    usage = answer.get("usage")
+    if not isinstance(usage, dict):
+        return None, None
+    return _tokens(usage.get("prompt_tokens")), _tokens(usage.get("completion_tokens"))
+
+
+def _tokens(value: Any) -> int | None:
+    """A count that can be believed; a service that counts nothing is estimated instead."""
+    plausible = isinstance(value, int) and not isinstance(value, bool) and 0 < value <= MOST_TOKENS
+    return value if plausible else None
+
 
 FIRST_WAIT: Final = 0.5
 LONGEST_WAIT: Final = 8.0
@@ -99,7 +308,7 @@ class _Response:
     raw: bytes
 
 
-class Client:
+class ChatClient:
     """Asks one service. Keeps nothing open between questions; safe to share between threads."""
 
     def __init__(self, service: Service, clock: Clock, wait: Callable[[float], None] = time.sleep) -> None:
@@ -108,7 +317,7 @@ class Client:
         self._wait = wait
         self._forms: dict[str, Form] = {}
 
-    def ask(self, question: Question, deadline: float) -> Said | Failed:
+    def ask(self, question: ModelRequest, deadline: float) -> ModelReply | Failed:
         """The answer, or why there is none by the deadline (in the clock's monotonic seconds)."""
         form = self._forms.get(question.model, Form())
         tries, pause = 0, FIRST_WAIT
@@ -117,7 +326,7 @@ class Client:
             if isinstance(got, Form):
                 form = got  # finding out what a service understands is no failed try
                 continue
-            if isinstance(got, Said):
+            if isinstance(got, ModelReply):
                 self._forms[question.model] = form
                 return got
             wait = max(pause, got.wait_s)
@@ -137,17 +346,17 @@ class Client:
             return None
         return self._problem(got)
 
-    def _once(self, question: Question, form: Form, deadline: float) -> Said | Failed | Form:
+    def _once(self, question: ModelRequest, form: Form, deadline: float) -> ModelReply | Failed | Form:
         left = self._left(deadline)
         if left <= 0:
             return Failed(self._says("did not answer in time"))
-        got = self._within(left, "POST", "/chat/completions", wire.body(question, form))
+        got = self._within(left, "POST", "/chat/completions", body(question, form))
         if isinstance(got, Failed):
             return got
         if got.status != OK:
-            following = wire.simpler(form, got.status, got.raw.decode("utf-8", errors="replace"))
+            following = simpler(form, got.status, got.raw.decode("utf-8", errors="replace"))
             return following or self._problem(got)
-        said = wire.read(got.raw)
+        said = read(got.raw)
         return Failed(self._says(said.reason), again=True, worked=True) if isinstance(said, Broken) else said
 
     def _within(
@@ -204,7 +413,7 @@ class Client:
 
     def _problem(self, got: _Response) -> Failed:
         """What a status other than 200 means."""
-        name = wire.error_code(got.raw)
+        name = error_code(got.raw)
         reason = self._says(f"answered {got.status}{f' ({name})' if name else ''}")
         again = got.status in FOR_THE_MOMENT or got.status >= SERVER_ERRORS
         return Failed(

@@ -14,8 +14,8 @@ from datetime import date, datetime
 from functools import cache
 from typing import Final
 
-from engram.llm.files import lines, pattern
-from engram.model.turn import Turn
+from engram.llm.prompts import lines, pattern
+from engram.model.capture import Turn
 from engram.text.marks import is_negated, marks
 from engram.text.names import entities
 from engram.text.sentences import sentences
@@ -29,7 +29,7 @@ NEAR_YEARS: Final = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class GroundingEvidence:
     """What was said, ready to be compared with."""
 
     sentences: tuple[str, ...]
@@ -51,18 +51,18 @@ class Day:
     day: int | None = None
 
 
-def evidence_of(cited: Sequence[Turn], context: Sequence[Turn] = ()) -> Evidence:
+def evidence_of(cited: Sequence[Turn], context: Sequence[Turn] = ()) -> GroundingEvidence:
     """What the cited turns and those around them say, and by whom."""
     speakers = " ".join(turn.speaker for turn in (*cited, *context))
     days = tuple(turn.at.date() for turn in cited)
     return evidence([speakers, *(turn.content for turn in (*context, *cited))], days)
 
 
-def evidence(texts: Iterable[str], days: tuple[date, ...] = ()) -> Evidence:
+def evidence(texts: Iterable[str], days: tuple[date, ...] = ()) -> GroundingEvidence:
     """What texts say, made ready."""
     text = "\n".join(texts)
     found = marks(text)
-    return Evidence(
+    return GroundingEvidence(
         sentences=tuple(sentences(text)),
         terms=content_words(text),
         words=found.words,
@@ -73,7 +73,7 @@ def evidence(texts: Iterable[str], days: tuple[date, ...] = ()) -> Evidence:
     )
 
 
-def supports(said: Evidence, statement: str) -> bool:
+def supports(said: GroundingEvidence, statement: str) -> bool:
     """Whether a statement is borne out by what was said.
 
     >>> said = evidence(["I moved to Berlin with my 2 cats"])
@@ -91,14 +91,14 @@ def supports(said: Evidence, statement: str) -> bool:
     )
 
 
-def share(said: Evidence, statement: str) -> float:
+def share(said: GroundingEvidence, statement: str) -> float:
     """Which share of a statement's words was said; 1 when it has none of its own."""
     words = content_words(_CLOCK_TIME.sub(" ", statement)) - _reporting()
     words = frozenset(word for word in words if not word.isdecimal())  # numbers are checked by themselves
     return len(words & said.terms) / len(words) if words else 1.0
 
 
-def dates(said: Evidence, day: Day) -> bool:
+def dates(said: GroundingEvidence, day: Day) -> bool:
     """Whether a date was said, or can have been worked out from what was said."""
     if day.year is None or str(day.year) in said.numbers:
         return day.day is None or str(day.day) in said.numbers or said.speaks_of_time
@@ -111,12 +111,12 @@ def dates(said: Evidence, day: Day) -> bool:
     return said.speaks_of_time and any(_is_near(day, when) for when in said.days)
 
 
-def dated(said: Evidence, moment: datetime) -> bool:
+def dated(said: GroundingEvidence, moment: datetime) -> bool:
     """The same for a moment."""
     return dates(said, Day(moment.year, moment.month, moment.day))
 
 
-def names(said: Evidence, name: str) -> bool:
+def names(said: GroundingEvidence, name: str) -> bool:
     """Whether somebody or something was named, in any case of letters.
 
     >>> said = evidence(["I met Bob Smith in src/app.py"])
@@ -126,7 +126,7 @@ def names(said: Evidence, name: str) -> bool:
     return _numbers_said(said, name) and _is_said(said, name.lower())
 
 
-def turns_round(said: Evidence, statement: str) -> bool:
+def turns_round(said: GroundingEvidence, statement: str) -> bool:
     """Whether a statement affirms what its nearest sentence denies, or denies what it affirms.
 
     >>> said = evidence(["I don't drink coffee.", "I like tea."])
@@ -203,12 +203,12 @@ def _is_near(day: Day, when: date) -> bool:
     return day.day is None and day.year is not None and abs(day.year - when.year) <= NEAR_YEARS
 
 
-def _numbers_said(said: Evidence, statement: str) -> bool:
+def _numbers_said(said: GroundingEvidence, statement: str) -> bool:
     rest = _CLOCK_TIME.sub(lambda match: "" if _hour_said(said, int(match[1])) else match[0], statement)
     return _plain_numbers(marks(rest).numbers) <= said.numbers
 
 
-def _hour_said(said: Evidence, hour: int) -> bool:
+def _hour_said(said: GroundingEvidence, hour: int) -> bool:
     """Whether "15:00" may be what "at 3 pm" became."""
     return bool({str(hour), str(hour % _HALF_DAY), str(hour % _HALF_DAY + _HALF_DAY)} & said.numbers)
 
@@ -218,7 +218,7 @@ def _plain_numbers(numbers: Iterable[str]) -> frozenset[str]:
     return frozenset(number.lstrip("0") or "0" for number in numbers)
 
 
-def _names_said(said: Evidence, statement: str) -> bool:
+def _names_said(said: GroundingEvidence, statement: str) -> bool:
     return all(_is_said(said, name) for name in _names(statement))
 
 
@@ -229,7 +229,7 @@ def _names(statement: str) -> Iterator[str]:
     yield from (entity.name.lower() for entity in entities(statement))
 
 
-def _is_said(said: Evidence, name: str) -> bool:
+def _is_said(said: GroundingEvidence, name: str) -> bool:
     if name in said.words or name in said.named:
         return True
     words = content_words(_LIKENESS.sub("", name)) - _reporting()

@@ -18,9 +18,32 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
-from engram.llm.wire import Message
-from engram.model.axes import CATEGORIES
-from engram.model.turn import Turn
+from engram.llm.client import ChatMessage
+from engram.model.capture import Turn
+from engram.model.memory import CATEGORIES
+
+# ---------------------------------------------------------------- files
+# The lists that ship beside the code: a name comes in, its lines come out (read once, then kept).
+
+
+@cache
+def lines(name: str) -> tuple[str, ...]:
+    """The lines of a file without blank lines and comments.
+
+    >>> "i can't" in lines("data/refusals.txt")
+    True
+    """
+    from importlib.resources import files  # a slow import, needed only now
+
+    rows = (files("engram.llm") / name).read_text(encoding="utf-8").splitlines()
+    return tuple(row.strip() for row in rows if row.strip() and not row.startswith("# "))
+
+
+@cache
+def pattern(name: str) -> re.Pattern[str]:
+    """One expression that matches any line of a file of patterns."""
+    return re.compile("|".join(f"(?:{row})" for row in lines(name)))
+
 
 LONGEST_TURN: Final = 8_000
 """Characters of a turn that a model is shown; of a longer one, its beginning and its end."""
@@ -38,7 +61,7 @@ class Prompt:
     """What is said to a model, and the shape its answer should have."""
 
     name: str
-    messages: tuple[Message, ...]
+    messages: tuple[ChatMessage, ...]
     schema: Mapping[str, Any]
 
 
@@ -114,7 +137,7 @@ def repair(asked: Prompt, answer: str, problem: str) -> Prompt:
     """The same question again, with the answer that did not fit and what was wrong with it."""
     said = answer[:LONGEST_ANSWER].encode("utf-8", errors="replace").decode()
     mistake = _filled(_parts("repair")["User"], {"problem": problem})
-    messages = (*asked.messages, Message("assistant", said or "(nothing)"), Message("user", mistake))
+    messages = (*asked.messages, ChatMessage("assistant", said or "(nothing)"), ChatMessage("user", mistake))
     return Prompt(asked.name, messages, asked.schema)
 
 
@@ -181,8 +204,8 @@ def _rendered(name: str, **values: str) -> Prompt:
     parts = _parts(name)
     known = values | {"categories": ", ".join(CATEGORIES)}
     messages = (
-        Message("system", _filled(parts["System"], known)),
-        Message("user", _filled(parts["User"], known)),
+        ChatMessage("system", _filled(parts["System"], known)),
+        ChatMessage("user", _filled(parts["User"], known)),
     )
     return Prompt(name, messages, _schema(name))
 

@@ -11,22 +11,17 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
-from engram.lifecycle.joining import ranked
-from engram.lifecycle.retention import age_days
-from engram.lifecycle.sandbox import check
-from engram.maintain import near
-from engram.maintain.asking import may_be_shown
-from engram.maintain.decisions import Batch, Decision, Effect, Judge
-from engram.maintain.joined import made_one
-from engram.maintain.room import Room, becomes
-from engram.maintain.step import Step
+from engram.maintain import pairs as maintain_pairs
+from engram.maintain.merge import made_one
+from engram.maintain.step import Batch, Decision, Effect, Judge, Step, StepContext, becomes
+from engram.maintain.support import may_be_shown
 from engram.model.advice import Proposal
-from engram.model.axes import Layer, Status
-from engram.model.filters import Filters
-from engram.model.memory import Memory
+from engram.model.maintenance import Judgement, Verdict
+from engram.model.memory import Filters, Layer, Memory, Status
 from engram.model.scope import Scope
-from engram.model.upkeep import Judgement
-from engram.model.verdict import Verdict
+from engram.rules.joining import ranked
+from engram.rules.maintenance import check
+from engram.rules.retention import age_days
 
 AUDIT: Final = "audit"
 """The kind of judgement that says when a memory was shown to an auditor, and in which version."""
@@ -42,7 +37,7 @@ class Tried:
     verdict: Verdict
 
 
-def look(room: Room, cursor: str) -> Iterator[Batch]:
+def plan_audit(room: StepContext, cursor: str) -> Iterator[Batch]:
     """Show what was not shown lately, cluster by cluster; the memories shown are remembered."""
     settings = room.tools.config.review
     left = settings.audit_most
@@ -58,7 +53,7 @@ def look(room: Room, cursor: str) -> Iterator[Batch]:
             return
 
 
-def _due(memories: Sequence[Memory], room: Room) -> list[Memory]:
+def _due(memories: Sequence[Memory], room: StepContext) -> list[Memory]:
     known = room.tools.store.upkeep.judged(AUDIT, [_key(one) for one in memories])
     return [
         one
@@ -72,20 +67,20 @@ def _due(memories: Sequence[Memory], room: Room) -> list[Memory]:
     ]
 
 
-def _clusters(due: Sequence[Memory], part: near.Slice, room: Room) -> Iterator[list[Memory]]:
+def _clusters(due: Sequence[Memory], part: maintain_pairs.Slice, room: StepContext) -> Iterator[list[Memory]]:
     """Memories of one scope, those near each other side by side, as many as are shown at once."""
     most = room.tools.config.review.audit_together
     scopes: dict[Scope, list[Memory]] = {}
     for one in due:
         scopes.setdefault(one.scope, []).append(one)
-    known = near.cosines(room)
-    pairs = near.pairs(part, room, known[1].reconcile)[0] if known is not None else []
+    known = maintain_pairs.cosines(room)
+    pairs = maintain_pairs.pairs(part, room, known[1].reconcile)[0] if known is not None else []
     for members in scopes.values():
         ordered = _side_by_side(members, pairs)
         yield from (ordered[start : start + most] for start in range(0, len(ordered), most))
 
 
-def _side_by_side(members: Sequence[Memory], pairs: Sequence[near.Pair]) -> list[Memory]:
+def _side_by_side(members: Sequence[Memory], pairs: Sequence[maintain_pairs.NearPair]) -> list[Memory]:
     by_id = {one.id: one for one in members}
     close: dict[str, list[str]] = {}
     for pair in pairs:
@@ -99,7 +94,7 @@ def _side_by_side(members: Sequence[Memory], pairs: Sequence[near.Pair]) -> list
     return list(ordered.values())
 
 
-def _audit(group: Sequence[Memory], room: Room) -> Iterator[Decision]:
+def _audit(group: Sequence[Memory], room: StepContext) -> Iterator[Decision]:
     answer = room.tools.advisor.audit([_line(one, room) for one in group], [one.content for one in group])
     if answer is None:
         return  # no usable answer: they are shown again the next time
@@ -118,13 +113,13 @@ def _audit(group: Sequence[Memory], room: Room) -> Iterator[Decision]:
             yield _refused(one, share, safe=safe)
 
 
-def _try(proposal: Proposal, group: Sequence[Memory], room: Room) -> Tried:
+def _try(proposal: Proposal, group: Sequence[Memory], room: StepContext) -> Tried:
     targets = [group[place] if 0 <= place < len(group) else None for place in proposal.places]
     verdict = check(proposal, targets, room.now, room.tools.config)
     return Tried(proposal, tuple(one for one in targets if one is not None), verdict)
 
 
-def _decision(one: Tried, room: Room) -> Decision:
+def _decision(one: Tried, room: StepContext) -> Decision:
     proposal, targets = one.proposal, one.targets
     first = targets[0]
     effects: tuple[Effect, ...]
@@ -151,7 +146,7 @@ def _refused(one: Tried, share: float, *, safe: bool) -> Decision:
     return Decision(rule, why, (), memory)
 
 
-def _shown(memory: Memory, room: Room) -> Judge:
+def _shown(memory: Memory, room: StepContext) -> Judge:
     again = room.now + timedelta(days=room.tools.config.review.audit_days)
     return Judge(Judgement(AUDIT, _key(memory), "shown", room.now, again))
 
@@ -160,11 +155,11 @@ def _key(memory: Memory) -> str:
     return f"{memory.id}@{memory.version}"
 
 
-def _line(memory: Memory, room: Room) -> str:
+def _line(memory: Memory, room: StepContext) -> str:
     facts = (
         f"{memory.layer.name.lower()}, importance {memory.importance:.2f}, used {memory.usage.accessed} times"
     )
     return f"{facts}, {age_days(memory, room.now):.0f} days old: {memory.content}"
 
 
-STEPS: tuple[Step, ...] = (Step("audit", "audit", look),)
+STEPS: tuple[Step, ...] = (Step("audit", "audit", plan_audit),)

@@ -12,14 +12,41 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from engram.maintain.carry_out import carry_out
-from engram.maintain.decisions import PURGE, Batch
-from engram.maintain.room import Room
-from engram.maintain.step import Step
-from engram.model.cancellation import check_cancelled
-from engram.model.clock import Clock
-from engram.model.upkeep import Run, RunKind, RunState
+from engram.maintain import (
+    doubt,
+    dreaming,
+    forgetting,
+    housekeeping,
+    knowledge,
+    merge,
+    promotion,
+    publish,
+    review,
+    self_knowledge,
+)
+from engram.maintain.apply import apply_decisions
+from engram.maintain.step import PURGE, Batch, Step, StepContext
+from engram.model.clock import Clock, check_cancelled
+from engram.model.maintenance import Run, RunKind, RunState
 from engram.ports import Store, Unit
+
+# ---------------------------------------------------------------- order
+# The steps of a consolidation, stage by stage, in the order in which they run; and those of a dream.
+
+
+CONSOLIDATION: tuple[Step, ...] = (
+    *housekeeping.STEPS,
+    *promotion.STEPS,
+    *review.STEPS,
+    *merge.STEPS,
+    *knowledge.STEPS,
+    *doubt.STEPS,
+    *self_knowledge.STEPS,
+    *forgetting.STEPS,
+    *publish.STEPS,
+)
+DREAM: tuple[Step, ...] = dreaming.STEPS
+
 
 ACTOR = "engine"
 LAST_RUNS = 100
@@ -39,7 +66,7 @@ def begin(store: Store, kind: RunKind, clock: Clock, actor: str) -> Run:
     return run
 
 
-def go(room: Room, steps: Sequence[Step]) -> Run:
+def go(room: StepContext, steps: Sequence[Step]) -> Run:
     """Carry the run on to its end, or until somebody wants it to pause. The run as it stands then."""
     run, store = room.run, room.tools.store
     names = [step.name for step in steps]
@@ -66,11 +93,11 @@ def go(room: Room, steps: Sequence[Step]) -> Run:
     )
 
 
-def _carry_out(batch: Batch, step: Step, room: Room) -> Run:
+def _carry_out(batch: Batch, step: Step, room: StepContext) -> Run:
     run = replace(room.run, cursor=batch.cursor)
 
     def work(unit: Unit) -> None:
-        lines = carry_out(unit, batch.decisions, step.name, room)
+        lines = apply_decisions(unit, batch.decisions, step.name, room)
         unit.upkeep.decided(run.id, lines)
         unit.upkeep.note(run)
 
@@ -79,7 +106,7 @@ def _carry_out(batch: Batch, step: Step, room: Room) -> Run:
     return run
 
 
-def _leave_nothing(room: Room) -> None:
+def _leave_nothing(room: StepContext) -> None:
     """What a run erased leaves the file once, at its end, not memory by memory."""
     store = room.tools.store
     if any(tally.rule == PURGE for tally in store.upkeep.tallies(room.run.id)):
@@ -91,7 +118,7 @@ def _note(run: Run, store: Store) -> Run:
     return run
 
 
-def _make_way(room: Room) -> None:
+def _make_way(room: StepContext) -> None:
     """Let writers that wait go first, for a while."""
     if room.tools.store.writes_waiting:
         until = room.tools.clock.monotonic() + PATIENCE_S

@@ -11,16 +11,14 @@ from dataclasses import asdict, replace
 from functools import partial
 from typing import Any
 
-from engram.lifecycle.past import READ
-from engram.maintain.carry_out import UNDONE
-from engram.maintain.decisions import Decision
-from engram.maintain.room import Room
-from engram.model.axes import Status
+from engram.maintain.apply import UNDONE
+from engram.maintain.step import Decision, StepContext
 from engram.model.event import Event, Verb
-from engram.model.memory import Memory, Usage
-from engram.model.relations import EdgeType
-from engram.model.upkeep import Carried, Decided, Judgement, RunState, Undone
+from engram.model.facts import EdgeType
+from engram.model.maintenance import Carried, Decided, Judgement, RunState, Undone
+from engram.model.memory import Memory, Status, Usage
 from engram.ports import Unit
+from engram.rules.archival import READ
 
 TOGETHER = 200
 """Events taken back in one unit of work."""
@@ -28,7 +26,7 @@ RULE = "undo"
 STAYS = frozenset({"modified_at", "version"})
 
 
-def undo(room: Room, actor: str) -> Undone:
+def undo(room: StepContext, actor: str) -> Undone:
     """Take everything back that the run of this room did. Cut off, it can be asked for again."""
     store, run = room.tools.store, room.run
     restored: set[str] = set()
@@ -51,14 +49,14 @@ def undo(room: Room, actor: str) -> Undone:
     return Undone(undone, len(restored - left.keys()), tuple(left))
 
 
-def _take_back(unit: Unit, events: Sequence[Event], room: Room) -> list[tuple[str, bool]]:
-    unit.under(room.run.id, RULE)
+def _take_back(unit: Unit, events: Sequence[Event], room: StepContext) -> list[tuple[str, bool]]:
+    unit.within_run(room.run.id, RULE)
     done = [(event.memory, _one(unit, event, room)) for event in events if event.rule != RULE]
-    unit.under("", "")
+    unit.within_run("", "")
     return done
 
 
-def _one(unit: Unit, event: Event, room: Room) -> bool:
+def _one(unit: Unit, event: Event, room: StepContext) -> bool:
     """Take one event back; False when it has to stay as it is."""
     memory = unit.get(event.memory)
     if event.verb is Verb.ERASED or memory is None:
@@ -79,7 +77,7 @@ def _withdraw(unit: Unit, memory: Memory) -> bool:
     return True
 
 
-def _restore(unit: Unit, memory: Memory, event: Event, room: Room) -> bool:
+def _restore(unit: Unit, memory: Memory, event: Event, room: StepContext) -> bool:
     names = [name for name in event.before if name not in STAYS]
     ours = [name for name in names if getattr(memory, name) == _read(name, event.after[name])]
     was = {name: _read(name, event.before[name]) for name in ours}
@@ -106,7 +104,7 @@ def _read(name: str, value: Any) -> Any:
     return READ[name](value) if name in READ and value is not None else value
 
 
-def _remember(unit: Unit, lines: Sequence[Decided], room: Room) -> None:
+def _remember(unit: Unit, lines: Sequence[Decided], room: StepContext) -> None:
     """Names stand for themselves again, and nothing of this is done a second time."""
     for line in lines:
         if line.outcome is not Carried.DONE:
@@ -118,14 +116,14 @@ def _remember(unit: Unit, lines: Sequence[Decided], room: Room) -> None:
             unit.upkeep.judge(Judgement(UNDONE, key, room.run.id, room.tools.clock.now()))
 
 
-def _decided(room: Room) -> Iterator[list[Decided]]:
+def _decided(room: StepContext) -> Iterator[list[Decided]]:
     after = 0
     while lines := room.tools.store.upkeep.decided(room.run.id, after, TOGETHER):
         yield lines
         after = lines[-1].number
 
 
-def _events(room: Room) -> Iterator[list[Event]]:
+def _events(room: StepContext) -> Iterator[list[Event]]:
     """What the run did, newest first, in pieces; what taking it back writes is newer than all of it."""
     before = ""
     while events := room.tools.store.upkeep.events(room.run.id, TOGETHER, before):

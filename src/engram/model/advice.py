@@ -81,7 +81,7 @@ class CallOutcome(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class ModelCall:
     """One call to a model, as it is accounted for."""
 
     at: datetime

@@ -3,10 +3,36 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import datetime
 
-from engram.model.language_model import LanguageModel
+from engram.model.capture import Part
 from engram.model.session import Slot
-from engram.model.turn import Part
+
+# ---------------------------------------------------------------- language model
+# A language model as far as a prompt must know it: how much it reads and writes, and how it counts.
+
+
+@dataclass(frozen=True, slots=True)
+class LanguageModel:
+    """What a model can take and do."""
+
+    name: str
+    """As the caller gave it; empty: nobody said."""
+    window: int = 32_000
+    """Tokens of prompt and reply together."""
+    output: int = 4_000
+    """Tokens of one reply at most."""
+    tools: bool = True
+    vision: bool = False
+    thinking: bool = False
+    tokenizer: str = "o200k"
+    """Which family counts its tokens; see `engram.text.tokens`."""
+    caution: float = 1.0
+    """How many times higher its tokens are taken, where its counting cannot be checked."""
+    provider: str = ""
+    family: str = ""
+    """The entry of the registry that decided; empty: unknown, and the figures are the cautious ones."""
+
 
 SECTIONS = (
     "working",
@@ -114,3 +140,73 @@ class Context:
     def ids(self) -> tuple[str, ...]:
         """The memories in the prompt."""
         return tuple(one.id for one in self.memories)
+
+
+# ---------------------------------------------------------------- briefing
+# What a session starts with: a resume or a recall pack, section by section.
+
+
+@dataclass(frozen=True, slots=True)
+class BriefSection:
+    """One part of such a document."""
+
+    name: str
+    text: str
+    """Its heading and its lines."""
+    ids: tuple[str, ...]
+    """The memories that are told in it, in order."""
+    size: int
+    """Characters of a resume's section, words of a pack's."""
+    limit: int
+    """What it might have taken."""
+    left_out: int = 0
+    """Memories that belong here and found no room."""
+    how: str = "whole"
+    """whole; cut: shorter forms of each; model: a summary by a model; cached: such a summary, made before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resume:
+    """Where a session goes on that starts cold."""
+
+    text: str
+    sections: tuple[BriefSection, ...]
+    budget: int
+    """Characters it might have."""
+    form: str
+    at: datetime
+
+    @property
+    def characters(self) -> int:
+        """Characters it has."""
+        return len(self.text)
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The memories in it, in order."""
+        return tuple(dict.fromkeys(one for section in self.sections for one in section.ids))
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True, slots=True)
+class RecallPack:
+    """A document for the start of a session: the same memories and day always give the same bytes."""
+
+    text: str
+    sections: tuple[BriefSection, ...]
+    words: int
+    limit: int
+    day: str
+    """The day it was made for, YYYY-MM-DD."""
+    triggered: tuple[str, ...] = ()
+    """The ids of the triggers that loaded pages."""
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The memories in it, in order."""
+        return tuple(dict.fromkeys(one for section in self.sections for one in section.ids))
+
+    def __str__(self) -> str:
+        return self.text

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
+
+from engram.model.memory import Memory
+from engram.model.scope import Scope
 
 
 class Verb(StrEnum):
@@ -49,3 +52,148 @@ class Event:
     """The run of upkeep that did it, if one did."""
     rule: str = ""
     """The rule that decided it, if it was not somebody's wish."""
+
+
+# ---------------------------------------------------------------- pages
+# Answers that come in pages, and counts.
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Some memories, and where the next page begins."""
+
+    memories: tuple[Memory, ...]
+    cursor: str | None = None
+    """Give this to get the next page; None on the last one."""
+
+    def __iter__(self) -> Iterator[Memory]:
+        return iter(self.memories)
+
+    def __len__(self) -> int:
+        return len(self.memories)
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """Some events, oldest first, and where to go on."""
+
+    events: tuple[Event, ...]
+    place: str
+    """Ask for what came after this the next time. It may be an event that the caller does not see."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stats:
+    """How much is kept, of what."""
+
+    memories: int
+    by_status: Mapping[str, int] = field(default_factory=dict)
+    by_kind: Mapping[str, int] = field(default_factory=dict)
+    by_category: Mapping[str, int] = field(default_factory=dict)
+    by_layer: Mapping[str, int] = field(default_factory=dict)
+    by_namespace: Mapping[str, int] = field(default_factory=dict)
+    in_use_by_kind: Mapping[str, int] = field(default_factory=dict)
+    """Of those that are active or challenged, as is the next."""
+    in_use_by_layer: Mapping[str, int] = field(default_factory=dict)
+    edges: int = 0
+    events: int = 0
+    vectors: Mapping[str, int] = field(default_factory=dict)
+    """How many vectors each space holds."""
+    pending: int = 0
+    """Memories whose vector in the present space is still to come."""
+    size_bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing the doctor looked at."""
+
+    name: str
+    ok: bool
+    detail: str
+    advice: str = ""
+    mended: int = 0
+    """How much was wrong and has been put right."""
+
+
+# ---------------------------------------------------------------- answer
+# An answer that was given to a write with a key, kept so that the same write can be answered again.
+
+
+@dataclass(frozen=True, slots=True)
+class KeptAnswer:
+    """What was answered, sealed: only whoever sends the very same request again can read it."""
+
+    caller: str
+    key: str
+    mark: str
+    """A digest of the request."""
+    status: int
+    sealed: bytes
+    at: datetime
+
+
+# ---------------------------------------------------------------- bus
+# The bus: what agents tell each other. A memory is published, whoever subscribed receives a copy.
+
+
+Clock = Mapping[str, int]
+"""A version vector: how many changes of each agent a content has seen."""
+
+
+@dataclass(frozen=True, slots=True)
+class Publication:
+    """A memory that an agent offers to others."""
+
+    id: str
+    memory: str
+    agent: str
+    """Who offers it; never delivered back there."""
+    scope: Scope
+    """Where the memory belongs."""
+    region: Scope
+    """Subscribers at this place or below may receive it."""
+    published_at: datetime
+    agents: tuple[str, ...] = ()
+    """Only these may; empty: all of the region."""
+    topics: tuple[str, ...] = ()
+    importance: float = 0.5
+    clock: Clock = field(default_factory=dict, hash=False)
+    number: int = 0
+    """Its place in the order of publishing; given by the store."""
+
+
+@dataclass(frozen=True, slots=True)
+class Subscription:
+    """What an agent wants to hear of."""
+
+    id: str
+    agent: str
+    scope: Scope
+    """Where copies are put."""
+    made_at: datetime
+    topics: tuple[str, ...] = ()
+    """At least one of these; empty: all."""
+    agents: tuple[str, ...] = ()
+    """Only from these; empty: from all."""
+    min_importance: float = 0.0
+    rate: int = 10
+    """Copies in one delivery at most; the rest waits for the next."""
+    place: int = 0
+    """The publication looked at last."""
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """A copy that was delivered."""
+
+    memory: str
+    """The copy."""
+    origin: str
+    """The memory it is a copy of."""
+    publication: str
+    subscription: str
+    clock: Clock = field(default_factory=dict, hash=False)
+    """What the copy had seen when it was delivered."""
+    version: int = 1
+    """The copy's version then: a higher one says that its new owner has changed it since."""

@@ -4,13 +4,134 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime, timedelta, timezone
+from enum import IntEnum, StrEnum
 from types import MappingProxyType
 from typing import Any
 
-from engram.model.axes import Kind, Layer, Lifecycle, Policy, Priority, Status, Tier, Type, Verification
 from engram.model.scope import Scope
+
+# ---------------------------------------------------------------- axes
+# The axes of a memory. No axis implies another.
+
+
+class Layer(IntEnum):
+    """How far a memory has proved itself."""
+
+    BUFFER = 1
+    WORKING = 2
+    CORE = 3
+
+
+class Kind(StrEnum):
+    """Which cognitive store a memory belongs to."""
+
+    EPISODIC = "episodic"
+    SEMANTIC = "semantic"
+    PROCEDURAL = "procedural"
+    CODEBASE = "codebase"
+
+
+class Type(StrEnum):
+    """What sort of statement it is; the recall mode filters on it."""
+
+    FACT = "fact"
+    PROCEDURE = "procedure"
+    NARRATIVE = "narrative"
+
+
+class Status(StrEnum):
+    """Whether it is still true and in use."""
+
+    ACTIVE = "active"
+    CHALLENGED = "challenged"
+    INVALIDATED = "invalidated"
+    MERGED = "merged"
+    SUPERSEDED = "superseded"
+    ARCHIVED = "archived"
+    SAID = "said"
+    """Said, and not believed: found as it is, never counted as known."""
+
+
+class Verification(StrEnum):
+    """Who vouches for it."""
+
+    UNVERIFIED = "unverified"
+    USER_CONFIRMED = "user_confirmed"
+    SYSTEM_INFERRED = "system_inferred"
+    DISPUTED = "disputed"
+
+
+class Lifecycle(StrEnum):
+    """The policy's view of it, computed in maintenance."""
+
+    CANDIDATE = "candidate"
+    VALIDATED = "validated"
+    ACTIVE = "active"
+    STALE = "stale"
+
+
+class Policy(StrEnum):
+    """What forgetting may do with it."""
+
+    EPHEMERAL = "ephemeral"
+    DURABLE = "durable"
+    PROTECTED = "protected"
+
+
+class Priority(StrEnum):
+    """How long it keeps its place in the recall pack."""
+
+    P0 = "P0"
+    P1 = "P1"
+    P2 = "P2"
+    P3 = "P3"
+
+
+class Tier(StrEnum):
+    """How secret it is."""
+
+    CLEAR = "clear"
+    SENSITIVE = "sensitive"
+    CONFIDENTIAL = "confidential"
+
+
+class Temperature(StrEnum):
+    """How precisely its vector is kept."""
+
+    HOT = "hot"
+    WARM = "warm"
+    COLD = "cold"
+    FROZEN = "frozen"
+
+
+class Mode(StrEnum):
+    """Which types of memory a recall may bring."""
+
+    FACTS_ONLY = "facts_only"
+    FACTS_PLUS_RULES = "facts_plus_rules"
+    FULL_CONTEXT = "full_context"
+
+    @property
+    def types(self) -> frozenset[Type]:
+        """The types this mode lets through."""
+        match self:
+            case Mode.FACTS_ONLY:
+                return frozenset({Type.FACT})
+            case Mode.FACTS_PLUS_RULES:
+                return frozenset({Type.FACT, Type.PROCEDURE})
+            case Mode.FULL_CONTEXT:
+                return frozenset(Type)
+
+
+CATEGORIES: tuple[str, ...] = (
+    "fact", "preference", "correction", "entity", "decision", "relationship", "principle",
+    "commitment", "moment", "skill", "constraint", "procedure", "instruction", "identity",
+    "project", "person", "technical", "context", "insight", "question", "general",
+)  # fmt: skip
+"""The categories with a meaning of their own; any other slug is a custom one."""
+
 
 CONTENT_LIMIT = 8_192
 TAG_LIMIT = 20
@@ -182,3 +303,116 @@ def trust_of(source: str) -> float:
     (1.0, 0.7, 0.5)
     """
     return SOURCE_TRUST.get(source.partition(":")[0], INGEST_TRUST)
+
+
+# ---------------------------------------------------------------- filters
+# Which memories a question may find at all. Applied inside every channel, before ranking.
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """Conditions that all hold; an empty one is not asked."""
+
+    kinds: frozenset[Kind] = frozenset()
+    categories: frozenset[str] = frozenset()
+    types: frozenset[Type] = frozenset()
+    layers: frozenset[Layer] = frozenset()
+    statuses: frozenset[Status] = frozenset({Status.ACTIVE, Status.CHALLENGED})
+    """Which statuses are found; challenged ones are shown with a mark."""
+    as_of: datetime | None = None
+    """What was believed then: stored by that time, and in one of the statuses at that time."""
+    holds_at: datetime | None = None
+    """In force then: neither expired nor over by that time."""
+    ids: frozenset[str] = frozenset()
+    verifications: frozenset[Verification] = frozenset()
+    tiers: frozenset[Tier] = frozenset()
+    priorities: frozenset[Priority] = frozenset()
+    tags_any: frozenset[str] = frozenset()
+    tags_all: frozenset[str] = frozenset()
+    not_tags: frozenset[str] = frozenset()
+    """None of these."""
+    entities: frozenset[str] = frozenset()
+    """At least one of these names is mentioned (compared without case)."""
+    speakers: frozenset[str] = frozenset()
+    sources: frozenset[str] = frozenset()
+    session: str = ""
+    origin_prefix: str = ""
+    """Imported from an origin that begins so."""
+    people: frozenset[str] = frozenset()
+    """At least one of these is spoken of, by the whole name or a word of it; the next ones likewise."""
+    technologies: frozenset[str] = frozenset()
+    paths: frozenset[str] = frozenset()
+    """One that begins so, or has a folder or file that does."""
+    urls: frozenset[str] = frozenset()
+    """One that begins so, or is of that host or one below it."""
+    topics: frozenset[str] = frozenset()
+    languages: frozenset[str] = frozenset()
+    """ISO 639-1 codes."""
+    code_languages: frozenset[str] = frozenset()
+    sentiments: frozenset[str] = frozenset()
+    """positive, negative, mixed, neutral."""
+    about_since: datetime | None = None
+    """Speaks of a day that is not before this one."""
+    about_until: datetime | None = None
+    details: Mapping[str, str | float | bool | None] = field(default_factory=dict, hash=False)
+    """Each of these stands in the details; a text also fits the whole number or truth value it spells."""
+    created_since: datetime | None = None
+    created_until: datetime | None = None
+    happened_since: datetime | None = None
+    happened_until: datetime | None = None
+    accessed_since: datetime | None = None
+    accessed_until: datetime | None = None
+    modified_since: datetime | None = None
+    modified_until: datetime | None = None
+    min_importance: float = 0.0
+    max_importance: float = 1.0
+    min_confidence: float = 0.0
+    min_trust: float = 0.0
+    min_arousal: float = 0.0
+    pinned: bool | None = None
+
+    @property
+    def present_statuses(self) -> frozenset[Status]:
+        """What the present status can be sorted by beforehand; empty when it tells nothing."""
+        return self.statuses if self.as_of is None else frozenset()
+
+    @property
+    def only_status(self) -> bool:
+        """Whether nothing but the status is asked: the common case, which an index answers by itself."""
+        plain = Filters(statuses=self.statuses)
+        return all(getattr(self, f.name) == getattr(plain, f.name) for f in fields(self))
+
+
+def in_force(filters: Filters, now: datetime) -> Filters:
+    """The filters, without what is over by now; who asks for other statuses asks for the past, too."""
+    in_use = bool(filters.statuses) and filters.statuses <= Filters().statuses
+    if not in_use or filters.as_of is not None or filters.holds_at is not None:
+        return filters
+    return replace(filters, holds_at=now)
+
+
+ANY_STATUS = Filters(statuses=frozenset(Status))
+"""Finds memories in every status."""
+
+
+def types_for(mode: Mode) -> frozenset[Type]:
+    """The type filter of a recall mode; empty when every type may come."""
+    return frozenset() if mode is Mode.FULL_CONTEXT else mode.types
+
+
+# ---------------------------------------------------------------- vectors
+# An embedding space: vectors are only ever compared inside one.
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """Which model made a vector, how long it is, and which version of the model's files."""
+
+    model: str
+    dims: int
+    version: str = "1"
+
+    @property
+    def key(self) -> str:
+        """The space as one word, as the store keeps it."""
+        return f"{self.model}/{self.dims}/{self.version}"

@@ -11,8 +11,8 @@ from enum import Enum
 from typing import Any
 
 from engram.errors import EmptyContent, EngramError, UnknownValue, WrongType
-from engram.model.axes import Kind, Layer, Policy, Priority, Tier, Type
-from engram.model.draft import Draft
+from engram.model.capture import Draft
+from engram.model.memory import Kind, Layer, Policy, Priority, Tier, Type
 from engram.model.scope import Scope
 
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field, fields
 from datetime import datetime
 from enum import StrEnum
+from math import isfinite
+from typing import Any
 
-from engram.model.axes import Kind
-from engram.model.filters import Filters
-from engram.model.memory import Memory
+from engram.errors import OutOfRange, UnknownValue, WrongType
+from engram.model.memory import Filters, Kind, Memory
+from engram.model.plain import member
 from engram.model.scope import Access, Role
 
 
@@ -36,7 +39,7 @@ CHANNELS = ("text", "vector", "graph", "time")
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class PlanOverrides:
     """What a caller wants otherwise than the plan would have it; None and empty: as planned."""
 
     intent: Intent | None = None
@@ -71,7 +74,7 @@ class Question:
     explain: bool = False
     expand: bool | None = None
     """Whether a model may word it in other ways: always, never, or (None) when the first try is weak."""
-    wish: Wish = Wish()
+    wish: PlanOverrides = PlanOverrides()
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,3 +247,231 @@ def roll_up(scores: Iterable[float]) -> float:
     """
     best = sorted(scores, reverse=True)[:3]
     return sum(score * 0.5**place for place, score in enumerate(best))
+
+
+# ---------------------------------------------------------------- wishes
+# What a caller wants of a plan: plain data comes in, a checked `PlanOverrides` comes out.
+
+
+MOST_WEIGHT = 10.0
+MOST_HOPS = 5
+
+
+def wish(given: PlanOverrides | Mapping[str, Any] | None) -> PlanOverrides:
+    """The wish that plain data tells. Raises UnknownValue, WrongType and OutOfRange, naming what is wrong.
+
+    >>> wish({"intent": "temporal", "weights": {"vector": 0.5}}).weights
+    {'vector': 0.5}
+    """
+    if given is None:
+        return PlanOverrides()
+    if isinstance(given, PlanOverrides):
+        given = {f.name: getattr(given, f.name) for f in fields(PlanOverrides)}
+    if not isinstance(given, Mapping):
+        raise WrongType("plan", given, "an object")
+    known = tuple(f.name for f in fields(PlanOverrides))
+    for name in given:
+        if name not in known:
+            raise UnknownValue("part of a plan", name, known)
+    told = {name: value for name, value in given.items() if value is not None}
+    return PlanOverrides(
+        intent=member("intent", Intent, told["intent"]) if "intent" in told else None,
+        weights=_weights(told.get("weights", {})),
+        hops=_hops(told["hops"]) if "hops" in told else None,
+        prefer=_kinds(told["prefer"]) if "prefer" in told else None,
+        freshness=_weight("freshness", told["freshness"]) if "freshness" in told else None,
+    )
+
+
+def _weights(given: Any) -> dict[str, float]:
+    if not isinstance(given, Mapping):
+        raise WrongType("weights", given, f"an object with {', '.join(CHANNELS)}")
+    for name in given:
+        if name not in CHANNELS:
+            raise UnknownValue("channel", name, CHANNELS)
+    return {name: _weight(f"weight of {name}", value) for name, value in given.items()}
+
+
+def _weight(name: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise WrongType(name, value, "a number")
+    if not isfinite(value) or not 0 <= value <= MOST_WEIGHT:
+        raise OutOfRange(name, value, 0, MOST_WEIGHT)
+    return float(value)
+
+
+def _hops(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise WrongType("hops", value, "a whole number")
+    if not 0 <= value <= MOST_HOPS:
+        raise OutOfRange("hops", value, 0, MOST_HOPS)
+    return value
+
+
+def _kinds(value: Any) -> frozenset[Kind]:
+    if isinstance(value, str) or not isinstance(value, Sequence | AbstractSet):
+        raise WrongType("prefer", value, "a list of kinds")
+    return frozenset(member("kind", Kind, one) for one in value)
+
+
+# ---------------------------------------------------------------- health
+# How recalls have been going.
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """How one recall went; no word of its question."""
+
+    at: datetime
+    intent: str
+    """Empty: unclear."""
+    relevance: float
+    """Of the best hit."""
+    ndcg: float
+    hits: int
+    ms: float
+    weak: bool
+    """Whether nothing worth showing came though there are memories."""
+    gain: float | None = None
+    """What a tried reranking was worth in NDCG; None when none was tried."""
+
+
+@dataclass(frozen=True, slots=True)
+class KindHealth:
+    """How recalls of one kind have been going."""
+
+    recalls: int = 0
+    weak: int = 0
+    """Recalls that found nothing worth showing though there are memories."""
+    relevance: float = 0.0
+    """Mean of the best hit's relevance."""
+    ndcg: float = 0.0
+    """Mean of the order shown against the order by relevance alone."""
+    hits: float = 0.0
+    """Mean number of hits."""
+    rerank_gain: float | None = None
+    """Mean gain in NDCG of the tried reranking; None when none was tried."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecallHealth:
+    """How the last recalls have been going; dry ones do not count."""
+
+    overall: KindHealth = KindHealth()
+    by_intent: Mapping[str, KindHealth] = field(default_factory=dict)
+    """By the intent of the question; `unclear` where it had none."""
+    weak_in_a_row: int = 0
+    """Weak recalls since the last good one."""
+    p50_ms: float = 0.0
+    p95_ms: float = 0.0
+    reranked: tuple[str, ...] = ()
+    """Intents for which the tried reranking is switched on."""
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """Whether there is nothing to warn of."""
+        return not self.warnings
+
+
+# ---------------------------------------------------------------- reasoning
+# What came of thinking a question through: a tree of smaller questions, an answer that cites memories.
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """A question, what was found for it, and the smaller questions it was taken apart into."""
+
+    question: str
+    why: str = ""
+    """Why it was asked; empty for the question itself."""
+    hits: tuple[Hit, ...] = ()
+    branches: tuple[Branch, ...] = ()
+
+    @property
+    def is_gap(self) -> bool:
+        """Whether nothing was found, here or below."""
+        return not self.hits and all(branch.is_gap for branch in self.branches)
+
+    def walk(self) -> Iterator[Branch]:
+        """The branch itself and all below, from the top."""
+        yield self
+        for branch in self.branches:
+            yield from branch.walk()
+
+
+@dataclass(frozen=True, slots=True)
+class Conclusion:
+    """One claim of an answer, and the memories it rests on."""
+
+    claim: str
+    memories: tuple[str, ...]
+    """Their ids; never empty."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reasoning:
+    """A question thought through. Without a model the tree is the answer."""
+
+    question: str
+    tree: Branch
+    answer: tuple[Conclusion, ...] = ()
+    gaps: tuple[str, ...] = ()
+    """Questions for which nothing was found."""
+    depth: int = 1
+    calls: int = 0
+    """Questions put to a model."""
+    tokens: int = 0
+    """Tokens of the memories that the answer may rest on."""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def memories(self) -> tuple[str, ...]:
+        """The ids of all memories in the tree, each once."""
+        return tuple(dict.fromkeys(hit.memory.id for branch in self.tree.walk() for hit in branch.hits))
+
+
+# ---------------------------------------------------------------- timeline
+# How something changed, step by step.
+
+
+class StepKind(StrEnum):
+    """What a step did to what was known."""
+
+    FIRST = "first mention"
+    ADDED = "addition"
+    CORRECTED = "correction"
+    REINFORCED = "reinforcement"
+    ENDED = "end"
+
+
+@dataclass(frozen=True, slots=True)
+class TimelineStep:
+    """One step of a timeline."""
+
+    at: datetime
+    kind: StepKind
+    what: str
+    """What the memory says, in short."""
+    memory: Memory
+    change: str = ""
+    """What became different, in words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """How something changed, oldest step first."""
+
+    about: str
+    found_by: str
+    """`fact`, `entity` or `words`."""
+    steps: tuple[TimelineStep, ...] = ()
+
+    def __iter__(self) -> Iterator[TimelineStep]:
+        return iter(self.steps)
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    def __getitem__(self, place: int) -> TimelineStep:
+        return self.steps[place]

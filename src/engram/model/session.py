@@ -41,7 +41,7 @@ class Slot:
     """The id of the memory it stands for; empty when it is none yet."""
 
 
-class Change(StrEnum):
+class TopicChange(StrEnum):
     """What a message does to the topic."""
 
     CONTINUATION = "continuation"
@@ -118,7 +118,7 @@ class SessionInfo:
     turns: int = 0
     slots: tuple[Slot, ...] = ()
     """Empty while it sleeps: what it holds is sealed."""
-    topic: Change = Change.CONTINUATION
+    topic: TopicChange = TopicChange.CONTINUATION
     confidence: float = 0.0
     """How steady the conversation is, 0 to 1."""
     anticipated: Anticipated = Anticipated()
@@ -142,3 +142,71 @@ class Gap:
     memories: tuple[str, ...] = ()
     """Ids of memories it comes from."""
     scope: Scope = Scope()
+
+
+# ---------------------------------------------------------------- commitment
+# A commitment: something promised or owed, open until somebody says that it is done or dropped.
+
+
+class LoopState(StrEnum):
+    """Where a commitment stands."""
+
+    OPEN = "open"
+    WAITING = "waiting"
+    DONE = "done"
+    DROPPED = "dropped"
+
+    @property
+    def is_open(self) -> bool:
+        """Whether something is still to be done, by us or by whom we wait for."""
+        return self in {LoopState.OPEN, LoopState.WAITING}
+
+
+@dataclass(frozen=True, slots=True)
+class Commitment:
+    """An open loop as a caller sees it; it is kept as a memory of category `commitment` with the same id."""
+
+    id: str
+    text: str
+    state: LoopState
+    opened_at: datetime
+    age_days: int
+    """Whole days by the calendar since it was opened; of a closed one until it was closed."""
+    due: datetime | None = None
+    """The moment by which it is to be done: the end of a day, where a day was named."""
+    is_overdue: bool = False
+    waiting_on: str = ""
+    closed_at: datetime | None = None
+    because: str = ""
+    """Why it was closed, if somebody said."""
+
+
+@dataclass(frozen=True, slots=True)
+class Closing:
+    """A commitment and the later statement that says it was done."""
+
+    commitment: Commitment
+    memory: str
+    """The id of the statement."""
+    statement: str
+
+
+# ---------------------------------------------------------------- trigger
+# A trigger: words in a message that load extra knowledge pages into the recall pack.
+
+
+PAGE_KINDS = ("entity", "tag", "category", "memory", "origin")
+"""What a page may be: what is known of a name, under a tag, of a category, one memory, or a document."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trigger:
+    """When one of the words is said, the pages are loaded."""
+
+    id: str
+    words: tuple[str, ...]
+    pages: tuple[str, ...]
+    """Each as kind and name: `entity:Anna`, `tag:billing`, `category:procedure`, `memory:7f3a91c2`,
+    `origin:file:/notes/house.md`."""
+    scope: Scope
+    created_at: datetime

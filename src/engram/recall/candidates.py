@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from engram.model.axes import Status
-from engram.model.memory import Memory
+from engram.model.memory import Memory, Status
 from engram.model.recall import Evidence, Trust
 from engram.ports import Match
 

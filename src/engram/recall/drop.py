@@ -7,18 +7,19 @@ one is let in, those that fit about as well come with it; when none is, nothing 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
+from itertools import accumulate
 
-from engram.model.axes import Status
-from engram.model.entity import Entity
-from engram.model.memory import Memory
-from engram.model.recall import Dropped, Evidence, Question
+from engram.model.facts import Entity
+from engram.model.memory import Memory, Status
+from engram.model.recall import Dropped, Evidence, Hit, Question
 from engram.ports import Tools
-from engram.recall.candidates import Candidate
+from engram.recall.candidates import Candidate, evidence
 from engram.recall.judge import asks_of_oneself, is_own
 from engram.recall.plan import Planned
-from engram.text import words
+from engram.text import tokens, words
+from engram.text.tokens import Parcel
 
 SAID_ENOUGH = 0.75
 """Share of a question's words, by how much they tell, that suffices alone."""
@@ -174,9 +175,68 @@ def _suppressed(ranked: list[Candidate], plan: Planned, tools: Tools) -> set[int
     rated = [one.key for one in ranked if one.record.usage.unhelpful]
     if not rated:
         return set()
-    from engram.vectors.similarity import cosine
+    from engram.rules.vectors import cosine
 
     now = tools.clock.now()
     since = now - timedelta(days=tools.config.recall.suppress_days)
     held = [one for one in tools.store.opinions.against(rated, plan.space, since) if one.at <= now]
     return {one.key for one in held if cosine(one.vector, plan.vector) > plan.near.suppress}
+
+
+# ---------------------------------------------------------------- pack
+# Packing: ranked candidates become hits that fit the token budget, each in the best form that still fits.
+
+
+EXPLAINED = 50
+"""So many hits carry their evidence unasked; to write it all down takes as long as to find them."""
+FORMS = ("content", "summary", "key_fact", "label")
+
+
+def pack(ranked: Sequence[Candidate], question: Question) -> tuple[Hit, ...]:
+    """At most `limit` hits, together at most `budget` tokens. A memory gets shorter before it is left out."""
+    if question.budget is None:
+        return _hits([(one, 0) for one in ranked[: question.limit]], question)
+    parcels = [
+        Parcel(tokens.value(rank, one.relevance), _costs(one.record)) for rank, one in enumerate(ranked)
+    ]
+    chosen = tokens.pack(parcels, question.budget, question.limit)
+    pairs = [(one, form) for one, form in zip(ranked, chosen, strict=True) if form is not None]
+    return _hits(pairs, question)
+
+
+def _hits(pairs: Sequence[tuple[Candidate, int]], question: Question) -> tuple[Hit, ...]:
+    """The hits; those far down say why they are there only when somebody wants to know."""
+    told = len(pairs) if question.explain else EXPLAINED
+    shown = accumulate((one.relevance for one, _ in pairs), min)
+    return tuple(
+        _hit(one, form, relevance, evidence(one) if place < told else ())
+        for place, ((one, form), relevance) in enumerate(zip(pairs, shown, strict=True))
+    )
+
+
+def _costs(memory: Memory) -> tuple[int, ...]:
+    """What each form costs; one that is missing is as dear as the whole."""
+    forms = memory.forms
+    shorter = (
+        (forms.summary, forms.summary_tokens),
+        (forms.key_fact, forms.key_fact_tokens),
+        (forms.label, forms.label_tokens),
+    )
+    return (forms.content_tokens, *(cost if text else forms.content_tokens for text, cost in shorter))
+
+
+def _hit(one: Candidate, form: int, relevance: float, why: tuple[Evidence, ...]) -> Hit:
+    """A hit. What stands below is never shown as more relevant: the number orders the list it stands in."""
+    memory = one.record
+    texts = (memory.content, memory.forms.summary, memory.forms.key_fact, memory.forms.label)
+    whole = not texts[form]
+    return Hit(
+        memory=memory,
+        score=one.score,
+        relevance=relevance,
+        trust=one.trust,
+        text=memory.content if whole else texts[form],
+        form=FORMS[0 if whole else form],
+        tokens=_costs(memory)[form],
+        evidence=why,
+    )

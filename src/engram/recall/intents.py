@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Final
 
-from engram.model.axes import Kind
-from engram.model.recall import Intent
+from engram.model.memory import Filters, Kind, Status
+from engram.model.recall import Intent, Question
 from engram.text import lexicon
 from engram.text.questions import is_question
 from engram.text.sentences import sentences
+from engram.text.subquestions import topic_of_change
 from engram.text.words import normalized, query_terms
 
 CUE: Final = 1.0
@@ -218,3 +219,25 @@ def rows() -> Mapping[Intent, Row]:
 
 def _row(values: Mapping[str, Any]) -> Row:
     return Row(**{**values, "prefer": tuple(map(Kind, values.get("prefer", ())))})
+
+
+# ---------------------------------------------------------------- changes
+# Questions after change: what gave way belongs to the answer, marked, and a timeline tells more.
+
+
+FORMER = frozenset({Status.SUPERSEDED, Status.INVALIDATED})
+
+
+def widen(question: Question) -> tuple[Question, tuple[str, ...]]:
+    """The question with what held before among what may be found, and a note; else as it is.
+
+    A caller that chose the statuses gets those.
+    """
+    topic = topic_of_change(question.text)
+    if not topic:
+        return question, ()
+    note = f"asks how something changed: a timeline of “{topic}” tells it step by step"
+    if question.filters.statuses != Filters().statuses:
+        return question, (note,)
+    wider = replace(question.filters, statuses=question.filters.statuses | FORMER)
+    return replace(question, filters=wider), (note,)

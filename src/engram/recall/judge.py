@@ -8,25 +8,56 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from math import log1p
+from math import log1p, log2
 from types import MappingProxyType
 
 from engram.config import TrustConfig
-from engram.lifecycle.curves import DAY_S, freshness
-from engram.lifecycle.retention import half_life
-from engram.lifecycle.traits import REFERENCE
-from engram.model.axes import Layer, Lifecycle, Status, Verification
-from engram.model.memory import Memory
-from engram.model.recall import Intent, Question, Trust
+from engram.model.memory import Layer, Lifecycle, Memory, Status, Verification
+from engram.model.recall import Hit, Intent, Quality, Question, Trust
 from engram.ports import Tools
+from engram.recall import channels
 from engram.recall.candidates import Candidate
-from engram.recall.channels import time
-from engram.recall.plan import Planned
-from engram.recall.shape import SHORT_RELEVANCE
+from engram.recall.plan import SHORT_RELEVANCE, Planned
+from engram.rules.retention import DAY_S, freshness, half_life
+from engram.rules.traits import REFERENCE
 from engram.text import words
 from engram.text.bm25 import phrase_share
+
+# ---------------------------------------------------------------- quality
+# Self-measurement: how good a recall thinks it was.
+
+
+def measure(
+    hits: Sequence[Hit], candidates: int, ms: float, grades: Sequence[float] | None = None
+) -> Quality:
+    """The figures of one recall; `grades` is each hit's own relevance, where the one shown is another."""
+    grades = [hit.relevance for hit in hits] if grades is None else grades
+    return Quality(
+        top_relevance=max(grades, default=0.0),
+        mean_relevance=sum(grades) / len(grades) if grades else 0.0,
+        ndcg=ndcg(grades),
+        candidates=candidates,
+        returned=len(hits),
+        tokens=sum(hit.tokens for hit in hits),
+        ms=ms,
+    )
+
+
+def ndcg(grades: Sequence[float]) -> float:
+    """The order as it is against the best order of the same grades.
+
+    >>> ndcg([1.0, 0.5]), ndcg([])
+    (1.0, 0.0)
+    """
+    best = _gain(sorted(grades, reverse=True))
+    return _gain(grades) / best if best else 0.0
+
+
+def _gain(grades: Sequence[float]) -> float:
+    return sum(grade / log2(place + 2) for place, grade in enumerate(grades))
+
 
 LAYER_BONUS = MappingProxyType({Layer.BUFFER: 0.9, Layer.WORKING: 1.0, Layer.CORE: 1.1})
 LIFECYCLE_WEIGHT = MappingProxyType(
@@ -65,7 +96,7 @@ def judge(
     read = _read(best, tools)
     _hear_speakers(read, plan, tools)
     _find_phrases(read, plan, tools)
-    time.weigh(read, plan, tools)
+    channels.weigh(read, plan, tools)
     _lend_within_sessions(read, tools)
     now = tools.clock.now()
     own = asks_of_oneself(question.text, plan)

@@ -13,10 +13,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from engram.lifecycle.past import as_it_was
 from engram.model.clock import Clock
 from engram.model.memory import Memory
 from engram.ports import Store, Tools
+from engram.rules.archival import as_it_was
 
 
 def as_of(tools: Tools, at: datetime) -> Tools:

@@ -12,56 +12,51 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeVar
 
-from engram.lifecycle.edges import FADING
-from engram.model.axes import Status
-from engram.model.filters import Filters
+from engram.model.memory import Filters, Status
 from engram.model.recall import Question, Recall
-from engram.ports import Lean, Tools, Unit
-from engram.recall import changes, past
+from engram.ports import ConversationBias, Tools, Unit
+from engram.recall import channels, intents, past
 from engram.recall import plan as plans
-from engram.recall.channels import facts, graph, neighbours, overview, text, time, vector
-from engram.recall.drop import drop_unwanted
+from engram.recall.channels import fuse, heed_words
+from engram.recall.drop import drop_unwanted, pack
 from engram.recall.expand import expand
-from engram.recall.fuse import fuse, heed_words
-from engram.recall.judge import judge
-from engram.recall.pack import pack
-from engram.recall.quality import measure
-from engram.recall.rerank.choose import rerank
-from engram.recall.rerank.newest import newest_first
+from engram.recall.judge import judge, measure
+from engram.recall.rerank import newest_first, rerank
+from engram.rules.activation import FADING
 
 T = TypeVar("T")
 CONFIRMED = 10
 """Hits whose edges to each other prove themselves when they are recalled together, the best ones."""
 
 
-def recall(question: Question, tools: Tools, lean: Lean | None = None) -> Recall:
+def recall(question: Question, tools: Tools, lean: ConversationBias | None = None) -> Recall:
     """Answer a question, with plan, quality, timings and what was left out.
 
     `lean` is where the talk around it has been going: what it means leans that way.
     """
     if question.filters.as_of is not None:
         tools, question = past.as_of(tools, question.filters.as_of), replace(question, dry=True)
-    question, hints = changes.widen(question)
+    question, hints = intents.widen(question)
     question = _with_what_was_said(question)
     watch, asked = _Watch(tools), question
-    anchored = watch.time("anchor", lambda: time.anchor(asked, tools, recall))
+    anchored = watch.time("anchor", lambda: channels.anchor(asked, tools, recall))
     question = anchored.question
     plan = watch.time("plan", lambda: plans.make(question, tools, lean))
-    by_words = watch.time("text", lambda: text.search(plan, tools))
+    by_words = watch.time("text", lambda: channels.search_text(plan, tools))
     plan = heed_words(by_words, plan)
-    by_meaning = watch.time("vector", lambda: vector.search(plan, tools))
+    by_meaning = watch.time("vector", lambda: channels.search_vectors(plan, tools))
     candidates = watch.time("fuse", lambda: fuse(by_words, by_meaning, plan, tools))
     plan = watch.time("expand", lambda: expand(candidates, plan, question, tools))
-    watch.time("time", lambda: time.search(candidates, plan, question, tools))
-    watch.time("overview", lambda: overview.search(candidates, plan, question, tools))
-    watch.time("neighbours", lambda: neighbours.lend(candidates, plan, tools))
-    watch.time("graph", lambda: graph.lend(candidates, plan, tools, explain=question.explain))
-    watch.time("facts", lambda: facts.lend(candidates, plan, question.text, tools))
+    watch.time("time", lambda: channels.search_time(candidates, plan, question, tools))
+    watch.time("overview", lambda: channels.search(candidates, plan, question, tools))
+    watch.time("neighbours", lambda: channels.boost_from_neighbours(candidates, plan, tools))
+    watch.time("graph", lambda: channels.boost_from_graph(candidates, plan, tools, explain=question.explain))
+    watch.time("facts", lambda: channels.boost_from_facts(candidates, plan, question.text, tools))
     ranked = watch.time("judge", lambda: judge(candidates, plan, question, tools))
     kept, dropped = watch.time("drop", lambda: drop_unwanted(ranked, plan, question, tools))
     final = watch.time("rerank", lambda: rerank(kept, plan, question, tools))
     ordered = watch.time("newest", lambda: newest_first(final.ordered, final.mode, plan, question, tools))
-    timed = watch.time("time order", lambda: time.settle(ordered, plan, anchored, tools))
+    timed = watch.time("time order", lambda: channels.settle(ordered, plan, anchored, tools))
     hits = watch.time("pack", lambda: pack(timed.ordered, question))
     answer = Recall(
         question=asked,

@@ -3,27 +3,182 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from engram.errors import EmbedderError
-from engram.lifecycle.calibration import Thresholds, thresholds
 from engram.model.clock import zone_of
+from engram.model.facts import Entity
 from engram.model.recall import Intent, Plan, Question, Span
-from engram.ports import Lean, Noise, Tools, View
-from engram.recall import intents, named, shape, times
-from engram.text import kinship, words
+from engram.model.scope import Access
+from engram.ports import ConversationBias, Noise, Tools, View
+from engram.recall import intents, times
+from engram.recall.intents import is_conceptual
+from engram.rules.vectors import Thresholds, thresholds
+from engram.text import cues, lexicon, words
 from engram.text.languages import language
-from engram.text.scripts import PAIRED
+from engram.text.words import HAN, PAIRED
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from engram.model.entity import Entity
-    from engram.model.scope import Access
-    from engram.model.vectors import Space
+    from engram.model.memory import Space
     from engram.ports import Floats
+
+
+# ---------------------------------------------------------------- shape
+# The shape of a question: how far its words and how far its meaning should count, by how it looks.
+#
+# Pure rules: paths, digits, identifiers, quotes and few words speak for the words; "how", "why" and many
+# words for the meaning.
+
+
+USUAL: Final = 0.3
+"""Share of the words in an ordinary question."""
+LEAST, MOST = 0.1, 0.7
+FOR_WORDS, FOR_MEANING = 0.1, 0.08
+FEW, MANY = 3, 8
+SHORT_SHARE: Final = 0.6
+"""Share of the words in a question of a few characters without spaces: too little for a vector to go by."""
+SHORT_CHARACTERS: Final = 4
+SHORT_RELEVANCE: Final = 0.5
+"""The least relevance of a memory that has all of such a question in a row."""
+
+_PAIRED = re.compile(f"[{PAIRED}]")
+_ONLY_HAN = re.compile(f"[{HAN}]+")
+_FACTUAL: Final = (
+    re.compile(r"\w/\w|\\\w"),
+    re.compile(r"\d"),
+    re.compile(r"\w_\w|\w\.\w|[a-z][A-Z]|\w::\w"),
+    re.compile(r"[\"“”「」『』`]|(?<!\w)'[^']+'(?!\w)"),
+)
+
+
+def balance(question: str) -> float:
+    """The share of the words, 0.1 to 0.7.
+
+    >>> balance("Where does Anna live now?"), balance("src/auth.py"), balance("上海")
+    (0.3, 0.6, 0.6)
+    >>> round(balance("How does she feel about moving to another country?"), 2)
+    0.14
+    """
+    if short_chinese(question):
+        return SHORT_SHARE
+    count = _count(question)
+    for_words = sum(1 for sign in _FACTUAL if sign.search(question)) + (count <= FEW)
+    for_meaning = int(is_conceptual(question)) + (count > MANY)
+    share = USUAL + FOR_WORDS * for_words - FOR_MEANING * for_meaning
+    return round(min(MOST, max(LEAST, share)), 4)
+
+
+def short_chinese(question: str) -> str:
+    """The characters of a question that is one to four Chinese ones and nothing else; "" for any other.
+
+    >>> short_chinese("咖啡?"), short_chinese("我喜欢喝咖啡"), short_chinese("tea")
+    ('咖啡', '', '')
+    """
+    plain = question.strip(" \t\n?？!！。.,，")
+    return plain if len(plain) <= SHORT_CHARACTERS and _ONLY_HAN.fullmatch(plain) else ""
+
+
+def _count(question: str) -> int:
+    """Words; two characters of a script without spaces are about one."""
+    paired = len(_PAIRED.findall(question))
+    return len(_PAIRED.sub(" ", question).split()) + (paired + 1) // 2
+
+
+# ---------------------------------------------------------------- named
+# Names in a question: its words come in; the known entities among them come out, with their other names.
+#
+# The store is asked once, for a bounded number of words and groups of words; it answers with entities that
+# the caller may see.
+
+
+MOST_WORDS: Final = 40
+"""Words of a question that may be names or parts of names."""
+LONGEST_NAME: Final = 3
+"""Words of a name."""
+MOST_ENTITIES: Final = 5
+MOST_ALIASES: Final = 12
+"""Terms of other names that are searched too."""
+
+_WORD = re.compile(rf"[{HAN}]+|[^\W_](?:[\w.+#@/-]*[\w+#])?")
+_HAN = re.compile(f"[{HAN}]")
+
+
+def known(question: str, access: Access, tools: Tools) -> list[Entity]:
+    """The entities that a question names, in the order of the question."""
+    names = list(dict.fromkeys(candidates(question)))
+    if not names:
+        return []
+    found = tools.store.entities.among(names, access)
+    places = {name: place for place, name in enumerate(names)}
+    return sorted(found, key=lambda one: _place(one, places))[:MOST_ENTITIES]
+
+
+def candidates(question: str) -> Iterator[str]:
+    """What may be a name in a question, without case, longest groups first.
+
+    >>> list(candidates("Does Bob Smith's dog bark?"))
+    ['bob smith dog', 'smith dog bark', 'bob smith', 'smith dog', 'dog bark', 'bob', 'smith', 'dog', 'bark']
+    >>> list(candidates("王芳住哪"))
+    ['王芳住哪', '王芳住', '芳住哪', '王芳', '芳住', '住哪']
+    """
+    found = [piece.casefold().removesuffix("'s") for piece in _WORD.findall(_without_possessives(question))]
+    kept = found[:MOST_WORDS]
+    for size in range(LONGEST_NAME, 0, -1):
+        for at in range(len(kept) - size + 1):
+            group = kept[at : at + size]
+            if not _HAN.search("".join(group)) and not _idle(group):
+                yield " ".join(group)
+    for run in kept:
+        if _HAN.search(run):
+            yield from _pieces(run[:MOST_WORDS])
+
+
+def aliases_named(entities: Sequence[Entity], asked: Sequence[str]) -> tuple[str, ...]:
+    """Terms of the entities' other names that the question itself does not have.
+
+    >>> aliases_named([Entity("Robert Smith", aliases=("bob", "robert smith"))], ["bob", "dog"])
+    ('robert', 'smith')
+    """
+    had = set(asked)
+    more = (term for one in entities for name in (one.name, *one.aliases) for term in words.terms(name))
+    return tuple(dict.fromkeys(t for t in more if t not in had and not t.startswith(words.SINGLE)))[
+        :MOST_ALIASES
+    ]
+
+
+def others_named(question: str, entities: Sequence[Entity]) -> int:
+    """How many telling words a question has beside the names of these entities.
+
+    >>> others_named("Who is Anna Smith?", [Entity("Anna Smith", aliases=("anna smith",))])
+    0
+    """
+    own = {term for one in entities for name in (one.name, *one.aliases) for term in words.terms(name)}
+    asked = words.query_terms(question)
+    return 0 if asked.weak else len([term for term in asked.terms if term not in own])
+
+
+def _without_possessives(question: str) -> str:
+    return question.replace("’", "'").replace("'s ", " ").replace("'s?", "?")
+
+
+def _idle(group: Sequence[str]) -> bool:
+    """Whether a group begins or ends with a word too common to be part of a name."""
+    common = lexicon.words("stop_words")
+    return group[0] in common or group[-1] in common
+
+
+def _pieces(run: str) -> Iterator[str]:
+    for size in range(4, 1, -1):
+        yield from (run[at : at + size] for at in range(len(run) - size + 1))
+
+
+def _place(entity: Entity, places: dict[str, int]) -> tuple[int, str]:
+    return min((places[name] for name in entity.aliases if name in places), default=len(places)), entity.name
+
 
 SELF_WORDS = frozenset({"i", "me", "my", "mine", "myself", "we", "our", "us", "我", "我的", "我们"})
 """Words by which the asker means the user; a stop word everywhere else."""
@@ -32,7 +187,6 @@ PAIR_SHARE = 0.3
 """Pairs of a script without spaces run across the borders of words: most of them mean nothing."""
 MOST_MASS = 30.0
 """A question that talks on and on is answered by what would answer one of about six telling words."""
-_PAIRED = re.compile(f"[{PAIRED}]")
 NOISE_PRIOR = 100
 """The known figures of a space weigh as much as so many measured vectors."""
 MIN_DEVIATION = 0.01
@@ -111,8 +265,8 @@ def read(question: Question, tools: Tools) -> Read:
     """What a question is after, when, and whom it names."""
     asks = intents.asking(question.text)
     spans = times.spans(asks, asked_at(question, tools))
-    entities = named.known(question.text, question.access, tools)
-    others = named.others(question.text, entities) if len(entities) == 1 else 0
+    entities = known(question.text, question.access, tools)
+    others = others_named(question.text, entities) if len(entities) == 1 else 0
     found = intents.guess(asks, timed=bool(spans), named=len(entities), others=others)
     wished = question.wish.intent
     intent = wished or found.clear
@@ -121,7 +275,7 @@ def read(question: Question, tools: Tools) -> Read:
     return Read(intent, confidence, row, spans, entities, intents.is_fresh(asks))
 
 
-def make(question: Question, tools: Tools, lean: Lean | None = None) -> Planned:
+def make(question: Question, tools: Tools, lean: ConversationBias | None = None) -> Planned:
     """The plan for a question. Without an embedder it goes by words alone and says so."""
     said = read(question, tools)
     searched = intents.unframed(times.written_out(question.text, said.spans, asked_at(question, tools)))
@@ -136,10 +290,10 @@ def make(question: Question, tools: Tools, lean: Lean | None = None) -> Planned:
     speakers = (USER,) if spoken & SELF_WORDS else ()
     near = thresholds(space.key if space else "")
     noise = _noise(space, vector, near, question.access, tools)
-    aliases = named.aliases(said.entities, asked.terms) if tools.config.plan.alias_share else ()
+    aliases = aliases_named(said.entities, asked.terms) if tools.config.plan.alias_share else ()
     weights = _weights(question, said, tools)
     lent = _lent(lean, (*asked.terms, *aliases))
-    kindred = (*kinship.slots_asked(question.text), *kinship.kin(searched, asked.terms))
+    kindred = (*cues.slots_asked(question.text), *cues.kin(searched, asked.terms))
     rarity = tools.store.texts.rarity(_untimed(asked.terms, said.spans), question.access)
     shown = Plan(
         terms=asked.terms,
@@ -173,7 +327,7 @@ def make(question: Question, tools: Tools, lean: Lean | None = None) -> Planned:
         fetch=said.row.candidates,
         entities=tuple(said.entities),
         alias_share=tools.config.plan.alias_share,
-        whole=shape.short_chinese(question.text),
+        whole=short_chinese(question.text),
         kin=frozenset(kindred),
         rarity=rarity,
         lent=lent,
@@ -190,10 +344,10 @@ def _words(text: str) -> frozenset[str]:
 def _weights(question: Question, said: Read, tools: Tools) -> dict[str, float]:
     """The configured weights as intent and shape move them, and the caller's own."""
     settings, row, plan = tools.config.recall, said.row, tools.config.plan
-    share = shape.balance(question.text)
-    strength = 1.0 if shape.short_chinese(question.text) else plan.shape
-    by_text = 1.0 + strength * (share / shape.USUAL - 1.0)
-    by_vector = 1.0 + strength * ((1.0 - share) / (1.0 - shape.USUAL) - 1.0)
+    share = balance(question.text)
+    strength = 1.0 if short_chinese(question.text) else plan.shape
+    by_text = 1.0 + strength * (share / USUAL - 1.0)
+    by_vector = 1.0 + strength * ((1.0 - share) / (1.0 - USUAL) - 1.0)
     if said.intent is not None and strength < 1.0:
         by_text = by_vector = 1.0
     return {
@@ -251,7 +405,7 @@ def _embed(text: str, tools: Tools, notes: list[str]) -> tuple[Space | None, Flo
     return space, vector
 
 
-def _lent(lean: Lean | None, asked: tuple[str, ...]) -> dict[str, float]:
+def _lent(lean: ConversationBias | None, asked: tuple[str, ...]) -> dict[str, float]:
     """The words that the talk lends a question, with what each counts there."""
     if lean is None or not lean.share:
         return {}
@@ -264,7 +418,7 @@ def _lent_mass(rarity: dict[str, float], lent: Mapping[str, float]) -> float:
 
 
 def _leaning(
-    space: Space | None, vector: Floats | None, lean: Lean | None, notes: list[str]
+    space: Space | None, vector: Floats | None, lean: ConversationBias | None, notes: list[str]
 ) -> tuple[Space | None, Floats | None]:
     """What the question means, leaning towards the talk around it; vectors of another space say nothing."""
     if lean is None or not lean.share or (space is not None and space != lean.space):
@@ -272,6 +426,6 @@ def _leaning(
     notes.append(f"leans by {lean.share:.0%} towards the talk so far")
     if vector is None:
         return lean.space, lean.vector
-    from engram.vectors.similarity import unit
+    from engram.rules.vectors import unit
 
     return lean.space, unit((1.0 - lean.share) * vector + lean.share * lean.vector)

@@ -18,9 +18,9 @@ from typing import Final, Literal
 from engram.model.recall import Span
 from engram.recall.intents import is_fresh
 from engram.text import lexicon, words
-from engram.text.dates import Grain, When, dates
+from engram.text.dates import dates
 from engram.text.names import spelled
-from engram.text.when.words import Prefer
+from engram.text.when.calendar import Grain, Prefer, TimeExpression
 
 MOST: Final = 3
 """Times of one question that are looked at."""
@@ -74,7 +74,7 @@ _STANDING: Final = re.compile(
 )
 
 
-def _is_asked(when: When, question: str) -> bool:
+def _is_asked(when: TimeExpression, question: str) -> bool:
     """Whether a question is after what was at that time; "today" often says only that it is asked now."""
     return not (_TODAY.match(when.text.strip()) and _STANDING.search(question))
 
@@ -169,12 +169,12 @@ def _near(moment: datetime, span: Span) -> float:
     return exp(-((away / reach(span)) ** 2) / 2)
 
 
-def _is_stretch(when: When) -> bool:
+def _is_stretch(when: TimeExpression) -> bool:
     dated = when.kind in {"date", "range"} and not when.recurring
     return dated and not (when.first is None and when.last is None) and not is_fresh(when.text)
 
 
-def _span(when: When) -> Span:
+def _span(when: TimeExpression) -> Span:
     first, last = when.first, when.last
     about = ABOUT.get(when.grain, 0)
     if first is not None and last is not None and about and last - first <= DAY:

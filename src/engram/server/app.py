@@ -2,7 +2,8 @@
 
     app = build(lambda: Engram.open("memory.db"), Config().server)
 
-Another door is mounted by a function that receives the `House` and gives a `Mounted` back. Its requests pass
+Another door is mounted by a function that receives the `MemoryHost` and gives a `Mounted` back. Its
+requests pass
 the guard like all others; `scope["state"]["caller"]` says who asks, `house.run(caller, work)` does the work.
 """
 
@@ -25,17 +26,16 @@ from starlette.routing import Route as Served
 
 from engram.errors import AccessDenied, EngramError
 from engram.model.plain import plain
-from engram.server import health, login, metrics, openapi, stream
+from engram.server import host, login, metrics, openapi, stream
 from engram.server.caller import NOBODY, Caller
+from engram.server.compat import layers_upkeep as layers
 from engram.server.compat import serving as compat
-from engram.server.compat.failing import response_to
-from engram.server.compat.layers import upkeep as layers
-from engram.server.endpoint import Serve, endpoint
+from engram.server.compat.requests import response_to
 from engram.server.guard import Guard, locked
-from engram.server.house import House, KeptByHouse
-from engram.server.idempotency import Keys
-from engram.server.refusals import NoSuchRoute, WrongMethod
-from engram.server.route import Route
+from engram.server.host import KeptByHouse, MemoryHost
+from engram.server.limits import Keys
+from engram.server.problems import NoSuchRoute, WrongMethod
+from engram.server.route import Route, Serve, endpoint
 from engram.server.routes import ROUTES
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class Mounted:
     """Whether its requests carry the key of another service, which says nothing of who asks here."""
 
 
-Mounting = Callable[[House], Mounted]
+Mounting = Callable[[MemoryHost], Mounted]
 
 
 def build(
@@ -79,7 +79,7 @@ def build(
     routes: Sequence[Route] = ROUTES,
 ) -> Starlette:
     """The whole server as an ASGI application; `app.state.house` is its house."""
-    house, counts = House(memory_opener, settings), metrics.Metrics()
+    house, counts = MemoryHost(memory_opener, settings), metrics.Metrics()
     keys = Keys(settings.idempotency_keys, settings.idempotency_hours, shelf=KeptByHouse(house))
     doors = [mounting(house) for mounting in mounts]
     served: list[BaseRoute] = [
@@ -102,7 +102,7 @@ def build(
     return app
 
 
-def _own(house: House, counts: metrics.Metrics, routes: Sequence[Route]) -> list[Served]:
+def _own(house: MemoryHost, counts: metrics.Metrics, routes: Sequence[Route]) -> list[Served]:
     """What the server serves of itself."""
     document = openapi.document(routes)
 
@@ -151,7 +151,7 @@ def _own(house: House, counts: metrics.Metrics, routes: Sequence[Route]) -> list
     return [*made, *_logins(house)]
 
 
-def _logins(house: House) -> list[Served]:
+def _logins(house: MemoryHost) -> list[Served]:
     """How a browser of the owner is let in."""
 
     async def let_in(request: Request) -> Response:
@@ -182,12 +182,12 @@ def _logins(house: House) -> list[Served]:
     ]
 
 
-def _health(house: House, caller: Caller) -> tuple[health.Health, dict[str, Any]]:
+def _health(house: MemoryHost, caller: Caller) -> tuple[host.ServerHealth, dict[str, Any]]:
     """How the server is, in our words and in those of *layers*."""
-    found = health.look(house)
+    found = host.check_health(house)
     whole = found.ok and house.owns_file(caller)
     also = layers.health_of(house) if whole else {} if caller is NOBODY else {"name": "engram"}
-    return found, {**health.told_to(house, caller, found), **also}
+    return found, {**host.told_to(house, caller, found), **also}
 
 
 def _named(path: str, serve: Serve) -> Serve:
@@ -281,7 +281,7 @@ async def _unserved(request: Request, error: Exception) -> Response:
 
 
 def _lifespan(
-    house: House, doors: Sequence[Mounted]
+    house: MemoryHost, doors: Sequence[Mounted]
 ) -> Callable[[Starlette], AbstractAsyncContextManager[None]]:
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:

@@ -1,7 +1,7 @@
 """A brief: a question comes in, a short block of what is known goes out, ready to stand in a prompt.
 
 The block is data: it says so, and nothing inside can end it. What must be known and what answers best are in
-it; the rest competes for its tokens, as in every prompt (`nouns/contexts.py`).
+it; the rest competes for its tokens, as in every prompt (`api/contexts.py`).
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from engram.api.contexts import About, Readable
+from engram.api.contexts import brief as made_for
 from engram.context import blocks
-from engram.model.axes import Status
-from engram.nouns.contexts import About, Readable
-from engram.nouns.contexts import brief as made_for
+from engram.model.memory import Status
 from engram.text.tokens import count
 
 if TYPE_CHECKING:

@@ -12,11 +12,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from engram.model.scope import Access, Role
-from engram.model.token import Token
-from engram.security.tokens import digest_of, match
+from engram.model.scope import Access, Role, Token
+from engram.rules.secrets import digest_of, match
 from engram.server.login import shows_cookie
-from engram.server.refusals import TokenNeeded
+from engram.server.problems import TokenNeeded
 
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "[::1]", "::1"})
 FORWARDED = frozenset(

@@ -19,20 +19,19 @@ from urllib.parse import urlsplit
 import anyio.to_thread
 
 from engram.errors import EngramError
-from engram.server import journal, login
+from engram.server import login
+from engram.server import metrics as server_metrics
 from engram.server.caller import NOBODY, Caller, bearer_of, caller_from, host_of, is_loopback
-from engram.server.compat.failing import response_to
-from engram.server.compat.old import LARGE_BODIES
+from engram.server.compat.requests import LARGE_BODIES, response_to
 from engram.server.limits import LARGE_BODY, Body, Pace, check_length, give_back_memory
-from engram.server.problems import BUG
+from engram.server.problems import BUG, HostRefused, OriginRefused, TokenNeeded
 from engram.server.proxy.keys import own_only
-from engram.server.refusals import HostRefused, OriginRefused, TokenNeeded
 
 if TYPE_CHECKING:
     from starlette.responses import Response
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-    from engram.server.house import House
+    from engram.server.host import MemoryHost
     from engram.server.metrics import Metrics
 
 OPEN = frozenset({"/health", "/engram/v1/health", login.PATH})
@@ -66,7 +65,7 @@ class Guard:
     """Stands before all routes. Used by the event loop."""
 
     def __init__(
-        self, app: ASGIApp, house: House, metrics: Metrics, is_foreign: Callable[[str], bool]
+        self, app: ASGIApp, house: MemoryHost, metrics: Metrics, is_foreign: Callable[[str], bool]
     ) -> None:
         self._app = app
         self._house = house
@@ -123,7 +122,7 @@ class Guard:
         except EngramError as error:
             await self._answer(error, scope, receive, send, passage)
         except Exception as error:  # noqa: BLE001 (a door: whatever was not foreseen ends here, and says so)
-            journal.bug(error, passage.id, _route(scope))
+            server_metrics.bug(error, passage.id, _route(scope))
             await self._answer(BUG, scope, receive, send, passage)
 
     async def _answer(
@@ -183,7 +182,7 @@ class Guard:
         }
         if "code" in scope["state"]:
             told["code"] = scope["state"]["code"]
-        journal.note("request", **told)
+        server_metrics.note("request", **told)
 
 
 def _check_site(headers: dict[str, str]) -> None:

@@ -19,7 +19,7 @@ from http.cookies import CookieError, SimpleCookie
 from pathlib import Path
 
 from engram.errors import ConfigError
-from engram.security.tokens import BEGINNING, SECRET_BYTES, secret_from
+from engram.rules.secrets import BEGINNING, SECRET_BYTES, secret_from
 
 ENDING = ".secret"
 """How the file beside the memory file is called: `memory.db.secret`."""

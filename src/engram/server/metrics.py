@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import json
+import logging
+import sys
 import threading
 import time
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from typing import IO, Any
 
 from engram._version import __version__
-from engram.server.house import House
+from engram.server.host import MemoryHost
 
 BOUNDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 """Upper bounds of the latency buckets, in seconds."""
@@ -34,7 +39,7 @@ class Metrics:
             buckets[bisect_left(BOUNDS, seconds)] += 1
             self._seconds[route] += seconds  # type: ignore[assignment]
 
-    def text(self, house: House) -> str:
+    def text(self, house: MemoryHost) -> str:
         """Everything as Prometheus reads it."""
         with self._lock:
             lines = [*self._told_requests(), *self._told_latencies()]
@@ -57,7 +62,7 @@ class Metrics:
             yield f"{name}_count{_labels(route=route)} {so_far}"
 
 
-def _gauges(house: House, under_way: int) -> Iterator[str]:
+def _gauges(house: MemoryHost, under_way: int) -> Iterator[str]:
     stats = house.stats()
     yield from _head("engram_memories", "gauge", "Memories by status.")
     for status, number in sorted(stats.by_status.items()):
@@ -92,3 +97,48 @@ def _labels(**values: str) -> str:
         for name, value in values.items()
     )
     return "{" + ",".join(f'{name}="{value}"' for name, value in escaped) + "}"
+
+
+# ---------------------------------------------------------------- journal
+# The journal: a line of JSON for each request, without a word of any memory, query or body.
+
+
+log = logging.getLogger("engram.server")
+TOLD = "told"
+"""Where a record carries what it tells beside its message."""
+
+
+class JournalLine(logging.Formatter):
+    """A record as one line of JSON."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The line."""
+        told: dict[str, Any] = {
+            "at": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "event": record.getMessage(),
+            **getattr(record, TOLD, {}),
+        }
+        if record.exc_info:
+            told["trace"] = self.formatException(record.exc_info)
+        return json.dumps(told, ensure_ascii=False, default=str)
+
+
+def note(event: str, level: int = logging.INFO, **told: Any) -> None:
+    """Write a line."""
+    log.log(level, event, extra={TOLD: told})
+
+
+def bug(error: BaseException, request: str, route: str) -> None:
+    """Write down an error that nobody foresaw, with its trace."""
+    log.error("bug", exc_info=error, extra={TOLD: {"request": request, "route": route}})
+
+
+def write_to(stream: IO[str] | None = None, level: int = logging.INFO) -> logging.Handler:
+    """Send the journal somewhere; standard error if nothing is said."""
+    handler = logging.StreamHandler(stream or sys.stderr)
+    handler.setFormatter(JournalLine())
+    log.addHandler(handler)
+    log.setLevel(level)
+    log.propagate = False
+    return handler

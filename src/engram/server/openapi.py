@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from typing import Any, get_type_hints
 
 from engram._version import __version__
-from engram.server.binding import Parameter, fields_of
-from engram.server.idempotency import HEADER
+from engram.server.binding import Components, Parameter, Schema, fields_of
+from engram.server.limits import HEADER
 from engram.server.problems import MEDIA_TYPE
 from engram.server.route import Route
-from engram.server.schemas import Components, Schema
 
 VERSION = "3.1.0"
 WORDS = """A long-term memory over HTTP: it keeps what matters, finds it when it helps, and can say why.

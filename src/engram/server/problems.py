@@ -15,6 +15,7 @@ from engram.errors import (
     ConfigError,
     CycleRefused,
     DiskFull,
+    DoorError,
     EmbedderError,
     EngramError,
     InvalidInput,
@@ -32,23 +33,181 @@ from engram.errors import (
     WorkCancelled,
 )
 from engram.model.plain import plain
-from engram.server.refusals import (
-    AddressTaken,
-    BadBody,
-    BodyTooLarge,
-    BodyTooSlow,
-    CallerGone,
-    HostRefused,
-    KeyReused,
-    NoSuchRoute,
-    OriginRefused,
-    TokenNeeded,
-    TookTooLong,
-    TooManyRequests,
-    UpstreamDown,
-    UpstreamLate,
-    WrongMethod,
-)
+
+# ---------------------------------------------------------------- refusals
+# What the server refuses, each with a stable code: the branch of the tree of errors that grows at this
+# door.
+#
+# DoorError ├── TokenNeeded         E6001 ├── HostRefused         E6002 ├── OriginRefused       E6003 ├──
+# BodyTooLarge        E6004 ├── BadBody             E6005 ├── TooManyRequests     E6006 ├── TookTooLong
+# E6007 ├── KeyReused           E6008 ├── NoSuchRoute         E6009 ├── WrongMethod         E6010 ├──
+# AddressTaken        E6011 ├── OpenToAll           E6012 ├── UpstreamDown        E6013 │   └── UpstreamLate
+# E6014 ├── BodyTooSlow         E6020 └── CallerGone          E6021
+
+
+class TokenNeeded(DoorError):
+    """The request carries no token, or one that is not valid."""
+
+    code = "E6001"
+
+    def __init__(self, *, given: bool) -> None:
+        told = "The token is not valid, or was revoked" if given else "A token is needed"
+        super().__init__(
+            f"{told}: send `Authorization: Bearer …` with one of `engram token create`, "
+            "or with the secret that the server keeps beside its memory file."
+        )
+        self.given = given
+
+
+class HostRefused(DoorError):
+    """The request was meant for another host name than this server goes by."""
+
+    code = "E6002"
+
+    def __init__(self, host: str) -> None:
+        super().__init__(f"This server does not go by the name {host[:80]!r}: add it to `server.hosts`.")
+        self.host = host
+
+
+class OriginRefused(DoorError):
+    """A page of another site tried to reach the server through a browser."""
+
+    code = "E6003"
+
+    def __init__(self, origin: str) -> None:
+        super().__init__(f"Pages of {origin[:80]!r} may not ask here: add it to `server.origins`.")
+        self.origin = origin
+
+
+class BodyTooLarge(DoorError):
+    """A request brings more than is taken at once."""
+
+    code = "E6004"
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(f"The body is larger than {limit:,} bytes: send it in parts.")
+        self.limit = limit
+
+
+class BadBody(DoorError):
+    """The body of a request cannot be read."""
+
+    code = "E6005"
+
+
+class TooManyRequests(DoorError):
+    """A caller asks more often than it may."""
+
+    code = "E6006"
+
+    def __init__(self, limit: int, seconds: float) -> None:
+        super().__init__(f"{limit:,} requests a minute are taken from a caller: wait {seconds:.0f} s.")
+        self.limit, self.seconds = limit, seconds
+
+
+class TookTooLong(DoorError):
+    """A call was not finished in time."""
+
+    code = "E6007"
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(
+            f"No answer within {seconds:g} s, and the work was ended. Part of it may be done: look first, or "
+            "send less at once."
+        )
+        self.seconds = seconds
+
+
+class BodyTooSlow(DoorError):
+    """The body of a request did not come in time."""
+
+    code = "E6020"
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"The body did not come within {seconds:g} s: send it again, faster or in parts.")
+        self.seconds = seconds
+
+
+class CallerGone(DoorError):
+    """Whoever asked has closed the connection; nobody reads this."""
+
+    code = "E6021"
+
+    def __init__(self) -> None:
+        super().__init__("The caller has gone: the work was ended.")
+
+
+class KeyReused(DoorError):
+    """An idempotency key came again with another request."""
+
+    code = "E6008"
+
+    def __init__(self, key: str) -> None:
+        super().__init__(f"The key {key[:60]!r} was used for another request: take a new one.")
+        self.key = key
+
+
+class NoSuchRoute(DoorError):
+    """Nothing is served at this address."""
+
+    code = "E6009"
+
+    def __init__(self, path: str) -> None:
+        super().__init__(f"Nothing is served at {path[:120]!r}: /docs lists every route.")
+        self.path = path
+
+
+class WrongMethod(DoorError):
+    """The address is served, but not this way."""
+
+    code = "E6010"
+
+    def __init__(self, method: str, known: tuple[str, ...]) -> None:
+        super().__init__(f"{method[:20]} is not served here; known are: {', '.join(known)}.")
+        self.method, self.known = method, known
+
+
+class AddressTaken(DoorError):
+    """The server cannot listen where it should."""
+
+    code = "E6011"
+
+    def __init__(self, host: str, port: int, why: str) -> None:
+        place, other = (
+            (f"{host}:{port}", "--port") if port or ":" in host or "/" not in host else (host, "--socket")
+        )
+        super().__init__(f"Cannot listen on {place} ({why}): choose another with {other}.")
+        self.host, self.port, self.why = host, port, why
+
+
+class OpenToAll(DoorError):
+    """A server that lets nobody in, or that other machines reach without any secret."""
+
+    code = "E6012"
+
+    def __init__(self, host: str) -> None:
+        super().__init__(
+            f"A server on {host} needs a secret: leave out --open, set `server.api_key`, or run "
+            "`engram token create` first."
+        )
+        self.host = host
+
+
+class UpstreamDown(DoorError):
+    """The model service behind the proxy gives no answer."""
+
+    code = "E6013"
+
+    def __init__(self, place: str, what: str) -> None:
+        super().__init__(f"The model service at {place} {what}: look at `proxy.base_url` and at the service.")
+        self.place, self.what = place, what
+
+
+class UpstreamLate(UpstreamDown):
+    """The model service behind the proxy was silent for too long."""
+
+    code = "E6014"
+
 
 MEDIA_TYPE = "application/problem+json"
 BUG = EngramError("A bug in engram: the server's log tells more under this request's id.")

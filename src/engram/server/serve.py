@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from engram.server import journal
+from engram.server import metrics
 from engram.server.caller import is_loopback
-from engram.server.refusals import AddressTaken, OpenToAll
+from engram.server.problems import AddressTaken, OpenToAll
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
 
-    from engram.server.house import House
+    from engram.server.host import MemoryHost
 
 BACKLOG = 512
 KEEP_ALIVE_S = 15
@@ -77,7 +77,7 @@ class Serving(uvicorn.Server):
     """uvicorn that tells the house when it is to stop, and ends by itself instead of by the signal."""
 
     def __init__(self, app: Starlette, ready: Callable[[], None] | None = None) -> None:
-        self.house: House = app.state.house
+        self.house: MemoryHost = app.state.house
         self._ready = ready
         super().__init__(
             uvicorn.Config(
@@ -131,7 +131,7 @@ class Serving(uvicorn.Server):
 
 
 def _end_now() -> None:
-    journal.note("stuck", message="something did not end in time: the process ends without it")
+    metrics.note("stuck", message="something did not end in time: the process ends without it")
     os._exit(STUCK)
 
 
@@ -176,7 +176,7 @@ def _is_answered(path: str) -> bool:
         return probe.connect_ex(path) == 0
 
 
-def check_open(host: str, house: House) -> None:
+def check_open(host: str, house: MemoryHost) -> None:
     """An open server is for this machine alone; any other lets nobody in without a secret: it needs one."""
     settings = house.settings
     fits = is_loopback(host) if settings.is_open else settings.api_key or house.memory.tokens.any_valid()

@@ -15,9 +15,8 @@ from engram.errors import EngramError
 from engram.model.event import Event
 from engram.model.plain import plain
 from engram.server.caller import Caller
-from engram.server.house import House
-from engram.server.problems import document
-from engram.server.refusals import TokenNeeded
+from engram.server.host import MemoryHost
+from engram.server.problems import TokenNeeded, document
 
 if TYPE_CHECKING:
     from engram.engine import Engram
@@ -30,12 +29,12 @@ MEDIA_TYPE = "text/event-stream"
 HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
 
-def feed(house: House, caller: Caller, after: str | None) -> StreamingResponse:
+def feed(house: MemoryHost, caller: Caller, after: str | None) -> StreamingResponse:
     """The events a caller may see, from now on or after an event it has seen, until it may not any more."""
     return StreamingResponse(_events(house, caller, after), media_type=MEDIA_TYPE, headers=HEADERS)
 
 
-async def _events(house: House, caller: Caller, after: str | None) -> AsyncIterator[str]:
+async def _events(house: MemoryHost, caller: Caller, after: str | None) -> AsyncIterator[str]:
     place = after
     if place is None:
         place = (await house.run(caller, lambda memory: memory.news())).place
@@ -86,14 +85,14 @@ def message(kind: str, data: Any, id_: str = "") -> str:
 
 
 def progress(
-    house: House, caller: Caller, work: Callable[[Engram, Callable[..., None]], Any]
+    house: MemoryHost, caller: Caller, work: Callable[[Engram, Callable[..., None]], Any]
 ) -> StreamingResponse:
     """How far a long call has come, then its answer or its problem."""
     return StreamingResponse(_progress(house, caller, work), media_type=MEDIA_TYPE, headers=HEADERS)
 
 
 async def _progress(
-    house: House, caller: Caller, work: Callable[[Engram, Callable[..., None]], Any]
+    house: MemoryHost, caller: Caller, work: Callable[[Engram, Callable[..., None]], Any]
 ) -> AsyncIterator[str]:
     send, receive = anyio.create_memory_object_stream[str](1_000)
 

@@ -5,16 +5,18 @@ It is used when the message lies near enough to where the talk was heading and t
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from engram.model.session import Anticipated
-from engram.vectors.similarity import cosine
+from engram.model.session import Anticipated, Gap
+from engram.rules.vectors import cosine
 
 if TYPE_CHECKING:
-    from engram.model.vectors import Space
+    from engram.model.memory import Space
     from engram.ports import Floats
+
 
 FRESH = timedelta(seconds=60)
 ALIKE = 0.6
@@ -22,7 +24,7 @@ ALIKE = 0.6
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Prepared:
+class PreparedRecall:
     """A recall for a message that has not been said yet."""
 
     space: Space
@@ -41,9 +43,9 @@ class Anticipation:
     def __init__(self, alike: float = ALIKE) -> None:
         self.counted = Anticipated()
         self._alike = alike
-        self._prepared: Prepared | None = None
+        self._prepared: PreparedRecall | None = None
 
-    def prepare(self, prepared: Prepared | None) -> None:
+    def prepare(self, prepared: PreparedRecall | None) -> None:
         """Keep what was prepared, instead of what was before."""
         self._prepared = prepared
 
@@ -59,10 +61,43 @@ class Anticipation:
         return prepared.ids if hit else None
 
     def _expected(
-        self, prepared: Prepared, space: Space, vector: Floats, names: tuple[str, ...], now: datetime
+        self, prepared: PreparedRecall, space: Space, vector: Floats, names: tuple[str, ...], now: datetime
     ) -> bool:
         if prepared.space != space or not timedelta(0) <= now - prepared.at < FRESH:
             return False
         if any(name.lower() not in prepared.names for name in names):
             return False
         return cosine(vector, prepared.vector) > self._alike
+
+
+# ---------------------------------------------------------------- clarifying
+# Clarifying questions: what is not known comes in; the few worth asking now go out.
+#
+# At most two a session, each once a week: somebody who is asked all the time stops answering.
+
+
+A_SESSION = 2
+AGAIN_AFTER_DAYS = 7
+
+
+def choose(
+    gaps: Sequence[Gap],
+    names: Sequence[str],
+    asked: int,
+    is_due: Callable[[str], bool],
+    most: int = A_SESSION,
+) -> list[Gap]:
+    """The gaps to ask about now: those about what was just named first, then the weightiest.
+
+    `asked` is how many were asked in this session; `is_due` whether a gap was left alone for a week.
+    """
+    left = most - asked
+    if left <= 0:
+        return []
+    named = {name.lower() for name in names}
+
+    def order(gap: Gap) -> tuple[bool, float, str]:
+        return (gap.about.lower() not in named, -gap.weight, gap.key)
+
+    due = (gap for gap in sorted(gaps, key=order) if is_due(gap.key))
+    return [gap for _, gap in zip(range(left), due, strict=False)]

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+from engram.model.memory import Space
 from engram.model.session import Anticipated, Origin, Restored, Slot, Speech
-from engram.model.vectors import Space
-from engram.session.momentum import Momentum
-from engram.session.sensory import Exchange, Held
+from engram.session.speech import HeardExchange, WipeableText
+from engram.session.topic import Momentum
 from engram.session.working import decayed
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def _fill(state: State, told: dict[str, Any], lost: float, now: datetime) -> Non
     state.earlier = [(part, words) for part, words in told["earlier"]]
 
 
-def _exchange(one: Exchange) -> dict[str, Any]:
+def _exchange(one: HeardExchange) -> dict[str, Any]:
     return {
         "message": one.message.text,
         "reply": one.reply.text,
@@ -111,13 +111,13 @@ def _exchange(one: Exchange) -> dict[str, Any]:
     }
 
 
-def _exchange_from(told: dict[str, Any]) -> Exchange:
-    return Exchange(
-        Held(told["message"]),
+def _exchange_from(told: dict[str, Any]) -> HeardExchange:
+    return HeardExchange(
+        WipeableText(told["message"]),
         datetime.fromisoformat(told["at"]),
         tuple(told["entities"]),
         Speech(told["speech"]),
-        Held(told["reply"]),
+        WipeableText(told["reply"]),
         promoted=bool(told["promoted"]),
     )
 

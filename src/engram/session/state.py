@@ -14,22 +14,22 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from engram.model.recall import Hit
-from engram.model.session import Change, Origin, Slot, Speech
-from engram.session import momentum as momenta
+from engram.model.session import Origin, Slot, Speech, TopicChange
+from engram.rules.vectors import cosine
 from engram.session import speech, topic
+from engram.session import topic as momenta
 from engram.session.anticipation import Anticipation
-from engram.session.sensory import Exchange, Held, SensoryBuffer
-from engram.session.topic import Verdict
-from engram.session.working import USUAL_RULES, Rules, WorkingMemory
+from engram.session.speech import HeardExchange, SensoryBuffer, WipeableText
+from engram.session.topic import TopicVerdict
+from engram.session.working import USUAL_RULES, WorkingMemory, WorkingMemoryRules
 from engram.text.forms import summary
 from engram.text.junk import junk_of
 from engram.text.words import terms
-from engram.vectors.similarity import cosine
 
 if TYPE_CHECKING:
-    from engram.model.vectors import Space
-    from engram.ports import Floats, Lean
-    from engram.session.momentum import Momentum
+    from engram.model.memory import Space
+    from engram.ports import ConversationBias, Floats
+    from engram.session.topic import Momentum
 
 NOTICED = 3
 """So many of the best hits come to mind for each message."""
@@ -43,7 +43,7 @@ FADES = 0.8
 """What a word counts less for each exchange that it lies back."""
 WORDS = 12
 READ = 2_000
-STEADY = Verdict(Change.CONTINUATION, 0.0, 1.0)
+STEADY = TopicVerdict(TopicChange.CONTINUATION, 0.0, 1.0)
 Said = tuple[str, str]
 """Who said it (user, assistant), and the words."""
 
@@ -81,7 +81,7 @@ class State:
     """Where whoever talks here is; empty: as the caller or the settings say."""
     momentum: Momentum | None = None
     anticipation: Anticipation = field(default_factory=Anticipation)
-    verdict: Verdict = STEADY
+    verdict: TopicVerdict = STEADY
     turns: int = 0
     asked: int = 0
     """Clarifying questions asked so far."""
@@ -91,17 +91,17 @@ class State:
     earlier: list[Said] = field(default_factory=list)
     """History from before the buffer, when it is known."""
 
-    def hear(self, message: str, meaning: Meaning | None, now: datetime) -> tuple[Exchange, list[Slot]]:
+    def hear(self, message: str, meaning: Meaning | None, now: datetime) -> tuple[HeardExchange, list[Slot]]:
         """Take in a message; where its answer belongs, and what left the mind while it was strong."""
         names = speech.names_in(message)
         self.verdict = self._judge(message, meaning)
         gone = self.working.fade(now) + self._promote(now)
         gone += self.working.turn(self.verdict.change)
         self.working.touch(message, now)
-        if self.verdict.change is Change.SWITCH:
+        if self.verdict.change is TopicChange.SWITCH:
             self.momentum = None
             self.recent.clear()
-        exchange = Exchange(Held(message), now, names, speech.speech_of(message))
+        exchange = HeardExchange(WipeableText(message), now, names, speech.speech_of(message))
         self._let_go(self.buffer.hear(exchange))
         self._move(message, meaning)
         self.turns += 1
@@ -131,13 +131,13 @@ class State:
         slot = Slot(self.making.new_id(), content, origin, 1.0, now, tokens, memory)
         return self.working.offered(self.working.put(slot))
 
-    def answer(self, exchange: Exchange, reply: str, meaning: Meaning | None) -> None:
+    def answer(self, exchange: HeardExchange, reply: str, meaning: Meaning | None) -> None:
         """Take in what was answered to a message."""
         exchange.reply.wipe()
-        exchange.reply = Held(reply)
+        exchange.reply = WipeableText(reply)
         self._move(reply, meaning)
 
-    def lean(self, message: str, most: float = momenta.MOST) -> Lean | None:
+    def lean(self, message: str, most: float = momenta.MOST) -> ConversationBias | None:
         """How far a message leans on the talk, as far as it needs it; None before there is a talk."""
         if self.momentum is None:
             return None
@@ -172,7 +172,7 @@ class State:
         self.earlier.clear()
         self.before = ""
 
-    def _judge(self, message: str, meaning: Meaning | None) -> Verdict:
+    def _judge(self, message: str, meaning: Meaning | None) -> TopicVerdict:
         if meaning is None or not self.recent or self.momentum is None or not meaning.whole.any():
             return STEADY
         if self.momentum.space != meaning.space or speech.is_elliptic(message):
@@ -209,7 +209,7 @@ class State:
             )
         return gone
 
-    def _let_go(self, fallen: Sequence[Exchange]) -> None:
+    def _let_go(self, fallen: Sequence[HeardExchange]) -> None:
         """What falls out of the buffer stays in the history and leaves the bytes it lay in."""
         for one in fallen:
             self.earlier.append(("user", one.message.text))
@@ -223,7 +223,7 @@ HISTORY = 400
 """Messages of the history that are kept beyond the buffer."""
 
 
-def fresh(making: Making, rules: Rules = USUAL_RULES, alike: float | None = None) -> State:
+def fresh(making: Making, rules: WorkingMemoryRules = USUAL_RULES, alike: float | None = None) -> State:
     """The state of a session that begins."""
     made = State(making, WorkingMemory(rules))
     if alike is not None:

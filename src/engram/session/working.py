@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from engram.model.session import Change, Origin, Slot
+from engram.model.session import Origin, Slot, TopicChange
 from engram.text.words import terms
 
 USUAL = 7
@@ -28,7 +28,7 @@ TOUCHED = 0.34
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class WorkingMemoryRules:
     """The numbers that may be turned."""
 
     half_life_minutes: float = 10.0
@@ -37,13 +37,13 @@ class Rules:
     most: int = MOST
 
 
-USUAL_RULES = Rules()
+USUAL_RULES = WorkingMemoryRules()
 
 
 class WorkingMemory:
     """The slots of one session, used under its lock."""
 
-    def __init__(self, rules: Rules = USUAL_RULES, slots: Iterable[Slot] = ()) -> None:
+    def __init__(self, rules: WorkingMemoryRules = USUAL_RULES, slots: Iterable[Slot] = ()) -> None:
         self._rules = rules
         self._slots = list(slots)
 
@@ -78,11 +78,11 @@ class WorkingMemory:
             self._replace(slot, replace(slot, activation=min(1.0, slot.activation + BOOST), used_at=now))
         return [slot.id for slot in spoken_of]
 
-    def turn(self, change: Change) -> list[Slot]:
+    def turn(self, change: TopicChange) -> list[Slot]:
         """What leaves when the topic changes: on a drift what is weak by then, on a switch everything."""
-        if change is Change.CONTINUATION:
+        if change is TopicChange.CONTINUATION:
             return []
-        if change is Change.SWITCH:
+        if change is TopicChange.SWITCH:
             gone, self._slots = self._slots, []
             return gone
         self._slots = [replace(slot, activation=slot.activation * DRIFT_FADES) for slot in self._slots]

@@ -24,10 +24,9 @@ from zlib import crc32
 
 from engram.text import lexicon
 from engram.text.junk import small_talk
-from engram.text.questions import is_question, stated
-from engram.text.requests import is_request
-from engram.text.scripts import EMOJI, HAN
+from engram.text.questions import is_question, is_request, stated
 from engram.text.sentences import sentences
+from engram.text.words import EMOJI, HAN
 
 if TYPE_CHECKING:
     import numpy as np

@@ -7,13 +7,13 @@ somebody's sister is, "live" by where one lives.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
-from engram.text import lexicon, predicates, words
-from engram.text.scripts import HAN
+from engram.text import lexicon, statement, words
+from engram.text.words import HAN
 
 VAGUE: Final = 0.4
 """What a word counts that many facts answer."""
@@ -81,7 +81,7 @@ def _noun(spoken: str) -> frozenset[str]:
     """A noun that things have, as it is said or in the singular."""
     for form in (spoken, spoken.removesuffix("s")):
         if form and form.replace(" ", "_") in _nouns():
-            return predicates.asked(form)
+            return statement.asked(form)
     return frozenset()
 
 
@@ -130,15 +130,99 @@ def _rows(heading: str) -> dict[str, frozenset[str]]:
 
 
 def _listed(answers: str) -> frozenset[str]:
-    return frozenset(predicates.canonical(one.strip()) for one in answers.split(","))
+    return frozenset(statement.canonical(one.strip()) for one in answers.split(","))
 
 
 @cache
 def _heads() -> dict[str, frozenset[str]]:
     """The telling word of each way to say a predicate: "is married to" is asked for by "married"."""
     heads: dict[str, set[str]] = {}
-    for form, predicate in predicates.ways():
+    for form, predicate in statement.ways():
         told = [word for word in form.split() if word not in lexicon.words("stop_words")]
         if len(told) == 1 and told[0].isascii() and _stem(told[0]):
             heads.setdefault(_stem(told[0]), set()).add(predicate)
     return {head: frozenset(found) for head, found in heads.items()}
+
+
+# ---------------------------------------------------------------- kinship
+# Kinship of words: the words of a question come in; other words by which people speak of the same come out.
+#
+# "What food must I avoid?" is answered by an allergy, "when do we get the keys?" by a day on which one
+# moves. The families are data (`data/kinship.txt`), English and Chinese.
+
+
+KINSHIP_MOST = 48
+"""Words that a question is widened by at most."""
+
+
+def kin(question: str, asked: Iterable[str]) -> tuple[str, ...]:
+    """Terms that may answer for the terms `asked` of a question, which are not among them.
+
+    >>> found = kin("Who is my husband?", ["husband"])
+    >>> "wife" in found, "spous" in found, "husband" in found
+    (True, True, False)
+    >>> "老公" in kin("我丈夫是谁", ["丈夫"])
+    True
+    """
+    had = dict.fromkeys(asked)
+    english, chinese = _families()
+    found = [term for word in had for term in english.get(word, ())]
+    if not question.isascii():
+        found += (term for word, family in chinese.items() if word in question for term in family)
+    return tuple(dict.fromkeys(term for term in found if term not in had))[:KINSHIP_MOST]
+
+
+@cache
+def _families() -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[str, ...]]]:
+    """For each English term and each Chinese word the terms of its families."""
+    english: dict[str, list[str]] = {}
+    chinese: dict[str, list[str]] = {}
+    common = lexicon.words("stop_words")
+    for row in lexicon.lines("kinship"):
+        spaced, _, run_on = row.partition("|")
+        stems = [words.terms(word)[0] for word in spaced.split() if word not in common]
+        for stem in stems:
+            english.setdefault(stem, []).extend(stems)
+        pieces = [piece for word in run_on.split() for piece in _pieces(word)]
+        for word in run_on.split():
+            chinese.setdefault(word, []).extend(pieces)
+    return {key: tuple(found) for key, found in english.items()}, {
+        key: tuple(found) for key, found in chinese.items()
+    }
+
+
+def _pieces(word: str) -> list[str]:
+    """The pairs of a Chinese word; a single character as it is indexed alone."""
+    found = words.terms(word)
+    return [term for term in found if not term.startswith(words.SINGLE)] or found
+
+
+# ---------------------------------------------------------------- slots
+
+
+def slots_asked(question: str) -> tuple[str, ...]:
+    """Terms for what a question asks of a person's life, under which statements that tell it are found.
+
+    >>> slots_asked("How old am I?"), slots_told("I'm 29."), slots_told("The tower is 29 metres high.")
+    (('slotage',), ('slotage',), ())
+    """
+    return _slots(question, "? ")
+
+
+def slots_told(statement: str) -> tuple[str, ...]:
+    """Terms for what of somebody's life a statement tells."""
+    return _slots(statement, "= ")
+
+
+def _slots(text: str, side: str) -> tuple[str, ...]:
+    lower = text.lower().replace("’", "'")
+    return tuple(name for name, pattern in _slot_patterns(side) if pattern.search(lower))
+
+
+@cache
+def _slot_patterns(side: str) -> tuple[tuple[str, re.Pattern[str]], ...]:
+    found = []
+    for title, rows in lexicon.parts("slots").items():
+        pattern = "|".join(row[2:] for row in rows if row.startswith(side))
+        found.append((f"slot{title.replace(' ', '')}", re.compile(pattern)))
+    return tuple(found)

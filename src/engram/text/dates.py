@@ -15,25 +15,27 @@ from functools import cache
 from typing import Any, Final
 
 from engram.text.lexicon import parts, words_of
-from engram.text.scripts import HAN
 from engram.text.when import chinese, english
-from engram.text.when.clocks import hours_of_day, likely, on_day, part_of_day
-from engram.text.when.rewrite import meaning, rewritten
-from engram.text.when.rules import GAP, Scene, Token, reduced
-from engram.text.when.tokens import tokens
-from engram.text.when.vocabulary import chinese_vocabulary, holiday_words, vocabulary
-from engram.text.when.words import (
+from engram.text.when.calendar import (
     Grain,
     Kind,
     Prefer,
-    Span,
-    When,
+    TimeExpression,
+    TimeSpan,
+    hours_of_day,
+    likely,
+    on_day,
+    part_of_day,
 )
+from engram.text.when.rewrite import meaning, rewritten
+from engram.text.when.rules import GAP, DateToken, Scene, clause, reduced, told
+from engram.text.when.tokens import chinese_vocabulary, holiday_words, tokens, vocabulary
+from engram.text.words import HAN
 
-__all__ = ["Grain", "When", "dated", "dates", "resolved"]
+__all__ = ["Grain", "TimeExpression", "dated", "dates", "resolved"]
 
 
-def dates(text: str, now: datetime, *, prefer: Prefer = "told") -> list[When]:
+def dates(text: str, now: datetime, *, prefer: Prefer = "told") -> list[TimeExpression]:
     """Every expression of time in `text`, left to right; `prefer` chooses where a year is left unsaid.
 
     "told": the tense of the clause chooses ("I quit in November", "it is due in May"), else the nearest.
@@ -105,7 +107,7 @@ def _chinese_signs() -> re.Pattern[str]:
     return re.compile(rf"\d|(?=[{starts}])(?:{'|'.join(strong)})")
 
 
-def _segments(found: list[Token], scene: Scene) -> Iterator[list[Token]]:
+def _segments(found: list[DateToken], scene: Scene) -> Iterator[list[DateToken]]:
     """Runs of tokens without a gap that hold more than words which tie."""
     ties = _categories("ties")
     for run in _runs(found):
@@ -115,9 +117,9 @@ def _segments(found: list[Token], scene: Scene) -> Iterator[list[Token]]:
                     yield kept
 
 
-def _runs(found: Iterable[Token]) -> Iterator[list[Token]]:
+def _runs(found: Iterable[DateToken]) -> Iterator[list[DateToken]]:
     """What lies between gaps, in pieces no longer than any expression."""
-    run: list[Token] = []
+    run: list[DateToken] = []
     for token in found:
         if token.category == GAP or len(run) == _LONGEST:
             yield run
@@ -130,22 +132,22 @@ def _runs(found: Iterable[Token]) -> Iterator[list[Token]]:
 _LONGEST: Final = 48
 
 
-def _without_lookalikes(segment: list[Token], text: str) -> Iterator[Token]:
+def _without_lookalikes(segment: list[DateToken], text: str) -> Iterator[DateToken]:
     """The same tokens, but "may", "march" or "sat" are gaps when nothing near them speaks of time."""
     for place, token in enumerate(segment):
         if token.category == "part" and _GREETING.search(text, 0, token.start):
-            yield Token(GAP, token.start, token.end)
+            yield DateToken(GAP, token.start, token.end)
             continue
         if token.category in _NAMES and text[token.start : token.end].lower() in _wary():
             before, after = segment[max(place - 2, 0) : place], segment[place + 1 : place + 3]
             alone = len(text.strip(" .?!")) == token.end - token.start
             if not alone and not _in_company(token, before, after):
-                yield Token(GAP, token.start, token.end)
+                yield DateToken(GAP, token.start, token.end)
                 continue
         yield token
 
 
-def _in_company(token: Token, before: list[Token], after: list[Token]) -> bool:
+def _in_company(token: DateToken, before: list[DateToken], after: list[DateToken]) -> bool:
     name = "a weekday" if token.category == "weekday" else "a name"
     near = {each.category for each in before} & _categories(f"before {name}")
     return bool(near or {each.category for each in after} & _categories(f"after {name}")) or (
@@ -153,7 +155,7 @@ def _in_company(token: Token, before: list[Token], after: list[Token]) -> bool:
     )
 
 
-def _paired(beside: list[Token], token: Token) -> bool:
+def _paired(beside: list[DateToken], token: DateToken) -> bool:
     """Whether another name of the kind stands beside: May to March."""
     tie, name = ([each.category for each in beside] + ["", ""])[:2]
     return tie in _categories("pairs") and name == token.category
@@ -167,13 +169,13 @@ def _wary() -> frozenset[str]:
     return frozenset(word for row in parts("dates_en")["wary"] for word in row.partition(" = ")[0].split())
 
 
-def _read(segment: list[Token], scene: Scene) -> list[Token]:
+def _read(segment: list[DateToken], scene: Scene) -> list[DateToken]:
     if not _HAN.search(scene.text, segment[0].start, segment[-1].end):
         return reduced(segment, english.rules(), scene)
     return reduced(segment, chinese.rules(), scene)
 
 
-def _when(token: Token, scene: Scene, now: datetime) -> When | None:
+def _when(token: DateToken, scene: Scene, now: datetime) -> TimeExpression | None:
     try:
         meant = _meant(token, scene)
     except (ValueError, OverflowError):
@@ -185,10 +187,12 @@ def _when(token: Token, scene: Scene, now: datetime) -> When | None:
     first = span.first.replace(tzinfo=zone) if span.first else None
     last = span.last.replace(tzinfo=zone) if span.last else None
     said = scene.text[token.start : token.end]
-    return When(said, token.start, token.end, first, last, span.grain, span.certain, kind == "set", kind)
+    return TimeExpression(
+        said, token.start, token.end, first, last, span.grain, span.certain, kind == "set", kind
+    )
 
 
-def _meant(token: Token, scene: Scene) -> tuple[Span, Kind] | None:
+def _meant(token: DateToken, scene: Scene) -> tuple[TimeSpan, Kind] | None:
     """What a token that is left means; None for those that only tie, and for an age."""
     value, today = token.value, scene.now
     if token.category in {"date", "moment", "range"}:
@@ -197,15 +201,114 @@ def _meant(token: Token, scene: Scene) -> tuple[Span, Kind] | None:
         return span, "date" if short else "range"
     if token.category == "length":
         age = _AGE.match(scene.text, token.end)
-        return None if age else (Span(None, None, value.unit, value.certain), "duration")
+        return None if age else (TimeSpan(None, None, value.unit, value.certain), "duration")
     if token.category == "set":
-        return Span(None, None, Grain.DAY), "set"
+        return TimeSpan(None, None, Grain.DAY), "set"
     build = None if token.end - token.start == 1 else _TIMES.get(token.category)  # 早 alone may mean much
     return (build(today, value), "time") if build else None
 
 
-_TIMES: Final[dict[str, Callable[[datetime, Any], Span]]] = {
+_TIMES: Final[dict[str, Callable[[datetime, Any], TimeSpan]]] = {
     "clock": lambda day, clock: on_day(day, likely(clock)),
     "hours": hours_of_day,
     "part": part_of_day,
 }
+
+
+# ---------------------------------------------------------------- unsaid
+# What a date leaves unsaid: "on Friday" comes in, "Friday 13 March 2026" goes out.
+#
+# Which Friday, and which year's January, is told by the tense of the clause; where no tense tells, and
+# where something comes back every year, nothing is added.
+
+
+_MONTH = (
+    r"(?:January|February|March|April|May|June|July|August|September|October|November|December"
+    r"|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept|Sep|Oct|Nov|Dec)"
+)
+_WEEKDAY = r"(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day"
+_TIES = r"(?:on|in|by|until|till|since|before|after|from|during|of|for|early|late|mid|back in)"
+_ENGLISH = re.compile(
+    rf"\b(?P<tie>{_TIES} )(?P<piece>{_WEEKDAY}(?P<part> (?:morning|afternoon|evening|night))?"
+    rf"|{_MONTH}(?: \d{{1,2}}(?:st|nd|rd|th)?)?|\d{{1,2}}(?:st|nd|rd|th)?(?: of)? {_MONTH})"
+    r"\b(?!,? \d|-|\.\d|'s)"
+)
+_NUMBER = r"(?:\d{1,2}|[一二三四五六七八九十]{1,3})"
+_CHINESE = re.compile(
+    rf"(?<![上下这本每个年\d一二三四五六七八九十])(?P<piece>(?:周|星期|礼拜)[一二三四五六日天]"
+    rf"|{_NUMBER}月(?:{_NUMBER}[号日]|份)|年底)(?!都)"
+)
+_YEARLY = re.compile(
+    r"\b(?:birthdays?|anniversary|born|every|each|usually|always|often|normally|typically|annual(?:ly)?|yearly)\b"
+    r"|生日|纪念日|出生|每|通常|总是|一般",
+    re.IGNORECASE,
+)
+_AHEAD: Final = frozenset({"by ", "until ", "till ", "from "})
+_HAN_CHAR = re.compile(f"[{HAN}]")
+_MONTHS: Final = (
+    "January", "February", "March", "April", "May", "June",
+    "July", "August", "September", "October", "November", "December",
+)  # fmt: skip
+
+
+def completions(text: str, now: datetime) -> tuple[tuple[str, str], ...]:
+    """The dates that leave their week or year unsaid, each in full where the tense tells which is meant.
+
+    >>> completions("I'm flying to Oslo on Friday", datetime(2026, 3, 10))
+    (('Friday', 'Friday 13 March 2026'),)
+    >>> (
+    ...     completions("I quit in November", datetime(2026, 3, 10)),
+    ...     completions("It rains in May", datetime(2026, 3, 10)),
+    ... )
+    ((('November', 'November 2025'),), ())
+    """
+    if _YEARLY.search(text):
+        return ()
+    forms = (_CHINESE, _ENGLISH) if _HAN_CHAR.search(text) else (_ENGLISH,)
+    found = ((match["piece"], _in_full(match, now)) for form in forms for match in form.finditer(text))
+    return tuple(dict.fromkeys((piece, full) for piece, full in found if full and full != piece))
+
+
+def _in_full(match: re.Match[str], now: datetime) -> str:
+    piece, tie = match["piece"], match.groupdict().get("tie") or ""
+    if piece == "年底":
+        return f"{now.year}年底"
+    tense = _tense(match.string, match.start(), tie, piece)
+    found = dates(tie + piece, now, prefer=tense) if tense else []
+    inner = dates(piece, now, prefer=tense) if tense and found else []
+    if len(inner) != 1 or inner[0].first is None:
+        return ""
+    return _chinese(inner[0]) if _HAN_CHAR.search(piece) else _english(match, inner[0])
+
+
+def _tense(text: str, start: int, tie: str, piece: str) -> Prefer | None:
+    """Past or future by the clause the date stands in, else by the whole text."""
+    first, last = clause(text, start)
+    # "My flight was cancelled, I'm here until Friday": a bound looks ahead unless its own clause is past.
+    meant = told(text[first:last]) or (None if tie in _AHEAD else told(text))
+    if meant:
+        return meant
+    if _HAN_CHAR.search(piece) or tie in _AHEAD:
+        return "future"
+    # "We freeze features on March 20": a day, unlike a month, is meant once.
+    return "near" if tie == "on " else None
+
+
+def _english(match: re.Match[str], when: TimeExpression) -> str:
+    day = when.first
+    if day is None:
+        return match["piece"]
+    month = f"{_MONTHS[day.month - 1]} {day.year}"
+    if when.grain is Grain.MONTH:
+        return month
+    if match["part"]:
+        return f"{match['piece']} ({day.day} {month})"
+    named = f"{match['piece']} " if match["piece"].endswith("day") else ""
+    return f"{named}{day.day} {month}"
+
+
+def _chinese(when: TimeExpression) -> str:
+    day = when.first
+    if day is None:
+        return when.text
+    return f"{day.year}年{day.month}月" + ("" if when.grain is Grain.MONTH else f"{day.day}日")

@@ -19,9 +19,8 @@ from typing import Final
 
 from engram.text import lexicon
 from engram.text.marks import with_labels
-from engram.text.scripts import PAIRED
 from engram.text.sentences import sentences
-from engram.text.words import normalized
+from engram.text.words import PAIRED, normalized
 
 SHARE: Final = 0.8
 """How much of a sentence's shingles one recalled text must hold."""

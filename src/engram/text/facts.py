@@ -7,21 +7,165 @@ people; the past gives one only with its dates. English and Chinese; a sentence 
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterator, Mapping
-from datetime import datetime
-from functools import lru_cache
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from functools import cache, lru_cache
 from typing import Any, Final
 
 from engram.model.facts import Fact
-from engram.text import facts_chinese, facts_english
-from engram.text.facts_given import given
-from engram.text.facts_pronouns import resolved
-from engram.text.facts_times import may_be_timed
-from engram.text.predicates import canonical
-from engram.text.scripts import compatible
-from engram.text.sentences import sentences
-from engram.text.statement import USER, Statement
+from engram.text import facts_chinese, facts_english, lexicon
+from engram.text.lexicon import words_of
+from engram.text.names import entities
+from engram.text.sentences import NAME, sentences
+from engram.text.statement import USER, Statement, canonical, is_functional, may_be_timed
+from engram.text.words import HAN, compatible
+
+# ---------------------------------------------------------------- facts given
+# Facts as plain data: what a caller or a model wrote comes in, the facts that make sense of it come out.
+#
+# Lenient: a good statement must not be lost over a bad triple beside it. What cannot be read is left out.
+
+
+MOST: Final = 50
+LONGEST: Final = 200
+_FIRST_PERSON: Final = frozenset(
+    {"i", "me", "my", "myself", "we", "us", "speaker", "the user", "我", "我们", "用户"}
+)
+
+
+def given(listed: Any, speaker: str) -> tuple[Fact, ...]:
+    """The facts of a list of {subject, predicate, object, functional, confidence, valid_from, valid_to}.
+
+    >>> found = given(
+    ...     [{"subject": "I", "predicate": "lives in", "object": "Rome"}, {"subject": "?"}, 7], "Anna"
+    ... )
+    >>> found == (Fact("anna", "live in", "rome", functional=True),)
+    True
+    """
+    if not isinstance(listed, list | tuple):
+        return ()
+    found = (_fact_facts_given(one, speaker) for one in listed[:MOST] if isinstance(one, Mapping))
+    return tuple({(f.subject, f.predicate, f.object): f for f in found if f is not None}.values())
+
+
+def _fact_facts_given(one: Mapping[str, Any], speaker: str) -> Fact | None:
+    subject, predicate, whom = (_words(one.get(name)) for name in ("subject", "predicate", "object"))
+    if not (subject and predicate and whom):
+        return None
+    functional = one.get("functional")
+    return Fact(
+        speaker.lower() if subject in _FIRST_PERSON else subject,
+        canonical(predicate),
+        whom,
+        functional if isinstance(functional, bool) else is_functional(predicate),
+        _share(one.get("confidence")),
+        _moment(one.get("valid_from")),
+        _moment(one.get("valid_to")),
+    )
+
+
+def _words(value: Any) -> str:
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return ""
+    words = " ".join(str(value).lower().split())
+    return words if any(char.isalnum() for char in words) and len(words) <= LONGEST else ""
+
+
+def _share(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value):
+        return 1.0
+    return min(1.0, max(0.0, float(value)))
+
+
+def _moment(value: Any) -> datetime | None:
+    if isinstance(value, str):
+        try:
+            value = datetime.fromisoformat(value)
+        except ValueError:
+            return None
+    if not isinstance(value, datetime):
+        return None
+    return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+
+
+# ---------------------------------------------------------------- facts pronouns
+# Pronouns inside one text: a sentence and those before it come in, the sentence with the name comes out.
+#
+# "Anna moved to Berlin. She works at Siemens." says where Anna works. Only a "she", "he", "her" or "his"
+# that begins a clause is read, and only when the sentences before name exactly one person whom it may mean.
+
+
+_PRONOUN = re.compile(
+    r"(?P<before>^|[,;] |\band |\bbut )(?P<word>[Ss]he|[Hh]e|[Hh]er|[Hh]is)(?P<short>'s)?(?= [a-z])"
+)
+_WORDS: Final = frozenset({"she", "he", "her", "his", "She", "He", "Her", "His"})
+_HAN_PRONOUN = re.compile(r"(?P<before>^|[，,；;])(?P<word>[他她])(?!们)")
+_HAN_SUBJECT = re.compile(
+    rf"(?:^|[，,；;])(?P<name>[{HAN}]{{2,3}}?)(?=住|在|是|搬|来自|喜欢|毕业|就职|今年|的|叫|出生|会说|买)"
+)
+
+
+def resolved(sentence: str, before: Sequence[str]) -> str:
+    """The sentence with its pronouns named, where they can mean one person only.
+
+    >>> resolved("She works at Siemens.", ["Anna moved to Berlin."])
+    'Anna works at Siemens.'
+    >>> resolved("She works at Siemens.", ["Anna met Clara."])
+    'She works at Siemens.'
+    """
+    if sentence.isascii() or not _HAN_PRONOUN.search(sentence):
+        may = not _WORDS.isdisjoint(words_of(sentence)) and _PRONOUN.search(sentence)
+        return _english(sentence, before) if may else sentence
+    who = _one_in_chinese(before)
+    return _HAN_PRONOUN.sub(lambda match: match["before"] + who, sentence) if who else sentence
+
+
+def _english(sentence: str, before: Sequence[str]) -> str:
+    def name(match: re.Match[str]) -> str:
+        word = match["word"].lower()
+        owns = word in {"her", "his"}
+        who = _one_person(" ".join(before), "she" if word in {"she", "her"} else "he")
+        if who is None:
+            return match.group()
+        return match["before"] + who + ("'s" if owns else match["short"] or "")
+
+    return _PRONOUN.sub(name, sentence)
+
+
+def _one_person(text: str, pronoun: str) -> str | None:
+    """The only person of a text whom the pronoun may mean."""
+    people = [entity.name for entity in entities(text) if entity.type == "person"]
+    opener = _OPENER.match(text)
+    if opener and opener.group("who") not in people and opener.group("who").split()[0] not in people:
+        people.append(opener.group("who"))
+    fit = [one for one in people if _may_be(one.split()[0].lower(), pronoun)]
+    return fit[0] if len(fit) == 1 else None
+
+
+_OPENER = re.compile(rf"(?P<who>{NAME}) (?:moved|lives|works|lived|worked|is|likes|loves|has) ")
+
+
+def _may_be(first: str, pronoun: str) -> bool:
+    if first in lexicon.words("stop_words") or first in lexicon.words("openers"):
+        return False
+    return first not in _names("he" if pronoun == "she" else "she")
+
+
+@cache
+def _names(pronoun: str) -> frozenset[str]:
+    return frozenset(" ".join(lexicon.parts("gendered_names")[pronoun]).split())
+
+
+def _one_in_chinese(before: Sequence[str]) -> str | None:
+    found = {match["name"] for text in before for match in _HAN_SUBJECT.finditer(text)}
+    people = {name for name in found if name[0] not in _NOBODY}
+    return people.pop() if len(people) == 1 else None
+
+
+_NOBODY: Final = frozenset("我你他她它这那您其该此某今明昨")
+
 
 _LONGEST: Final = 2000
 _NO_LONGER = re.compile(

@@ -10,10 +10,9 @@ from functools import cache
 from typing import Final
 
 from engram.text import lexicon
-from engram.text.facts_times import Validity, marked, taken
 from engram.text.marks import is_correction, is_negated
-from engram.text.scripts import HAN
-from engram.text.statement import USER, Statement, names_something, use, value
+from engram.text.statement import USER, Statement, Validity, marked, names_something, taken, use, value
+from engram.text.words import HAN
 
 _HAN = re.compile(f"[{HAN}]")
 _BREAK = re.compile(r"[，,；;。！!、]|但是|不过|而且|并且")

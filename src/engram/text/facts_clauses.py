@@ -11,15 +11,15 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from engram.text import lexicon
+from engram.text.kinds import known
 from engram.text.marks import is_correction
 from engram.text.statement import USER, Statement, describes, names_something, use, value
-from engram.text.technologies import known
 
 Match = re.Match[str]
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ClauseFact:
     """Who speaks, and the whole sentence."""
 
     speaker: str
@@ -31,7 +31,7 @@ class Told:
         return is_correction(self.sentence)
 
 
-Build = Callable[[Match, Told], Statement | None]
+Build = Callable[[Match, ClauseFact], Statement | None]
 
 
 def subject(match: Match, speaker: str) -> str | None:
@@ -53,7 +53,7 @@ def subject(match: Match, speaker: str) -> str | None:
 def plain(predicate: str, *, functional: bool) -> Build:
     """A shape whose subject and value stand in the clause as they are."""
 
-    def build(match: Match, told: Told) -> Statement | None:
+    def build(match: Match, told: ClauseFact) -> Statement | None:
         who, found = subject(match, told.speaker), value(match["value"])
         return Statement(who, predicate, found, functional) if who and found else None
 
@@ -64,7 +64,7 @@ def naming(predicate: str, *, functional: bool = True) -> Build:
     """A place or an employer has a name: "live in Berlin", not "live in fear"."""
     as_is = plain(predicate, functional=functional)
 
-    def build(match: Match, told: Told) -> Statement | None:
+    def build(match: Match, told: ClauseFact) -> Statement | None:
         fact = as_is(match, told)
         if fact is None or not names_something(fact.object):
             return None
@@ -76,7 +76,7 @@ def naming(predicate: str, *, functional: bool = True) -> Build:
 def technical(predicate: str) -> Build:
     """What a system is made of or needs, by name. Only a change says that it is the only one."""
 
-    def build(match: Match, told: Told) -> Statement | None:
+    def build(match: Match, told: ClauseFact) -> Statement | None:
         who, found = _thing(match["who"]), value(match["value"])
         if not who or not found or not names_something(found) or _is_time(found):
             return None
@@ -85,7 +85,7 @@ def technical(predicate: str) -> Build:
     return build
 
 
-def serves(match: Match, told: Told) -> Statement | None:
+def serves(match: Match, told: ClauseFact) -> Statement | None:
     """Read "the backend uses PostgreSQL": what a thing uses is known by its name."""
     who, found = _thing(match["who"]), value(match["value"])
     if not who or not found or not _begins_with_name(found) or _is_time(found):
@@ -126,7 +126,7 @@ def _untimed(text: str) -> str:
     return _WHEN.sub("", text)
 
 
-def owned(match: Match, told: Told) -> Statement | None:
+def owned(match: Match, told: ClauseFact) -> Statement | None:
     """Read "my editor is vim", "Anna's birthday is May 3", "my sister's name is Eva"."""
     who, found = subject(match, told.speaker), value(match["value"])
     noun = _attribute(match["attribute"])
@@ -139,13 +139,13 @@ def owned(match: Match, told: Told) -> Statement | None:
     return _about(who, rest, match["value"].strip(), found)
 
 
-def relative(match: Match, told: Told) -> Statement | None:
+def relative(match: Match, told: ClauseFact) -> Statement | None:
     """Read "the bank I use is Wise": my bank is Wise."""
     who, found, noun = subject(match, told.speaker), value(match["value"]), _attribute(match["attribute"])
     return _about(who, noun, match["value"].strip(), found) if who and found and noun else None
 
 
-def driven(match: Match, told: Told) -> Statement | None:
+def driven(match: Match, told: ClauseFact) -> Statement | None:
     """Read "I drive a Volvo V60": one of my cars. "I drive to work" names none."""
     who, found = subject(match, told.speaker), value(match["value"])
     if not who or not found or not names_something(found):
@@ -162,7 +162,7 @@ def _about(who: str, attribute: str, raw: str, found: str) -> Statement | None:
     return Statement(who, attribute, found, functional=not _is_listed(attribute, "shared_attributes"))
 
 
-def the(match: Match, _told: Told) -> Statement | None:
+def the(match: Match, _told: ClauseFact) -> Statement | None:
     """Read "the deadline is Friday", "the deadline for Apollo is Friday"."""
     attribute, found, owner = _attribute(match["attribute"]), value(match["value"]), match["owner"]
     if not attribute or not found or describes(found) or _TELLS_MORE.match(match["value"]):
@@ -211,7 +211,7 @@ def _is_listed(attribute: str, name: str) -> bool:
     return attribute.replace(" ", "_") in listed or attribute.rsplit(maxsplit=1)[-1] in listed
 
 
-def used(match: Match, told: Told) -> Statement | None:
+def used(match: Match, told: ClauseFact) -> Statement | None:
     """Read "I use Helix now"; "I use Helix as my editor" names the role itself."""
     who, found = subject(match, told.speaker), value(match["value"])
     role = _attribute(match["role"]) if match["role"] else None
@@ -220,7 +220,7 @@ def used(match: Match, told: Told) -> Statement | None:
     return Statement(who, role, found, functional=True) if role else use(who, found, changed=told.changed)
 
 
-def switched(match: Match, told: Told) -> Statement | None:
+def switched(match: Match, told: ClauseFact) -> Statement | None:
     """Read "we switched from MySQL to PostgreSQL" as what is used, "I moved to Berlin" as where one lives."""
     who, new = subject(match, told.speaker), value(match["value"])
     old = value(match["old"]) if match["old"] else None
@@ -232,13 +232,13 @@ def switched(match: Match, told: Told) -> Statement | None:
     return use(who, new, changed=True, replaces=old)
 
 
-def named(match: Match, told: Told) -> Statement | None:
+def named(match: Match, told: ClauseFact) -> Statement | None:
     """Read "call me Sam"."""
     found = value(match["value"])
     return Statement(told.speaker, "name", found, functional=True) if found and found[0].isupper() else None
 
 
-def kin(match: Match, told: Told) -> Statement | None:
+def kin(match: Match, told: ClauseFact) -> Statement | None:
     """Read "Anna is my sister": a fact about me."""
     who, attribute = subject(match, told.speaker), _attribute(match["attribute"])
     if not who or not attribute or who == told.speaker:
@@ -247,13 +247,13 @@ def kin(match: Match, told: Told) -> Statement | None:
     return Statement(owner, attribute, who, functional=not _is_listed(attribute, "shared_attributes"))
 
 
-def pet(match: Match, told: Told) -> Statement | None:
+def pet(match: Match, told: ClauseFact) -> Statement | None:
     """Read "I have a dog named Rex": my dog is Rex."""
     who, found = subject(match, told.speaker), value(match["value"])
     return Statement(who, match["attribute"].lower(), found) if who and found and found[0].isupper() else None
 
 
-def post(match: Match, told: Told) -> Statement | None:
+def post(match: Match, told: ClauseFact) -> Statement | None:
     """Read "Anna is the CEO of Acme": the CEO of Acme is Anna."""
     who, firm, noun = subject(match, told.speaker), value(match["value"]), match["attribute"].lower()
     if not who or not firm or not names_something(firm):
@@ -268,7 +268,7 @@ def _posts(part: str) -> frozenset[str]:
     return frozenset(" ".join(lexicon.parts("posts")[part]).split())
 
 
-def aged(match: Match, told: Told) -> Statement | None:
+def aged(match: Match, told: ClauseFact) -> Statement | None:
     """Read "I am 32 years old"."""
     who = subject(match, told.speaker)
     return Statement(who, "age", match["value"], functional=True) if who else None
@@ -277,7 +277,7 @@ def aged(match: Match, told: Told) -> Statement | None:
 _DAY = re.compile(r"\b\d{1,2}(?:st|nd|rd|th)?\b(?!\d)")
 
 
-def born(match: Match, told: Told) -> Statement | None:
+def born(match: Match, told: ClauseFact) -> Statement | None:
     """Read "born on May 3", "born in 1990", "born in Rome": a day, a year or a place."""
     who, found = subject(match, told.speaker), value(match["value"])
     if not who or not found or not names_something(found):

@@ -10,10 +10,9 @@ from functools import cache
 from typing import Final
 
 from engram.text import lexicon
-from engram.text.clauses import NAME, clauses, tells
 from engram.text.facts_clauses import (
     Build,
-    Told,
+    ClauseFact,
     aged,
     born,
     driven,
@@ -31,8 +30,8 @@ from engram.text.facts_clauses import (
     the,
     used,
 )
-from engram.text.facts_times import Validity, marked, settled, taken
-from engram.text.statement import Statement
+from engram.text.sentences import NAME, clauses, tells
+from engram.text.statement import Statement, Validity, marked, settled, taken
 
 _Shape = tuple[re.Pattern[str], Build]
 _Rule = tuple[str, str, Build]
@@ -44,7 +43,7 @@ def read(sentence: str, speaker: str, now: datetime | None = None) -> Iterator[S
     words, times = marked(sentence, now) if now else (sentence, {})
     if not (times or _calls(sentence)) or sentence.rstrip().endswith("?") or sentence.isupper():
         return
-    told = Told(speaker, sentence)
+    told = ClauseFact(speaker, sentence)
     yield from _apposed(sentence, told)
     kindred = not lexicon.words("kin").isdisjoint(lexicon.words_of(sentence))
     for part in clauses(_DATE.sub(r"\1 \2", words) if ", 1" in words or ", 2" in words else words):
@@ -57,7 +56,7 @@ def read(sentence: str, speaker: str, now: datetime | None = None) -> Iterator[S
             yield fact
 
 
-def _apposed(sentence: str, told: Told) -> Iterator[Statement]:
+def _apposed(sentence: str, told: ClauseFact) -> Iterator[Statement]:
     """Read "I rent from Mr Lund, my landlord": my landlord is Mr Lund."""
     match = _APPOSED.search(sentence) if ", " in sentence and tells(sentence) else None
     fact = owned(match, told) if match else None
@@ -65,7 +64,7 @@ def _apposed(sentence: str, told: Told) -> Iterator[Statement]:
         yield fact
 
 
-def _read_clause(clause: str, told: Told, validity: Validity | None) -> Statement | None:
+def _read_clause(clause: str, told: ClauseFact, validity: Validity | None) -> Statement | None:
     if " was born " in clause:
         clause = _BORN.sub(r"\1 is born ", clause)
     if validity is not None:

@@ -13,8 +13,8 @@ from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
 from engram.text import lexicon
-from engram.text.phrases import WORD, Phrases, Spot, inflected, listed
-from engram.text.scripts import EMOJI
+from engram.text.lexicon import WORD, Phrases, Spot, inflected, listed
+from engram.text.words import EMOJI
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,8 @@ from typing import Final
 
 from engram.text import lexicon, noise
 from engram.text.questions import is_question, stated
-from engram.text.scripts import EMOJI, HAN
 from engram.text.sentences import sentences
+from engram.text.words import EMOJI, HAN
 
 
 class Junk(StrEnum):

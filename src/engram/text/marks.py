@@ -7,13 +7,47 @@ words to tell, "3 apples" and "4 apples" are told here). `differences` names wha
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Final
 
-from engram.text import lexicon
-from engram.text.scripts import HAN, PAIRED, compatible
-from engram.text.words import normalized, terms
+from engram.text import lexicon, words
+from engram.text.words import HAN, PAIRED, compatible, normalized, terms
+
+# ---------------------------------------------------------------- opposites
+# Opposites: two lines of words come in; whether they differ by a word and its opposite alone comes out.
+
+
+def opposed(one: Sequence[str], other: Sequence[str]) -> bool:
+    """Whether two lines of stems differ by one pair of opposites alone.
+
+    >>> opposed(["user", "love", "tea"], ["user", "hate", "tea"])
+    True
+    >>> opposed(["user", "love", "tea"], ["user", "hate", "milk"])
+    False
+    """
+    if len(one) != len(other):
+        return False
+    different = [(mine, theirs) for mine, theirs in zip(one, other, strict=True) if mine != theirs]
+    if len(different) != 1:
+        return False
+    sides = _sides()
+    mine, theirs = (sides.get(word) for word in different[0])
+    return mine is not None and theirs is not None and mine[0] == theirs[0] and mine[1] != theirs[1]
+
+
+@cache
+def _sides() -> dict[str, tuple[int, bool]]:
+    """For each stem the pair it belongs to and the side it stands on."""
+    found: dict[str, tuple[int, bool]] = {}
+    for number, row in enumerate(lexicon.lines("opposites")):
+        for against, side in enumerate(row.split("|")):
+            for word in side.split():
+                for stem in words.terms(word) or (word,):
+                    found[stem] = (number, bool(against))
+    return found
+
 
 FILLERS: Final = frozenset(
     "a an the really very just so please oh well also too actually now currently".split()  # noqa: SIM905 - a sentence

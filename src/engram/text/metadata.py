@@ -6,17 +6,197 @@ Everything is told by rules from the words alone. Recall filters on it; it inher
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import Any, Final
 
+from engram.model.facts import words_of
+from engram.model.maintenance import Reference, RefKind
+from engram.model.memory import Filters
 from engram.text import feelings, lexicon, names
+from engram.text.kinds import known, mentioned, topics
 from engram.text.languages import languages
-from engram.text.names import Entity
-from engram.text.technologies import mentioned
-from engram.text.topics import topics
+from engram.text.names import FoundName
+
+# ---------------------------------------------------------------- facets
+# Facets: what a memory speaks of comes in; the values it is filtered by come out, and what a filter wants.
+#
+# Both are folded the same way, so a store only compares them. A person is found by any word of the name, a
+# technology by any of its names, a path or an address by how it begins, at any of its folders or hosts.
+
+
+EQUAL: Final = ("people", "technologies", "languages", "code_languages", "topics")
+"""Facets that are compared as a whole; `sentiment` is one more, which each memory has once."""
+BEGINNING: Final = ("paths", "urls")
+"""Facets that are compared by how they begin."""
+DATES: Final = "dates"
+SENTIMENT: Final = "sentiment"
+NEUTRAL: Final = "neutral"
+"""The sentiment of a memory that has none."""
+
+
+def values(metadata: Mapping[str, Any]) -> set[tuple[str, str]]:
+    """Each facet with each of its values.
+
+    >>> sorted(values({"people": ["Ada King"], "urls": ["https://docs.python.org/3"]}))
+    [('people', 'ada'), ('people', 'ada king'), ('people', 'king'),
+     ('urls', 'docs.python.org/3'), ('urls', 'python.org/3')]
+    """
+    return {(facet, value) for facet in metadata for value in _values(facet, metadata[facet])}
+
+
+def asked(facet: str, wanted: str) -> str:
+    """What a filter compares with.
+
+    >>> asked("people", "ANNA"), asked("technologies", "postgres"), asked("urls", "https://Python.org/")
+    ('anna', 'postgresql', 'python.org/')
+    """
+    if facet == "technologies" and (tech := known(wanted)):
+        return tech.name.casefold()
+    if facet == "urls":
+        return _SCHEME.sub("", wanted.strip().casefold())
+    if facet == "paths":
+        return _path(wanted)
+    return wanted.strip().casefold()
+
+
+def days(filters: Filters) -> tuple[str, str]:
+    """The first and the last day that may be spoken of, as ISO days; open ends lie beyond every day."""
+    since, until = filters.about_since, filters.about_until
+    return (since.date().isoformat() if since else "", until.date().isoformat() if until else "~")
+
+
+_SCHEME = re.compile(r"^(?:[a-z][a-z0-9+.-]*://)?(?:[^/@]*@)?(?:www\.)?")
+_HOST_END = re.compile(r"[/?#:]|$")
+_ENDS: Final = 12
+"""A path has at most so many ends that it is found by."""
+
+
+def _values(facet: str, held: Any) -> Iterator[str]:
+    if facet == SENTIMENT:
+        yield str(held).casefold()
+    elif facet == "people":
+        for name in held:
+            yield name.casefold()
+            yield from words_of(name)
+    elif facet == "paths":
+        for path in held:
+            yield from _ends(_path(path), "/")
+    elif facet == "urls":
+        for url in held:
+            yield from _addresses(_SCHEME.sub("", url.casefold()))
+    elif facet in EQUAL or facet == DATES:
+        yield from map(str.casefold, held)
+
+
+def _path(path: str) -> str:
+    return path.strip().casefold().replace("\\", "/").removeprefix("./").removeprefix("~/").removeprefix("/")
+
+
+def _addresses(address: str) -> Iterator[str]:
+    """The address, and the same without the first labels of its host: python.org finds docs.python.org."""
+    found = _HOST_END.search(address)
+    end = found.start() if found else len(address)
+    host, rest = address[:end], address[end:]
+    labels = host.split(".")
+    yield address
+    for at in range(1, len(labels) - 1):
+        yield ".".join(labels[at:]) + rest
+
+
+def _ends(path: str, mark: str) -> Iterator[str]:
+    """The path, and what stands behind each of its last marks."""
+    parts = path.split(mark)
+    for at in range(max(0, len(parts) - _ENDS), len(parts)):
+        if end := mark.join(parts[at:]):
+            yield end
+    yield path
+
+
+# ---------------------------------------------------------------- references
+# References: a text comes in; the files, symbols, versions and addresses it claims are there come out.
+
+
+MOST: Final = 20
+"""References of one text."""
+# Nearly every text has none: one look saves the others.
+_SIGN = re.compile(r"[`/\\]|\(\)|\.\w|\d\.\d|_\w|[a-z][A-Z]|Makefile|Dockerfile|README|LICENSE")
+_CALL = re.compile(r"(?<![\w/.])([A-Za-z_][\w.]*)\(\)")
+_QUOTED = re.compile(r"`([A-Za-z_][\w.]*)(?:\(\))?`")
+_CODE_NAME = r"`?([A-Za-z_]\w*(?:_\w+|[a-z\d][A-Z]\w*)|[A-Z]\w+)`?"
+_VERSION = re.compile(r"\b([A-Za-z][\w.+-]*[\w+]|[A-Za-z])\s+(?:version\s+)?v?(\d+(?:\.\d+){1,3})\b(?![\w%])")
+_OF = re.compile(r"\bversion\s+v?(\d+(?:\.\d+){1,3})\s+of\s+([A-Za-z][\w.+-]*\w)")
+
+
+def references(text: str) -> tuple[Reference, ...]:
+    """What a text says is there; nothing when it tells of what went or is to come.
+
+    >>> [
+    ...     (one.kind.value, one.name)
+    ...     for one in references("The parser lives in src/parse.py, see parse_all()")
+    ... ]
+    [('file', 'src/parse.py'), ('symbol', 'parse_all')]
+    >>> references("We deleted src/old.py")
+    ()
+    >>> [(one.name, one.version) for one in references("We build with React 18.2")]
+    [('react', '18.2')]
+    """
+    if not _SIGN.search(text) or lexicon.found("references", text.lower(), under="absent"):
+        return ()
+    return tuple(dict.fromkeys((*_fixed(text), *_symbols(text), *_versions(text))))[:MOST]
+
+
+def _fixed(text: str) -> Iterator[Reference]:
+    for one in names.entities(text):
+        if one.type == "file":
+            yield Reference(RefKind.FILE, one.name)
+        elif one.type == "url":
+            yield Reference(RefKind.URL, one.name)
+
+
+def _symbols(text: str) -> Iterator[Reference]:
+    """Names of functions and classes: called, quoted as code, or said to be one."""
+    for match in _CALL.finditer(text):
+        yield Reference(RefKind.SYMBOL, match[1].rpartition(".")[2])
+    for match in _QUOTED.finditer(text):
+        if _is_code(match[1]) and not _is_file(match[1]):
+            yield Reference(RefKind.SYMBOL, match[1].rpartition(".")[2])
+    for pattern in _said():
+        for match in pattern.finditer(text):
+            yield Reference(RefKind.SYMBOL, match[1])
+
+
+def _versions(text: str) -> Iterator[Reference]:
+    for match in _VERSION.finditer(text):
+        if match[1].lower() == "version":
+            continue
+        yield Reference(RefKind.VERSION, match[1].lower(), match[2])
+    for match in _OF.finditer(text):
+        yield Reference(RefKind.VERSION, match[2].lower(), match[1])
+
+
+def _is_code(name: str) -> bool:
+    """Whether it looks like a name in code and not like a word.
+
+    >>> [_is_code(name) for name in ("parse_all", "parseAll", "a.b", "tea", "USA")]
+    [True, True, True, False, False]
+    """
+    return "_" in name.strip("_") or "." in name or re.search(r"[a-z][A-Z]", name) is not None
+
+
+def _is_file(name: str) -> bool:
+    return any(one.type == "file" for one in names.entities(name))
+
+
+def _said() -> Iterator[re.Pattern[str]]:
+    parts = lexicon.parts("references")
+    before, after = (
+        "|".join(word for row in parts[key] for word in row.split()) for key in ("before", "after")
+    )
+    yield re.compile(rf"\b(?:{before})\s+{_CODE_NAME}(?![\w/.])")
+    yield re.compile(rf"(?<![\w/.]){_CODE_NAME}\s+(?:{after})\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +214,7 @@ class Metadata:
     sentiment: str = ""
 
 
-def metadata(text: str, *, now: datetime | None = None, names: Sequence[Entity] | None = None) -> Metadata:
+def metadata(text: str, *, now: datetime | None = None, names: Sequence[FoundName] | None = None) -> Metadata:
     """The metadata of `text`; `names` are its entities where somebody has found them already.
 
     >>> found = metadata("Anna fixed the crash in src/auth.py on 2024-05-03")
@@ -69,15 +249,14 @@ def plain(found: Metadata) -> dict[str, Any]:
     return {name: value if isinstance(value, str) else list(value) for name, value in values if value}
 
 
-MOST: Final = 20
 """Values of one part."""
 
 
-def _entities(text: str) -> Sequence[Entity]:
+def _entities(text: str) -> Sequence[FoundName]:
     return names.entities(text)
 
 
-def _of_type(entities: Sequence[Entity], wanted: str) -> tuple[str, ...]:
+def _of_type(entities: Sequence[FoundName], wanted: str) -> tuple[str, ...]:
     return tuple(entity.name for entity in entities if entity.type == wanted)[:MOST]
 
 

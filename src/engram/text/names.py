@@ -13,23 +13,214 @@ from datetime import date, datetime
 from functools import cache, lru_cache
 from typing import Final
 
-from engram.text import lexicon, names_chinese
-from engram.text.name_types import (
-    UNKNOWN,
-    by_its_words,
-    followed_by,
-    leads_to,
-    listed_as,
-    openers,
-    type_of,
-)
-from engram.text.scripts import compatible
+from engram.text import lexicon
+from engram.text.kinds import known, mentioned
+from engram.text.lexicon import Phrases, listed
 from engram.text.sentences import sentences
-from engram.text.technologies import known, mentioned
+from engram.text.words import compatible
+
+# ---------------------------------------------------------------- name types
+# What a name names: the name and the words around it come in, its type comes out.
+#
+# Well-known places, peoples and organizations are listed; for the rest the words before and after a name
+# and its own last word tell: "works at X", "X said", "X University". Without such a sign the type is
+# `unknown`.
+
+
+UNKNOWN: Final = "unknown"
+
+
+def type_of(name: str, before: str, after: str) -> str:
+    """The type of `name` between `before` and `after`.
+
+    >>> type_of("Globex", "I work at ", " with Zelda"), type_of("Zelda", "I talked to ", " about it")
+    ('organization', 'person')
+    >>> type_of("Apollo", "We ship project ", " soon"), type_of("Foo Bar", "", "")
+    ('project', 'unknown')
+    """
+    own = by_its_words(name)
+    if own:
+        return own
+    led, strong = led_by(_last_words(before))
+    followed = followed_by(after)
+    if strong or not followed:
+        return led or ("person" if _is_somebody(before, after) else UNKNOWN)
+    return followed
+
+
+def listed_as(name: str) -> tuple[str, bool]:
+    """The type of a well-known name, and whether it is a plain word as well; ('', False) for others.
+
+    >>> listed_as("Berlin"), listed_as("Apple"), listed_as("Zelda")
+    (('location', False), ('organization', True), ('', False))
+    """
+    return _well_known().get(name.lower(), ("", False))
+
+
+def by_its_words(name: str) -> str:
+    """The type that the first or the last word of a longer name gives.
+
+    >>> by_its_words("Acme Inc."), by_its_words("Lake Garda"), by_its_words("Park")
+    ('organization', 'location', '')
+    """
+    first, space, rest = name.lower().partition(" ")
+    if not space:
+        return ""
+    last = rest.rpartition(" ")[2].rstrip(".")
+    return _cues("endings").get(last, "") or _cues("beginnings").get(first, "")
+
+
+@lru_cache(maxsize=1 << 12)
+def led_by(words: str) -> tuple[str, bool]:
+    """The type that the words before a name announce, and whether more than one word does.
+
+    >>> led_by("I moved to"), led_by("give that to"), led_by("it was")
+    (('location', True), ('location', False), ('', False))
+    """
+    held = words.lower().replace(".", "").split(" ")
+    cues = _cues("before")
+    for size in (3, 2, 1):
+        found = cues.get(" ".join(held[-size:])) if len(held) >= size else None
+        if found:
+            return found, size > 1 or held[-1] in _TITLES
+    return "", False
+
+
+def followed_by(after: str) -> str:
+    """The type that the word after a name gives.
+
+    >>> followed_by(" said hello"), followed_by(" API."), followed_by(", said")
+    ('person', 'service', '')
+    """
+    if after[:1] != " ":
+        return ""
+    return _cues("after").get(after[1:].split(" ", 1)[0].rstrip(".,;:!?").lower(), "")
+
+
+def leads_to(before: str) -> tuple[str, bool]:
+    """As `led_by`, for the whole text before a name."""
+    return led_by(_last_words(before))
+
+
+@cache
+def openers() -> frozenset[str]:
+    """Verbs that begin an order and stand before a name."""
+    return frozenset(word for row in lexicon.parts("name_cues")["openers"] for word in row.split())
+
+
+_TITLES: Final = frozenset({"mr", "mrs", "ms", "dr", "prof", "sir", "uncle", "aunt"})
+_CALL: Final = 20
+_ENDS: Final = frozenset({"!", "?", ".", ""})
+_REACH: Final = 40
+
+
+def _last_words(before: str) -> str:
+    """The last three words, when nothing but a space or an opening mark parts them from the name."""
+    near = before[-_REACH:].rstrip("\"'“‘(*_")
+    near = near.removesuffix("the ")
+    return " ".join(near.rsplit(" ", 4)[-4:-1]) if near.endswith(" ") else ""
+
+
+def _is_somebody(before: str, after: str) -> bool:
+    """Whether a name is called ("Wow, Anna!"), owns something, or is told to be somebody ("is my sister")."""
+    if after.startswith("'s"):
+        return True
+    # In "Rome, Oslo, Zelda." the name is one of a row; after a plain word it calls somebody.
+    alone = len(before) < _CALL or before[:-2].rpartition(" ")[2].islower()
+    called = alone and before.endswith(", ") and after[:1] in _ENDS
+    told = after.split(" ", 4)[1:4] if after.startswith((" is ", " was ")) else ()
+    return called or (len(told) > 2 and _cues("before").get(told[2].rstrip(".,;!?")) == "person")  # noqa: PLR2004
+
+
+@cache
+def _cues(part: str) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for words, type_ in listed("name_cues", part):
+        found.setdefault(words, type_)
+    return found
+
+
+@cache
+def _well_known() -> dict[str, tuple[str, bool]]:
+    lists = (
+        ("concept", "places", "peoples"),
+        ("location", "places", "countries"),
+        ("location", "places", "cities"),
+        ("organization", "organizations", "english"),
+    )
+    return {
+        name.removeprefix("~").lower(): (type_, name.startswith("~"))
+        for type_, file, part in lists
+        for name, _ in listed(file, part)
+    }
+
+
+# ---------------------------------------------------------------- names chinese
+# Chinese names in a text: people by surname and what stands around, places and organizations by list.
+#
+# Nothing parts Chinese words, so a person is found only where a surname begins a word and a verb, a title
+# or a mark follows; what only looks so ("高兴的", "周末去") is listed.
+
+
+def names(text: str) -> list[tuple[str, str]]:
+    """Names with their types.
+
+    >>> names("李雷和王老师在华为工作，住在上海")
+    [('华为', 'organization'), ('上海', 'location'), ('李雷', 'person'), ('王老师', 'person')]
+    """
+    found = []
+    rest = text
+    for match in _FIRM.finditer(text) if _FIRM_SIGN.search(text) else ():
+        if match["name"][0] not in _POINTING:
+            found.append((match["name"], "organization"))
+            rest = rest.replace(match["name"], "∎")
+    found += [
+        (rest[start:end], type_) for start, end, type_ in _well_known_names_chinese().within(rest) if type_
+    ]
+    for match in _person().finditer(rest):
+        if match.group()[:2] not in lexicon.words("not_surnames"):
+            found.append((match.group(), "person"))
+    return found
+
+
+_FIRM_SIGN = re.compile("[司学团行院所馆](?<=公司|大学|集团|银行|医院|学院|究所|究院|中学|小学|务所|物馆)")
+_FIRM = re.compile(
+    r"(?:^|(?<=[，。！？；：、\s在去到从进是叫于入上和给了过往职做]))"
+    r"(?P<name>(?:(?![在去到从进是叫于入和给了过往职的我你他她有只就做参])[一-鿿]){2,8}?"
+    r"(?:有限公司|公司|大学|集团|银行|医院|学院|研究[所院]|中学|小学|事务所|博物馆)(?![历生位习期]))"
+)
+_POINTING = frozenset("一这那我你他她它某每各两几哪同大小新老本该贵其在去到从进是叫和给上很有没不")
+_GIVEN = "(?![的了在是不有和说去来要会也都就我你他她它这那个们吗呢吧很还又与跟着过把被让从到为以及或])[一-鿿]"
+_TITLE = "(?:老师|先生|女士|小姐|经理|医生|教授|总监|主任|师傅|同学|阿姨|叔叔|律师|博士|大夫)"
+_BEFORE = "(?:(?<![一-鿿].)|(?<=[和跟与叫给找问约见陪请让对由天晚午末].))"
+_AFTER = "(?=说|在|的|是|和|跟|住|喜欢|告诉|问|去|来|要|想|会|有|今天|昨天|明天|[，,。：:])"
+_SPEAKS = "(?=说|和|跟|住|喜欢|告诉|问|去|来|今天|昨天|明天)"
+
+
+@cache
+def _person() -> re.Pattern[str]:
+    """A surname with a title, a surname with a given name before a verb or a mark, "小李" before a verb.
+
+    It begins with a set of characters and looks back only then: a fast search.
+    """
+    single, double = lexicon.lines("surnames")
+    pairs = double.split()
+    surname = "|".join([f"(?<=[{single}])", *(f"(?<={pair[0]}){pair[1]}" for pair in pairs)])
+    named = f"(?:{surname})(?:(?:{_GIVEN}){{0,2}}?{_TITLE}|(?:{_GIVEN}){{1,2}}?{_AFTER})"
+    first = single + "小老阿" + "".join(pair[0] for pair in pairs)
+    return re.compile(f"[{first}]{_BEFORE}(?:{named}|(?<=[小老阿])[{single}]{_SPEAKS})")
+
+
+@cache
+def _well_known_names_chinese() -> Phrases[str]:
+    """The listed names; one marked with ! holds a name and is none: 大理石 is no place."""
+    lists = (("location", "places"), ("organization", "organizations"))
+    found = {name: type_ for type_, file in lists for name, _ in listed(file, "chinese")}
+    return Phrases({name.removeprefix("!"): "" if name[0] == "!" else type_ for name, type_ in found.items()})
 
 
 @dataclass(frozen=True, slots=True)
-class Entity:
+class FoundName:
     """A name and what it names.
 
     Types: person, location, organization, project, technology, service, concept, file, url, email, handle,
@@ -40,26 +231,26 @@ class Entity:
     type: str
 
 
-def entities(text: str) -> list[Entity]:
+def entities(text: str) -> list[FoundName]:
     """The entities that `text` names, once each: what has a fixed form first, then technologies, then names.
 
     >>> entities("Anna moved to Berlin with Bob Smith; see src/auth.ts")
-    [Entity(name='src/auth.ts', type='file'), Entity(name='Anna', type='person'),
-     Entity(name='Berlin', type='location'), Entity(name='Bob Smith', type='person')]
+    [FoundName(name='src/auth.ts', type='file'), FoundName(name='Anna', type='person'),
+     FoundName(name='Berlin', type='location'), FoundName(name='Bob Smith', type='person')]
     """
     plain = compatible(text).replace("’", "'")
-    found: dict[str, Entity] = {}
+    found: dict[str, FoundName] = {}
     rest = plain
     for kind, pattern in _FIXED if _has_fixed_form(plain) else ():
         for match in pattern.finditer(rest):
             name = match.group().rstrip(".,;:!?)'\"")
-            found.setdefault(name.lower(), Entity(name, kind))
+            found.setdefault(name.lower(), FoundName(name, kind))
             service = service_of(name) if kind == "url" else ""
             if service:
-                found.setdefault(service.lower(), Entity(service, "service"))
+                found.setdefault(service.lower(), FoundName(service, "service"))
         rest = pattern.sub(" ∎ ", rest)
     for tech in mentioned(rest):
-        found.setdefault(tech.name.lower(), Entity(tech.name, "technology"))
+        found.setdefault(tech.name.lower(), FoundName(tech.name, "technology"))
     for entity in _people_and_places(rest):
         found.setdefault(entity.name.lower(), entity)
     return list(found.values())
@@ -170,9 +361,9 @@ _UPPER = re.compile("[A-Z]")
 _JOINED: Final = frozenset({", ", " and ", ", and ", " & ", " or ", "/"})
 
 
-def _people_and_places(text: str) -> Iterator[Entity]:
+def _people_and_places(text: str) -> Iterator[FoundName]:
     if not text.isascii():
-        yield from (Entity(name, type_) for name, type_ in names_chinese.names(text))
+        yield from (FoundName(name, type_) for name, type_ in names(text))
     for sentence in sentences(text) if _UPPER.search(text) else ():
         if sentence.isupper() or sentence.startswith("```"):
             continue
@@ -182,12 +373,12 @@ def _people_and_places(text: str) -> Iterator[Entity]:
             if found is None:
                 continue
             if found.type == UNKNOWN and last and sentence[end : match.start()] in _JOINED:
-                found = Entity(found.name, last)  # "Berlin and Foo": one of a row is like the one before
+                found = FoundName(found.name, last)  # "Berlin and Foo": one of a row is like the one before
             end, last = match.end(), found.type
             yield found
 
 
-def _named(match: re.Match[str], sentence: str) -> Entity | None:
+def _named(match: re.Match[str], sentence: str) -> FoundName | None:
     name, start = _without_opener(match.group(), match.start())
     name = name.removesuffix("'s")
     if not name or _is_common(name) or known(name):
@@ -196,14 +387,14 @@ def _named(match: re.Match[str], sentence: str) -> Entity | None:
     if match.group().endswith("'s"):
         after = "'s" + after
     if name.split(" ", 1)[0].lower() in lexicon.words("first_names"):
-        return Entity(name, _type_of_first_name(name, before))
+        return FoundName(name, _type_of_first_name(name, before))
     listed, ambiguous = listed_as(name)
     if listed and not ambiguous:
-        return Entity(name, _type_of_listed(listed, before, after))
+        return FoundName(name, _type_of_listed(listed, before, after))
     opens = not before.strip(" \"'“‘([*-")
     if opens and " " not in name and not _acts(name, after):
         return None
-    return Entity(name, _type_of_listed(listed, before, after) if listed else type_of(name, before, after))
+    return FoundName(name, _type_of_listed(listed, before, after) if listed else type_of(name, before, after))
 
 
 _ACTORS: Final = frozenset({"person", "organization"})

@@ -17,17 +17,141 @@ from typing import Final
 from engram.model.facts import Fact
 from engram.text import lexicon
 from engram.text.assertion import Judged, Stance, judged
-from engram.text.dates import dated, dates
+from engram.text.dates import completions, dated, dates
 from engram.text.facts import facts
+from engram.text.forms import verbatim
 from engram.text.junk import cleaned, junk_of
 from engram.text.kinds import category_of
 from engram.text.marks import is_correction
-from engram.text.pronouns import leans, spoken_of, with_person
+from engram.text.names import entities
 from engram.text.questions import stated
 from engram.text.signals import Level, Signal, signals
-from engram.text.unsaid import completions
-from engram.text.verbatim import verbatim
-from engram.text.when.words import When
+from engram.text.when.calendar import TimeExpression
+from engram.text.words import is_wide
+
+# ---------------------------------------------------------------- substance
+# Substance: a sentence comes in; whether it tells something of its own comes out.
+#
+# "Family is so important" and "You're doing great!" are sentences like any other, but nobody will ever ask
+# for them. What tells something names somebody, a place, a number or a time, or says what the speaker did,
+# has or wants in words that do more than judge.
+
+
+TELLING: Final = 2
+"""So many words that do more than judge make a statement about oneself worth keeping."""
+
+
+def has_substance(sentence: str, people: frozenset[str] = frozenset()) -> bool:
+    """Whether a sentence tells something; `people` are the ones who talk, whose names alone tell nothing.
+
+    >>> has_substance("I roasted marshmallows at the lake"), has_substance("Nature can make us feel small")
+    (True, False)
+    >>> has_substance("You're so thoughtful, Anna!", frozenset({"Anna"})), has_substance("It was in Chicago")
+    (False, True)
+    """
+    if is_wide(sentence) or _is_concrete(sentence, people):
+        return True
+    if _ABOUT_LISTENER.search(sentence) and not _MINE.search(sentence):
+        return False
+    telling = _telling(sentence)
+    if _RULE.search(sentence) and len(telling) > TELLING:
+        return True
+    if _SELF.search(sentence) or _UNSAID_I.match(sentence):
+        return len(telling) >= TELLING
+    return bool(telling) and lexicon.found("past", sentence.lower())
+
+
+def _is_concrete(sentence: str, people: frozenset[str]) -> bool:
+    if "[shares" in sentence or _DIGIT.search(sentence):
+        return True
+    lower = sentence.lower()
+    if lexicon.found("times", lower) and not _ABOUT_LISTENER.search(sentence):
+        return True
+    return any(entity.name not in people for entity in entities(sentence))
+
+
+def _telling(sentence: str) -> list[str]:
+    vague, stop = lexicon.words("vague"), lexicon.words("stop_words")
+    return [
+        word
+        for word in _WORD.findall(sentence.lower().replace("’", "'"))
+        if len(word) > _SHORT and word not in vague and word not in stop
+    ]
+
+
+_SHORT: Final = 2
+# "Been busy at the shelter", "Thinking about a new bike": who, if not the speaker?
+_UNSAID_I = re.compile(
+    r"(?:been|got|had|just|gonna|[a-z]{3,}ing)\b(?!(?: \w+){0,3} (?:is|are|was|can|takes|makes)\b)",
+    re.IGNORECASE,
+)
+_SELF = re.compile(r"\b(?:I|[Mm]y|[Mm]e|[Mm]ine|[Ww]e|[Oo]ur)\b")
+# What holds for a thing, or was found out about it, without anybody in the sentence.
+_RULE = re.compile(
+    r"\b(?:must|(?:is|are) (?:not )?(?:required|allowed|forbidden)|turned out|caused by|root cause)\b"
+)
+_DIGIT = re.compile(r"\d")
+_WORD = re.compile(r"[a-z]+(?:'[a-z]+)?")
+_ABOUT_LISTENER = re.compile(r"\b(?:you|your|yours|you're|you've|you'll|yourself)\b", re.IGNORECASE)
+_MINE = re.compile(r"\b(?:I|[Mm]y|[Ww]e|[Oo]ur)\b(?! (?:bet|hope|wish|think|guess|know|can tell|imagine)\b)")
+
+
+# ---------------------------------------------------------------- pronouns
+# Pronouns: whom "she" means, when only one person can be meant; which sentences lean on the one before.
+
+
+_LEANING = re.compile(
+    r"(?:it|it's|that|that's|this|these|those|they|they're|he|he's|she|she's|him|her|his|their|there|then|such|both)\b"
+    r"|(?:它|他|她|这|那|他们|她们|它们|其)|\[",
+    re.IGNORECASE,
+)
+_PERSON = re.compile(r"^(?P<subject>(?:[Hh]e|[Ss]he)\b(?P<short>'s)?)|^(?P<own>(?:[Hh]is|[Hh]er)\b(?= \w))")
+_CHINESE = re.compile(r"^[他她](?P<own>的)?(?!们)")
+
+
+def leans(text: str) -> bool:
+    """Whether a sentence begins with a word that only what was said before explains.
+
+    >>> leans("It was great"), leans("Her dog is old"), leans("Anna's dog is old")
+    (True, True, False)
+    """
+    return _LEANING.match(text) is not None
+
+
+def with_person(text: str, person: str) -> str:
+    """The sentence with its first pronoun named.
+
+    >>> (
+    ...     with_person("She's a nurse", "Clara"),
+    ...     with_person("Her dog is old", "Clara"),
+    ...     with_person("她的狗", "小林"),
+    ... )
+    ('Clara is a nurse', "Clara's dog is old", '小林的狗')
+    """
+    if not person:
+        return text
+    if is_wide(text):
+        return _CHINESE.sub(lambda match: person + (match["own"] or ""), text, count=1)
+
+    def name(match: re.Match[str]) -> str:
+        if match["own"]:
+            return f"{person}'s"
+        return f"{person} is" if match["short"] else person
+
+    return _PERSON.sub(name, text, count=1)
+
+
+def spoken_of(text: str, before: str, besides: frozenset[str]) -> str:
+    """Whom the next pronoun can mean: the one named here, or before if nobody is; empty for several.
+
+    >>> spoken_of("I met Clara in Rome", "", frozenset()), spoken_of("Clara met Anna", "Bob", frozenset())
+    ('Clara', '')
+    """
+    named = [one.name for one in entities(text) if one.type == "person" and one.name not in besides]
+    if not named:
+        return before
+    return named[0] if len(named) == 1 else ""
+
 
 EXPLICIT: Final = 0.95
 IMPLIED: Final = 0.7
@@ -50,7 +174,7 @@ WHY_NOT: Final[Mapping[Stance, str]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class SaidStatement:
     """Who said something, to whom, when, and whom it was about last."""
 
     at: datetime
@@ -71,7 +195,7 @@ class Proposition:
     stance: Stance = Stance.FACT
     asked: bool = False
     """Whether the speaker asked to have it remembered."""
-    when: When | None = None
+    when: TimeExpression | None = None
     """The time it speaks of."""
     corrects: bool = False
     """Whether it says that something else was said or was so before."""
@@ -96,18 +220,21 @@ class Left:
 Refuse = Callable[[Proposition], str]
 
 
-def propositions(message: str, said: Said, least: Level = Level.NONE) -> list[Proposition]:
+def propositions(message: str, said: SaidStatement, least: Level = Level.NONE) -> list[Proposition]:
     """What is asserted in a message.
 
     >>> noon = datetime(2023, 5, 8, 12)
-    >>> [(p.text, p.dates) for p in propositions("Hi! I moved to Rome yesterday.", Said(noon, "Anna"))]
+    >>> [
+    ...     (p.text, p.dates)
+    ...     for p in propositions("Hi! I moved to Rome yesterday.", SaidStatement(noon, "Anna"))
+    ... ]
     [('I moved to Rome yesterday.', (('yesterday', '7 May 2023'),))]
     """
     return [one for one in examine(message, said, least) if isinstance(one, Proposition)]
 
 
 def examine(
-    message: str, said: Said, least: Level = Level.NONE, refuse: Refuse | None = None
+    message: str, said: SaidStatement, least: Level = Level.NONE, refuse: Refuse | None = None
 ) -> list[Proposition | Left]:
     """Every sentence of a message: what is kept of it, or why it is not.
 
@@ -128,7 +255,7 @@ def examine(
     return found
 
 
-def _read(sentence: Judged, said: Said, least: Level) -> Proposition | Left:
+def _read(sentence: Judged, said: SaidStatement, least: Level) -> Proposition | Left:
     bare, asked = without_lead_in(stated(sentence.text) or sentence.text)
     if not (sentence.believed or asked):
         return Left(sentence.text, WHY_NOT.get(sentence.stance, "says nothing that lasts"), sentence.stance)
@@ -201,7 +328,7 @@ def _confidence(part: str) -> float:
     return INFERRED if lexicon.found("hedges", lower, under="inferred") else IMPLIED
 
 
-def _when(part: str, at: datetime) -> When | None:
+def _when(part: str, at: datetime) -> TimeExpression | None:
     """The one time a statement speaks of; None when it names none or several."""
     found = [one for one in dates(part, at) if one.first is not None and not one.recurring and one.certain]
     return found[0] if len(found) == 1 else None

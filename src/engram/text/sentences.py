@@ -7,10 +7,14 @@ a number, an address or a file name ends nothing. Chinese and Japanese full stop
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
+from typing import Final
 
 from engram.text import lexicon
+from engram.text.marks import is_negated
+from engram.text.words import content_words
 
 _FENCE = re.compile(r"(?m)^[ \t]*(```|~~~).*?(?:^[ \t]*\1[^\n]*$|\Z)", re.DOTALL)
 _ITEM = re.compile(r"^\s*(?:[-*+•‣◦]|\(?\d{1,3}[.)]|\[[ xX]\])\s+")
@@ -121,3 +125,147 @@ def _is_abbreviation(before: str, after: str) -> bool:
     if _INITIAL.search(before):
         return last != "i"  # "J. Smith", but not "so am I."
     return after[0].islower()
+
+
+# ---------------------------------------------------------------- clauses
+# English clauses: a sentence comes in, its clauses come out, and whether one tells what is so.
+
+
+NAME: Final = r"[A-Z][\w'-]*[\w](?: [A-Z][\w'-]*[\w]){0,2}"
+WHO: Final = rf"(?P<who>I|[Ww]e|{NAME})"
+
+
+def clauses(sentence: str) -> Iterator[str]:
+    """The clauses of a sentence; one without a subject of its own takes the one before it.
+
+    >>> list(clauses("Actually, I live in Rome and work at Acme"))
+    ['I live in Rome', 'I work at Acme']
+    """
+    subject = ""
+    for part in _BREAK.split(sentence):
+        clause = _OPENER.sub("", part.strip(" \"'“”.!*")).strip()
+        if subject and _BARE_VERB.match(clause):
+            clause = f"{subject} {clause}"
+        found = _SUBJECT.match(clause)
+        subject = found["who"] if found else ""
+        if clause:
+            yield clause
+
+
+def tells(clause: str) -> bool:
+    """Whether a clause states something that is so: no wish, no condition, no denial, nothing past.
+
+    >>> tells("I live in Rome"), tells("I would live in Rome"), tells("I don't live in Rome")
+    (True, False, False)
+    """
+    return _START.match(clause) is not None and not _UNREAL.search(clause) and not is_negated(clause)
+
+
+_START = re.compile(r"[A-Z]|we\b|my\b|our\b|the\b|call\b|people\b|this\b")
+_UNREAL = re.compile(
+    r"\b(?:if|would|could|might|may be|maybe|perhaps|wish|hopes?|wants?|wanted|should|think|guess|suppose"
+    r"|imagine"
+    r"|dream|pretend|plans?|planning|used to|was|were|had|did|ago|until|before|almost|nearly|what|why|how"
+    r"|whether)\b",
+    re.IGNORECASE,
+)
+_OPENER = re.compile(
+    r"^(?:(?:actually|correction|update|no|nope|wait|yes|yeah|ok|okay|oh|well|so|and|but|also|fyi|btw"
+    r"|by the way|now"
+    r"|(?:please )?(?:note|remember)(?: that)?|just so you know|for the record|as of (?:now|today)"
+    r"|from now on"
+    r"|these days|nowadays|currently|today|hi|hello|hey|i told you(?: that)?|you know)\b[\s,:;.!—-]*)+",
+    re.IGNORECASE,
+)
+_VERB = r"(?:live|work|like|love|use|prefer|speak|play|own)s?|has|have"
+_BREAK = re.compile(
+    r"\s*(?:[;,—]|\s-\s|\.\s)\s*(?:(?:and|but|so|while|yet)\s+)?|\s+(?:but|while)\s+"
+    rf"|\s+and\s+(?=(?:I|we|my|our|the|he|she|they|it|{_VERB})\b|[A-Z][\w'-]* (?:\w+ )?(?:is|{_VERB})\b)"
+)
+_BARE_VERB = re.compile(rf"^(?:{_VERB}|moved|switched)\b")
+_SUBJECT = re.compile(rf"^{WHO}\b(?!'s)")
+
+
+# ---------------------------------------------------------------- common
+# What texts have in common: several texts come in; the words that all have, in order, and what differs do.
+
+
+GAP: Final = "…"
+LONGEST: Final = 80
+"""Words of each text that are compared."""
+VALUES: Final = 10
+"""Values of a slot that are kept."""
+_WORD = re.compile(r"\w[\w.'’-]*\w|\w|[^\w\s]")
+_CLOSE: Final = frozenset(",.;:!?)]}%’'”")
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """Words that all texts have, with gaps where they differ."""
+
+    words: tuple[str, ...]
+    """As the first text writes them; a gap stands as "…"."""
+    slots: tuple[tuple[str, ...], ...] = ()
+    """What stands in each gap, each value once."""
+    whole: bool = False
+    """Whether every text begins and ends with these words: nothing is cut off at an end."""
+
+    def __str__(self) -> str:
+        out = ""
+        for word in self.words:
+            out += word if not out or word in _CLOSE else f" {word}"
+        return out
+
+    @property
+    def says(self) -> frozenset[str]:
+        """The words that carry meaning."""
+        return content_words(" ".join(word for word in self.words if word != GAP))
+
+
+def common(texts: Sequence[str]) -> Shared:
+    """What all of the texts say in the same words and the same order."""
+    rows = [_WORD.findall(text)[:LONGEST] for text in texts]
+    if not rows:
+        return Shared(())
+    kept = list(range(len(rows[0])))
+    for row in rows[1:]:
+        kept = [kept[place] for place, _ in _aligned([rows[0][at] for at in kept], row)]
+    return _with_gaps([rows[0][at] for at in kept], rows)
+
+
+def _with_gaps(words: Sequence[str], rows: Sequence[Sequence[str]]) -> Shared:
+    """Gaps between shared words wherever some text has others there; what stands before and after is left."""
+    between: list[dict[str, None]] = [{} for _ in words]
+    whole = bool(words)
+    for row in rows:
+        last = -1
+        for place, at in _aligned(words, row):
+            if place and at > last + 1:
+                between[place][" ".join(row[last + 1 : at])] = None
+            whole = whole and bool(place or not at)
+            last = at
+        whole = whole and len(row) < LONGEST and not any(word[0].isalnum() for word in row[last + 1 :])
+    out: list[str] = []
+    for place, word in enumerate(words):
+        out += [GAP, word] if between[place] else [word]
+    return Shared(tuple(out), tuple(tuple(values)[:VALUES] for values in between if values), whole)
+
+
+def _aligned(one: Sequence[str], other: Sequence[str]) -> list[tuple[int, int]]:
+    """Places of the longest row of words that both have, in order, without regard to case."""
+    mine, theirs = [word.lower() for word in one], [word.lower() for word in other]
+    best = [[0] * (len(theirs) + 1) for _ in range(len(mine) + 1)]
+    for i in range(len(mine) - 1, -1, -1):
+        for j in range(len(theirs) - 1, -1, -1):
+            same = mine[i] == theirs[j]
+            best[i][j] = best[i + 1][j + 1] + 1 if same else max(best[i + 1][j], best[i][j + 1])
+    found, i, j = [], 0, 0
+    while i < len(mine) and j < len(theirs):
+        if mine[i] == theirs[j]:
+            found.append((i, j))
+            i, j = i + 1, j + 1
+        elif best[i + 1][j] >= best[i][j + 1]:
+            i += 1
+        else:
+            j += 1
+    return found

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from engram import Engram
-from engram.model.axes import Layer
-from engram.model.draft import Draft
-from engram.model.upkeep import RunState
+from engram.model.capture import Draft
+from engram.model.maintenance import RunState
+from engram.model.memory import Layer
 from engram.testing import FakeClock
 from tests.maintain.story import START, opened, told, use
 

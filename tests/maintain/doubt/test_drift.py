@@ -9,14 +9,13 @@ import pytest
 
 from engram import Engram
 from engram.errors import AccessDenied, InvalidInput
-from engram.lifecycle.drift import state_of
-from engram.model.axes import Status
-from engram.model.draft import Draft
-from engram.model.drift import Landscape, Reference, RefKind, RefState
+from engram.model.capture import Draft
+from engram.model.maintenance import Landscape, Reference, RefKind, RefState, RunKind
+from engram.model.memory import Status
 from engram.model.scope import Access, Role, Scope
-from engram.model.upkeep import RunKind
+from engram.rules.doubt import state_of
 from engram.testing import FakeClock
-from engram.text.references import references
+from engram.text.metadata import references
 from tests.maintain.story import START, now, opened, rules
 
 DOUBT = ["doubt"]
@@ -83,7 +82,7 @@ def test_a_reference_is_alive_dead_or_not_for_this_directory_to_tell(
 
 
 def _landscape(memory: Engram) -> Landscape:
-    from engram.nouns.landscape import landscape
+    from engram.api.maintenance import landscape
 
     found = landscape(memory.config.doubt.directory, memory.config.doubt)
     assert found is not None

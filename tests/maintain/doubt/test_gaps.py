@@ -8,9 +8,9 @@ import pytest
 
 from engram import Engram
 from engram.errors import AccessDenied, InvalidInput
-from engram.model.draft import Draft
+from engram.model.capture import Draft
+from engram.model.maintenance import RunState
 from engram.model.scope import Access, Role, Scope
-from engram.model.upkeep import RunState
 from engram.testing import FakeClock
 from tests.maintain.story import START, now, opened, rules, told, use
 

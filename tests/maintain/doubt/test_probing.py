@@ -8,11 +8,11 @@ import pytest
 
 from engram import Engram
 from engram.model.advice import Comparison
-from engram.model.axes import Lifecycle, Status, Verification
-from engram.model.draft import Draft
-from engram.model.relations import EdgeType
+from engram.model.capture import Draft
+from engram.model.facts import EdgeType
+from engram.model.memory import Lifecycle, Status, Verification
 from engram.model.scope import Scope
-from engram.ports import Alone
+from engram.ports import NoAdvisor
 from engram.testing import FakeClock
 from tests.maintain.story import START, now, opened, rules, told, use
 
@@ -173,7 +173,7 @@ def test_a_run_finds_nothing_twice_goes_on_where_it_stopped_and_is_taken_back(cl
         assert [now(memory, one).status for one in beliefs].count(Status.ACTIVE) == 2
 
 
-class Answering(Alone):
+class Answering(NoAdvisor):
     """An advisor that says the same of every pair."""
 
     def __init__(self, answer: Comparison) -> None:

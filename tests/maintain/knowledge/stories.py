@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from engram import Engram, Memory, Scope
-from engram.model.upkeep import Report, Sketch
+from engram.model.maintenance import Report, Sketch
 from engram.testing import FakeClock
 
 FAILED = (

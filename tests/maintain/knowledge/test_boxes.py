@@ -10,15 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engram import Engram
-from engram.graph.boxes import Item, Limits, boxed, trace_of
+from engram.rules.grouping import BoxItem, BoxLimits, boxed, trace_of
 from engram.testing import FakeClock
 from tests.maintain.knowledge.stories import learned, rules, sketches, words_in
 
 START = datetime(2026, 3, 1, 9, tzinfo=UTC)
 
 
-def items(*minutes: float, about: frozenset[str] = frozenset()) -> list[Item]:
-    return [Item(str(n), n, START + timedelta(minutes=m), about) for n, m in enumerate(minutes)]
+def items(*minutes: float, about: frozenset[str] = frozenset()) -> list[BoxItem]:
+    return [BoxItem(str(n), n, START + timedelta(minutes=m), about) for n, m in enumerate(minutes)]
 
 
 @pytest.mark.parametrize(("gap", "boxes"), [(29.9, 0), (30, 1), (31, 1)])
@@ -37,7 +37,7 @@ def test_fifty_memories_fill_a_box(count: int, boxes: int) -> None:
 def test_less_than_a_third_of_the_topics_in_common_begins_another_box(shared: int, boxes: int) -> None:
     first = frozenset(map(str, range(100)))
     second = frozenset(map(str, range(100 - shared, 200 - shared)))
-    pair = [Item("a", 1, START, first), Item("b", 2, START, second)]
+    pair = [BoxItem("a", 1, START, first), BoxItem("b", 2, START, second)]
     assert len(boxed(pair, START)[0]) == boxes
 
 
@@ -50,9 +50,9 @@ def test_a_trace_goes_on_from_the_overlap_of_its_topics() -> None:
 @given(st.lists(st.tuples(st.integers(0, 500), st.sets(st.sampled_from("abcd"))), max_size=60))
 def test_every_memory_is_in_one_box_in_its_order(drawn: list[tuple[int, set[str]]]) -> None:
     given_items = [
-        Item(str(n), n, START + timedelta(minutes=m), frozenset(t)) for n, (m, t) in enumerate(drawn)
+        BoxItem(str(n), n, START + timedelta(minutes=m), frozenset(t)) for n, (m, t) in enumerate(drawn)
     ]
-    sealed, rest = boxed(given_items, START, Limits(memories=5))
+    sealed, rest = boxed(given_items, START, BoxLimits(memories=5))
     assert [item.id for box in (*sealed, rest) for item in box] == [item.id for item in given_items]
     assert all(0 < len(box) <= 5 for box in sealed)
 

@@ -9,12 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engram import Engram
-from engram.graph.inference import compositions, conclude
-from engram.model.axes import Status, Verification
-from engram.model.facts import Fact, Told
-from engram.model.relations import EdgeType
+from engram.model.facts import EdgeType, Fact, ToldFact
+from engram.model.memory import Status, Verification
+from engram.rules.chains import compositions, conclude
 from engram.testing import FakeClock
-from engram.text.predicates import canonical
+from engram.text.statement import canonical
 from tests.maintain.knowledge.stories import learned, place, rules, tagged, told, words_in
 
 WORK = ("Anna works at Siemens", "Siemens is located in Munich", "Munich is located in Bavaria")
@@ -94,7 +93,7 @@ FACTS = st.builds(
 
 @given(st.lists(FACTS, max_size=12, unique=True), st.integers(2, 6))
 def test_no_chain_is_too_long_or_comes_by_a_name_twice(facts: list[Fact], steps: int) -> None:
-    told_facts = [Told(key, fact) for key, fact in enumerate(facts)]
+    told_facts = [ToldFact(key, fact) for key, fact in enumerate(facts)]
     stated = {(one.subject, one.predicate, one.object) for one in facts}
     for one in conclude(told_facts, steps, 0.1):
         names = [one.premises[0].fact.subject, *(premise.fact.object for premise in one.premises)]

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from engram import Engram
-from engram.model.axes import Kind, Status, Tier, Verification
-from engram.model.relations import EdgeType
+from engram.model.facts import EdgeType
+from engram.model.memory import Kind, Status, Tier, Verification
 from engram.testing import FakeClock
 from tests.maintain.knowledge.stories import FAILED, learned, place, rules, sketches, tagged, told, words_in
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from engram import Engram
-from engram.model.draft import Draft
+from engram.model.capture import Draft
 from engram.testing import FakeClock
 from tests.maintain.knowledge.stories import learned, place, rules, sketches, told, words_in
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from engram import Engram
-from engram.model.axes import Kind, Status
-from engram.model.relations import EdgeType
+from engram.model.facts import EdgeType
+from engram.model.memory import Kind, Status
 from engram.testing import FakeClock
 from tests.maintain.knowledge.stories import learned, rules, tagged
 

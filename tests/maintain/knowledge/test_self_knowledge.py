@@ -10,12 +10,11 @@ from pathlib import Path
 import pytest
 
 from engram import Engram
-from engram.maintain.order import CONSOLIDATION
-from engram.maintain.pipeline import begin, go
-from engram.model.axes import Tier
-from engram.model.draft import Draft
-from engram.model.upkeep import RunKind, RunState, Sketch
-from engram.nouns import upkeep
+from engram.api import maintenance
+from engram.maintain.pipeline import CONSOLIDATION, begin, go
+from engram.model.capture import Draft
+from engram.model.maintenance import RunKind, RunState, Sketch
+from engram.model.memory import Tier
 from engram.testing import FakeClock, HashEmbedder
 from tests.maintain.knowledge.conftest import START
 from tests.maintain.knowledge.stories import learned, place, rules, sketches, told, words_in
@@ -228,7 +227,7 @@ def _after_cuts(folder: Path, clock: FakeClock, cut: int | None) -> list[tuple[o
             run = begin(tools.store, RunKind.CONSOLIDATE, tools.clock, "human")
             count = iter(range(1, 10_000))
             stopping = partial(lambda count: cut is not None and next(count) >= cut, count)
-            state = go(replace(upkeep._room(tools, run), stopping=stopping), steps).state  # noqa: SLF001
+            state = go(replace(maintenance._room(tools, run), stopping=stopping), steps).state  # noqa: SLF001
         kinds = ("schema", "card", "box", "shelf", "trace", "topics", "profile", "branch", "tree", "map")
         every = [one for kind in kinds for one in sketches(memory, kind)]
         found = [(one.kind, one.key, one.body, one.sources) for one in every]

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 import pytest
 
 from engram import Engram
-from engram.ports import Alone
+from engram.ports import NoAdvisor
 from engram.testing import FakeClock
 from tests.maintain.knowledge.stories import FAILED, learned, sketches, tagged, told
 
 
-class Writer(Alone):
+class Writer(NoAdvisor):
     """Says how many statements it was shown, or nothing."""
 
     def __init__(self, *, silent: bool = False) -> None:

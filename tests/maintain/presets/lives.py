@@ -7,7 +7,7 @@ from typing import Any
 
 from engram import Engram
 from engram.config import load
-from engram.model.upkeep import Carried, Report
+from engram.model.maintenance import Carried, Report
 from engram.testing import FakeClock, HashEmbedder
 
 

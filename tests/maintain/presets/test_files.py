@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from engram import Engram
-from engram.lifecycle.heat import tier_move, value
-from engram.model.axes import Kind, Layer, Lifecycle, Priority, Status, Temperature
+from engram.model.memory import Kind, Layer, Lifecycle, Priority, Status, Temperature
+from engram.rules.importance import tier_move, value
 from engram.testing import FakeClock
 from tests.maintain.presets.lives import bytes_of, decided, fields, later, living
 from tests.maintain.story import START, now, told

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from engram import Engram
-from engram.model.axes import Kind, Layer, Lifecycle, Priority, Status
+from engram.model.memory import Kind, Layer, Lifecycle, Priority, Status
 from engram.testing import FakeClock
 from tests.maintain.presets.lives import bytes_of, decided, fields, later, living
 from tests.maintain.story import START, now, overheard, told

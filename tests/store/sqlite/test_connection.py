@@ -14,9 +14,8 @@ from engram.errors import AccessDenied, ConfigError, KeyNeeded, StoreClosed, Sto
 from engram.model.clock import SystemClock
 from engram.ports import Store
 from engram.store.sqlite import SqliteStore, StoreSettings
-from engram.store.sqlite.connection import Opener
+from engram.store.sqlite.connection import Opener, ask
 from engram.store.sqlite.migrate import is_current, make_in_memory
-from engram.store.sqlite.query import ask
 from engram.testing import FakeClock
 from tests.store.making import ALL, EVERYTHING, add, find
 

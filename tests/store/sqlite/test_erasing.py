@@ -6,14 +6,12 @@ from pathlib import Path
 import apsw
 import pytest
 
-from engram.model.entity import Named
+from engram.model.capture import Turn
 from engram.model.event import Verb
-from engram.model.facts import Fact
-from engram.model.relations import EdgeType
-from engram.model.turn import Turn
+from engram.model.facts import EdgeType, Fact, Named
 from engram.ports import Embedded, Unit
 from engram.store.sqlite import SqliteStore
-from engram.testing.clock import START
+from engram.testing import START
 from tests.store.making import (
     EVERYTHING,
     SPACE,
@@ -53,7 +51,8 @@ def write_secrets(store: SqliteStore) -> None:
     )
     store.write(lambda u: u.touch([memory.id], START, f"session {tag}"), "tester")
     store.write(
-        lambda u: u.opine(memory.id, helpful=False, question=Embedded(SPACE, vector(2)), because=""), "t"
+        lambda u: u.add_feedback(memory.id, helpful=False, question=Embedded(SPACE, vector(2)), because=""),
+        "t",
     )
     erase(store, new)
 
@@ -79,9 +78,9 @@ def write_turns(store: SqliteStore) -> None:
     store.write(lambda u: u.log([turn]), "tester")
     memory = add(store, "a bakery was praised")
     (logged,) = store.turns.of_session(session, EVERYTHING, 10)
-    store.write(lambda u: u.come_from(memory.id, [logged.key]), "tester")
+    store.write(lambda u: u.link_turns(memory.id, [logged.key]), "tester")
     store.write(lambda u: u.captured([logged], START), "tester")
-    store.write(lambda u: u.came(memory.id, memory.scope, f"notes/{origin}.md", "digest"), "tester")
+    store.write(lambda u: u.set_origin(memory.id, memory.scope, f"notes/{origin}.md", "digest"), "tester")
     erase(store, memory)
 
 

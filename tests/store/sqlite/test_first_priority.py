@@ -5,8 +5,7 @@ from __future__ import annotations
 import apsw
 import pytest
 
-from engram.model.axes import Priority
-from engram.model.filters import Filters
+from engram.model.memory import Filters, Priority
 from engram.ports import Reach
 from engram.store.sqlite import memories
 from engram.store.sqlite.migrate import migrate

@@ -11,10 +11,9 @@ import pytest
 from engram.errors import MigrationChanged, NewerSchema, StoreError
 from engram.model.memory import Memory
 from engram.model.scope import Scope
-from engram.store.sqlite import SqliteStore, records, rows, texts
+from engram.store.sqlite import SqliteStore, rows, texts
 from engram.store.sqlite.migrate import Migration, known, migrate
-from engram.testing import FakeClock
-from engram.testing.clock import START
+from engram.testing import START, FakeClock
 from tests.store.making import ALL, EVERYTHING, add, find, found_by, make
 
 SCHEMA = (resources.files("engram.store.sqlite") / "schema.sql").read_text(encoding="utf-8")
@@ -132,7 +131,7 @@ def old_file(db: apsw.Connection, clock: FakeClock) -> list[Memory]:
 
 def _add_old(db: apsw.Connection, memory: Memory, scope: int) -> None:
     """Write a record with the columns there were then."""
-    known_now = dict(zip(re.findall(r":(\w+)", rows.ADD), records.to_row(memory, scope), strict=True))
+    known_now = dict(zip(re.findall(r":(\w+)", rows.ADD), rows.to_row(memory, scope), strict=True))
     columns = [str(line[1]) for line in db.execute("PRAGMA table_info(memories)") if line[1] in known_now]
     marks = ", ".join(f":{column}" for column in columns)
     db.execute(f"INSERT INTO memories ({', '.join(columns)}) VALUES ({marks})", known_now)

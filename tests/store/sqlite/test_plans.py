@@ -8,24 +8,23 @@ from collections.abc import Iterator
 import apsw
 import pytest
 
-from engram.model.filters import Filters
+from engram.model.memory import Filters
 from engram.ports import Reach
-from engram.store.sqlite import aliases, entities, facts, memories, naming, origins, spending, turns
+from engram.store.sqlite import entities, facts, memories, names, spending, turns
 from engram.store.sqlite.migrate import migrate
 from engram.store.sqlite.views import where, where_turn
-from engram.testing import FakeClock
-from engram.testing.clock import START
+from engram.testing import START, FakeClock
 
 PLAIN = [
     *(turns.WAITING, turns.SCOPES_WAITING, turns.BEFORE, turns.COUNT_WAITING, turns.KEY_OF, turns.CAPTURED),
-    *(turns.LINK, turns.SOURCES, turns.DROP_LINKS, turns.DROP),
-    *(origins.KNOWN, origins.REMOVE, origins.DROP),
+    *(turns.LINK, turns.SOURCES, turns.DROP_LINKS, turns.DROP_TURNS),
+    *(turns.KNOWN, turns.REMOVE, turns.DROP_ORIGINS),
     *(spending.TOKENS_SINCE, spending.SUMMARY),
     *(facts.STATED, facts.CLAIMS, facts.END, facts.ENDED, facts.DROP),
-    *(naming.MENTIONED, naming.DROP_MENTIONS, naming.ENTITY_OF, naming.ABSORB, naming.MOVE_ALIASES),
-    *(naming.MOVE_ALIAS, naming.SPLIT_OFF),
-    *(aliases.ENTITIES_OF, aliases.SEEN, aliases.UNNAMED, aliases.ALIASES, aliases.DROP_ALIAS),
-    aliases.DROP_WORDS,
+    *(names.MENTIONED, names.DROP_MENTIONS, names.ENTITY_OF, names.ABSORB, names.MOVE_ALIASES),
+    *(names.MOVE_ALIAS, names.SPLIT_OFF),
+    *(names.ENTITIES_OF, names.SEEN, names.UNNAMED, names.ALIASES, names.DROP_ALIAS),
+    names.DROP_WORDS,
     *(entities.BY_NAMES, entities.ALIKE, entities.ALIASES_OF, entities.LATEST_ROWS),
 ]
 REACHES = (Reach(everything=True), Reach(namespace=1), Reach(scopes=frozenset({1, 2})))

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engram.model.axes import Status
+from engram.model.memory import Status
 from engram.model.scope import Access, Role, Scope
 from engram.ports import Findable, Unit
 from engram.store.sqlite import SqliteStore, StoreSettings

@@ -6,10 +6,9 @@ import apsw
 import pytest
 
 from engram.errors import StoreCorrupt
-from engram.model.turn import Turn
+from engram.model.capture import Turn
 from engram.store.sqlite import SqliteStore
-from engram.testing import FakeClock
-from engram.testing.clock import START
+from engram.testing import START, FakeClock
 from tests.store.making import ALL, EVERYTHING, SPACE, add, find, vector
 
 
@@ -88,8 +87,8 @@ def test_names_are_put_right(store: SqliteStore, path: Path, harm: str) -> None:
 def test_links_that_lead_nowhere_are_dropped(store: SqliteStore, path: Path) -> None:
     memory = add(store, "tea is hot")
     store.write(lambda unit: unit.log([Turn("m1", "s1", "tea is hot", START)]), "tester")
-    store.write(lambda unit: unit.come_from(memory.id, [1]), "tester")
-    store.write(lambda unit: unit.came(memory.id, memory.scope, "notes.md", "digest"), "tester")
+    store.write(lambda unit: unit.link_turns(memory.id, [1]), "tester")
+    store.write(lambda unit: unit.set_origin(memory.id, memory.scope, "notes.md", "digest"), "tester")
     assert details(store)["turns and origins"] == "all lead to what is there; 1 turns wait to be captured"
     tamper(path, "INSERT INTO turn_memories (turn, row) VALUES (1, 77), (77, 1)")
     tamper(path, "INSERT INTO origins (scope, origin, row, digest) VALUES (1, 'lost.md', 77, '')")

@@ -5,17 +5,258 @@ A function without a word about itself is told of with its file only: its name i
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from engram.capture.sources import files, tree
-from engram.capture.sources.grammars import LANGUAGES
-from engram.capture.sources.outline import outline
-from engram.capture.sources.shapes import refused
-from engram.capture.sources.symbols import Outline, Symbol
+from engram.capture.sources import files
+from engram.capture.sources.files import refused
+from engram.capture.sources.grammars import LANGUAGES, Grammar, Outline, Symbol, outline_python
 from engram.errors import InvalidInput
-from engram.model.ingest import Found, Item, ItemKind
+from engram.model.capture import Found, Item, ItemKind
 from engram.model.memory import CONTENT_LIMIT
+
+# ---------------------------------------------------------------- tree
+# A source tree: a folder comes in, the files that a person wrote come out, in order.
+#
+# What `.gitignore` leaves out is left out, also by the one of a folder above, up to the repository's root.
+# So are folders of other people's code, and files that are no text or too large to have been written by
+# hand.
+
+
+LARGEST = 1_000_000
+"""Bytes of a source file at most: what is larger was made by a machine."""
+_IGNORE = ".gitignore"
+VENDORED = frozenset(
+    """node_modules bower_components vendor third_party third-party site-packages dist-packages venv env
+    __pycache__ dist build target out obj coverage htmlcov Pods DerivedData""".split()  # noqa: SIM905 - a sentence
+)
+"""Folders of code that came from elsewhere or was made by a tool; so are all whose name begins with a dot."""
+
+
+@dataclass(frozen=True, slots=True)
+class IgnoreRule:
+    """One line of a `.gitignore`."""
+
+    pattern: re.Pattern[str]
+    negated: bool
+    folders_only: bool
+
+
+@dataclass(frozen=True, slots=True)
+class IgnoreRules:
+    """The lines of one `.gitignore` and the folder they are about."""
+
+    folder: Path
+    rules: tuple[IgnoreRule, ...]
+
+    def verdict(self, path: Path, *, is_folder: bool) -> bool | None:
+        """Whether the last line that fits leaves the path out; None when no line fits."""
+        relative = path.relative_to(self.folder).as_posix()
+        for rule in reversed(self.rules):
+            if (is_folder or not rule.folders_only) and rule.pattern.fullmatch(relative):
+                return not rule.negated
+        return None
+
+
+def walk(folder: Path, suffixes: frozenset[str] | None) -> Iterator[Path]:
+    """Every file below with one of the suffixes (None: any), by path. Links are not followed."""
+    yield from _walk(folder, suffixes, _above(folder))
+
+
+def repository(folder: Path) -> Path:
+    """The root of the repository that a folder belongs to; the folder itself when there is none."""
+    return next((one for one in (folder, *folder.parents) if (one / ".git").exists()), folder)
+
+
+def _above(folder: Path) -> tuple[IgnoreRules, ...]:
+    """The rules of the folders above, the nearest last."""
+    root = repository(folder)
+    between = [one for one in folder.parents if one.is_relative_to(root)]
+    return tuple(rules for one in reversed(between) if (rules := _read(one)) is not None)
+
+
+def _walk(folder: Path, suffixes: frozenset[str] | None, rules: tuple[IgnoreRules, ...]) -> Iterator[Path]:
+    own = _read(folder)
+    rules = rules if own is None else (*rules, own)
+    for path in sorted(folder.iterdir(), key=lambda one: one.name):
+        is_folder = path.is_dir()
+        if path.is_symlink() or _is_left_out(path, rules, is_folder=is_folder):
+            continue
+        if is_folder:
+            yield from _walk(path, suffixes, rules)
+        elif not path.is_file():
+            continue  # a device or a pipe may never end
+        elif (suffixes is None or path.suffix.lower() in suffixes) and path.stat().st_size <= LARGEST:
+            yield path
+
+
+def _is_left_out(path: Path, rules: Sequence[IgnoreRules], *, is_folder: bool) -> bool:
+    if is_folder and (path.name in VENDORED or path.name.startswith(".")):
+        return True
+    verdicts = (one.verdict(path, is_folder=is_folder) for one in reversed(rules))
+    return next((verdict for verdict in verdicts if verdict is not None), False)
+
+
+def _read(folder: Path) -> IgnoreRules | None:
+    try:
+        text = (folder / _IGNORE).read_text(encoding="utf-8", errors="replace")
+    except (FileNotFoundError, IsADirectoryError, PermissionError):
+        return None
+    return IgnoreRules(folder, parse(text))
+
+
+def parse(text: str) -> tuple[IgnoreRule, ...]:
+    r"""The lines of a `.gitignore`.
+
+    >>> [rule.pattern.pattern for rule in parse("# made\n*.log\n/out\ndocs/**/gen/\n")]
+    ['(?:.*/)?[^/]*\\.log', 'out', 'docs/(?:.*/)?gen']
+    """
+    return tuple(rule for line in text.splitlines() if (rule := _rule(line)) is not None)
+
+
+def _rule(line: str) -> IgnoreRule | None:
+    bare = line.rstrip() if not line.endswith("\\ ") else line.rstrip("\n")
+    if not bare or bare.startswith("#"):
+        return None
+    negated = bare.startswith("!")
+    bare = bare[negated:].removeprefix("\\")
+    folders_only, bare = bare.endswith("/"), bare.rstrip("/")
+    if not bare:
+        return None
+    anchored, bare = "/" in bare, bare.removeprefix("/")
+    pattern = ("" if anchored else "(?:.*/)?") + _translated(bare)
+    try:
+        return IgnoreRule(re.compile(pattern), negated, folders_only)
+    except re.error:
+        return None
+
+
+_TOKEN = re.compile(r"\*\*/|/\*\*$|\*+|\?|\[!?[^\]]+\]|\\.|.", re.DOTALL)
+
+
+def _translated(glob: str) -> str:
+    def one(match: re.Match[str]) -> str:
+        token = match[0]
+        known = {"**/": "(?:.*/)?", "/**": "/.*", "?": "[^/]"}
+        if token in known:
+            return known[token]
+        if token.startswith("*"):
+            return "[^/]*"
+        if token.startswith("[") and len(token) > 1:
+            return "[^" + token[2:] if token.startswith("[!") else token
+        return re.escape(token[-1])
+
+    return _TOKEN.sub(one, glob)
+
+
+# ---------------------------------------------------------------- outline
+# What a source file says about itself: its text comes in; purpose, imports and public symbols come out.
+#
+# Python is parsed. Of other languages only lines are read that cannot mean anything else: a declaration at
+# the margin (or, in classes, one step in) and the comment right above it. What is not recognised is left
+# out.
+
+
+LINE_LENGTH = 400
+"""Characters of a line that are looked at: nobody declares anything beyond; machines write long lines."""
+ONE_CLASS_A_FILE = frozenset({"Java", "C#"})
+"""Where a file is its first class, and is told of there."""
+_SIGNATURE_LINES = 8
+_SIGNATURE_LENGTH = 300
+_COMMENT = re.compile(r"^\s*(?://[/!]?|/\*\*?|\*/|\*|#|--)\s?(.*?)(?:\*/)?\s*$")
+_IS_COMMENT = re.compile(r"^\s*(?://|/\*|\*|#(?!include|define|if|else|endif|pragma|!|\[)|--)")
+_NOT_DOC = re.compile(
+    r"copyright|licen[cs]e|spdx|eslint|prettier|@ts-|generated by|coding[:=]|vim:", re.IGNORECASE
+)
+_PREFACE = re.compile(r"#!|['\"]use |<\?php|package ")
+_ANNOTATION = re.compile(r"^\s*(?:@\w|#\[|#!\[|\[\w)")
+
+
+def outline(text: str, suffix: str) -> Outline:
+    """A file in short, by the suffix of its name."""
+    language, grammar = LANGUAGES[suffix]
+    if language == "Python":
+        parsed = outline_python(text)
+        if parsed is not None:
+            return parsed
+    lines = [line[:LINE_LENGTH] for line in text.split("\n")]
+    found = {match: None for line in lines for match in _imported(line, grammar)}
+    symbols = tuple(_symbols(lines, grammar))
+    purpose = _purpose(lines)
+    if not purpose and symbols and language in ONE_CLASS_A_FILE:
+        purpose = symbols[0].doc
+    return Outline(language, purpose, tuple(found), symbols)
+
+
+def _imported(line: str, grammar: Grammar) -> Iterator[str]:
+    for pattern in grammar.imports:
+        if match := pattern.match(line):
+            yield match[1]
+            return
+
+
+def _symbols(lines: Sequence[str], grammar: Grammar) -> Iterator[Symbol]:
+    seen: set[str] = set()
+    for place, line in enumerate(lines):
+        match = next((found for one in grammar.declarations if (found := one.match(line))), None)
+        if match is None or match["name"] in grammar.never or match["name"] in seen:
+            continue
+        seen.add(match["name"])
+        yield Symbol(match["name"], _signature(lines, place), place + 1, _doc_above(lines, place))
+
+
+def _signature(lines: Sequence[str], place: int) -> str:
+    """The declaration up to its body, on one line."""
+    said = ""
+    for line in lines[place : place + _SIGNATURE_LINES]:
+        said = f"{said} {line.strip()}".strip()
+        if said.count("(") <= said.count(")"):
+            break
+    return re.sub(r"\s*(?:\{|=>|;|\bwhere\b).*$", "", " ".join(said.split()))[:_SIGNATURE_LENGTH]
+
+
+def _doc_above(lines: Sequence[str], place: int) -> str:
+    """The first paragraph of the comment that stands right above a line."""
+    above = place - 1
+    while above >= 0 and _ANNOTATION.match(lines[above]):
+        above -= 1
+    start = above
+    while start >= 0 and _IS_COMMENT.match(lines[start]):
+        start -= 1
+    return next(_paragraphs(lines[start + 1 : above + 1]), "")
+
+
+def _purpose(lines: Sequence[str]) -> str:
+    """The first comment of a file that says something about it."""
+    end = next((place for place, line in enumerate(lines) if not _is_preface(line)), len(lines))
+    return next(_paragraphs(lines[:end]), "")
+
+
+def _is_preface(line: str) -> bool:
+    return not line.strip() or bool(_IS_COMMENT.match(line) or _PREFACE.match(line))
+
+
+def _paragraphs(block: Sequence[str]) -> Iterator[str]:
+    """The paragraphs of comments, without their marks, without `@param` and the like, without licences."""
+    said: list[str] = []
+    closed = False
+    for line in (*block, ""):
+        match = _COMMENT.match(line) if _IS_COMMENT.match(line) else None
+        words = match[1].strip() if match else ""
+        ends = not words or words.startswith("@") or line.lstrip().startswith("/*")
+        if said and (ends or closed):
+            whole = " ".join(said)
+            if not _NOT_DOC.search(whole):
+                yield whole
+            said = []
+        closed = line.rstrip().endswith("*/")
+        if words.startswith("@"):
+            return
+        if set(words) - set("*-=/#"):
+            said.append(words)
+
 
 FORMAT = "code"
 LISTED = 40
@@ -30,8 +271,8 @@ def origin_of(folder: Path) -> str:
 def read(folder: Path) -> Iterator[Found]:
     """Every file of a source tree and its public symbols."""
     root = folder.resolve()
-    above = tree.repository(root)
-    for path in tree.walk(root, frozenset(LANGUAGES)):
+    above = repository(root)
+    for path in walk(root, frozenset(LANGUAGES)):
         origin = f"{FORMAT}:{path.as_posix()}"
         try:
             text = files.read_text(path)

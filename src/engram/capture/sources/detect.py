@@ -12,9 +12,9 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from engram.capture.sources import chatgpt, claude, files, markdown, memories, messages, plain
+from engram.capture.sources import chats, documents, files, memories
 from engram.errors import BadSource, UnknownFormat, UnknownValue
-from engram.model.ingest import Fate, Found, ItemReport
+from engram.model.capture import Fate, Found, ItemReport
 from engram.model.memory import SOURCE_LENGTH_LIMIT
 
 AUTO = "auto"
@@ -66,17 +66,17 @@ def open_source(path: Path, format: str = AUTO, limit: int = files.LARGEST) -> S
 def document(text: str, format: str, origin: str, title: str) -> Source:  # noqa: A002 (a user's word)
     """A text as a document: its passages follow it when it changes."""
     name = f"document:{title}"[:SOURCE_LENGTH_LIMIT]
-    read = markdown.read if format == "markdown" else plain.read
+    read = documents.read_markdown if format == "markdown" else documents.read_plain
     found: Iterator[Found] = read(text, origin, title=title, source=name)
-    if format == "markdown" and (status := markdown.withdrawn(text)):
+    if format == "markdown" and (status := documents.withdrawn(text)):
         found = iter([ItemReport(origin, Fate.DROPPED, reason=f"it is {status}")])
     return Source(format, found, f"{origin}#", name)
 
 
 def _archive(path: Path, format: str, limit: int) -> Source:  # noqa: A002 (as above)
     readers = {
-        chatgpt.FORMAT: (chatgpt.fits, chatgpt.read),
-        claude.FORMAT: (claude.fits, claude.read),
+        chats.CHATGPT_FORMAT: (chats.is_chatgpt, chats.read_chatgpt),
+        chats.FORMAT: (chats.is_claude, chats.read_claude),
     }
     parts: list[Iterator[Found]] = []
     chosen = ""
@@ -89,7 +89,7 @@ def _archive(path: Path, format: str, limit: int) -> Source:  # noqa: A002 (as a
             raise BadSource(path.name, "a chat export" if format == AUTO else format, f"{name} is none")
         chosen = fitting[0]
         parts.append(readers[chosen][1](data))
-    return Source(chosen or chatgpt.FORMAT, chain.from_iterable(parts), f"{chosen}:")
+    return Source(chosen or chats.CHATGPT_FORMAT, chain.from_iterable(parts), f"{chosen}:")
 
 
 class _Lines(list[Any]):
@@ -141,21 +141,29 @@ def _json(text: str, data: Any, path: Path, wanted: str) -> Source:
 def _line_readers(text: str, path: Path) -> Iterator[tuple[str, Callable[[], Iterator[Found]]]]:
     yield "graph", lambda: memories.read_lines("graph", text)
     yield "mem0", lambda: memories.read_lines("mem0", text)
-    yield "messages", lambda: messages.read_lines(text, path.stem)
+    yield "messages", lambda: chats.read_lines(text, path.stem)
     yield "engram", lambda: memories.read_lines("engram", text)
 
 
 def _is_line_of(format_: str, value: Any) -> bool:
-    return messages.fits(value) if format_ == messages.FORMAT else memories.reader_of(value) == format_
+    return (
+        chats.are_messages(value)
+        if format_ == chats.MESSAGES_FORMAT
+        else memories.reader_of(value) == format_
+    )
 
 
 def _document_readers(
     data: Any, path: Path
 ) -> Iterator[tuple[str, Callable[[], bool], Callable[[], Iterator[Found]]]]:
-    yield chatgpt.FORMAT, lambda: chatgpt.fits(data), lambda: chatgpt.read(data)
-    yield claude.FORMAT, lambda: claude.fits(data), lambda: claude.read(data)
+    yield chats.CHATGPT_FORMAT, lambda: chats.is_chatgpt(data), lambda: chats.read_chatgpt(data)
+    yield chats.FORMAT, lambda: chats.is_claude(data), lambda: chats.read_claude(data)
     found = memories.records(data)
     if found is not None:
         tool, given = found
         yield tool, lambda: True, lambda: memories.read(tool, given)
-    yield messages.FORMAT, lambda: messages.fits(data), lambda: messages.read(data, path.stem)
+    yield (
+        chats.MESSAGES_FORMAT,
+        lambda: chats.are_messages(data),
+        lambda: chats.read_messages(data, path.stem),
+    )

@@ -13,21 +13,27 @@ from itertools import groupby
 from typing import Protocol
 
 from engram.capture import extract
-from engram.capture.gate import Gate
 from engram.capture.observe import TURN_LIMIT
 from engram.capture.pipeline import make_ready, write
-from engram.capture.screen import readable, screen
-from engram.capture.sources.shapes import BEGINNING, refused
-from engram.capture.sources.take import MADE, REHEARSED, Order, Rehearsed
+from engram.capture.screen import Gate, readable, screen
+from engram.capture.sources.files import BEGINNING, refused
+from engram.capture.sources.take import MADE, REHEARSED, DryRunRollback, IngestOptions
 from engram.errors import ContentTooLong, InvalidInput
-from engram.model.cancellation import check_cancelled
-from engram.model.draft import Draft
-from engram.model.ingest import Fate, Found, IngestReport, Item, ItemReport
+from engram.model.capture import (
+    Draft,
+    Fate,
+    Found,
+    IngestReport,
+    Item,
+    ItemReport,
+    LeftOut,
+    Observation,
+    Receipt,
+    Turn,
+)
+from engram.model.clock import check_cancelled
 from engram.model.memory import NAME_LENGTH_LIMIT
-from engram.model.observation import LeftOut, Observation
-from engram.model.receipt import Receipt
 from engram.model.scope import Access, Role, Scope
-from engram.model.turn import Turn
 from engram.ports import Tools, Unit
 
 SLICE = 200
@@ -38,7 +44,7 @@ CONTEXT_TURNS = 4
 """Turns before the first one that are looked at to understand it."""
 
 
-class Ear(Protocol):
+class ChatListener(Protocol):
     """Whoever listens to turns for this memory."""
 
     def hear(self, turns: Sequence[Turn]) -> Observation:
@@ -50,7 +56,9 @@ class Ear(Protocol):
         ...
 
 
-def listen(found: Sequence[Found], order: Order, ear: Ear, gate: Gate, tools: Tools) -> IngestReport:
+def listen(
+    found: Sequence[Found], order: IngestOptions, ear: ChatListener, gate: Gate, tools: Tools
+) -> IngestReport:
     """Hear every message that the log does not know, and report on each."""
     found = [_checked(one) for one in found]
     items = (one for one in found if isinstance(one, Item))
@@ -102,7 +110,7 @@ def _known(sessions: set[str], scope: Scope, tools: Tools) -> set[tuple[str, str
     }
 
 
-def _hear(turns: Sequence[Turn], order: Order, ear: Ear) -> Iterator[Observation]:
+def _hear(turns: Sequence[Turn], order: IngestOptions, ear: ChatListener) -> Iterator[Observation]:
     for start in range(0, len(turns), SLICE):
         part = turns[start : start + SLICE]
         check_cancelled()
@@ -113,7 +121,7 @@ def _hear(turns: Sequence[Turn], order: Order, ear: Ear) -> Iterator[Observation
         yield ear.flush(scope=order.scope)
 
 
-def _rehearse(turns: Sequence[Turn], order: Order, gate: Gate, tools: Tools) -> Iterator[Observation]:
+def _rehearse(turns: Sequence[Turn], order: IngestOptions, gate: Gate, tools: Tools) -> Iterator[Observation]:
     """What hearing these turns would bring: everything is done but for the log, and taken back."""
     drafts: list[Draft] = []
     for _, group in groupby(turns, key=lambda one: one.session):
@@ -128,7 +136,7 @@ def _rehearse(turns: Sequence[Turn], order: Order, gate: Gate, tools: Tools) -> 
         yield _tried(drafts[start : start + REHEARSED], order, tools)
 
 
-def _tried(drafts: Sequence[Draft], order: Order, tools: Tools) -> Observation:
+def _tried(drafts: Sequence[Draft], order: IngestOptions, tools: Tools) -> Observation:
     good: list[Draft] = []
     left_out: list[LeftOut] = []
     for draft in drafts:
@@ -141,9 +149,9 @@ def _tried(drafts: Sequence[Draft], order: Order, tools: Tools) -> Observation:
     def also(unit: Unit, made: list[Receipt]) -> None:
         del unit
         receipts.extend(made)
-        raise Rehearsed
+        raise DryRunRollback
 
-    with suppress(Rehearsed):
+    with suppress(DryRunRollback):
         write(make_ready(good, tools), tools, order.actor, also)
     return Observation(receipts=tuple(receipts), left_out=tuple(left_out))
 

@@ -13,14 +13,12 @@ from dataclasses import replace
 from typing import Any
 
 from engram.capture.sources import files
-from engram.capture.sources.shapes import label, moment, refused, unreadable
+from engram.capture.sources.files import label, moment, refused, unreadable
 from engram.errors import InvalidInput, WrongType
-from engram.lifecycle.traits import noted_tags
-from engram.model.axes import Status
-from engram.model.draft import Draft
-from engram.model.ingest import Fate, Found, Item, ItemKind, ItemReport
-from engram.model.memory import TAG_LENGTH_LIMIT
+from engram.model.capture import Draft, Fate, Found, Item, ItemKind, ItemReport
+from engram.model.memory import TAG_LENGTH_LIMIT, Status
 from engram.model.plain import draft_from
+from engram.rules.traits import noted_tags
 
 Read = Callable[[Mapping[str, Any], int], Iterator[Found]]
 _FIELDS = frozenset(Draft.__dataclass_fields__) - {"content", "tags", "details", "event_time", "source"}

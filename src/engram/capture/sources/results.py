@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from engram.capture.sources import markdown
+from engram.capture.sources import documents
 from engram.errors import EmptyContent, UnknownValue, WrongType
-from engram.model.ingest import Item, ItemKind
+from engram.model.capture import Item, ItemKind
 from engram.model.memory import CONTENT_LIMIT, SOURCE_LENGTH_LIMIT
 
 ENDED = {"success": "succeeded", "failure": "failed", "partial": "succeeded in part"}
@@ -24,7 +24,7 @@ Finding = str | Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class FlowStep:
     """One step of a flow."""
 
     name: str
@@ -36,7 +36,7 @@ def summary(text: str, session: str, now: datetime) -> Iterator[Item]:
     """The statements of a session's summary. Said again in a later summary, each is known by its words."""
     _needed("summary", text)
     _needed("session", session)
-    for item in markdown.read(text, f"session:{session}", source="session"):
+    for item in documents.read_markdown(text, f"session:{session}", source="session"):
         origin = f"session:{session}#{_mark(item.text)}"
         yield replace(item, origin=origin, session=session, at=now)
 
@@ -47,7 +47,7 @@ def task(name: str, result: str, outcome: str, now: datetime, details: Mapping[s
 
 
 def flow(
-    name: str, steps: Sequence[Step], result: str, outcome: str, now: datetime, details: Mapping[str, Any]
+    name: str, steps: Sequence[FlowStep], result: str, outcome: str, now: datetime, details: Mapping[str, Any]
 ) -> Item:
     """What a flow came to, step by step."""
     lines = [f"{place}. {one.name}{_step_end(one)}" for place, one in enumerate(steps, 1)]
@@ -56,15 +56,15 @@ def flow(
     return _ended("flow", name, told, outcome, now, {**details, **({"steps": kept} if kept else {})})
 
 
-def step(given: Any) -> Step:
+def step(given: Any) -> FlowStep:
     """A step from its name, or from an object with name, outcome and result."""
     if isinstance(given, str):
-        return Step(_needed("step", given))
+        return FlowStep(_needed("step", given))
     if not isinstance(given, Mapping):
         raise WrongType("step", given, "text, or an object with name, outcome and result")
     outcome = str(given.get("outcome", "success"))
     _check(outcome)
-    return Step(_needed("step", given.get("name", "")), outcome, _told(given.get("result", "")))
+    return FlowStep(_needed("step", given.get("name", "")), outcome, _told(given.get("result", "")))
 
 
 def research(findings: Sequence[Finding], query: str, urls: Sequence[str], now: datetime) -> Iterator[Item]:
@@ -101,7 +101,7 @@ def _ended(what: str, name: str, told: str, outcome: str, now: datetime, details
     )
 
 
-def _step_end(one: Step) -> str:
+def _step_end(one: FlowStep) -> str:
     ended = "" if one.outcome == "success" else f" ({ENDED[one.outcome]})"
     return f"{ended}: {one.result}" if one.result else ended
 

@@ -9,16 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from engram.lifecycle.traits import REFERENCE, TALK
-from engram.model.axes import Kind, Type
-from engram.model.draft import Draft
-from engram.model.ingest import Item, ItemKind
+from engram.model.capture import Draft, Item, ItemKind
+from engram.model.memory import Kind, Type
 from engram.model.plain import draft
+from engram.rules.traits import REFERENCE, TALK
 from engram.text.dates import dated
+from engram.text.forms import verbatim
 from engram.text.junk import cleaned, is_filler, junk_of
 from engram.text.kinds import kind_of
 from engram.text.sentences import sentences
-from engram.text.verbatim import verbatim
 
 ALONE_WORDS = 6
 """A statement with fewer words hardly stands alone: the heading above it goes with it."""

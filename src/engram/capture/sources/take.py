@@ -8,26 +8,214 @@ goes on where it stopped. A dry run does all of it, too, and then takes each sli
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
-from engram.capture.enrich import Prepared
+from engram.capture.enrich import PreparedDraft
 from engram.capture.pipeline import make_ready, write
 from engram.capture.screen import screen
-from engram.capture.sources.compare import Known, Plan, compare, grouped, nth
-from engram.capture.sources.revise import SHARED, Settled, archive, revise
-from engram.capture.sources.shapes import BEGINNING, refused
+from engram.capture.settle import settle
+from engram.capture.sources.files import BEGINNING, refused
 from engram.capture.sources.statements import statements
 from engram.errors import AccessDenied, EngramError, InvalidInput
-from engram.model.axes import Status
-from engram.model.cancellation import check_cancelled
-from engram.model.draft import Draft
-from engram.model.ingest import Fate, Found, IngestReport, Item, ItemKind, ItemReport
-from engram.model.memory import TAG_LIMIT, Memory
-from engram.model.receipt import Receipt
+from engram.model.capture import Draft, Fate, Found, IngestReport, Item, ItemKind, ItemReport, Receipt
+from engram.model.clock import check_cancelled
+from engram.model.event import Verb
+from engram.model.memory import TAG_LIMIT, Memory, Status
 from engram.model.scope import HERE, Scope
 from engram.ports import Tools, Unit
+from engram.rules.sameness import New
+
+# ---------------------------------------------------------------- compare
+# What changed in a source since the last time: its items and what is known of it come in, a plan comes out.
+#
+# An item is the same when its digest is, wherever it stands now: a paragraph put in at the top changes
+# nothing below it. It has changed when another one stood in its place.
+
+
+_NTH = re.compile(r"~\d+$")
+
+
+@dataclass(frozen=True, slots=True)
+class KnownItem:
+    """An item as it was taken in the last time: its place, its digest, and the memories made of it."""
+
+    origin: str
+    digest: str
+    memories: Mapping[str, str]
+    """By origin: an item that holds several statements has several."""
+
+
+@dataclass(slots=True)
+class ChangePlan:
+    """What is to be done about each item."""
+
+    same: list[tuple[Item, KnownItem]] = field(default_factory=list)
+    moved: list[tuple[Item, KnownItem]] = field(default_factory=list)
+    """The same, in another place."""
+    changed: list[tuple[Item, KnownItem]] = field(default_factory=list)
+    new: list[Item] = field(default_factory=list)
+    twice: list[Item] = field(default_factory=list)
+    """Their place is taken by an item before them."""
+    gone: list[KnownItem] = field(default_factory=list)
+
+
+def nth(origin: str, number: int) -> str:
+    """The origin of an item's first, second, third … statement.
+
+    >>> nth("file:a.md#1", 0), nth("file:a.md#1", 1)
+    ('file:a.md#1', 'file:a.md#1~2')
+    """
+    return f"{origin}~{number + 1}" if number else origin
+
+
+def grouped(known: Mapping[str, tuple[str, str]]) -> dict[str, KnownItem]:
+    """What a store knows, item by item."""
+    found: dict[str, dict[str, str]] = {}
+    digests: dict[str, str] = {}
+    for origin, (memory_id, digest) in known.items():
+        whole = _NTH.sub("", origin)
+        found.setdefault(whole, {})[origin] = memory_id
+        digests[whole] = digest
+    return {origin: KnownItem(origin, digests[origin], memories) for origin, memories in found.items()}
+
+
+def compare(items: Iterable[Item], known: Mapping[str, KnownItem]) -> ChangePlan:
+    """Every item and every known one is in exactly one part of the plan."""
+    plan = ChangePlan()
+    rest, pending = dict(known), list[Item]()
+    for item in _once(items, plan):
+        here = rest.get(item.origin)
+        if here is not None and here.digest == item.digest:
+            plan.same.append((item, rest.pop(item.origin)))
+        else:
+            pending.append(item)
+    by_digest = {one.digest: one for one in reversed(rest.values())}
+    pending = [item for item in pending if not _moved(item, by_digest, rest, plan)]
+    for item in pending:
+        if item.origin in rest:
+            plan.changed.append((item, rest.pop(item.origin)))
+        else:
+            plan.new.append(item)
+    plan.gone.extend(rest.values())
+    return plan
+
+
+def _once(items: Iterable[Item], plan: ChangePlan) -> Iterable[Item]:
+    seen: set[str] = set()
+    for item in items:
+        if item.origin in seen:
+            plan.twice.append(item)
+        else:
+            seen.add(item.origin)
+            yield item
+
+
+def _moved(item: Item, by_digest: dict[str, KnownItem], rest: dict[str, KnownItem], plan: ChangePlan) -> bool:
+    there = by_digest.pop(item.digest, None)
+    if there is None:
+        return False
+    plan.moved.append((item, rest.pop(there.origin)))
+    return True
+
+
+# ---------------------------------------------------------------- revise
+# Revising: memories made of an item, and the statements it holds now, come in; the memories follow the
+# item.
+#
+# Only what came from this source, and from nowhere else, is rewritten or archived: a statement that
+# somebody also made in a conversation stays theirs.
+
+
+CHANGED = "its source says it otherwise now"
+GONE = "no longer in its source"
+SHARED = "no longer in this source, but known from elsewhere: its memory stays"
+Owns = Callable[[Memory], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class RevisedItem:
+    """What became of one statement."""
+
+    memory: str
+    fate: Fate
+    because: str
+
+    @classmethod
+    def of(cls, receipt: Receipt) -> RevisedItem:
+        """A receipt, as items are reported."""
+        return cls(receipt.memory.id, Fate(receipt.outcome.value), receipt.because)
+
+
+def revise(
+    unit: Unit, old: Sequence[str], statements: Sequence[PreparedDraft], owns: Owns, tools: Tools
+) -> list[RevisedItem]:
+    """Make the old memories say what the statements say; one result a statement, in order."""
+    mine = _mine(unit, old, owns)
+    by_hash = {memory.content_hash: memory for memory in mine}
+    pairs: list[tuple[PreparedDraft, Memory | None]] = []
+    for one in statements:
+        match = by_hash.pop(one.memory.content_hash, None)
+        if match is not None:
+            mine.remove(match)
+        pairs.append((one, match))
+    settled = []
+    for one, match in pairs:
+        former = match or (mine.pop(0) if mine else None)
+        settled.append(_settled(unit, former, one, tools))
+    for memory in mine:
+        archive(unit, memory, tools)
+    return settled
+
+
+def archive(unit: Unit, memory: Memory, tools: Tools) -> None:
+    """Put a memory away that its source holds no more; it can be restored."""
+    now = tools.clock.now()
+    gone = replace(memory, status=Status.ARCHIVED, modified_at=now, version=memory.version + 1)
+    unit.change(gone, Verb.ARCHIVED, GONE)
+
+
+def _mine(unit: Unit, old: Sequence[str], owns: Owns) -> list[Memory]:
+    found = (unit.get(memory_id) for memory_id in dict.fromkeys(old))
+    return [one for one in found if one is not None and one.status is Status.ACTIVE and owns(one)]
+
+
+def _settled(unit: Unit, former: Memory | None, one: PreparedDraft, tools: Tools) -> RevisedItem:
+    if former is None:
+        return RevisedItem.of(settle(unit, one, New(), tools))
+    same = unit.same_content(one.memory.content_hash, one.memory.scope)
+    if same is not None and same.id != former.id:
+        archive(unit, former, tools)
+        return RevisedItem.of(settle(unit, one, New(), tools))
+    now = _rewritten(former, one.memory)
+    unit.change(now, Verb.UPDATED, CHANGED, findable=one.findable)
+    if one.vector is not None and now.content != former.content:
+        unit.embed(now.id, one.vector)
+    return RevisedItem(now.id, Fate.UPDATED, CHANGED)
+
+
+def _rewritten(former: Memory, new: Memory) -> Memory:
+    """What the words tell comes from the new one; what the memory has been through stays its own."""
+    return replace(
+        new,
+        id=former.id,
+        created_at=former.created_at,
+        layer=former.layer,
+        lifecycle=former.lifecycle,
+        verification=former.verification,
+        policy=former.policy,
+        priority=former.priority,
+        importance=former.importance,
+        strength=former.strength,
+        heat=former.heat,
+        usage=former.usage,
+        last_accessed=former.last_accessed,
+        version=former.version + 1,
+        tier=max(former.tier, new.tier, key=tuple(type(new.tier)).index),
+    )
+
 
 SLICE = 256
 """Items that are written together: large enough to be quick, small enough that a break loses little."""
@@ -41,7 +229,7 @@ Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class IngestOptions:
     """How a source is taken in, for whom and where to."""
 
     scope: Scope
@@ -61,7 +249,7 @@ class Order:
     progress: Progress | None = None
 
 
-class Rehearsed(Exception):
+class DryRunRollback(Exception):
     """Takes back what a dry run has written."""
 
 
@@ -70,14 +258,14 @@ class _Work:
     """One item on its way: what it becomes, what it was, and how it ended."""
 
     item: Item
-    known: Known | None = None
+    known: KnownItem | None = None
     drafts: list[Draft] = field(default_factory=list)
-    prepared: list[Prepared] = field(default_factory=list)
-    settled: list[Settled] = field(default_factory=list)
+    prepared: list[PreparedDraft] = field(default_factory=list)
+    settled: list[RevisedItem] = field(default_factory=list)
     report: ItemReport | None = None
 
 
-def take(found: Iterable[Found], order: Order, tools: Tools) -> IngestReport:
+def ingest(found: Iterable[Found], order: IngestOptions, tools: Tools) -> IngestReport:
     """Take in everything that a reader found. Turns have a way of their own and must not come here."""
     run = _Run(order, tools)
     return run.take(list(found))
@@ -86,7 +274,7 @@ def take(found: Iterable[Found], order: Order, tools: Tools) -> IngestReport:
 class _Run:
     """One source being taken in."""
 
-    def __init__(self, order: Order, tools: Tools) -> None:
+    def __init__(self, order: IngestOptions, tools: Tools) -> None:
         self.order, self.tools = order, tools
         self.taken: set[str] = set()
         """Memories that some item of this run has made its own."""
@@ -116,12 +304,12 @@ class _Run:
 
     # ------------------------------------------------------------ what is known
 
-    def _known(self) -> dict[str, Known]:
+    def _known(self) -> dict[str, KnownItem]:
         if not self.order.beginning:
             return {}
         return grouped(self.tools.store.origins.known(self.order.scope, self.order.beginning))
 
-    def _find_shared(self, plan: Plan) -> None:
+    def _find_shared(self, plan: ChangePlan) -> None:
         """Memories with another origin than the items that changed or went."""
         if not plan.changed and not plan.gone:
             return
@@ -141,7 +329,7 @@ class _Run:
 
         return owns
 
-    def _settled_already(self, plan: Plan) -> dict[str, ItemReport]:
+    def _settled_already(self, plan: ChangePlan) -> dict[str, ItemReport]:
         self._tell(len(plan.same) + len(plan.moved) + len(plan.twice))
         reports: dict[str, ItemReport] = {}
         for item, known in (*plan.same, *plan.moved):
@@ -160,20 +348,20 @@ class _Run:
         def also(unit: Unit, receipts: list[Receipt]) -> None:
             given = iter(receipts)
             for work in others:
-                work.settled = [Settled.of(next(given)) for _ in work.prepared]
+                work.settled = [RevisedItem.of(next(given)) for _ in work.prepared]
             self.taken |= {one.memory for work in others for one in work.settled}
             for work in direct:
                 self._revise(unit, work)
             for work in (*others, *direct):
                 self._keep_origins(unit, work)
             if self.order.dry:
-                raise Rehearsed
+                raise DryRunRollback
 
         if not fresh and not direct:
             return
         try:
             write(fresh, self.tools, self.order.actor, also)
-        except Rehearsed:
+        except DryRunRollback:
             self.hashes |= {one.memory.content_hash for work in works for one in work.prepared}
 
     def _prepare(self, works: Sequence[_Work]) -> None:
@@ -233,13 +421,13 @@ class _Run:
         kept = [nth(item.origin, place) for place in range(len(work.settled))]
         self.kept.update(kept)
         if work.known:
-            unit.left(scope, [origin for origin in work.known.memories if origin not in kept])
+            unit.remove_origins(scope, [origin for origin in work.known.memories if origin not in kept])
         for origin, one in zip(kept, work.settled, strict=True):
-            unit.came(one.memory, scope, origin, item.digest)
+            unit.set_origin(one.memory, scope, origin, item.digest)
 
     # ------------------------------------------------------------ the end
 
-    def _finish(self, plan: Plan) -> list[ItemReport]:
+    def _finish(self, plan: ChangePlan) -> list[ItemReport]:
         """Follow what moved, and put away what is gone."""
         gone = plan.gone if self.order.whole else []
         reports: list[ItemReport] = []
@@ -249,19 +437,19 @@ class _Run:
             former = [*(known for _, known in plan.moved), *gone]
             left = {origin for known in former for origin in known.memories}
             # A place that was left may have been taken by another item of this run.
-            unit.left(self.order.scope, sorted(left - self.kept))
+            unit.remove_origins(self.order.scope, sorted(left - self.kept))
             for item, known in plan.moved:
                 for place, memory_id in enumerate(known.memories.values()):
-                    unit.came(memory_id, self.order.scope, nth(item.origin, place), item.digest)
+                    unit.set_origin(memory_id, self.order.scope, nth(item.origin, place), item.digest)
             if self.order.dry:
-                raise Rehearsed
+                raise DryRunRollback
 
         if gone or plan.moved:
-            with suppress(Rehearsed):
+            with suppress(DryRunRollback):
                 self.tools.store.write(work, self.order.actor)
         return reports
 
-    def _remove(self, unit: Unit, known: Known) -> ItemReport:
+    def _remove(self, unit: Unit, known: KnownItem) -> ItemReport:
         ids = tuple(dict.fromkeys(known.memories.values()))
         memories = [memory for memory_id in ids if (memory := unit.get(memory_id)) is not None]
         owns = self._owns(self.order.source)
@@ -314,7 +502,7 @@ def _in_order(found: Sequence[Found], reports: dict[str, ItemReport]) -> Iterato
 
 
 def _slices(
-    works: Sequence[tuple[Item, Known | None]], size: int
-) -> Iterator[Sequence[tuple[Item, Known | None]]]:
+    works: Sequence[tuple[Item, KnownItem | None]], size: int
+) -> Iterator[Sequence[tuple[Item, KnownItem | None]]]:
     for start in range(0, len(works), size):
         yield works[start : start + size]

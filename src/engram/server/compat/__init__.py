@@ -7,6 +7,6 @@ in its table; a function takes an `Ask`, calls the facade, and gives back plain 
 from __future__ import annotations
 
 from engram.server.compat import files, layers
-from engram.server.compat.old import Old
+from engram.server.compat.requests import Old
 
 ROUTES: tuple[Old, ...] = (*layers.ROUTES, *files.ROUTES)

@@ -16,22 +16,19 @@ from starlette.responses import Response
 from starlette.routing import Route as Served
 
 from engram.errors import AccessDenied
+from engram.server.binding import encoded
 from engram.server.compat import ROUTES, layers
-from engram.server.compat.ask import Ask
-from engram.server.compat.failing import is_files
-from engram.server.compat.old import Old, Told
-from engram.server.compat.place import named, standing
-from engram.server.encoding import encoded
-from engram.server.endpoint import JSON, Serve, parsed, read, while_wanted
-from engram.server.idempotency import HEADER, Answer, Keys
-from engram.server.refusals import BadBody
+from engram.server.compat.requests import LenientRequest, Old, OldAnswer, is_files, named, standing
+from engram.server.limits import HEADER, IdempotentAnswer, Keys
+from engram.server.problems import BadBody
+from engram.server.route import JSON, Serve, parsed, read, while_wanted
 
 if TYPE_CHECKING:
     from starlette.requests import Request
 
     from engram.engine import Engram
     from engram.server.caller import Caller
-    from engram.server.house import House
+    from engram.server.host import MemoryHost
 
 LENIENT = frozenset({"", "application/json", "application/x-www-form-urlencoded"})
 PLAIN = "text/plain; charset=utf-8"
@@ -41,7 +38,7 @@ KEY_IN_BODY, REPLAY = "idempotencyKey", "idempotencyReplay"
 BODIES = frozenset({"POST", "PATCH", "PUT", "DELETE"})
 
 
-def routes(house: House, keys: Keys) -> list[Served]:
+def routes(house: MemoryHost, keys: Keys) -> list[Served]:
     """Every old route, as the application serves it."""
     return [Served(one.path, endpoint(one, house, keys), methods=[one.method], name=NAME) for one in ROUTES]
 
@@ -54,7 +51,7 @@ def endpoints() -> dict[str, str]:
     return {path: ", ".join(methods) for path, methods in told.items()}
 
 
-def endpoint(route: Old, house: House, keys: Keys) -> Serve:
+def endpoint(route: Old, house: MemoryHost, keys: Keys) -> Serve:
     """What answers requests to an old route."""
 
     async def serve(request: Request) -> Response:
@@ -73,7 +70,7 @@ def endpoint(route: Old, house: House, keys: Keys) -> Serve:
         given = {**request.query_params, **(said if isinstance(said, dict) else {})}
         caller = _caller(route, request, house, given)
         ask = partial(
-            Ask,
+            LenientRequest,
             given=given,
             placed=dict(request.path_params),
             items=said if isinstance(said, list) else None,
@@ -91,7 +88,7 @@ def endpoint(route: Old, house: House, keys: Keys) -> Serve:
     return serve
 
 
-def _caller(route: Old, request: Request, house: House, given: Mapping[str, Any]) -> Caller:
+def _caller(route: Old, request: Request, house: MemoryHost, given: Mapping[str, Any]) -> Caller:
     caller: Caller = request.state.caller
     if route.owner_only and not caller.is_owner:
         raise AccessDenied("do this; only an owner may")
@@ -107,24 +104,26 @@ def _keyed(caller: Caller) -> str:
     return f"{caller.id} in {access.scope.namespace}"
 
 
-async def _answer(route: Old, house: House, caller: Caller, ask: partial[Ask]) -> Answer:
-    def work(memory: Engram) -> Answer:
+async def _answer(
+    route: Old, house: MemoryHost, caller: Caller, ask: partial[LenientRequest]
+) -> IdempotentAnswer:
+    def work(memory: Engram) -> IdempotentAnswer:
         found = route.call(ask(memory))
-        told = found if isinstance(found, Told) else Told(found, route.status)
+        told = found if isinstance(found, OldAnswer) else OldAnswer(found, route.status)
         body = told.value.encode() if isinstance(told.value, str) else encoded(told.value)
-        return Answer(told.status, body)
+        return IdempotentAnswer(told.status, body)
 
     return await house.run(caller, work, limit_s=route.limit_s, quick=route.is_quick)
 
 
-def _response(answer: Answer) -> Response:
+def _response(answer: IdempotentAnswer) -> Response:
     kind = JSON if answer.body[:1] in (b"{", b"[") else PLAIN
     return Response(answer.body, answer.status, media_type=kind)
 
 
-def _replayed(answer: Answer) -> Answer:
+def _replayed(answer: IdempotentAnswer) -> IdempotentAnswer:
     """The same answer, which says where it can that it was given before."""
     told = json.loads(answer.body)
     if not isinstance(told, dict) or REPLAY not in told:
         return answer
-    return Answer(HTTPStatus.OK, encoded({**told, REPLAY: True}))
+    return IdempotentAnswer(HTTPStatus.OK, encoded({**told, REPLAY: True}))

@@ -9,10 +9,10 @@ from urllib.parse import unquote
 
 from engram.errors import NotFound, UnknownValue
 from engram.model.plain import plain
-from engram.server.mcp import shapes
+from engram.server.mcp import tool
 from engram.server.mcp.knowing import profile
 from engram.server.mcp.reading import URI
-from engram.server.mcp.tool import Call
+from engram.server.mcp.tool import ToolCall
 
 if TYPE_CHECKING:
     from engram.engine import Engram
@@ -97,11 +97,11 @@ def read(memory: Engram, uri: str) -> str:
     if place == "stats":
         return _json(plain(memory.stats()))
     if place.startswith("entities/"):
-        return _json(profile(Call(memory, {}), unquote(place.removeprefix("entities/"))))
+        return _json(profile(ToolCall(memory, {}), unquote(place.removeprefix("entities/"))))
     found = memory.get(unquote(place))
     if found is None:
         raise NotFound(place)
-    return _json(shapes.full_memory(found))
+    return _json(tool.full_memory(found))
 
 
 def mime_of(uri: str) -> str:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from engram.errors import UnknownEntity
-from engram.server.mcp import shapes
-from engram.server.mcp.tool import Call, Tool, objects, text, truth, whole, words
+from engram.errors import UnknownEntity, UnknownValue
+from engram.model.plain import plain
+from engram.server.mcp import tool
+from engram.server.mcp.tool import Tool, ToolCall, objects, text, truth, whole, words
+
+if TYPE_CHECKING:
+    from engram.model.session import Gap
 
 
-def entities(call: Call) -> dict[str, Any]:
+def entities(call: ToolCall) -> dict[str, Any]:
     """Who and what is spoken of: one by name, or a list."""
     if "name" in call.given:
         return {"entities": [], "profile": profile(call, call.given["name"])}
@@ -17,43 +21,43 @@ def entities(call: Call) -> dict[str, Any]:
     return {"entities": [_entity(one) for one in found]}
 
 
-def profile(call: Call, name: str) -> dict[str, Any]:
+def profile(call: ToolCall, name: str) -> dict[str, Any]:
     """What is known about one entity. Raises UnknownEntity."""
     known = call.memory.entities.get(name)
     if known is None:
         raise UnknownEntity(name)
     return {
         **_entity(known.entity),
-        "facts": [shapes.claim(one) for one in known.facts],
-        "memories": [shapes.brief_memory(one) for one in known.memories],
+        "facts": [tool.claim(one) for one in known.facts],
+        "memories": [tool.brief_memory(one) for one in known.memories],
         "beside": [name for name, _ in known.beside],
-        **shapes.without_empty({"card": known.card.text if known.card else ""}),
+        **tool.without_empty({"card": known.card.text if known.card else ""}),
     }
 
 
-def merge_entities(call: Call) -> dict[str, Any]:
+def merge_entities(call: ToolCall) -> dict[str, Any]:
     """Say that two names mean one."""
     return {"entity": _entity(call.memory.entities.alias(call.given["name"], call.given["other"]))}
 
 
-def split_entity(call: Call) -> dict[str, Any]:
+def split_entity(call: ToolCall) -> dict[str, Any]:
     """Take a name off an entity again."""
     found = call.memory.entities.split(call.given["name"])
     return {"entity": _entity(found) if found else {}}
 
 
-def timeline(call: Call) -> dict[str, Any]:
+def timeline(call: ToolCall) -> dict[str, Any]:
     """How something changed, step by step."""
     told = call.memory.timeline(call.given["about"], **call.only("limit", "since", "until"))
     steps = [
         {"at": one.at.isoformat(), "kind": str(one.kind), "what": one.what, "memory": one.memory.id}
-        | shapes.without_empty({"change": one.change})
+        | tool.without_empty({"change": one.change})
         for one in told
     ]
     return {"about": told.about, "steps": steps}
 
 
-def reason(call: Call) -> dict[str, Any]:
+def reason(call: ToolCall) -> dict[str, Any]:
     """Think a question through."""
     call.tell(0, None, "thinking it through")
     thought = call.memory.reason(call.given["question"], **call.only("depth", "budget"))
@@ -65,62 +69,62 @@ def reason(call: Call) -> dict[str, Any]:
     }
 
 
-def _branch(call: Call, one: Any) -> dict[str, Any]:
+def _branch(call: ToolCall, one: Any) -> dict[str, Any]:
     shown = {
         "question": one.question,
-        "memories": [shapes.hit(hit, call.memory.access) for hit in one.hits],
+        "memories": [tool.hit(hit, call.memory.access) for hit in one.hits],
         "branches": [_branch(call, branch) for branch in one.branches],
     }
-    return shapes.without_empty(shown)
+    return tool.without_empty(shown)
 
 
-def facts(call: Call) -> dict[str, Any]:
+def facts(call: ToolCall) -> dict[str, Any]:
     """Who is what to whom."""
     given = call.only("subject", "predicate", "object", "as_of", "limit", "history")
-    return {"facts": [shapes.claim(one) for one in call.memory.facts.query(**given)]}
+    return {"facts": [tool.claim(one) for one in call.memory.facts.query(**given)]}
 
 
-def add_fact(call: Call) -> dict[str, Any]:
+def add_fact(call: ToolCall) -> dict[str, Any]:
     """State a fact."""
     triple = (call.given[name] for name in ("subject", "predicate", "object"))
     given = call.only("valid_from", "valid_to", "because")
-    return shapes.receipt(call.memory.facts.add(*triple, source="agent", **given))
+    return tool.receipt(call.memory.facts.add(*triple, source="agent", **given))
 
 
-def end_fact(call: Call) -> dict[str, Any]:
+def end_fact(call: ToolCall) -> dict[str, Any]:
     """Say that a fact holds no longer."""
     because = call.given.get("because", "")
     ended = call.memory.facts.end(call.given["id"], because=because, **call.only("at"))
-    return shapes.changed(ended, because)
+    return tool.changed(ended, because)
 
 
-def chain(call: Call) -> dict[str, Any]:
+def chain(call: ToolCall) -> dict[str, Any]:
     """What follows from what."""
     paths = call.memory.facts.chain(call.given["start"], **call.only("hops", "goal", "limit"))
     return {"paths": [{"names": [*path.names], "text": str(path)} for path in paths]}
 
 
-def conflicts(call: Call) -> dict[str, Any]:
+def conflicts(call: ToolCall) -> dict[str, Any]:
     """What contradicts what."""
     found = call.memory.conflicts.list(**call.only("limit"))
     return {
         "conflicts": [
-            {"a": shapes.brief_memory(one.a), "b": shapes.brief_memory(one.b), "because": one.because}
+            {"a": tool.brief_memory(one.a), "b": tool.brief_memory(one.b), "because": one.because}
             for one in found
         ]
     }
 
 
-def resolve(call: Call) -> dict[str, Any]:
+def resolve(call: ToolCall) -> dict[str, Any]:
     """Settle a conflict."""
     ends = call.given["a"], call.given["b"], call.given["keep"]
     because = call.given.get("because", "")
-    return shapes.changed(call.memory.conflicts.resolve(*ends, because), because)
+    return tool.changed(call.memory.conflicts.resolve(*ends, because), because)
 
 
 def _entity(one: Any) -> dict[str, Any]:
     shown = {"name": one.name, "type": one.type, "aliases": [*one.aliases], "mentions": one.mentions}
-    return shapes.without_empty(shown)
+    return tool.without_empty(shown)
 
 
 _RECEIPT = {"id": text(), "outcome": text(), "because": text()}
@@ -263,5 +267,151 @@ MORE = (
         {"id": text(), "status": text(), "content": text()},
         ("id",),
         destroys=True,
+    ),
+)
+
+
+# ---------------------------------------------------------------- learned
+# A tool that tells what consolidation worked out from memories taken together.
+
+
+WHAT = (
+    "profile", "identity", "core", "map", "tree", "topics", "cards", "boxes", "traces", "patterns",
+    "guidelines",
+)  # fmt: skip
+LIMITED = frozenset({"cards", "boxes", "traces", "patterns"})
+
+
+def knowledge(call: ToolCall) -> dict[str, Any]:
+    """One part of what is known about everything kept, or the card of one name."""
+    nouns = call.memory.knowledge
+    if "name" in call.given:
+        found = nouns.card(call.given["name"])
+        return {"what": "card", "known": {} if found is None else plain(found)}
+    if "about" in call.given:
+        return {"what": "knowing", "known": plain(nouns.knowing(call.given["about"])) or {}}
+    what = call.given.get("what", "profile")
+    if what not in WHAT:
+        raise UnknownValue("what", what, WHAT)
+    given = call.only("limit") if what in LIMITED else {}
+    told = plain(getattr(nouns, what)(**given))
+    return {"what": what, "known": told if isinstance(told, dict) else {what: told}}
+
+
+LEARNED_MORE = (
+    Tool(
+        "memory_knowledge",
+        "Tell what was learned",
+        "What was learned from memories taken together: profile, core, map of how well things are known, "
+        "tree, topics and more. With a name: its card. With `about`: whether little is known of it.",
+        knowledge,
+        {
+            "what": text("Default profile", enum=list(WHAT)),
+            "name": text("Somebody or something: its card"),
+            "about": text("A question: is little known of what it is about?"),
+            "limit": whole("Of cards, boxes, traces, patterns; default 50"),
+        },
+        (),
+        {"what": text(), "known": {"type": "object"}},
+        ("what", "known"),
+        reads=True,
+    ),
+)
+
+
+# ---------------------------------------------------------------- doubting
+# Tools of doubt: what is not known, its answers, and claims about a directory that no longer hold.
+
+
+def gaps(call: ToolCall) -> dict[str, Any]:
+    """What is not known, or the few questions to ask now."""
+    noun = call.memory.gaps
+    if call.given.get("ask"):
+        found = noun.ask(**call.only("session", "about"))
+    else:
+        found = noun.list(**call.only("limit"))
+    return {"gaps": [_gap(one) for one in found]}
+
+
+def answer(call: ToolCall) -> dict[str, Any]:
+    """Remember an answer and close its gap."""
+    held = call.memory.gaps.answer(call.given["id"], call.given["text"])
+    return {"id": held.id, "content": held.content}
+
+
+def dismiss(call: ToolCall) -> dict[str, Any]:
+    """Close a gap without an answer."""
+    return {"gap": _gap(call.memory.gaps.dismiss(call.given["id"]))}
+
+
+def drift(call: ToolCall) -> dict[str, Any]:
+    """What memories claim about a directory and is not there."""
+    found: dict[str, Any] = plain(call.memory.drift(**call.only("directory", "apply", "limit")))
+    run = found.pop("run")
+    return found | ({"run": run["run"]["id"]} if run else {})
+
+
+def _gap(one: Gap) -> dict[str, Any]:
+    return tool.without_empty(plain(one))
+
+
+DOUBTING_MORE = (
+    Tool(
+        "memory_gaps",
+        "Look at what is not known",
+        "Questions about what is missing or contradictory. With `ask`: the few to ask now, each once a week.",
+        gaps,
+        {
+            "ask": truth("Only those to ask now; they count as asked"),
+            "session": text("At most two are asked in one"),
+            "about": words("Names that are spoken of now"),
+            "limit": whole("Default 50"),
+        },
+        (),
+        {"gaps": objects()},
+        ("gaps",),
+        repeats=False,
+    ),
+    Tool(
+        "memory_gap_answer",
+        "Answer a question of the memory",
+        "Remember the answer to a gap and close it.",
+        answer,
+        {"id": text("The key of the gap"), "text": text("What the user said")},
+        ("id", "text"),
+        {"id": text(), "content": text()},
+        ("id", "content"),
+    ),
+    Tool(
+        "memory_gap_dismiss",
+        "Let a question be",
+        "Close a gap without an answer: it is not asked again.",
+        dismiss,
+        {"id": text("The key of the gap")},
+        ("id",),
+        {"gap": {"type": "object"}},
+        ("gap",),
+    ),
+    Tool(
+        "memory_drift",
+        "Check claims against a directory",
+        "Files, symbols, versions and addresses that memories name and that are not there. Owners only.",
+        drift,
+        {
+            "directory": text("Default: the configured one"),
+            "apply": truth("Challenge or invalidate those memories; memory_undo takes it back"),
+            "limit": whole("Dead references told at most"),
+        },
+        (),
+        {
+            "directory": text(),
+            "files": whole(),
+            "complete": truth(),
+            "memories": whole(),
+            "references": whole(),
+            "dead": objects(),
+            "run": text(),
+        },
+        ("directory", "dead"),
     ),
 )

@@ -7,21 +7,31 @@ and take aliases, so the `Server` below it is used.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import mcp_types as types
 from anyio import from_thread
 from mcp.server import Server, ServerRequestContext
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.server.transport_security import TransportSecuritySettings
 from mcp.shared.exceptions import MCPError
 
 from engram.errors import EngramError
+from engram.server.app import Mounted
+from engram.server.compat.files_tools import beside
 from engram.server.mcp import documents
-from engram.server.mcp.door import Answer, Door
-from engram.server.mcp.porch import INFO, INSTRUCTIONS
+from engram.server.mcp.dispatch import TOOLSETS, ToolAnswer, ToolDispatcher
+from engram.server.mcp.handshake import INFO, INSTRUCTIONS
 
 if TYPE_CHECKING:
+    from starlette.types import Receive, Scope, Send
+
     from engram.engine import Engram
+    from engram.server.caller import Caller
+    from engram.server.host import MemoryHost
+
 
 Context = ServerRequestContext[Any]
 T = TypeVar("T")
@@ -39,7 +49,7 @@ class Carrier(Protocol):
         ...
 
 
-def build(door: Door, carry: Carrier) -> Server[Any]:
+def build(door: ToolDispatcher, carry: Carrier) -> Server[Any]:
     """The SDK's server, with every list and every call answered by the door."""
     answers = _Answers(door, carry)
     return Server(
@@ -61,7 +71,7 @@ def build(door: Door, carry: Carrier) -> Server[Any]:
 class _Answers:
     """What the SDK calls. The engine blocks, so its work is carried into a thread."""
 
-    def __init__(self, door: Door, carry: Carrier) -> None:
+    def __init__(self, door: ToolDispatcher, carry: Carrier) -> None:
         self._door = door
         self._carry = carry
 
@@ -83,7 +93,7 @@ class _Answers:
                 lambda memory: self._door.call(memory, params.name, given, who=who, tell=tell),
             )
         except EngramError as error:  # the memory could not be opened, or took too long
-            answer = Answer(None, str(error))
+            answer = ToolAnswer(None, str(error))
         return types.CallToolResult(
             content=[types.TextContent(type="text", text=answer.text)],
             structured_content=None if answer.fields is None else dict(answer.fields),
@@ -130,3 +140,57 @@ def _teller(context: Context) -> Callable[[float, float | None, str], None]:
         from_thread.run(context.session.report_progress, done, total, words)
 
     return tell
+
+
+# ---------------------------------------------------------------- mounting
+# MCP over streamable HTTP, mounted in the server: `/mcp` shows a dozen tools, `/mcp/full` all of them.
+#
+# The guard of the server has seen every request before: who asks stands in its state, and the house carries
+# the work out as that caller. Nothing is kept between requests: a client goes on after a restart.
+
+
+PATH = "/mcp"
+FULL = "/full"
+
+
+def mount(house: MemoryHost) -> Mounted:
+    """The door for a house, as `engram.server.app.build` takes it."""
+    sessions = {name: _sessions(house, name) for name in TOOLSETS}
+
+    async def enter(scope: Scope, receive: Receive, send: Send) -> None:
+        wanted = "full" if scope["path"].rstrip("/").endswith(FULL) else "pinned"
+        await sessions[wanted].handle_request(scope, receive, send)
+
+    @asynccontextmanager
+    async def running() -> AsyncIterator[None]:
+        async with sessions["pinned"].run(), sessions["full"].run():
+            yield
+
+    return Mounted(PATH, beside(house, enter), running)
+
+
+def _sessions(house: MemoryHost, toolset: str) -> StreamableHTTPSessionManager:
+    server = build(ToolDispatcher(TOOLSETS[toolset]), ByCaller(house))
+    # The guard has checked Host and Origin already.
+    unguarded = TransportSecuritySettings(enable_dns_rebinding_protection=False)
+    return StreamableHTTPSessionManager(app=server, stateless=True, security_settings=unguarded)
+
+
+class ByCaller:
+    """Carries work out as whoever sent the request."""
+
+    def __init__(self, house: MemoryHost) -> None:
+        self._house = house
+
+    async def __call__(self, request: Any, work: Callable[[Engram], T]) -> T:
+        """What the work comes to, in one of the house's threads."""
+        return await self._house.run(_caller(request), work)
+
+    def who(self, request: Any) -> str:
+        """What the caller's requests are counted under."""
+        return _caller(request).id
+
+
+def _caller(request: Any) -> Caller:
+    caller: Caller = request.scope["state"]["caller"]
+    return caller

@@ -4,29 +4,31 @@ from __future__ import annotations
 
 from typing import Any
 
+from engram.api.bus import REGIONS
 from engram.model.plain import plain
-from engram.server.mcp import shapes
-from engram.server.mcp.tool import Call, Schema, Tool, objects, text, whole, words
+from engram.server.mcp import tool
+from engram.server.mcp.tool import Schema, Tool, ToolCall, objects, text, truth, whole, words
+from engram.server.mcp.upkeep import REPORT, told
 
 SESSION: Schema = text("The session's id")
 
 
-def start(call: Call) -> dict[str, Any]:
+def start(call: ToolCall) -> dict[str, Any]:
     """Start a session, or wake one."""
     return {"session": plain(call.memory.sessions.start(**call.only("agent", "model", "id", "timezone")))}
 
 
-def listed(call: Call) -> dict[str, Any]:
+def listed(call: ToolCall) -> dict[str, Any]:
     """Every session."""
     return {"sessions": plain(call.memory.sessions.list())}
 
 
-def get(call: Call) -> dict[str, Any]:
+def get(call: ToolCall) -> dict[str, Any]:
     """One session."""
     return {"session": plain(call.memory.sessions.get(call.given["session_id"]))}
 
 
-def turn(call: Call) -> dict[str, Any]:
+def turn(call: ToolCall) -> dict[str, Any]:
     """Begin a turn."""
     given = call.only("system", "budget")
     begun = call.memory.sessions.turn(call.given["session_id"], call.given["message"], **given)
@@ -37,46 +39,46 @@ def turn(call: Call) -> dict[str, Any]:
     }
 
 
-def reply(call: Call) -> dict[str, Any]:
+def reply(call: ToolCall) -> dict[str, Any]:
     """End the open turn."""
     heard = call.memory.sessions.reply(call.given["session_id"], call.given.get("reply", ""))
-    return {"learned": None if heard is None else shapes.observation(heard)}
+    return {"learned": None if heard is None else tool.observation(heard)}
 
 
-def hold(call: Call) -> dict[str, Any]:
+def hold(call: ToolCall) -> dict[str, Any]:
     """Put something on the mind."""
     return {"session": plain(call.memory.sessions.hold(call.given["session_id"], call.given["content"]))}
 
 
-def suspend(call: Call) -> dict[str, Any]:
+def suspend(call: ToolCall) -> dict[str, Any]:
     """Send a session to sleep."""
     return {"session": plain(call.memory.sessions.suspend(call.given["session_id"]))}
 
 
-def resume(call: Call) -> dict[str, Any]:
+def resume(call: ToolCall) -> dict[str, Any]:
     """Wake a session."""
     return {"session": plain(call.memory.sessions.resume(call.given["session_id"]))}
 
 
-def abort(call: Call) -> dict[str, Any]:
+def abort(call: ToolCall) -> dict[str, Any]:
     """Abort what runs."""
     return {"aborted": call.memory.sessions.abort(call.given["session_id"])}
 
 
-def end(call: Call) -> dict[str, Any]:
+def end(call: ToolCall) -> dict[str, Any]:
     """End a session."""
     heard = call.memory.sessions.end(call.given["session_id"])
-    return {"learned": None if heard is None else shapes.observation(heard)}
+    return {"learned": None if heard is None else tool.observation(heard)}
 
 
-def learn(call: Call) -> dict[str, Any]:
+def learn(call: ToolCall) -> dict[str, Any]:
     """Keep how a flow ran."""
     given = call.only("outcome", "result")
     learned = call.memory.sessions.learn(call.given["name"], call.given["steps"], **given)
     return {"id": learned.memory.id, "runs": learned.runs, "success_rate": learned.success_rate}
 
 
-def complete(call: Call) -> dict[str, Any]:
+def complete(call: ToolCall) -> dict[str, Any]:
     """End a project."""
     given = call.only("summary", "lessons")
     done = call.memory.sessions.complete(call.given["project"], **given)
@@ -232,3 +234,132 @@ MORE = (
     ),
 )
 """Only in the full set."""
+
+
+# ---------------------------------------------------------------- bus
+# Tools by which agents tell each other what they learned.
+
+
+def publish(call: ToolCall) -> dict[str, Any]:
+    """Offer a memory."""
+    return {
+        "publication": plain(call.memory.bus.publish(call.given["id"], **call.only("to", "agents", "topics")))
+    }
+
+
+def withdraw(call: ToolCall) -> dict[str, Any]:
+    """Take an offer back."""
+    return {"withdrawn": call.memory.bus.withdraw(call.given["publication_id"])}
+
+
+def publications(call: ToolCall) -> dict[str, Any]:
+    """What is offered."""
+    return {"publications": plain(call.memory.bus.publications(**call.only("limit", "after")))}
+
+
+def subscribe(call: ToolCall) -> dict[str, Any]:
+    """Ask for what others offer."""
+    given = call.only("topics", "agents", "min_importance", "rate", "earlier")
+    return {"subscription": plain(call.memory.bus.subscribe(**given))}
+
+
+def unsubscribe(call: ToolCall) -> dict[str, Any]:
+    """End a subscription."""
+    return {"ended": call.memory.bus.unsubscribe(call.given["subscription_id"])}
+
+
+def subscriptions(call: ToolCall) -> dict[str, Any]:
+    """Who wants what."""
+    return {"subscriptions": plain(call.memory.bus.subscriptions())}
+
+
+def deliver(call: ToolCall) -> dict[str, Any]:
+    """Deliver what waits."""
+    return told(plain(call.memory.bus.deliver()))
+
+
+BUS_MORE = (
+    Tool(
+        "memory_publish",
+        "Tell other agents",
+        "Offer a memory to other agents of the squad, the project or everyone; subscribers receive a copy.",
+        publish,
+        {
+            "id": text("The memory"),
+            "to": text("", enum=list(REGIONS)),
+            "agents": words("Only these"),
+            "topics": words("What it is about"),
+        },
+        ("id",),
+        {"publication": {"type": "object"}},
+        ("publication",),
+    ),
+    Tool(
+        "memory_withdraw",
+        "Take an offer back",
+        "Take an offer to other agents back; copies that were delivered stay.",
+        withdraw,
+        {"publication_id": text()},
+        ("publication_id",),
+        {"withdrawn": truth()},
+        ("withdrawn",),
+    ),
+    Tool(
+        "memory_publications",
+        "List offers",
+        "What agents offer each other.",
+        publications,
+        {"limit": whole(minimum=1, maximum=1000), "after": whole(minimum=0)},
+        (),
+        {"publications": objects()},
+        ("publications",),
+        reads=True,
+    ),
+    Tool(
+        "memory_subscribe",
+        "Hear of other agents",
+        "Ask for copies of what other agents offer, by topic, agent and importance.",
+        subscribe,
+        {
+            "topics": words("One of these; none: all"),
+            "agents": words("Only from these"),
+            "min_importance": {"type": "number", "minimum": 0, "maximum": 1},
+            "rate": whole("Copies in one delivery", minimum=1, maximum=1000),
+            "earlier": truth("Also what was offered before"),
+        },
+        (),
+        {"subscription": {"type": "object"}},
+        ("subscription",),
+    ),
+    Tool(
+        "memory_unsubscribe",
+        "End a subscription",
+        "Hear no more of what other agents offer; copies stay.",
+        unsubscribe,
+        {"subscription_id": text()},
+        ("subscription_id",),
+        {"ended": truth()},
+        ("ended",),
+    ),
+    Tool(
+        "memory_subscriptions",
+        "List subscriptions",
+        "Which agents want to hear of what.",
+        subscriptions,
+        {},
+        (),
+        {"subscriptions": objects()},
+        ("subscriptions",),
+        reads=True,
+    ),
+    Tool(
+        "memory_deliver",
+        "Deliver offers",
+        "Deliver now what agents have offered each other.",
+        deliver,
+        {},
+        (),
+        REPORT,
+        ("run", "tallies"),
+    ),
+)

@@ -11,9 +11,8 @@ from collections.abc import Callable, Sequence
 from threading import Condition, Thread
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
-from engram.server.mcp.door import Door, Opened
-from engram.server.mcp.porch import Porch
-from engram.server.mcp.toolset import TOOLSETS
+from engram.server.mcp.dispatch import TOOLSETS, Opened, ToolDispatcher
+from engram.server.mcp.handshake import FastHandshake
 
 if TYPE_CHECKING:
     from engram.engine import Engram
@@ -27,7 +26,7 @@ GRACE_S = 10.0
 def serve(open: Callable[[], Engram], *, toolset: str = "pinned") -> None:  # noqa: A002 (the word for it)
     """Serve one client until stdin ends. The memory is opened with the first call that needs it."""
     came, goes = sys.stdin.buffer, _private_stdout()
-    porch = Porch(TOOLSETS[toolset])
+    porch = FastHandshake(TOOLSETS[toolset])
     pending = begin(porch, came, goes)
     if pending is None:
         return
@@ -36,7 +35,7 @@ def serve(open: Callable[[], Engram], *, toolset: str = "pinned") -> None:  # no
     calls = Unanswered()
     wire = Wire(goes, calls, greeted=bool(porch.seen))
     try:
-        _hand_over(Door(porch.tools), memory, Lines([*porch.seen, pending], came, calls), wire)
+        _hand_over(ToolDispatcher(porch.tools), memory, StdioLines([*porch.seen, pending], came, calls), wire)
     finally:
         memory.close()
 
@@ -58,7 +57,7 @@ def _end_on_signals(memory: Opened) -> None:
         signal.signal(number, end)
 
 
-def begin(porch: Porch, came: BinaryIO, goes: BinaryIO) -> bytes | None:
+def begin(porch: FastHandshake, came: BinaryIO, goes: BinaryIO) -> bytes | None:
     """Answer what the porch can; the first line that it cannot, or None when stdin ended before one came."""
     loading: Thread | None = None
     for line in iter(came.readline, b""):
@@ -89,7 +88,7 @@ def load() -> None:
     import engram.server.mcp.serving  # noqa: F401
 
 
-def _hand_over(door: Door, memory: Opened, lines: Lines, wire: Wire) -> None:
+def _hand_over(door: ToolDispatcher, memory: Opened, lines: StdioLines, wire: Wire) -> None:
     import anyio
     from mcp.server.stdio import stdio_server
 
@@ -152,7 +151,7 @@ class Unanswered:
             self._changed.wait_for(lambda: not self._ids, seconds)
 
 
-class Lines:
+class StdioLines:
     """What the SDK reads: first what was kept for it, then what comes in."""
 
     def __init__(self, kept: Sequence[bytes], came: BinaryIO, calls: Unanswered) -> None:

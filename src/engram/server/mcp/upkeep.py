@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from engram.model.filters import Filters
+from engram.model.memory import Filters
 from engram.model.plain import plain
-from engram.server.mcp import shapes
-from engram.server.mcp.tool import Call, Tool, objects, text, truth, whole, words
+from engram.server.mcp import tool
+from engram.server.mcp.tool import Tool, ToolCall, objects, text, truth, whole, words
 
 
-def ingest(call: Call) -> dict[str, Any]:
+def ingest(call: ToolCall) -> dict[str, Any]:
     """Take in a text."""
     call.tell(0, 1, "reading")
     given = call.only("title", "tags", "format")
@@ -20,53 +20,53 @@ def ingest(call: Call) -> dict[str, Any]:
     return {"counts": report.counts, "memories": kept, "dry": report.dry}
 
 
-def flush(call: Call) -> dict[str, Any]:
+def flush(call: ToolCall) -> dict[str, Any]:
     """Read what waits to be read."""
     call.tell(0, None, "reading what was said")
-    return shapes.observation(call.memory.flush(call.given.get("session")))
+    return tool.observation(call.memory.flush(call.given.get("session")))
 
 
-def stats(call: Call) -> dict[str, Any]:
+def stats(call: ToolCall) -> dict[str, Any]:
     """How much is kept."""
     counted: dict[str, Any] = plain(call.memory.stats())
     return counted
 
 
-def count(call: Call) -> dict[str, Any]:
+def count(call: ToolCall) -> dict[str, Any]:
     """How many memories fit."""
     categories, tags, sources = (frozenset(call.given.get(name, ())) for name in _COUNTED)
     filters = Filters(categories=categories, tags_any=tags, sources=sources)
     return {"count": call.memory.count(filters=filters)}
 
 
-def doctor(call: Call) -> dict[str, Any]:
+def doctor(call: ToolCall) -> dict[str, Any]:
     """Look for damage."""
     call.tell(0, None, "looking at every part")
     findings = call.memory.doctor(**call.only("repair"))
     return {"ok": all(one.ok for one in findings), "findings": plain(findings)}
 
 
-def reembed(call: Call) -> dict[str, Any]:
+def reembed(call: ToolCall) -> dict[str, Any]:
     """Make the vectors that are missing."""
     count = call.memory.reembed(progress=lambda done, total: call.tell(done, total, "vectors"))
     return {"embedded": count}
 
 
-def spending(call: Call) -> dict[str, Any]:
+def spending(call: ToolCall) -> dict[str, Any]:
     """What calls to models have cost."""
     return {"spending": plain(call.memory.spending(**call.only("days", "daily")))}
 
 
-def recall_health(call: Call) -> dict[str, Any]:
+def recall_health(call: ToolCall) -> dict[str, Any]:
     """How the last recalls have been going."""
     health = call.memory.recall_health()
     return {"ok": health.ok, "health": plain(health)}
 
 
-def news(call: Call) -> dict[str, Any]:
+def news(call: ToolCall) -> dict[str, Any]:
     """What has happened since."""
     told = call.memory.news(call.given.get("after"), **call.only("limit"))
-    return {"events": [shapes.event(one) for one in told.events], "place": told.place}
+    return {"events": [tool.event(one) for one in told.events], "place": told.place}
 
 
 _COUNTED = ("categories", "tags_any", "sources")
@@ -173,5 +173,134 @@ MORE = (
         {"events": objects(), "place": text()},
         ("events", "place"),
         reads=True,
+    ),
+)
+
+
+# ---------------------------------------------------------------- maintaining
+# Tools that maintain the memory: consolidate, dream, what a run did, taking it back.
+
+
+SHOWN = 50
+"""Decisions told to a model; the counts tell of all."""
+
+
+def consolidate(call: ToolCall) -> dict[str, Any]:
+    """Let memories mature."""
+    report = call.memory.consolidate(
+        **call.only("dry", "stages"), progress=lambda done, total: call.tell(done, total, "consolidating")
+    )
+    return told(plain(report))
+
+
+def dream(call: ToolCall) -> dict[str, Any]:
+    """Replay and link."""
+    call.tell(0, None, "dreaming")
+    return told(plain(call.memory.dream(**call.only("dry"))))
+
+
+def audit(call: ToolCall) -> dict[str, Any]:
+    """Let a model look over what is known for good."""
+    call.tell(0, None, "auditing")
+    return told(plain(call.memory.audit(**call.only("dry"))))
+
+
+def runs(call: ToolCall) -> dict[str, Any]:
+    """The last runs."""
+    return {"runs": plain(call.memory.upkeep.runs(**call.only("limit")))}
+
+
+def report(call: ToolCall) -> dict[str, Any]:
+    """What a run did."""
+    found = call.memory.upkeep.report(call.given["run_id"], **call.only("limit", "after"))
+    return told(plain(found), most=None)
+
+
+def undo(call: ToolCall) -> dict[str, Any]:
+    """Take a run back."""
+    undone: dict[str, Any] = plain(call.memory.undo(call.given["run_id"]))
+    return undone
+
+
+def told(report: dict[str, Any], most: int | None = SHOWN) -> dict[str, Any]:
+    """The report, with no more decisions than a model can use."""
+    more = report["more"] or (most is not None and len(report["decided"]) > most)
+    return {**report, "decided": report["decided"][:most], "more": more}
+
+
+REPORT: dict[str, Any] = {
+    "run": {"type": "object"},
+    "tallies": objects(),
+    "decided": objects(),
+    "dry": truth(),
+    "more": truth(),
+}
+
+MAINTAINING_MORE = (
+    Tool(
+        "memory_consolidate",
+        "Let memories mature",
+        "Promote, merge, learn, doubt and forget, by rule; `dry` only tells what would happen.",
+        consolidate,
+        {"dry": truth("Only say what would happen"), "stages": words("Only these stages")},
+        (),
+        REPORT,
+        ("run", "tallies"),
+    ),
+    Tool(
+        "memory_dream",
+        "Dream",
+        "Replay what is at risk, link what belongs together, strengthen what matters.",
+        dream,
+        {"dry": truth("Only say what would happen")},
+        (),
+        REPORT,
+        ("run", "tallies"),
+    ),
+    Tool(
+        "memory_audit",
+        "Audit",
+        "Let a model look over what is known for good; it may move, weigh and merge, never delete.",
+        audit,
+        {"dry": truth("Only say what would happen")},
+        (),
+        REPORT,
+        ("run", "tallies"),
+    ),
+    Tool(
+        "memory_runs",
+        "List runs of maintenance",
+        "The last runs of maintenance, newest first.",
+        runs,
+        {"limit": whole("How many", minimum=1, maximum=1000)},
+        (),
+        {"runs": objects()},
+        ("runs",),
+        reads=True,
+    ),
+    Tool(
+        "memory_run_report",
+        "Tell what a run did",
+        "Counts by rule and each decision of a run, in order, after a number.",
+        report,
+        {
+            "run_id": text(),
+            "limit": whole("How many decisions", minimum=0, maximum=1000),
+            "after": whole(minimum=0),
+        },
+        ("run_id",),
+        REPORT,
+        ("run", "tallies", "decided"),
+        reads=True,
+    ),
+    Tool(
+        "memory_undo",
+        "Take a run back",
+        "Take a whole run of maintenance back; what was changed since stays.",
+        undo,
+        {"run_id": text()},
+        ("run_id",),
+        {"run": {"type": "object"}, "restored": whole(), "left": words()},
+        ("restored",),
     ),
 )

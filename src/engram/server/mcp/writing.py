@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from engram.errors import InvalidInput
-from engram.model.relations import EdgeType
-from engram.server.mcp import shapes
-from engram.server.mcp.tool import Call, Tool, number, objects, text, truth, whole, words
+from engram.model.capture import IngestReport
+from engram.model.facts import EdgeType
+from engram.server.mcp import tool
+from engram.server.mcp.tool import Tool, ToolCall, number, objects, text, truth, whole, words
 
 SOURCE = "agent"
 """What comes through this door was said by an agent, and is trusted as far."""
@@ -16,22 +17,22 @@ _ID = text("Its id, or the first characters of it")
 _CHANGED = {"id": text(), "status": text(), "content": text(), "because": text()}
 
 
-def store(call: Call) -> dict[str, Any]:
+def store(call: ToolCall) -> dict[str, Any]:
     """Keep one statement."""
     given = call.only(*_FIELDS, "pinned", "session")
-    return shapes.receipt(call.memory.remember(call.given["content"], source=SOURCE, **given))
+    return tool.receipt(call.memory.remember(call.given["content"], source=SOURCE, **given))
 
 
-def update(call: Call) -> dict[str, Any]:
+def update(call: ToolCall) -> dict[str, Any]:
     """Change fields of a memory."""
     changes = call.only("content", *_FIELDS)
     if not changes:
         raise InvalidInput("Nothing to change: give a new content, category, tags, importance or event_time.")
     because = call.given.get("because", "")
-    return shapes.changed(call.memory.update(call.given["id"], because=because, **changes), because)
+    return tool.changed(call.memory.update(call.given["id"], because=because, **changes), because)
 
 
-def delete(call: Call) -> dict[str, Any]:
+def delete(call: ToolCall) -> dict[str, Any]:
     """Archive a memory, or erase it."""
     because = call.given.get("because", "")
     if call.given.get("erase"):
@@ -42,7 +43,7 @@ def delete(call: Call) -> dict[str, Any]:
     return {"id": gone.id, "status": str(gone.status), "because": because}
 
 
-def move(call: Call) -> dict[str, Any]:
+def move(call: ToolCall) -> dict[str, Any]:
     """Move a memory one layer up or down."""
     because = call.given.get("because", "")
     down = call.given.get("down", False)
@@ -51,12 +52,12 @@ def move(call: Call) -> dict[str, Any]:
     return {"id": moved.id, "layer": moved.layer.name.lower(), "because": because}
 
 
-def touch(call: Call) -> dict[str, Any]:
+def touch(call: ToolCall) -> dict[str, Any]:
     """Count a use of memories."""
     return {"touched": call.memory.touch(call.given["ids"], **call.only("session"))}
 
 
-def trash(call: Call) -> dict[str, Any]:
+def trash(call: ToolCall) -> dict[str, Any]:
     """Look into the trash, or empty it."""
     if call.given.get("empty"):
         return {"purged": call.memory.trash.purge("emptied by an agent"), "total": 0, "memories": []}
@@ -68,7 +69,7 @@ def trash(call: Call) -> dict[str, Any]:
     return {"memories": memories, "total": lying.total}
 
 
-def feedback(call: Call) -> dict[str, Any]:
+def feedback(call: ToolCall) -> dict[str, Any]:
     """Say whether a memory helped."""
     memory = call.memory.feedback(
         call.given["id"], helpful=call.given["helpful"], **call.only("query", "because")
@@ -76,7 +77,7 @@ def feedback(call: Call) -> dict[str, Any]:
     return {"id": memory.id, "helpful": memory.usage.helpful, "unhelpful": memory.usage.unhelpful}
 
 
-def relate(call: Call) -> dict[str, Any]:
+def relate(call: ToolCall) -> dict[str, Any]:
     """Connect two memories."""
     edge = call.memory.relate(
         call.given["source"], call.given["target"], call.given.get("type", EdgeType.RELATED_TO)
@@ -84,41 +85,41 @@ def relate(call: Call) -> dict[str, Any]:
     return {"source": edge.source, "target": edge.target, "type": str(edge.type)}
 
 
-def unrelate(call: Call) -> dict[str, Any]:
+def unrelate(call: ToolCall) -> dict[str, Any]:
     """Take a connection away."""
     kind = call.given.get("type", EdgeType.RELATED_TO)
     return {"removed": call.memory.unrelate(call.given["source"], call.given["target"], kind)}
 
 
-def capture(call: Call) -> dict[str, Any]:
+def capture(call: ToolCall) -> dict[str, Any]:
     """Listen to what was said."""
     given = call.only("user", "assistant", "messages", "session")
     heard = call.memory.observe(**given, message_id=call.given.get("request_id", ""))
-    return shapes.observation(heard)
+    return tool.observation(heard)
 
 
-def pin(call: Call) -> dict[str, Any]:
+def pin(call: ToolCall) -> dict[str, Any]:
     """Keep a memory from being forgotten, or let it go."""
     memory = call.memory.pin(call.given["id"], pinned=call.given.get("pinned", True))
     return {"id": memory.id, "pinned": memory.pinned}
 
 
-def restore(call: Call) -> dict[str, Any]:
+def restore(call: ToolCall) -> dict[str, Any]:
     """Bring back what was archived or superseded."""
     because = call.given.get("because", "")
-    return shapes.changed(call.memory.restore(call.given["id"], because), because)
+    return tool.changed(call.memory.restore(call.given["id"], because), because)
 
 
-def confirm(call: Call) -> dict[str, Any]:
+def confirm(call: ToolCall) -> dict[str, Any]:
     """Vouch for a memory."""
     because = call.given.get("because", "")
-    return shapes.changed(call.memory.confirm(call.given["id"], because), because)
+    return tool.changed(call.memory.confirm(call.given["id"], because), because)
 
 
-def status(call: Call) -> dict[str, Any]:
+def status(call: ToolCall) -> dict[str, Any]:
     """Say whether a memory still holds."""
     because = call.given.get("because", "")
-    return shapes.changed(call.memory.set_status(call.given["id"], call.given["status"], because), because)
+    return tool.changed(call.memory.set_status(call.given["id"], call.given["status"], because), because)
 
 
 PINNED = (
@@ -302,5 +303,81 @@ MORE = (
         {"removed": truth()},
         ("removed",),
         destroys=True,
+    ),
+)
+
+
+# ---------------------------------------------------------------- results
+# Tools that take in what work came to: a task, a flow of steps, a search, the summary of a session.
+
+
+OUTCOME = text("success, failure or partial", enum=["success", "failure", "partial"])
+REPORT = {"counts": {"type": "object"}, "memories": words(), "dry": truth()}
+
+
+def task(call: ToolCall) -> dict[str, Any]:
+    """What a task came to, or a flow of several steps."""
+    name, more = call.given["name"], call.only("result", "outcome", "dry")
+    if "steps" in call.given:
+        return told(call.memory.sources.flow(name, call.given["steps"], **more))
+    return told(call.memory.sources.task(name, **more))
+
+
+def research(call: ToolCall) -> dict[str, Any]:
+    """What a search found."""
+    found = call.memory.sources.research(
+        call.given["findings"], query=call.given["query"], **call.only("urls", "dry")
+    )
+    return told(found)
+
+
+def summary(call: ToolCall) -> dict[str, Any]:
+    """What a session came to."""
+    found = call.memory.sources.summary(call.given["text"], session=call.given["session"], **call.only("dry"))
+    return told(found)
+
+
+def told(report: IngestReport) -> dict[str, Any]:
+    """A report as a tool gives it: how many items came to what, and the memories."""
+    kept = [one for item in report.items for one in item.memories]
+    return {"counts": report.counts, "memories": kept, "dry": report.dry}
+
+
+RESULTS_MORE = (
+    Tool(
+        "memory_ingest_task",
+        "Keep what a task came to",
+        "Keep the result of a task; with steps, of a flow of several.",
+        task,
+        {
+            "name": text(),
+            "result": text(),
+            "outcome": OUTCOME,
+            "steps": objects("name, outcome and result of each"),
+            "dry": truth(),
+        },
+        ("name",),
+        REPORT,
+        ("counts", "memories"),
+    ),
+    Tool(
+        "memory_ingest_research",
+        "Keep what a search found",
+        "Keep findings with the question and the addresses they came from.",
+        research,
+        {"query": text(), "findings": words(), "urls": words(), "dry": truth()},
+        ("query", "findings"),
+        REPORT,
+        ("counts", "memories"),
+    ),
+    Tool(
+        "memory_ingest_summary",
+        "Keep the summary of a session",
+        "Keep what a session came to, statement by statement.",
+        summary,
+        {"text": text(), "session": text(), "dry": truth()},
+        ("text", "session"),
+        REPORT,
+        ("counts", "memories"),
     ),
 )

@@ -6,10 +6,160 @@ Only what is understood is touched. A body of another shape gives None and is pa
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+import logging
+import math
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import anyio
+
+from engram.errors import EngramError
+from engram.server import metrics
+from engram.server.brief import Brief, brief
+
+if TYPE_CHECKING:
+    from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+
+    from engram.config import ProxyConfig
+    from engram.engine import Engram
+    from engram.model.scope import Access
+    from engram.server.caller import Caller
+    from engram.server.host import MemoryHost
+
+
+# ---------------------------------------------------------------- recalling
+# Recalling for a chat: what helps comes within its time, or the chat goes on without.
+
+
+KEPT = 256
+"""Blocks kept for chats that go on with the results of tools."""
+NOTHING = Brief()
+
+
+class ProxyRecall:
+    """Finds what belongs beside a chat. Used by the event loop."""
+
+    def __init__(self, house: MemoryHost, settings: ProxyConfig) -> None:
+        self._house = house
+        self._settings = settings
+        self._kept: OrderedDict[tuple[str, Access | None, str, str], Brief] = OrderedDict()
+
+    async def beside(self, chat: Chat, caller: Caller, session: str) -> Brief:
+        """The block for a chat. While tools answer one question it stays the same, so that caches hold."""
+        mark = (caller.id, caller.access, session, chat.asked)
+        goes_on = chat.place < len(chat.messages) - 1
+        if goes_on and mark in self._kept:
+            return self._kept[mark]
+        found = await self._within_time(chat, caller, session)
+        self._kept[mark] = found
+        if len(self._kept) > KEPT:
+            self._kept.popitem(last=False)
+        return found
+
+    async def _within_time(self, chat: Chat, caller: Caller, session: str) -> Brief:
+        def look(memory: Engram) -> Brief:
+            return brief(
+                memory, chat.asked, budget=self._settings.budget_tokens, pinned=True, session=session
+            )
+
+        try:
+            with anyio.move_on_after(self._settings.time_budget_ms / 1_000):
+                return await self._house.run(caller, look, quick=True)
+            metrics.note("proxy without memories", logging.WARNING, why="time")
+        except EngramError as error:
+            metrics.note("proxy without memories", logging.WARNING, why=error.code)
+        except Exception as error:  # noqa: BLE001 (a door that stays open: the chat goes on, the journal tells)
+            metrics.bug(error, "", "proxy")
+        return NOTHING
+
+
+# ---------------------------------------------------------------- capturing
+# Listening to chats: exchanges come in from the door and wait in a line; a task reads them one by one.
+#
+# The client never waits for it. When the server stops, what waits is still heard.
+
+
+MOST_HEARD = 2_000_000
+"""Bytes of an answer that are kept to be listened to; of a longer one only the user's words are."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProxyExchange:
+    """What was said, by whom, where."""
+
+    caller: Caller
+    session: str
+    messages: Sequence[Mapping[str, Any]]
+
+
+class ProxyListener:
+    """Collects the bytes of one answer, as far as they may be listened to."""
+
+    def __init__(self) -> None:
+        self._raw = bytearray()
+        self._full = False
+
+    def __call__(self, piece: bytes) -> None:
+        """A piece of the answer has come by."""
+        self._full = self._full or len(self._raw) + len(piece) > MOST_HEARD
+        if not self._full:
+            self._raw += piece
+
+    @property
+    def raw(self) -> bytes:
+        """The whole answer; nothing when it was too long."""
+        return b"" if self._full else bytes(self._raw)
+
+
+class Capturing:
+    """The line of exchanges. Used by the event loop."""
+
+    def __init__(self, house: MemoryHost, waiting: int) -> None:
+        self._house = house
+        self._waiting = waiting
+        self._line: MemoryObjectSendStream[ProxyExchange] | None = None
+
+    def put(self, exchange: ProxyExchange) -> None:
+        """Have an exchange listened to, soon; when the line is full it is passed over."""
+        try:
+            if self._line is not None:
+                self._line.send_nowait(exchange)
+        except (anyio.WouldBlock, anyio.ClosedResourceError, anyio.BrokenResourceError):
+            metrics.note("proxy did not listen", logging.WARNING, why="too many wait")
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Listen until the block ends, then to what still waits."""
+        self._line, receive = anyio.create_memory_object_stream[ProxyExchange](self._waiting)
+        async with anyio.create_task_group() as group:
+            group.start_soon(self._listen, receive)
+            try:
+                yield
+            finally:
+                self._line.close()
+
+    async def _listen(self, line: MemoryObjectReceiveStream[ProxyExchange]) -> None:
+        with anyio.CancelScope(shield=True):
+            async with line:
+                async for exchange in line:
+                    await self._hear(exchange)
+
+    async def _hear(self, said: ProxyExchange) -> None:
+        try:
+            await self._house.run(
+                said.caller,
+                lambda memory: memory.observe(messages=said.messages, session=said.session),
+                limit_s=math.inf,
+            )
+        except EngramError as error:
+            metrics.note("proxy did not listen", logging.WARNING, why=error.code)
+        except Exception as error:  # noqa: BLE001 (a door that stays open: the journal tells)
+            metrics.bug(error, "", "proxy")
+
 
 EVENTS = "text/event-stream"
 LEADING = frozenset({"system", "developer"})

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from hashlib import sha256
 from hmac import compare_digest
 
-from engram.security.tokens import BEGINNING
+from engram.rules.secrets import BEGINNING
 from engram.server.caller import bearer_of
 
 TOKEN = "x-engram-token"  # noqa: S105 (the name of a header)

@@ -19,14 +19,12 @@ from engram.capture import screen
 from engram.errors import InvalidInput
 from engram.model.scope import Role
 from engram.server.app import Mounted
-from engram.server.endpoint import read as read_body
-from engram.server.problems import MEDIA_TYPE, document, status_of
+from engram.server.problems import MEDIA_TYPE, NoSuchRoute, UpstreamDown, document, status_of
 from engram.server.proxy import chat as chats
-from engram.server.proxy.capturing import Capturing, Ear, Exchange
+from engram.server.proxy.chat import NOTHING, Capturing, ProxyExchange, ProxyListener, ProxyRecall
 from engram.server.proxy.keys import mark_of
-from engram.server.proxy.recalling import NOTHING, Recalling
 from engram.server.proxy.upstream import Upstream, returned
-from engram.server.refusals import NoSuchRoute, UpstreamDown
+from engram.server.route import read as read_body
 
 if TYPE_CHECKING:
     import httpx
@@ -36,7 +34,7 @@ if TYPE_CHECKING:
     from engram.server.app import Mounting
     from engram.server.brief import Brief
     from engram.server.caller import Caller
-    from engram.server.house import House
+    from engram.server.host import MemoryHost
 
 PATH = "/proxy"
 BESIDE = "/v1"
@@ -53,7 +51,7 @@ def mount(settings: ProxyConfig) -> Mounting:
     """The door, as `engram.server.app.build` takes it. Raises ConfigError when the address is no good."""
     upstream = Upstream(settings)
 
-    def door(house: House) -> Mounted:
+    def door(house: MemoryHost) -> Mounted:
         upstream.secret = house.settings.api_key
         proxy = Proxy(house, settings, upstream)
         return Mounted(PATH, proxy.enter, proxy.running, rest=BESIDE, foreign_keys=True)
@@ -62,7 +60,7 @@ def mount(settings: ProxyConfig) -> Mounting:
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class ProxyOptions:
     """What the headers of a request ask for."""
 
     recall: bool
@@ -73,11 +71,11 @@ class Wish:
 class Proxy:
     """Passes requests on. Lives as long as the server; used by the event loop."""
 
-    def __init__(self, house: House, settings: ProxyConfig, upstream: Upstream) -> None:
+    def __init__(self, house: MemoryHost, settings: ProxyConfig, upstream: Upstream) -> None:
         self._house = house
         self._settings = settings
         self._upstream = upstream
-        self._recalling = Recalling(house, settings)
+        self._recalling = ProxyRecall(house, settings)
         self._capturing = Capturing(house, settings.waiting)
 
     @asynccontextmanager
@@ -106,21 +104,21 @@ class Proxy:
     async def _answer(self, request: Request, path: str, body: bytes) -> Response:
         chat = chats.read(body) if request.method == "POST" and path.rstrip("/").endswith(CHAT) else None
         if chat is None:
-            return self._passed(await self._ask(request, path, body), Ear(), NOTHING, None)
+            return self._passed(await self._ask(request, path, body), ProxyListener(), NOTHING, None)
         user = request.headers.get(USER, "").strip() or chat.user
         caller = self._for_user(request.state.caller, user)
         wish = self._wish(request, chat, user) if caller is not None else None
         if caller is None or wish is None:  # nobody's memories are put before, or learned from, these words
-            return self._passed(await self._ask(request, path, body), Ear(), NOTHING, None)
+            return self._passed(await self._ask(request, path, body), ProxyListener(), NOTHING, None)
         found = await self._recalling.beside(chat, caller, wish.session) if wish.recall else NOTHING
         if found.text:
             body = chats.with_block(chat, found.text, self._settings.place)
-        answer, ear = await self._ask(request, path, body), Ear()
+        answer, ear = await self._ask(request, path, body), ProxyListener()
 
         def listen() -> None:
             if wish.capture and answer.status_code == OK:
                 reply = chats.reply_in(ear.raw, answer.headers.get("content-type", ""))
-                self._capturing.put(Exchange(caller, wish.session, chats.heard(chat, reply)))
+                self._capturing.put(ProxyExchange(caller, wish.session, chats.heard(chat, reply)))
 
         return self._passed(answer, ear, found, listen)
 
@@ -138,11 +136,11 @@ class Proxy:
         place = replace(access.scope, user=user)
         return replace(caller, access=access.at(place, Role.AGENT)) if access.may_write(place) else None
 
-    def _wish(self, request: Request, chat: chats.Chat, user: str) -> Wish:
+    def _wish(self, request: Request, chat: chats.Chat, user: str) -> ProxyOptions:
         """What is asked for: `X-Engram-Memory: off`, or `recall` or `capture` alone."""
         told = request.headers.get(MEMORY, "on").strip().lower()
         heard = request.headers.get(EXTRACT, "on").strip().lower() not in NO
-        return Wish(
+        return ProxyOptions(
             recall=told not in NO | {"capture"} and self._settings.budget_tokens > 0,
             capture=told not in NO | {"recall"} and heard and self._settings.capture == "on",
             session=request.headers.get(SESSION, "").strip()
@@ -179,7 +177,7 @@ class Proxy:
         return told[0]
 
     def _passed(
-        self, answer: httpx.Response, ear: Ear, found: Brief, listen: Callable[[], None] | None
+        self, answer: httpx.Response, ear: ProxyListener, found: Brief, listen: Callable[[], None] | None
     ) -> Response:
         """The answer on its way to the client."""
 

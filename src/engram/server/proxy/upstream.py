@@ -14,8 +14,8 @@ import httpx
 
 from engram.errors import ConfigError
 from engram.server.caller import is_loopback
+from engram.server.problems import UpstreamDown, UpstreamLate
 from engram.server.proxy.keys import KEYS, authorization
-from engram.server.refusals import UpstreamDown, UpstreamLate
 
 if TYPE_CHECKING:
     from engram.config import ProxyConfig

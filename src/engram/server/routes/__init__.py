@@ -3,32 +3,19 @@
 from __future__ import annotations
 
 from engram.server.route import Route
-from engram.server.routes import (
-    briefing,
-    bus,
-    doubting,
-    knowing,
-    learned,
-    listening,
-    maintaining,
-    memories,
-    recalling,
-    sessions,
-    sources,
-    upkeep,
-)
+from engram.server.routes import knowledge, memories
 
 ROUTES: tuple[Route, ...] = (
     *memories.ROUTES,
-    *recalling.ROUTES,
-    *briefing.ROUTES,
-    *listening.ROUTES,
-    *sessions.ROUTES,
-    *knowing.ROUTES,
-    *learned.ROUTES,
-    *sources.ROUTES,
-    *upkeep.ROUTES,
-    *maintaining.ROUTES,
-    *doubting.ROUTES,
-    *bus.ROUTES,
+    *memories.RECALLING_ROUTES,
+    *knowledge.BRIEFING_ROUTES,
+    *memories.LISTENING_ROUTES,
+    *knowledge.SESSIONS_ROUTES,
+    *knowledge.ROUTES,
+    *knowledge.LEARNED_ROUTES,
+    *memories.SOURCES_ROUTES,
+    *knowledge.UPKEEP_ROUTES,
+    *knowledge.MAINTAINING_ROUTES,
+    *knowledge.DOUBTING_ROUTES,
+    *knowledge.BUS_ROUTES,
 )

@@ -6,13 +6,13 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from engram.model.bus import Delivery, Publication, Subscription
 from engram.model.clock import from_micros, to_micros
+from engram.model.event import Delivery, Publication, Subscription
 from engram.model.scope import Access, Scope
-from engram.store.sqlite import records, scopes
-from engram.store.sqlite.query import Db, ask, ask_value
+from engram.store.sqlite import rows, views
+from engram.store.sqlite.connection import Db, ask, ask_value
 from engram.store.sqlite.readers import Readers
-from engram.store.sqlite.scopes import Places
+from engram.store.sqlite.views import Places
 
 PUBLICATIONS = """
 SELECT p.id, m.id, p.agent, n.name, s.project, s.squad, s.agent, s.channel, s.user,
@@ -155,8 +155,8 @@ class SqliteBus:
     def delivered(self, origins: list[str], scope: Scope) -> dict[str, Delivery]:
         """Of each of these memories that was delivered to a place: its copy there."""
         with self._readers.lend() as db:
-            place = self._places.numbers(scope) or scopes.find(db, scope)
-            values = {"origins": records.as_list(origins), "scope": place and place[0]}
+            place = self._places.numbers(scope) or views.find(db, scope)
+            values = {"origins": rows.as_list(origins), "scope": place and place[0]}
             return {one[1]: _delivery(one) for one in ask(db, DELIVERED, values)}
 
 
@@ -173,11 +173,11 @@ class SqliteBusWork:
             "id": publication.id,
             "memory": publication.memory,
             "agent": publication.agent,
-            "region": records.as_list(publication.region.parts),
-            "agents": records.as_list(publication.agents),
-            "topics": records.as_list(publication.topics),
+            "region": rows.as_list(publication.region.parts),
+            "agents": rows.as_list(publication.agents),
+            "topics": rows.as_list(publication.topics),
             "importance": publication.importance,
-            "clock": records.to_json(publication.clock),
+            "clock": rows.to_json(publication.clock),
             "published_at": to_micros(publication.published_at),
         }
         self._db.execute(WITHDRAW_OF, {"memory": publication.memory})
@@ -194,8 +194,8 @@ class SqliteBusWork:
             "id": subscription.id,
             "agent": subscription.agent,
             "scope": self._place(subscription.scope)[0],
-            "topics": records.as_list(subscription.topics),
-            "agents": records.as_list(subscription.agents),
+            "topics": rows.as_list(subscription.topics),
+            "agents": rows.as_list(subscription.agents),
             "min_importance": subscription.min_importance,
             "rate": subscription.rate,
             "place": subscription.place,
@@ -215,7 +215,7 @@ class SqliteBusWork:
             "origin": delivery.origin,
             "publication": delivery.publication,
             "subscription": delivery.subscription,
-            "clock": records.to_json(delivery.clock),
+            "clock": rows.to_json(delivery.clock),
             "version": delivery.version,
         }
         self._db.execute(DELIVER, values)

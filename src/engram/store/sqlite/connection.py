@@ -8,14 +8,53 @@ from __future__ import annotations
 
 import os
 import uuid
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, Literal
 
 import apsw
 
-from engram.errors import ConfigError, StoreError
+from engram.errors import AccessDenied, ConfigError, DiskFull, KeyNeeded, StoreBusy, StoreCorrupt, StoreError
 from engram.model.clock import Clock
-from engram.store.sqlite.settings import StoreSettings
+
+# ---------------------------------------------------------------- settings
+# How a file is opened and how much it may have in flight.
+
+
+@dataclass(frozen=True, slots=True)
+class StoreSettings:
+    """Everything that can be turned on the SQLite store."""
+
+    busy_timeout_s: float = 10.0
+    """How long to wait for another process, and for room in the queue."""
+    queue_limit: int = 10_000
+    """Most writes that wait at once."""
+    group_limit: int = 256
+    """Most writes that share one commit."""
+    readers: int = 4
+    """Connections that read at once; further readers wait for one of them."""
+    synchronous: Literal["NORMAL", "FULL"] = "NORMAL"
+    """NORMAL survives a killed process, FULL also a power cut, at an fsync for each commit."""
+    page_size: int = 4096
+    cache_kb: int = 8_192
+    """Page cache of each connection."""
+    mmap_bytes: int = 0
+    """How much of the file to map; not used under a key."""
+    read_only: bool = False
+    key: bytes | None = field(default=None, repr=False)
+    """32 raw bytes turn the file into a vault; derive them from a passphrase once, outside."""
+    candidates: int = 200
+    """How many memories the text index names before they are ranked by all words."""
+    rows_cap: int = 1_500
+    """How many matching rows a text search may touch, or `share_cap` of the file if that is more."""
+    share_cap: float = 0.005
+    cue_weight: float = 0.5
+    """What a cue word counts against a word of the content."""
+    k1: float = 1.2
+    b: float = 0.75
+
 
 IN_MEMORY = ":memory:"
 CIPHER = "chacha20"
@@ -149,3 +188,82 @@ def _unlock(db: apsw.Connection, key: bytes) -> None:
         raise ConfigError(f"The key of a vault has {KEY_BYTES} bytes, not {len(key)}.")
     db.pragma("cipher", CIPHER)
     db.pragma("key", f"raw:{key.hex()}")
+
+
+# ---------------------------------------------------------------- faults
+# SQLite's errors come in, ours go out. The one place that knows both.
+
+
+DISK_TROUBLE = (apsw.FullError, apsw.IOError)
+"""What a full disk looks like: no room in the file, or a write that failed."""
+
+READ_TROUBLE = frozenset(
+    {
+        apsw.SQLITE_IOERR_READ,
+        apsw.SQLITE_IOERR_SHORT_READ,
+        apsw.SQLITE_IOERR_CORRUPTFS,
+        apsw.SQLITE_IOERR_DATA,
+    }
+)
+"""Failures of the disk that no room would help."""
+
+
+def translate(error: apsw.Error, path: str, waited_s: float) -> StoreError | AccessDenied:
+    """What happened, in words for the person who reads it."""
+    fault: StoreError | AccessDenied
+    match error:
+        case apsw.IOError() if getattr(error, "extendedresult", 0) in READ_TROUBLE:
+            fault = StoreCorrupt(str(error))
+        case apsw.FullError() | apsw.IOError():
+            fault = DiskFull()
+        case apsw.BusyError() | apsw.LockedError():
+            fault = StoreBusy(waited_s)
+        case apsw.NotADBError():
+            fault = KeyNeeded(path)
+        case apsw.CorruptError():
+            fault = StoreCorrupt(str(error))
+        case apsw.ReadOnlyError() | apsw.PermissionsError():
+            fault = AccessDenied(f"write to {path}")
+        case apsw.CantOpenError():
+            fault = StoreError(f"{path} cannot be opened: check that the folder exists and is yours.")
+        case _:
+            fault = StoreError(f"The database refused ({type(error).__name__}): {error}")
+    return fault
+
+
+@contextmanager
+def translated(path: str, waited_s: float) -> Iterator[None]:
+    """Inside, SQLite's errors become ours."""
+    try:
+        yield
+    except apsw.Error as error:
+        raise translate(error, path, waited_s) from error
+
+
+# ---------------------------------------------------------------- query
+# Asking the database: a statement and its named values come in, lines come out.
+#
+# The binding types each value as anything SQLite can hold; what a column holds is known from the schema.
+
+
+Db = apsw.Connection
+Line = tuple[Any, ...]
+NOTHING: Mapping[str, Any] = {}
+
+HIGHEST = "\U0010ffff"
+"""Comes after every character: what begins with `x` lies between `x` and `x` with this behind it."""
+
+
+def ask(db: Db, sql: str, values: Mapping[str, Any] = NOTHING) -> list[Line]:
+    """All lines of the answer."""
+    return db.execute(sql, values).fetchall()
+
+
+def ask_line(db: Db, sql: str, values: Mapping[str, Any] = NOTHING) -> Line | None:
+    """The first line of the answer, if there is one."""
+    return db.execute(sql, values).fetchone()
+
+
+def ask_value(db: Db, sql: str, values: Mapping[str, Any] = NOTHING) -> Any:
+    """The first value of the first line; None when there is no line."""
+    return db.execute(sql, values).get

@@ -13,18 +13,16 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from engram.model.clock import from_micros
-from engram.model.entity import Entity, words_of
-from engram.model.filters import Filters
-from engram.model.memory import Memory
+from engram.model.facts import Entity, words_of
+from engram.model.memory import Filters, Memory
 from engram.model.scope import Access, Role
 from engram.ports import Reach, View
-from engram.store.sqlite import records
+from engram.store.sqlite import rows as sqlite_rows
+from engram.store.sqlite.connection import HIGHEST, Db, Line, ask, ask_value
 from engram.store.sqlite.memories import BY_KEYS
-from engram.store.sqlite.query import HIGHEST, Db, Line, ask, ask_value
 from engram.store.sqlite.readers import Readers
-from engram.store.sqlite.records import as_list
-from engram.store.sqlite.scopes import Places
-from engram.store.sqlite.views import Where, where
+from engram.store.sqlite.rows import as_list
+from engram.store.sqlite.views import Places, WhereClause, where
 
 NAMESPACES = """
 SELECT id
@@ -260,7 +258,7 @@ class SqliteEntities:
             keys = {row for alias in _aliases(db, entity) for row in _latest_rows(db, alias)}
             values = {**seen.values, "keys": as_list(keys), "home": entity.namespace, "limit": limit}
             rows = [line[0] for line in ask(db, LATEST_HAPPENING.format(seen=seen.sql), values)]
-            read = dict(map(records.from_row, ask(db, BY_KEYS, {"keys": as_list(rows)})))
+            read = dict(map(sqlite_rows.from_row, ask(db, BY_KEYS, {"keys": as_list(rows)})))
         return [(row, read[row]) for row in rows if row in read]
 
     def _read(
@@ -339,12 +337,12 @@ def _by_names(db: Db, names: Iterable[str], namespaces: Iterable[int]) -> list[i
     return list(dict.fromkeys(line[0] for line in ask(db, BY_NAMES, values)))
 
 
-def _mentions(db: Db, reach: Reach) -> Where:
+def _mentions(db: Db, reach: Reach) -> WhereClause:
     """The statement for rows that name an entity `e` and are seen, as the only clause."""
     if _is_all(db, reach):
-        return Where((ALL_MENTIONS,), {})
+        return WhereClause((ALL_MENTIONS,), {})
     seen = where(reach, ANYTHING, at_hand=True)
-    return Where((SEEN_MENTIONS.format(seen=seen.sql),), seen.values)
+    return WhereClause((SEEN_MENTIONS.format(seen=seen.sql),), seen.values)
 
 
 def _is_all(db: Db, reach: Reach) -> bool:

@@ -8,20 +8,19 @@ from datetime import datetime
 from typing import Any
 
 from engram.model.clock import Clock, from_micros, to_micros
-from engram.model.facts import Claim, Fact, FactQuery, Told
+from engram.model.facts import Claim, Fact, FactQuery, ToldFact
 from engram.model.scope import Scope
 from engram.ports import View
-from engram.store.sqlite import records, scopes
-from engram.store.sqlite.query import Db, Line, ask
+from engram.store.sqlite import rows, views
+from engram.store.sqlite.connection import Db, Line, ask
 from engram.store.sqlite.readers import Readers
-from engram.store.sqlite.records import as_list
-from engram.store.sqlite.scopes import Places
-from engram.store.sqlite.views import where
+from engram.store.sqlite.rows import as_list
+from engram.store.sqlite.views import Places, where
 
 FACT = "f.subject, f.predicate, f.object, f.functional, f.confidence, f.valid_from, f.valid_to"
 WIDTH = 7
 
-STATED = records.select(
+STATED = rows.select(
     """
 JOIN facts AS f ON f.row = m.row
 WHERE f.subject = :subject
@@ -64,7 +63,7 @@ ORDER BY m.created_at DESC, m.row DESC, f.id
 LIMIT :limit
 """
 
-CLAIMS = records.select(
+CLAIMS = rows.select(
     """
 JOIN facts AS f ON f.row = m.row
 WHERE f.id IN (SELECT value FROM json_each(:ids))
@@ -143,7 +142,7 @@ class SqliteFacts:
     def stated(self, subject: str, predicate: str, scope: Scope, limit: int) -> list[Claim]:
         """Such facts of active memories of this very scope, newest first."""
         with self._readers.lend() as db:
-            place = scopes.find(db, scope)
+            place = views.find(db, scope)
             return stated(db, subject, predicate, place[0], limit) if place else []
 
     def find(self, query: FactQuery, view: View, limit: int) -> list[Claim]:
@@ -157,7 +156,7 @@ class SqliteFacts:
             found = ask(db, sql, {**values, **seen.values, "limit": limit})
             return list(_claims(db, [line[0] for line in found]).values())
 
-    def told(self, query: FactQuery, view: View, limit: int) -> list[Told]:
+    def told(self, query: FactQuery, view: View, limit: int) -> list[ToldFact]:
         """As `find`, without the records."""
         clauses, values = _asked(query)
         filters = view.filters if query.as_of is None else replace(view.filters, statuses=frozenset())
@@ -224,13 +223,15 @@ def _claims(db: Db, ids: Iterable[int]) -> dict[int, Claim]:
     return {one: found[one] for one in wanted if one in found}
 
 
-def _told(line: Line) -> Told:
+def _told(line: Line) -> ToldFact:
     key, subject, predicate, object_, sure, until = line
-    return Told(key, Fact(subject, predicate, object_), sure, None if until is None else from_micros(until))
+    return ToldFact(
+        key, Fact(subject, predicate, object_), sure, None if until is None else from_micros(until)
+    )
 
 
 def _claim(memory_line: Line, fact_line: Line) -> Claim:
-    memory = records.from_row(memory_line)[1]
+    memory = rows.from_row(memory_line)[1]
     subject, predicate, object_, functional, confidence, valid_from, valid_to = fact_line
     fact = Fact(
         subject,
@@ -257,8 +258,8 @@ def add(db: Db, row: int, facts: Iterable[Fact]) -> None:
             fact.object,
             int(fact.functional),
             fact.confidence if fact.confidence < 1 else None,
-            records.micros(fact.valid_from),
-            records.micros(fact.valid_to),
+            rows.micros(fact.valid_from),
+            rows.micros(fact.valid_to),
         )
         db.execute(ADD, values)
 

@@ -17,16 +17,14 @@ from hashlib import sha256
 from typing import Any
 
 from engram.errors import BadCursor
-from engram.model.axes import Tier
 from engram.model.clock import from_micros, to_micros
 from engram.model.event import Event, Verb
-from engram.model.memory import Memory
+from engram.model.memory import Memory, Tier
 from engram.model.scope import Access
-from engram.store.sqlite import records
-from engram.store.sqlite.query import Db, ask, ask_value
+from engram.store.sqlite import rows
+from engram.store.sqlite.connection import Db, ask, ask_value
 from engram.store.sqlite.readers import Readers
-from engram.store.sqlite.scopes import Places
-from engram.store.sqlite.views import where_event
+from engram.store.sqlite.views import Places, where_event
 
 NEWEST = """
 SELECT id
@@ -208,7 +206,7 @@ class SqliteLedger:
         """Of each of these memories that has changed since: those fields as they were at that time."""
         found: dict[str, dict[str, Any]] = {}
         with self._readers.lend() as db:
-            values = {"ids": records.as_list(memory_ids), "at": to_micros(at)}
+            values = {"ids": rows.as_list(memory_ids), "at": to_micros(at)}
             for memory, before, words in ask(db, CHANGED_SINCE, values):
                 told = json.loads(before)
                 told.update(dict.fromkeys(told.keys() & set(WORDS)))
@@ -241,8 +239,8 @@ def append(db: Db, what: Happening, days: Days, change: Difference | None = None
         what.memory,
         what.scope,
         what.because,
-        records.to_json(before),
-        records.to_json(after),
+        rows.to_json(before),
+        rows.to_json(after),
         what.related,
         what.run,
         what.rule,
@@ -296,7 +294,7 @@ def _digested(db: Db, change: Difference) -> tuple[dict[str, Any], dict[str, Any
     salt = ask_value(db, SALT, {"row": change.row})
     for side in both:
         for name in side.keys() & set(WORDS):
-            text = records.to_json(side[name]).encode()
+            text = rows.to_json(side[name]).encode()
             side[name] = f"sha256:{sha256(salt + text).hexdigest()[:DIGEST_LENGTH]}"
     return both
 
@@ -305,7 +303,7 @@ def _keep_words(db: Db, event: int, change: Difference) -> None:
     words = [name for name in WORDS if name in change.before]
     if words:
         before, after = (
-            records.to_json({name: side[name] for name in words}) for side in (change.before, change.after)
+            rows.to_json({name: side[name] for name in words}) for side in (change.before, change.after)
         )
         db.execute(KEEP_WORDS, {"event": event, "row": change.row, "before": before, "after": after})
 

@@ -2,28 +2,138 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from engram.errors import AmbiguousId, BadCursor, NotFound
 from engram.model.clock import to_micros
-from engram.model.filters import ANY_STATUS
-from engram.model.memory import Memory
-from engram.model.pages import Page, Stats
+from engram.model.event import Page, Stats
+from engram.model.memory import ANY_STATUS, Filters, Layer, Memory, Space
 from engram.model.scope import Access
-from engram.model.vectors import Space
 from engram.ports import Reach, View
-from engram.store.sqlite import counts, records, scopes, vectors
-from engram.store.sqlite.query import HIGHEST, Db, ask, ask_line, ask_value
+from engram.store.sqlite import rows as sqlite_rows
+from engram.store.sqlite import vectors, views
+from engram.store.sqlite.connection import HIGHEST, Db, ask, ask_line, ask_value
 from engram.store.sqlite.readers import Readers
-from engram.store.sqlite.scopes import Places
-from engram.store.sqlite.views import Where, where
+from engram.store.sqlite.views import Places, WhereClause, where, where_event
 
 if TYPE_CHECKING:
     from engram.ports import Keys
 
-BY_ID = records.select("""
+
+# ---------------------------------------------------------------- counts
+# How much is kept, of what: a reach comes in, counts of what it covers come out.
+
+
+GROUPS = """
+SELECT m.status, m.kind, m.category, m.layer, count(*)
+FROM memories AS m
+WHERE {seen}
+GROUP BY m.status, m.kind, m.category, m.layer
+"""
+
+NAMESPACES = """
+SELECT n.name, count(*)
+FROM memories AS m
+JOIN scopes AS s ON s.id = m.scope
+JOIN namespaces AS n ON n.id = s.namespace
+WHERE {seen}
+GROUP BY n.name
+ORDER BY n.name
+"""
+
+# The pluses keep the index out of it: with it, every visible source would be tried with every visible target.
+EDGES = """
+SELECT count(*)
+FROM edges AS e
+WHERE +e.source IN (SELECT m.row FROM memories AS m WHERE {seen})
+  AND +e.target IN (SELECT m.row FROM memories AS m WHERE {seen})
+"""
+
+EVENTS = """
+SELECT count(*)
+FROM events AS e
+WHERE {seen}
+"""
+
+ALL_EDGES = """
+SELECT count(*)
+FROM edges
+"""
+
+PENDING = """
+SELECT count(*)
+FROM memories AS m
+WHERE m.status = 'active'
+  AND NOT EXISTS (SELECT 1 FROM embeddings AS e WHERE e.id = :base + m.row)
+  AND {seen}
+"""
+
+VECTORS = """
+SELECT p.key, count(*)
+FROM marks AS k
+JOIN spaces AS p ON p.id = k.space
+JOIN memories AS m ON m.row = k.row
+WHERE k.gone = 0
+  AND {seen}
+GROUP BY p.key
+"""
+
+
+IN_USE = frozenset(status.value for status in Filters().statuses)
+
+
+def stats(db: Db, reach: Reach, space: Space | None) -> Stats:
+    """Counts of what the reach covers."""
+    seen, told = where(reach, ANY_STATUS), where_event(reach)
+    by: tuple[Counter[str], ...] = (Counter(), Counter(), Counter(), Counter())
+    used: tuple[Counter[str], ...] = (Counter(), Counter(), Counter(), Counter())
+    for *names, layer, count in ask(db, _seen(GROUPS, seen.sql), seen.values):
+        for group in (by, used) if names[0] in IN_USE else (by,):
+            for counter, name in zip(group, (*names, Layer(layer).name.lower()), strict=True):
+                counter[name] += count
+    status, kind, category, layers = by
+    return Stats(
+        memories=status.total(),
+        by_status=dict(status),
+        by_kind=dict(kind),
+        by_category=dict(category),
+        by_layer=dict(layers),
+        by_namespace=dict(ask(db, _seen(NAMESPACES, seen.sql), seen.values)),
+        in_use_by_kind=dict(used[1]),
+        in_use_by_layer=dict(used[3]),
+        edges=_count(db, ALL_EDGES if reach.everything else EDGES, seen.sql, seen.values),
+        events=_count(db, EVENTS, told.sql, told.values),
+        vectors=_vectors(db, reach, seen.sql, seen.values),
+        pending=_pending(db, space, seen.sql, seen.values),
+        size_bytes=db.pragma("page_count") * db.pragma("page_size"),
+    )
+
+
+def _pending(db: Db, space: Space | None, seen: str, values: dict[str, Any]) -> int:
+    if space is None:
+        return 0
+    return _count(db, PENDING, seen, {**values, "base": vectors.base_of(db, space)})
+
+
+def _vectors(db: Db, reach: Reach, seen: str, values: dict[str, Any]) -> dict[str, int]:
+    if reach.everything:
+        return vectors.sizes(db)
+    return dict(ask(db, _seen(VECTORS, seen), values))
+
+
+def _count(db: Db, sql: str, seen: str, values: dict[str, Any]) -> int:
+    return int(ask_value(db, _seen(sql, seen), values))
+
+
+def _seen(sql: str, clauses: str) -> str:
+    """The statement with the view's own clauses in their place; both are written out in this package."""
+    return sql.replace("{seen}", clauses)
+
+
+BY_ID = sqlite_rows.select("""
 WHERE m.id = :id
 """)
 
@@ -45,7 +155,7 @@ FROM (
 WHERE at >= :at
 """
 
-BY_KEYS = records.select("""
+BY_KEYS = sqlite_rows.select("""
 WHERE m.row IN (SELECT value FROM json_each(:keys))
 """)
 
@@ -86,7 +196,7 @@ LIMIT :limit
 
 AMONG = "m.row IN (SELECT value FROM json_each(:keys))"
 
-UNEMBEDDED = records.select("""
+UNEMBEDDED = sqlite_rows.select("""
 WHERE m.row > :after
   AND NOT EXISTS (SELECT 1 FROM embeddings AS e WHERE e.id = :base + m.row)
 ORDER BY m.row
@@ -131,8 +241,8 @@ class SqliteMemories:
         if len(keys) == 0:
             return {}
         with self._readers.lend() as db:
-            lines = ask(db, BY_KEYS, {"keys": records.as_keys(keys)})
-        return dict(map(records.from_row, lines))
+            lines = ask(db, BY_KEYS, {"keys": sqlite_rows.as_keys(keys)})
+        return dict(map(sqlite_rows.from_row, lines))
 
     def used_since(self, at: datetime, limit: int) -> list[Memory]:
         """What the latest recalls since a time have used."""
@@ -143,23 +253,23 @@ class SqliteMemories:
     def endings(self, keys: Sequence[int], length: int) -> dict[int, str]:
         """The last characters of each content."""
         with self._readers.lend() as db:
-            return dict(ask(db, ENDINGS, {"keys": records.as_keys(keys), "length": length}))
+            return dict(ask(db, ENDINGS, {"keys": sqlite_rows.as_keys(keys), "length": length}))
 
     def keys(self, ids: Sequence[str]) -> dict[str, int]:
         """The keys of full ids."""
         with self._readers.lend() as db:
-            return dict(ask(db, KEYS_OF_IDS, {"ids": records.as_list(ids)}))
+            return dict(ask(db, KEYS_OF_IDS, {"ids": sqlite_rows.as_list(ids)}))
 
     def page(self, view: View, limit: int, cursor: str | None = None) -> Page:
         """Newest first."""
         with self._readers.lend() as db:
             seen = self._where(db, view)
-            sql = records.select("WHERE " + seen.sql)
+            sql = sqlite_rows.select("WHERE " + seen.sql)
             values = {**seen.values, "limit": limit + 1}
             if cursor is not None:
                 sql += "\n  AND " + AFTER_CURSOR
                 values.update(_parse(cursor))
-            found = [records.from_row(line) for line in ask(db, sql + NEWEST, values)]
+            found = [sqlite_rows.from_row(line) for line in ask(db, sql + NEWEST, values)]
         shown = found[:limit]
         more = len(found) > limit and bool(shown)
         return Page(tuple(memory for _, memory in shown), _cursor(*shown[-1]) if more else None)
@@ -190,10 +300,10 @@ class SqliteMemories:
     def unembedded(self, space: Space, after: int, limit: int) -> list[tuple[int, Memory]]:
         """Memories without a vector in this space, by key, beginning after a key."""
         with self._readers.lend() as db:
-            if vectors.sizes(db).get(space.key, 0) == scopes.size(db, Reach(everything=True)):
+            if vectors.sizes(db).get(space.key, 0) == views.size(db, Reach(everything=True)):
                 return []  # the usual case, which would otherwise mean to look at every memory
             values = {"after": after, "limit": limit, "base": vectors.base_of(db, space)}
-            return [records.from_row(line) for line in ask(db, UNEMBEDDED, values)]
+            return [sqlite_rows.from_row(line) for line in ask(db, UNEMBEDDED, values)]
 
     def reach(self, access: Access) -> Reach:
         """The access, resolved."""
@@ -203,26 +313,26 @@ class SqliteMemories:
     def stats(self, access: Access, space: Space | None) -> Stats:
         """Counts of what the caller may see."""
         with self._readers.lend() as db:
-            return counts.stats(db, self._places.reach(db, access), space)
+            return stats(db, self._places.reach(db, access), space)
 
-    def _where(self, db: Db, view: View) -> Where:
+    def _where(self, db: Db, view: View) -> WhereClause:
         """The clauses of a view that is gone through in order: best where much of the file is seen."""
         reach = self._places.reach(db, view.access)
-        covered, whole = scopes.size(db, reach), scopes.size(db, Reach(everything=True))
+        covered, whole = views.size(db, reach), views.size(db, Reach(everything=True))
         return where(reach, view.filters, wide=covered > WIDE_SHARE * whole)
 
 
 def by_id(db: Db, memory_id: str) -> tuple[int, Memory] | None:
     """Key and memory of a full id."""
     line = ask_line(db, BY_ID, {"id": memory_id})
-    return None if line is None else records.from_row(line)
+    return None if line is None else sqlite_rows.from_row(line)
 
 
 def allowed(db: Db, reach: Reach, view: View, keys: Sequence[int]) -> set[int]:
     """Those of the keys that the view allows."""
     seen = where(reach, view.filters, at_hand=True)
     sql = ALL_KEYS + "WHERE " + AMONG + "\n  AND " + seen.sql
-    values = {**seen.values, "keys": records.as_keys(keys)}
+    values = {**seen.values, "keys": sqlite_rows.as_keys(keys)}
     return {line[0] for line in ask(db, sql, values)}
 
 

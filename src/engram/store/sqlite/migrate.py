@@ -16,7 +16,7 @@ import apsw
 
 from engram.errors import MigrationChanged, NewerSchema, StoreError
 from engram.model.clock import Clock, SystemClock, to_micros
-from engram.store.sqlite.query import Db, ask, ask_value
+from engram.store.sqlite.connection import Db, ask, ask_value
 
 APPLICATION = 0x456E6772
 """Marks the file as ours: "Engr"."""

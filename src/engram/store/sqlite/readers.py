@@ -8,9 +8,8 @@ from contextlib import contextmanager
 
 import apsw
 
-from engram.errors import StoreClosed
-from engram.store.sqlite.connection import Opener
-from engram.store.sqlite.faults import translate
+from engram.errors import StoreClosed, UpkeepBusy
+from engram.store.sqlite.connection import Opener, translate
 from engram.store.sqlite.writer import Writer
 
 
@@ -92,3 +91,26 @@ def snapshot(db: apsw.Connection) -> Iterator[None]:
         yield
     finally:
         db.execute("COMMIT")
+
+
+# ---------------------------------------------------------------- lease
+# A lease: one process at a time does a certain work on a file. It ends with the process, however that dies.
+#
+# It is an exclusive transaction on a small database beside the file: the system gives it back by itself.
+
+
+@contextmanager
+def lease(opener: Opener, name: str) -> Iterator[None]:
+    """Hold the work called `name` on a file. Raises UpkeepBusy when somebody else does it."""
+    db = opener.beside(name)
+    try:
+        try:
+            db.execute("BEGIN EXCLUSIVE")
+        except apsw.BusyError as error:
+            raise UpkeepBusy(name) from error
+        try:
+            yield
+        finally:
+            db.execute("ROLLBACK")
+    finally:
+        db.close()

@@ -7,15 +7,14 @@ from typing import Any
 
 from engram.errors import CycleRefused
 from engram.model.clock import from_micros
-from engram.model.filters import ANY_STATUS
-from engram.model.relations import ACYCLIC, Edge, EdgeType
+from engram.model.facts import ACYCLIC, Edge, EdgeType
+from engram.model.memory import ANY_STATUS
 from engram.model.scope import Access
 from engram.ports import Link, View
-from engram.store.sqlite import memories, records
-from engram.store.sqlite.query import Db, ask, ask_value
+from engram.store.sqlite import memories, rows
+from engram.store.sqlite.connection import Db, ask, ask_value
 from engram.store.sqlite.readers import Readers
-from engram.store.sqlite.scopes import Places
-from engram.store.sqlite.views import where
+from engram.store.sqlite.views import Places, where
 
 # In each pair of statements `m` is the far end, so that the view is asked of it.
 FROM_HERE = """
@@ -137,7 +136,7 @@ class SqliteRelations:
         """Edges of these types at these keys, in both directions, whose far ends the view allows."""
         with self._readers.lend() as db:
             seen = where(self._places.reach(db, view.access), view.filters, at_hand=True)
-            asked = {"keys": records.as_keys(keys), "edge_types": records.as_list(types)}
+            asked = {"keys": rows.as_keys(keys), "edge_types": rows.as_list(types)}
             both = (sql.replace("{seen}", seen.sql) for sql in (LINKS_FROM, LINKS_TO))
             return [_link(line) for sql in both for line in ask(db, sql, {**seen.values, **asked})]
 
@@ -154,7 +153,7 @@ def put(db: Db, source: int, target: int, edge: Edge, at: int) -> bool:
     there = bool(ask_value(db, IS_THERE, dict(zip(("source", "target", "type"), ends, strict=True))))
     if source == target or (not there and edge.type in ACYCLIC and _closes_a_circle(db, source, target)):
         raise CycleRefused(edge.type.value)
-    drawn = None if edge.type is EdgeType.NEXT else records.micros(edge.last_reinforced_at) or at
+    drawn = None if edge.type is EdgeType.NEXT else rows.micros(edge.last_reinforced_at) or at
     db.execute(ADD, (*ends, edge.weight, edge.confidence, edge.origin, drawn, REINFORCEMENT, at))
     return not there
 
@@ -172,7 +171,7 @@ def draw(db: Db, lines: Iterable[tuple[int, int, Edge]], at: int, most: int) -> 
 
 def confirm(db: Db, ids: Sequence[str], types: Iterable[EdgeType], gain: float, at: int) -> None:
     """Let edges among these memories gain confidence."""
-    values = {"ids": records.as_list(ids), "edge_types": records.as_list(types), "gain": gain, "at": at}
+    values = {"ids": rows.as_list(ids), "edge_types": rows.as_list(types), "gain": gain, "at": at}
     db.execute(CONFIRM, values)
 
 
@@ -190,7 +189,7 @@ def drop(db: Db, row: int) -> None:
 def _closes_a_circle(db: Db, source: int, target: int) -> bool:
     """Whether an edge that is not there yet would lead back to where it begins."""
     ends = {"source": source, "target": target}
-    return bool(ask_value(db, LEADS_BACK, {**ends, "acyclic": records.as_list(ACYCLIC)}))
+    return bool(ask_value(db, LEADS_BACK, {**ends, "acyclic": rows.as_list(ACYCLIC)}))
 
 
 def _edge(line: tuple[Any, ...]) -> Edge:

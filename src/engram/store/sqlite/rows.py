@@ -2,11 +2,219 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+from json.encoder import encode_basestring
+from typing import Any
 
-from engram.model.memory import Memory
-from engram.store.sqlite import records
-from engram.store.sqlite.query import Db, ask_line, ask_value
+from engram.model.clock import EPOCH, to_micros
+from engram.model.memory import (
+    Affect,
+    Forms,
+    Kind,
+    Layer,
+    Lifecycle,
+    Memory,
+    Policy,
+    Priority,
+    Status,
+    Tier,
+    Type,
+    Usage,
+    Verification,
+)
+from engram.model.scope import Scope
+from engram.store.sqlite.connection import Db, Line, ask_line, ask_value
+from engram.text.metadata import values
+
+# ---------------------------------------------------------------- records
+# A line of the table comes in, a `Memory` comes out, and the way back. The one place that knows both.
+
+
+COLUMNS = """
+  m.row,
+  m.id, m.content, m.content_hash, m.created_at, m.modified_at,
+  n.name, s.project, s.squad, s.agent, s.channel, s.user,
+  m.session, m.speaker,
+  m.kind, m.category, m.type, m.tags, m.entities, m.details, m.metadata,
+  m.layer, m.lifecycle, m.status, m.verification, m.policy, m.priority, m.pinned,
+  m.importance, m.confidence, m.strength, m.surprise, m.heat,
+  m.valence, m.intensity, m.arousal,
+  m.accessed, m.repeated, m.confirmed, m.sessions, m.helpful, m.unhelpful,
+  m.last_accessed, m.event_time, m.valid_from, m.valid_to, m.verified_at, m.expires_at,
+  m.source, m.trust, m.version, m.tier,
+  m.summary, m.key_fact, m.label, m.content_tokens, m.summary_tokens, m.key_fact_tokens, m.label_tokens
+"""
+
+SOURCE = """
+FROM memories AS m
+JOIN scopes AS s ON s.id = m.scope
+JOIN namespaces AS n ON n.id = s.namespace
+"""
+
+
+def select(rest: str, also: str = "") -> str:
+    """The statement that reads whole records: `rest` says which, `also` names columns to append."""
+    return f"SELECT {COLUMNS.strip()}{', ' + also if also else ''}{SOURCE}{rest}"
+
+
+# A plain look-up is several times faster than calling the enumeration.
+_KINDS = {x.value: x for x in Kind}
+_TYPES = {x.value: x for x in Type}
+_LAYERS = {x.value: x for x in Layer}
+_LIFECYCLES = {x.value: x for x in Lifecycle}
+_STATUSES = {x.value: x for x in Status}
+_VERIFICATIONS = {x.value: x for x in Verification}
+_POLICIES = {x.value: x for x in Policy}
+_PRIORITIES = {x.value: x for x in Priority}
+_TIERS = {x.value: x for x in Tier}
+
+# Made once: `json.dumps` with options makes a new one for each call.
+_ENCODER = json.JSONEncoder(ensure_ascii=False, default=str)
+
+_NO_AFFECT, _NO_USAGE = Affect(), Usage()
+
+
+def from_row(line: tuple[Any, ...]) -> tuple[int, Memory]:
+    """The key and the memory of one line of `select`."""
+    (
+        key, id_, content, content_hash, created_at, modified_at,
+        namespace, project, squad, agent, channel, user,
+        session, speaker,
+        kind, category, type_, tags, entities, details, metadata,
+        layer, lifecycle, status, verification, policy, priority, pinned,
+        importance, confidence, strength, surprise, heat,
+        valence, intensity, arousal,
+        accessed, repeated, confirmed, sessions, helpful, unhelpful,
+        last_accessed, event_time, valid_from, valid_to, verified_at, expires_at,
+        source, trust, version, tier,
+        summary, key_fact, label, content_tokens, summary_tokens, key_fact_tokens, label_tokens,
+    ) = line  # fmt: skip
+    affect = Affect(valence, intensity, arousal) if valence or intensity or arousal else _NO_AFFECT
+    used = (accessed, repeated, confirmed, sessions, helpful, unhelpful)
+    forms = Forms(summary, key_fact, label, content_tokens, summary_tokens, key_fact_tokens, label_tokens)
+    return key, Memory(
+        id_, content, content_hash, _moment(created_at), _moment(modified_at),
+        Scope(namespace, project, squad, agent, channel, user), session, speaker,
+        _KINDS[kind], category, _TYPES[type_], _names(tags), _names(entities), _object(details),
+        _object(metadata),
+        _LAYERS[layer], _LIFECYCLES[lifecycle], _STATUSES[status], _VERIFICATIONS[verification],
+        _POLICIES[policy], _PRIORITIES[priority], pinned == 1,
+        importance, confidence, strength, surprise, heat,
+        affect, Usage(*used) if any(used) else _NO_USAGE,
+        _maybe(last_accessed), _maybe(event_time), _maybe(valid_from), _maybe(valid_to),
+        _maybe(verified_at), _maybe(expires_at),
+        source, trust, version, _TIERS[tier], forms,
+    )  # fmt: skip
+
+
+def to_row(memory: Memory, scope: int) -> tuple[Any, ...]:
+    """The values of a memory's line, in the order of `rows.ADD`; `scope` is the number of its scope."""
+    affect, usage, forms = memory.affect, memory.usage, memory.forms
+    return (
+        memory.id,
+        scope,
+        memory.session,
+        memory.speaker,
+        memory.content_hash,
+        memory.kind.value,
+        memory.category,
+        memory.type.value,
+        memory.layer.value,
+        memory.lifecycle.value,
+        memory.status.value,
+        memory.verification.value,
+        memory.policy.value,
+        memory.priority.value,
+        int(memory.pinned),
+        memory.importance,
+        memory.confidence,
+        memory.strength,
+        memory.surprise,
+        memory.heat,
+        affect.valence,
+        affect.intensity,
+        affect.arousal,
+        usage.accessed,
+        usage.repeated,
+        usage.confirmed,
+        usage.sessions,
+        usage.helpful,
+        usage.unhelpful,
+        to_micros(memory.created_at),
+        to_micros(memory.modified_at),
+        micros(memory.last_accessed),
+        micros(memory.event_time),
+        micros(memory.valid_from),
+        micros(memory.valid_to),
+        micros(memory.verified_at),
+        micros(memory.expires_at),
+        memory.source,
+        memory.trust,
+        memory.version,
+        memory.tier.value,
+        memory.content,
+        names_to_json(memory.tags),
+        names_to_json(memory.entities),
+        to_json(dict(memory.details)),
+        to_json(dict(memory.metadata)),
+        forms.summary,
+        forms.key_fact,
+        forms.label,
+        forms.content_tokens,
+        forms.summary_tokens,
+        forms.key_fact_tokens,
+        forms.label_tokens,
+    )
+
+
+def to_json(value: object) -> str:
+    """A value as JSON, text as it is; what JSON does not know becomes its text."""
+    if not value and isinstance(value, dict | tuple):
+        return "{}" if isinstance(value, dict) else "[]"
+    return _ENCODER.encode(value)
+
+
+def names_to_json(names: Iterable[str]) -> str:
+    """The same of texts only, which needs no look at what each of them is."""
+    return f"[{', '.join(map(encode_basestring, names))}]"
+
+
+def as_list(values: Iterable[object]) -> str:
+    """Values as a JSON list, to be taken apart by `json_each` inside a statement."""
+    return json.dumps(list(values))
+
+
+def as_keys(keys: Iterable[int]) -> str:
+    """Row numbers as the same; they may be numpy's. Asked for so often that the short way counts.
+
+    >>> as_keys([3, 1])
+    '[3,1]'
+    """
+    return f"[{','.join([str(int(key)) for key in keys])}]"
+
+
+def micros(moment: datetime | None) -> int | None:
+    """A moment that may be missing, as it is stored."""
+    return None if moment is None else to_micros(moment)
+
+
+def _moment(value: int) -> datetime:
+    return EPOCH + timedelta(microseconds=value)
+
+
+def _maybe(value: int | None) -> datetime | None:
+    return None if value is None else EPOCH + timedelta(microseconds=value)
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return () if text == "[]" else tuple(json.loads(text))
+
+
+def _object(text: str | None) -> Mapping[str, Any]:
+    return {} if text is None or text == "{}" else json.loads(text)
+
 
 ADD = """
 INSERT INTO memories (
@@ -75,7 +283,7 @@ ORDER BY row
 LIMIT 1
 """
 
-BY_ROW = records.select("""
+BY_ROW = select("""
 WHERE m.row = :row
 """)
 
@@ -109,7 +317,7 @@ WHERE row = :row
 
 def add(db: Db, memory: Memory, scope: int) -> int:
     """Write a new record; its row."""
-    db.execute(ADD, records.to_row(memory, scope))
+    db.execute(ADD, to_row(memory, scope))
     row = db.last_insert_rowid()
     _put_tags(db, row, memory.tags)
     return row
@@ -117,7 +325,7 @@ def add(db: Db, memory: Memory, scope: int) -> int:
 
 def replace(db: Db, row: int, old: Memory, new: Memory, scope: int) -> None:
     """Write a record over the old one; `scope` is the number of the new one's scope."""
-    db.execute(REPLACE, (*records.to_row(new, scope)[1:], row))
+    db.execute(REPLACE, (*to_row(new, scope)[1:], row))
     if new.tags != old.tags:
         db.execute(DROP_TAGS, {"row": row})
         _put_tags(db, row, new.tags)
@@ -133,7 +341,7 @@ def with_hash(db: Db, content_hash: str, scope: int) -> Memory | None:
     """The active memory of a scope with this hash."""
     row = ask_value(db, WITH_HASH, {"content_hash": content_hash, "scope": scope})
     line = None if row is None else ask_line(db, BY_ROW, {"row": row})
-    return None if line is None else records.from_row(line)[1]
+    return None if line is None else from_row(line)[1]
 
 
 def row_of(db: Db, memory_id: str) -> int | None:
@@ -150,4 +358,40 @@ def last_of_session(db: Db, session: str, scope: int) -> tuple[str, int] | None:
 
 def _put_tags(db: Db, row: int, tags: Sequence[str]) -> None:
     if tags:
-        db.execute(ADD_TAGS, (row, records.names_to_json(tags)))
+        db.execute(ADD_TAGS, (row, names_to_json(tags)))
+
+
+# ---------------------------------------------------------------- facets
+# What memories speak of, written: a record comes in, the lines that filters look up are kept in step.
+
+
+FACETS_ADD = """
+INSERT INTO facets (facet, value, row)
+VALUES (:facet, :value, :row)
+"""
+
+DROP = """
+DELETE FROM facets
+WHERE row = :row
+"""
+
+
+def lines(row: int, memory: Memory) -> list[Line]:
+    """What is written of a memory."""
+    return [(facet, value, row) for facet, value in values(memory.metadata)] if memory.metadata else []
+
+
+def add_facets(db: Db, new: list[Line]) -> None:
+    """Keep what new memories speak of; in the order of the table, which is quicker."""
+    db.executemany(FACETS_ADD, sorted(new))
+
+
+def change(db: Db, row: int, memory: Memory) -> None:
+    """The same of a memory that speaks of something else now."""
+    drop_facets(db, row)
+    add_facets(db, lines(row, memory))
+
+
+def drop_facets(db: Db, row: int) -> None:
+    """Forget what a memory speaks of."""
+    db.execute(DROP, {"row": row})

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from engram.model.clock import from_micros, to_micros
-from engram.model.upkeep import Carried, Decided, Run, RunKind, RunState, Tally
-from engram.store.sqlite import records
-from engram.store.sqlite.query import Db, ask, ask_line
+from engram.model.maintenance import Carried, Decided, Run, RunKind, RunState, Tally
+from engram.store.sqlite import rows
+from engram.store.sqlite.connection import Db, ask, ask_line
 
 NOTE = """
 INSERT INTO runs (id, kind, state, actor, started_at, finished_at, step, cursor)
@@ -106,7 +106,7 @@ def note(db: Db, run: Run) -> None:
         "state": run.state.value,
         "actor": run.actor,
         "started_at": to_micros(run.started_at),
-        "finished_at": records.micros(run.finished_at),
+        "finished_at": rows.micros(run.finished_at),
         "step": run.step,
         "cursor": run.cursor,
     }
@@ -126,7 +126,7 @@ def decide(db: Db, run_id: str, lines: Sequence[Decided]) -> None:
                 one.related,
                 one.outcome.value,
                 one.why,
-                records.to_json(one.also),
+                rows.to_json(one.also),
             )
             for one in lines
         ],
@@ -135,7 +135,7 @@ def decide(db: Db, run_id: str, lines: Sequence[Decided]) -> None:
 
 def forget_names(db: Db, names: Iterable[str]) -> None:
     """Leave no name of an erased memory in a report; a join of such a name can then not be taken back."""
-    db.execute(FORGET_NAMES, {"names": records.as_list(one.lower() for one in names)})
+    db.execute(FORGET_NAMES, {"names": rows.as_list(one.lower() for one in names)})
 
 
 def prune(db: Db, before: int) -> int:

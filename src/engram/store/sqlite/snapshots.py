@@ -15,8 +15,7 @@ from engram.errors import AccessDenied, StoreError
 from engram.model.clock import from_micros, to_micros
 from engram.model.scope import Access, Scope
 from engram.model.session import Snapshot
-from engram.store.sqlite.connection import Opener
-from engram.store.sqlite.query import Db, Line, ask, ask_line
+from engram.store.sqlite.connection import Db, Line, Opener, ask, ask_line
 from engram.store.sqlite.readers import Readers
 from engram.store.sqlite.writer import Writer
 

@@ -8,11 +8,11 @@ from itertools import takewhile
 from typing import cast
 
 from engram.errors import AccessDenied
-from engram.model.advice import Call, CallOutcome, Spent
+from engram.model.advice import CallOutcome, ModelCall, Spent
 from engram.model.clock import to_micros
-from engram.store.sqlite.query import Db, ask, ask_value
+from engram.store.sqlite.connection import Db, ask, ask_value
 from engram.store.sqlite.readers import Readers
-from engram.store.sqlite.records import as_list
+from engram.store.sqlite.rows import as_list
 from engram.store.sqlite.writer import Writer
 
 RECORD = """
@@ -84,7 +84,7 @@ class SqliteSpending:
         self._readers = readers
         self._writer = writer
 
-    def record(self, call: Call) -> None:
+    def record(self, call: ModelCall) -> None:
         """Account for a call; it is on disk when this returns."""
         if self._writer is None:
             raise AccessDenied("account for a call to a model: the file was opened for reading")
@@ -125,7 +125,7 @@ def _clear(db: Db) -> int:
     return db.changes()
 
 
-def _record(db: Db, call: Call) -> None:
+def _record(db: Db, call: ModelCall) -> None:
     values = {
         "at": to_micros(call.at),
         "component": call.component,

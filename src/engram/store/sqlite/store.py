@@ -13,38 +13,29 @@ from pathlib import Path
 from typing import TypeVar, cast
 
 from engram.errors import AccessDenied, Overloaded, StoreError
-from engram.model.cancellation import Cancellation, cancelled_by, current_cancellation
-from engram.model.clock import Clock
-from engram.model.pages import Finding
+from engram.model.clock import Cancellation, Clock, cancelled_by, current_cancellation
+from engram.model.event import Finding
 from engram.ports import Unit
 from engram.store.sqlite import upkeep
-from engram.store.sqlite.answers import SqliteAnswers
 from engram.store.sqlite.bus import SqliteBus
-from engram.store.sqlite.connection import IN_MEMORY, Opener, can_hold_a_log
+from engram.store.sqlite.connection import IN_MEMORY, Db, Opener, StoreSettings, can_hold_a_log, translated
 from engram.store.sqlite.entities import SqliteEntities
 from engram.store.sqlite.facts import SqliteFacts
-from engram.store.sqlite.faults import translated
-from engram.store.sqlite.lease import lease
+from engram.store.sqlite.feedback import SqliteOpinions, SqliteRecalls
 from engram.store.sqlite.ledger import SqliteLedger
 from engram.store.sqlite.maintenance import SqliteUpkeep
 from engram.store.sqlite.memories import SqliteMemories
 from engram.store.sqlite.migrate import is_current, make_in_memory, migrate
-from engram.store.sqlite.opinions import SqliteOpinions
-from engram.store.sqlite.origins import SqliteOrigins
-from engram.store.sqlite.query import Db
-from engram.store.sqlite.readers import Readers
-from engram.store.sqlite.recalls import SqliteRecalls
+from engram.store.sqlite.readers import Readers, lease
 from engram.store.sqlite.relations import SqliteRelations
-from engram.store.sqlite.scopes import Places
-from engram.store.sqlite.settings import StoreSettings
 from engram.store.sqlite.snapshots import SqliteSnapshots
 from engram.store.sqlite.spending import SqliteSpending
 from engram.store.sqlite.texts import SqliteTexts
-from engram.store.sqlite.tokens import SqliteTokens
-from engram.store.sqlite.triggers import SqliteTriggers
-from engram.store.sqlite.turns import SqliteTurns
+from engram.store.sqlite.tokens import SqliteAnswers, SqliteTokens, SqliteTriggers
+from engram.store.sqlite.turns import SqliteOrigins, SqliteTurns
 from engram.store.sqlite.unit import SqliteUnit
 from engram.store.sqlite.vectors import SqliteVectors
+from engram.store.sqlite.views import Places
 from engram.store.sqlite.writer import Writer
 
 T = TypeVar("T")
@@ -130,7 +121,9 @@ class SqliteStore:
             return [
                 Finding("file", ok=True, detail="opened for reading; open it for writing to have it checked")
             ]
-        return cast("list[Finding]", self._writer.run(upkeep.mend if repair else upkeep.look, alone=True))
+        return cast(
+            "list[Finding]", self._writer.run(upkeep.mend if repair else upkeep.find_damage, alone=True)
+        )
 
     def lease(self, name: str) -> AbstractContextManager[None]:
         """Hold a certain work on this file for oneself; raises UpkeepBusy when somebody else does it."""

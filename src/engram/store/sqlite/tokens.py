@@ -8,9 +8,10 @@ from typing import Any
 
 from engram.errors import AccessDenied, Overloaded
 from engram.model.clock import from_micros, to_micros
-from engram.model.scope import Role, Scope
-from engram.model.token import Token
-from engram.store.sqlite.query import Db, Line, ask
+from engram.model.event import KeptAnswer
+from engram.model.scope import Access, Role, Scope, Token
+from engram.model.session import Trigger
+from engram.store.sqlite.connection import Db, Line, ask, ask_line
 from engram.store.sqlite.readers import Readers
 from engram.store.sqlite.writer import Writer
 
@@ -109,3 +110,155 @@ def _token(line: Line) -> tuple[str, Token]:
 
 def _time(micros: Any) -> datetime | None:
     return None if micros is None else from_micros(micros)
+
+
+# ---------------------------------------------------------------- answers
+# Answers to writes that carried a key: kept sealed for a while, found again by caller and key.
+
+
+FIND = """
+SELECT caller, key, mark, status, sealed, at
+FROM answers
+WHERE caller = :caller
+  AND key = :key
+"""
+
+KEEP = """
+INSERT INTO answers (caller, key, mark, status, sealed, at)
+VALUES (:caller, :key, :mark, :status, :sealed, :at)
+ON CONFLICT (caller, key) DO UPDATE
+SET mark = excluded.mark,
+  status = excluded.status,
+  sealed = excluded.sealed,
+  at = excluded.at
+"""
+
+FORGET = """
+DELETE FROM answers
+WHERE at < :before
+"""
+
+# The oldest beyond so many.
+FORGET_MORE = """
+DELETE FROM answers
+WHERE at <= (
+  SELECT at
+  FROM answers
+  ORDER BY at DESC
+  LIMIT 1 OFFSET :most
+)
+"""
+
+
+class SqliteAnswers:
+    """Implements `ports.Answers`. Used by any thread but the writer's."""
+
+    def __init__(self, readers: Readers, writer: Writer | None) -> None:
+        self._readers = readers
+        self._writer = writer
+
+    def find(self, caller: str, key: str) -> KeptAnswer | None:
+        """What was answered to this caller under this key."""
+        with self._readers.lend() as db:
+            line = ask_line(db, FIND, {"caller": caller, "key": key})
+        if line is None:
+            return None
+        _, _, mark, status, sealed, at = line
+        return KeptAnswer(caller, key, mark, status, sealed, from_micros(at))
+
+    def keep(self, answer: KeptAnswer, before: datetime, most: int) -> None:
+        """Keep one, and drop those before a time and those beyond so many."""
+        if self._writer is None:
+            raise AccessDenied("keep an answer: the file was opened for reading")
+        self._writer.run(lambda db: _keep(db, answer, before, most))
+
+
+def _keep(db: Db, answer: KeptAnswer, before: datetime, most: int) -> None:
+    db.execute(FORGET, {"before": to_micros(before)})
+    db.execute(
+        KEEP,
+        {
+            "caller": answer.caller,
+            "key": answer.key,
+            "mark": answer.mark,
+            "status": answer.status,
+            "sealed": answer.sealed,
+            "at": to_micros(answer.at),
+        },
+    )
+    db.execute(FORGET_MORE, {"most": most})
+
+
+# ---------------------------------------------------------------- triggers
+# Triggers: which words load which pages, as the file keeps them.
+
+
+PUT = """
+INSERT INTO triggers (id, scope, words, pages, created_at)
+VALUES (:id, :scope, :words, :pages, :created_at)
+ON CONFLICT (id) DO UPDATE SET
+  scope = :scope,
+  words = :words,
+  pages = :pages
+"""
+
+TRIGGERS_ALL = """
+SELECT id, scope, words, pages, created_at
+FROM triggers
+ORDER BY created_at, id
+"""
+
+REMOVE = """
+DELETE FROM triggers
+WHERE id = :id
+"""
+
+
+class SqliteTriggers:
+    """Implements `ports.Triggers`. Used by any thread but the writer's."""
+
+    def __init__(self, readers: Readers, writer: Writer | None) -> None:
+        self._readers = readers
+        self._writer = writer
+
+    def put(self, trigger: Trigger) -> None:
+        """Keep a trigger; it is on disk when this returns."""
+        values = {
+            "id": trigger.id,
+            "scope": json.dumps(trigger.scope.parts, ensure_ascii=False),
+            "words": json.dumps(trigger.words, ensure_ascii=False),
+            "pages": json.dumps(trigger.pages, ensure_ascii=False),
+            "created_at": to_micros(trigger.created_at),
+        }
+        self._writing().run(lambda db: db.execute(PUT, values).fetchall())
+
+    def known(self, access: Access) -> list[Trigger]:
+        """Those of the places that the caller sees, oldest first. There are few of them in any file."""
+        with self._readers.lend() as db:
+            kept = [_trigger(line) for line in ask(db, TRIGGERS_ALL)]
+        return [one for one in kept if access.may_read(one.scope)]
+
+    def remove(self, trigger_id: str) -> bool:
+        """Drop a trigger; whether there was one."""
+        return bool(self._writing().run(lambda db: _remove(db, trigger_id)))
+
+    def _writing(self) -> Writer:
+        if self._writer is None:
+            raise AccessDenied("change triggers: the file was opened for reading")
+        return self._writer
+
+
+def _remove(db: Db, trigger_id: str) -> bool:
+    db.execute(REMOVE, {"id": trigger_id})
+    return db.changes() > 0
+
+
+def _trigger(line: Line) -> Trigger:
+    id_, scope, words, pages, created = line
+    return Trigger(
+        id=id_,
+        words=tuple(json.loads(words)),
+        pages=tuple(json.loads(pages)),
+        scope=Scope(*json.loads(scope)),
+        created_at=from_micros(created),
+    )

@@ -6,15 +6,80 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
+from engram.model.capture import Part, Turn, Waiting
 from engram.model.clock import from_micros, to_micros
 from engram.model.scope import Access, Scope
-from engram.model.turn import Part, Turn, Waiting
-from engram.store.sqlite import scopes
-from engram.store.sqlite.query import Db, Line, ask, ask_line, ask_value
+from engram.store.sqlite import views
+from engram.store.sqlite.connection import HIGHEST, Db, Line, ask, ask_line, ask_value
 from engram.store.sqlite.readers import Readers
-from engram.store.sqlite.records import as_list, micros
-from engram.store.sqlite.scopes import Places
-from engram.store.sqlite.views import where_turn
+from engram.store.sqlite.rows import as_list, micros
+from engram.store.sqlite.views import Places, where_turn
+
+# ---------------------------------------------------------------- origins
+# Where imported memories came from: an origin comes in with its memory, and is found by how it begins.
+
+
+KNOWN = """
+SELECT o.origin, m.id, o.digest
+FROM origins AS o
+JOIN memories AS m ON m.row = o.row
+WHERE o.scope = :scope
+  AND o.origin >= :low
+  AND o.origin < :high
+ORDER BY o.origin
+"""
+
+PUT = """
+INSERT INTO origins (scope, origin, row, digest)
+VALUES (:scope, :origin, :row, :digest)
+ON CONFLICT DO UPDATE SET
+  row = excluded.row,
+  digest = excluded.digest
+"""
+
+REMOVE = """
+DELETE FROM origins
+WHERE scope = :scope
+  AND origin IN (SELECT value FROM json_each(:origins))
+"""
+
+DROP_ORIGINS = """
+DELETE FROM origins
+WHERE row = :row
+"""
+
+
+class SqliteOrigins:
+    """Implements `ports.Origins`. Used by any thread."""
+
+    def __init__(self, readers: Readers) -> None:
+        self._readers = readers
+
+    def known(self, scope: Scope, beginning: str) -> dict[str, tuple[str, str]]:
+        """Of each origin that begins so: the memory's id and the digest of what it was made from."""
+        with self._readers.lend() as db:
+            place = views.find(db, scope)
+            values = {"scope": place and place[0], "low": beginning, "high": beginning + HIGHEST}
+            return {origin: (memory, digest) for origin, memory, digest in ask(db, KNOWN, values)}
+
+
+# ---------------------------------------------------------------- inside the writer
+
+
+def put_origin(db: Db, scope: int, origin: str, row: int, digest: str) -> None:
+    """Keep where a memory came from; the origin's former memory is forgotten here."""
+    db.execute(PUT, {"scope": scope, "origin": origin, "row": row, "digest": digest})
+
+
+def remove(db: Db, scope: int, origins: Sequence[str]) -> None:
+    """Forget origins that are no more."""
+    db.execute(REMOVE, {"scope": scope, "origins": as_list(origins)})
+
+
+def drop_origins(db: Db, row: int) -> None:
+    """Forget where a memory came from."""
+    db.execute(DROP_ORIGINS, {"row": row})
+
 
 COLUMNS = """
 SELECT
@@ -136,7 +201,7 @@ DELETE FROM turn_memories
 WHERE turn IN (SELECT value FROM json_each(:keys))
 """
 
-DROP = """
+DROP_TURNS = """
 DELETE FROM turns
 WHERE key IN (SELECT value FROM json_each(:keys))
 """
@@ -159,7 +224,7 @@ class SqliteTurns:
     def waiting(self, scope: Scope, limit: int, session: str | None = None) -> list[Turn]:
         """Turns of this very scope that are not captured yet, oldest first; of one session if named."""
         with self._readers.lend() as db:
-            place = scopes.find(db, scope)
+            place = views.find(db, scope)
             values = {"scope": place and place[0], "session": session, "limit": limit}
             return [_turn(line) for line in ask(db, WAITING, values)]
 
@@ -171,7 +236,7 @@ class SqliteTurns:
     def before(self, turn: Turn, limit: int) -> list[Turn]:
         """The turns said just before this one in its session, oldest first."""
         with self._readers.lend() as db:
-            place = scopes.find(db, turn.scope)
+            place = views.find(db, turn.scope)
             if place is None:
                 return []
             values = {"scope": place[0], "session": turn.session, "key": turn.key, "limit": limit}
@@ -236,11 +301,11 @@ def link(db: Db, row: int, keys: Sequence[int]) -> None:
     db.execute(LINK, {"row": row, "keys": as_list(keys)})
 
 
-def drop(db: Db, row: int) -> None:
+def drop_turns(db: Db, row: int) -> None:
     """Forget the turns a memory came from, also for other memories that came from them."""
     keys = as_list(line[0] for line in ask(db, SOURCES, {"row": row}))
     db.execute(DROP_LINKS, {"keys": keys})
-    db.execute(DROP, {"keys": keys})
+    db.execute(DROP_TURNS, {"keys": keys})
 
 
 def _key_of(db: Db, turn: Turn, place: Place) -> int | None:

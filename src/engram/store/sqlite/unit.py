@@ -6,44 +6,42 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from engram.errors import NotFound
+from engram.model.capture import Turn, Waiting
 from engram.model.clock import Clock, to_micros
-from engram.model.entity import Entity
 from engram.model.event import Verb
-from engram.model.facts import Fact
-from engram.model.memory import Memory
-from engram.model.relations import Edge, EdgeType
+from engram.model.facts import Edge, EdgeType, Entity, Fact
+from engram.model.memory import Memory, Space
 from engram.model.scope import Scope
-from engram.model.turn import Turn, Waiting
-from engram.model.vectors import Space
 from engram.ports import Embedded, Findable
 from engram.store.sqlite import (
     bus,
-    facets,
     facts,
+    feedback,
     ledger,
-    naming,
-    opinions,
+    maintenance,
     relations,
     rows,
     runs,
-    scopes,
-    sketches,
     snapshots,
     texts,
     vectors,
+    views,
 )
-from engram.store.sqlite import origins as sources
+from engram.store.sqlite import names as sqlite_names
 from engram.store.sqlite import turns as raw
-from engram.store.sqlite.company import Company
+from engram.store.sqlite import turns as sources
+from engram.store.sqlite.connection import Db, Line
 from engram.store.sqlite.ledger import Difference, Happening
 from engram.store.sqlite.maintenance import SqliteUpkeepWork
 from engram.store.sqlite.memories import by_id
-from engram.store.sqlite.query import Db, Line
-from engram.store.sqlite.scopes import Places
+from engram.store.sqlite.names import RecentMentions
+from engram.store.sqlite.views import Places
 
 DROPS = (
-    snapshots.drop, texts.drop, vectors.drop, facts.drop, facets.drop, naming.drop, relations.drop,
-    ledger.drop, opinions.drop, raw.drop, sources.drop, sketches.drop, bus.drop,
+    snapshots.drop, texts.drop_texts, vectors.drop, facts.drop, rows.drop_facets, sqlite_names.drop_names,
+    relations.drop,
+    ledger.drop, feedback.drop_feedback, raw.drop_turns, sources.drop_origins, maintenance.drop_sketches,
+    bus.drop,
 )  # fmt: skip
 """What takes away all that tells of a memory's words, table by table."""
 INDEXED_AT_ONCE = 1_000
@@ -64,8 +62,8 @@ class SqliteUnit:
         self._spaces: dict[Space, vectors.SpaceLine] = {}
         self._days: ledger.Days = {}
         self._rows: dict[str, int] = {}
-        self._naming = naming.Naming(db)
-        self._company = Company(db)
+        self._naming = sqlite_names.Naming(db)
+        self._company = RecentMentions(db)
         self._unindexed: list[Line] = []
         self._unfiled: list[Line] = []
         self._last: dict[tuple[str, Scope], str | None] = {}
@@ -74,7 +72,7 @@ class SqliteUnit:
         self.upkeep = SqliteUpkeepWork(db, self._place, self._read.clear)
         self.bus = bus.SqliteBusWork(db, self._place)
 
-    def under(self, run: str, rule: str) -> None:
+    def within_run(self, run: str, rule: str) -> None:
         """From here on events belong to this run and this rule."""
         self._under = (run, rule)
 
@@ -102,11 +100,11 @@ class SqliteUnit:
         if memory.session:
             self._last[memory.session, memory.scope] = memory.id
         self._unindexed.append(texts.line(row, findable, place))
-        self._unfiled += facets.lines(row, memory)
+        self._unfiled += rows.lines(row, memory)
         if len(self._unindexed) >= INDEXED_AT_ONCE:
             self.finish()
         facts.add(self._db, row, findable.facts)
-        names = naming.named(findable.names, memory.entities)
+        names = sqlite_names.named(findable.names, memory.entities)
         self._naming.add(row, place[1], names, to_micros(memory.happened_at))
         self._company.heard(names, place[0], memory.id)
         if vector is not None:
@@ -126,9 +124,9 @@ class SqliteUnit:
         rows.replace(self._db, row, old, new, place[0])
         if new.metadata != old.metadata:
             self.finish()
-            facets.change(self._db, row, new)
+            rows.change(self._db, row, new)
         if findable is not None or new.entities != old.entities or new.scope.namespace != old.scope.namespace:
-            names = naming.named(findable.names if findable else (), new.entities)
+            names = sqlite_names.named(findable.names if findable else (), new.entities)
             places = (self._place(old.scope)[1], place[1])
             self._naming.change(row, places, names, to_micros(new.happened_at))
         if findable is not None:
@@ -158,7 +156,7 @@ class SqliteUnit:
             change = Difference(ends[0], {}, told, is_secret=False)
             self._tell(Verb.RELATED, self._find(edge.source)[1], because, edge.target, change)
 
-    def draw(self, edges: Sequence[Edge], most: int) -> None:
+    def add_edges(self, edges: Sequence[Edge], most: int) -> None:
         """Add edges that follow from what memories say, but for those that are there."""
         lines = [(self._row(edge.source), self._row(edge.target), edge) for edge in edges]
         relations.draw(self._db, lines, to_micros(self._clock.now()), most)
@@ -195,12 +193,12 @@ class SqliteUnit:
         """Count a use of each; what was erased meanwhile is left out."""
         self._read.clear()
         for memory_id in ids:
-            opinions.use(self._db, memory_id, at, session)
+            feedback.use(self._db, memory_id, at, session)
 
-    def opine(self, memory_id: str, *, helpful: bool, question: Embedded | None, because: str) -> None:
+    def add_feedback(self, memory_id: str, *, helpful: bool, question: Embedded | None, because: str) -> None:
         """Keep feedback and count it on the memory."""
         row, old = self._find(memory_id)
-        opinions.add(self._db, row, question, self._clock.now(), helpful=helpful)
+        feedback.add(self._db, row, question, self._clock.now(), helpful=helpful)
         self._read.clear()
         change = ledger.difference(row, old, self._find(memory_id)[1])
         self._tell(Verb.FEEDBACK, old, because, change=change)
@@ -216,7 +214,7 @@ class SqliteUnit:
         """Say that memories were made of these turns; how many of them still waited."""
         return raw.captured(self._db, turns, at, self._place)
 
-    def come_from(self, memory_id: str, turns: Sequence[int]) -> None:
+    def link_turns(self, memory_id: str, turns: Sequence[int]) -> None:
         """Say which turns (by key) a memory came from."""
         raw.link(self._db, self._row(memory_id), turns)
 
@@ -232,11 +230,11 @@ class SqliteUnit:
         """Make a name stand for an entity of its own again; whether it was an alias."""
         return self._naming.split(name, namespace)
 
-    def came(self, memory_id: str, scope: Scope, origin: str, digest: str) -> None:
+    def set_origin(self, memory_id: str, scope: Scope, origin: str, digest: str) -> None:
         """Keep where an imported memory came from."""
-        sources.put(self._db, self._place(scope)[0], origin, self._row(memory_id), digest)
+        sources.put_origin(self._db, self._place(scope)[0], origin, self._row(memory_id), digest)
 
-    def left(self, scope: Scope, origins: Sequence[str]) -> None:
+    def remove_origins(self, scope: Scope, origins: Sequence[str]) -> None:
         """Drop origins that are no more."""
         sources.remove(self._db, self._place(scope)[0], origins)
 
@@ -246,7 +244,7 @@ class SqliteUnit:
         for copy in bus.copies(self._db, row):
             self.erase(copy, because)
         self.finish()
-        names = naming.mentioned(self._db, row)
+        names = sqlite_names.mentioned(self._db, row)
         for drop in DROPS:
             drop(self._db, row)
         ledger.drop_reasons(self._db, memory.id)
@@ -266,7 +264,7 @@ class SqliteUnit:
             texts.add(self._db, self._unindexed)
             self._unindexed = []
         if self._unfiled:
-            facets.add(self._db, self._unfiled)
+            rows.add_facets(self._db, self._unfiled)
             self._unfiled = []
 
     def _by_id(self, memory_id: str) -> tuple[int, Memory] | None:
@@ -305,7 +303,7 @@ class SqliteUnit:
 
     def _known_place(self, scope: Scope) -> tuple[int, int] | None:
         """The same of a scope that may never have been written to."""
-        place = self._places.get(scope) or self._seen.numbers(scope) or scopes.find(self._db, scope)
+        place = self._places.get(scope) or self._seen.numbers(scope) or views.find(self._db, scope)
         if place is not None:
             self._places[scope] = place
         return place
@@ -314,7 +312,7 @@ class SqliteUnit:
         """Numbers of a scope and its namespace."""
         place = self._places.get(scope)
         if place is None:
-            place = self._places[scope] = self._seen.numbers(scope) or scopes.find_or_add(self._db, scope)
+            place = self._places[scope] = self._seen.numbers(scope) or views.find_or_add(self._db, scope)
         return place
 
     def _tell(

@@ -9,15 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engram.errors import EmbedderMismatch
-from engram.model.axes import Status
-from engram.model.vectors import Space
+from engram.model.memory import Space, Status
 from engram.ports import Embedded, VectorChanges, VectorRows
-from engram.store.sqlite import records
-from engram.store.sqlite.query import Db, ask, ask_line, ask_value
+from engram.rules.vectors import STEPS, quantize, restore, sign
+from engram.store.sqlite import rows as sqlite_rows
+from engram.store.sqlite.connection import Db, ask, ask_line, ask_value
 from engram.store.sqlite.readers import Readers, snapshot
 from engram.store.sqlite.writer import Writer
-from engram.vectors.quantize import STEPS, quantize, restore
-from engram.vectors.signatures import sign
 
 Floats = NDArray[np.float32]
 
@@ -148,7 +146,7 @@ class SqliteVectors:
     def rows(self, space: Space, keys: Sequence[int]) -> VectorRows:
         """Stored vectors of these keys."""
         with self._readers.lend() as db:
-            values = {"base": base_of(db, space), "keys": records.as_keys(keys)}
+            values = {"base": base_of(db, space), "keys": sqlite_rows.as_keys(keys)}
             lines = ask(db, ROWS, values)
         return _rows(lines, space.dims)
 

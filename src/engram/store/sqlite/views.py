@@ -6,16 +6,292 @@ with is always bound, never pasted.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import threading
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from engram.model.axes import Priority
 from engram.model.clock import to_micros
-from engram.model.filters import Filters
+from engram.model.memory import Filters, Priority
+from engram.model.scope import Access, Scope
 from engram.ports import Reach
-from engram.store.sqlite import speaks
-from engram.store.sqlite.records import as_list, micros
+from engram.store.sqlite.connection import Db, ask, ask_line, ask_value
+from engram.store.sqlite.rows import as_list, micros, to_json
+from engram.text import metadata
+
+# ---------------------------------------------------------------- scopes
+# Places and their numbers: an access comes in, what it may see comes out as numbers a query can compare.
+#
+# Scopes are only ever added, so what was read once stays true, and one look at the largest number tells
+# whether there are new ones.
+
+
+ADD_NAMESPACE = """
+INSERT INTO namespaces (name)
+VALUES (:namespace)
+ON CONFLICT DO NOTHING
+"""
+
+ADD_SCOPE = """
+INSERT INTO scopes (namespace, project, squad, agent, channel, user)
+SELECT id, :project, :squad, :agent, :channel, :user
+FROM namespaces
+WHERE name = :namespace
+ON CONFLICT DO NOTHING
+"""
+
+FIND_SCOPE = """
+SELECT s.id, s.namespace
+FROM scopes AS s
+JOIN namespaces AS n ON n.id = s.namespace
+WHERE n.name = :namespace
+  AND s.project = :project
+  AND s.squad = :squad
+  AND s.agent = :agent
+  AND s.channel = :channel
+  AND s.user = :user
+"""
+
+NEWEST = """
+SELECT coalesce(max(id), 0)
+FROM scopes
+"""
+
+ALL = """
+SELECT s.id, s.namespace, n.name, s.project, s.squad, s.agent, s.channel, s.user
+FROM scopes AS s
+JOIN namespaces AS n ON n.id = s.namespace
+"""
+
+SIZE_OF_FILE = """
+SELECT coalesce(sum(memories), 0)
+FROM scopes
+"""
+
+SIZE_OF_NAMESPACE = """
+SELECT coalesce(sum(memories), 0)
+FROM scopes
+WHERE namespace = :namespace
+"""
+
+SIZE_OF_SCOPES = """
+SELECT coalesce(sum(memories), 0)
+FROM scopes
+WHERE id IN (SELECT value FROM json_each(:scopes))
+"""
+
+REACHES_KEPT = 1_000
+"""How many callers' reaches are remembered before starting anew."""
+
+
+class Places:
+    """What this process knows of the scopes that are on disk. Shared by all reading threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._newest = -1
+        self._scopes: list[tuple[int, int, Scope]] = []
+        self._numbers: dict[Scope, tuple[int, int]] = {}
+        self._reaches: dict[Access, Reach] = {}
+
+    def reach(self, db: Db, access: Access) -> Reach:
+        """The access, resolved to numbers."""
+        if access.all_namespaces:
+            return Reach(everything=True)
+        with self._lock:
+            self._refresh(db)
+            found = self._reaches.get(access)
+            if found is None:
+                if len(self._reaches) >= REACHES_KEPT:
+                    self._reaches.clear()
+                found = self._reaches[access] = _resolve(self._scopes, access)
+            return found
+
+    def numbers(self, scope: Scope) -> tuple[int, int] | None:
+        """Numbers of the scope and its namespace, if some reader has seen them on disk."""
+        return self._numbers.get(scope)
+
+    def _refresh(self, db: Db) -> None:
+        newest = ask_value(db, NEWEST)
+        if newest != self._newest:
+            self._scopes = [(id_, namespace, Scope(*parts)) for id_, namespace, *parts in ask(db, ALL)]
+            self._numbers = {scope: (id_, namespace) for id_, namespace, scope in self._scopes}
+            self._reaches.clear()
+            self._newest = newest
+
+
+def size(db: Db, reach: Reach) -> int:
+    """How many memories a reach covers, in any status."""
+    if reach.everything:
+        return int(ask_value(db, SIZE_OF_FILE))
+    if reach.namespace is not None:
+        return int(ask_value(db, SIZE_OF_NAMESPACE, {"namespace": reach.namespace}))
+    return int(ask_value(db, SIZE_OF_SCOPES, {"scopes": as_list(reach.scopes)}))
+
+
+def find(db: Db, scope: Scope) -> tuple[int, int] | None:
+    """Numbers of the scope and its namespace, if anything was ever stored there."""
+    found = ask_line(db, FIND_SCOPE, _named(scope))
+    return None if found is None else (found[0], found[1])
+
+
+def find_or_add(db: Db, scope: Scope) -> tuple[int, int]:
+    """Numbers of the scope and its namespace; they are given out when first asked for."""
+    found = find(db, scope)
+    if found is None:
+        db.execute(ADD_NAMESPACE, {"namespace": scope.namespace})
+        db.execute(ADD_SCOPE, _named(scope))
+        return find_or_add(db, scope)
+    return found
+
+
+def _resolve(scopes: Iterable[tuple[int, int, Scope]], access: Access) -> Reach:
+    if access.owns_namespace:
+        home = access.scope.namespace
+        numbers = {namespace for _, namespace, scope in scopes if scope.namespace == home}
+        return Reach(namespace=min(numbers, default=None))
+    return Reach(scopes=frozenset(id_ for id_, _, scope in scopes if access.may_read(scope)))
+
+
+def _named(scope: Scope) -> dict[str, str]:
+    return {
+        "namespace": scope.namespace,
+        "project": scope.project,
+        "squad": scope.squad,
+        "agent": scope.agent,
+        "channel": scope.channel,
+        "user": scope.user,
+    }
+
+
+# ---------------------------------------------------------------- speaks
+# What memories speak of, carry along and came from, as clauses: filters come in, conditions come out.
+#
+# Like `views`, which asks for them: each clause is written out, what it compares with is always bound.
+# Plain clauses find rows by an index; those that begin with ITSELF look at a row that is at hand.
+
+
+# What memories speak of. The words in braces are put in by `_facet_clauses`, from the names of the facets.
+SPEAKS_OF = """m.row IN (
+      SELECT row
+      FROM facets
+      WHERE facet = '{facet}'
+        AND value IN (SELECT value FROM json_each(:{filter}))
+    )"""
+ITSELF_SPEAKS_OF = """EXISTS (
+      SELECT 1
+      FROM facets AS t
+      WHERE t.row = m.row
+        AND t.facet = '{facet}'
+        AND t.value IN (SELECT value FROM json_each(:{filter}))
+    )"""
+SPEAKS_OF_BEGINNING = """m.row IN (
+      SELECT t.row
+      FROM json_each(:{filter}) AS j
+      CROSS JOIN facets AS t
+        ON t.facet = '{facet}' AND t.value >= j.value AND t.value < j.value || char(1114111)
+    )"""
+ITSELF_SPEAKS_OF_BEGINNING = """EXISTS (
+      SELECT 1
+      FROM facets AS t
+      CROSS JOIN json_each(:{filter}) AS j
+      WHERE t.row = m.row
+        AND t.facet = '{facet}'
+        AND t.value >= j.value
+        AND t.value < j.value || char(1114111)
+    )"""
+SPEAKS_OF_DAY = """m.row IN (
+      SELECT row
+      FROM facets
+      WHERE facet = 'dates'
+        AND value BETWEEN :about_since AND :about_until
+    )"""
+ITSELF_SPEAKS_OF_DAY = """EXISTS (
+      SELECT 1
+      FROM facets AS t
+      WHERE t.row = m.row
+        AND t.facet = 'dates'
+        AND t.value BETWEEN :about_since AND :about_until
+    )"""
+MAYBE_NEUTRAL = """coalesce(m.metadata ->> 'sentiment', 'neutral') IN (
+      SELECT value FROM json_each(:sentiments)
+    )"""
+
+FROM_ORIGIN = """m.row IN (
+      SELECT o.row
+      FROM scopes AS s
+      CROSS JOIN origins AS o
+        ON o.scope = s.id AND o.origin >= :origin_prefix AND o.origin < :origin_prefix || char(1114111)
+    )"""
+ITSELF_FROM_ORIGIN = """EXISTS (
+      SELECT 1
+      FROM origins AS o
+      WHERE o.row = m.row
+        AND o.origin >= :origin_prefix
+        AND o.origin < :origin_prefix || char(1114111)
+    )"""
+
+HAS_DETAILS = """NOT EXISTS (
+      SELECT 1
+      FROM json_each(:details) AS w
+      WHERE NOT EXISTS (
+        SELECT 1
+        FROM json_each(m.details) AS d
+        WHERE d.key = w.key
+          AND CASE w.type
+            WHEN 'text' THEN
+              (d.type = 'text' AND d.atom = w.atom)
+              OR (d.type = 'integer' AND CAST(d.atom AS TEXT) = w.atom)
+              OR (d.type IN ('true', 'false') AND d.type = w.atom)
+            WHEN 'integer' THEN d.type IN ('integer', 'real') AND d.atom = w.atom
+            WHEN 'real' THEN d.type IN ('integer', 'real') AND d.atom = w.atom
+            ELSE d.type = w.type
+          END
+      )
+    )"""
+
+
+def _facet_clauses(equal: str, beginning: str) -> dict[str, str]:
+    wording = {name: (equal, name) for name in metadata.EQUAL} | {"sentiments": (equal, metadata.SENTIMENT)}
+    wording |= {name: (beginning, name) for name in metadata.BEGINNING}
+    return {
+        name: clause.replace("{facet}", facet).replace("{filter}", name)
+        for name, (clause, facet) in wording.items()
+    }
+
+
+# By whether the rows are at hand.
+FACET_CLAUSES = {
+    False: _facet_clauses(SPEAKS_OF, SPEAKS_OF_BEGINNING),
+    True: _facet_clauses(ITSELF_SPEAKS_OF, ITSELF_SPEAKS_OF_BEGINNING),
+}
+
+
+def facet_clauses(filters: Filters, found: list[str], values: dict[str, Any], *, at_hand: bool) -> None:
+    """Add what is asked of a memory `m`, and the values it is compared with."""
+    _facets(filters, found, values, at_hand=at_hand)
+    _rest(filters, found, values, at_hand=at_hand)
+
+
+def _facets(filters: Filters, found: list[str], values: dict[str, Any], *, at_hand: bool) -> None:
+    for name, wording in FACET_CLAUSES[at_hand].items():
+        wanted = getattr(filters, name)
+        if wanted:
+            found.append(MAYBE_NEUTRAL if name == "sentiments" and metadata.NEUTRAL in wanted else wording)
+            values[name] = as_list({metadata.asked(name, one) for one in wanted})
+    if filters.about_since or filters.about_until:
+        found.append(ITSELF_SPEAKS_OF_DAY if at_hand else SPEAKS_OF_DAY)
+        values["about_since"], values["about_until"] = metadata.days(filters)
+
+
+def _rest(filters: Filters, found: list[str], values: dict[str, Any], *, at_hand: bool) -> None:
+    if filters.origin_prefix:
+        found.append(ITSELF_FROM_ORIGIN if at_hand else FROM_ORIGIN)
+        values["origin_prefix"] = filters.origin_prefix
+    if filters.details:
+        found.append(HAS_DETAILS)
+        values["details"] = to_json(dict(filters.details))
+
 
 IN_NAMESPACE = "m.scope IN (SELECT id FROM scopes WHERE namespace = :namespace)"
 IN_SCOPES = "m.scope IN (SELECT value FROM json_each(:scopes))"
@@ -145,7 +421,7 @@ AT_LEAST = {
 
 
 @dataclass(frozen=True, slots=True)
-class Where:
+class WhereClause:
     """Clauses that all hold, and the values they name."""
 
     clauses: tuple[str, ...]
@@ -157,7 +433,7 @@ class Where:
         return "\n  AND ".join(self.clauses) or "TRUE"
 
 
-def where(reach: Reach, filters: Filters, *, wide: bool = False, at_hand: bool = False) -> Where:
+def where(reach: Reach, filters: Filters, *, wide: bool = False, at_hand: bool = False) -> WhereClause:
     """What a memory `m` must satisfy to be seen.
 
     `wide` says that the reach covers much of the file, `at_hand` that the rows come from elsewhere and are
@@ -168,28 +444,28 @@ def where(reach: Reach, filters: Filters, *, wide: bool = False, at_hand: bool =
     _place(reach, clauses, values, wide=wide or at_hand)
     _one_of(filters, clauses, values, ONE_OF | ITS_OWN if at_hand else ONE_OF)
     _then(filters, clauses, values)
-    speaks.clauses(filters, clauses, values, at_hand=at_hand)
+    facet_clauses(filters, clauses, values, at_hand=at_hand)
     _times(filters, clauses, values)
     _levels(filters, clauses, values)
-    return Where(tuple(clauses), values)
+    return WhereClause(tuple(clauses), values)
 
 
-def where_event(reach: Reach) -> Where:
+def where_event(reach: Reach) -> WhereClause:
     """What an event `e` must satisfy to be seen: its memory belonged to a place the reach covers."""
     return _only_place(reach, EVENT_IN_NAMESPACE, EVENT_IN_SCOPES)
 
 
-def where_turn(reach: Reach) -> Where:
+def where_turn(reach: Reach) -> WhereClause:
     """What a turn `t` must satisfy to be seen."""
     return _only_place(reach, TURN_IN_NAMESPACE, TURN_IN_SCOPES)
 
 
-def _only_place(reach: Reach, in_namespace: str, in_scopes: str) -> Where:
+def _only_place(reach: Reach, in_namespace: str, in_scopes: str) -> WhereClause:
     if reach.everything:
-        return Where((), {})
+        return WhereClause((), {})
     if reach.namespace is not None:
-        return Where((in_namespace,), {"namespace": reach.namespace})
-    return Where((in_scopes,), {"scopes": as_list(sorted(reach.scopes))})
+        return WhereClause((in_namespace,), {"namespace": reach.namespace})
+    return WhereClause((in_scopes,), {"scopes": as_list(sorted(reach.scopes))})
 
 
 def _place(reach: Reach, clauses: list[str], values: dict[str, Any], *, wide: bool) -> None:

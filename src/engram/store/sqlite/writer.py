@@ -7,16 +7,63 @@ leaves nothing behind and does not harm the others. Nobody is told "done" before
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import apsw
 
-from engram.errors import StoreError
-from engram.store.sqlite.connection import Opener
-from engram.store.sqlite.faults import DISK_TROUBLE, translate
-from engram.store.sqlite.line import Line
+from engram.errors import Overloaded, StoreClosed, StoreError
+from engram.store.sqlite.connection import DISK_TROUBLE, Opener, translate
+
+# ---------------------------------------------------------------- line
+# A line of waiting work: many threads put in, one takes out in groups. It has a limit and can be closed.
+
+
+T = TypeVar("T")
+
+
+class WorkQueue(Generic[T]):
+    """First in, first out. Once closed, nothing more comes in, and what waits can still be taken."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._items: deque[T] = deque()
+        self._closed = False
+        lock = threading.Lock()
+        self._room = threading.Condition(lock)
+        self._work = threading.Condition(lock)
+
+    def put(self, item: T, patience_s: float) -> None:
+        """Wait for room, then join the line. Raises Overloaded or StoreClosed."""
+        with self._room:
+            self._room.wait_for(lambda: self._closed or len(self._items) < self._limit, patience_s)
+            if self._closed:
+                raise StoreClosed
+            if len(self._items) >= self._limit:
+                raise Overloaded(len(self._items))
+            self._items.append(item)
+            self._work.notify()
+
+    def take(self, most: int) -> list[T]:
+        """Wait for work, then take what is there, up to `most`. Empty when the line is closed and done."""
+        with self._work:
+            self._work.wait_for(lambda: self._closed or self._items)
+            taken = [self._items.popleft() for _ in range(min(most, len(self._items)))]
+            self._room.notify(len(taken))
+            return taken
+
+    def close(self) -> None:
+        """Let nobody in any more."""
+        with self._work:
+            self._closed = True
+            self._work.notify_all()
+            self._room.notify_all()
+
+    def __len__(self) -> int:
+        return len(self._items)
+
 
 Task = Callable[[apsw.Connection], Any]
 Outcome = tuple[Exception | None, Any]
@@ -66,7 +113,7 @@ class Writer:
     def __init__(self, opener: Opener, db: apsw.Connection) -> None:
         self._opener = opener
         self._db = db
-        self._line: Line[Job] = Line(opener.settings.queue_limit)
+        self._line: WorkQueue[Job] = WorkQueue(opener.settings.queue_limit)
         self._thread = threading.Thread(target=self._run, name="engram-writer", daemon=True)
         self._thread.start()
 

@@ -7,14 +7,22 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from engram.text.when.calendars import midnight
-from engram.text.when.clocks import Clock, hours_of_day, in_part, likely, on_day, part_of_day
-from engram.text.when.partials import Partial, chosen, spans
-from engram.text.when.rules import Built, Match, Scene
-from engram.text.when.words import Grain, Prefer, Span
+from engram.text.when.calendar import (
+    Grain,
+    Prefer,
+    TimeOfDay,
+    TimeSpan,
+    hours_of_day,
+    in_part,
+    likely,
+    midnight,
+    on_day,
+    part_of_day,
+)
+from engram.text.when.rules import Built, DateMatch, Partial, Scene, chosen, spans
 
 
-def joined(match: Match) -> Built:
+def joined(match: DateMatch) -> Built:
     """A day and a time of it: tomorrow at 3pm, Friday morning, Monday 3-8pm."""
     date = match.scene.span(match.one("date"))
     if date.first is None or date.last is None or date.last - date.first != timedelta(days=1):
@@ -27,13 +35,13 @@ def joined(match: Match) -> Built:
     return "moment", _as(date, part_of_day(date.first, part))
 
 
-def _as(date: Span, span: Span) -> Span:
+def _as(date: TimeSpan, span: TimeSpan) -> TimeSpan:
     return replace(span, certain=date.certain)
 
 
-def narrowed_moment(match: Match) -> Built:
+def narrowed_moment(match: DateMatch) -> Built:
     """A part of a day and a time in it: tonight at 8, 2pm to 3pm tomorrow afternoon."""
-    moment: Span = match.one("moment")
+    moment: TimeSpan = match.one("moment")
     if moment.grain is not Grain.PART or moment.first is None or moment.last is None:
         return None
     day = midnight(moment.first)
@@ -46,7 +54,7 @@ def narrowed_moment(match: Match) -> Built:
     return "moment", hours_of_day(day, inside)
 
 
-def between(match: Match) -> Built:
+def between(match: DateMatch) -> Built:
     """Two ends: from May 3 to June 7. The range holds its last day, month or year."""
     one, other = _year_shared(*match.all(*_ENDS))
     found = _pair(match.scene, one, other)
@@ -54,14 +62,14 @@ def between(match: Match) -> Built:
         return None
     start, end = found
     grain = start.grain if end.grain is Grain.SECOND else end.grain  # from May until now
-    return "range", Span(start.first, _last(end), grain, start.certain and end.certain)
+    return "range", TimeSpan(start.first, _last(end), grain, start.certain and end.certain)
 
 
 _FIRST_YEAR = 1000
 _ENDS = ("date", "moment", "clock", "number", "ordinal", "year", "now")
 
 
-def _last(end: Span) -> datetime | None:
+def _last(end: TimeSpan) -> datetime | None:
     return end.first if end.grain in {Grain.MINUTE, Grain.SECOND, Grain.HOUR} else end.last
 
 
@@ -85,77 +93,79 @@ def _year_shared(one: Any, other: Any) -> tuple[Any, Any]:
     return one, other
 
 
-def _pair(scene: Scene, one: Any, other: Any) -> tuple[Span, Span] | None:
+def _pair(scene: Scene, one: Any, other: Any) -> tuple[TimeSpan, TimeSpan] | None:
     """Both ends settled together: the second is the first that comes after the start."""
-    if isinstance(one, Clock):
+    if isinstance(one, TimeOfDay):
         return _clock_pair(scene, one, other)
-    if not isinstance(one, Partial | Span):
+    if not isinstance(one, Partial | TimeSpan):
         return None
     starts = list(spans(one, scene.now)) if isinstance(one, Partial) else [one]
     options = [
         (start, end) for start in starts for end in [_after(start, other)] if end and start.first and end.last
     ]
-    if isinstance(other, Span):
+    if isinstance(other, TimeSpan):
         options = [pair for pair in options if pair[0].first and other.last and pair[0].first < other.last][
             -1:
         ]
-    best = chosen([Span(start.first, end.last, end.grain) for start, end in options], scene.now, scene.meant)
+    best = chosen(
+        [TimeSpan(start.first, end.last, end.grain) for start, end in options], scene.now, scene.meant
+    )
     return next(((s, e) for s, e in options if best and (s.first, e.last) == (best.first, best.last)), None)
 
 
-def _clock_pair(scene: Scene, one: Clock, other: Any) -> tuple[Span, Span] | None:
-    if not isinstance(other, Span):
+def _clock_pair(scene: Scene, one: TimeOfDay, other: Any) -> tuple[TimeSpan, TimeSpan] | None:
+    if not isinstance(other, TimeSpan):
         return None
     return on_day(scene.now, likely(one)), other
 
 
-def _after(start: Span, other: Any) -> Span | None:
-    if isinstance(other, Span):
+def _after(start: TimeSpan, other: Any) -> TimeSpan | None:
+    if isinstance(other, TimeSpan):
         return other
-    if isinstance(other, Clock) and start.first:
+    if isinstance(other, TimeOfDay) and start.first:
         clock = on_day(start.first, likely(other))
         return clock if start.grain in {Grain.MINUTE, Grain.SECOND, Grain.HOUR} else None
     if isinstance(other, datetime):
-        return Span(midnight(other), midnight(other), Grain.DAY)
+        return TimeSpan(midnight(other), midnight(other), Grain.DAY)
     if not isinstance(other, Partial) or start.first is None:
         return None
     later = (span for span in spans(other, start.first) if span.first and span.first >= start.first)
     return next(later, None)
 
 
-def recurring(_match: Match) -> Built:
+def recurring(_match: DateMatch) -> Built:
     """What comes again: every Monday."""
     return "set", None
 
 
-def since(match: Match) -> Built:
+def since(match: DateMatch) -> Built:
     """From its start on."""
     span = _bounded(match)
-    return "range", Span(span.first, None, span.grain, span.certain)
+    return "range", TimeSpan(span.first, None, span.grain, span.certain)
 
 
-def after(match: Match) -> Built:
+def after(match: DateMatch) -> Built:
     """From its end on."""
     span = _bounded(match, "near")
-    return "range", Span(span.last, None, span.grain, span.certain)
+    return "range", TimeSpan(span.last, None, span.grain, span.certain)
 
 
-def before(match: Match) -> Built:
+def before(match: DateMatch) -> Built:
     """Until its start; before the end of May, until that end."""
     span = _bounded(match, "future")
     if re.search(r"\b(?:end|close)\b|[底末]", match.words):
-        return "range", Span(None, span.last, span.grain, span.certain)
-    return "range", Span(None, span.first, span.grain, span.certain)
+        return "range", TimeSpan(None, span.last, span.grain, span.certain)
+    return "range", TimeSpan(None, span.first, span.grain, span.certain)
 
 
-def until(match: Match) -> Built:
+def until(match: DateMatch) -> Built:
     """Until its end."""
     span = _bounded(match, "future")
     last = span.first if span.grain in {Grain.MINUTE, Grain.SECOND} else span.last
-    return "range", Span(None, last, span.grain, span.certain)
+    return "range", TimeSpan(None, last, span.grain, span.certain)
 
 
-def _bounded(match: Match, prefer: Prefer = "past") -> Span:
+def _bounded(match: DateMatch, prefer: Prefer = "past") -> TimeSpan:
     """The date a bound is set by: "since Friday" means the last one, "by Friday" the next."""
     date = match.one("moment") or match.one("date", "range")
     weekday = isinstance(date, Partial) and date.weekday is not None and not date.day

@@ -11,13 +11,64 @@ from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 from typing import Final
 
-from engram.text.scripts import HAN
-from engram.text.when import chinese_written
-from engram.text.when.lengths import LONGEST, SHORT, is_portion
-from engram.text.when.vocabulary import chinese_vocabulary, vocabulary
-from engram.text.when.words import Grain, When
+from engram.text.when.calendar import LONGEST, SHORT, Grain, TimeExpression, is_portion
+from engram.text.when.tokens import chinese_vocabulary, vocabulary
+from engram.text.words import HAN
 
-Reader = Callable[[str], list[When]]
+# ---------------------------------------------------------------- chinese written
+# Relative dates written out in Chinese: 昨天 becomes 2023年5月7日.
+
+
+_CHINESE_DAY = re.compile(
+    r"^(?:大?[前昨今明后後][天日儿]|(?:[上下]{1,2}|[本这這])[个個]?(?:周|週|星期|礼拜|禮拜)[一二三四五六日天])"
+)
+
+
+def written_out(when: TimeExpression) -> str | None:
+    """A relative expression as an absolute one; None when it is best left as it is."""
+    first, last = when.first, when.last
+    if first is None or last is None:
+        said = _CHINESE_DAY.search(when.text)
+        edge = first or last
+        day = edge - timedelta(days=1) if edge and first is None and not when.text.endswith("前") else edge
+        return _chinese_day(day) + when.text[said.end() :] if said and day else None
+    said = _CHINESE_DAY.match(when.text)
+    if when.grain in {*SHORT, Grain.PART, Grain.DAY} and last - first <= timedelta(days=1):
+        if said:
+            return _chinese_day(first) + when.text[said.end() :]
+        return _chinese_day(first) if when.grain is Grain.DAY else _chinese_moment(when, first)
+    if last - first > LONGEST.get(when.grain, timedelta(0)) or is_portion(when):
+        return f"{when.text}（{_chinese_day(first)}至{_chinese_day(last - timedelta(days=1))}）"
+    return _chinese_period(first, when.grain, when.text)
+
+
+def _chinese_day(day: datetime) -> str:
+    return f"{day.year}年{day.month}月{day.day}日"
+
+
+def _chinese_moment(when: TimeExpression, first: datetime) -> str:
+    """昨晚, 今早8点: the part of the day stays as it was said."""
+    part = {"早": "早上", "晨": "早上", "晚": "晚上", "夜": "晚上"}.get(when.text[1:2])
+    if part and when.text[0] in "今昨明前后後":
+        return _chinese_day(first) + part + when.text[2:]
+    return f"{_chinese_day(first)}{first:%H:%M}"
+
+
+def _chinese_period(first: datetime, grain: Grain, said: str) -> str:
+    return _PERIODS[grain](first) if grain in _PERIODS else f"{said}（{first.year}年）"
+
+
+_PERIODS: Final[dict[Grain, Callable[[datetime], str]]] = {
+    Grain.WEEK: lambda first: f"{_chinese_day(first - timedelta(days=first.weekday()))}那一周",
+    Grain.WEEKEND: lambda first: f"{_chinese_day(first)}那个周末",
+    Grain.MONTH: lambda first: f"{first.year}年{first.month}月",
+    Grain.QUARTER: lambda first: f"{first.year}年第{'一二三四'[(first.month - 1) // 3]}季度",
+    Grain.HALF: lambda first: f"{first.year}年{'上下'[first.month // 7]}半年",
+    Grain.YEAR: lambda first: f"{first.year}年",
+}
+
+
+Reader = Callable[[str], list[TimeExpression]]
 
 _RELATIVE: Final = frozenset(
     [
@@ -44,7 +95,7 @@ _DAY_WORDS = re.compile(
 )
 
 
-def rewritten(text: str, found: Iterable[When], read: Reader) -> str:
+def rewritten(text: str, found: Iterable[TimeExpression], read: Reader) -> str:
     """`text` with the relative ones of `found` written out; `read` finds dates in a piece of text."""
     pieces, end = [], 0
     for when in found:
@@ -55,18 +106,18 @@ def rewritten(text: str, found: Iterable[When], read: Reader) -> str:
     return "".join([*pieces, text[end:]])
 
 
-def _safely_written(text: str, when: When, read: Reader) -> str | None:
+def _safely_written(text: str, when: TimeExpression, read: Reader) -> str | None:
     try:
         return _written(text, when, read)
     except OverflowError:  # the day before the first day of all
         return None
 
 
-def _written(text: str, when: When, read: Reader) -> str | None:
+def _written(text: str, when: TimeExpression, read: Reader) -> str | None:
     if when.kind not in {"date", "range"} or not when.certain or not is_relative(when.text):
         return None
     if _HAN.search(when.text):
-        return chinese_written.written_out(when)
+        return written_out(when)
     bound = _BOUND.match(when.text)
     if bound and (when.first is None or when.last is None):
         inner = read(when.text[bound.end() :])
@@ -75,13 +126,13 @@ def _written(text: str, when: When, read: Reader) -> str | None:
     return _english(text, when)
 
 
-def meaning(when: When) -> str:
+def meaning(when: TimeExpression) -> str:
     """The date a relative expression meant on the day it was said; empty for one that needs no telling."""
     if when.kind not in {"date", "range"} or not when.certain or not is_relative(when.text):
         return ""
     try:
         if _HAN.search(when.text):
-            return chinese_written.written_out(when) or ""
+            return written_out(when) or ""
         return _plain(when) or (_ends(when) if when.first and when.last else "")
     except OverflowError:  # the day before the first day of all
         return ""
@@ -102,7 +153,7 @@ def is_relative(written: str) -> bool:
     return bool(categories & _RELATIVE) or counted or written.lower().endswith("from now")
 
 
-def _english(text: str, when: When) -> str | None:
+def _english(text: str, when: TimeExpression) -> str | None:
     before = _WORD_BEFORE.search(text[: when.start])
     after = text[when.end :]
     plain = _plain(when)
@@ -147,7 +198,7 @@ _LEADS: Final = frozenset(
 ) - {"and", "or", "with"}
 
 
-def _preposition(when: When) -> str:
+def _preposition(when: TimeExpression) -> str:
     if when.grain in _IN:
         return "in "
     said = _DAY_WORDS.search(when.text)
@@ -160,7 +211,7 @@ _IN: Final = frozenset(
 )
 
 
-def _plain(when: When) -> str | None:
+def _plain(when: TimeExpression) -> str | None:
     """The date without a preposition; None when it does not fit in few words."""
     first, last = when.first, when.last
     if first is None or last is None:
@@ -177,7 +228,7 @@ def _plain(when: When) -> str | None:
 
 
 def _period(first: datetime, grain: Grain) -> str:
-    return _PERIODS[grain](first) if grain in _PERIODS else str(first.year)
+    return _REWRITE_PERIODS[grain](first) if grain in _REWRITE_PERIODS else str(first.year)
 
 
 # Not by strftime, which speaks the language of the machine.
@@ -190,7 +241,7 @@ _NTH: Final = ("first", "second", "third", "fourth")
 _SEASONS: Final = ("winter", "spring", "summer", "autumn")
 
 
-_PERIODS: Final[dict[Grain, Callable[[datetime], str]]] = {
+_REWRITE_PERIODS: Final[dict[Grain, Callable[[datetime], str]]] = {
     Grain.WEEK: lambda first: f"the week of {_day(first - timedelta(days=first.weekday()))}",
     Grain.WEEKEND: lambda first: f"the weekend of {_day(first)}",
     Grain.MONTH: lambda first: f"{_MONTHS[first.month - 1]} {first.year}",
@@ -210,7 +261,7 @@ def _names_weekday(written: str) -> bool:
     return any(vocabulary().get(word.lower(), ("",))[0] == "weekday" for word in _WORD.findall(written))
 
 
-def _moment(when: When, first: datetime) -> str | None:
+def _moment(when: TimeExpression, first: datetime) -> str | None:
     """Tomorrow at 3pm: the time stays as it was said."""
     said = _DAY_WORDS.search(when.text)
     if said is None:
@@ -220,13 +271,13 @@ def _moment(when: When, first: datetime) -> str | None:
     return when.text[: said.start()] + lead + day + when.text[said.end() :]
 
 
-def _part(when: When, first: datetime) -> str:
+def _part(when: TimeExpression, first: datetime) -> str:
     words = [word.lower() for word in _WORD.findall(when.text)]
     part = next((word for word in words if vocabulary().get(word, ("",))[0] == "part"), "evening")
     return f"the {part} of {_day(first, named=_names_weekday(when.text))}"
 
 
-def _ends(when: When) -> str:
+def _ends(when: TimeExpression) -> str:
     if when.first is None or when.last is None:
         return ""
     if when.grain in SHORT:

@@ -9,19 +9,202 @@ day, a range). Inside, each category is one character and a row of tokens one st
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from calendar import monthrange
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final
 
-from engram.text.when.partials import Partial, settled
-from engram.text.when.tense import tense
-from engram.text.when.words import Prefer, Span
+from engram.text import lexicon
+from engram.text.when.calendar import (
+    Grain,
+    Length,
+    Prefer,
+    TimeSpan,
+    day_span,
+    holiday,
+    midnight,
+    month_span,
+    moved,
+    season_span,
+    stepped,
+    unit_span,
+    year_span,
+)
+from engram.text.words import HAN
+
+# ---------------------------------------------------------------- tense
+# Which of the years is meant: the clause a date stands in comes in, past, future or near comes out.
+#
+# "I quit in November" means the last one, "the baby is due in October" the next. Where neither tense nor a
+# word of plans tells, the nearest one is meant.
+
+
+_FUTURE = re.compile(
+    r"\b(?:will|'ll|going to|gonna|plan(?:s|ning)? to|due|deadline|upcoming|scheduled|booked for)\b"
+    r"|'ll\b|\bexpir(?:es?|ing)\b"
+    r"|\b(?:is|are|starts?|begins?|opens?|leaves?|arrives?|ends?) (?:\w+ ){0,3}(?:on|in|at|by|until) "
+    r"|(?:\b(?:am|is|are)|'m|'re|'s) (?:\w+ )?\w+ing\b",
+    re.IGNORECASE,
+)
+_PAST = re.compile(r"\b(?!need|feed|speed|indeed|embed|exceed|proceed)[a-z]+ed\b", re.IGNORECASE)
+# "I'm stuck", "it is booked": how things are now, in a word that looks like the past.
+_STATE = re.compile(r"(?:\b(?:am|is|are)|['’](?:m|re)) \w+", re.IGNORECASE)
+# What is put off, booked or due lies ahead, though 改了 and 订了 tell of it with the sign of the past.
+_CHINESE_FUTURE = re.compile(
+    r"预产期|截止|到期|过期|期限|打算|计划|准备|安排|预[定订约计]|[改推延提订定约]\S{0,2}[到在至为]|推迟|延期|提前"
+    r"|(?<!正)[要会将](?!议)|以后要|得在"
+)
+_CHINESE_PAST = re.compile(r"[了过]|已经|刚")
+_CLAUSE = re.compile(r"[,;，；。.!?！？]|\b(?:and|but|because|so|which|who)\b")
+_HAN_CHAR = re.compile(f"[{HAN}]")
+AHEAD: Final = ("by ", "until ", "till ")
+
+
+@lru_cache(maxsize=1 << 8)
+def tense(text: str, start: int) -> Prefer:
+    """The tense of the clause in which something stands at `start`, else that of the whole text.
+
+    >>> tense("I quit in November", 7), tense("The deadline is 3 May", 16), tense("3 May", 0)
+    ('past', 'future', 'near')
+    >>> tense("My flight got cancelled, I'm stuck here until Friday", 46)
+    'future'
+    """
+    first, last = clause(text, start)
+    ahead = text[first:start].lower().endswith(AHEAD)
+    # "My flight was cancelled, I'm here until Friday": a bound looks ahead unless its own clause is past.
+    return told(text[first:last]) or ("future" if ahead else None) or _by_the_rest(text) or "near"
+
+
+def clause(text: str, start: int) -> tuple[int, int]:
+    """Where the clause that holds a place begins and ends."""
+    bounds = [0, *(one.end() for one in _CLAUSE.finditer(text)), len(text)]
+    return (
+        max(bound for bound in bounds if bound <= start),
+        min((bound for bound in bounds if bound > start), default=len(text)),
+    )
+
+
+def _by_the_rest(text: str) -> Prefer | None:
+    """In Chinese 了 ends many clauses, and says nothing about the others."""
+    return None if _HAN_CHAR.search(text) else told(text)
+
+
+def told(words: str) -> Prefer | None:
+    """Past or future, where the words of one clause tell it."""
+    if _HAN_CHAR.search(words):
+        if _CHINESE_FUTURE.search(words):
+            return "future"
+        return "past" if _CHINESE_PAST.search(words) else None
+    future = _FUTURE.search(words) is not None
+    acts = _STATE.sub(" ", words)
+    past = _PAST.search(acts) or not lexicon.words("verbs_past").isdisjoint(acts.lower().split())
+    if future == bool(past):
+        return None
+    return "future" if future else "past"
+
+
+# ---------------------------------------------------------------- partials
+# Dates with parts left unsaid: a partial date comes in, the span it most likely means comes out.
+
+
+# ruff: noqa: PLR2004 - months, days and hours are numbers that everybody knows
 
 
 @dataclass(frozen=True, slots=True)
-class Token:
+class Partial:
+    """A day, month or year of which some parts are left unsaid: "7 May", "Friday the 13th", "May"."""
+
+    year: int | None = None
+    month: int | None = None
+    day: int | None = None
+    weekday: int | None = None
+    holiday: str | None = None
+    season: int | None = None
+
+    @property
+    def whole(self) -> bool:
+        """Whether nothing is left to choose."""
+        return self.year is not None
+
+
+def spans(partial: Partial, now: datetime) -> Iterator[TimeSpan]:
+    """Every span near `now` that fits, in order."""
+    if partial.year is not None:
+        yield from _in_year(partial, partial.year)
+    elif partial.month or partial.holiday or partial.season:
+        far = 9 if partial.weekday is not None or (partial.month, partial.day) == _LEAP_DAY else 1
+        for year in range(now.year - far, now.year + far + 1):
+            yield from _in_year(partial, year)
+    elif partial.day:
+        month = now.replace(day=1)
+        far = 15 if partial.weekday is not None else 2
+        for step in range(-far, far + 1):
+            there = stepped(month, step, Grain.MONTH)
+            yield from _in_year(Partial(None, there.month, partial.day, partial.weekday), there.year)
+    elif partial.weekday is not None:
+        monday = unit_span(now, Grain.WEEK).first
+        for week in (-1, 0, 1):
+            if monday:
+                day = monday + timedelta(days=7 * week + partial.weekday)
+                yield TimeSpan(day, day + timedelta(days=1), Grain.DAY)
+
+
+_LEAP_DAY = (2, 29)
+
+
+def _in_year(partial: Partial, year: int) -> Iterator[TimeSpan]:
+    span = None
+    if partial.holiday:
+        span = holiday(partial.holiday, year)
+    elif partial.season:
+        span = season_span(year, partial.season)
+    elif partial.month and partial.day:
+        if 1 <= year <= 9999 and partial.day <= monthrange(year, partial.month)[1]:
+            span = day_span(year, partial.month, partial.day)
+    elif partial.month:
+        span = month_span(year, partial.month)
+    else:
+        span = year_span(year)
+    by_day = partial.weekday is None or partial.month is None or partial.year is not None
+    if span and (by_day or span.first is None or span.first.weekday() == partial.weekday):
+        yield span
+
+
+def chosen(options: list[TimeSpan], now: datetime, prefer: Prefer) -> TimeSpan | None:
+    """The option that fits best: the last one begun, the next one not over, or the nearest."""
+    if not options:
+        return None
+    begun = [span for span in options if span.first and span.first <= now]
+    coming = [span for span in options if span.last and span.last > now]
+    if prefer == "past" and begun:
+        return begun[-1]
+    if prefer == "future" and coming:
+        return coming[0]
+    return min(options, key=lambda span: _distance(span, now))
+
+
+def _distance(span: TimeSpan, now: datetime) -> timedelta:
+    first, last = span.first or now, span.last or now
+    return max(first - now, now - last, timedelta(0))
+
+
+def settled(partial: Partial, now: datetime, prefer: Prefer) -> TimeSpan | None:
+    """The span a partial date most likely means.
+
+    >>> settled(Partial(month=5, day=9), datetime(2018, 1, 7), "past").first
+    datetime.datetime(2017, 5, 9, 0, 0)
+    """
+    found = chosen(list(spans(partial, now)), now, prefer)
+    if found is None and partial.weekday is not None and partial.day:
+        # The weekday does not fit the day of the month: the day counts.
+        return settled(Partial(partial.year, partial.month, partial.day), now, prefer)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class DateToken:
     """A piece of the text with its category and what it means."""
 
     category: str
@@ -50,7 +233,7 @@ class Scene:
         """What is preferred: what the caller says, or the tense."""
         return tense(self.text, self.place) if self.prefer == "told" else self.prefer
 
-    def span(self, value: Partial | Span) -> Span:
+    def span(self, value: Partial | TimeSpan) -> TimeSpan:
         """The span a date means; ValueError when there is none, such as on 30 February."""
         if not isinstance(value, Partial):
             return value
@@ -67,12 +250,12 @@ class Scene:
         return "future" if self.meant == "near" and not named else self.meant
 
 
-class Match:
+class DateMatch:
     """The tokens a rule matched, to be asked by category."""
 
     __slots__ = ("_tokens", "scene")
 
-    def __init__(self, tokens: list[Token], scene: Scene) -> None:
+    def __init__(self, tokens: list[DateToken], scene: Scene) -> None:
         self._tokens = tokens
         self.scene = scene
 
@@ -88,10 +271,12 @@ class Match:
         """Whether a token of this category was matched."""
         return any(token.category == category for token in self._tokens)
 
-    def but(self, **values: Any) -> Match:
+    def but(self, **values: Any) -> DateMatch:
         """The same match with the tokens of some categories exchanged for other values."""
         kept = [token for token in self._tokens if token.category not in values]
-        return Match([*kept, *(Token(name, 0, 0, value) for name, value in values.items())], self.scene)
+        return DateMatch(
+            [*kept, *(DateToken(name, 0, 0, value) for name, value in values.items())], self.scene
+        )
 
     @property
     def rest(self) -> str:
@@ -110,11 +295,11 @@ class Match:
 
 
 Built = tuple[str, Any] | None
-Builder = Callable[[Match], Built]
+Builder = Callable[[DateMatch], Built]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Rule:
+class DateRule:
     """A pattern over categories with its builder; a row without any of one of its `needs` is not tried."""
 
     expression: re.Pattern[str]
@@ -133,9 +318,9 @@ def character(category: str) -> str:
     return _CHARACTERS.setdefault(category, chr(0xE000 + len(_CHARACTERS)))
 
 
-def table(rules: Iterable[tuple[str, Builder]]) -> tuple[Rule, ...]:
+def table(rules: Iterable[tuple[str, Builder]]) -> tuple[DateRule, ...]:
     """The rules ready for use."""
-    return tuple(Rule(_compiled(pattern), builder, _needs(pattern)) for pattern, builder in rules)
+    return tuple(DateRule(_compiled(pattern), builder, _needs(pattern)) for pattern, builder in rules)
 
 
 def _compiled(pattern: str) -> re.Pattern[str]:
@@ -156,13 +341,13 @@ def _needs(pattern: str) -> tuple[frozenset[str], ...]:
 
 
 @lru_cache(maxsize=1 << 12)
-def _candidates(rules: tuple[Rule, ...], here: frozenset[str]) -> tuple[Rule, ...]:
+def _candidates(rules: tuple[DateRule, ...], here: frozenset[str]) -> tuple[DateRule, ...]:
     """The rules that may fit a row of these categories, or of what is built from them."""
     built = here | {character(name) for name in BUILT}
     return tuple(rule for rule in rules if not any(map(built.isdisjoint, rule.needs)))
 
 
-def reduced(tokens: list[Token], rules: tuple[Rule, ...], scene: Scene) -> list[Token]:
+def reduced(tokens: list[DateToken], rules: tuple[DateRule, ...], scene: Scene) -> list[DateToken]:
     """The tokens after all rules were applied in order."""
     row = "".join([character(token.category) for token in tokens])
     here = set(row)
@@ -181,9 +366,9 @@ def reduced(tokens: list[Token], rules: tuple[Rule, ...], scene: Scene) -> list[
     return tokens
 
 
-def _built(tokens: list[Token], builder: Builder, scene: Scene) -> list[Token]:
+def _built(tokens: list[DateToken], builder: Builder, scene: Scene) -> list[DateToken]:
     try:
-        built = builder(Match(tokens, scene))
+        built = builder(DateMatch(tokens, scene))
     except (ValueError, OverflowError):  # a day no calendar has: the words mean something else
         return []
     if built is None:
@@ -195,4 +380,89 @@ def _built(tokens: list[Token], builder: Builder, scene: Scene) -> list[Token]:
             *tokens[1:-1],
             replace(tokens[-1], category=other, value=last),
         ]
-    return [Token(built[0], tokens[0].start, tokens[-1].end, built[1])]
+    return [DateToken(built[0], tokens[0].start, tokens[-1].end, built[1])]
+
+
+# ---------------------------------------------------------------- portions
+# Parts of a span: "early May", "the end of the month", "later this week".
+
+
+def portion(whole: TimeSpan, edge: str, now: datetime) -> TimeSpan:
+    """The early, mid or late part of a span, or what is left of it.
+
+    >>> span = portion(
+    ...     TimeSpan(datetime(2023, 5, 1), datetime(2023, 6, 1), Grain.MONTH), "early", datetime(2023, 5, 8)
+    ... )
+    >>> span.first.day, span.last.day
+    (1, 16)
+    """
+    if whole.first is None or whole.last is None:
+        raise ValueError("an open span has no parts")
+    if edge == "rest":
+        return TimeSpan(_from_today(whole.first, whole.last, now), whole.last, whole.grain)
+    if edge in {"earlier", "later"}:
+        return _half(whole.first, whole.last, whole.grain, now, edge)
+    first, last = _cuts(whole.first, whole.last, whole.grain)[edge]
+    return TimeSpan(first, last, whole.grain)
+
+
+def _half(first: datetime, last: datetime, grain: Grain, now: datetime, edge: str) -> TimeSpan:
+    """The earlier half, or what is left of the later one; only today is cut where it is now."""
+    if grain is Grain.DAY and not first <= now < last:
+        raise ValueError("no half of this day is told apart")
+    middle = moved(first, Length(6, Grain.MONTH)) if grain is Grain.YEAR else first + (last - first) // 2
+    middle = now if grain is Grain.DAY else midnight(middle)
+    if edge == "earlier":
+        return TimeSpan(first, middle, grain)
+    return TimeSpan(_from_today(middle, last, now), last, grain)
+
+
+def _from_today(first: datetime, last: datetime, now: datetime) -> datetime:
+    """Today where it lies between, as what is left of this week begins today."""
+    return midnight(now) if first < midnight(now) < last else first
+
+
+def _cuts(first: datetime, last: datetime, grain: Grain) -> dict[str, tuple[datetime, datetime]]:
+    if grain in {Grain.YEAR, Grain.DECADE, Grain.CENTURY, Grain.QUARTER}:
+        third = Length({Grain.YEAR: 4, Grain.DECADE: 40, Grain.CENTURY: 400}.get(grain, 1), Grain.MONTH)
+        one, two = moved(first, third), moved(last, third, -1)
+        return {"early": (first, one), "mid": (one, two), "late": (two, last)}
+    if grain is Grain.MONTH:
+        half = first + timedelta(days=15)
+        return {
+            "early": (first, half),
+            "mid": (first + timedelta(days=9), first + timedelta(days=20)),
+            "late": (half, last),
+        }
+    third_part = (last - first) / 3
+    if grain is Grain.WEEK:
+        third_part = timedelta(days=3)
+        return {
+            "early": (first, first + third_part),
+            "mid": (first + timedelta(days=2), first + timedelta(days=4)),
+            "late": (first + third_part, last),
+        }
+    one, two = first + third_part, last - third_part
+    return {"early": (first, one), "mid": (one, two), "late": (two, last)}
+
+
+def counted_of(whole: TimeSpan, number: int, length: Length) -> Built:
+    """The nth unit of a span, or its first or last few: the third week of May, the last days of 2021."""
+    if whole.first is None or whole.last is None or number == 0:
+        return None
+    first, last = whole.first, whole.last
+    if length.unit is Grain.WEEK and whole.grain in {Grain.MONTH, Grain.QUARTER, Grain.HALF, Grain.YEAR}:
+        first, last = _first_monday(first), _first_monday(last)
+        if last > whole.last:
+            last -= timedelta(days=7)
+    skipped = Length(length.count * (number - 1), length.unit)
+    start = moved(first, skipped) if number > 0 else moved(last, length, -1)
+    if start >= whole.last:
+        return None
+    return "date" if length.count == 1 else "range", TimeSpan(start, moved(start, length), length.unit)
+
+
+def _first_monday(day: datetime) -> datetime:
+    """Where the weeks of a span begin: a week belongs to the year or month that has its Thursday."""
+    nearest = day + timedelta(days=3)
+    return nearest - timedelta(days=nearest.weekday())

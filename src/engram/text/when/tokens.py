@@ -1,21 +1,158 @@
 """Tokens of an English text: the words and figures that may speak of time, and gaps for all others."""
 
-# ruff: noqa: PLR2004 - months, days and hours are numbers that everybody knows
-
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from functools import lru_cache
+from collections.abc import Callable, Iterator
+from functools import cache, lru_cache
 from typing import Any, Final
 
-from engram.text.when.clocks import Clock
-from engram.text.when.holidays import holiday_names
-from engram.text.when.numbers import NUMERALS, numeral, with_numbers
-from engram.text.when.partials import Partial
-from engram.text.when.rules import GAP, Token
-from engram.text.when.vocabulary import chinese_vocabulary, holiday_words, vocabulary
-from engram.text.when.words import Grain
+from engram.text import lexicon
+from engram.text.when.calendar import Grain, TimeOfDay, holiday_names
+from engram.text.when.rules import GAP, DateToken, Partial
+
+# ---------------------------------------------------------------- numbers
+# Number words: "twenty fourth", "two thousand and fifteen", 三十一.
+
+
+# ruff: noqa: PLR2004 - months, days and hours are numbers that everybody knows
+
+
+def with_numbers(found: list[DateToken]) -> Iterator[DateToken]:
+    """The same tokens with number words joined: twenty fourth, two thousand and fifteen."""
+    waiting: DateToken | None = None
+    for token, following in zip(found, [*found[1:], None], strict=True):
+        if waiting is None:
+            waiting = token
+            continue
+        joined = _joined(waiting, token, following)
+        if joined is None:
+            yield waiting
+            waiting = token
+        else:
+            waiting = joined
+    if waiting is not None:
+        yield waiting
+
+
+def _joined(one: DateToken, other: DateToken, following: DateToken | None) -> DateToken | None:
+    if one.category != "number" or one.end - one.start < 3:  # figures are whole already; words are longer
+        return None
+    low, high = one.value, other.value
+    if other.category == "scale":
+        value = low // 1000 * 1000 + low % 1000 * high
+    elif (
+        other.category == "dash"
+        and low in _TENS
+        and following
+        and following.category in {"number", "ordinal"}
+    ):
+        return DateToken("number", one.start, other.end, low) if following.start == other.end else None
+    elif other.category == "and" and low >= 100 and following and following.category in {"number", "ordinal"}:
+        return DateToken("number", one.start, other.end, low)
+    elif other.category in {"number", "ordinal"} and _fits(low, high):
+        value = low + high
+    else:
+        return None
+    category = "year" if 1000 <= value < 3000 and other.category != "ordinal" else other.category
+    category = "number" if category == "scale" else category
+    if category == "year" and following and following.category in {"number", "and", "scale"}:
+        category = "number"
+    return DateToken(category, one.start, other.end, value)
+
+
+_TENS: Final = frozenset(range(20, 100, 10))
+
+
+def _fits(low: int, high: int) -> bool:
+    return (
+        (low in _TENS and 0 < high < 10)
+        or (low >= 100 and low % 100 == 0 and high < 100)
+        or (low >= 1000 and low % 1000 == 0 and high < 1000)
+    )
+
+
+NUMERALS = "零〇一二两兩三四五六七八九十百千廿"
+_DIGITS: Final = {**dict(zip("零一二三四五六七八九", range(10), strict=True)), "〇": 0, "两": 2, "兩": 2}
+
+
+def numeral(written: str) -> int:
+    """The value of a Chinese number.
+
+    >>> numeral("二零一六"), numeral("三十一"), numeral("廿五"), numeral("一百零八")
+    (2016, 31, 25, 108)
+    """
+    if not set(written) & set("十百千廿"):
+        return int("".join(str(_DIGITS[sign]) for sign in written))
+    total, last = 0, 0
+    for sign in written:
+        if sign in _DIGITS:
+            last = _DIGITS[sign]
+        elif sign == "廿":
+            total += 20
+        else:
+            total += (last or 1) * {"十": 10, "百": 100, "千": 1000}[sign]
+            last = 0
+    return total + last
+
+
+# ---------------------------------------------------------------- vocabulary
+# The words that speak of time: each with its category and what it means, from the data files.
+
+
+@cache
+def vocabulary() -> dict[str, tuple[str, Any]]:
+    """Every word with its category and value."""
+    found: dict[str, tuple[str, Any]] = {}
+    for category, rows in lexicon.parts("dates_en").items():
+        for row in rows:
+            written, _, value = row.partition(" = ")
+            for word in written.split() if category != "wary" else ():
+                found.setdefault(
+                    word, (value, None) if category == "plain" else (category, _value(category, value))
+                )
+    found["o'clock"] = found["o’clock"] = ("oclock", None)
+    return found
+
+
+@cache
+def chinese_vocabulary() -> dict[str, tuple[str, Any]]:
+    """Every Chinese word with its category and value, holidays among them."""
+    found: dict[str, tuple[str, Any]] = {}
+    for category, rows in lexicon.parts("dates_zh").items():
+        for row in rows:
+            written, _, value = row.partition(" = ")
+            for word in written.split():
+                found[word] = (value, None) if category == "plain" else (category, _value(category, value))
+    for name, kept in holiday_names().items():
+        if not name.isascii():
+            found[name] = ("holiday", Partial(holiday=kept))
+    return found
+
+
+def _value(category: str, value: str) -> Any:
+    if category == "unit":
+        return Grain(value)
+    if category in {"part", "daypart"}:
+        return tuple(int(piece) for piece in value.split())
+    if category == "clock":
+        return TimeOfDay(int(value), 0, sure=True)
+    return int(value) if re.fullmatch(r"-?\d+", value) else value
+
+
+@cache
+def holiday_words() -> dict[str, list[tuple[str, frozenset[str]]]]:
+    """The most telling word of each holiday, its longest, with the name and all its words."""
+    found: dict[str, list[tuple[str, frozenset[str]]]] = {}
+    for name in holiday_names():
+        if name.isascii():
+            needed = lexicon.words_of(name)
+            found.setdefault(max(needed, key=lambda word: (len(word), word)), []).append((name, needed))
+    return found
+
+
+# ruff: noqa: PLR2004 - months, days and hours are numbers that everybody knows
+
 
 # What begins with a figure, or with a sign before one.
 _FIGURES = r"""
@@ -47,9 +184,9 @@ _LETTERS = r"""
 _OTHERS = r"(?P<own>(?<=[A-Za-z])['’]s(?=\s))|(?P<mark>[-–—~,/()@<>=])|(?P<dotted>\.[apAP]\.?[mM]\b)"
 
 
-def tokens(text: str, words: frozenset[str]) -> list[Token]:
+def tokens(text: str, words: frozenset[str]) -> list[DateToken]:
     """The tokens of `text`, left to right; runs of anything else are gaps. `words` are its words."""
-    found: list[Token] = []
+    found: list[DateToken] = []
     end, known = 0, vocabulary()
     for match in _scanner(_holidays_in(words), chinese=not text.isascii()).finditer(text):
         if match.lastgroup == "word" and (match.group().lower() not in known or match.group() in _SHOUTED):
@@ -60,23 +197,23 @@ def tokens(text: str, words: frozenset[str]) -> list[Token]:
             continue
         between = text[end:start]
         if between and not between.isspace() and not _shortened(found, between):
-            found.append(Token(GAP, end, start))
+            found.append(DateToken(GAP, end, start))
         found.append(token)
         end = match.end()
     if not text[end:].isspace():
-        found.append(Token(GAP, end, len(text)))
+        found.append(DateToken(GAP, end, len(text)))
     return list(with_numbers(found))
 
 
 _SHOUTED: Final = frozenset("DHWY")  # 3D is no three days
 
 
-def _after_hour(found: list[Token]) -> bool:
+def _after_hour(found: list[DateToken]) -> bool:
     """Whether "am" or "p" may stand here; in "I am" it may not."""
     return bool(found) and found[-1].category in {"number", "clock", "decimal", "oclock"}
 
 
-def _shortened(found: list[Token], between: str) -> bool:
+def _shortened(found: list[DateToken], between: str) -> bool:
     """Whether what lies between is the dot of a shortened month or weekday: Dec. 31."""
     return between.strip() == "." and bool(found) and found[-1].category in {"month", "weekday"}
 
@@ -103,7 +240,7 @@ def _holidays_in(words: frozenset[str]) -> tuple[str, ...]:
     return tuple(sorted(found, key=lambda name: (-len(name), name)))
 
 
-def _token(match: re.Match[str]) -> Token:
+def _token(match: re.Match[str]) -> DateToken:
     kind, written = match.lastgroup or "", match.group()
     if kind == "chinese":
         category, value = chinese_vocabulary()[written]
@@ -111,7 +248,7 @@ def _token(match: re.Match[str]) -> Token:
         category, value = vocabulary()[written.lower()]
     else:
         category, value = _figure(kind, written.lower())
-    return Token(category, match.start(), match.end(), value)
+    return DateToken(category, match.start(), match.end(), value)
 
 
 def _figure(kind: str, written: str) -> tuple[str, Any]:
@@ -199,7 +336,7 @@ def _timed(written: str, numbers: list[int]) -> tuple[str, Any]:
     hour, minute, *second = numbers
     if hour > 24 or minute > 59 or (second and second[0] > 59):
         return GAP, None
-    return "clock", Clock(
+    return "clock", TimeOfDay(
         hour % 24,
         minute,
         second[0] if second else 0,

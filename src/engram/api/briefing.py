@@ -1,0 +1,135 @@
+"""Briefing: a caller comes in; what a session should start with goes out, as a resume or a recall pack."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from engram.api.caller import CallerContext, whole
+from engram.api.commitments import loops
+from engram.api.conflicts import Conflicts
+from engram.capture import screen
+from engram.context import recall_pack as packing
+from engram.context.blocks import one_line
+from engram.context.recall_pack import matching
+from engram.context.resume import FORMS, ResumeRequest, in_workspace, resume, room_for
+from engram.errors import UnknownValue, WrongType
+from engram.model.context import BriefSection, RecallPack, Resume
+from engram.model.maintenance import Sketch
+from engram.model.memory import Filters, Memory, Tier, in_force
+from engram.model.scope import Scope
+from engram.ports import View
+from engram.text.sentences import sentences
+
+MESSAGE_LIMIT = 10_000
+TASKS_LIMIT = 50
+CONFLICTS_LIMIT = 20
+SKETCH = "resume"
+WORD = 7
+"""Characters that a word takes, with the space behind it."""
+TOLD = Filters(tiers=frozenset({Tier.CLEAR, Tier.SENSITIVE}))
+"""What is confidential stands in no document that goes into every prompt."""
+
+
+def resumed(
+    desk: CallerContext, budget: int | None, form: str, scope: Scope | None, workspace: str
+) -> Resume:
+    """What a session that starts cold should know. Counts as no use of anything."""
+    settings = desk.tools.config.resume
+    if form not in FORMS:
+        raise UnknownValue("form", form, FORMS)
+    screen.name("workspace", workspace)
+    view = View(desk.at(scope), in_force(TOLD, desk.tools.clock.now()))
+    if budget is None:
+        room = room_for(desk.tools.store.memories.count(View(view.access, Filters())), settings)
+        room = int(room * settings.compact_share) if form == "compact" else room
+    else:
+        room = whole("budget", budget, 200, 10_000_000)
+    found = resume(
+        ResumeRequest(view, room, form, workspace), desk.tools, Shortening(desk, view.access.scope, form)
+    )
+    desk.gate.shown(_lines(found.sections))
+    return found
+
+
+def packed(
+    desk: CallerContext, message: str, tasks: Sequence[str], scope: Scope | None, workspace: str
+) -> RecallPack:
+    """The document for the start of a session, and what the first message calls for."""
+    screen.name("workspace", workspace)
+    said = screen.readable("message", message)[:MESSAGE_LIMIT]
+    view = View(desk.at(scope), in_force(TOLD, desk.tools.clock.now()))
+
+    def told(memory: Memory) -> bool:
+        """Whether a memory that comes from elsewhere may stand here."""
+        seen = view.access.may_read(memory.scope) and memory.tier in TOLD.tiers
+        return seen and in_workspace(memory, workspace)
+
+    asked = packing.PackRequest(
+        view=view,
+        tasks=_tasks(tasks),
+        message=said,
+        workspace=workspace,
+        loops=tuple(one for one in loops(desk.tools, view.access, closed=False) if told(one)),
+        conflicts=tuple(
+            (one.a, one.b) for one in Conflicts(desk).list(CONFLICTS_LIMIT) if told(one.a) and told(one.b)
+        ),
+        triggers=tuple(matching(said, desk.tools.store.triggers.known(view.access))),
+    )
+    found = packing.build(asked, desk.tools)
+    desk.gate.shown(_lines(found.sections))
+    return found
+
+
+def _lines(sections: Sequence[BriefSection]) -> tuple[str, ...]:
+    """The words of each line, without its id and its day: who repeats them has nothing new to say."""
+    lines = (line for section in sections for line in section.text.splitlines() if line.startswith("- "))
+    return tuple(_MARK.sub("", line) for line in lines)
+
+
+_MARK = re.compile(r"^- (?:\[[\w-]+\] )?(?:\(\d{4}-\d\d-\d\d\) )?")
+
+
+def _tasks(given: Sequence[str]) -> tuple[str, ...]:
+    if isinstance(given, str) or not isinstance(given, Sequence):
+        raise WrongType("tasks", given, "a list of texts")
+    return tuple(screen.readable("tasks", one)[:MESSAGE_LIMIT] for one in given)[:TASKS_LIMIT]
+
+
+class Shortening:
+    """Shorter words for a section: those made before, or a model's. Lives for one resume.
+
+    The last summary of each section is kept until its memories change; erasing one of them erases it too.
+    """
+
+    def __init__(self, desk: CallerContext, scope: Scope, form: str) -> None:
+        self._tools, self._actor = desk.tools, desk.actor
+        self._scope, self._form = scope, form
+
+    def __call__(self, key: str, memories: Sequence[Memory], room: int) -> tuple[str, str] | None:
+        """A summary that fits, and whether it is `cached` or by a `model`; None when there is none."""
+        section, _, digest = key.partition(":")
+        place = f"{section}:{self._form}"
+        known = self._tools.store.upkeep.sketch(self._scope, SKETCH, place)
+        if known is not None and known.body.get("digest") == digest:
+            return str(known.body["text"]), "cached"
+        made = self._tools.advisor.summarize([one.content for one in memories], room // WORD)
+        text = _within(made or "", room)
+        if not text:
+            return None
+        body = {"digest": digest, "text": text}
+        ids = tuple(one.id for one in memories)
+        sketch = Sketch(self._scope, SKETCH, place, body, self._tools.clock.now(), sources=ids)
+        self._tools.store.write_later(lambda unit: unit.upkeep.sketch(sketch), self._actor)
+        return text, "model"
+
+
+def _within(text: str, room: int) -> str:
+    """As many whole sentences as fit."""
+    kept = ""
+    for sentence in sentences(one_line(text)):
+        longer = f"{kept} {sentence}".strip()
+        if len(longer) > room:
+            break
+        kept = longer
+    return kept

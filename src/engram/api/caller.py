@@ -1,0 +1,213 @@
+"""Who asks, with which tools, what they may see and change, and how often they may recall."""
+
+from __future__ import annotations
+
+from collections import OrderedDict, deque
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from threading import Lock
+from typing import Any, TypeVar
+
+from engram.capture import pipeline, screen
+from engram.capture.pipeline import remember
+from engram.capture.screen import Gate
+from engram.config import LimitsConfig
+from engram.errors import (
+    AccessDenied,
+    EmbedderError,
+    NotFound,
+    OutOfRange,
+    ShortId,
+    TooManyRecalls,
+    WrongType,
+)
+from engram.model.capture import Draft, Receipt
+from engram.model.clock import Clock
+from engram.model.memory import Space
+from engram.model.scope import HERE, Access, Role, Scope
+from engram.ports import Tools
+
+# ---------------------------------------------------------------- limits
+# Limits: how often a caller that is not the owner may recall. Asking again and again feels out a secret.
+
+
+K = TypeVar("K")
+V = TypeVar("V")
+MINUTE_S = 60.0
+HOUR_S = 3_600.0
+"""So long a recall counts for the session it was part of."""
+KEPT = 1_000
+"""So many places and sessions are counted at a time; the one that has been quiet longest is forgotten."""
+
+
+class RecallLimits:
+    """Counts recalls. Lives as long as the engine; any thread may use it.
+
+    The minute holds for the caller's place, whatever session it names; the hour for each session it names.
+    Both pass: nobody is locked out for good.
+    """
+
+    def __init__(self, settings: LimitsConfig, clock: Clock) -> None:
+        self._settings = settings
+        self._clock = clock
+        self._lock = Lock()
+        self._minutes: OrderedDict[Scope, deque[float]] = OrderedDict()
+        self._sessions: OrderedDict[tuple[Scope, str], deque[float]] = OrderedDict()
+
+    def take(self, access: Access, session: str = "") -> None:
+        """Count one recall. Raises TooManyRecalls, and counts nothing, when it is one too many."""
+        if access.role is Role.OWNER:
+            return
+        with self._lock:
+            now = self._clock.monotonic()
+            asked = _since(self._minutes.get(access.scope), now - MINUTE_S)
+            a_minute, a_session = self._settings.recalls_a_minute, self._settings.recalls_a_session
+            here = (access.scope, session)
+            before = _since(self._sessions.get(here), now - HOUR_S) if session and a_session else None
+            if before is not None and len(before) >= a_session:
+                raise TooManyRecalls(a_session, "session", HOUR_S - (now - before[0]))
+            if a_minute and len(asked) >= a_minute:
+                raise TooManyRecalls(a_minute, "minute", MINUTE_S - (now - asked[0]))
+            asked.append(now)
+            _keep(self._minutes, access.scope, asked)
+            if before is not None:
+                before.append(now)
+                _keep(self._sessions, here, before)
+
+
+def _since(asked: deque[float] | None, first: float) -> deque[float]:
+    """The times that still count."""
+    found = asked if asked is not None else deque[float]()
+    while found and found[0] <= first:
+        found.popleft()
+    return found
+
+
+def _keep(counts: OrderedDict[K, V], key: K, value: V) -> None:
+    counts[key] = value
+    counts.move_to_end(key)
+    if len(counts) > KEPT:
+        counts.popitem(last=False)
+
+
+# ---------------------------------------------------------------- desk
+# The desk: who asks, with which tools, and what they may see and change. Facade and nouns share one.
+
+
+PREFIX_LENGTH = 4
+"""The least of an id that may stand for it."""
+PAGE_LIMIT = 1_000
+OWED_SLICE = 256
+
+
+@dataclass(slots=True)
+class CallerContext:
+    """Checks every caller's rights in one place. Safe to use from many threads."""
+
+    tools: Tools
+    access: Access
+    actor: str
+    opened: Access | None = None
+    """The access the file was opened with, where this is another caller of the same file."""
+    owing: bool = field(init=False)
+    """Whether some memory may still wait for its vector."""
+    gate: Gate = field(init=False)
+    """What keeps recalled words from being learned again."""
+
+    def __post_init__(self) -> None:
+        if self.access.timezone:
+            settings = replace(self.tools.config, timezone=self.access.timezone)
+            self.tools = replace(self.tools, config=settings)
+        self.gate = Gate(self.tools)
+        space = self.space()
+        self.owing = space is None or bool(self.tools.store.memories.unembedded(space, 0, 1))
+
+    def space(self) -> Space | None:
+        """The present embedding space; None while a server that would name it is down."""
+        try:
+            return self.tools.embedder.space
+        except EmbedderError:
+            return None
+
+    @property
+    def owns_file(self) -> bool:
+        """Whether the caller may at least what whoever opened the file may: then it is theirs as a whole."""
+        return self.access.covers(self.opened or self.access)
+
+    @property
+    def is_guest(self) -> bool:
+        """Whether somebody else opened the file, and it is not the caller's as a whole."""
+        return self.opened is not None and not self.owns_file
+
+    def check_owns_file(self, what: str) -> None:
+        """Raises AccessDenied unless the file is the caller's as a whole."""
+        if not self.owns_file:
+            raise AccessDenied(f"{what}: only the owner of the file may")
+
+    def write(self, drafts: list[Draft]) -> list[Receipt]:
+        """Remember the drafts, all or none."""
+        for one in drafts:
+            self.check_write(one.scope)
+        receipts = remember(drafts, self.tools, self.actor)
+        self.pay(receipts)
+        return receipts
+
+    def pay(self, receipts: Iterable[Receipt]) -> None:
+        """Vectors work again: give some memories that went without one theirs."""
+        if not all(receipt.embedded for receipt in receipts):
+            self.owing = True
+        elif self.owing:
+            with suppress(EmbedderError):
+                self.owing = pipeline.fill(self.tools, most=OWED_SLICE) >= OWED_SLICE
+
+    def mine(self, one: Draft) -> Draft:
+        """A draft without a place of its own belongs where the caller stands."""
+        return replace(one, scope=self.access.scope) if one.scope == HERE else one
+
+    def check_write(self, scope: Scope) -> None:
+        """Raises AccessDenied unless the caller may write there."""
+        if not self.access.may_write(scope):
+            what = f"write to {scope}"
+            raise AccessDenied(what)
+
+    def at(self, scope: Scope | None, role: Role | None = None) -> Access:
+        """What the caller may read from a place: the intersection of its own access and the place's view.
+
+        Raises AccessDenied when the place itself is none that the caller may read.
+        """
+        if scope is None and role is None:
+            return self.access
+        place = self.access.scope if scope is None else scope
+        if not self.access.may_read(place):
+            what = f"look from {place}"
+            raise AccessDenied(what)
+        own = place == self.access.scope and role in (None, self.access.role)
+        return self.access if own and not self.access.all_namespaces else self.access.at(place, role)
+
+    def resolve(self, memory_id: str) -> str:
+        """The full id that this text begins."""
+        given = screen.readable("id", memory_id).strip().lower()
+        if len(given) < PREFIX_LENGTH:
+            raise ShortId(given, PREFIX_LENGTH)
+        return self.tools.store.memories.resolve(given, self.access)
+
+    def own(self, memory_id: str) -> str:
+        """The full id of a memory that this caller may change."""
+        full = self.resolve(memory_id)
+        memory = self.tools.store.memories.get(full, self.access)
+        if memory is None:
+            raise NotFound(memory_id)
+        if not self.access.may_write(memory.scope):
+            what = f"change memories of {memory.scope}"
+            raise AccessDenied(what)
+        return full
+
+
+def whole(field_name: str, value: Any, low: int, high: int) -> int:
+    """A whole number within a range."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise WrongType(field_name, value, "a whole number")
+    if not low <= value <= high:
+        raise OutOfRange(field_name, value, low, high)
+    return value

@@ -1,0 +1,340 @@
+"""Commitments: what was promised or is owed. `memory.commitments` opens, lists, waits for and closes them.
+
+Each is a memory of category `commitment`; what was captured so and plainly promises something is
+listed like what was opened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+from engram.api.caller import PAGE_LIMIT, CallerContext, whole
+from engram.capture import screen
+from engram.context.recall_pack import matching
+from engram.errors import (
+    AccessDenied,
+    EmptyContent,
+    InvalidInput,
+    NotFound,
+    OutOfRange,
+    UnknownValue,
+    WrongType,
+)
+from engram.model.capture import Draft
+from engram.model.event import Verb
+from engram.model.memory import Filters, Memory, Policy
+from engram.model.plain import member, told_moment
+from engram.model.scope import HERE, Access, Scope
+from engram.model.session import PAGE_KINDS, Closing, Commitment, LoopState, Trigger
+from engram.ports import Tools, Unit, View
+from engram.rules.commitments import (
+    CATEGORY,
+    CLOSED_TAG,
+    details_of,
+    due_in,
+    is_kept_by,
+    is_loop,
+    loop,
+    state_of,
+    tags_of,
+)
+from engram.text.words import query_terms
+
+OUTCOMES = (LoopState.DONE, LoopState.DROPPED)
+NAMED = 10_000
+"""So many open loops are named before the oldest of them are read."""
+LATER = 5
+"""So many later statements are looked at for each loop that may have been kept."""
+
+Loops = list[Commitment]
+Closings = list[Closing]
+
+
+class Commitments:
+    """Open loops. Hangs on the facade; safe to use from many threads."""
+
+    def __init__(self, desk: CallerContext) -> None:
+        self._desk = desk
+
+    def open(
+        self,
+        text: str,
+        *,
+        due: datetime | str | None = None,
+        waiting_on: str = "",
+        scope: Scope | None = None,
+        session: str = "",
+    ) -> Commitment:
+        """Open a loop. `due` is a time or words ("by Friday"); when it is not given, the text may name it."""
+        now = self._desk.tools.here()
+        until = _due(due, now) if due is not None else due_in(screen.readable("text", text), now)
+        screen.name("waiting_on", waiting_on)
+        state = LoopState.WAITING if waiting_on else LoopState.OPEN
+        details = details_of(state, {}, due=until, whom=waiting_on)
+        # Its category and priority keep an open loop; protected by policy, a closed one would stay for ever.
+        draft = Draft(
+            text,
+            category=CATEGORY,
+            details=details,
+            policy=Policy.DURABLE,
+            scope=scope or HERE,
+            session=session,
+        )
+        kept = self._desk.write([self._desk.mine(draft)])[0].memory
+        if any(kept.details.get(name) != value for name, value in details.items()):  # it was known already
+            kept = self._set(kept.id, state, "opened again", due=until, whom=waiting_on)
+        return loop(kept, now)
+
+    def list(
+        self, state: LoopState | str | None = None, *, limit: int = 100, scope: Scope | None = None
+    ) -> Loops:
+        """Loops in a state, oldest first; without one, those that are not closed."""
+        wanted: LoopState | None = None if state is None else member("state", LoopState, state)
+        most, now = whole("limit", limit, 1, PAGE_LIMIT), self._desk.tools.clock.now()
+        closed = wanted is not None and not wanted.is_open
+        found = loops(self._desk.tools, self._desk.at(scope), closed=closed)
+        fitting = [one for one in found if wanted is None or state_of(one) is wanted]
+        return [loop(one, now) for one in fitting[:most]]
+
+    def get(self, commitment_id: str) -> Commitment:
+        """One loop by its id or the beginning of it. Raises NotFound, also for a memory that is none."""
+        memory = self._desk.tools.store.memories.get(self._desk.resolve(commitment_id), self._desk.access)
+        return loop(_loop_memory(memory, commitment_id), self._desk.tools.clock.now())
+
+    def close(
+        self, commitment_id: str, outcome: LoopState | str = "done", *, because: str = ""
+    ) -> Commitment:
+        """Say how it ended: done or dropped."""
+        state: LoopState = member("outcome", LoopState, outcome)
+        if state not in OUTCOMES:
+            raise UnknownValue("outcome", outcome, tuple(str(one) for one in OUTCOMES))
+        now = self._desk.tools.clock.now()
+        full = self._desk.own(commitment_id)
+        return loop(self._set(full, state, because or str(state), closed=(now, because)), now)
+
+    def wait(self, commitment_id: str, on: str) -> Commitment:
+        """Say for whom or what it waits."""
+        whom = " ".join(screen.readable("on", on).split())
+        if not whom:
+            raise InvalidInput("Say for whom or what it waits.")
+        screen.name("on", whom)
+        full = self._desk.own(commitment_id)
+        return loop(
+            self._set(full, LoopState.WAITING, f"waits for {whom}", whom=whom), self._desk.tools.clock.now()
+        )
+
+    def reopen(
+        self, commitment_id: str, *, due: datetime | str | None = None, because: str = ""
+    ) -> Commitment:
+        """Open it again: it was closed too soon, or nobody is waited for any more. `due` moves the day."""
+        now = self._desk.tools.here()
+        until = None if due is None else _due(due, now)
+        full = self._desk.own(commitment_id)
+        return loop(self._set(full, LoopState.OPEN, because or "opened again", due=until), now)
+
+    def review(self, *, dry: bool = False, limit: int = 100) -> Closings:
+        """Close what a later statement says, beyond doubt, was done; with `dry` only tell."""
+        access, tools = self._desk.access, self._desk.tools
+        kept = [
+            (memory, later)
+            for memory in loops(tools, access, closed=False)[: whole("limit", limit, 1, PAGE_LIMIT)]
+            if (later := _kept_by(memory, tools, access)) is not None and access.may_write(memory.scope)
+        ]
+        once = [pair for pair in kept if sum(other.id == pair[1].id for _, other in kept) == 1]
+        return [self._closing(memory, later, dry=dry) for memory, later in once]
+
+    # ------------------------------------------------------------ inside
+
+    def _closing(self, memory: Memory, later: Memory, *, dry: bool) -> Closing:
+        now = self._desk.tools.clock.now()
+        if not dry:
+            because = f"memory {later.id} says so"
+            memory = self._set(memory.id, LoopState.DONE, because, closed=(now, because))
+        return Closing(loop(memory, now), later.id, later.content)
+
+    def _set(
+        self,
+        memory_id: str,
+        state: LoopState,
+        because: str,
+        *,
+        due: datetime | None = None,
+        whom: str = "",
+        closed: tuple[datetime, str] | None = None,
+    ) -> Memory:
+        def change(old: Memory) -> Memory:
+            details = details_of(state, old.details, due=due, whom=whom, closed=closed)
+            return replace(old, details=details, tags=tags_of(state, old.tags))
+
+        return _change(memory_id, change, because, self._desk)
+
+
+def loops(tools: Tools, access: Access, *, closed: bool) -> list[Memory]:
+    """Memories that are open loops, or closed ones, oldest first. So many at most as one page holds."""
+    over, kind = frozenset({CLOSED_TAG}), frozenset({CATEGORY})
+    fit = Filters(categories=kind, tags_any=over) if closed else Filters(categories=kind, not_tags=over)
+    view = View(access, fit)
+    memories = tools.store.memories
+    keys = memories.select(view, NAMED)
+    found = (
+        list(memories.page(view, PAGE_LIMIT))
+        if keys is None
+        else list(memories.read([int(key) for key in keys[:PAGE_LIMIT]]).values())
+    )
+    fitting = [one for one in found if is_loop(one) and state_of(one).is_open is not closed]
+    return sorted(fitting, key=lambda one: (one.happened_at, one.content, one.id))
+
+
+def _kept_by(memory: Memory, tools: Tools, access: Access) -> Memory | None:
+    """The first later statement that keeps a promise."""
+    view = View(access, Filters(created_since=memory.created_at))
+    terms = query_terms(memory.content).terms
+    keys = [key for key, _ in tools.store.texts.search(list(terms), view, LATER)]
+    found = tools.store.memories.read(keys)
+    return next((found[key] for key in keys if key in found and is_kept_by(memory, found[key])), None)
+
+
+def _due(given: datetime | str, now: datetime) -> datetime:
+    """A time as it is given, or as words name it."""
+    if isinstance(given, str):
+        named = due_in(screen.readable("due", given), now)
+        if named is not None and not given[:4].isdigit():
+            return named
+    try:
+        return told_moment("due", given, now.tzinfo or UTC)
+    except WrongType as error:
+        raise WrongType("due", given, 'a time, or words that name a day to come ("by Friday")') from error
+
+
+def _change(memory_id: str, change: Callable[[Memory], Memory], because: str, desk: CallerContext) -> Memory:
+    def work(unit: Unit) -> Memory:
+        old = _loop_memory(unit.get(memory_id), memory_id)
+        new = change(old)
+        if new == old:
+            return old
+        new = replace(new, version=old.version + 1, modified_at=desk.tools.clock.now())
+        unit.change(new, Verb.UPDATED, because)
+        return new
+
+    return desk.tools.store.write(work, desk.actor)
+
+
+def _loop_memory(memory: Memory | None, asked: str) -> Memory:
+    if memory is None:
+        raise NotFound(asked)
+    if memory.category != CATEGORY:
+        message = f"{asked[:60]!r} is no commitment but a memory of category {memory.category!r}."
+        raise InvalidInput(message)
+    return memory
+
+
+# ---------------------------------------------------------------- triggers
+# Triggers: words in a message that load pages into the recall pack. `memory.triggers` keeps them.
+
+
+WORDS_LIMIT = 50
+"""So many words, and so many pages, of one trigger."""
+TRIGGERS_LIMIT = 1_000
+PAGE_LENGTH = 1_000
+ID_LENGTH = 8
+
+Found = list[Trigger]
+
+
+class Triggers:
+    """Words that load pages. Hangs on the facade; safe to use from many threads."""
+
+    def __init__(self, desk: CallerContext) -> None:
+        self._desk = desk
+
+    def add(self, words: Sequence[str], pages: Sequence[str], *, scope: Scope | None = None) -> Trigger:
+        """When a message holds one of the words, the pack also tells these pages.
+
+        A page is `entity:Anna`, `tag:billing`, `category:procedure`, `memory:7f3a91c2` or
+        `origin:file:/notes/house.md`; a bare name means the entity.
+        """
+        place = self._desk.access.scope if scope is None else scope
+        self._desk.check_write(place)
+        if len(self._desk.tools.store.triggers.known(self._desk.access)) >= TRIGGERS_LIMIT:
+            raise OutOfRange("number of triggers", TRIGGERS_LIMIT + 1, 0, TRIGGERS_LIMIT)
+        made = Trigger(
+            id=self._desk.tools.new_id()[:ID_LENGTH],
+            words=_words("words", words),
+            pages=self._pages(pages),
+            scope=place,
+            created_at=self._desk.tools.clock.now(),
+        )
+        self._desk.tools.store.triggers.put(made)
+        return made
+
+    def list(self) -> Found:
+        """The triggers of places this caller sees, oldest first."""
+        return self._desk.tools.store.triggers.known(self._desk.access)
+
+    def get(self, trigger_id: str) -> Trigger:
+        """One trigger by its id."""
+        wanted = screen.readable("id", trigger_id).strip().lower()
+        for one in self.list():
+            if one.id == wanted:
+                return one
+        message = f"There is no trigger {trigger_id[:60]!r}; `engram triggers` lists them."
+        raise InvalidInput(message)
+
+    def update(
+        self, trigger_id: str, *, words: Sequence[str] | None = None, pages: Sequence[str] | None = None
+    ) -> Trigger:
+        """Change the words or the pages of a trigger."""
+        old = self._own(trigger_id)
+        new = replace(
+            old,
+            words=old.words if words is None else _words("words", words),
+            pages=old.pages if pages is None else self._pages(pages),
+        )
+        self._desk.tools.store.triggers.put(new)
+        return new
+
+    def remove(self, trigger_id: str) -> Trigger:
+        """Take a trigger away."""
+        old = self._own(trigger_id)
+        self._desk.tools.store.triggers.remove(old.id)
+        return old
+
+    def match(self, message: str) -> Found:
+        """The triggers that a message sets off."""
+        return [one for one, _ in matching(screen.readable("message", message), self.list())]
+
+    def _own(self, trigger_id: str) -> Trigger:
+        found = self.get(trigger_id)
+        if not self._desk.access.may_write(found.scope):
+            what = f"change triggers of {found.scope}"
+            raise AccessDenied(what)
+        return found
+
+    def _pages(self, given: Any) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(self._page(one) for one in _words("pages", given)))
+
+    def _page(self, given: str) -> str:
+        kind, colon, name = given.partition(":")
+        if not colon:
+            return f"entity:{given}"
+        if kind not in PAGE_KINDS or not name.strip():
+            raise UnknownValue("kind of page", kind, PAGE_KINDS)
+        return f"memory:{self._desk.resolve(name)}" if kind == "memory" else f"{kind}:{name.strip()}"
+
+
+def _words(field: str, given: Any) -> tuple[str, ...]:
+    """Texts, trimmed, each once."""
+    if isinstance(given, str) or not isinstance(given, Sequence):
+        raise WrongType(field, given, "a list of texts")
+    clean = tuple(dict.fromkeys(" ".join(screen.readable(field, one).split()) for one in given))
+    kept = tuple(one for one in clean if one)
+    if not kept:
+        raise EmptyContent(field)
+    if len(kept) > WORDS_LIMIT:
+        raise OutOfRange(f"number of {field}", len(kept), 1, WORDS_LIMIT)
+    for one in kept:
+        screen.name(field, one, PAGE_LENGTH)
+    return kept

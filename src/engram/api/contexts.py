@@ -1,0 +1,229 @@
+"""Contexts: a message comes in, a prompt goes out. Joins what is recalled with the flow that packs it.
+
+Also for those who may only read the file: whoever can list memories and recall is enough.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Final, Protocol
+from weakref import WeakKeyDictionary
+
+from engram.config import ContextConfig
+from engram.context import budget as context_budget
+from engram.context.build import PromptRequest, build
+from engram.context.history import Summarize
+from engram.errors import WrongType
+from engram.model.context import Context, Knowing, LanguageModel, Message, Sections
+from engram.model.knowledge import Abstraction
+from engram.model.memory import Filters, Memory, Priority, Tier
+from engram.model.recall import Hit, Question
+from engram.model.scope import Access
+from engram.ports import Store, View
+
+if TYPE_CHECKING:
+    from engram.api.caller import CallerContext
+    from engram.api.recalling import Recalling
+    from engram.model.scope import Scope
+
+
+STANDING: Final = 100
+"""So many memories that matter whatever is asked are looked at."""
+IMPORTANT: Final = 0.7
+"""From this importance on a memory belongs into a prompt that asks for nothing."""
+TURNS: Final = 400
+"""So many of the last turns of a session are its history when a caller brings none."""
+LONG: Final = 50
+LOGGED: Final = 10_000
+OPEN: Final = frozenset({Tier.CLEAR, Tier.SENSITIVE})
+"""How secret a memory may be that stands in a prompt without having been asked for."""
+
+
+_KEPT: WeakKeyDictionary[Store, tuple[str, dict[tuple[Access, bool], tuple[Memory, ...]]]] = (
+    WeakKeyDictionary()
+)
+_LOCK = Lock()
+
+
+@dataclass(frozen=True, slots=True)
+class PromptOptions:
+    """What a caller wants of a prompt."""
+
+    message: str = ""
+    about: str = ""
+    """What to recall by, when the message tells too little; empty: the message."""
+    model: str = ""
+    system: str = ""
+    history: Sequence[Mapping[str, Any]] | Sequence[Message] | None = None
+    """None: what the session's log holds."""
+    budget: int | None = None
+    session: str = ""
+    scope: Scope | None = None
+    sections: Sections | None = None
+    hits: Sequence[Hit] | None = None
+    """What was recalled already; None: recall now."""
+    tree: Abstraction | None = None
+    known: Knowing | None = None
+    dry: bool = False
+
+    @property
+    def question(self) -> str:
+        """What to recall by."""
+        return self.about or self.message
+
+
+class Contexts:
+    """Prompts for a caller. Holds nothing; any thread may use it."""
+
+    def __init__(self, desk: CallerContext, recalling: Recalling) -> None:
+        self._desk = desk
+        self._recalling = recalling
+
+    def make(self, wanted: PromptOptions) -> Context:
+        """A prompt within its budget. Raises PromptTooLong and what recall raises."""
+        from engram.api.caller import whole
+        from engram.api.knowledge import Knowledge
+        from engram.capture import screen
+
+        for name in ("message", "about", "system"):
+            screen.readable(name, getattr(wanted, name))
+        screen.name("session", wanted.session)
+        budget = None if wanted.budget is None else whole("budget", wanted.budget, 1, 100_000_000)
+        config, now = self._desk.tools.config, self._desk.tools.clock.now()
+        learned = Knowledge(self._desk)
+        asked = PromptRequest(
+            message=wanted.message,
+            model=context_budget.find(wanted.model or config.context.model, config.context.models_file),
+            settings=config.context,
+            system=wanted.system,
+            history=self._history(wanted),
+            sections=wanted.sections or Sections(),
+            budget=budget,
+            standing=tuple(one for one in self._standing(wanted) if not one.is_over(now)),
+            tree=wanted.tree or learned.tree(scope=wanted.scope),
+            known=wanted.known or learned.knowing(wanted.question, scope=wanted.scope),
+            summarize=self._summarize(),
+        )
+        return build(asked, lambda limit: self._found(wanted, limit))
+
+    def _found(self, wanted: PromptOptions, limit: int) -> Sequence[Hit]:
+        from engram.api.recalling import QUERY_LIMIT
+
+        if wanted.hits is not None or not wanted.question.strip():
+            return wanted.hits or ()
+        settings = self._desk.tools.config.recall
+        question = Question(
+            text=wanted.question[:QUERY_LIMIT],
+            access=self._desk.at(wanted.scope),
+            limit=limit,
+            profile=settings.profile,
+            # Among many hits variety comes by itself, and looking for it takes longer than all else.
+            rerank="none" if limit > LONG and settings.rerank == "mmr" else settings.rerank,
+            session=wanted.session,
+            dry=wanted.dry,
+            expand=False if wanted.dry else None,
+        )
+        return self._recalling.answer(question).hits
+
+    def _standing(self, wanted: PromptOptions) -> tuple[Memory, ...]:
+        """What matters whatever is asked; kept until the next event, as hardly any memory is of this kind."""
+        store, bare = self._desk.tools.store, not wanted.question.strip()
+        now, place = store.ledger.newest(), (self._desk.at(wanted.scope), bare)
+        with _LOCK:
+            at, kept = _KEPT.get(store, ("", {}))
+            if at == now and place in kept:
+                return kept[place]
+        views = (View(place[0], filters) for filters in standing(bare=bare))
+        found = tuple(one for view in views for one in store.memories.page(view, STANDING))
+        with _LOCK:
+            at, kept = _KEPT.get(store, ("", {}))
+            _KEPT[store] = (now, {**(kept if at == now else {}), place: found})
+        return found
+
+    def _history(self, wanted: PromptOptions) -> tuple[Message, ...]:
+        if wanted.history is not None:
+            return tuple(_messages(wanted.history, self._desk))
+        if not wanted.session:
+            return ()
+        log = self._desk.tools.store.turns
+        turns = log.of_session(wanted.session, self._desk.at(wanted.scope), LOGGED)
+        said = [Message(turn.part, turn.content) for turn in turns[-TURNS:]]
+        if said and said[-1].content.strip() == wanted.message.strip():
+            said.pop()  # the message itself was logged before the prompt was asked for
+        return tuple(said)
+
+    def _summarize(self) -> Summarize | None:
+        from engram.ports import NoAdvisor
+
+        advisor = self._desk.tools.advisor
+        return None if isinstance(advisor, NoAdvisor) else advisor.summarize
+
+
+def _messages(given: Sequence[Any], desk: CallerContext) -> Iterable[Message]:
+    """Messages as chat services shape them, or as they are kept here."""
+    from engram.capture.observe import TalkSetting, turns_from
+
+    if isinstance(given, str) or not isinstance(given, Sequence):
+        raise WrongType("history", given, "a list of messages")
+    if all(isinstance(one, Message) for one in given):
+        return given
+    setting = TalkSetting("", desk.tools.clock.now(), desk.access.scope)
+    return [Message(turn.part, turn.content) for turn in turns_from(given, setting)]
+
+
+class Readable(Protocol):
+    """What a brief is made from: a memory, or a glance at its file."""
+
+    def list(self, *, filters: Filters, limit: int) -> Iterable[Memory]:
+        """Memories, newest first."""
+        ...
+
+    def recall(
+        self, query: str, *, limit: int, session: str, dry: bool, expand: bool | None
+    ) -> Iterable[Hit]:
+        """What answers a question, best first."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What a brief is about, and how long it may be."""
+
+    query: str
+    budget: int
+    pinned: bool = False
+    """Whether what always matters comes too."""
+    session: str = ""
+    dry: bool = False
+
+
+def brief(memory: Readable, about: About, settings: ContextConfig | None = None) -> Context:
+    """What helps with a question as one block; empty when nothing is known."""
+    query = about.query.strip()
+    kept = [
+        one
+        for filters in (standing(bare=not query) if about.pinned else ())
+        for one in memory.list(filters=filters, limit=STANDING)
+    ]
+
+    def find(limit: int) -> Sequence[Hit]:
+        if not query:
+            return ()
+        # What leaves no trace is waited for: no model is asked then.
+        expand = False if about.dry else None
+        return [*memory.recall(query, limit=limit, session=about.session, dry=about.dry, expand=expand)]
+
+    model = LanguageModel("", window=max(about.budget, 1) * 2)
+    asked = PromptRequest("", model, settings or ContextConfig(), budget=about.budget, standing=tuple(kept))
+    return build(replace(asked, settings=replace(asked.settings, uncertainty=0.0)), find)
+
+
+def standing(*, bare: bool) -> tuple[Filters, ...]:
+    """What matters whatever is asked: what is vital or pinned; without a question also what is important."""
+    always = (
+        Filters(priorities=frozenset({Priority.P0}), tiers=OPEN),
+        Filters(pinned=True, tiers=OPEN),
+    )
+    return (*always, Filters(min_importance=IMPORTANT, tiers=OPEN)) if bare else always

@@ -1,0 +1,286 @@
+"""Facts: who is what to whom, as memories state it. `memory.facts` adds, asks, follows and ends them.
+
+A fact lives in a memory: adding one writes a memory that says it in words, so that it is found, forgotten,
+superseded and erased like everything else. What a text states by itself needs no adding.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from datetime import datetime
+from functools import cache, partial
+from typing import Any
+
+from engram.api.caller import PAGE_LIMIT, CallerContext, whole
+from engram.capture import change, screen
+from engram.errors import EmptyContent, NotFound, UnknownValue, WrongType
+from engram.model.capture import Draft, Receipt
+from engram.model.facts import Claim, Entity, Fact, FactQuery, Named
+from engram.model.memory import ANY_STATUS, Filters, Memory
+from engram.model.plain import draft, moment, plain
+from engram.model.scope import Access, Scope
+from engram.ports import EntityStore, Unit, View
+from engram.rules.chains import ChainLimits, Path, walk
+from engram.rules.entities import also_called, resolve
+from engram.text.facts import stated
+from engram.text.statement import USER, asked, canonical, is_functional, worded
+
+MOST_HOPS = 5
+DISPUTES = 50
+CHAINS = 20
+ALIKE = 50
+"""So many entities with a like name are looked at when none has the very name."""
+PART_LIMIT = 200
+"""The longest name, predicate or object of a fact."""
+Claims = list[Claim]
+Paths = list[Path]
+Pairs = list[tuple[Claim, Claim]]
+
+
+class Facts:
+    """What is known about whom. Hangs on the facade; safe to use from many threads."""
+
+    def __init__(self, desk: CallerContext) -> None:
+        self._desk = desk
+
+    def add(  # noqa: PLR0913 - the parts of a fact; all but the triple by name
+        self,
+        subject: str,
+        predicate: str,
+        object: str,  # noqa: A002 - the word for it
+        *,
+        functional: bool | None = None,
+        confidence: float | None = None,
+        valid_from: datetime | str | None = None,
+        valid_to: datetime | str | None = None,
+        scope: Scope | None = None,
+        because: str = "",
+        **given: Any,
+    ) -> Receipt:
+        """State a fact. It takes the place of the one with another object, if there can be only one.
+
+        `functional` says whether there is one object at a time; left out, the predicate tells: one
+        lives in one place but likes many things. Other fields are those of `Draft`.
+        """
+        who, what, whom = (_part(*pair) for pair in _parts(subject, predicate, object))
+        screen.share("confidence", confidence)
+        since = None if valid_from is None else moment("valid_from", valid_from, self._desk.tools.zone)
+        until = None if valid_to is None else moment("valid_to", valid_to, self._desk.tools.zone)
+        over = until is not None and until <= self._desk.tools.clock.now()
+        one = is_functional(what) if functional is None else bool(functional)
+        fact = {
+            "subject": who,
+            "predicate": canonical(what),
+            "object": whom,
+            "functional": one and not over,  # what is over takes nothing's place
+            "valid_from": since,
+            "valid_to": until,
+        } | ({} if confidence is None else {"confidence": confidence})
+        return self._desk.write([self._draft(worded(who, what, whom), fact, scope, because, given)])[0]
+
+    def query(  # noqa: PLR0913 - each is a part of the question; all but the triple by name
+        self,
+        subject: str = "",
+        predicate: str = "",
+        object: str = "",  # noqa: A002 - the word for it
+        *,
+        as_of: datetime | str | None = None,
+        limit: int = 50,
+        scope: Scope | None = None,
+        history: bool = False,
+    ) -> Claims:
+        """Facts that fit, newest first; every name of an entity counts, and "pet" finds a dog.
+
+        What holds now; with `as_of` what held then; with `history` whatever was ever said.
+        """
+        most = whole("limit", limit, 1, PAGE_LIMIT)
+        access = self._desk.at(scope)
+        at = None if as_of is None else moment("as_of", as_of, self._desk.tools.zone)
+        query = FactQuery(
+            self._names(subject, access), asked(predicate), self._names(object, access), as_of=at
+        )
+        any_time = history or at is not None
+        filters = ANY_STATUS if any_time else Filters()
+        now = self._desk.tools.clock.now()
+        found = self._desk.tools.store.facts.find(
+            query, View(access, filters), most if any_time else min(2 * most, PAGE_LIMIT)
+        )
+        return [claim for claim in found if any_time or holds(claim, now)][:most]
+
+    def of(self, memory_id: str) -> Claims:
+        """What one memory states, in the order of its words."""
+        memory = self._desk.tools.store.memories.get(self._desk.resolve(memory_id), self._desk.access)
+        if memory is None:
+            raise NotFound(memory_id)
+        known = stated(memory.content, memory.details, memory.speaker, memory.heard_at)
+        return [Claim(fact, memory) for fact in known]
+
+    def history(self, subject: str, predicate: str = "", *, limit: int = 100) -> Claims:
+        """Everything ever stated about a subject, oldest first; each fact says from when to when it held."""
+        found = self.query(_part("subject", subject), predicate, history=True, limit=limit)
+        return sorted((dated(claim) for claim in found), key=_begin)
+
+    def conflicts(self, limit: int = DISPUTES) -> Pairs:
+        """Pairs of facts that cannot both be true and that nobody has decided about, newest first."""
+        most = whole("limit", limit, 1, PAGE_LIMIT)
+        return self._desk.tools.store.facts.disputed(View(self._desk.access, Filters()), most)
+
+    def chain(self, start: str, *, hops: int = 2, goal: str = "", limit: int = CHAINS) -> Paths:
+        """What follows from what: paths of facts from a name, the surest first; to `goal` if one is named.
+
+        The object of one fact is the subject of the next, or the other way round.
+        """
+        access = self._desk.access
+        limits = ChainLimits(hops=whole("hops", hops, 1, MOST_HOPS))
+        begin = known(_called(_part("start", start)), self._desk.tools.store.entities, access)
+        # Many paths pass one name: each is looked up once.
+        names_of, fetch = cache(partial(self._very_names, access=access)), cache(self._fetch)
+        paths = walk(begin.name if begin else _called(start), fetch, limits, names_of=names_of)
+        ends = self._names(goal, access)
+        kept = [path for path in paths if not ends or path.names[-1] in ends]
+        return kept[: whole("limit", limit, 1, PAGE_LIMIT)]
+
+    def end(
+        self,
+        claim: Claim | str,
+        fact: Fact | None = None,
+        *,
+        at: datetime | str | None = None,
+        because: str = "",
+    ) -> Memory:
+        """Say that a fact of a memory holds no longer, now or since `at`. Its memory keeps the words.
+
+        A claim says which fact it is; a memory's id may stand alone if the memory states just one.
+        """
+        memory_id = self._desk.own(claim.memory.id if isinstance(claim, Claim) else claim)
+        memory = self._desk.tools.store.memories.get(memory_id, self._desk.access)
+        if memory is None:
+            raise NotFound(memory_id)
+        over = self._meant(memory, claim.fact if isinstance(claim, Claim) else fact)
+        when = self._desk.tools.clock.now() if at is None else moment("at", at, self._desk.tools.zone)
+        return self._end(memory, over, when, because or "no longer so")
+
+    # ------------------------------------------------------------ inside
+
+    def _draft(
+        self, content: str, fact: dict[str, Any], scope: Scope | None, because: str, given: dict[str, Any]
+    ) -> Draft:
+        known = {f.name for f in fields(Draft)} - {"content"}
+        if given.keys() - known:
+            raise UnknownValue("field of a memory", min(given.keys() - known), tuple(sorted(known)))
+        reason = {"because": because} if because else {}
+        details = {**given.pop("details", {}), "facts": [plain(fact)], **reason}
+        given.setdefault("category", "fact")
+        if scope is not None:
+            given["scope"] = scope
+        shares = {name: fact[name] for name in ("confidence", "valid_from", "valid_to") if fact.get(name)}
+        return self._desk.mine(
+            replace(draft(content="", details=details, **shares, **given), content=content)
+        )
+
+    def _names(self, name: str, access: Access) -> frozenset[str]:
+        """Every name of what goes by this one, in lower case."""
+        if not name.strip():
+            return frozenset()
+        one = _called(_part("name", name))
+        entity = known(one, self._desk.tools.store.entities, access)
+        return also_called(one) | (self._very_names(entity.name, access) if entity else frozenset())
+
+    def _very_names(self, name: str, access: Access) -> frozenset[str]:
+        """The same without guessing."""
+        entity = self._desk.tools.store.entities.get(name, access)
+        return also_called(name) | ({alias.lower() for alias in entity.aliases} if entity else frozenset())
+
+    def _fetch(self, names: frozenset[str], limit: int) -> Claims:
+        view, now = View(self._desk.access, Filters()), self._desk.tools.clock.now()
+        find = self._desk.tools.store.facts.find
+        found = [
+            *find(FactQuery(subjects=names), view, limit),
+            *find(FactQuery(objects=names), view, limit),
+        ]
+        return [claim for claim in found if holds(claim, now)]
+
+    def _meant(self, memory: Memory, fact: Fact | None) -> Fact:
+        known = stated(memory.content, memory.details, memory.speaker, memory.heard_at)
+        if fact is None and len(known) == 1:
+            return known[0]
+        for one in known:
+            if fact is not None and _triple(one) == _triple(fact):
+                return one
+        told = tuple(" ".join(_triple(one)) for one in known)
+        raise UnknownValue("fact of this memory", "" if fact is None else " ".join(_triple(fact)), told)
+
+    def _end(self, memory: Memory, over: Fact, at: datetime, because: str) -> Memory:
+        """The end is kept with the memory's own details, where no new reading of its words loses it."""
+        ended = plain(replace(over, valid_to=at))
+        listed = [one for one in _listed(memory) if _triple_of(one) != _triple(over)]
+        changes: dict[str, Any] = {"details": {**memory.details, "facts": [*listed, ended]}}
+        others = stated(memory.content, memory.details, memory.speaker, memory.heard_at)
+        if all(one.valid_to is not None for one in others if _triple(one) != _triple(over)):
+            changes["valid_to"] = at
+        changed = change.update(memory.id, changes, self._desk.tools, self._desk.actor, because)
+
+        def work(unit: Unit) -> None:
+            unit.end_fact(memory.id, over, at)
+
+        self._desk.tools.store.write(work, self._desk.actor)
+        return changed
+
+
+def known(name: str, entities: EntityStore, access: Access) -> Entity | None:
+    """The entity of this name; if there is none, the only one that the name can mean."""
+    found = entities.get(name, access)
+    if found is not None:
+        return found
+    near = [*entities.among(sorted(also_called(name)), access), *entities.like(name, access, ALIKE)]
+    return resolve(Named(name), near)
+
+
+def holds(claim: Claim, now: datetime) -> bool:
+    """Whether a claim is true at a time, by what is known of its beginning and end."""
+    since, until = claim.fact.valid_from, claim.fact.valid_to or claim.memory.valid_to
+    return (since is None or since <= now) and (until is None or until > now)
+
+
+def dated(claim: Claim) -> Claim:
+    """The claim with its validity filled in from the memory that states it."""
+    fact, memory = claim.fact, claim.memory
+    since = fact.valid_from or memory.valid_from or memory.happened_at
+    return Claim(replace(fact, valid_from=since, valid_to=fact.valid_to or memory.valid_to), memory)
+
+
+def _begin(claim: Claim) -> datetime:
+    return claim.fact.valid_from or claim.memory.happened_at
+
+
+def _parts(subject: str, predicate: str, object: str) -> tuple[tuple[str, str], ...]:  # noqa: A002 - as above
+    return ("subject", subject), ("predicate", predicate), ("object", object)
+
+
+def _part(field: str, value: str) -> str:
+    if not isinstance(value, str):
+        raise WrongType(field, value, "text")
+    clean = " ".join(screen.readable(field, value).split())
+    if not clean:
+        raise EmptyContent(field)
+    screen.name(field, clean, PART_LIMIT)
+    return clean
+
+
+def _called(name: str) -> str:
+    lower = name.lower()
+    return USER if lower in {"i", "me", "myself"} else lower
+
+
+def _triple(fact: Fact) -> tuple[str, str, str]:
+    return fact.subject, fact.predicate, fact.object
+
+
+def _triple_of(one: Any) -> tuple[str, ...]:
+    found = stated("", {"facts": [one]}, "")
+    return _triple(found[0]) if found else ()
+
+
+def _listed(memory: Memory) -> list[Any]:
+    listed = memory.details.get("facts", [])
+    return list(listed) if isinstance(listed, list | tuple) else []

@@ -1,0 +1,278 @@
+"""Gaps: what is not known and would be good to know. `memory.gaps` lists, asks, takes answers and lets be.
+
+Maintenance finds them. Asking is rare: at most two questions a session, each once a week; an answer is
+remembered, and its gap closes for good.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Final
+
+from engram.api.caller import PAGE_LIMIT, CallerContext, whole
+from engram.api.commitments import Commitments
+from engram.api.maintenance import Upkeep, landscape
+from engram.capture import change, screen
+from engram.config import overlay
+from engram.errors import InvalidInput, NotFound
+from engram.model.capture import Draft
+from engram.model.maintenance import Drifted, DriftReport, Judgement, Landscape, Report, Sketch
+from engram.model.memory import Filters, Memory, Status, Tier
+from engram.model.recall import Recall
+from engram.model.scope import Access, Role, Scope
+from engram.model.session import Gap
+from engram.ports import Unit, View
+from engram.rules.commitments import due_in
+from engram.rules.doubt import CONFLICT, DUE, GAP, IN_VAIN, STALE, asked_about
+from engram.rules.sensitivity import tier_of
+from engram.session import anticipation
+from engram.text import names
+from engram.text import subquestions as wording
+
+# ---------------------------------------------------------------- drift
+# Drift: a directory comes in; what memories claim about it and is gone goes out, to the caller alone.
+
+
+CLAIMS: Final = frozenset({Status.ACTIVE, Status.CHALLENGED, Status.INVALIDATED})
+
+
+def drifted(
+    desk: CallerContext, directory: str | Path, scope: Scope | None, limit: int, *, apply: bool
+) -> DriftReport:
+    """What is dead, of memories the caller sees; with `apply` they are doubted, in a run of its own."""
+    desk.check_owns_file("look at directories of this machine")
+    settings = desk.tools.config.doubt
+    where = str(directory) or settings.directory
+    place = landscape(where, settings) if where else None
+    if place is None:
+        message = f"There is no directory {where[:200]!r} to check against." if where else NONE_SET
+        raise InvalidInput(message)
+    report = _looked(desk, place, scope, whole("limit", limit, 0, 100_000))
+    return replace(report, run=_carried(desk, where)) if apply else report
+
+
+NONE_SET: Final = "Say against which directory to check, or set `doubt.directory`."
+
+
+def _looked(desk: CallerContext, place: Landscape, scope: Scope | None, limit: int) -> DriftReport:
+    from engram.maintain.doubt import checked
+
+    store, config = desk.tools.store, desk.tools.config
+    view = View(desk.at(scope), Filters(statuses=CLAIMS))
+    memories = references = 0
+    dead: list[Drifted] = []
+    cursor: str | None = None
+    while True:
+        page = store.memories.page(view, config.maintain.slice, cursor)
+        for one in page.memories:
+            found = checked(one, place, config.doubt.project)
+            memories, references = memories + bool(found.checked), references + found.checked
+            for reference, instead in found.dead:
+                told = f"{reference.name} {reference.version}".strip()
+                dead.append(Drifted(one.id, reference.kind, told, instead))
+        cursor = page.cursor
+        if cursor is None:
+            break
+    return DriftReport(
+        place.root, len(place.paths), place.complete, memories, references, tuple(dead[:limit])
+    )
+
+
+def _carried(desk: CallerContext, where: str) -> Report:
+    config = overlay(desk.tools.config, {"doubt.directory": where})
+    return Upkeep(
+        CallerContext(replace(desk.tools, config=config), desk.access, desk.actor, desk.opened)
+    ).drift()
+
+
+ASKED = "clarify"
+"""The kind of judgement that says when a gap was asked about."""
+IN_SESSION = "clarify.session"
+"""The kind that counts the questions of a session."""
+SEEN = 1_000
+NAMES = 3
+"""Names of a question in vain that are counted."""
+COUNTED = 200
+"""Names of one place that are counted at most."""
+NAMED = frozenset({"person", "project", "organization", "service", "unknown"})
+
+Found = list[Gap]
+
+
+class Gaps:
+    """What is not known. Hangs on the facade; safe to use from many threads."""
+
+    def __init__(self, desk: CallerContext) -> None:
+        self._desk = desk
+
+    def list(self, *, limit: int = 50, scope: Scope | None = None) -> Found:
+        """Open gaps, the weightiest first."""
+        found = opened(self._desk, self._desk.at(scope))
+        return found[: whole("limit", limit, 1, PAGE_LIMIT)]
+
+    def get(self, gap_id: str) -> Gap:
+        """One open gap by its key or the beginning of it. Raises InvalidInput."""
+        wanted = screen.readable("id", gap_id).strip().lower()
+        fitting = [one for one in opened(self._desk, self._desk.access) if one.key.startswith(wanted)]
+        if len(fitting) != 1 or len(wanted) <= len("gap-"):
+            message = f"There is no open gap {gap_id[:60]!r}; `engram gaps` lists them."
+            raise InvalidInput(message)
+        return fitting[0]
+
+    def ask(self, session: str = "", *, about: Sequence[str] = (), scope: Scope | None = None) -> Found:
+        """The questions to ask now: at most two a session, each once a week; those about `about` first.
+
+        What is given out counts as asked.
+        """
+        screen.name("session", session)
+        settings = self._desk.tools.config.session
+        place = self._desk.at(scope).scope
+        gaps = of_place(self._desk, place)
+        chosen = anticipation.choose(
+            gaps, about, self._asked_in(session), lambda key: is_due(self._desk, key), settings.questions
+        )
+        if chosen and self._desk.access.may_write(place):
+            note_asked(self._desk, chosen, session)
+        return chosen
+
+    def answer(self, gap_id: str, text: str) -> Memory:
+        """Remember the answer and close the gap. The memory that holds it now."""
+        gap, said = self.get(gap_id), screen.content(text)
+        self._desk.check_write(gap.scope)
+        held = self._held(gap, said)
+        self._close(gap, "answered")
+        return held
+
+    def dismiss(self, gap_id: str) -> Gap:
+        """Close a gap without an answer: it is not asked about again."""
+        gap = self.get(gap_id)
+        self._desk.check_write(gap.scope)
+        self._close(gap, "dismissed")
+        return gap
+
+    # ------------------------------------------------------------ inside
+
+    def _held(self, gap: Gap, said: str) -> Memory:
+        """The answer where it belongs: in what it is about, or as a memory of its own."""
+        desk = self._desk
+        if gap.kind == DUE and due_in(said, desk.tools.clock.now()) is not None:
+            loop = Commitments(desk).reopen(gap.memories[0], due=said, because="asked for")
+            return _memory(desk, loop.id)
+        if gap.kind == STALE and wording.says_yes(said):
+            return change.confirm(gap.memories[0], desk.tools, desk.actor, "asked for")
+        return desk.write([_draft(gap, said, desk)])[0].memory
+
+    def _close(self, gap: Gap, verdict: str) -> None:
+        at = self._desk.tools.clock.now()
+
+        def work(unit: Unit) -> None:
+            unit.upkeep.unsketch(gap.scope, GAP, gap.key)
+            unit.upkeep.judge(Judgement(GAP, gap.key, verdict, at))
+
+        self._desk.tools.store.write(work, self._desk.actor)
+
+    def _asked_in(self, session: str) -> int:
+        known = self._desk.tools.store.upkeep.judged(IN_SESSION, [session]) if session else {}
+        return known[session].times if known else 0
+
+
+def opened(desk: CallerContext, access: Access) -> Found:
+    """The open gaps of places that somebody sees, the weightiest first."""
+    found = [_gap(one) for one in desk.tools.store.upkeep.sketches(GAP, access, SEEN)]
+    return sorted(found, key=lambda one: (-one.weight, one.key))
+
+
+def of_place(desk: CallerContext, scope: Scope) -> Found:
+    """The open gaps that a conversation in a place may ask about: its own and those above, none beside."""
+    return opened(desk, desk.at(scope, Role.AGENT))
+
+
+def is_due(desk: CallerContext, key: str) -> bool:
+    """Whether a gap has been left alone for long enough to be asked about."""
+    judged = desk.tools.store.upkeep.judged(ASKED, [key]).get(key)
+    return judged is None or judged.again_at is None or judged.again_at <= desk.tools.clock.now()
+
+
+def note_asked(desk: CallerContext, gaps: Sequence[Gap], session: str) -> None:
+    """Note which gaps are asked about now, and in which session."""
+    at = desk.tools.clock.now()
+    again = at + timedelta(days=desk.tools.config.session.question_days)
+    known = desk.tools.store.upkeep.judged(IN_SESSION, [session]) if session else {}
+    times = len(gaps) + (known[session].times if known else 0)
+
+    def work(unit: Unit) -> None:
+        for gap in gaps:
+            unit.upkeep.judge(Judgement(ASKED, gap.key, "asked", at, again))
+        if session:
+            unit.upkeep.judge(Judgement(IN_SESSION, session, "asked", at, None, times))
+
+    desk.tools.store.write(work, desk.actor)
+
+
+def note_in_vain(desk: CallerContext, found: Recall) -> None:
+    """Count the names of a question that found nothing. No other word of it is kept; it may be lost."""
+    scope = found.question.access.scope
+    text = found.question.text
+    if not desk.access.may_write(scope) or tier_of(text) is not Tier.CLEAR:
+        return
+    asked = [one.name for one in names.entities(text) if one.type in NAMED][:NAMES]
+    upkeep, now = desk.tools.store.upkeep, desk.tools.clock.now()
+    if not asked:
+        return
+    known = {name: upkeep.sketch(scope, IN_VAIN, name.casefold()) for name in asked}
+    fresh = [name for name, before in known.items() if before is None]
+    if fresh and len(upkeep.sketches(IN_VAIN, Access(scope, Role.AGENT), COUNTED)) >= COUNTED:
+        known = {name: before for name, before in known.items() if before is not None}
+    sketches = []
+    for name, before in known.items():
+        times = 1 + (int(before.body["times"]) if before is not None else 0)
+        body = {"name": name, "times": times, "last": now.isoformat()}
+        sketches.append(Sketch(scope, IN_VAIN, name.casefold(), body, now))
+
+    def work(unit: Unit) -> None:
+        for one in sketches:
+            unit.upkeep.sketch(one)
+
+    desk.tools.store.write_later(work, desk.actor)
+
+
+def forget_names(unit: Unit, memory_id: str, place: Scope) -> None:
+    """What was asked in vain about names of a memory that is to be erased goes with it."""
+    memory = unit.get(memory_id)
+    for name in memory.entities if memory is not None else ():
+        for scope in {place, memory.scope} if memory is not None else ():
+            unit.upkeep.unsketch(scope, IN_VAIN, name.casefold())
+            unit.upkeep.unsketch(scope, GAP, asked_about(name, 1, scope).key)
+
+
+def _gap(sketch: Sketch) -> Gap:
+    body = sketch.body
+    return Gap(
+        key=sketch.key,
+        question=body["question"],
+        about=body["about"],
+        weight=body["weight"],
+        kind=body["kind"],
+        expects=body["expects"],
+        memories=tuple(body["memories"]),
+        scope=sketch.scope,
+    )
+
+
+def _draft(gap: Gap, said: str, desk: CallerContext) -> Draft:
+    """The answer as a statement that stands alone, with the fact it states where one was asked for."""
+    entity = desk.tools.store.entities.get(gap.about, desk.at(gap.scope, Role.AGENT)) if gap.about else None
+    forms = {one.what: one for one in wording.expected(entity.type)} if entity is not None else {}
+    form = forms[gap.expects].statement if gap.expects in forms else "{name} is {answer}"
+    words = wording.stated(said, "" if gap.kind in {DUE, STALE, CONFLICT} else gap.about, form)
+    return Draft(words, scope=gap.scope, details={"answers": gap.key})
+
+
+def _memory(desk: CallerContext, memory_id: str) -> Memory:
+    found = desk.tools.store.memories.get(memory_id, desk.access)
+    if found is None:
+        raise NotFound(memory_id)
+    return found

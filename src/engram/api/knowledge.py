@@ -1,0 +1,258 @@
+"""Knowledge: what consolidation worked out, for who may see the memories it was made of. `memory.knowledge`.
+
+Everything here is made by `consolidate` and read as it was left; before the first run there is nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from engram.api.caller import PAGE_LIMIT, CallerContext, whole
+from engram.capture import screen
+from engram.model.context import Knowing
+from engram.model.knowledge import (
+    Abstraction,
+    Behaviour,
+    Box,
+    Card,
+    CategoryAdvice,
+    CoreSummary,
+    Domain,
+    Gist,
+    Guidelines,
+    KnowledgeMap,
+    Pattern,
+    Reflections,
+    RuleAdvice,
+    Topic,
+    Trace,
+    Trait,
+)
+from engram.model.maintenance import Sketch
+from engram.model.scope import Scope
+from engram.ports import Store
+
+PLACES = 10_000
+"""Places, or branches of their trees, that are looked at."""
+LITTLE = 0.2
+"""Up to this confidence a domain counts as hardly known."""
+GAPS_TOLD = 3
+_WORDS = re.compile(r"\W+")
+Cards = list[Card]
+Topics = list[Topic]
+Boxes = list[Box]
+Traces = list[Trace]
+Patterns = list[Pattern]
+
+
+_GROWN: WeakKeyDictionary[Store, tuple[tuple[Any, ...], Abstraction]] = WeakKeyDictionary()
+"""The tree that was read last from each store: every prompt may ask for it, and a run alone changes it."""
+
+
+class Knowledge:
+    """What was learned from memories taken together. Hangs on the facade; safe to use from many threads."""
+
+    def __init__(self, desk: CallerContext) -> None:
+        self._desk = desk
+
+    def tree(self, *, scope: Scope | None = None) -> Abstraction:
+        """Everything that is kept, at three distances: clusters, domains, one paragraph."""
+        roots = self._sketches("tree", PLACES, scope)
+        state = (self._desk.at(scope), *((one.scope, one.run, one.made_at) for one in roots))
+        known = _GROWN.get(self._desk.tools.store)
+        if known is None or known[0] != state:
+            known = _GROWN[self._desk.tools.store] = (state, self._tree(roots, scope))
+        return known[1]
+
+    def profile(self, *, scope: Scope | None = None) -> Behaviour:
+        """How somebody is and wants things, in few lines."""
+        found = self._sketches("profile", PLACES, scope)
+        traits = tuple(Trait(**line) for one in found for line in one.body["lines"])
+        habits = [one.body["habits"] for one in found]
+        return Behaviour(traits, *(_united(habits, name) for name in ("topics", "languages", "hours")))
+
+    def identity(self, *, scope: Scope | None = None) -> Reflections:
+        """What somebody says about themselves; its gist when it is long."""
+        found = [one.body for one in self._sketches("identity", PLACES, scope)]
+        return Reflections(
+            "\n".join(one["text"] for one in found),
+            sum(one["memories"] for one in found),
+            sum(one["bytes"] for one in found),
+            any(one["compacted"] for one in found),
+        )
+
+    def map(self, *, scope: Scope | None = None) -> KnowledgeMap:
+        """How well each domain is known, the largest first."""
+        found = self._sketches("map", PLACES, scope)
+        domains = [Domain(**line) for one in found for line in one.body["domains"]]
+        domains.sort(key=lambda one: (-one.memories, one.label))
+        memories = sum(one.memories for one in domains)
+        covered = sum(one.confidence * one.memories for one in domains)
+        return KnowledgeMap(tuple(domains), round(covered / memories, 3) if memories else 0.0)
+
+    def card(self, name: str) -> Card | None:
+        """The card of somebody or something, under any of its names; None when there is none."""
+        from engram.api.facts import known
+
+        clean = " ".join(screen.readable("name", name).split())
+        entity = known(clean, self._desk.tools.store.entities, self._desk.access) if clean else None
+        key = (entity.name if entity is not None else clean).casefold()
+        found = [_card(one) for one in self._sketches("card", PAGE_LIMIT, None, key) if one.key == key]
+        return max(found, key=lambda one: one.memories, default=None)
+
+    def cards(self, *, prefix: str = "", limit: int = 50, scope: Scope | None = None) -> Cards:
+        """Cards by name; those whose name begins so."""
+        most = whole("limit", limit, 1, PAGE_LIMIT)
+        beginning = screen.readable("prefix", prefix).strip().casefold()
+        return [_card(one) for one in self._sketches("card", most, scope, beginning)]
+
+    def core(self, *, scope: Scope | None = None) -> CoreSummary:
+        """What has proved itself, in a few lines."""
+        found = self._sketches("core", PLACES, scope)
+        return CoreSummary(
+            "\n".join(one.body["text"] for one in found),
+            tuple(line for one in found for line in one.body["lines"]),
+            sum(one.body["memories"] for one in found),
+        )
+
+    def topics(self, *, scope: Scope | None = None) -> Topics:
+        """What memories are about, the commonest topics first."""
+        united: dict[str, list[Mapping[str, Any]]] = {}
+        for one in self._sketches("topics", PLACES, scope):
+            for line in one.body["topics"]:
+                united.setdefault(line["topic"], []).append(line)
+        found = [_topic(name, some) for name, some in united.items()]
+        return sorted(found, key=lambda one: (-one.memories, one.topic))
+
+    def boxes(self, *, limit: int = 50, scope: Scope | None = None) -> Boxes:
+        """What was going on together, the latest first."""
+        most = whole("limit", limit, 1, PAGE_LIMIT)
+        shelves = self._sketches("shelf", PLACES, scope)
+        keys = [(key, one.scope) for one in shelves for key, *_ in one.body["boxes"][-most:]]
+        keys.sort(key=lambda pair: (pair[0], pair[1].parts), reverse=True)
+        store = self._desk.tools.store.upkeep
+        found = (store.sketch(place, "box", key) for key, place in keys[:most])
+        return [_box(one) for one in found if one is not None]
+
+    def traces(self, *, limit: int = 50, scope: Scope | None = None) -> Traces:
+        """Threads of boxes about the same, the one that was last taken up first."""
+        found = [_trace(one) for one in self._sketches("trace", PLACES, scope)]
+        return sorted(found, key=lambda one: one.last, reverse=True)[: whole("limit", limit, 1, PAGE_LIMIT)]
+
+    def patterns(self, *, limit: int = 50, scope: Scope | None = None) -> Patterns:
+        """What similar episodes have in common, the most repeated first."""
+        found = [_pattern(one) for one in self._sketches("schema", PLACES, scope)]
+        ordered = sorted(found, key=lambda one: (-one.episodes, one.memory))
+        return ordered[: whole("limit", limit, 1, PAGE_LIMIT)]
+
+    def guidelines(self, *, scope: Scope | None = None) -> Guidelines:
+        """What past runs and recalls teach about shortening and letting go."""
+        found = [one.body for one in self._sketches("guidelines", PLACES, scope)]
+        return Guidelines(
+            tuple(RuleAdvice(**line) for one in found for line in one["rules"]),
+            tuple(CategoryAdvice(**line) for one in found for line in one["categories"]),
+        )
+
+    def knowing(self, about: str, *, scope: Scope | None = None) -> Knowing | None:
+        """What is not known of what a question is about, by gaps and the map; None where neither tells."""
+        from engram.text.kinds import topics
+
+        asked = topics(screen.readable("about", about))
+        gap = self._gap(about, scope)
+        if gap is not None:
+            return gap
+        by_label = {one.label: one for one in self.map(scope=scope).domains}
+        for topic in asked:
+            domain = by_label.get(topic)
+            if domain is not None and domain.confidence <= LITTLE:
+                return Knowing(topic, unknown=True)
+        return None
+
+    # ------------------------------------------------------------ inside
+
+    def _gap(self, about: str, scope: Scope | None) -> Knowing | None:
+        """The gaps about the first name in a question that has any."""
+        from engram.rules.doubt import GAP
+
+        asked = f" {_WORDS.sub(' ', about.casefold())} "
+        open_: dict[str, list[str]] = {}
+        for one in self._sketches(GAP, PAGE_LIMIT, scope):
+            name = str(one.body["about"])
+            if name and f" {_WORDS.sub(' ', name.casefold())} " in asked:
+                open_.setdefault(name, []).append(
+                    str(one.body["expects"] or one.body["question"]).rstrip("?")
+                )
+        if not open_:
+            return None
+        name = max(open_, key=len)
+        return Knowing(name, gaps=tuple(dict.fromkeys(open_[name]))[:GAPS_TOLD])
+
+    def _sketches(self, kind: str, limit: int, scope: Scope | None, prefix: str = "") -> list[Sketch]:
+        return self._desk.tools.store.upkeep.sketches(kind, self._desk.at(scope), limit, prefix)
+
+    def _tree(self, roots: list[Sketch], scope: Scope | None) -> Abstraction:
+        if not roots:
+            return Abstraction()
+        branches = {(one.scope, one.key): one for one in self._sketches("branch", PLACES * 10, scope)}
+        clusters, domains = [], []
+        for root in roots:
+            for domain in root.body["domains"]:
+                keys = [(root.scope, key) for key in domain["branches"]]
+                some = [branches[key] for key in keys if key in branches]
+                clusters += [Gist(one.body["text"], one.sources) for one in some]
+                domains.append(Gist(domain["text"], tuple(id_ for one in some for id_ in one.sources)))
+        return Abstraction(tuple(clusters), tuple(domains), " ".join(one.body["paragraph"] for one in roots))
+
+
+def _united(habits: list[Mapping[str, Any]], name: str) -> tuple[Any, ...]:
+    return tuple(dict.fromkeys(value for one in habits for value in one[name]))
+
+
+def _card(sketch: Sketch) -> Card:
+    body = sketch.body
+    return Card(
+        body["name"],
+        body["type"],
+        body["text"],
+        tuple(body["aliases"]),
+        tuple((one[0], one[1], one[2]) for one in body["facts"]),
+        tuple(body["lines"]),
+        tuple((name, count) for name, count in body["beside"]),
+        body["memories"],
+        _moment(body["first"]),
+        _moment(body["last"]),
+    )
+
+
+def _topic(name: str, lines: list[Mapping[str, Any]]) -> Topic:
+    count = sum(one["memories"] for one in lines)
+    weight = sum(one["importance"] * one["memories"] for one in lines) / count
+    first, last = min(one["first"] for one in lines), max(one["last"] for one in lines)
+    return Topic(name, count, round(weight, 3), _moment(first), _moment(last))
+
+
+def _box(sketch: Sketch) -> Box:
+    body = sketch.body
+    times = _moment(body["from"]), _moment(body["to"])
+    return Box(sketch.key, sketch.title, *times, tuple(body["memories"]), body["topics"], body["trace"])
+
+
+def _trace(sketch: Sketch) -> Trace:
+    body = sketch.body
+    times = _moment(body["first"]), _moment(body["last"])
+    return Trace(sketch.key, sketch.title, tuple(body["boxes"]), body["count"], *times)
+
+
+def _pattern(sketch: Sketch) -> Pattern:
+    body = sketch.body
+    slots = tuple(tuple(values) for values in body["slots"])
+    times = _moment(body["first"]), _moment(body["last"])
+    return Pattern(sketch.key, body["template"], slots, body["episodes"], *times)
+
+
+def _moment(text: str) -> datetime:
+    return datetime.fromisoformat(text)

@@ -1,0 +1,592 @@
+"""The worker: while a server is up, one thread maintains the memory when it is due and nobody is asking."""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+import tomllib
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime, timedelta
+from itertools import islice
+from pathlib import Path
+from threading import Event, Thread
+from typing import TYPE_CHECKING, Any, Final
+
+from engram.api.caller import CallerContext, whole
+from engram.capture import pipeline
+from engram.capture.enrich import findable, prepare, said_at, spoken_of
+from engram.capture.screen import screen
+from engram.capture.sources.code import walk
+from engram.config import DoubtConfig, MaintainConfig
+from engram.errors import (
+    AccessDenied,
+    EmbedderError,
+    EngramError,
+    ModelNeeded,
+    NotUndoable,
+    UnknownRun,
+    UnknownValue,
+    UpkeepBusy,
+)
+from engram.model.advice import Spent
+from engram.model.capture import Draft
+from engram.model.clock import Clock
+from engram.model.event import Finding
+from engram.model.maintenance import (
+    Carried,
+    Decided,
+    Landscape,
+    Report,
+    Run,
+    RunKind,
+    RunState,
+    Tally,
+    Undone,
+)
+from engram.model.memory import Memory
+from engram.model.scope import Role
+from engram.ports import Findable, NoAdvisor, Tools
+from engram.rules.maintenance import due
+from engram.text import names
+from engram.text.tokens import is_exact
+
+if TYPE_CHECKING:
+    from engram.maintain.step import Made, Step, StepContext
+
+
+# ---------------------------------------------------------------- landscape
+# A landscape: a directory comes in; its files, the identifiers in them and the versions it names come out.
+#
+# What `.gitignore` leaves out is not read, links are not followed, and there are limits on how much is
+# read.
+
+
+IDENTIFIER = re.compile(r"[A-Za-z_]\w{1,99}")
+WORDS: Final = 2_000_000
+"""Identifiers that are kept at most."""
+BINARY: Final = b"\0"
+EXACT = re.compile(r"^[\^~=v ]*(\d+(?:\.\d+){0,3})$")
+PINNED = re.compile(r"^\s*([A-Za-z0-9][\w.-]*)(?:\[[^]]*\])?\s*==\s*(\d[\w.]*)", re.MULTILINE)
+
+
+def landscape(directory: str | Path, settings: DoubtConfig) -> Landscape | None:
+    """What is in a directory; None when it cannot be looked at."""
+    root = Path(directory).expanduser()
+    try:
+        root = root.resolve(strict=True)
+        if not root.is_dir():
+            return None
+        files = list(islice(walk(root, None), settings.files + 1))
+    except OSError:
+        return None
+    complete, files = len(files) <= settings.files, files[: settings.files]
+    words: set[str] = set()
+    for path in files:
+        words.update(_words(path, settings.file_bytes))
+        if len(words) > WORDS:
+            complete = False
+            break
+    return Landscape(
+        root=root.as_posix(),
+        paths=frozenset(path.relative_to(root).as_posix() for path in files),
+        words=frozenset(words),
+        versions=_versions(files),
+        complete=complete,
+        there=lambda path: _is_there(root, path),
+    ).seen()
+
+
+def _words(path: Path, most: int) -> set[str]:
+    try:
+        with path.open("rb") as file:
+            raw = file.read(most)
+    except OSError:
+        return set()
+    return set() if BINARY in raw else set(IDENTIFIER.findall(raw.decode("utf-8", errors="ignore")))
+
+
+def _is_there(root: Path, path: str) -> bool:
+    """Whether it exists below the root, not by way of a link that leads out."""
+    try:
+        return (root / path).resolve(strict=True).is_relative_to(root)
+    except (OSError, ValueError):
+        return False
+
+
+# ---------------------------------------------------------------- versions
+
+
+def _versions(files: list[Path]) -> dict[str, frozenset[str]]:
+    """What manifests say is built here, and what it needs in one certain version."""
+    found: dict[str, set[str]] = {}
+    for path in files:
+        with suppress(OSError, ValueError):  # what cannot be read or is no manifest says nothing
+            for name, version in _manifest(path):
+                if match := EXACT.match(version.strip()):
+                    found.setdefault(name.lower(), set()).add(match[1])
+    return {name: frozenset(versions) for name, versions in found.items()}
+
+
+def _manifest(path: Path) -> Iterator[tuple[str, str]]:
+    if path.name == "pyproject.toml":
+        yield from _python(tomllib.loads(path.read_text(encoding="utf-8")))
+    elif path.name == "Cargo.toml":
+        yield from _rust(tomllib.loads(path.read_text(encoding="utf-8")))
+    elif path.name == "package.json":
+        yield from _node(json.loads(path.read_text(encoding="utf-8")))
+    elif path.name.startswith("requirements") and path.suffix in {".txt", ".lock"}:
+        yield from PINNED.findall(path.read_text(encoding="utf-8"))
+
+
+def _python(tree: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    project = _table(tree, "project")
+    yield from _named(project)
+    needs = project.get("dependencies")
+    for line in needs if isinstance(needs, list) else ():
+        yield from PINNED.findall(str(line))
+
+
+def _rust(tree: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    yield from _named(_table(tree, "package"))
+    for name, wanted in _table(tree, "dependencies").items():
+        version = wanted.get("version") if isinstance(wanted, dict) else wanted
+        yield name, str(version)
+
+
+def _node(tree: Any) -> Iterator[tuple[str, str]]:
+    if isinstance(tree, dict):
+        yield from _named(tree)
+        for group in ("dependencies", "devDependencies"):
+            yield from ((name, str(version)) for name, version in _table(tree, group).items())
+
+
+def _named(table: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    if table.get("name") and table.get("version"):
+        yield str(table["name"]), str(table["version"])
+
+
+def _table(tree: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    found = tree.get(name)
+    return found if isinstance(found, dict) else {}
+
+
+# ---------------------------------------------------------------- checkup
+# The check-up: every part is looked at; what is wrong is told in words, with what to do about it.
+
+
+def examine(desk: CallerContext, others: Iterable[Finding], *, repair: bool) -> list[Finding]:
+    """What the doctor finds: the file, the embedder, tokens, what others found, the model, the vectors."""
+    if repair:
+        _check_owner(desk, "mend the file")
+    counted = (
+        "counted exactly" if is_exact() else "estimated; `pip install engram-cortex[tokens]` counts them"
+    )
+    return [
+        *desk.tools.store.check(repair=repair),
+        _embedder(desk),
+        Finding("tokens", ok=True, detail=counted),
+        *others,
+        _model(desk),
+        *_vectors(desk),
+    ]
+
+
+def spending(desk: CallerContext, days: int, *, daily: bool) -> list[Spent]:
+    """What calls to models have cost in the last days."""
+    since = desk.tools.clock.now() - timedelta(days=whole("days", days, 1, 36_500))
+    noun = desk.tools.store.spending
+    return noun.by_day(since) if daily else noun.summary(since)
+
+
+def forget_spending(desk: CallerContext) -> int:
+    """Forget what models have cost; how many calls there were."""
+    _check_owner(desk, "forget what models have cost")
+    return desk.tools.store.spending.clear()
+
+
+def vacuum(desk: CallerContext, *, full: bool) -> int:
+    """Give freed space back; how many bytes."""
+    _check_owner(desk, "rewrite the file")
+    before = _size(desk)
+    desk.tools.store.vacuum(full=full)
+    return max(0, before - _size(desk))
+
+
+def _size(desk: CallerContext) -> int:
+    return desk.tools.store.memories.stats(desk.access, None).size_bytes
+
+
+def _check_owner(desk: CallerContext, what: str) -> None:
+    if desk.access.role is not Role.OWNER:
+        raise AccessDenied(f"{what}; only an owner may")
+
+
+def _embedder(desk: CallerContext) -> Finding:
+    health = desk.tools.embedder.health()
+    advice = "memories are found by their words meanwhile; check the embedder's settings"
+    return Finding("embedder", health.ok, health.detail, "" if health.ok else advice)
+
+
+def _model(desk: CallerContext) -> Finding:
+    """Whether a model can be asked, and what it has cost today."""
+    health = desk.tools.advisor.health()
+    today = desk.tools.here().replace(hour=0, minute=0, second=0, microsecond=0)
+    spent = desk.tools.store.spending.tokens_since(today)
+    trouble = desk.tools.model_trouble()
+    told = trouble if health.ok and trouble else health.detail
+    detail = f"{told}; {spent:,} tokens today" if spent else told
+    ok = health.ok and not trouble
+    return Finding("model", ok, detail, "" if ok else "rules decide meanwhile; check the settings of `llm`")
+
+
+def _vectors(desk: CallerContext) -> list[Finding]:
+    space = desk.space()
+    if space is None:
+        return []
+    index = desk.tools.index.stats(space)
+    pending = desk.tools.store.memories.stats(desk.access, space).pending
+    held = f"{index.vectors:,} in {space.key}, searched by {index.mode}, {pending:,} pending"
+    return [Finding("vectors", pending == 0, held, "run `engram reembed`" if pending else "")]
+
+
+# ---------------------------------------------------------------- upkeep
+# Upkeep: a caller asks for maintenance; it runs, is reported, and can be taken back.
+
+
+LISTED = 1_000
+"""Decisions a report lists unless the caller says."""
+LISTED_DRY = 100_000
+"""The same of a dry run: nobody can ask for the rest later."""
+LEASE = "upkeep"
+"""One maintainer a file."""
+Progress = Callable[[int, int], None]
+"""Hears how many steps of how many are done."""
+
+
+def never() -> bool:
+    """Nobody wants the run to pause."""
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """Who looks on while a run goes on."""
+
+    progress: Progress | None
+    stopping: Callable[[], bool]
+
+    def hearing(self, names: Sequence[str]) -> Callable[[str, str], None]:
+        """What tells the watcher how far the steps of these names have come."""
+
+        def told(step: str, _cursor: str) -> None:
+            if self.progress is not None:
+                self.progress(names.index(step), len(names))
+
+        return told
+
+
+class Upkeep:
+    """Maintenance as a caller asks for it. Only an owner may: it looks at the whole file.
+
+    The owner of a place within it is told of a run what concerns that place, and nothing of others.
+    """
+
+    def __init__(self, desk: CallerContext) -> None:
+        self._desk = desk
+
+    def consolidate(
+        self,
+        *,
+        dry: bool = False,
+        stages: Sequence[str] = (),
+        progress: Progress | None = None,
+        stopping: Callable[[], bool] = never,
+    ) -> Report:
+        """Carry a consolidation out, or go on with one that was cut off. Raises UpkeepBusy."""
+        from engram.maintain.pipeline import CONSOLIDATION
+
+        steps = _only(CONSOLIDATION, stages)
+        return self._carry(RunKind.CONSOLIDATE, steps, Watch(progress, stopping), dry=dry)
+
+    def dream(
+        self, *, dry: bool = False, progress: Progress | None = None, stopping: Callable[[], bool] = never
+    ) -> Report:
+        """Replay, link and strengthen memories. Raises UpkeepBusy."""
+        from engram.maintain.pipeline import DREAM
+
+        return self._carry(RunKind.DREAM, DREAM, Watch(progress, stopping), dry=dry)
+
+    def audit(
+        self, *, dry: bool = False, progress: Progress | None = None, stopping: Callable[[], bool] = never
+    ) -> Report:
+        """Let a model look over core and working memories; it may only promote, demote, weigh and merge.
+
+        Every proposal is tried in a sandbox first. Raises ModelNeeded and UpkeepBusy.
+        """
+        from engram.maintain.auditing import STEPS
+
+        if isinstance(self._desk.tools.advisor, NoAdvisor) or self._desk.tools.config.llm.level == "off":
+            raise ModelNeeded("An audit")
+        return self._carry(RunKind.AUDIT, STEPS, Watch(progress, stopping), dry=dry)
+
+    def drift(self, *, dry: bool = False, stopping: Callable[[], bool] = never) -> Report:
+        """Doubt memories whose references are dead in the configured directory, and nothing else."""
+        from engram.maintain.doubt import DRIFT
+
+        return self._carry(RunKind.DRIFT, (DRIFT,), Watch(None, stopping), dry=dry)
+
+    @property
+    def settings(self) -> MaintainConfig:
+        """When memories are maintained."""
+        return self._desk.tools.config.maintain
+
+    @property
+    def clock(self) -> Clock:
+        """The time by which that is."""
+        return self._desk.tools.clock
+
+    def last(self, kind: RunKind) -> datetime | None:
+        """When a run of this kind last came to its end."""
+        done = self._desk.tools.store.upkeep.runs(1, kind, RunState.DONE)
+        return done[0].finished_at if done else None
+
+    def runs(self, limit: int = 20) -> list[Run]:
+        """The last runs, newest first."""
+        self._check()
+        found = self._desk.tools.store.upkeep.runs(whole("limit", limit, 1, 1_000))
+        if self._desk.owns_file:
+            return found
+        return [run for run in found if next(self._seen(run), None) is not None]
+
+    def report(self, run_id: str, *, limit: int = LISTED, after: int = 0) -> Report:
+        """What a run did: counts by rule, and its decisions in order, beginning after a number."""
+        self._check()
+        most = whole("limit", limit, 0, 100_000)
+        return self._told(_report(self._run(run_id), self._desk.tools, most, after), most, after)
+
+    def undo(self, run_id: str) -> Undone:
+        """Take a whole run back. What somebody has changed since stays. Raises NotUndoable."""
+        from engram.maintain.undo import undo
+
+        self._check()
+        run = self._run(run_id)
+        if not self._desk.owns_file and any(not seen for _, seen in self._looked_at(run)):
+            raise AccessDenied("take back what a run did for others: only the owner of the file may")
+        if run.state is RunState.UNDONE:
+            raise NotUndoable(run.id, "it has been taken back already")
+        tools = self._desk.tools
+        with tools.store.lease(LEASE):
+            return undo(_room(tools, run), self._desk.actor)
+
+    def _carry(self, kind: RunKind, steps: Sequence[Step], watch: Watch, *, dry: bool) -> Report:
+        self._check()
+        tools = self._desk.tools
+        if not dry:
+            with tools.store.lease(LEASE):
+                return self._told(_carried(kind, steps, tools, self._desk.actor, watch), LISTED)
+        from engram.index import SignatureIndex
+
+        twin = tools.store.copy()
+        try:
+            index = SignatureIndex(twin, **asdict(tools.config.index))
+            shadow = replace(tools, store=twin, index=index)
+            report = _carried(kind, steps, shadow, self._desk.actor, watch, LISTED_DRY)
+            index.settle()
+            return self._told(replace(report, dry=True), LISTED_DRY)
+        finally:
+            twin.close()
+
+    def _told(self, report: Report, limit: int, after: int = 0) -> Report:
+        """A report as far as the caller may see the memories it is about."""
+        if self._desk.owns_file:
+            return report
+        # The decisions of a dry run are in no store any more.
+        seen = [*filter(self._sees, report.decided)] if report.dry else [*self._seen(report.run)]
+        tallies = Counter((one.step, one.rule) for one in seen if one.outcome is Carried.DONE)
+        shown = [one for one in seen if one.number > after]
+        return replace(
+            report,
+            tallies=tuple(Tally(step, rule, count) for (step, rule), count in tallies.items()),
+            decided=tuple(shown[:limit]),
+            more=len(shown) > limit,
+        )
+
+    def _seen(self, run: Run) -> Iterator[Decided]:
+        return (one for one, seen in self._looked_at(run) if seen)
+
+    def _looked_at(self, run: Run) -> Iterator[tuple[Decided, bool]]:
+        """What a run decided, and whether the caller may see what it is about."""
+        after = 0
+        while lines := self._desk.tools.store.upkeep.decided(run.id, after, LISTED):
+            for one in lines:
+                yield one, self._sees(one)
+            after = lines[-1].number
+
+    def _sees(self, one: Decided) -> bool:
+        get, access = self._desk.tools.store.memories.get, self._desk.access
+        about = [id_ for id_ in (one.memory, one.related) if id_]
+        return bool(about) and all(get(id_, access) is not None for id_ in about)
+
+    def _run(self, run_id: str) -> Run:
+        run = self._desk.tools.store.upkeep.run(run_id.strip().upper())
+        if run is None:
+            raise UnknownRun(run_id)
+        return run
+
+    def _check(self) -> None:
+        if self._desk.access.role is not Role.OWNER:
+            what = "maintain the memory: only an owner may"
+            raise AccessDenied(what)
+
+
+def _carried(
+    kind: RunKind, steps: Sequence[Step], tools: Tools, actor: str, watch: Watch, listed: int = LISTED
+) -> Report:
+    from engram.maintain.pipeline import begin, go
+
+    run = begin(tools.store, kind, tools.clock, actor)
+    hears = watch.hearing([one.name for one in steps])
+    room = replace(_room(tools, run), stopping=watch.stopping, told=hears)
+    return _report(go(room, steps), tools, listed, 0)
+
+
+def _room(tools: Tools, run: Run) -> StepContext:
+    from engram.maintain.step import StepContext
+
+    return StepContext(
+        tools,
+        run,
+        make=lambda draft: _made(draft, tools),
+        repay=lambda most: _repay(most, tools),
+        findable=_findable,
+        spoken_of=_spoken_of,
+        landscape=lambda directory: _landscape(directory, tools),
+    )
+
+
+def _landscape(directory: str, tools: Tools) -> Landscape | None:
+
+    return landscape(directory, tools.config.doubt)
+
+
+def _repay(most: int, tools: Tools) -> int:
+    try:
+        return pipeline.fill(tools, most=most)
+    except EmbedderError:
+        return 0
+
+
+def _made(draft: Draft, tools: Tools) -> Made:
+    from engram.maintain.step import Made
+
+    prepared = prepare(screen(draft), tools)
+    return Made(prepared.memory, prepared.findable)
+
+
+def _spoken_of(memory: Memory) -> dict[str, Any]:
+    return spoken_of(memory.content, said_at(memory), names.entities(memory.content))
+
+
+def _findable(memory: Memory) -> Findable:
+    return findable(memory, names.entities(memory.content))
+
+
+def _report(run: Run, tools: Tools, limit: int, after: int) -> Report:
+    upkeep = tools.store.upkeep
+    lines = upkeep.decided(run.id, after, limit + 1)
+    return Report(run, tuple(upkeep.tallies(run.id)), tuple(lines[:limit]), more=len(lines) > limit)
+
+
+def _only(steps: Sequence[Step], stages: Sequence[str]) -> Sequence[Step]:
+    known = tuple(dict.fromkeys(step.stage for step in steps))
+    for stage in stages:
+        if stage not in known:
+            raise UnknownValue("stage", stage, known)
+    return [step for step in steps if step.stage in stages] if stages else steps
+
+
+LOOKS_EVERY_S = 15.0
+AFTER_FAILURE = timedelta(minutes=10)
+"""After something went wrong the worker waits so long: a full disk does not mend itself in a second."""
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerReport:
+    """How the worker is."""
+
+    last: datetime | None
+    """When it last finished something."""
+    trouble: str = ""
+    """What went wrong the last time, in words; empty when nothing did."""
+
+
+class Worker:
+    """Maintains one memory. `tick` decides and works; `start` lets a thread tick until `stop`."""
+
+    def __init__(self, upkeep: Upkeep, idle: Callable[[], timedelta]) -> None:
+        self._upkeep = upkeep
+        self._idle = idle
+        self._stopping = Event()
+        self._thread: Thread | None = None
+        self._rests_until: datetime | None = None
+        self._told = WorkerReport(None)
+
+    @property
+    def told(self) -> WorkerReport:
+        """How it is; also that its thread has died of something nobody foresaw."""
+        died = self._thread is not None and not self._thread.is_alive() and not self._stopping.is_set()
+        return (
+            WorkerReport(self._told.last, "its thread has died; restart the server") if died else self._told
+        )
+
+    def start(self) -> None:
+        """Begin to look every few seconds whether something is due."""
+        self._thread = Thread(target=self._live, name="engram-upkeep", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Let a run that is under way pause after its slice, and end. Safe to call twice."""
+        self._stopping.set()
+        if self._thread is not None:
+            self._thread.join()
+            self._thread = None
+
+    def tick(self) -> Report | None:
+        """Do what is due, if anything is; a run pauses as soon as somebody asks or the worker is to stop."""
+        now = self._upkeep.clock.now()
+        if self._rests_until is not None and now < self._rests_until:
+            return None
+        kind = due(now, self._idle(), *self._last(), self._upkeep.settings)
+        if kind is None:
+            return None
+        try:
+            return self._run(kind, now)
+        except UpkeepBusy:
+            return None  # another process maintains this file: it is in good hands
+        except EngramError as error:
+            log.warning("Maintenance failed and is tried again later: %s", error.message)
+            self._rests_until = now + AFTER_FAILURE
+            self._told = WorkerReport(self._told.last, error.message)
+            return None
+
+    def _run(self, kind: RunKind, now: datetime) -> Report:
+        work = self._upkeep.consolidate if kind is RunKind.CONSOLIDATE else self._upkeep.dream
+        report = work(stopping=self._stopping.is_set)
+        if report.run.state is RunState.DONE:
+            log.info("%s %s: %d changes", kind.value, report.run.id, report.changes)
+            self._told = WorkerReport(now)
+        return report
+
+    def _last(self) -> tuple[datetime | None, datetime | None]:
+        kinds = (RunKind.CONSOLIDATE, RunKind.DREAM)
+        return self._upkeep.last(kinds[0]), self._upkeep.last(kinds[1])
+
+    def _live(self) -> None:
+        while not self._stopping.wait(LOOKS_EVERY_S):
+            self.tick()

@@ -1,0 +1,364 @@
+"""Recalling: a question comes in; the answer goes out, counted and kept in mind."""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields, replace
+from datetime import datetime, tzinfo
+from functools import cached_property
+from math import ceil
+from threading import Lock
+from typing import Any
+
+from engram.api.caller import PAGE_LIMIT, CallerContext, RecallLimits, whole
+from engram.api.gaps import note_in_vain
+from engram.api.timelines import Window, timeline
+from engram.capture import screen
+from engram.config import RERANKS
+from engram.errors import AccessDenied, OutOfRange, UnknownValue, WrongType
+from engram.model.clock import EPOCH
+from engram.model.event import Finding
+from engram.model.memory import Filters, Mode, Status, types_for
+from engram.model.plain import member, moment
+from engram.model.recall import (
+    KindHealth,
+    PlanOverrides,
+    Question,
+    Reasoning,
+    Recall,
+    Recalled,
+    RecallHealth,
+    Timeline,
+    wish,
+)
+from engram.model.scope import Scope
+from engram.ports import ConversationBias, Recalls, View
+from engram.recall.pipeline import recall, touch
+from engram.recall.reasoning import reason
+
+# ---------------------------------------------------------------- recall record
+# The record of recalls: answers come in; how recalls have been going comes out, and what has helped them.
+#
+# The last 200 are kept, with the file. A reranking that is tried beside the plain order is switched on for
+# a kind of question once it has helped that kind on average, and off again once it no longer does.
+
+
+KEPT = 200
+WEAK_IN_A_ROW = 10
+"""So many weak recalls one after the other are no accident."""
+ENOUGH = 20
+"""Recalls after which an average says something."""
+LOW_RELEVANCE = 0.4
+"""An average of the best hits under this is worth a word."""
+TRIED = 10
+"""Recalls of a kind after which a tried reranking may be switched on."""
+GAIN = 0.01
+"""What it must have gained on average to be switched on; it stays on while it loses nothing."""
+UNCLEAR = "unclear"
+
+
+class RecallRecord:
+    """Lives as long as the engine; any thread may use it. What went before is read at first use."""
+
+    def __init__(self, recalls: Recalls) -> None:
+        self._recalls = recalls
+        self._on: set[str] = set()
+        self._lock = Lock()
+
+    @cached_property
+    def _entries(self) -> deque[Recalled]:
+        entries = deque(self._recalls.last(KEPT), maxlen=KEPT)
+        for intent in {one.intent for one in entries}:
+            self._switch(intent, entries)
+        return entries
+
+    def keep(self, answer: Recall, *, weak: bool) -> None:
+        """Remember how a recall went."""
+        quality = answer.quality
+        entry = Recalled(
+            answer.at or EPOCH,
+            str(answer.plan.intent or ""),
+            quality.top_relevance,
+            quality.ndcg,
+            quality.returned,
+            quality.ms,
+            weak,
+            quality.rerank_gain,
+        )
+        with self._lock:
+            self._entries.append(entry)
+            self._switch(entry.intent, self._entries)
+        self._recalls.record(entry, KEPT)
+
+    def helped(self) -> frozenset[str]:
+        """The intents that the tried reranking has helped."""
+        with self._lock:
+            return frozenset(self._on) if self._entries else frozenset()
+
+    def health(self) -> RecallHealth:
+        """How the recalls have been going."""
+        with self._lock:
+            entries = tuple(self._entries)
+            on = sorted(self._on)
+        kinds = defaultdict[str, list[Recalled]](list)
+        for entry in entries:
+            kinds[entry.intent or UNCLEAR].append(entry)
+        overall, row, times = _summed(entries), _row(entries), sorted(entry.ms for entry in entries)
+        return RecallHealth(
+            overall=overall,
+            by_intent={kind: _summed(found) for kind, found in sorted(kinds.items())},
+            weak_in_a_row=row,
+            p50_ms=_at(times, 0.5),
+            p95_ms=_at(times, 0.95),
+            reranked=tuple(kind or UNCLEAR for kind in on),
+            warnings=tuple(_warnings(overall, row)),
+        )
+
+    def _switch(self, intent: str, entries: Iterable[Recalled]) -> None:
+        gains = [one.gain for one in entries if one.intent == intent and one.gain is not None]
+        if len(gains) < TRIED:
+            return
+        mean = sum(gains) / len(gains)
+        if mean > GAIN:
+            self._on.add(intent)
+        elif mean < 0:
+            self._on.discard(intent)
+
+
+def _summed(entries: Sequence[Recalled]) -> KindHealth:
+    gains = [one.gain for one in entries if one.gain is not None]
+    return KindHealth(
+        recalls=len(entries),
+        weak=sum(one.weak for one in entries),
+        relevance=_mean(one.relevance for one in entries),
+        ndcg=_mean(one.ndcg for one in entries),
+        hits=_mean(one.hits for one in entries),
+        rerank_gain=_mean(gains) if gains else None,
+    )
+
+
+def _mean(values: Iterable[float]) -> float:
+    found = list(values)
+    return sum(found) / len(found) if found else 0.0
+
+
+def _row(entries: Sequence[Recalled]) -> int:
+    """How many at the end are weak, one after the other."""
+    return next((place for place, one in enumerate(reversed(entries)) if not one.weak), len(entries))
+
+
+def _at(ordered: Sequence[float], share: float) -> float:
+    """The value below which this share lies.
+
+    >>> _at([1.0, 2.0, 3.0, 4.0], 0.5), _at([7.0], 0.95), _at([], 0.5)
+    (2.0, 7.0, 0.0)
+    """
+    return ordered[max(0, ceil(len(ordered) * share) - 1)] if ordered else 0.0
+
+
+def _warnings(overall: KindHealth, row: int) -> Iterable[str]:
+    if row >= WEAK_IN_A_ROW:
+        yield f"the last {row} recalls found nothing worth showing: wrong or stale embeddings?"
+    if overall.recalls >= ENOUGH and overall.relevance < LOW_RELEVANCE:
+        yield f"the best hits are {overall.relevance:.2f} relevant on average, less than {LOW_RELEVANCE:.2f}"
+
+
+QUERY_LIMIT = 10_000
+"""A question is cut to so many characters: what is longer is a document, and its beginning tells enough."""
+ADVICE = "try a question whose answer is surely kept, with --explain; `engram reembed` makes vectors anew"
+
+
+class Recalling:
+    """What stands between a caller and the flow. Lives as long as the engine; any thread may use it."""
+
+    def __init__(
+        self, desk: CallerContext, limits: RecallLimits | None = None, record: RecallRecord | None = None
+    ) -> None:
+        self._desk = desk
+        self._limits = limits or RecallLimits(desk.tools.config.limits, desk.tools.clock)
+        self._record = record or RecallRecord(desk.tools.store.recalls)
+
+    def beside(self, desk: CallerContext) -> Recalling:
+        """The same for another caller of the same memory: it counts together."""
+        return Recalling(desk, self._limits, self._record)
+
+    def answer(
+        self, question: Question, *, mode_given: bool = False, lean: ConversationBias | None = None
+    ) -> Recall:
+        """Recall. Raises TooManyRecalls. A reranking that the caller named is not tried against another."""
+        self._limits.take(self._desk.access, question.session)
+        trial = self._desk.tools.config.recall.auto_rerank
+        if trial not in {"off", question.rerank} and not mode_given:
+            question = replace(question, trial=trial, trial_for=self._record.helped())
+        found = self._find(question, lean)
+        if not question.dry and question.filters.as_of is None:
+            self._desk.gate.heard(found)
+            weak = self._is_weak(found)
+            self._record.keep(found, weak=weak)
+            if weak:
+                note_in_vain(self._desk, found)
+        return found
+
+    def _find(self, question: Question, lean: ConversationBias | None) -> Recall:
+        """By a process beside this one if there is one; what the recall leaves behind is written here."""
+        tools = self._desk.tools
+        found = tools.finder.find(question, lean) if tools.finder is not None else None
+        if found is None:
+            return recall(question, tools, lean)
+        if not question.dry and question.filters.as_of is None:
+            touch(found, tools)
+        return found
+
+    def close(self) -> None:
+        """Let go of the processes that recall beside this one."""
+        if self._desk.tools.finder is not None:
+            self._desk.tools.finder.close()
+
+    def timeline(
+        self,
+        about: str | tuple[str, str],
+        limit: int,
+        ends: tuple[datetime | str | None, datetime | str | None],
+        scope: Scope | None,
+    ) -> Timeline:
+        """How something changed; it counts as one recall."""
+        parts = (about,) if isinstance(about, str) else about
+        if not isinstance(parts, tuple) or len(parts) not in {1, 2}:
+            raise WrongType("about", about, "words, or a subject and a predicate")
+        clean = [screen.readable("about", part)[:QUERY_LIMIT] for part in parts]
+        since, until = (
+            None if end is None else moment(name, end, self._desk.tools.zone)
+            for name, end in zip(("since", "until"), ends, strict=True)
+        )
+        window = Window(whole("limit", limit, 1, PAGE_LIMIT), since, until)
+        what = clean[0] if len(clean) == 1 else (clean[0], clean[1])
+        access = self._desk.at(scope)
+        self._limits.take(self._desk.access)
+        return timeline(what, window, access, self._desk)
+
+    def reason(
+        self, question: str, depth: int | None, budget: int | None, scope: Scope | None, session: str
+    ) -> Reasoning:
+        """Think a question through; it counts as one recall."""
+        settings = self._desk.tools.config
+        screen.name("session", session)
+        text = screen.readable("question", question)[:QUERY_LIMIT]
+        asked = Question(text, self._desk.at(scope), settings.recall.limit, session=session)
+        deep = whole("depth", settings.recall.reason_depth if depth is None else depth, 1, 5)
+        room = settings.llm.context_tokens // 2 if budget is None else whole("budget", budget, 0, 10_000_000)
+        self._limits.take(self._desk.access, session)
+        return reason(asked, deep, room, self._desk.tools)
+
+    def health(self) -> RecallHealth:
+        """How the last recalls of all callers have been going. Raises AccessDenied for guests."""
+        if self._desk.is_guest:
+            raise AccessDenied("see how the recalls of all callers went: only the owner of the file may")
+        return self._record.health()
+
+    def finding(self) -> Finding:
+        """The same for the doctor."""
+        health = self._record.health()
+        counts = f"{health.overall.recalls:,} lately, {health.overall.weak:,} weak"
+        told = f"{counts}, half within {health.p50_ms:.1f} ms"
+        detail = "; ".join(health.warnings) or (told if health.overall.recalls else "none yet")
+        return Finding("recalls", health.ok, detail, "" if health.ok else ADVICE)
+
+    def _is_weak(self, found: Recall) -> bool:
+        """Whether nothing worth showing came though there are memories; a higher floor is no sign."""
+        floor = self._desk.tools.config.recall.relevance_floor
+        asked = found.question
+        if found.hits:
+            return found.quality.top_relevance < floor
+        if asked.min_relevance is not None and asked.min_relevance > floor:
+            return False
+        return len(self._desk.tools.store.memories.page(View(asked.access, asked.filters), 1)) > 0
+
+
+# ---------------------------------------------------------------- asking
+# What a caller asks comes in; a question that recall understands comes out, or an error says why not.
+
+
+PROFILES = ("default", "trust", "layered")
+TIMES = tuple(f.name for f in fields(Filters) if f.type == "datetime | None")
+SHARES = ("min_importance", "max_importance", "min_confidence", "min_trust", "min_arousal")
+
+
+def question(  # noqa: PLR0913 - each is a question a user may have; all but the query by name
+    desk: CallerContext,
+    query: str,
+    *,
+    limit: int | None,
+    budget: int | None,
+    scope: Scope | None,
+    filters: Filters | None,
+    mode: Mode | str,
+    rerank: str | None,
+    profile: str | None,
+    min_relevance: float | None,
+    session: str,
+    dry: bool,
+    explain: bool,
+    include_archived: bool,
+    as_of: datetime | str | None,
+    plan: PlanOverrides | Mapping[str, Any] | None,
+    expand: bool | None,
+) -> Question:
+    """The question, checked; what is not said is as the settings have it."""
+    settings = desk.tools.config.recall
+    wanted = in_mode(checked(desk, filters, as_of), mode, include_archived=include_archived)
+    screen.share("min_relevance", min_relevance)
+    screen.name("session", session)
+    return Question(
+        text=screen.readable("query", query)[:QUERY_LIMIT],
+        access=desk.at(scope),
+        limit=whole("limit", settings.limit if limit is None else limit, 1, 500),
+        budget=None if budget is None else whole("budget", budget, 0, 10_000_000),
+        filters=wanted,
+        profile=_one_of("profile", profile or settings.profile, PROFILES),
+        rerank=_one_of("rerank", rerank or settings.rerank, RERANKS),
+        min_relevance=min_relevance,
+        dry=dry,
+        session=session,
+        explain=explain,
+        expand=expand,
+        wish=wish(plan),
+    )
+
+
+def checked(desk: CallerContext, filters: Filters | None, as_of: datetime | str | None = None) -> Filters:
+    """The filters with their times in UTC, days as they were named. Raises WrongType and OutOfRange."""
+    wanted = filters or Filters()
+    times = {name: getattr(wanted, name) for name in TIMES} | ({} if as_of is None else {"as_of": as_of})
+    given: dict[str, Any] = {
+        name: _time(name, value, desk.tools.zone) for name, value in times.items() if value is not None
+    }
+    for name in SHARES:
+        share = getattr(wanted, name)
+        if not 0.0 <= share <= 1.0:
+            raise OutOfRange(name, share, 0, 1)
+    for name, value in wanted.details.items():
+        if not (value is None or isinstance(value, str | int | float)):
+            raise WrongType(f"details {name!r}", value, "a text, a number, true, false or null")
+    return replace(wanted, **given) if given else wanted
+
+
+def in_mode(filters: Filters, mode: Mode | str, *, include_archived: bool) -> Filters:
+    """The filters narrowed to what a mode may bring, and widened to what was forgotten."""
+    asked: Mode = member("mode", Mode, mode)
+    if asked is not Mode.FULL_CONTEXT:
+        types = (filters.types & asked.types) if filters.types else types_for(asked)
+        filters = replace(filters, types=types)
+    return replace(filters, statuses=filters.statuses | {Status.ARCHIVED}) if include_archived else filters
+
+
+def _time(name: str, value: Any, zone: tzinfo) -> datetime:
+    """A moment; the days that are spoken of are those of the caller's calendar."""
+    exact = moment(name, value, zone)
+    return value if name.startswith("about_") and isinstance(value, datetime) else exact
+
+
+def _one_of(field: str, value: Any, known: tuple[str, ...]) -> str:
+    if value not in known:
+        raise UnknownValue(field, value, known)
+    return str(value)

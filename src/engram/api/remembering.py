@@ -1,0 +1,277 @@
+"""Remembering: what a caller gives comes in, in any of its shapes; receipts go out."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import fields, replace
+from datetime import datetime
+from threading import Lock
+from typing import Any
+
+from engram.api.caller import CallerContext, whole
+from engram.api.conflicts import Conflicts
+from engram.api.gaps import forget_names
+from engram.capture import change, observe, screen
+from engram.capture.observe import TalkSetting, turns_from
+from engram.capture.pipeline import remember_partly
+from engram.errors import AccessDenied, InvalidInput, NotFound, UnknownValue
+from engram.model.capture import Draft, Observation, Outcome, Part, Receipt, Refusal, Turn
+from engram.model.clock import here
+from engram.model.event import Finding, Verb
+from engram.model.facts import Edge, EdgeType
+from engram.model.memory import Memory
+from engram.model.plain import draft, draft_from, member, told_moment
+from engram.model.scope import Role, Scope
+from engram.ports import Unit
+from engram.rules.promotion import step_layer
+
+Given = Draft | Mapping[str, Any] | str
+Results = list[Receipt | Refusal]
+
+
+def one(desk: CallerContext, content: str, given: Mapping[str, Any]) -> Receipt:
+    """Keep one statement."""
+    unknown = given.keys() - {f.name for f in fields(Draft)}
+    if unknown:
+        raise UnknownValue("field of a memory", min(unknown), tuple(f.name for f in fields(Draft)))
+    return desk.write([desk.mine(replace(draft(desk.tools.zone, content="", **given), content=content))])[0]
+
+
+def many(
+    desk: CallerContext, drafts: Iterable[Given], progress: Callable[[int], None] | None, *, partial: bool
+) -> Results:
+    """Keep many: all or none; or each good one, and a refusal for each other."""
+    if partial:
+        results = remember_partly(
+            [*drafts], lambda item: _draft(desk, item), desk.tools, desk.actor, progress
+        )
+        desk.pay([result for result in results if isinstance(result, Receipt)])
+        return results
+    done: Results = [*desk.write([_draft(desk, item) for item in drafts])]
+    if progress is not None:
+        progress(len(done))
+    return done
+
+
+def erase(desk: CallerContext, memory_id: str, because: str) -> None:
+    """Remove a memory for good."""
+    full = desk.own(memory_id)
+
+    def work(unit: Unit) -> None:
+        forget_names(unit, full, desk.access.scope)
+        unit.erase(full, because)
+
+    desk.tools.store.write(work, desk.actor)
+    desk.tools.store.vacuum()
+
+
+def _draft(desk: CallerContext, item: Given) -> Draft:
+    if isinstance(item, str):
+        item = Draft(item)
+    elif not isinstance(item, Draft):
+        item = draft_from(item, desk.tools.zone)
+    mine = desk.mine(item)
+    desk.check_write(mine.scope)
+    return mine
+
+
+# ---------------------------------------------------------------- relating
+# Relations: two memories and what one is to the other come in; the edge stands in the file.
+
+
+def relate(
+    desk: CallerContext, ends: tuple[str, str], edge_type: EdgeType | str, weight: float, confidence: float
+) -> Edge:
+    """Draw an edge between two memories that the caller may change."""
+    screen.share("weight", weight)
+    screen.share("confidence", confidence)
+    kind: EdgeType = member("type", EdgeType, edge_type)
+    edge = Edge(desk.own(ends[0]), desk.own(ends[1]), kind, weight, confidence, origin=desk.actor)
+    if edge.source == edge.target:
+        message = "A memory cannot be related to itself."
+        raise InvalidInput(message)
+
+    def work(unit: Unit) -> None:
+        unit.relate(edge, because="")
+
+    desk.tools.store.write(work, desk.actor)
+    return edge
+
+
+def unrelate(desk: CallerContext, ends: tuple[str, str], edge_type: EdgeType | str) -> bool:
+    """Take an edge away; whether there was one."""
+    source, target = (desk.own(end) for end in ends)
+    kind: EdgeType = member("type", EdgeType, edge_type)
+    return desk.tools.store.write(lambda unit: unit.unrelate(source, target, kind, because=""), desk.actor)
+
+
+def relations(desk: CallerContext, memory_id: str) -> list[Edge]:
+    """Edges from and to a memory."""
+    return desk.tools.store.relations.of(desk.resolve(memory_id), desk.access)
+
+
+# ---------------------------------------------------------------- standing
+# Standing: a memory is moved by hand, up or down, one layer at a time; or a use of it is counted.
+
+
+UP, DOWN = "promoted by hand", "demoted by hand"
+
+
+def move(desk: CallerContext, memory_id: str, because: str, *, up: bool) -> Memory:
+    """The memory in the next layer up or down. Raises NoFurtherLayer at the ends."""
+    full = desk.own(memory_id)
+
+    def work(unit: Unit) -> Memory:
+        old = unit.get(full)
+        if old is None:
+            raise NotFound(memory_id)
+        new = replace(
+            old,
+            layer=step_layer(old, up=up),
+            version=old.version + 1,
+            modified_at=desk.tools.clock.now(),
+        )
+        unit.change(new, Verb.UPDATED, because or (UP if up else DOWN))
+        return new
+
+    return desk.tools.store.write(work, desk.actor)
+
+
+def opine(desk: CallerContext, memory_id: str, query: str, because: str, *, helpful: bool) -> Memory:
+    """Keep whether a memory helped."""
+    return change.opine(
+        desk.own(memory_id),
+        helpful=helpful,
+        query=query,
+        tools=desk.tools,
+        actor=desk.actor,
+        because=because,
+    )
+
+
+def touch(desk: CallerContext, memory_ids: Iterable[str], session: str) -> int:
+    """Count a use of each memory that the caller sees; how many there are."""
+    screen.name("session", session)
+    if desk.access.role is Role.READER:
+        raise AccessDenied("count uses: a reader changes nothing")
+    ids = [desk.resolve(one) for one in memory_ids]
+
+    def work(unit: Unit) -> None:
+        unit.touch(ids, desk.tools.clock.now(), session)
+
+    if ids:
+        desk.tools.store.write(work, desk.actor)
+    return len(ids)
+
+
+# ---------------------------------------------------------------- listening
+# Listening: conversation comes in as words or as messages; what came of it goes out.
+
+
+TURNS_LIMIT = 10_000
+ASKED_ABOUT = 5
+"""Pairs in doubt that a model is asked about after one reading; the others wait in `conflicts`."""
+
+
+class Listening:
+    """One ear for each open memory. Any thread may speak; what waits in a scope is read by one at a time."""
+
+    def __init__(self, desk: CallerContext) -> None:
+        self._desk = desk
+        self._heard_in: set[Scope] = set()
+        self._lock = Lock()
+
+    def words(
+        self,
+        user: str | None,
+        assistant: str | None,
+        setting: TalkSetting,
+        message_id: str = "",
+    ) -> list[Turn]:
+        """Turns from one exchange in plain words."""
+        own = message_id or uuid.uuid4().hex
+        said = (
+            (Part.USER, user, setting.user, own),
+            (Part.ASSISTANT, assistant, setting.assistant, f"{own}:reply"),
+        )
+        return [
+            Turn(id_, setting.session, text, setting.at, part, name, setting.scope)
+            for part, text, name, id_ in said
+            if text is not None
+        ]
+
+    def setting(
+        self,
+        session: str,
+        time: datetime | str | None,
+        scope: Scope | None,
+        speaker: str,
+        assistant_name: str,
+    ) -> TalkSetting:
+        """Where and when something is said, and by whom."""
+        place = self._desk.access.scope if scope is None else scope
+        self._desk.check_write(place)
+        zone = self._desk.tools.zone
+        at = self._desk.tools.clock.now() if time is None else told_moment("time", time, zone)
+        return TalkSetting(session, here(at, zone), place, speaker, assistant_name)
+
+    def messages(self, messages: Sequence[Mapping[str, Any]], setting: TalkSetting) -> list[Turn]:
+        """Turns from messages as chat services shape them."""
+        return turns_from(messages, setting)
+
+    def hear(self, turns: Sequence[Turn]) -> Observation:
+        """Log turns of one scope; read what waits there if it is time."""
+        if not turns:
+            message = "Nothing was said: give `user`, `assistant` or `messages`."
+            raise InvalidInput(message)
+        for turn in turns:
+            self._desk.check_write(turn.scope)
+        heard, because = observe.log(turns, self._desk.tools, self._desk.actor)
+        self._heard_in.add(turns[0].scope)
+        if not because:
+            return heard
+        with self._lock:
+            done = observe.capture(turns[0].scope, self._desk.gate, self._desk.tools, self._desk.actor)
+        self._settle(done)
+        return replace(done, logged=heard.logged, known=heard.known, signal=heard.signal, because=because)
+
+    def flush(self, session: str | None = None, scope: Scope | None = None) -> Observation:
+        """Read now whatever waits in a scope, of one session or of all."""
+        place = self._desk.access.scope if scope is None else scope
+        self._desk.check_write(place)
+        with self._lock:
+            done = observe.capture(place, self._desk.gate, self._desk.tools, self._desk.actor, session)
+        self._settle(done)
+        return replace(done, because="asked to" if done.captured else "nothing waits")
+
+    def _settle(self, heard: Observation) -> None:
+        """Vectors that were owed are made; a model, if one may help, is asked about pairs in doubt."""
+        self._desk.pay(heard.receipts)
+        if self._desk.tools.config.llm.level == "off":
+            return
+        doubtful = [one for one in heard.receipts if one.outcome is Outcome.CHALLENGED]
+        for receipt in doubtful[:ASKED_ABOUT]:
+            Conflicts(self._desk).ask(receipt.other, receipt.memory.id)
+
+    def close(self) -> None:
+        """Read what is left in every scope that was heard here."""
+        for scope in tuple(self._heard_in):
+            self.flush(scope=scope)
+        self._heard_in.clear()
+
+    def finding(self) -> Finding:
+        """Whether turns wait to be read; those of a process that died are read with the next ones."""
+        waiting = self._desk.tools.store.turns.scopes_waiting()
+        scopes = [scope for scope in waiting if self._desk.access.may_read(scope)]
+        if not scopes:
+            return Finding("turns", ok=True, detail="none waits to be read")
+        places = f"{len(scopes)} scope" + ("s" if len(scopes) > 1 else "")
+        return Finding(
+            "turns", ok=True, detail=f"some wait to be read in {places}", advice="`flush` reads them now"
+        )
+
+    def turns(self, session: str, limit: int, after: int) -> list[Turn]:
+        """A session word for word."""
+        most = whole("limit", limit, 1, TURNS_LIMIT)
+        return self._desk.tools.store.turns.of_session(session, self._desk.access, most, after)

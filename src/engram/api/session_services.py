@@ -1,0 +1,473 @@
+"""Runs: what came of work comes in; procedures that learn, and a project's lessons for everybody, go out."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Protocol
+
+from engram.api.caller import CallerContext
+from engram.api.contexts import Contexts, PromptOptions
+from engram.api.gaps import is_due, note_asked
+from engram.api.recalling import QUERY_LIMIT
+from engram.capture import change, screen
+from engram.capture.sources.results import ENDED, FlowStep, step
+from engram.context import budget as context_budget
+from engram.context.budget import memories_for
+from engram.errors import AccessDenied, EmbedderError, UnknownValue
+from engram.model.capture import Draft, Part, Receipt
+from engram.model.clock import zone_of
+from engram.model.context import Context, Message, Sections
+from engram.model.memory import (
+    CONTENT_LIMIT,
+    TAG_LENGTH_LIMIT,
+    Filters,
+    Kind,
+    Memory,
+    Status,
+    Tier,
+    Type,
+    in_force,
+)
+from engram.model.recall import Question, Recall
+from engram.model.scope import Scope
+from engram.model.session import Gap, Origin, Slot
+from engram.ports import ConversationBias, View
+from engram.recall.expand import among
+from engram.recall.pipeline import recall, touch
+from engram.rules.secrets import NONCE_BYTES, seal, unseal
+from engram.session import topic
+from engram.session.snapshot import Ages
+from engram.session.state import Making, Meaning, Said, State, fresh
+from engram.session.working import WorkingMemoryRules
+from engram.text.forms import summary
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from engram.api.recalling import Recalling
+    from engram.api.remembering import Listening
+    from engram.model.capture import Observation
+
+
+# ---------------------------------------------------------------- session parts
+# What a session joins: embedding, recall, listening and the context, each a call into another flow.
+
+
+READ = 4_000
+"""So many characters of a message tell what it means."""
+LOOKED_AT = 100
+"""Of so many of the newest memories those that matter most come to mind in the morning."""
+WAKEFUL = Filters(statuses=frozenset({Status.ACTIVE}), tiers=frozenset({Tier.CLEAR, Tier.SENSITIVE}))
+
+
+class SessionTalk(Protocol):
+    """A session, as far as a prompt needs to know it."""
+
+    @property
+    def id(self) -> str:
+        """What it goes by."""
+        ...
+
+    @property
+    def model(self) -> str:
+        """The language model whose budget it keeps."""
+        ...
+
+    @property
+    def scope(self) -> Scope:
+        """Where it belongs."""
+        ...
+
+    @property
+    def timezone(self) -> str:
+        """Where whoever talks is; empty: as the caller or the settings say."""
+        ...
+
+    @property
+    def slots(self) -> tuple[Slot, ...]:
+        """What is on its mind."""
+        ...
+
+    @property
+    def history(self) -> list[Said]:
+        """What was said so far."""
+        ...
+
+
+class Builds(Protocol):
+    """What makes a prompt for a message of a session."""
+
+    def __call__(
+        self, message: str, session: SessionTalk, *, recalled: Recall, system: str, budget: int | None
+    ) -> Context:
+        """The prompt, within its budget."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class SessionServices:
+    """The other parts of the engine, as a session uses them. One for all sessions of a caller."""
+
+    desk: CallerContext
+    listening: Listening
+    recalling: Recalling
+    build: Builds
+    gaps: Callable[[Scope], Sequence[Gap]] = lambda _: ()
+
+    @property
+    def now(self) -> datetime:
+        """The present moment."""
+        return self.desk.tools.clock.now()
+
+    def state(self) -> State:
+        """An empty mind, by the settings."""
+        settings = self.desk.tools.config.session
+        rules = WorkingMemoryRules(
+            settings.half_life_minutes, settings.evict_below, settings.offer_above, settings.slots
+        )
+        making = Making(self.desk.tools.new_id, self.desk.tools.count_tokens)
+        return fresh(making, rules, settings.alike)
+
+    @property
+    def ages(self) -> Ages:
+        """How long a sleeping session stays what it was."""
+        settings = self.desk.tools.config.session
+        return Ages(settings.whole_hours, settings.decayed_hours)
+
+    def meaning(self, text: str) -> Meaning | None:
+        """A message as vectors; None while none can be made."""
+        words = text[:READ]
+        if not words.strip():
+            return None
+        try:
+            space, rows = self.desk.tools.embedder.embed([words, *topic.sentences(words)])
+        except EmbedderError:
+            return None
+        return Meaning(space, rows)
+
+    def limit(self, model: str, budget: int | None) -> int:
+        """How many memories may find room in a prompt of this model, and are worth a turn's time."""
+        settings = self.desk.tools.config.context
+        room = budget or context_budget.find(model or settings.model, settings.models_file).window
+        return min(
+            self.desk.tools.config.session.recalled,
+            memories_for(int(room * settings.recalled_share), settings),
+        )
+
+    def question(self, message: str, session: SessionTalk, limit: int) -> Question:
+        """A message as a question to long-term memory."""
+        settings, access = self.desk.tools.config.recall, self.desk.at(session.scope)
+        return Question(
+            text=screen.readable("message", message)[:QUERY_LIMIT],
+            access=replace(access, timezone=session.timezone or access.timezone),
+            limit=limit,
+            profile=settings.profile,
+            rerank=settings.rerank,
+            session=session.id,
+        )
+
+    def recall(
+        self, question: Question, lean: ConversationBias | None, prepared: Sequence[str] | None
+    ) -> Recall:
+        """What helps with a message: from what was prepared for it, or found now.
+
+        What is understood from the talk fits nothing as well as what stands alone: less of it will do.
+        """
+        if lean is not None and lean.share:
+            floor = self.desk.tools.config.recall.relevance_floor
+            question = replace(question, min_relevance=floor * (1.0 - lean.share))
+        if prepared is None:
+            return self.recalling.answer(question, lean=lean)
+        found = among(question, prepared, self.desk.tools, lean)
+        if not found.hits:
+            return self.recalling.answer(question, lean=lean)
+        self.desk.gate.heard(found)
+        touch(found, self.desk.tools)
+        return found
+
+    def prepare(self, question: Question, lean: ConversationBias | None) -> Recall:
+        """What may help with the next message, in no certain order; counts as no use, against no limit."""
+        asked = replace(question, dry=True, expand=False, rerank="none")
+        return recall(asked, self.desk.tools, lean)
+
+    def observe(self, message: str, reply: str, session: SessionTalk) -> Observation | None:
+        """Listen to an exchange; None when the caller may not write."""
+        if not self.desk.access.may_write(session.scope):
+            return None
+        now = self.now.astimezone(zone_of(session.timezone)) if session.timezone else None
+        setting = self.listening.setting(session.id, now, session.scope, "", "")
+        turns = self.listening.words(message or None, reply or None, setting)
+        with suppress(AccessDenied):  # the file itself was opened for reading
+            return self.listening.hear(turns) if turns else None
+        return None
+
+    def offer(self, gone: Sequence[Slot], session: str, scope: Scope) -> None:
+        """Tell long-term memory of what left the mind while it stood strong."""
+        if not gone or not self.desk.access.may_write(scope):
+            return
+        known = [slot.memory for slot in gone if slot.memory]
+        own = [slot for slot in gone if not slot.memory and slot.origin in {Origin.AGENT, Origin.USER}]
+        if known:
+            at = self.now
+            self.desk.tools.store.write_later(lambda unit: unit.touch(known, at, session), self.desk.actor)
+        if own:
+            self.desk.write([self._draft(slot, session, scope) for slot in own])
+        if any(slot.origin is Origin.SPOKEN for slot in gone):
+            self.listening.flush(session, scope)
+
+    def present(self, slots: Sequence[Slot], scope: Scope) -> list[str]:
+        """The ids of slots whose memory is no more, or no longer true."""
+        access, memories = self.desk.at(scope), self.desk.tools.store.memories
+        gone = []
+        for slot in slots:
+            found = memories.get(slot.memory, access) if slot.memory else None
+            if slot.memory and (found is None or found.status is not Status.ACTIVE):
+                gone.append(slot.id)
+        return gone
+
+    def morning(self, scope: Scope) -> list[Slot]:
+        """What comes to mind at a fresh start: of the newest memories those that matter most."""
+        most = self.desk.tools.config.session.morning
+        view = View(self.desk.at(scope), in_force(WAKEFUL, self.now))
+        newest = list(self.desk.tools.store.memories.page(view, LOOKED_AT).memories) if most else []
+        best = sorted(newest, key=lambda one: (-one.pinned, -one.importance))[:most]
+        return [self._slot(memory) for memory in best]
+
+    def due(self, key: str) -> bool:
+        """Whether a clarifying question has been left alone for long enough."""
+        return is_due(self.desk, key)
+
+    def asked(self, gaps: Sequence[Gap], session: str) -> None:
+        """Note which questions are asked now."""
+        note_asked(self.desk, gaps, session)
+
+    def sealed(self, body: bytearray, about: str) -> bytes:
+        """The bytes sealed; the ones given are overwritten."""
+        hidden = seal(body, self.desk.tools.store.snapshots.key(), secrets.token_bytes(NONCE_BYTES), about)
+        body[:] = bytes(len(body))
+        return hidden
+
+    def unsealed(self, body: bytes, about: str) -> bytearray | None:
+        """What was sealed; None when it cannot be opened."""
+        return unseal(body, self.desk.tools.store.snapshots.key(), about)
+
+    def _draft(self, slot: Slot, session: str, scope: Scope) -> Draft:
+        return Draft(slot.content, scope=scope, session=session, source=f"session:{slot.origin}")
+
+    def _slot(self, memory: Memory) -> Slot:
+        content = summary(memory.content)
+        return Slot(
+            id=self.desk.tools.new_id(),
+            content=content,
+            origin=Origin.MORNING,
+            activation=0.3 + 0.4 * memory.importance,
+            used_at=self.now,
+            tokens=self.desk.tools.count_tokens(content),
+            memory=memory.id,
+        )
+
+
+# ---------------------------------------------------------------- session context
+# The prompt of a turn: the message, what is on the mind and what was said before become a context.
+
+
+def measured(contexts: Contexts) -> Builds:
+    """Makes the prompts of sessions, each within its model's budget."""
+
+    def build(
+        message: str, session: SessionTalk, *, recalled: Recall, system: str, budget: int | None
+    ) -> Context:
+        before = [Message(Part(part), words) for part, words in session.history[:-1]]
+        wanted = PromptOptions(
+            message,
+            model=session.model,
+            system=system,
+            history=before,
+            budget=budget,
+            session=session.id,
+            scope=session.scope,
+            sections=Sections(working=session.slots),
+            hits=recalled.hits,
+        )
+        return contexts.make(wanted)
+
+    return build
+
+
+FLOW = "flow"
+STRONG = 0.6
+"""The least strength and importance of a project's memory that is worth everybody's while."""
+RUNS_LOOKED_AT = 1_000
+PROMOTED_MOST = 100
+LESSON_IMPORTANCE = 0.7
+StepGiven = str | Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """A procedure after one more run."""
+
+    memory: Memory
+    runs: int
+    successes: int
+
+    @property
+    def success_rate(self) -> float:
+        """How often it went well."""
+        return self.successes / self.runs
+
+
+@dataclass(frozen=True, slots=True)
+class Completed:
+    """What a project leaves behind."""
+
+    summary: Memory | None
+    lessons: tuple[Memory, ...]
+    promoted: tuple[Memory, ...]
+    """What everybody may know from now on."""
+
+
+class Runs:
+    """What came of work in one place. Any thread may use it."""
+
+    def __init__(self, desk: CallerContext, scope: Scope, session: str = "") -> None:
+        self._desk = desk
+        self._scope = scope
+        self._session = session
+
+    def learn(
+        self, name: str, steps: Sequence[StepGiven], *, outcome: str = "success", result: str = ""
+    ) -> Learned:
+        """Keep how a flow ran: one procedure for each flow, which counts its runs and knows the last one."""
+        if outcome not in ENDED:
+            raise UnknownValue("outcome", outcome, tuple(ENDED))
+        flow, taken = screen.content(name), [step(one) for one in steps]
+        self._desk.check_write(self._scope)
+        old = self._known(flow)
+        former = old.details if old else {}
+        runs = int(former.get("runs", 0)) + 1
+        successes = int(former.get("successes", 0)) + (outcome == "success")
+        told = _told(flow, taken, outcome, result, f"{successes} of {runs} runs went well.")
+        details = {
+            "flow": flow,
+            "steps": [{"name": one.name, "outcome": one.outcome, "result": one.result} for one in taken],
+            "outcome": outcome,
+            "runs": runs,
+            "successes": successes,
+        }
+        return Learned(self._keep(old, flow, told, details), runs, successes)
+
+    def complete(self, project: str, summary: str = "", *, lessons: Sequence[str] = ()) -> Completed:
+        """End a project: keep what it came to and taught, and let everybody know what proved itself.
+
+        Raises AccessDenied unless the caller may write where everybody reads.
+        """
+        wide = Scope(self._scope.namespace)
+        self._desk.check_write(wide)
+        place = replace(wide, project=screen.content(project))
+        inside = self._desk.access.may_write(place)  # an agent that stands above may not look below
+        ended = Draft(
+            f"Project {project} is complete. {summary}".strip(),
+            scope=place if inside else wide,
+            session=self._session,
+            kind=Kind.EPISODIC,
+            importance=LESSON_IMPORTANCE,
+            tags=("project", "complete"),
+            source=f"project:{project}",
+        )
+        taught = [_lesson(lesson, project, wide) for lesson in lessons]
+        [kept, *others] = self._desk.write([ended, *taught])
+        found = self._strong(place, kept) if inside else []
+        strong = [self._for_everybody(one, project, wide) for one in found]
+        promoted = self._desk.write(strong) if strong else []
+        return Completed(kept.memory, _memories(others), _memories(promoted))
+
+    def _known(self, flow: str) -> Memory | None:
+        """The procedure of this flow in this very place."""
+        wanted = Filters(tags_all=frozenset({FLOW, _tag(flow)}), kinds=frozenset({Kind.PROCEDURAL}))
+        found = self._desk.tools.store.memories.page(View(self._desk.at(self._scope), wanted), RUNS_LOOKED_AT)
+        return next((one for one in found if one.scope == self._scope), None)
+
+    def _keep(self, old: Memory | None, flow: str, told: str, details: dict[str, Any]) -> Memory:
+        if old is not None:
+            changes = {"content": told, "details": details}
+            return change.update(old.id, changes, self._desk.tools, self._desk.actor, "ran again")
+        made = Draft(
+            told,
+            kind=Kind.PROCEDURAL,
+            type=Type.PROCEDURE,
+            category="procedure",
+            tags=(FLOW, _tag(flow)),
+            details=details,
+            scope=self._scope,
+            session=self._session,
+            source=f"flow:{flow}",
+        )
+        return self._desk.write([made])[0].memory
+
+    def _strong(self, place: Scope, ended: Receipt) -> list[Memory]:
+        """What a project's agents learned that proved itself; nothing secret."""
+        wanted = Filters(statuses=frozenset({Status.ACTIVE}), tiers=frozenset({Tier.CLEAR}))
+        found = self._desk.tools.store.memories.page(View(self._desk.at(place), wanted), RUNS_LOOKED_AT)
+        inside = [one for one in found if one.scope.project == place.project and one.id != ended.memory.id]
+        strong = [one for one in inside if min(one.strength, one.importance) > STRONG]
+        return sorted(strong, key=lambda one: -one.importance)[:PROMOTED_MOST]
+
+    def _for_everybody(self, one: Memory, project: str, wide: Scope) -> Draft:
+        return Draft(
+            one.content,
+            category=one.category,
+            kind=Kind.SEMANTIC if one.kind is Kind.EPISODIC else one.kind,
+            tags=one.tags,
+            details={**one.details, "from_project": project, "from_memory": one.id},
+            importance=one.importance,
+            confidence=one.confidence,
+            scope=wide,
+            source=f"project:{project}",
+        )
+
+
+def _told(flow: str, steps: Sequence[FlowStep], outcome: str, result: str, count: str) -> str:
+    """A run in words: "Flow release: 1. test, 2. tag. The last run failed at tag: no rights. 1 of 2 …".
+
+    >>> _told(
+    ...     "release",
+    ...     [FlowStep("test"), FlowStep("tag", "failure", "no rights")],
+    ...     "failure",
+    ...     "",
+    ...     "0 of 1 runs.",
+    ... )
+    'Flow release: 1. test, 2. tag. The last run failed at tag: no rights. 0 of 1 runs.'
+    """
+    listed = ", ".join(f"{place}. {one.name}" for place, one in enumerate(steps, 1))
+    failed = next((one for one in steps if one.outcome != "success"), None)
+    where = f" at {failed.name}" if failed is not None and outcome != "success" else ""
+    why = (failed.result if failed is not None and outcome != "success" else "") or result
+    ended = f"The last run {ENDED[outcome]}{where}" + (
+        f": {why.strip().rstrip('.')}." if why.strip() else "."
+    )
+    steps_told = f"Flow {flow}: {listed}." if listed else f"Flow {flow}."
+    return f"{steps_told} {ended} {count}"[:CONTENT_LIMIT]
+
+
+def _lesson(lesson: str, project: str, wide: Scope) -> Draft:
+    return Draft(
+        lesson,
+        category="lesson",
+        kind=Kind.SEMANTIC,
+        importance=LESSON_IMPORTANCE,
+        scope=wide,
+        source=f"project:{project}",
+        details={"from_project": project},
+    )
+
+
+def _memories(receipts: Sequence[Receipt]) -> tuple[Memory, ...]:
+    return tuple(one.memory for one in receipts)
+
+
+def _tag(flow: str) -> str:
+    return f"flow:{flow}"[:TAG_LENGTH_LIMIT]

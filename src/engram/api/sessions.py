@@ -1,0 +1,344 @@
+"""Sessions: who is talking with whom. `memory.sessions` starts, lists, suspends and resumes them.
+
+A door that cannot hold a `with` block open speaks of a session by its id: start, turn, reply, and so on.
+A session that nobody uses for half an hour goes to sleep by itself: sealed, kept, and wiped here.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from functools import partial
+from threading import Lock, RLock, Timer
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+from engram.api.contexts import Contexts
+from engram.api.gaps import of_place
+from engram.api.session import SUSPENDED, Session, SessionTurn, Ties
+from engram.api.session_services import Completed, Learned, Runs, SessionServices, measured
+from engram.capture import screen
+from engram.errors import AccessDenied, EngramError, UnknownSession
+from engram.model.capture import Observation
+from engram.model.context import Context
+from engram.model.scope import Scope
+from engram.model.session import Gap, SessionInfo, Snapshot, TopicChange
+
+if TYPE_CHECKING:
+    from engram.api.caller import CallerContext
+    from engram.api.recalling import Recalling
+    from engram.api.remembering import Listening
+
+
+Place = tuple[Scope, str]
+Infos = list[SessionInfo]
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A turn that has begun: what a caller from outside needs to answer it."""
+
+    session: str
+    messages: tuple[Mapping[str, str], ...]
+    """The prompt in the shape that chat services take, the system prompt first."""
+    context: Context
+    topic: TopicChange
+    questions: tuple[Gap, ...]
+    anticipated: bool
+
+
+_AT_DESKS: WeakKeyDictionary[Listening, Sessions] = WeakKeyDictionary()
+_MAKING = Lock()
+
+
+def sessions_at(desk: CallerContext, listening: Listening, recalling: Recalling) -> Sessions:
+    """The sessions of a caller; whoever asks first makes them, and two at once get the same ones."""
+    with _MAKING:
+        found = _AT_DESKS.get(listening)
+        if found is None:
+            build = measured(Contexts(desk, recalling))
+            parts = SessionServices(desk, listening, recalling, build, partial(of_place, desk))
+            found = _AT_DESKS[listening] = Sessions(parts)
+        return found
+
+
+class Sessions:
+    """The sessions of one caller. Any thread may use it."""
+
+    def __init__(self, parts: SessionServices) -> None:
+        self._parts = parts
+        self._live: dict[Place, Session] = {}
+        self._turns: dict[Place, SessionTurn] = {}
+        self._lock = RLock()
+        self._ties = Ties(self._turn_to, self._woken)
+        self._alarm: Timer | None = None
+        self._expired_at: datetime | None = None
+        self._closed = False
+
+    def open(
+        self, agent: str = "", model: str = "", id: str = "", scope: Scope | None = None, timezone: str = ""
+    ) -> Session:
+        """A session, awake: the one of this id, the agent's last if it sleeps, or a new one."""
+        zone = screen.timezone("timezone", timezone)
+        for field, value in (("agent", agent), ("model", model), ("session", id)):
+            screen.name(field, value)
+        self.sweep()
+        place = self._place(agent, scope)
+        with self._lock:
+            name = id or self._asleep(agent, place) or _new_name(agent)
+            found = self._live.get((place, name))
+            if found is None:
+                found = Session(self._parts, name, agent, model, place, self._ties)
+                self._live[place, name] = found
+            found.named(agent, model, zone)
+        found.resume()
+        self._ring_later()
+        self._expire()
+        return found
+
+    def list(self) -> Infos:
+        """Every session that is awake or asleep, the last used first."""
+        self.sweep()
+        with self._lock:
+            live = dict(self._live)
+        awake = {place: session.info() for place, session in live.items()}
+        asleep = {(one.scope, one.session): _sleeping(one) for one in self._kept()}
+        known = {**asleep, **{place: info for place, info in awake.items() if info.state != SUSPENDED}}
+        return sorted(known.values(), key=lambda one: (one.used_at, one.id), reverse=True)
+
+    def get(self, session_id: str, *, scope: Scope | None = None) -> SessionInfo:
+        """What is told of one session. Raises UnknownSession."""
+        for one in self.list():
+            if one.id == session_id and scope in (None, one.scope):
+                return one
+        raise UnknownSession(session_id)
+
+    def start(
+        self,
+        *,
+        agent: str = "",
+        model: str = "",
+        id: str = "",
+        scope: Scope | None = None,
+        timezone: str = "",
+    ) -> SessionInfo:
+        """Start a session, or wake one that sleeps. `timezone` says where its user is."""
+        return self.open(agent, model, id, scope, timezone).info()
+
+    def turn(
+        self,
+        session_id: str,
+        message: str,
+        *,
+        system: str = "",
+        budget: int | None = None,
+        scope: Scope | None = None,
+    ) -> Begun:
+        """Begin a turn: what is recalled for a message, and the prompt for it. An open one is closed."""
+        session = self._session(session_id, scope)
+        self._close_turn(session)
+        turn = session.turn(message, system=system, budget=budget)
+        turn.begin()
+        with self._lock:
+            self._turns[session.scope, session.id] = turn
+        messages = tuple(turn.context.messages)
+        return Begun(session.id, messages, turn.context, turn.change, turn.questions, turn.anticipated)
+
+    def reply(self, session_id: str, reply: str = "", *, scope: Scope | None = None) -> Observation | None:
+        """End the open turn with what was answered; what was learned of it."""
+        session = self._session(session_id, scope)
+        with self._lock:
+            turn = self._turns.pop((session.scope, session.id), None)
+        if turn is None:
+            return None
+        turn.reply = reply
+        return turn.finish()
+
+    def hold(self, session_id: str, content: str, *, scope: Scope | None = None) -> SessionInfo:
+        """Put something on the mind of a session."""
+        session = self._session(session_id, scope)
+        session.hold(content)
+        return session.info()
+
+    def suspend(self, session_id: str, *, scope: Scope | None = None) -> SessionInfo:
+        """Send a session to sleep: sealed and kept, and wiped here. A turn under way is aborted."""
+        session = self._session(session_id, scope)
+        self._close_turn(session)
+        told = session.suspend()
+        self._let_go(session)
+        return told
+
+    def resume(self, session_id: str, *, scope: Scope | None = None) -> SessionInfo:
+        """Wake a session that sleeps. Raises UnknownSession."""
+        return self._session(session_id, scope).resume()
+
+    def abort(self, session_id: str, *, scope: Scope | None = None) -> int:
+        """Say to the turns under way that their answers are not wanted; how many there were."""
+        session = self._session(session_id, scope)
+        with self._lock:
+            self._turns.pop((session.scope, session.id), None)
+        return session.abort()
+
+    def end(self, session_id: str, *, scope: Scope | None = None) -> Observation | None:
+        """End a session: read what waits of it, keep nothing to come back to."""
+        session = self._session(session_id, scope)
+        self._close_turn(session)
+        learned = session.end()
+        self._let_go(session)
+        return learned
+
+    def learn(
+        self,
+        name: str,
+        steps: Sequence[str | Mapping[str, Any]],
+        *,
+        outcome: str = "success",
+        result: str = "",
+        scope: Scope | None = None,
+    ) -> Learned:
+        """Keep how a flow ran, as a procedure that counts its runs."""
+        place = self._parts.desk.access.scope if scope is None else scope
+        return Runs(self._parts.desk, place).learn(name, steps, outcome=outcome, result=result)
+
+    def complete(self, project: str, summary: str = "", *, lessons: Sequence[str] = ()) -> Completed:
+        """End a project: keep what it came to and taught; what proved itself is for everybody."""
+        return Runs(self._parts.desk, self._parts.desk.access.scope).complete(
+            project, summary, lessons=lessons
+        )
+
+    # ------------------------------------------------------------ idle sessions
+
+    def sweep(self) -> int:
+        """Send to sleep what nobody has used for a while, and drop what slept too long; how many slept."""
+        settings, now = self._parts.desk.tools.config.session, self._parts.now
+        idle = now - timedelta(minutes=settings.idle_minutes)
+        with self._lock:
+            order = sorted(self._live.values(), key=lambda one: one.used_at)
+            surplus = max(0, len(order) - settings.live)
+            unused = [
+                one
+                for at, one in enumerate(order)
+                if (one.used_at < idle or at < surplus) and self._is_left(one)
+            ]
+        for session in unused:
+            self._close_turn(session)
+            session.suspend()
+            self._let_go(session)
+        return len(unused)
+
+    def close(self) -> None:
+        """Send every session to sleep. Safe to call twice."""
+        with self._lock:
+            self._closed = True
+            alarm, self._alarm = self._alarm, None
+            sessions = list(self._live.values())
+        if alarm is not None:
+            alarm.cancel()
+        for session in sessions:
+            self._close_turn(session)
+            session.suspend()
+            self._let_go(session)
+
+    def _expire(self) -> None:
+        """Now and then, drop what has slept too long to come back."""
+        now = self._parts.now
+        with self._lock:
+            if self._expired_at is not None and now - self._expired_at < timedelta(hours=1):
+                return
+            self._expired_at = now
+        hours = self._parts.desk.tools.config.session.decayed_hours
+        with suppress(AccessDenied):  # the file was opened for reading
+            self._parts.desk.tools.store.snapshots.expire(now - timedelta(hours=hours))
+
+    def _woken(self, session: Session) -> None:
+        """A session woke by itself, in the hands of somebody who kept it: it may fall asleep again."""
+        with self._lock:
+            self._live.setdefault((session.scope, session.id), session)
+
+    def _is_left(self, session: Session) -> bool:
+        """Whether nobody works here: a turn in a `with` block ends by itself, one from outside may never."""
+        return not session.is_running or (session.scope, session.id) in self._turns
+
+    def _ring_later(self) -> None:
+        """Look for idle sessions later, whether or not anybody asks for one by then."""
+        seconds = self._parts.desk.tools.config.session.idle_minutes * 60.0 + 1.0
+        with self._lock:
+            if self._alarm is None and not self._closed and self._live:
+                self._alarm = Timer(seconds, self._ring)
+                self._alarm.daemon = True
+                self._alarm.start()
+
+    def _ring(self) -> None:
+        with self._lock:
+            self._alarm = None
+        try:
+            self.sweep()
+        except EngramError:  # a busy or closed file: the next call tells its caller
+            return
+        self._ring_later()
+
+    # ------------------------------------------------------------ below
+
+    def _place(self, agent: str, scope: Scope | None) -> Scope:
+        """Where a session belongs: the given place, or the agent's own below where the caller stands."""
+        own = self._parts.desk.access.scope
+        if scope is None:
+            scope = replace(own, agent=agent) if agent and own.agent != agent else own
+        self._parts.desk.at(scope)
+        return scope
+
+    def _asleep(self, agent: str, place: Scope) -> str:
+        """The last session of an agent in a place that sleeps and may still come back; empty: none."""
+        if not agent:
+            return ""
+        kept = (one for one in self._kept() if one.agent == agent and one.scope == place)
+        awake = {name for (scope, name), one in self._live.items() if scope == place and one.is_awake}
+        return next((one.session for one in kept if one.session not in awake), "")
+
+    def _kept(self) -> Sequence[Snapshot]:
+        snapshots, now = self._parts.desk.tools.store.snapshots, self._parts.now
+        oldest = now - timedelta(hours=self._parts.desk.tools.config.session.decayed_hours)
+        return [one for one in snapshots.known(self._parts.desk.access) if one.saved_at > oldest]
+
+    def _session(self, session_id: str, scope: Scope | None) -> Session:
+        """The session of an id, awake or asleep."""
+        self.sweep()
+        with self._lock:
+            for session in self._live.values():
+                if session.id == session_id and scope in (None, session.scope):
+                    return session
+        for one in self._kept():
+            if one.session == session_id and scope in (None, one.scope):
+                return self.open(one.agent, one.model, one.session, one.scope)
+        raise UnknownSession(session_id)
+
+    def _turn_to(self, session: Session, agent: str, model: str) -> Session:
+        """From one agent to another: what runs is aborted, the one sleeps, the other wakes."""
+        with self._lock:
+            self._turns.pop((session.scope, session.id), None)
+        session.suspend()
+        self._let_go(session)
+        there = replace(session.scope, agent=agent) if session.scope.agent else None
+        return self.open(agent, model or session.model, "", there)
+
+    def _close_turn(self, session: Session) -> None:
+        with self._lock:
+            turn = self._turns.pop((session.scope, session.id), None)
+        if turn is not None:
+            turn.finish()
+
+    def _let_go(self, session: Session) -> None:
+        with self._lock:
+            if self._live.get((session.scope, session.id)) is session:
+                del self._live[session.scope, session.id]
+
+
+def _sleeping(one: Snapshot) -> SessionInfo:
+    return SessionInfo(one.session, one.agent, one.model, one.scope, SUSPENDED, one.saved_at, one.turns)
+
+
+def _new_name(agent: str) -> str:
+    return f"{agent or 'session'}-{uuid.uuid4().hex[:12]}"

@@ -1,0 +1,221 @@
+"""Sources: files, folders, code and results come in; `memory.sources` takes them in and reports on each item.
+
+Everything goes through the same gate as a conversation, carries where it came from, and is known again the
+next time: what is unchanged costs nothing, what changed is changed here, what went is archived.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from engram.api.caller import CallerContext
+from engram.capture.screen import tags as screened_tags
+from engram.capture.sources import code as codebase
+from engram.capture.sources import listen, results
+from engram.capture.sources.code import walk
+from engram.capture.sources.detect import AUTO, DOCUMENTS, Source, document, open_source
+from engram.capture.sources.files import refused
+from engram.capture.sources.results import Finding
+from engram.capture.sources.take import IngestOptions, ingest
+from engram.errors import InvalidInput, UnknownValue, WrongType
+from engram.model.capture import Found, IngestReport, Item, ItemKind
+from engram.model.clock import check_cancelled
+from engram.model.scope import Scope
+
+TEXTS = ("markdown", "text")
+Progress = Callable[[int, int], None]
+
+
+class Sources:
+    """What comes from elsewhere. Hangs on the facade; safe to use from many threads."""
+
+    def __init__(self, desk: CallerContext, ear: listen.ChatListener) -> None:
+        self._desk = desk
+        self._ear = ear
+
+    def file(
+        self,
+        path: str | Path,
+        *,
+        format: str = AUTO,  # noqa: A002 - the word a user knows it by
+        dry: bool = False,
+        scope: Scope | None = None,
+        tags: Sequence[str] = (),
+        progress: Progress | None = None,
+    ) -> IngestReport:
+        """Take in a document, a chat export or another tool's memories; of a folder, every document in it.
+
+        Raises UnknownFormat, BadSource, BadText or SourceTooLarge, and OSError for what cannot be opened.
+        """
+        order = self._order(scope, tags, dry=dry, progress=progress)
+        where = Path(path)
+        if where.is_dir():
+            return self._folder(where, format, order)
+        return self._source(open_source(where, format), order)
+
+    def text(
+        self,
+        text: str,
+        *,
+        title: str = "",
+        format: str = "markdown",  # noqa: A002 - as above
+        dry: bool = False,
+        scope: Scope | None = None,
+        tags: Sequence[str] = (),
+    ) -> IngestReport:
+        """Take in a text. With a title it is a document that may be given again when it has changed."""
+        order = self._order(scope, tags, dry=dry)
+        if not isinstance(text, str):
+            raise WrongType("text", text, "text")
+        if format not in TEXTS:
+            raise UnknownValue("format of a text", format, TEXTS)
+        if title:
+            return self._source(document(text, format, f"text:{title}", title), order)
+        found = document(text, format, "text:", "").found
+        items = [_by_words(one) for one in found]
+        return replace(self._take(items, replace(order, beginning="text:#")), format=format)
+
+    def code(
+        self,
+        folder: str | Path,
+        *,
+        dry: bool = False,
+        scope: Scope | None = None,
+        tags: Sequence[str] = (),
+        progress: Progress | None = None,
+    ) -> IngestReport:
+        """Take in a source tree: what each file is for, and what each public class and function does."""
+        order = self._order(scope, tags, dry=dry, progress=progress)
+        where = Path(folder)
+        order = replace(order, beginning=codebase.origin_of(where), whole=True, source="codebase")
+        return replace(self._take(codebase.read(where), order), format=codebase.FORMAT)
+
+    def summary(
+        self, text: str, *, session: str, dry: bool = False, scope: Scope | None = None
+    ) -> IngestReport:
+        """Take in the summary of a session, as a client writes it when it makes room."""
+        order = replace(self._order(scope, (), dry=dry), beginning=f"session:{session}#")
+        return self._take(results.summary(text, session, self._desk.tools.clock.now()), order)
+
+    def task(
+        self,
+        name: str,
+        result: str = "",
+        *,
+        outcome: str = "success",
+        details: Mapping[str, Any] | None = None,
+        dry: bool = False,
+        scope: Scope | None = None,
+    ) -> IngestReport:
+        """Keep what a task came to: success, failure or partial."""
+        now = self._desk.tools.clock.now()
+        item = results.task(name, result, outcome, now, details or {})
+        return self._take([item], self._order(scope, (), dry=dry))
+
+    def flow(  # noqa: PLR0913 - each is a thing a flow knows of itself; all but two by name
+        self,
+        name: str,
+        steps: Iterable[str | Mapping[str, Any]] = (),
+        *,
+        result: str = "",
+        outcome: str = "success",
+        details: Mapping[str, Any] | None = None,
+        dry: bool = False,
+        scope: Scope | None = None,
+    ) -> IngestReport:
+        """Keep what a flow of several steps came to. A step is its name, or has name, outcome and result."""
+        now = self._desk.tools.clock.now()
+        taken = [results.step(one) for one in steps]
+        item = results.flow(name, taken, result, outcome, now, details or {})
+        return self._take([item], self._order(scope, (), dry=dry))
+
+    def research(
+        self,
+        findings: str | Sequence[Finding],
+        *,
+        query: str,
+        urls: Sequence[str] = (),
+        dry: bool = False,
+        scope: Scope | None = None,
+    ) -> IngestReport:
+        """Keep what a search found, with the question and the addresses.
+
+        A finding is text, or has `text` and its own `url`.
+        """
+        given = [findings] if isinstance(findings, str) else list(findings)
+        items = list(results.research(given, query, urls, self._desk.tools.clock.now()))
+        order = self._order(scope, (), dry=dry)
+        return self._take(items, replace(order, beginning="research:"))
+
+    # ------------------------------------------------------------ below
+
+    def _order(
+        self,
+        scope: Scope | None,
+        tags: Sequence[str],
+        *,
+        dry: bool,
+        progress: Progress | None = None,
+    ) -> IngestOptions:
+        place = self._desk.access.scope if scope is None else scope
+        self._desk.check_write(place)
+        return IngestOptions(
+            scope=place,
+            actor=self._desk.actor,
+            check=self._desk.check_write,
+            dry=dry,
+            moved=scope is not None,
+            tags=screened_tags(tuple(tags)),
+            progress=progress,
+        )
+
+    def _source(self, source: Source, order: IngestOptions) -> IngestReport:
+        order = replace(order, beginning=source.beginning, whole=source.is_document, source=source.name)
+        return replace(self._take(source.found, order), format=source.format)
+
+    def _folder(self, folder: Path, format: str, order: IngestOptions) -> IngestReport:  # noqa: A002 - as above
+        """Every document below, and what is left of those that are there no more."""
+        report = IngestReport(dry=order.dry)
+        beginning = f"file:{folder.resolve().as_posix()}/"
+        read: set[str] = set()
+        for path in walk(folder.resolve(), DOCUMENTS):
+            origin = f"file:{path.as_posix()}"
+            read.add(f"{origin}#")
+            try:
+                report += self._source(open_source(path, format), order)
+            except InvalidInput as error:
+                report += IngestReport((refused(origin, error),), order.dry)
+        for origin in self._desk.tools.store.origins.known(order.scope, beginning):
+            former = f"{origin.partition('#')[0]}#"
+            if former not in read:
+                read.add(former)
+                name = former[:-1].rpartition("/")[2]
+                report += self._source(document("", "text", former[:-1], name), order)
+        return report
+
+    def _take(self, found: Iterable[Found], order: IngestOptions) -> IngestReport:
+        everything: list[Found] = []
+        for one in found:
+            check_cancelled()
+            everything.append(one)
+        turns = [one for one in everything if isinstance(one, Item) and one.kind is ItemKind.TURN]
+        if turns:
+            return listen.listen(everything, order, self._ear, self._desk.gate, self._desk.tools)
+        report = ingest(everything, order, self._desk.tools)
+        self._check_owing()
+        return report
+
+    def _check_owing(self) -> None:
+        """Whether something was stored without its vector: the next write pays for it."""
+        space = self._desk.space()
+        self._desk.owing = space is None or bool(self._desk.tools.store.memories.unembedded(space, 0, 1))
+
+
+def _by_words(one: Found) -> Found:
+    """A passage of a text without a name is known by its words."""
+    if not isinstance(one, Item):
+        return one
+    return replace(one, origin=f"text:#{one.digest}", source="import")

@@ -1,0 +1,269 @@
+"""Messages as models take them: `{"role": …, "content": …}`, in a list or a line each, come out as turns.
+
+Read are a list of messages, an object or lines of objects with `messages` (as used for training), lines of
+single messages, and the logs that coding agents keep, where each line wraps a message.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from engram.capture.sources import files
+from engram.capture.sources.files import label, moment, part_of, unreadable, words_of
+from engram.model.capture import Found, Item, ItemKind, Part
+
+# ---------------------------------------------------------------- chatgpt
+# ChatGPT's export: `conversations.json` comes in, its messages come out as turns, oldest first.
+#
+# A conversation is a tree there: every edit and every "regenerate" branches off. Only the way from the root
+# to `current_node` was the conversation; hidden, system and tool messages and the model's thoughts were not
+# said.
+
+
+CHATGPT_FORMAT = "chatgpt"
+_SAID = frozenset({"text", "multimodal_text"})
+_SPOKEN = (Part.USER, Part.ASSISTANT)
+
+
+def is_chatgpt(data: Any) -> bool:
+    """Whether this is such an export: a list of conversations, or one of them."""
+    first = data[0] if isinstance(data, list) and data else data
+    return isinstance(first, Mapping) and isinstance(first.get("mapping"), Mapping)
+
+
+def read_chatgpt(data: Any) -> Iterator[Found]:
+    """Every message that was said, conversation by conversation."""
+    for number, conversation in enumerate(data if isinstance(data, list) else [data], 1):
+        if is_chatgpt(conversation):
+            yield from _conversation(conversation, number)
+        else:
+            yield unreadable(f"{CHATGPT_FORMAT}:{number}", number, "it is no conversation with a mapping.")
+
+
+def _conversation(conversation: Mapping[str, Any], number: int) -> Iterator[Item]:
+    known = conversation.get("conversation_id") or conversation.get("id")
+    session = f"{CHATGPT_FORMAT}:{known or number}"
+    title = label(conversation.get("title"))
+    begun = moment(conversation.get("create_time"))
+    for node, message in _path(conversation):
+        said = _said(message)
+        if said is None:
+            continue
+        part, words = said
+        begun = _not_before(moment(message.get("create_time")), begun)
+        message_id = str(message.get("id") or node)
+        yield Item(
+            f"{session}/{message_id}",
+            words,
+            ItemKind.TURN,
+            at=begun,
+            part=part,
+            session=session,
+            title=title,
+            details={"title": title, "message": message_id},
+        )
+
+
+def _path(conversation: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
+    """The messages from the root to the current one; of a damaged tree, all by time."""
+    mapping: Mapping[str, Any] = conversation["mapping"]
+    node, seen = conversation.get("current_node"), dict[str, None]()
+    while isinstance(node, str) and isinstance(mapping.get(node), Mapping) and node not in seen:
+        seen[node] = None
+        node = mapping[node].get("parent")
+    way = [*reversed(seen)] or sorted(mapping, key=lambda name: _time_of(mapping[name]))
+    nodes = ((name, mapping[name]) for name in way)
+    found = ((name, one.get("message")) for name, one in nodes if isinstance(one, Mapping))
+    return [(name, message) for name, message in found if isinstance(message, Mapping)]
+
+
+def _time_of(node: Any) -> float:
+    message = node.get("message") if isinstance(node, Mapping) else None
+    time = message.get("create_time") if isinstance(message, Mapping) else None
+    return time if isinstance(time, int | float) else 0.0
+
+
+def _said(message: Mapping[str, Any]) -> tuple[Part, str] | None:
+    """Who said what, if somebody said something to somebody."""
+    author, content, metadata = (message.get(name) for name in ("author", "content", "metadata"))
+    if not isinstance(author, Mapping) or not isinstance(content, Mapping):
+        return None
+    part = part_of(author.get("role"))
+    hidden = isinstance(metadata, Mapping) and metadata.get("is_visually_hidden_from_conversation")
+    to_tool = message.get("recipient", "all") not in ("all", None)
+    if part not in _SPOKEN or hidden or to_tool or content.get("content_type", "text") not in _SAID:
+        return None
+    words = words_of(content.get("parts"))
+    return (part, words) if part is not None and words else None
+
+
+def _not_before(at: datetime | None, before: datetime | None) -> datetime | None:
+    """The message's own time; where it has none, or one that runs backwards, that of the one before."""
+    if at is None or before is None:
+        return at or before
+    return max(at, before)
+
+
+# ---------------------------------------------------------------- claude
+# Claude's export: `conversations.json` comes in, its messages come out as turns, oldest first.
+#
+# What was attached, thought or given back by a tool was not said; only the text is read.
+
+
+FORMAT = "claude"
+
+
+def is_claude(data: Any) -> bool:
+    """Whether this is such an export: a list of conversations, or one of them."""
+    first = data[0] if isinstance(data, list) and data else data
+    return isinstance(first, Mapping) and isinstance(first.get("chat_messages"), list)
+
+
+def read_claude(data: Any) -> Iterator[Found]:
+    """Every message that was said, conversation by conversation."""
+    for number, conversation in enumerate(data if isinstance(data, list) else [data], 1):
+        if is_claude(conversation):
+            yield from _conversation_claude(conversation, number)
+        else:
+            yield unreadable(f"{FORMAT}:{number}", number, "it is no conversation with messages.")
+
+
+def _conversation_claude(conversation: Mapping[str, Any], number: int) -> Iterator[Found]:
+    session = f"{FORMAT}:{conversation.get('uuid') or number}"
+    title = label(conversation.get("name"))
+    begun = moment(conversation.get("created_at"))
+    for place, message in enumerate(conversation["chat_messages"], 1):
+        part = part_of(message.get("sender")) if isinstance(message, Mapping) else None
+        if part is None:
+            yield unreadable(f"{session}/{place}", place, "a message without a known sender.")
+            continue
+        words = words_of(message.get("content")) or words_of(message.get("text"))
+        message_id = str(message.get("uuid") or place)
+        if words:
+            yield Item(
+                f"{session}/{message_id}",
+                words,
+                ItemKind.TURN,
+                at=moment(message.get("created_at")) or begun,
+                part=part,
+                session=session,
+                title=title,
+                details={"title": title, "message": message_id},
+            )
+
+
+MESSAGES_FORMAT = "messages"
+_TIMES = ("timestamp", "created_at", "create_time", "time", "ts", "date")
+_SESSIONS = ("session", "session_id", "sessionId", "conversation_id", "thread_id")
+_IDS = ("id", "uuid", "message_id")
+_WRAPS = ("message", "payload")
+_ASIDE = ("isMeta", "isSidechain", "is_meta")
+"""How agents mark what no person said or read."""
+
+
+def are_messages(data: Any) -> bool:
+    """Whether this is a message, a list of messages, or an object (or a list of objects) with messages."""
+    first = data[0] if isinstance(data, list) and data else data
+    if not isinstance(first, Mapping):
+        return False
+    inner = first.get("messages")
+    if isinstance(inner, list):
+        return not inner or are_messages(inner[0])
+    return _message(first) is not None
+
+
+def read_messages(data: Any, name: str) -> Iterator[Found]:
+    """Every message of a JSON document. `name` stands for the conversation where none is named."""
+    if isinstance(data, Mapping) and isinstance(data.get("messages"), list):
+        yield from _talk(data["messages"], _session(data, name, *_IDS))
+    elif isinstance(data, list) and data and isinstance(data[0], Mapping) and "messages" in data[0]:
+        for number, talk in enumerate(data, 1):
+            yield from _wrapped(talk, number, name)
+    else:
+        yield from _talk(data if isinstance(data, list) else [data], f"{MESSAGES_FORMAT}:{name}")
+
+
+def read_lines(text: str, name: str) -> Iterator[Found]:
+    """Every message of JSON Lines: a conversation a line, or a message a line."""
+    loose: list[tuple[int, Any]] = []
+    for number, line in files.lines(text):
+        try:
+            record = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            yield unreadable(f"{MESSAGES_FORMAT}:{name}/{number}", number, f"it is no JSON ({error}).")
+            continue
+        if isinstance(record, Mapping) and "messages" in record:
+            yield from _wrapped(record, number, name)
+        else:
+            loose.append((number, record))
+    if loose:
+        yield from _talk(
+            [record for _, record in loose], f"{MESSAGES_FORMAT}:{name}", [number for number, _ in loose]
+        )
+
+
+def _wrapped(talk: Any, number: int, name: str) -> Iterator[Found]:
+    messages = talk.get("messages") if isinstance(talk, Mapping) else None
+    if not isinstance(messages, list):
+        yield unreadable(f"{MESSAGES_FORMAT}:{name}/{number}", number, "it holds no list of messages.")
+        return
+    yield from _talk(messages, _session(talk, f"{name}/{number}", *_IDS))
+
+
+def _session(fields: Mapping[str, Any], name: str, *more: str) -> str:
+    """The conversation that something names, under one of the usual words; else `name`."""
+    found = (fields.get(key) for key in (*_SESSIONS, *more))
+    named = next((one for one in found if isinstance(one, str) and one), name)
+    return f"{MESSAGES_FORMAT}:{named}"
+
+
+def _talk(messages: Sequence[Any], session: str, numbers: Sequence[int] = ()) -> Iterator[Found]:
+    """The turns of one conversation. A message that names another session belongs there."""
+    for place, record in enumerate(messages):
+        number = numbers[place] if numbers else place + 1
+        message = _message(record)
+        if message is None:
+            if not _is_wrap(record):
+                yield unreadable(f"{session}/{number}", number, "it is no message with a role and a content.")
+            continue
+        part, words = part_of(message["role"]), words_of(message.get("content"))
+        fields = {**message, **record}
+        if part in _SPOKEN and words and not any(fields.get(key) for key in _ASIDE):
+            where = _session(fields, session.removeprefix(f"{MESSAGES_FORMAT}:"))
+            yield _turn(words, part, fields, where, number)
+
+
+def _turn(words: str, part: Part | None, fields: Mapping[str, Any], session: str, number: int) -> Item:
+    given = next((str(fields[key]) for key in _IDS if isinstance(fields.get(key), str | int)), "")
+    # Without an id a message is known by its words and its place: the same file gives the same again.
+    mark = hashlib.blake2b(f"{number}\n{part}\n{words}".encode(errors="replace"), digest_size=8).hexdigest()
+    message_id = given or mark
+    return Item(
+        f"{session}/{message_id}",
+        words,
+        ItemKind.TURN,
+        at=next((at for key in _TIMES if (at := moment(fields.get(key)))), None),
+        speaker=label(fields.get("name")),
+        part=part or Part.USER,
+        session=session,
+        details={"message": message_id},
+    )
+
+
+def _message(record: Any) -> Mapping[str, Any] | None:
+    """The message itself, or the one that a log's line wraps."""
+    if not isinstance(record, Mapping):
+        return None
+    if part_of(record.get("role")) is not None and "content" in record:
+        return record
+    inner = next((record[key] for key in _WRAPS if isinstance(record.get(key), Mapping)), None)
+    return None if inner is None else _message(inner)
+
+
+def _is_wrap(record: Any) -> bool:
+    """Whether a line of an agent's log holds something else than a message: a summary, a snapshot."""
+    return isinstance(record, Mapping) and isinstance(record.get("type"), str) and "role" not in record

@@ -1,0 +1,277 @@
+"""Markdown: a paragraph or a list item comes out as one item that knows the headings above it.
+
+Code blocks, tables' rules, comments and images are left out; front matter gives tags, a title and a date.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, time
+
+from engram.model.capture import Item, ItemKind
+from engram.model.memory import TAG_LENGTH_LIMIT, TAG_LIMIT, Filters, Status
+from engram.text.sentences import sentences
+
+# ---------------------------------------------------------------- plain
+# Plain text: paragraphs come out, one item each.
+#
+# A paragraph that is a list gives one item a list item; what is longer than a memory should be is cut
+# between sentences.
+
+
+PASSAGE_LENGTH = 1_200
+"""Characters of one passage at most: about two hundred words, what one thought needs."""
+_GAP = re.compile(r"\n[ \t]*\n")
+_ITEM = re.compile(r"^[ \t]*(?:[-*+•‣◦]|\(?\d{1,3}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?")
+
+
+def read_plain(text: str, origin: str, *, title: str = "", source: str = "") -> Iterator[Item]:
+    """Every passage of a text, in order. `origin` is the key of the whole text."""
+    number = 0
+    for paragraph in _GAP.split(text):
+        for passage in passages(paragraph):
+            number += 1
+            yield Item(
+                f"{origin}#{number}",
+                passage,
+                ItemKind.PASSAGE,
+                title=title,
+                details={"title": title} if title else {},
+                source=source or "import",
+            )
+
+
+def passages(paragraph: str) -> Iterator[str]:
+    r"""The pieces of one paragraph that stand for themselves.
+
+    >>> list(passages("Tools we use:\n- git for\n  everything\n- [x] make"))
+    ['Tools we use:', 'git for everything', 'make']
+    """
+    held: list[str] = []
+    for line in paragraph.split("\n"):
+        item = _ITEM.match(line)
+        if item and held:
+            yield from _short(held)
+            held = []
+        bare = line[item.end() :] if item else line
+        if bare.strip():
+            held.append(bare.strip())
+    yield from _short(held)
+
+
+def _short(held: Sequence[str]) -> Iterator[str]:
+    """Lines as one piece; several when they are too long for one."""
+    whole = " ".join(held)
+    if len(whole) <= PASSAGE_LENGTH:
+        if whole:
+            yield whole
+        return
+    piece = ""
+    for sentence in sentences(whole):
+        if piece and len(piece) + len(sentence) >= PASSAGE_LENGTH:
+            yield piece
+            piece = ""
+        piece = f"{piece} {sentence}".strip()
+    if piece:
+        yield piece
+
+
+_FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})")
+_HEADING = re.compile(r"^ {0,3}(#{1,6})[ \t]+(.*?)[ \t]*#*$")
+_UNDERLINE = re.compile(r"^ {0,3}(=+|-+)[ \t]*$")
+_RULE = re.compile(r"^ {0,3}(?:[-*_][ \t]*){3,}$")
+_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+_IMAGE = re.compile(r"!\[[^\]]*\]\([^)]*\)")
+_LINK = re.compile(r"(?<!!)\[([^\]]+)\]\((?:[^()\s]|\([^()]*\))*(?:\s+\"[^\"]*\")?\)")
+_STRESS = re.compile(r"(\*\*|__)(?=\S)(.+?)(?<=\S)\1")
+_TABLE_RULE = re.compile(r"^[ \t]*\|?[ \t:|-]*-[ \t:|-]*\|[ \t:|-]*$")
+_BAR = re.compile(r"(?<!\\)\|")
+_MATTER = re.compile(r"\A---[ \t]*\n(.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
+_FIELD = re.compile(r"^(\w[\w -]*?):[ \t]*(.*)$")
+_LISTED = re.compile(r"^[ \t]*-[ \t]+(.*)$")
+_WITHDRAWN = frozenset(status.value for status in Status if status not in Filters().statuses)
+_TITLES, _TAGS, _DATES = ("title",), ("tags", "keywords", "categories"), ("date", "created", "created_at")
+
+
+@dataclass
+class _Page:
+    """Where the reader stands: headings above, passages counted so far."""
+
+    headings: list[tuple[int, str]] = field(default_factory=list)
+    counted: dict[str, int] = field(default_factory=dict)
+
+    def enter(self, level: int, heading: str) -> None:
+        """A heading ends those of its own level and below."""
+        self.headings = [one for one in self.headings if one[0] < level] + [(level, heading)]
+
+    @property
+    def path(self) -> tuple[str, ...]:
+        """The headings above, from the widest to the nearest."""
+        return tuple(heading for _, heading in self.headings)
+
+    def key(self) -> str:
+        """The next passage's place: headings and number."""
+        path = "/".join(self.path)
+        self.counted[path] = self.counted.get(path, 0) + 1
+        return f"{path}/{self.counted[path]}"
+
+
+def read_markdown(text: str, origin: str, *, title: str = "", source: str = "") -> Iterator[Item]:
+    """Every passage of a document, in order. `origin` is the key of the whole document."""
+    matter, body = front_matter(text)
+    named = next((matter[name][0] for name in _TITLES if matter.get(name)), title)
+    tags = tuple(
+        dict.fromkeys(
+            tag[:TAG_LENGTH_LIMIT].lstrip("#") for name in _TAGS for tag in matter.get(name, ()) if tag
+        )
+    )[:TAG_LIMIT]
+    at = next((when for name in _DATES for word in matter.get(name, ()) if (when := _moment(word))), None)
+    for key, path, passage in _passages(body):
+        details = {"title": named, "heading": " › ".join(path)}
+        yield Item(
+            f"{origin}#{key}",
+            passage,
+            ItemKind.PASSAGE,
+            at=at,
+            title=named,
+            tags=tags,
+            details={name: value for name, value in details.items() if value},
+            source=source or "import",
+        )
+
+
+def withdrawn(text: str) -> str:
+    r"""What the front matter calls a document that holds no more; empty when it holds.
+
+    >>> withdrawn("---\nstatus: superseded\n---\nThe port is 8080."), withdrawn("The port is 9090.")
+    ('superseded', '')
+    """
+    said = front_matter(text)[0].get("status", [])
+    return next((word.lower() for word in said if word.lower() in _WITHDRAWN), "")
+
+
+def front_matter(text: str) -> tuple[dict[str, list[str]], str]:
+    r"""The fields at the top of a document, each as a list of words, and the document without them.
+
+    A few plain shapes are read, not YAML: `name: word`, `name: [a, b]`, and a list below the name.
+
+    >>> front_matter("---\ntags: [home, 'diy']\ndate: 2024-05-01\n---\nThe text")
+    ({'tags': ['home', 'diy'], 'date': ['2024-05-01']}, 'The text')
+    """
+    matter = _MATTER.match(text)
+    if matter is None:
+        return {}, text
+    fields: dict[str, list[str]] = {}
+    name = ""
+    for line in matter[1].split("\n"):
+        if found := _FIELD.match(line):
+            name = found[1].strip().lower()
+            fields[name] = _words(found[2])
+        elif name and (listed := _LISTED.match(line)):
+            fields[name] += _words(listed[1])
+    return fields, text[matter.end() :]
+
+
+def _words(value: str) -> list[str]:
+    bare = value.strip()
+    parts = bare[1:-1].split(",") if bare.startswith("[") and bare.endswith("]") else [bare]
+    return [word for part in parts if (word := part.strip().strip("\"'"))]
+
+
+def _moment(word: str) -> datetime | None:
+    try:
+        found = datetime.fromisoformat(word)
+    except ValueError:
+        try:
+            found = datetime.combine(date.fromisoformat(word[:10]), time())
+        except ValueError:
+            return None
+    return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+
+
+def _passages(body: str) -> Iterator[tuple[str, tuple[str, ...], str]]:
+    """Each passage with its key and the headings above it."""
+    page = _Page()
+    for block in _blocks(_COMMENT.sub("", body)):
+        heading = _HEADING.match(block[0])
+        if heading:
+            page.enter(len(heading[1]), _bare(heading[2]))
+        elif underline := _UNDERLINE.match(block[-1]):
+            page.enter(1 if "=" in underline[1] else 2, _bare(block[0]))
+        else:
+            found = _rows(block) if _is_row(block[0]) else passages("\n".join(map(_bare, block)))
+            for passage in found:
+                yield page.key(), page.path, passage
+
+
+def _blocks(body: str) -> Iterator[list[str]]:
+    """Lines that belong together: a paragraph, a list, a table, a heading with the line below it."""
+    held: list[str] = []
+    for line in _prose(body):
+        underlines = len(held) == 1 and not _is_row(held[0]) and _UNDERLINE.match(line)
+        if underlines:
+            yield [*held, line]
+            held = []
+            continue
+        alone, nothing = bool(_HEADING.match(line)), not line.strip() or bool(_RULE.match(line))
+        if held and (alone or nothing or _is_row(held[0]) != _is_row(line)):
+            yield held
+            held = []
+        if alone:
+            yield [line]
+        elif not nothing:
+            held.append(line)
+    if held:
+        yield held
+
+
+def _is_row(line: str) -> bool:
+    return line.lstrip().startswith("|")
+
+
+def _rows(block: list[str]) -> Iterator[str]:
+    """Each row of a table, its cells named by the row above the rule."""
+    rows = [_cells(line) for line in block]
+    ruled = len(block) > 1 and _TABLE_RULE.match(block[1])
+    names = rows[0] if ruled else []
+    for row in rows[2:] if ruled else rows:
+        pairs = zip(names, row, strict=False) if names else (("", cell) for cell in row)
+        told = " · ".join(f"{name}: {cell}" if name else cell for name, cell in pairs if cell)
+        if told:
+            yield told
+
+
+def _cells(line: str) -> list[str]:
+    r"""The cells of a row; a bar with a backslash before it belongs to its cell.
+
+    >>> _cells(r"| a \| b | c |")
+    ['a | b', 'c']
+    """
+    bare = _bare(line).strip().removeprefix("|").removesuffix("|")
+    return [cell.strip().replace("\\|", "|") for cell in _BAR.split(bare)]
+
+
+def _prose(body: str) -> Iterator[str]:
+    """The lines outside of code blocks, quotation marks of quoted lines taken away."""
+    fence = ""
+    for line in body.split("\n"):
+        mark = _FENCE.match(line)
+        if fence:
+            if mark and mark[1].startswith(fence) and not line.strip().strip(fence[0]):
+                fence = ""
+        elif mark:
+            fence = mark[1]
+            yield ""
+        else:
+            yield re.sub(r"^ {0,3}>[ \t]?", "", line)
+
+
+def _bare(line: str) -> str:
+    """A line without the marks that only say how it looks.
+
+    >>> _bare("**Ship** it on [Friday](https://x.example/a_(b)) ![](x.png)")
+    'Ship it on Friday '
+    """
+    return _STRESS.sub(r"\2", _LINK.sub(r"\1", _IMAGE.sub("", line)))

@@ -1,1 +1,0 @@
-"""The recall pack: a deterministic document for the start of a session."""

@@ -1,0 +1,156 @@
+"""Carrying out: decisions come in; what they say happens inside the writer, unless it no longer fits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields, replace
+from typing import Any
+
+from engram.errors import CycleRefused
+from engram.maintain.step import (
+    Add,
+    Decision,
+    Deliver,
+    Draw,
+    Drop,
+    Effect,
+    Erase,
+    GoOnFrom,
+    Judge,
+    Keep,
+    MemoryChange,
+    Name,
+    Prune,
+    StepContext,
+)
+from engram.model.capture import Draft
+from engram.model.maintenance import Carried, Decided
+from engram.model.memory import Memory
+from engram.ports import Unit
+
+UNDONE = "undone"
+"""The kind of judgement that remembers what a person has taken back."""
+VIEW = frozenset({"lifecycle"})
+"""Fields that say how the engine sees a memory; another view of it is no modification."""
+LIVING = frozenset({"usage", "last_accessed", "strength", "heat"})
+"""Fields that change by being used: a decision does not rest on their exact value."""
+NAMES = tuple(f.name for f in fields(Memory))
+RESTED_ON = tuple(name for name in NAMES if name not in LIVING)
+
+
+def apply_decisions(unit: Unit, decisions: Sequence[Decision], step: str, room: StepContext) -> list[Decided]:
+    """Do what was decided; a line of the report for each that is not quiet."""
+    refused = room.tools.store.upkeep.judged(UNDONE, [one.key for one in decisions if one.memory])
+    lines: list[Decided] = []
+    for one in decisions:
+        also: dict[str, Any] = {}
+        done = one.key not in refused and _fits(unit, one)
+        if done:
+            unit.within_run(room.run.id, one.rule)
+            for effect in one.effects:
+                also.update(_do(unit, effect, one, room))
+        if not one.quiet:
+            outcome = Carried.DONE if done else Carried.LEFT
+            lines.append(Decided(0, step, one.rule, one.why, one.memory, one.related, outcome, also))
+    unit.within_run("", "")
+    return lines
+
+
+def _fits(unit: Unit, decision: Decision) -> bool:
+    """Whether everything the decision rests on is still as it was seen."""
+    return all(_still(unit, effect) for effect in decision.effects)
+
+
+def _still(unit: Unit, effect: Effect) -> bool:
+    match effect:
+        case MemoryChange(old=old) | Erase(memory=old):
+            return _same(unit.get(old.id), old)
+        case Add(memory=memory):
+            return unit.get(memory.id) is None
+        case _:
+            return True
+
+
+def _same(now: Memory | None, seen: Memory) -> bool:
+    return now is not None and all(getattr(now, name) == getattr(seen, name) for name in RESTED_ON)
+
+
+def _do(unit: Unit, effect: Effect, decision: Decision, room: StepContext) -> dict[str, Any]:
+    match effect:
+        case MemoryChange(old=old, new=new):
+            _change(unit, effect, decision, room, _differences(old, new))
+        case Add(memory=memory, findable=findable, vector=vector):
+            unit.add(memory, findable, vector, decision.why)
+        case Draw():
+            _draw(unit, effect, decision)
+        case Erase(memory=memory):
+            unit.erase(memory.id, decision.why)
+        case Name(name=name, entity=entity, namespace=namespace):
+            unit.alias(name, entity)
+            return {"alias": name, "namespace": namespace}
+        case _:
+            _note(unit, effect, room)
+    return {}
+
+
+def _note(unit: Unit, effect: Effect, room: StepContext) -> None:
+    """What is kept beside the records."""
+    match effect:
+        case Judge(judgement=judgement):
+            unit.upkeep.judge(judgement)
+        case Keep(sketch=sketch):
+            unit.upkeep.sketch(replace(sketch, run=room.run.id))
+        case Drop(scope=scope, kind=kind, key=key):
+            unit.upkeep.unsketch(scope, kind, key)
+        case Deliver(delivery=delivery):
+            unit.bus.deliver(delivery)
+        case GoOnFrom(subscription=subscription):
+            unit.bus.subscribe(subscription)
+        case Prune(before=before):
+            unit.upkeep.prune(before)
+
+
+def _change(
+    unit: Unit, effect: MemoryChange, decision: Decision, room: StepContext, changed: dict[str, Any]
+) -> None:
+    now = unit.get(effect.old.id)
+    if now is None or not changed:
+        return
+    new = replace(now, **changed)
+    reworded = new.content != now.content
+    if reworded:
+        derived = {} if new.content_hash != now.content_hash else _told_by_words(new, room)
+        new = replace(new, version=now.version + 1, **derived)
+    if changed.keys() - VIEW:
+        new = replace(new, modified_at=max(now.modified_at, room.now))
+    findable = room.findable(new) if reworded or new.tags != now.tags else None
+    related = effect.related or decision.related
+    unit.change(new, effect.verb, decision.why, findable=findable, related=related)
+    vector = room.vector(new) if reworded else None
+    if vector is not None:
+        unit.embed(new.id, vector)
+
+
+def _told_by_words(memory: Memory, room: StepContext) -> dict[str, Any]:
+    """The fields that follow from a content."""
+    made = room.make(Draft(memory.content, speaker=memory.speaker, event_time=memory.event_time)).memory
+    return {name: getattr(made, name) for name in ("content_hash", "forms", "entities", "metadata")}
+
+
+def _draw(unit: Unit, effect: Draw, decision: Decision) -> None:
+    edge = effect.edge
+    if unit.get(edge.source) is None or unit.get(edge.target) is None:
+        return
+    try:
+        unit.relate(replace(edge, origin=f"rule:{decision.rule}"), decision.why)
+    except CycleRefused:
+        return
+
+
+def _differences(old: Memory, new: Memory) -> dict[str, Any]:
+    """The fields that a change sets; its version and time are set when it happens."""
+    return {
+        name: getattr(new, name)
+        for name in NAMES
+        if getattr(new, name) != getattr(old, name) and name not in {"version", "modified_at"}
+    }

@@ -1,0 +1,354 @@
+"""Dreaming: while nobody asks, memories are replayed, linked and strengthened."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import timedelta
+from typing import Final
+
+from engram.maintain.pairs import limits as limits_of
+from engram.maintain.pairs import neighbour_pairs, space_of
+from engram.maintain.self_knowledge import STEPS as REBUILT
+from engram.maintain.step import Batch, Decision, Draw, Effect, Judge, Step, StepContext, becomes
+from engram.model.event import Verb
+from engram.model.facts import Edge, EdgeType
+from engram.model.maintenance import SETTLED, Judgement, RunKind, RunState, pair_key
+from engram.model.memory import Filters, Kind, Memory, Status
+from engram.model.scope import Access, Role
+from engram.ports import View
+from engram.rules.retention import initial_strength, replayed, retention
+from engram.rules.sameness import Neighbour, NewStatement, SamenessLimits, opposing
+from engram.rules.vectors import meant, thresholds
+
+# ---------------------------------------------------------------- touched
+# What a dream has touched: the memories it replayed, and those that came since the last dream.
+
+
+NEWEST: Final = 200
+"""New memories that a dream looks at."""
+
+
+def touched(room: StepContext) -> dict[int, Memory]:
+    """By key; active and without a speaker: the turns of a conversation are linked by their order."""
+    store = room.tools.store
+    ids = {line.memory for line in store.upkeep.decided(room.run.id, 0, 1_000) if line.memory}
+    last = store.upkeep.runs(1, RunKind.DREAM, RunState.DONE)
+    since = last[0].started_at if last else None
+    new = store.upkeep.slice(Filters(created_since=since), 0, NEWEST)
+    keys = store.memories.keys(sorted(ids))
+    found = {**dict(new), **store.memories.read(sorted(keys.values()))}
+    return {
+        key: one for key, one in sorted(found.items()) if not one.speaker and one.status.value == "active"
+    }
+
+
+# ---------------------------------------------------------------- bridging
+# Bridges: memories that a dream has touched come in; those of other topics with the same name are tied.
+#
+# Two things said about one person or project in quite different connections rarely meet in words or
+# vectors.
+
+
+NAMES: Final = 3
+"""Names of a memory that are followed."""
+NAMING: Final = 10
+"""Memories of each that are looked at."""
+MOST: Final = 20
+"""Bridges in one dream."""
+
+
+def plan_bridges(room: StepContext, cursor: str) -> Iterator[Batch]:
+    """Tie memories of different topics that name the same entity."""
+    if cursor:
+        return
+    decisions: dict[frozenset[str], Decision] = {}
+    for one in touched(room).values():
+        for other, name_count in _elsewhere(room, one):
+            pair = frozenset({one.id, other.id})
+            if len(decisions) < MOST and pair not in decisions and not _tied(room, one, other):
+                edge = Edge(one.id, other.id, EdgeType.RELATED_TO, weight=0.5, confidence=0.5)
+                why = f"one name in {name_count} memories, no topic in common"
+                decisions[pair] = Decision("dream.bridge", why, (Draw(edge),), one.id, other.id)
+    yield Batch(tuple(decisions.values()), "done")
+
+
+def _elsewhere(room: StepContext, one: Memory) -> Iterator[tuple[Memory, int]]:
+    """The latest memory of another topic for each of its names."""
+    topics = _topics(one)
+    if not topics:
+        return
+    view = View(Access(one.scope, Role.AGENT), Filters())
+    for name in one.entities[:NAMES]:
+        entity = room.tools.store.entities.get(name, view.access)
+        if entity is None:
+            continue
+        found = room.tools.store.entities.memories(entity, view, NAMING)
+        for _, other in found:
+            theirs = _topics(other)
+            if other.scope == one.scope and other.id != one.id and theirs and topics.isdisjoint(theirs):
+                yield other, len(found)
+                break
+
+
+def _topics(memory: Memory) -> frozenset[str]:
+    return frozenset(memory.metadata.get("topics", ()))
+
+
+def _tied(room: StepContext, one: Memory, other: Memory) -> bool:
+    edges = room.tools.store.relations.of(one.id, Access.everything())
+    return any(other.id in (edge.source, edge.target) for edge in edges)
+
+
+# ---------------------------------------------------------------- interference
+# Interference: near memories that say different things of the same come in; each pair is flagged once.
+#
+# Nothing is decided here: the pair is shown among the conflicts, where a person or a model settles it.
+
+
+INTERFERENCE = "interference"
+
+
+def plan_interference_flags(room: StepContext, cursor: str) -> Iterator[Batch]:
+    """Flag pairs that are near in words and opposed in what they say."""
+    space = space_of(room)
+    if cursor or space is None:
+        return
+    near = thresholds(space.key)
+    known, limits = touched(room), limits_of(near.strong, room, near)
+    decisions: dict[str, Decision] = {}
+    for scope in dict.fromkeys(one.scope for one in known.values()):
+        keys = [key for key, one in known.items() if one.scope == scope]
+        found = list(neighbour_pairs(room, space, scope, keys, limits.related))
+        others = room.tools.store.memories.read(sorted({other for _, other, _ in found}))
+        for key, other, cosine in found:
+            if other in others and others[other].scope == scope:
+                decision = _opposed(known[key], others[other], cosine, limits, room)
+                decisions.update({decision.key: decision} if decision else {})
+    flagged = [_pair(one) for one in decisions.values()]
+    upkeep = room.tools.store.upkeep
+    seen = {**upkeep.judged(INTERFERENCE, flagged), **upkeep.judged(SETTLED, flagged)}
+    yield Batch(tuple(one for one in decisions.values() if _pair(one) not in seen), "done")
+
+
+def _opposed(
+    one: Memory, other: Memory, cosine: float, limits: SamenessLimits, room: StepContext
+) -> Decision | None:
+    first, second = sorted((one, other), key=lambda each: (each.happened_at, each.id))
+    if other.status is not Status.ACTIVE or other.speaker:
+        return None
+    because = opposing(NewStatement.of(second), Neighbour(first, NewStatement.of(first), cosine), limits)
+    if not because:
+        return None
+    edge = Edge(second.id, first.id, EdgeType.CONTRADICTS, confidence=0.5)
+    key = pair_key(first.id, second.id)
+    judge = Judge(Judgement(INTERFERENCE, key, "flagged", room.now))
+    why = f"{because} (cosine {cosine:.2f})"
+    return Decision("dream.interference", why, (Draw(edge), judge), second.id, first.id)
+
+
+def _pair(decision: Decision) -> str:
+    return pair_key(decision.memory, decision.related)
+
+
+# ---------------------------------------------------------------- linking
+# Linking: what a dream has touched comes in; it is linked to what is like it and was never linked.
+#
+# A memory that finds several links at once gains a little importance: it holds others together.
+
+
+ALIKE: Final = 0.75
+"""The cosine, in terms of the common models, above which two memories belong together."""
+LINKING_MOST: Final = 3
+"""New links of one memory in one dream."""
+INSIGHT_LINKS: Final = 3
+INSIGHT: Final = 0.05
+"""Importance that a memory gains when it finds so many links."""
+LINKS: Final = frozenset({EdgeType.RELATED_TO, EdgeType.SIMILAR_TO, EdgeType.SAME_ENTITY, EdgeType.NEXT})
+
+
+def plan_links(room: StepContext, cursor: str) -> Iterator[Batch]:
+    """Draw edges between what is alike and not linked yet."""
+    space = space_of(room)
+    if cursor or space is None:
+        return
+    known = touched(room)
+    least = meant(ALIKE, space.key)
+    decisions: list[Decision] = []
+    for scope in dict.fromkeys(one.scope for one in known.values()):
+        keys = [key for key, one in known.items() if one.scope == scope]
+        near: dict[int, list[tuple[int, float]]] = {}
+        for key, other, cosine in neighbour_pairs(room, space, scope, keys, least):
+            near.setdefault(key, []).append((other, cosine))
+        decisions += _links(room, known, near)
+    yield Batch(tuple(decisions), "done")
+
+
+def _links(
+    room: StepContext, known: dict[int, Memory], near: dict[int, list[tuple[int, float]]]
+) -> Iterator[Decision]:
+    linked = _linked(room, list(near))
+    others = room.tools.store.memories.read(sorted({key for found in near.values() for key, _ in found}))
+    done: set[frozenset[int]] = set()
+    for key, found in near.items():
+        mine = known[key]
+        fresh = [
+            (other, cosine)
+            for other, cosine in found
+            if frozenset({key, other}) not in done
+            and other not in linked.get(key, ())
+            and other in others
+            and others[other].scope == mine.scope
+            and others[other].status is Status.ACTIVE
+        ][:LINKING_MOST]
+        if not fresh:
+            continue
+        done.update(frozenset({key, other}) for other, _ in fresh)
+        effects: list[Effect] = [_edge(mine, others[other], cosine) for other, cosine in fresh]
+        if len(fresh) >= INSIGHT_LINKS and mine.importance < 1.0:
+            effects.append(becomes(mine, importance=min(1.0, round(mine.importance + INSIGHT, 3))))
+        why = f"{len(fresh)} alike, the nearest at {max(cosine for _, cosine in fresh):.2f}"
+        yield Decision("dream.link", why, tuple(effects), mine.id)
+
+
+def _edge(one: Memory, other: Memory, cosine: float) -> Draw:
+    return Draw(Edge(one.id, other.id, EdgeType.RELATED_TO, weight=round(cosine, 2), confidence=0.7))
+
+
+def _linked(room: StepContext, keys: list[int]) -> dict[int, set[int]]:
+    view = View(Access.everything(), Filters())
+    found: dict[int, set[int]] = {}
+    for link in room.tools.store.relations.links(keys, LINKS, view):
+        found.setdefault(link.key, set()).add(link.other)
+    return found
+
+
+# ---------------------------------------------------------------- replay
+# Replay: strong memories that are about to fade come in; each is held a little better afterwards.
+#
+# Which ones: those that mattered (used, important or stirring) and of which little is left. What stirred
+# counts double, what came from another agent goes first. Each dream looks at a bounded number of memories
+# and goes on from there the next time, so a large memory is gone through in several nights.
+
+
+REPLAY: Final = "replay"
+"""The kind of judgement that says when a memory was replayed."""
+PLACE: Final = "dream.place"
+"""The kind that says how far the last dream looked."""
+LOOKED_AT: Final = 5_000
+STIRRED: Final = 0.6
+"""Arousal above which a memory is twice as likely to be replayed."""
+RECEIVED: Final = "bus"
+"""The source of what came from another agent."""
+MATTERS: Final = 0.6
+"""Importance that makes a memory worth holding though nobody has used it."""
+
+
+def plan_replay(room: StepContext, cursor: str) -> Iterator[Batch]:
+    """Replay those at risk; the next dream goes on where this one stopped."""
+    if cursor:  # cut off after its only batch
+        return
+    start = _place(room)
+    seen, chosen = candidates(room, start)
+    again = room.now + timedelta(days=room.tools.config.maintain.replay_days)
+    decisions = [
+        Decision(
+            "dream.replay",
+            f"{left:.2f} of it was left; held {one.strength:.1f} times, now {hold:.1f}",
+            (
+                becomes(one, Verb.REINFORCED, strength=hold),
+                Judge(Judgement(REPLAY, one.id, "replayed", room.now, again)),
+            ),
+            one.id,
+        )
+        for one, left in chosen
+        for hold in (replayed(one, room.tools.config),)
+    ]
+    place = Judgement(PLACE, PLACE, str(seen), room.now)
+    mark = Decision("dream.place", "", (Judge(place),), quiet=True)
+    yield Batch((*decisions, mark), "done")
+
+
+def candidates(room: StepContext, start: int) -> tuple[int, list[tuple[Memory, float]]]:
+    """How far was looked, and the memories most worth replaying with what is left of each."""
+    episodes = Filters(kinds=frozenset({Kind.EPISODIC}), statuses=frozenset({Status.ACTIVE}), pinned=False)
+    found: list[tuple[float, int, Memory, float]] = []
+    looked, last = 0, start
+    for part in room.memories(episodes, start):
+        resting = _resting(room, [one for _, one in part])
+        for key, one in part:
+            left = retention(one, room.now, room.tools.config)
+            if one.id not in resting and is_at_risk(one, left):
+                found.append((worth(one, left, room), key, one, left))
+        looked, last = looked + len(part), part[-1][0]
+        if looked >= LOOKED_AT:
+            break
+    else:
+        last = 0  # the end: the next dream begins anew
+    best = sorted(found, key=lambda each: (-each[0], each[1]))[: room.tools.config.maintain.replays]
+    return last, [(one, left) for _, _, one, left in best]
+
+
+def is_at_risk(memory: Memory, left: float) -> bool:
+    """Whether it mattered and is about to go.
+
+    >>> from datetime import UTC, datetime
+    >>> day = datetime(2026, 1, 1, tzinfo=UTC)
+    >>> is_at_risk(Memory("1", "We won", "h", day, day, importance=0.8), 0.3)
+    True
+    >>> is_at_risk(Memory("1", "It rained", "h", day, day, importance=0.4), 0.3)
+    False
+    """
+    mattered = memory.usage.accessed > 0 or memory.importance >= MATTERS or memory.affect.arousal > STIRRED
+    return mattered and LOST < left < SAFE
+
+
+LOST: Final = 0.05
+SAFE: Final = 0.6
+"""Between these a memory is worth holding: below it is gone, above it needs nothing."""
+
+
+def worth(memory: Memory, left: float, room: StepContext) -> float:
+    """How much would be lost with it; what stirred counts double, what was received goes first."""
+    value = initial_strength(memory, room.tools.config) * (1.0 - left)
+    stirred = value * 2.0 if memory.affect.arousal > STIRRED else value
+    return stirred + (10.0 if memory.source.partition(":")[0] == RECEIVED else 0.0)
+
+
+def _resting(room: StepContext, memories: Sequence[Memory]) -> frozenset[str]:
+    """Those that were replayed not long ago."""
+    known = room.tools.store.upkeep.judged(REPLAY, [one.id for one in memories])
+    return frozenset(
+        key for key, one in known.items() if one.again_at is not None and one.again_at > room.now
+    )
+
+
+def _place(room: StepContext) -> int:
+    known = room.tools.store.upkeep.judged(PLACE, [PLACE]).get(PLACE)
+    return int(known.verdict) if known is not None else 0
+
+
+# ---------------------------------------------------------------- vectors
+# Vectors: memories that went without one, because no embedder was there, get theirs while nobody asks.
+
+
+VECTORS_MOST: Final = 1_000
+"""Vectors made in one dream."""
+
+
+def plan_missing_vectors(room: StepContext, cursor: str) -> Iterator[Batch]:
+    """Make vectors that are missing, in the present model's space."""
+    if cursor:
+        return
+    made = room.repay(VECTORS_MOST)
+    if made:
+        yield Batch((Decision("dream.embed", f"{made:,} vectors made", ()),), "done")
+
+
+STEPS: tuple[Step, ...] = (
+    Step("dreaming", "replay", plan_replay),
+    Step("dreaming", "vectors", plan_missing_vectors),
+    Step("dreaming", "links", plan_links),
+    Step("dreaming", "bridges", plan_bridges),
+    Step("dreaming", "interference", plan_interference_flags),
+    *REBUILT,
+)

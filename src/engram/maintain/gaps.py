@@ -1,0 +1,286 @@
+"""Gaps: what was said and asked comes in; questions about what is not known come out, and close when it is.
+
+Found are names spoken of often without any fact, facts one expects and that are missing, open conflicts,
+commitments without a day, and names that were asked about in vain. A gap that was answered or dismissed does
+not come back.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from engram.maintain.apply import UNDONE
+from engram.maintain.step import Batch, Decision, Drop, Keep, StepContext
+from engram.maintain.support import RecentChanges, memories, seen, since
+from engram.model.facts import EdgeType, Entity, FactQuery
+from engram.model.maintenance import SETTLED, Sketch, pair_key
+from engram.model.memory import ANY_STATUS, Filters, Memory, Status, Tier
+from engram.model.scope import Access, Role, Scope
+from engram.model.session import Gap, LoopState
+from engram.ports import View
+from engram.rules.commitments import CATEGORY, loop
+from engram.rules.doubt import DUE, GAP, IN_VAIN, STALE, about_entity, asked_about, of_conflict, of_memory
+from engram.rules.traits import is_reference
+
+# ---------------------------------------------------------------- disputes
+# Disputes: a place comes in; pairs of its memories that cannot both be true and are not settled come out.
+
+
+LOOKED_AT: Final = 200
+"""So many challenged memories, and so many of the newest, are looked at for edges."""
+CLEAR = frozenset({Tier.CLEAR})
+
+
+def disputes(room: StepContext, scope: Scope, most: int) -> list[tuple[Memory, Memory]]:
+    """Open pairs of this very place, each once: marked by an edge, or with facts that exclude each other."""
+    found: dict[str, tuple[Memory, Memory]] = {}
+    for one, two in (*_marked(room, scope), *_torn(room, scope, most)):
+        if one.scope == scope == two.scope and one.tier is two.tier is Tier.CLEAR:
+            found.setdefault(pair_key(one.id, two.id), (one, two))
+    settled = room.tools.store.upkeep.judged(SETTLED, found)
+    return [pair for key, pair in found.items() if key not in settled][:most]
+
+
+def _torn(room: StepContext, scope: Scope, most: int) -> Iterator[tuple[Memory, Memory]]:
+    view = View(Access(scope, Role.AGENT), Filters(tiers=CLEAR))
+    for one, two in room.tools.store.facts.disputed(view, max(1, most)):
+        yield one.memory, two.memory
+
+
+def _marked(room: StepContext, scope: Scope) -> Iterator[tuple[Memory, Memory]]:
+    """Pairs with a `contradicts` edge of which both still stand."""
+    store, access = room.tools.store, Access(scope, Role.AGENT)
+    view = View(access, Filters(tiers=CLEAR))
+    challenged = View(access, Filters(tiers=CLEAR, statuses=frozenset({Status.CHALLENGED})))
+    pages = (store.memories.page(one, LOOKED_AT) for one in (challenged, view))
+    ids = list(dict.fromkeys(memory.id for page in pages for memory in page))
+    keys = sorted(store.memories.keys(ids).values())
+    links = store.relations.links(keys, {EdgeType.CONTRADICTS}, view)
+    ends = sorted({(min(link.key, link.other), max(link.key, link.other)) for link in links})
+    records = store.memories.read(sorted({key for pair in ends for key in pair}))
+    for one, two in ends:
+        if one in records and two in records:
+            yield records[one], records[two]
+
+
+NAME: Final = "gaps"
+DONE: Final = "done"
+FOUND: Final = "gap.found"
+GAPS_CLEAR = Filters(tiers=frozenset({Tier.CLEAR}))
+SOURCES: Final = 5
+"""Memories that a gap about a name is held by: without one of them it goes, and is found anew."""
+CLAIMS: Final = 100
+EVERY: Final = 100_000
+Looked = tuple[Gap, tuple[str, ...], str]
+"""A gap, the memories it has words of, and why it is one."""
+
+
+@dataclass(slots=True)
+class GapPlace:
+    """What is to be looked at in one place."""
+
+    names: Counter[str] = field(default_factory=Counter)
+    loops: set[str] = field(default_factory=set)
+    """Ids of commitments."""
+    has_news: bool = False
+    open: dict[str, Sketch] = field(default_factory=dict)
+    """Gaps known so far."""
+    asked: dict[str, Sketch] = field(default_factory=dict)
+
+
+def plan_gaps(room: StepContext, cursor: str) -> Iterator[Batch]:
+    """Gaps of every place in which something was said, asked or is still open."""
+    if cursor == DONE:
+        return
+    news = since(room, NAME)
+    for scope, place in sorted(_places(room, news).items(), key=lambda one: one[0].parts):
+        decisions = tuple(_decided(room, scope, place))
+        if decisions:
+            yield Batch(decisions)
+    if mark := seen(room, NAME, news):
+        yield Batch(mark, DONE)
+
+
+def keep(room: StepContext, gap: Gap, sources: Sequence[str]) -> Keep:
+    """The effect that keeps a gap."""
+    body = {
+        "question": gap.question,
+        "about": gap.about,
+        "weight": gap.weight,
+        "kind": gap.kind,
+        "expects": gap.expects,
+        "memories": list(gap.memories),
+    }
+    return Keep(Sketch(gap.scope, GAP, gap.key, body, room.now, "", tuple(dict.fromkeys(sources))))
+
+
+def closed(room: StepContext, keys: Iterable[str]) -> frozenset[str]:
+    """Those that were answered or dismissed, or that a person has taken back."""
+    every, upkeep = list(keys), room.tools.store.upkeep
+    undone = upkeep.judged(UNDONE, [Decision(FOUND, "", (), key).key for key in every])
+    taken_back = {key for key in every if Decision(FOUND, "", (), key).key in undone}
+    return frozenset(upkeep.judged(GAP, every)) | taken_back
+
+
+# ---------------------------------------------------------------- where to look
+
+
+def _places(room: StepContext, news: RecentChanges) -> dict[Scope, GapPlace]:
+    """Where something was said or asked since the last time, or waits for an answer."""
+    store = room.tools.store
+    found: dict[Scope, GapPlace] = {}
+    if news.any:
+        everything = RecentChanges(whole=True) if news.gone else news
+        for part in memories(room, everything, GAPS_CLEAR if everything.whole else ANY_STATUS):
+            for _, one in part:
+                _note(found.setdefault(one.scope, GapPlace()), one)
+    for sketch in store.upkeep.sketches(GAP, Access.everything(), EVERY):
+        found.setdefault(sketch.scope, GapPlace()).open[sketch.key] = sketch
+    for sketch in store.upkeep.sketches(IN_VAIN, Access.everything(), EVERY):
+        found.setdefault(sketch.scope, GapPlace()).asked[sketch.key] = sketch
+    return found
+
+
+def _note(place: GapPlace, memory: Memory) -> None:
+    if is_reference(memory):
+        return
+    place.has_news = True
+    place.names.update(name.casefold() for name in memory.entities)
+    if memory.category == CATEGORY:
+        place.loops.add(memory.id)
+
+
+# ---------------------------------------------------------------- what is missing
+
+
+def _decided(room: StepContext, scope: Scope, place: GapPlace) -> Iterator[Decision]:
+    found = {gap.key: (gap, sources, why) for gap, sources, why in _missing(room, scope, place)}
+    for key in place.open.keys() - found.keys():
+        yield Decision("gap.closed", "it is known, or asked for no more", (Drop(scope, GAP, key),))
+    yield from _forgotten(room, place, {gap.about.casefold() for gap, _, _ in found.values()})
+    gone = closed(room, found)
+    left = room.tools.config.doubt.gaps - len(place.open.keys() & found.keys())
+    for gap, sources, why in sorted(found.values(), key=lambda one: (-one[0].weight, one[0].key)):
+        known = place.open.get(gap.key)
+        if gap.key in gone or (known is not None and known.body["question"] == gap.question):
+            continue
+        if known is None and left <= 0:
+            continue
+        left -= known is None
+        yield Decision(FOUND, why, (keep(room, gap, sources),), gap.key)
+
+
+def _missing(room: StepContext, scope: Scope, place: GapPlace) -> Iterator[Looked]:
+    yield from _about_names(room, scope, place)
+    yield from _in_vain(room, scope, place)
+    loops = place.loops | {one.body["memories"][0] for one in place.open.values() if _kind(one) == DUE}
+    for memory in _read(room, loops):
+        if _has_no_day(memory, room.now):
+            yield of_memory(DUE, memory), (memory.id,), "an open commitment without a day"
+    for sketch in place.open.values():
+        if _kind(sketch) == STALE:
+            yield from _still_stale(room, sketch)
+    if place.has_news or any(_kind(one) == "conflict" for one in place.open.values()):
+        for one, two in disputes(room, scope, room.tools.config.doubt.gaps):
+            yield of_conflict(one, two), (one.id, two.id), "two memories exclude each other"
+
+
+def _about_names(room: StepContext, scope: Scope, place: GapPlace) -> Iterator[Looked]:
+    """What is not known of those spoken of."""
+    settings = room.tools.config.doubt
+    names = [name for name, _ in place.names.most_common(settings.names)]
+    names += [one.body["about"].casefold() for one in place.open.values() if one.body["about"]]
+    found = room.tools.store.entities.among(list(dict.fromkeys(names)), Access(scope, Role.AGENT))
+    for entity in sorted(found, key=lambda one: one.name):
+        named = _naming(room, scope, entity, settings.mentions)
+        if len(named) < settings.mentions:
+            continue
+        facts = [claim.fact for claim in _claims(room, scope, entity)]
+        for gap in about_entity(entity, len(named), facts, scope):
+            why = f"named in {len(named)} memories or more, {len(facts)} facts"
+            yield gap, tuple(one.id for one in named[-SOURCES:]), why
+
+
+def _naming(room: StepContext, scope: Scope, entity: Entity, least: int) -> list[Memory]:
+    """Memories of this very place that name it, the latest first; a few more than it takes."""
+    view = View(Access(scope, Role.AGENT), GAPS_CLEAR)
+    found = room.tools.store.entities.memories(entity, view, least * 4)
+    return [one for _, one in found if one.scope == scope]
+
+
+def _claims(room: StepContext, scope: Scope, entity: Entity) -> list[Any]:
+    """What is stated about it or names it; also what is seen from above, or is a secret, is known."""
+    names = frozenset({entity.name.casefold(), *entity.aliases})
+    view = View(Access(scope, Role.AGENT), Filters())
+    find = room.tools.store.facts.find
+    return [
+        *find(FactQuery(subjects=names), view, CLAIMS),
+        *find(FactQuery(objects=names), view, CLAIMS),
+    ]
+
+
+def _in_vain(room: StepContext, scope: Scope, place: GapPlace) -> Iterator[Looked]:
+    """Names that were asked about several times, and of which nothing was said since."""
+    settings = room.tools.config.doubt
+    for sketch in place.asked.values():
+        name, times = str(sketch.body["name"]), int(sketch.body["times"])
+        if times >= settings.asked and not _is_over(sketch, room) and not _said_since(room, scope, sketch):
+            named = [one.id for one in _named_so(room, scope, name)]
+            yield asked_about(name, times, scope), tuple(named[-SOURCES:]), f"asked about {times} times"
+
+
+def _forgotten(room: StepContext, place: GapPlace, wanted: set[str]) -> Iterator[Decision]:
+    """What was asked in vain long ago, or is known by now, counts no more."""
+    for sketch in place.asked.values():
+        name = str(sketch.body["name"])
+        if name.casefold() in wanted:
+            continue
+        if _is_over(sketch, room) or _said_since(room, sketch.scope, sketch):
+            yield Decision("gap.asked", "", (Drop(sketch.scope, IN_VAIN, sketch.key),), quiet=True)
+
+
+def _is_over(sketch: Sketch, room: StepContext) -> bool:
+    last = datetime.fromisoformat(sketch.body["last"])
+    return last <= room.now - timedelta(days=room.tools.config.doubt.asked_days)
+
+
+def _said_since(room: StepContext, scope: Scope, sketch: Sketch) -> bool:
+    last = datetime.fromisoformat(sketch.body["last"])
+    return any(one.created_at > last for one in _named_so(room, scope, str(sketch.body["name"])))
+
+
+def _named_so(room: StepContext, scope: Scope, name: str) -> list[Memory]:
+    entity = room.tools.store.entities.get(name, Access(scope, Role.AGENT))
+    return [] if entity is None else _naming(room, scope, entity, SOURCES)
+
+
+def _has_no_day(memory: Memory, now: datetime) -> bool:
+    if memory.category != CATEGORY or not _stands(memory):
+        return False
+    found = loop(memory, now)
+    return found.state is LoopState.OPEN and found.due is None
+
+
+def _still_stale(room: StepContext, sketch: Sketch) -> Iterator[Looked]:
+    """The question stands until somebody vouches for the memory or it changes."""
+    for memory in _read(room, sketch.body["memories"]):
+        gap = of_memory(STALE, memory)
+        if gap.key == sketch.key and _stands(memory) and memory.status is Status.ACTIVE:
+            yield gap, (memory.id,), "long not confirmed"
+
+
+def _stands(memory: Memory) -> bool:
+    return memory.status in {Status.ACTIVE, Status.CHALLENGED} and memory.tier is Tier.CLEAR
+
+
+def _read(room: StepContext, ids: Iterable[str]) -> list[Memory]:
+    store = room.tools.store.memories
+    return list(store.read(sorted(store.keys(sorted(ids)).values())).values())
+
+
+def _kind(sketch: Sketch) -> str:
+    return str(sketch.body["kind"])

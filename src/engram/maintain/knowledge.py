@@ -1,0 +1,509 @@
+"""Knowledge: episodes become patterns, sequences become procedures, fragments become entities."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from engram.maintain import patterns
+from engram.maintain import patterns as maintain_patterns
+from engram.maintain.apply import UNDONE
+from engram.maintain.step import ACTIVE, Batch, Decision, Drop, Effect, Name, Step, StepContext, becomes
+from engram.maintain.support import EVERYTHING, RecentChanges, in_words, memories, noted, places, since, tells
+from engram.maintain.support import keep as support_keep
+from engram.model.facts import Claim, Entity, FactQuery, Named, mark_of
+from engram.model.maintenance import Judgement
+from engram.model.memory import ANY_STATUS, Filters, Memory, Tier
+from engram.model.scope import Access, Role, Scope
+from engram.ports import View
+from engram.rules.entities import resolve
+from engram.rules.grouping import Box, BoxItem, BoxLimits, boxed, counted, main_topics, trace_of
+from engram.rules.traits import DRAWN
+from engram.text.forms import key_text
+
+# ---------------------------------------------------------------- boxing
+# Boxing: memories as they came go in; what was going on together is put into a box, and boxes into traces.
+#
+# What stands in no box yet is looked at in the order of coming. A sealed box stays as it is, but for a
+# memory of it that was erased: then it is packed again from what is left.
+
+
+NAME: Final = "boxes"
+BOX, SHELF, TRACE = "box", "shelf", "trace"
+CLEAR = Filters(tiers=frozenset({Tier.CLEAR}), not_tags=DRAWN)
+LEAST: Final = 2
+"""A single memory is no box."""
+TOGETHER: Final = 2_000
+"""Memories that are packed in one batch."""
+MOST_TRACES: Final = 2_000
+LISTED: Final = 500
+"""Boxes of a trace that are kept, the latest."""
+NAMED: Final = 8
+Shelved = tuple[str, int, int]
+"""A box on the shelf: its key, and the first and last key of its memories."""
+
+
+@dataclass(slots=True)
+class BoxShelf:
+    """The boxes of one place."""
+
+    scope: Scope
+    upto: int = 0
+    boxes: list[Shelved] = field(default_factory=list)
+    traces: dict[str, dict[str, Any]] = field(default_factory=dict)
+    touched: dict[str, None] = field(default_factory=dict)
+
+
+def plan_boxes(room: StepContext, _cursor: str) -> Iterator[Batch]:
+    """New boxes of each place, then boxes that lost a memory."""
+    news = since(room, NAME)
+    waiting = _waiting(room) if not news.any else ()
+    if not news.any and not waiting:
+        return
+    where = places(room, news, CLEAR) | set(waiting)
+    if news.gone:
+        where |= {one.scope for one in room.tools.store.upkeep.sketches(SHELF, EVERYTHING, MOST_TRACES)}
+    shelves = {scope: _shelf(room, scope) for scope in sorted(where, key=lambda one: one.parts)}
+    if news.gone:
+        for shelf in shelves.values():
+            yield from _repacked(room, shelf)
+    yield from _packed(room, shelves)
+    yield from noted(room, NAME, news)
+
+
+def _waiting(room: StepContext) -> tuple[Scope, ...]:
+    """Places whose last box was open and has been quiet since."""
+    idle = timedelta(minutes=room.tools.config.knowledge.box_idle_minutes)
+    found = room.tools.store.upkeep.sketches(SHELF, EVERYTHING, MOST_TRACES)
+    latest = (room.now - idle).timestamp()
+    return tuple(one.scope for one in found if one.body["open_since"] and one.body["open_since"] <= latest)
+
+
+def _shelf(room: StepContext, scope: Scope) -> BoxShelf:
+    store = room.tools.store.upkeep
+    kept = store.sketch(scope, SHELF, "")
+    shelf = BoxShelf(scope)
+    if kept is None:
+        return shelf
+    shelf.upto = kept.body["upto"]
+    shelf.boxes = [(key, first, last) for key, first, last in kept.body["boxes"]]
+    access = Access(scope, Role.AGENT)
+    for one in store.sketches(TRACE, access, MOST_TRACES):
+        if one.scope == scope:
+            shelf.traces[one.key] = dict(one.body)
+    return shelf
+
+
+def _packed(room: StepContext, shelves: dict[Scope, BoxShelf]) -> Iterator[Batch]:
+    """Boxes of everything that came since, place by place; what is open stays for the next time."""
+    open_: dict[Scope, list[BoxItem]] = {scope: [] for scope in shelves}
+    start = min((shelf.upto for shelf in shelves.values()), default=0)
+    limits = _limits(room)
+    for part in room.memories(CLEAR, start) if shelves else ():
+        for key, one in part:
+            if one.scope in shelves and key > shelves[one.scope].upto:
+                open_[one.scope].append(_item(key, one))
+        for scope, items in open_.items():
+            if len(items) >= TOGETHER:
+                sealed, rest = boxed(items, items[-1].at, limits)
+                open_[scope] = rest
+                yield from _sealed(room, shelves[scope], sealed, rest)
+    for scope, items in open_.items():
+        sealed, rest = boxed(items, room.now, limits)
+        yield from _sealed(room, shelves[scope], sealed, rest)
+
+
+def _sealed(
+    room: StepContext, shelf: BoxShelf, sealed: Sequence[Box], rest: Sequence[BoxItem]
+) -> Iterator[Batch]:
+    effects: list[Effect] = []
+    full = [box for box in sealed if len(box) >= LEAST]
+    for box in full:
+        key = f"{box[0].at:%Y%m%dT%H%M%S}-{box[0].id[:8]}"
+        shelf.boxes.append((key, box[0].key, box[-1].key))
+        effects += _box(room, shelf, key, box)
+    if sealed:
+        shelf.upto = sealed[-1][-1].key
+    effects += _traces(room, shelf)
+    body = {
+        "upto": shelf.upto,
+        "boxes": shelf.boxes,
+        "open_since": rest[-1].at.timestamp() if rest else None,
+    }
+    if sealed or rest:
+        effects += support_keep(room, shelf.scope, SHELF, "", body)
+    if effects:
+        why = f"{len(full)} boxes with {sum(map(len, full))} memories"
+        yield Batch((Decision("box.sealed", why, tuple(effects), quiet=not full),))
+
+
+def _repacked(room: StepContext, shelf: BoxShelf) -> Iterator[Batch]:
+    """Boxes that went with an erased memory, packed again from what is left."""
+    store = room.tools.store.upkeep
+    lost = [one for one in shelf.boxes if store.sketch(shelf.scope, BOX, one[0]) is None]
+    effects: list[Effect] = []
+    for key, first, last in lost:
+        items = [_item(at, one) for at, one in _between(room, shelf.scope, first, last)]
+        if len(items) >= LEAST:
+            effects += _box(room, shelf, key, items, woven=True)
+        else:
+            shelf.boxes.remove((key, first, last))
+    if effects or lost:
+        body = {"upto": shelf.upto, "boxes": shelf.boxes, "open_since": None}
+        effects += support_keep(room, shelf.scope, SHELF, "", body)
+        yield Batch((Decision("box.repacked", f"{len(lost)} boxes", tuple(effects)),))
+
+
+def _between(room: StepContext, scope: Scope, first: int, last: int) -> Iterator[tuple[int, Memory]]:
+    for part in room.memories(CLEAR, first - 1):
+        for key, one in part:
+            if key > last:
+                return
+            if one.scope == scope:
+                yield key, one
+
+
+def _box(
+    room: StepContext, shelf: BoxShelf, key: str, box: Sequence[BoxItem], *, woven: bool = False
+) -> Sequence[Effect]:
+    about = counted(item.about for item in box)
+    topics = {topic: count for topic, count in about.items() if topic in _topics()}
+    names = [name for name in about if name not in topics][:NAMED]
+    trace = _weave(room, shelf, key, box, topics) if not woven else ""
+    body = {
+        "from": box[0].at.isoformat(),
+        "to": box[-1].at.isoformat(),
+        "memories": [item.id for item in box],
+        "topics": topics,
+        "names": names,
+        "trace": trace,
+    }
+    title = ", ".join([*sorted(main_topics(topics)), *names[:3]])
+    return support_keep(room, shelf.scope, BOX, key, body, title=title, sources=[item.id for item in box])
+
+
+def _weave(
+    room: StepContext, shelf: BoxShelf, key: str, box: Sequence[BoxItem], topics: dict[str, int]
+) -> str:
+    """The trace that a box goes on with, or the one that it begins; a box about nothing has none."""
+    if not topics:
+        return ""
+    counts = {trace: body["topics"] for trace, body in shelf.traces.items()}
+    overlap = room.tools.config.knowledge.box_overlap
+    trace = trace_of(main_topics(topics), counts, overlap) or key
+    old = shelf.traces.get(trace, {"topics": {}, "boxes": [], "first": box[0].at.isoformat(), "count": 0})
+    both = counted([topic] * count for some in (old["topics"], topics) for topic, count in some.items())
+    shelf.traces[trace] = {
+        "topics": both,
+        "boxes": [*old["boxes"], key][-LISTED:],
+        "first": old["first"],
+        "last": box[-1].at.isoformat(),
+        "count": old["count"] + 1,
+    }
+    shelf.touched[trace] = None
+    return trace
+
+
+def _traces(room: StepContext, shelf: BoxShelf) -> list[Effect]:
+    effects: list[Effect] = []
+    for key in shelf.touched:
+        body = shelf.traces[key]
+        title = ", ".join(sorted(main_topics(body["topics"])))
+        effects += support_keep(room, shelf.scope, TRACE, key, body, title=title)
+    shelf.touched.clear()
+    return effects
+
+
+def _item(key: int, memory: Memory) -> BoxItem:
+    told = memory.metadata
+    names = (*told.get("technologies", ()), *told.get("paths", ()))
+    about = frozenset((*told.get("topics", ()), *(name.casefold() for name in names)))
+    return BoxItem(memory.id, key, memory.happened_at, about)
+
+
+def _limits(room: StepContext) -> BoxLimits:
+    settings = room.tools.config.knowledge
+    idle = timedelta(minutes=settings.box_idle_minutes)
+    return BoxLimits(settings.box_overlap, idle, settings.box_memories)
+
+
+def _topics() -> frozenset[str]:
+    from engram.text import lexicon
+
+    return frozenset(lexicon.headings("topics"))
+
+
+# ---------------------------------------------------------------- cards
+# Cards: memories that name somebody or something come in; a card about it comes out, place by place.
+#
+# A card holds what is stated about it, the weightiest statements that name it, and whom it is named with.
+# Cards are for the names most spoken of.
+
+
+CARDS_NAME: Final = "cards"
+KIND: Final = "card"
+CARDS_CLEAR = Filters(statuses=ACTIVE, tiers=frozenset({Tier.CLEAR}))
+SAMPLE: Final = 50
+"""Memories of an entity that a card is made of, the latest."""
+BESIDE: Final = 10
+CARDS_TOGETHER: Final = 50
+WORDS: Final = 60
+"""Words of a card that a model writes."""
+
+
+def plan_cards(room: StepContext, _cursor: str) -> Iterator[Batch]:
+    """Cards of the names that news speaks of; of all names when something was erased."""
+    news = since(room, CARDS_NAME)
+    if not news.any:
+        return
+    everything = RecentChanges(whole=True) if news.gone else news
+    for scope, names in _named(room, everything).items():
+        entities = _entities(room, scope, names, everything)
+        for start in range(0, len(entities), CARDS_TOGETHER):
+            some = entities[start : start + CARDS_TOGETHER]
+            effects = [effect for one in some for effect in _card(room, scope, one)]
+            if effects:
+                yield Batch((Decision("card.written", f"{len(effects)} cards", tuple(effects)),))
+    yield from noted(room, CARDS_NAME, news)
+
+
+def _named(room: StepContext, news: RecentChanges) -> dict[Scope, Counter[str]]:
+    """The names in memories, place by place. What a memory was put away with may stand on a card still."""
+    found: dict[Scope, Counter[str]] = {}
+    for part in memories(room, news, CARDS_CLEAR if news.whole else ANY_STATUS):
+        for _, one in part:
+            names = (*one.entities, one.speaker) if one.speaker else one.entities
+            if names:
+                found.setdefault(one.scope, Counter()).update(name.casefold() for name in names)
+    return found
+
+
+def _entities(room: StepContext, scope: Scope, names: Counter[str], news: RecentChanges) -> list[Entity]:
+    """Who gets a card: the most spoken of; later also newcomers while there is room, and who has one."""
+    settings, store = room.tools.config.knowledge, room.tools.store
+    access = Access(scope, Role.AGENT)
+    if news.whole:
+        common = [name for name, count in names.most_common(settings.cards * 2) if count]
+        found = store.entities.among(common, access)
+        counts = {one.key: sum(names[alias] for alias in one.aliases) for one in found}
+        enough = [one for one in found if counts[one.key] >= settings.card_mentions]
+        return sorted(enough, key=lambda one: (-counts[one.key], one.name))[: settings.cards]
+    have = {one.key for one in store.upkeep.sketches(KIND, access, settings.cards * 2) if one.scope == scope}
+    free = settings.cards - len(have)
+    found = sorted(store.entities.among(list(names), access), key=lambda one: one.name)
+    known = [one for one in found if one.name.casefold() in have]
+    return known + [one for one in found if one.name.casefold() not in have][: max(0, free)]
+
+
+def _card(room: StepContext, scope: Scope, entity: Entity) -> Sequence[Effect]:
+    settings, store = room.tools.config.knowledge, room.tools.store
+    view = View(Access(scope, Role.AGENT), CARDS_CLEAR)
+    found = [one for _, one in store.entities.memories(entity, view, SAMPLE) if one.scope == scope]
+    key = entity.name.casefold()
+    if len(found) < settings.card_mentions:
+        known = store.upkeep.sketch(scope, KIND, key)
+        return () if known is None else (Drop(scope, KIND, key),)
+    claims = _claims(room, scope, entity, view)
+    own = _own(room, scope, entity)
+    weighty = [*own[: settings.card_facts // 2], *_weighty(found)][: settings.card_facts]
+    body = _body(room, entity, found, weighty, claims)
+    sources = [one.id for one in (*found, *weighty)] + [one.memory.id for one in claims]
+    return support_keep(room, scope, KIND, key, body, title=entity.name, sources=sources)
+
+
+def _own(room: StepContext, scope: Scope, entity: Entity) -> list[Memory]:
+    """What somebody says of themselves, who seldom name themselves: the weightiest of their last words."""
+    said = replace(CARDS_CLEAR, speakers=frozenset({entity.name}))
+    page = room.tools.store.memories.page(View(Access(scope, Role.AGENT), said), SAMPLE)
+    return [
+        one for one in _weighty([one for one in page if one.scope == scope]) if tells(_said(one), one.speaker)
+    ]
+
+
+def _weighty(found: Sequence[Memory]) -> list[Memory]:
+    telling = [one for one in found if tells(_said(one), one.speaker)] or list(found)
+    return sorted(telling, key=_weight, reverse=True)
+
+
+def _claims(room: StepContext, scope: Scope, entity: Entity, view: View) -> list[Claim]:
+    names = frozenset({entity.name.lower(), *entity.aliases})
+    found = room.tools.store.facts.find(FactQuery(subjects=names, as_of=room.now), view, SAMPLE)
+    here = [one for one in found if one.memory.scope == scope and one.memory.status in ACTIVE]
+    clear = [one for one in here if one.memory.tier is Tier.CLEAR]
+    return clear[: room.tools.config.knowledge.card_facts]
+
+
+def _body(
+    room: StepContext,
+    entity: Entity,
+    found: Sequence[Memory],
+    weighty: Sequence[Memory],
+    claims: Sequence[Claim],
+) -> dict[str, Any]:
+    own = {entity.name.casefold(), *entity.aliases}
+    beside = Counter(name for one in found for name in one.entities if name.casefold() not in own)
+    times = sorted(one.happened_at for one in found)
+    facts = [[one.fact.subject, one.fact.predicate, one.fact.object] for one in claims]
+    lines = list(dict.fromkeys(key_text(_said(one), one.speaker) for one in weighty))
+    return {
+        "name": entity.name,
+        "type": entity.type,
+        "aliases": [alias for alias in entity.aliases if alias != entity.name.casefold()],
+        "facts": [list(one) for one in dict.fromkeys(map(tuple, facts))],
+        "lines": lines,
+        "text": _text(room, lines),
+        "beside": [list(pair) for pair in sorted(beside.items(), key=lambda it: (-it[1], it[0]))[:BESIDE]],
+        "memories": len(found),
+        "first": times[0].isoformat(),
+        "last": times[-1].isoformat(),
+    }
+
+
+def _text(room: StepContext, lines: Sequence[str]) -> str:
+    """A few sentences: a model's where one is always asked, else the weightiest statements."""
+    return in_words(room, CARDS_NAME, lines, WORDS) or "; ".join(line.rstrip(".") for line in lines[:3])
+
+
+def _said(memory: Memory) -> str:
+    return memory.forms.key_fact or memory.content
+
+
+def _weight(memory: Memory) -> tuple[bool, float, float]:
+    return memory.pinned, memory.importance, memory.happened_at.timestamp()
+
+
+# ---------------------------------------------------------------- fragments
+# Fragments: entities come in; two that are one, known under two names, become one.
+#
+# Names are resolved when they are first heard. What could not be told then may be plain later: "Smith"
+# while there were two of them, "k8s" before its type was known. Both must mean the other, and be spoken of
+# in one place; a doubt leaves them apart.
+
+
+FRAGMENTS_NAME: Final = "fragments"
+FRAGMENTS_CLEAR = Filters(tiers=frozenset({Tier.CLEAR}))
+RULE: Final = "entity.joined"
+CANDIDATES: Final = 20
+FRAGMENTS_SAMPLE: Final = 20
+FRAGMENTS_TOGETHER: Final = 100
+
+
+def plan_name_fragments(room: StepContext, _cursor: str) -> Iterator[Batch]:
+    """Names that came up since the last time, each compared with those like it."""
+    news = since(room, FRAGMENTS_NAME)
+    if not news.any:
+        return
+    names: dict[Scope, dict[str, None]] = {}
+    for part in memories(room, news, FRAGMENTS_CLEAR):
+        for _, one in part:
+            names.setdefault(one.scope, {}).update((name.casefold(), None) for name in one.entities)
+    joined: set[int] = set()
+    for scope, some in names.items():
+        every = list(some)
+        for start in range(0, len(every), FRAGMENTS_TOGETHER):
+            decided = list(_decide(room, scope, every[start : start + FRAGMENTS_TOGETHER], joined))
+            if decided:
+                yield Batch(tuple(decided))
+    yield from noted(room, FRAGMENTS_NAME, news)
+
+
+def _decide(room: StepContext, scope: Scope, names: list[str], joined: set[int]) -> Iterator[Decision]:
+    access = Access(scope, Role.AGENT)
+    for entity in room.tools.store.entities.among(names, access):
+        other = _same(room, entity, access) if entity.key not in joined else None
+        if other is None or other.key in joined:
+            continue
+        joined |= {entity.key, other.key}
+        keep, part = _fuller(room, entity, other, access)
+        if not _share_a_place(room, keep, part):
+            continue
+        why = f"one name means the other, {_mentions(room, part, access)} memories"
+        name = Name(part.name, keep, keep.namespace)
+        part_mark, keep_mark = (mark_of(one.namespace, one.name) for one in (part, keep))
+        yield Decision(RULE, why, (name,), part_mark, keep_mark)
+
+
+def _same(room: StepContext, entity: Entity, access: Access) -> Entity | None:
+    """The entity that this one means and that means this one."""
+    found = _meant(room, entity, access)
+    if found is None or found.namespace != entity.namespace:
+        return None
+    back = _meant(room, found, access)
+    return found if back is not None and back.key == entity.key else None
+
+
+def _meant(room: StepContext, entity: Entity, access: Access) -> Entity | None:
+    alike = room.tools.store.entities.like(entity.name, access, CANDIDATES)
+    others = [one for one in alike if one.key != entity.key]
+    return resolve(Named(entity.name, entity.type), others)
+
+
+def _fuller(room: StepContext, one: Entity, other: Entity, access: Access) -> tuple[Entity, Entity]:
+    """The one that stays and the one that becomes part of it: the longer name, then the commoner."""
+    ranked = sorted(
+        (one, other),
+        key=lambda it: (len(it.name.split()), it.type != "unknown", _mentions(room, it, access), it.name),
+        reverse=True,
+    )
+    return ranked[0], ranked[1]
+
+
+def _mentions(room: StepContext, entity: Entity, access: Access) -> int:
+    found = room.tools.store.entities.get(entity.name, access)
+    return 0 if found is None else found.mentions
+
+
+def _share_a_place(room: StepContext, one: Entity, other: Entity) -> bool:
+    return not _places(room, one).isdisjoint(_places(room, other))
+
+
+def _places(room: StepContext, entity: Entity) -> frozenset[Scope]:
+    found = room.tools.store.entities.memories(entity, View(EVERYTHING, Filters()), FRAGMENTS_SAMPLE)
+    return frozenset(one.scope for _, one in found)
+
+
+def parted(one: str, other: str, namespace: str, at: datetime) -> Iterator[Judgement]:
+    """What to remember when a person says that two names are not one: it is not said again by rule."""
+    marks = (mark_of(namespace, one), mark_of(namespace, other))
+    for part, keep in (marks, marks[::-1]):
+        yield Judgement(UNDONE, Decision(RULE, "", (), part, keep).key, "parted", at)
+
+
+# ---------------------------------------------------------------- metadata
+# Metadata: memories from before it was worked out come in; what their words speak of goes into them.
+
+
+METADATA_NAME: Final = "metadata"
+METADATA_CLEAR = Filters(tiers=frozenset({Tier.CLEAR}))
+
+
+def plan_metadata(room: StepContext, _cursor: str) -> Iterator[Batch]:
+    """Memories without metadata whose words speak of something."""
+    news = since(room, METADATA_NAME)
+    if not news.any:
+        return
+    for part in memories(room, news, METADATA_CLEAR):
+        missing = [(one, room.spoken_of(one)) for _, one in part if not one.metadata]
+        decided = [
+            Decision("metadata.filled", f"{len(told)} kinds", (becomes(one, metadata=told),), one.id)
+            for one, told in missing
+            if told
+        ]
+        if decided:
+            yield Batch(tuple(decided))
+    yield from noted(room, METADATA_NAME, news)
+
+
+STAGE = "knowledge"
+STEPS: tuple[Step, ...] = (
+    Step(STAGE, METADATA_NAME, plan_metadata),
+    Step(STAGE, patterns.NAME, patterns.plan_patterns),
+    Step(STAGE, maintain_patterns.PROCEDURES_NAME, maintain_patterns.plan_procedures),
+    Step(STAGE, FRAGMENTS_NAME, plan_name_fragments),
+    Step(STAGE, maintain_patterns.INFERENCE_NAME, maintain_patterns.plan_inferences),
+    Step(STAGE, CARDS_NAME, plan_cards),
+    Step(STAGE, NAME, plan_boxes),
+)

@@ -1,0 +1,225 @@
+"""Merging: what says the same twice becomes one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, combinations
+from typing import Any
+
+from engram.maintain import pairs
+from engram.maintain import pairs as maintain_pairs
+from engram.maintain.pairs import NearPair
+from engram.maintain.step import Batch, Decision, Draw, Judge, MemoryChange, Step, StepContext, becomes
+from engram.maintain.support import Questions, level
+from engram.model.advice import Comparison
+from engram.model.capture import Draft
+from engram.model.event import Verb
+from engram.model.facts import Edge, EdgeType
+from engram.model.maintenance import Judgement
+from engram.model.memory import Layer, Memory, Status
+from engram.rules.joining import absorbed, apart, ranked, stands
+from engram.rules.sameness import SamenessLimits
+
+# ---------------------------------------------------------------- joined
+# Joined memories: pairs come in; who takes in whom is decided, cluster by cluster, and what becomes of
+# them.
+#
+# Rules decide by the words. A model is asked only about pairs whose marks agree and of which rules cannot
+# say that they are the same (`auto`), or about all of them (`full`); its answer is remembered under the
+# pair.
+
+
+EVERY = frozenset(Layer)
+JOINED = "joined"
+"""The kind of judgement that remembers which memories became one."""
+
+
+def joining(
+    room: StepContext, cursor: str, step: str, layers: frozenset[Layer], least: float
+) -> Iterator[Batch]:
+    """Look at what is new to a step, in some layers, from a cosine on; and join what says the same."""
+    known = maintain_pairs.cosines(room)
+    if known is None:
+        return
+    limits = maintain_pairs.limits(least, room, known[1])
+    questions = Questions(step, room.tools.config.review.pairs_most, level(room))
+    for part, place in maintain_pairs.news(room, step, layers, cursor):
+        found, unseen = maintain_pairs.pairs(part, room, least)
+        inside = [pair for pair in found if {pair.older.layer, pair.newer.layer} <= layers]
+        alike = joints(inside, limits, questions, room)
+        made = (*decisions(alike, step, room), *noted(questions, unseen, step, room))
+        if made:
+            yield Batch(made, place)
+    yield Batch((maintain_pairs.looked(room, step),), cursor)
+
+
+def noted(questions: Questions, unseen: Sequence[Memory], step: str, room: StepContext) -> Iterator[Decision]:
+    """What was answered, and what has to be looked at again, is remembered; the questions begin anew."""
+    ids = sorted(questions.postponed | {one.id for one in unseen})
+    left = [Judgement(f"open {step}", id_, "open", room.now) for id_ in ids]
+    notes = tuple(Judge(one) for one in (*questions.answered, *left))
+    questions.answered, questions.postponed = [], set()
+    if notes:
+        yield Decision(f"{step}.noted", "", notes, quiet=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Joint:
+    """Two memories that say the same, and the words that say it."""
+
+    pair: NearPair
+    words: str
+    why: str
+
+
+def joints(
+    pairs: Sequence[NearPair], limits: SamenessLimits, questions: Questions, room: StepContext
+) -> list[Joint]:
+    """Those of the pairs that say the same."""
+    upkeep = room.tools.store.upkeep
+    answered = upkeep.judged(questions.kind, [pair.key for pair in pairs])
+    # What was joined once and stands apart again was parted by a person.
+    before = upkeep.judged(JOINED, [_ends(pair.older, pair.newer) for pair in pairs])
+    found: list[Joint] = []
+    for pair in pairs:
+        known = pair.key in answered or _ends(pair.older, pair.newer) in before
+        if known or not _may_join(pair):
+            continue
+        joint = _by_rule(pair, limits, questions)
+        if questions.level == "full" or (questions.level == "auto" and joint is None):
+            joint = _by_model(pair, joint, questions, room)
+        if joint is not None and _fits(joint):
+            found.append(joint)
+    return found
+
+
+def decisions(found: Sequence[Joint], rule: str, room: StepContext) -> Iterator[Decision]:
+    """Clusters of joints become decisions: one memory takes in those that say the same as it."""
+    edges: dict[str, dict[str, Joint]] = {}
+    members: dict[str, Memory] = {}
+    for joint in found:
+        for one, other in ((joint.pair.older, joint.pair.newer), (joint.pair.newer, joint.pair.older)):
+            edges.setdefault(one.id, {})[other.id] = joint
+            members[one.id] = one
+    for winner in ranked(list(members.values())):
+        if winner.id not in members:
+            continue
+        taken = [
+            (members[id_], joint)
+            for id_, joint in sorted(edges[winner.id].items())
+            if id_ in members and not stands(members[id_])
+        ]
+        if taken:
+            for one, _ in taken:
+                del members[one.id]
+            del members[winner.id]
+            yield _decision(winner, taken, rule, room)
+
+
+def taken_in(winner: Memory, loser: Memory, rule: str, why: str, room: StepContext) -> Decision:
+    """One memory takes in another that says nothing it does not say."""
+    change = MemoryChange(winner, absorbed(winner, [loser]), Verb.MERGED, related=loser.id)
+    effects = (change, *_gone([loser], winner), *_remembered([winner, loser], room))
+    return Decision(rule, why, effects, winner.id, loser.id)
+
+
+def made_one(
+    winner: Memory, losers: Sequence[Memory], words: str, room: StepContext
+) -> tuple[MemoryChange | Draw, ...]:
+    """One memory takes in others, in words that say what all of them say."""
+    new = absorbed(winner, losers)
+    if words != winner.content:
+        new = _reworded(new, words, losers, room)
+    return (MemoryChange(winner, new, Verb.MERGED, related=losers[0].id), *_gone(losers, winner))
+
+
+def _may_join(pair: NearPair) -> bool:
+    both_stand = stands(pair.older) and stands(pair.newer)
+    return not both_stand and not apart(pair.older, pair.newer)
+
+
+def _by_rule(pair: NearPair, limits: SamenessLimits, questions: Questions) -> Joint | None:
+    verdict = questions.compared.same(pair.older, pair.newer, pair.cosine, limits)
+    return None if verdict is None else Joint(pair, verdict.fuller.content, verdict.why)
+
+
+def _by_model(pair: NearPair, ruled: Joint | None, questions: Questions, room: StepContext) -> Joint | None:
+    """What a model says about a pair; what rules say when it may not be asked or gives no answer.
+
+    Whatever it says: another number, name, time or a denial is another statement.
+    """
+    if questions.compared.differing(pair.older, pair.newer):
+        return None
+    if not questions.may_ask(pair.older, pair.newer):
+        return None if pair.older.id in questions.postponed else ruled
+    older, newer = pair.older.content, pair.newer.content
+    answer = room.tools.advisor.compare(older, newer)
+    if answer is None:
+        return ruled
+    questions.answered.append(Judgement(questions.kind, pair.key, answer.value, room.now))
+    why = f"cosine {pair.cosine:.2f}, a model says {answer.value}"
+    if answer is Comparison.SAME:
+        return Joint(pair, max(newer, older, key=len), why)
+    words = room.tools.advisor.merge(older, newer) if answer is Comparison.ADDS else None
+    return Joint(pair, words, why) if words else None
+
+
+def _fits(joint: Joint) -> bool:
+    """What stands as it is takes in only what adds no words."""
+    return all(one.content == joint.words for one in (joint.pair.older, joint.pair.newer) if stands(one))
+
+
+def _decision(
+    winner: Memory, taken: Sequence[tuple[Memory, Joint]], rule: str, room: StepContext
+) -> Decision:
+    losers = [one for one, _ in taken]
+    words = max(chain([winner.content], (joint.words for _, joint in taken)), key=len)
+    effects = made_one(winner, losers, winner.content if stands(winner) else words, room)
+    name = f"{rule}.cluster" if len(losers) > 1 else f"{rule}.pair"
+    why = f"{len(losers)} taken in: {'; '.join(dict.fromkeys(joint.why for _, joint in taken))}"
+    return Decision(name, why, effects, winner.id, " ".join(one.id for one in losers))
+
+
+def _gone(losers: Iterable[Memory], winner: Memory) -> Iterator[MemoryChange | Draw]:
+    for one in losers:
+        merged = becomes(one, Verb.MERGED, status=Status.MERGED)
+        yield replace(merged, related=winner.id)
+        yield Draw(Edge(winner.id, one.id, EdgeType.SUPERSEDES))
+
+
+def _remembered(memories: Sequence[Memory], room: StepContext) -> Iterator[Judge]:
+    for one, other in combinations(memories, 2):
+        yield Judge(Judgement(JOINED, _ends(one, other), "joined", room.now))
+
+
+def _ends(one: Memory, other: Memory) -> str:
+    return " ".join(sorted((one.id, other.id)))
+
+
+def _reworded(memory: Memory, words: str, losers: Sequence[Memory], room: StepContext) -> Memory:
+    """The memory with other words, and what follows from them: known already where a loser had them."""
+    known = next((one for one in losers if one.content == words), None)
+    made = known or room.make(Draft(words, scope=memory.scope, source=memory.source)).memory
+    derived: dict[str, Any] = {
+        "content": made.content,
+        "content_hash": made.content_hash,
+        "forms": made.forms,
+        "metadata": made.metadata,
+        "entities": tuple(dict.fromkeys((*memory.entities, *made.entities))),
+    }
+    return replace(memory, **derived)
+
+
+# ---------------------------------------------------------------- joining
+# Merging: memories that came or changed come in; those that say what another one says become one with it.
+
+
+def plan_merge(room: StepContext, cursor: str) -> Iterator[Batch]:
+    """Join pairs and clusters of memories that say the same; what is left stands in the highest layer."""
+    known = pairs.cosines(room)
+    if known is not None:
+        yield from joining(room, cursor, "merge", EVERY, known[1].merge)
+
+
+STEPS: tuple[Step, ...] = (Step("merge", "merge", plan_merge),)

@@ -1,0 +1,265 @@
+"""Pairs of memories that lie near each other, and what has replaced what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Final
+
+from engram.errors import EmbedderError
+from engram.maintain.step import Decision, Draw, Effect, Judge, StepContext, becomes
+from engram.model.event import Verb
+from engram.model.facts import Edge, EdgeType
+from engram.model.maintenance import Judgement
+from engram.model.memory import Filters, Layer, Memory, Space, Status
+from engram.model.scope import Access, Role, Scope
+from engram.rules.joining import stands
+from engram.rules.sameness import SamenessLimits
+from engram.rules.traits import is_drawn
+from engram.rules.vectors import Thresholds, thresholds
+
+if TYPE_CHECKING:
+    from engram.ports import Floats
+
+
+# ---------------------------------------------------------------- neighbours
+# Who lies near whom: keys of one place come in; pairs that are near enough come out, from the index.
+
+
+NEIGHBOURS: Final = 12
+"""How many of the nearest are looked at."""
+TOGETHER: Final = 512
+"""Vectors that are compared in one question to the index."""
+
+
+def space_of(room: StepContext) -> Space | None:
+    """Where vectors are compared; None while nobody can say."""
+    try:
+        return room.tools.embedder.space
+    except EmbedderError:
+        return None
+
+
+def neighbour_pairs(
+    room: StepContext, space: Space, scope: Scope, keys: Sequence[int], least: float
+) -> Iterator[tuple[int, int, float]]:
+    """Each of these keys with what lies near it; also places above are searched, the caller looks again."""
+    for key, hits in nearest(room, space, scope, keys, NEIGHBOURS):
+        yield from ((key, other, cosine) for other, cosine in hits if cosine >= least)
+
+
+def nearest(
+    room: StepContext, space: Space, scope: Scope, keys: Sequence[int], most: int
+) -> Iterator[tuple[int, list[tuple[int, float]]]]:
+    """Of each of these keys that has a vector: the nearest others, with their cosines."""
+    reach = room.tools.store.memories.reach(Access(scope, Role.AGENT))
+    for start in range(0, len(keys), TOGETHER):
+        found, vectors = vectors_of(room, space, keys[start : start + TOGETHER])
+        if not found:
+            continue
+        # One more than wanted: each memory finds itself.
+        answers = room.tools.index.nearest(space, vectors, most + 1, reach)
+        for key, hits in zip(found, answers, strict=True):
+            yield key, [hit for hit in hits if hit[0] != key]
+
+
+def vectors_of(room: StepContext, space: Space, keys: Sequence[int]) -> tuple[list[int], Floats]:
+    """Those of the keys that have a vector, and the vectors."""
+    from engram.rules.vectors import restore, unit
+
+    rows = room.tools.store.vectors.rows(space, list(keys))
+    return rows.keys.tolist(), unit(restore(rows.rows, rows.scales))
+
+
+# ---------------------------------------------------------------- near
+# Near memories: a slice comes in; the pairs that lie near each other in meaning come out.
+#
+# Candidates come from the index, the nearest few of each memory; nothing is ever compared with everything.
+# A step looks only at what came or changed since it last came to its end, and at what it had to leave open.
+
+
+LOOKED: Final = "looked"
+"""The kind of judgement that says up to which moment a step has looked."""
+LATE: Final = "late"
+AGAIN: Final = "again"
+"""Where in its look a step stands: at what came with an old time, or at what it had left open."""
+OPEN_MOST: Final = 1_000
+"""Memories left open that are looked at again in one run."""
+ACTIVE: Final = frozenset({Status.ACTIVE})
+Slice = Sequence[tuple[int, Memory]]
+Found = tuple[tuple[int, float], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NearPair:
+    """Two memories of one scope near each other, the one that was stored first and the other."""
+
+    older: Memory
+    newer: Memory
+    cosine: float
+
+    @property
+    def key(self) -> str:
+        """What the pair is known by when it has been judged: ids and versions, never words."""
+        one, two = sorted(f"{one.id}@{one.version}" for one in (self.older, self.newer))
+        return f"{one} {two}"
+
+
+def cosines(room: StepContext) -> tuple[Space, Thresholds] | None:
+    """The space vectors are compared in, and what near means there; None while there are no vectors."""
+    space = space_of(room)
+    return None if space is None else (space, thresholds(space.key))
+
+
+def limits(least: float, room: StepContext, cosines: Thresholds) -> SamenessLimits:
+    """What the rules about sameness call near, when pairs from `least` on are looked at."""
+    settings = room.tools.config.remember
+    return SamenessLimits(
+        duplicate=least,
+        strong=least,
+        related=cosines.related,
+        jaccard=settings.jaccard_same,
+        jaccard_alone=settings.jaccard_alone,
+    )
+
+
+def news(room: StepContext, step: str, layers: frozenset[Layer], cursor: str) -> Iterator[tuple[Slice, str]]:
+    """What a step has to look at, in slices, each with the cursor that stands behind it."""
+    phase, _, after = cursor.rpartition(" ")
+    start = int(after or 0)
+    since, seen = last_look(room, step)
+    if not phase:
+        for part in room.memories(Filters(statuses=ACTIVE, layers=layers, modified_since=since), start):
+            _note_key(room, step, part[-1][0] if since is None else seen)
+            yield part, str(part[-1][0])
+        start = 0
+    if phase != AGAIN and since is not None:
+        # What was imported brings old times along: that it is new here is told by its key alone.
+        for part in room.memories(Filters(statuses=ACTIVE, layers=layers), max(start, seen)):
+            _note_key(room, step, part[-1][0])
+            yield [(key, one) for key, one in part if one.modified_at < since], f"{LATE} {part[-1][0]}"
+        start = 0
+    ids = frozenset(one.key for one in left_open(room, step))
+    if ids:
+        for part in room.memories(Filters(statuses=ACTIVE, layers=layers, ids=ids), start):
+            yield part, f"{AGAIN} {part[-1][0]}"
+
+
+def last_look(room: StepContext, step: str) -> tuple[datetime | None, int]:
+    """When a step last came to its end, and the last key it had seen then."""
+    mark = room.tools.store.upkeep.judged(LOOKED, [step]).get(step)
+    if mark is None:
+        return None, 0
+    at, _, key = mark.verdict.partition(" ")
+    return datetime.fromisoformat(at), int(key or 0)
+
+
+def _note_key(room: StepContext, step: str, key: int) -> None:
+    room.notes[f"{LOOKED} {step}"] = max(key, room.notes.get(f"{LOOKED} {step}", 0))
+
+
+def looked(room: StepContext, step: str) -> Decision:
+    """Says that a step has come to its end: the next time it looks at what has changed since.
+
+    What was open from earlier runs and is not open anew has been dealt with.
+    """
+    seen = max(room.notes.pop(f"{LOOKED} {step}", 0), last_look(room, step)[1])
+    mark = Judgement(LOOKED, step, f"{room.now.isoformat()} {seen}", room.now)
+    dealt = (replace(one, verdict="done", at=room.now) for one in left_open(room, step))
+    return Decision(f"{step}.looked", "", tuple(Judge(one) for one in (*dealt, mark)), quiet=True)
+
+
+def left_open(room: StepContext, step: str) -> list[Judgement]:
+    """The memories that a step could not deal with in earlier runs."""
+    found = room.tools.store.upkeep.judgements(f"open {step}", OPEN_MOST, "open")
+    return [one for one in found if one.at < room.now]
+
+
+def pairs(
+    part: Slice, room: StepContext, least: float, *, below: float = 2.0, most: int = 64
+) -> tuple[list[NearPair], list[Memory]]:
+    """Pairs of these memories with the nearest ones, nearest first; and the memories without vectors.
+
+    Both ends are active, of one scope, no turns of a conversation, not drawn from others, and were not
+    changed by this run.
+    """
+    known = cosines(room)
+    usable = [(key, one) for key, one in part if _is_usable(one, room)]
+    if known is None:
+        return [], [one for _, one in usable]
+    found = _search_all(usable, room, known[0])
+    near = {
+        (key, other): cosine
+        for key, hits in found.items()
+        for other, cosine in [hit for hit in hits if least <= hit[1] < below][:most]
+    }
+    records = _records(usable, (other for _, other in near), room)
+    made: dict[tuple[int, int], NearPair] = {}
+    for (key, other), cosine in near.items():
+        ends = (key, other) if key < other else (other, key)
+        if ends not in made and other in records and records[other].scope == records[key].scope:
+            made[ends] = NearPair(*_in_order(ends, records), cosine)
+    ordered = sorted(made.items(), key=lambda one: (-one[1].cosine, one[0]))
+    return [pair for _, pair in ordered], [one for key, one in usable if key not in found]
+
+
+def _records(part: Slice, others: Iterable[int], room: StepContext) -> dict[int, Memory]:
+    """The memories of the slice and those near to them that may be looked at."""
+    known = dict(part)
+    unread = sorted(set(others) - known.keys())
+    read = room.tools.store.memories.read(unread) if unread else {}
+    return known | {key: one for key, one in read.items() if _is_usable(one, room)}
+
+
+def _is_usable(memory: Memory, room: StepContext) -> bool:
+    if memory.speaker or is_drawn(memory):
+        return False
+    return memory.status is Status.ACTIVE and memory.modified_at < room.now
+
+
+def _in_order(ends: tuple[int, int], records: dict[int, Memory]) -> tuple[Memory, Memory]:
+    first, second = sorted(ends, key=lambda key: (records[key].created_at, key))
+    return records[first], records[second]
+
+
+def _search_all(part: Slice, room: StepContext, space: Space) -> dict[int, Found]:
+    """The nearest keys of each memory; those without a vector are left out."""
+    places: dict[Scope, list[int]] = {}
+    for key, one in part:
+        places.setdefault(one.scope, []).append(key)
+    return {key: hits for scope, keys in places.items() for key, hits in _search(keys, scope, room, space)}
+
+
+def _search(
+    keys: Sequence[int], scope: Scope, room: StepContext, space: Space
+) -> Iterator[tuple[int, Found]]:
+    least = thresholds(space.key).reconcile
+    for key, hits in nearest(room, space, scope, keys, room.tools.config.review.neighbours):
+        yield key, tuple(hit for hit in hits if hit[1] >= least)
+
+
+# ---------------------------------------------------------------- replaced
+# Replaced memories: an older and a newer one come in; what is decided when one gives way or is in doubt.
+
+
+def superseded(older: Memory, newer: Memory, rule: str, why: str) -> Decision:
+    """The older one gives way to the newer one; one that stands for good is only shown as in conflict."""
+    if stands(older):
+        return doubted(older, newer, rule, f"{why}, but it is protected")
+    until = older.valid_to or max(newer.happened_at, older.happened_at)
+    gone = becomes(older, Verb.SUPERSEDED, status=Status.SUPERSEDED, valid_to=until)
+    edges = (
+        Draw(Edge(newer.id, older.id, EdgeType.SUPERSEDES)),
+        Draw(Edge(newer.id, older.id, EdgeType.CONTRADICTS)),
+    )
+    return Decision(rule, why, (replace(gone, related=newer.id), *edges), older.id, newer.id)
+
+
+def doubted(older: Memory, newer: Memory, rule: str, why: str) -> Decision:
+    """Both stay; the older one is in doubt, and the pair waits among the conflicts."""
+    effects: tuple[Effect, ...] = (Draw(Edge(newer.id, older.id, EdgeType.CONTRADICTS)),)
+    if older.status is Status.ACTIVE and not stands(older):
+        doubt = becomes(older, Verb.STATUS_CHANGED, status=Status.CHALLENGED)
+        effects = (replace(doubt, related=newer.id), *effects)
+    return Decision(rule, why, effects, older.id, newer.id)

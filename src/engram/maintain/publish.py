@@ -1,0 +1,257 @@
+"""Publishing: what was decided is delivered and summed up, and the file is checked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import timedelta
+from typing import Final
+
+from engram.maintain.pairs import last_look, looked
+from engram.maintain.step import (
+    ACTIVE,
+    Add,
+    Batch,
+    Decision,
+    Deliver,
+    Draw,
+    Drop,
+    Effect,
+    GoOnFrom,
+    Judge,
+    Keep,
+    MemoryChange,
+    Step,
+    StepContext,
+    becomes,
+)
+from engram.maintain.support import RecentChanges, keep, memories, since
+from engram.maintain.support import seen as support_seen
+from engram.model.capture import Draft
+from engram.model.event import Delivery, Publication, Subscription, Verb
+from engram.model.facts import Edge, EdgeType
+from engram.model.maintenance import Judgement
+from engram.model.memory import ANY_STATUS, Filters, Layer, Memory, Status, Tier
+from engram.model.scope import Access, Role, Scope
+from engram.ports import View
+from engram.rules.maintenance import DeliveryOrder, inherited, joined, order, prevails, seen, wants
+
+# ---------------------------------------------------------------- checking
+# Checking: the file is looked at once a day; what can be rebuilt is mended, what cannot is told.
+
+
+NAME: Final = "integrity"
+CHECK: Final = "check"
+"""The kind of judgement that says when the file was looked at."""
+FILE: Final = "file"
+
+
+def plan_store_check(room: StepContext, cursor: str) -> Iterator[Batch]:
+    """Look at pages, references, text index and counters; only what is wrong is touched."""
+    store = room.tools.store
+    known = store.upkeep.judged(CHECK, [FILE]).get(FILE)
+    rests = known is not None and known.again_at is not None and known.again_at > room.now
+    if cursor or rests:
+        return
+    wrong = [one for one in store.check() if not one.ok]
+    mended = [one for one in store.check(repair=True) if one.mended] if wrong else []
+    names = {one.name for one in mended}
+    decisions = [Decision("file.mended", f"{one.name}: {one.mended:,} put right", ()) for one in mended]
+    decisions += [
+        Decision("file.damaged", f"{one.name}: `engram doctor` says what to do", ())
+        for one in wrong
+        if one.name not in names
+    ]
+    again = room.now + timedelta(days=room.tools.config.doubt.check_days)
+    mark = Judge(Judgement(CHECK, FILE, "wrong" if wrong else "sound", room.now, again))
+    yield Batch((*decisions, Decision("file.checked", "", (mark,), quiet=True)), "done")
+
+
+# ---------------------------------------------------------------- delivering
+# Delivering: offers and wishes come in; each subscriber gets copies of what it wants, as many as it takes.
+#
+# A copy belongs to its receiver, is believed a little less than the original, and says where it comes from.
+# A later version of the original changes the copy. A copy that its receiver has changed as well stays
+# beside it, the surer or later of the two in force, and the pair is shown among the conflicts: nothing is
+# lost.
+
+
+LOOKED_AT: Final = 1_000
+"""Publications that one subscriber is shown in one delivery."""
+EVERYTHING: Final = Access.everything()
+
+
+def plan_deliveries(room: StepContext, cursor: str) -> Iterator[Batch]:
+    """Serve each subscription, in the order in which they were made."""
+    for one in room.tools.store.bus.subscriptions():
+        if f"{one.made_at.isoformat()} {one.id}" > cursor:
+            decisions = tuple(_serve(room, one))
+            if decisions:
+                yield Batch(decisions, f"{one.made_at.isoformat()} {one.id}")
+
+
+def _serve(room: StepContext, wish: Subscription) -> Iterator[Decision]:
+    found = room.tools.store.bus.publications(wish.place, LOOKED_AT)
+    wanted = [one for one in found if wants(wish, one)]
+    taken = wanted[: wish.rate]
+    copies = room.tools.store.bus.delivered([one.memory for one in taken], wish.scope)
+    for one in taken:
+        original = room.tools.store.memories.get(one.memory, EVERYTHING)
+        if original is not None and original.status is Status.ACTIVE and original.tier is Tier.CLEAR:
+            yield from _deliver(room, wish, one, original, copies.get(one.memory))
+    upto = taken[-1].number if len(wanted) > wish.rate else (found[-1].number if found else wish.place)
+    if upto != wish.place:
+        yield Decision("bus.place", "", (GoOnFrom(replace(wish, place=upto)),), quiet=True)
+
+
+def _deliver(
+    room: StepContext, wish: Subscription, offer: Publication, original: Memory, known: Delivery | None
+) -> Iterator[Decision]:
+    copy = room.tools.store.memories.get(known.memory, EVERYTHING) if known is not None else None
+    if known is None or copy is None:
+        yield _first(room, wish, offer, original)
+        return
+    mine = seen(known, copy, wish.agent)
+    match order(offer.clock, mine):
+        case DeliveryOrder.NEWER:
+            yield _later(wish, offer, original, (known, copy))
+        case DeliveryOrder.CONCURRENT:
+            yield _beside(room, wish, offer, original, copy)
+        case _:
+            return
+
+
+def _first(room: StepContext, wish: Subscription, offer: Publication, original: Memory) -> Decision:
+    add, note = _copied(room, wish, offer, original)
+    why = f"importance {original.importance:.2f}"
+    return Decision("bus.deliver", why, (add, note), add.memory.id, original.id)
+
+
+def _copied(
+    room: StepContext, wish: Subscription, offer: Publication, original: Memory
+) -> tuple[Add, Deliver]:
+    """A memory of the receiver's own, and the note of what it is a copy of."""
+    draft = Draft(
+        original.content,
+        scope=wish.scope,
+        category=original.category,
+        kind=original.kind,
+        type=original.type,
+        tags=original.tags,
+        importance=original.importance,
+        layer=Layer.BUFFER,
+        event_time=original.event_time,
+        source=f"bus:{offer.agent}",
+    )
+    add = room.new(draft, "bus.deliver", offer.id, wish.id)
+    trust, confidence = inherited(original.trust, original.confidence)
+    memory = replace(add.memory, trust=trust, confidence=confidence)
+    delivery = Delivery(memory.id, original.id, offer.id, wish.id, dict(offer.clock), memory.version)
+    return replace(add, memory=memory), Deliver(delivery)
+
+
+def _later(
+    wish: Subscription, offer: Publication, original: Memory, held: tuple[Delivery, Memory]
+) -> Decision:
+    """The original was changed, the copy was not: the copy follows; its former words stay in its history."""
+    known, copy = held
+    change = becomes(copy, Verb.UPDATED, content=original.content, tags=original.tags)
+    delivery = Delivery(
+        copy.id, original.id, offer.id, wish.id, joined(known.clock, offer.clock), copy.version + 1
+    )
+    return Decision("bus.update", "a later version came", (change, Deliver(delivery)), copy.id, original.id)
+
+
+def _beside(
+    room: StepContext, wish: Subscription, offer: Publication, original: Memory, copy: Memory
+) -> Decision:
+    """Both were changed: both stay, one of them in doubt."""
+    add, note = _copied(room, wish, offer, original)
+    theirs = add.memory
+    stands = prevails(copy, theirs)
+    doubted: tuple[Effect, ...]
+    if stands:
+        doubted = (replace(add, memory=replace(theirs, status=Status.CHALLENGED)),)
+    else:
+        doubted = (add, MemoryChange(copy, replace(copy, status=Status.CHALLENGED), Verb.STATUS_CHANGED))
+    source, target = (copy.id, theirs.id) if stands else (theirs.id, copy.id)
+    edge = Draw(Edge(source, target, EdgeType.CONTRADICTS))
+    why = f"both were changed; the {'own' if stands else 'received'} one stands"
+    return Decision("bus.conflict", why, (*doubted, edge, note), theirs.id, copy.id)
+
+
+# ---------------------------------------------------------------- summing
+# The core summed up: what has proved itself comes in, place by place; a few lines for it come out.
+
+
+SUMMING_NAME: Final = "core summary"
+KIND: Final = "core"
+KEY: Final = "core"
+DONE: Final = "done"
+CORE = Filters(statuses=ACTIVE, layers=frozenset({Layer.CORE}), tiers=frozenset({Tier.CLEAR}))
+SAMPLE: Final = 500
+"""Memories of a core that are weighed, the newest."""
+WORDS: Final = 120
+"""Words of a summary that a model writes."""
+
+
+def plan_core_summaries(room: StepContext, cursor: str) -> Iterator[Batch]:
+    """Sum up the core of every place in which something changed; of all when something was erased."""
+    if cursor == DONE:
+        return
+    news = since(room, SUMMING_NAME)
+    places = _places(room, news)
+    for scope in places:
+        effects = tuple(_summed(room, scope))
+        if effects:
+            kept = sum(len(one.sketch.sources) for one in effects if isinstance(one, Keep))
+            yield Batch((Decision("core.summed", f"{kept} statements of the core", effects),))
+    if places:
+        yield Batch((looked(room, SUMMING_NAME), *support_seen(room, SUMMING_NAME, news)), DONE)
+
+
+def _places(room: StepContext, news: RecentChanges) -> list[Scope]:
+    """Where memories came, went or moved: that a memory moves to the core is no news to other steps."""
+    upkeep = room.tools.store.upkeep
+    last, _ = last_look(room, SUMMING_NAME)
+    if news.whole or news.gone or last is None:
+        found = set(upkeep.scopes())
+    else:
+        moved = room.memories(replace(ANY_STATUS, modified_since=last))
+        came = memories(room, news, ANY_STATUS)  # an import has old times
+        found = {one.scope for part in (*moved, *came) for _, one in part}
+    return sorted(found, key=lambda one: one.parts)
+
+
+def _summed(room: StepContext, scope: Scope) -> Sequence[Effect]:
+    view = View(Access(scope, Role.AGENT), CORE)
+    page = room.tools.store.memories.page(view, SAMPLE)
+    here = [one for one in page if one.scope == scope and not one.speaker]
+    best = sorted(here, key=_weight, reverse=True)[: room.tools.config.doubt.core_lines]
+    if not best:
+        known = room.tools.store.upkeep.sketch(scope, KIND, KEY)
+        return () if known is None else (Drop(scope, KIND, KEY),)
+    lines = list(dict.fromkeys(one.forms.key_fact or one.content for one in best))
+    old = room.tools.store.upkeep.sketch(scope, KIND, KEY)
+    same = old is not None and old.body["lines"] == lines
+    text = old.body["text"] if old is not None and same else _text(room, lines)
+    body = {"text": text, "lines": lines, "memories": len(here)}
+    return keep(room, scope, KIND, KEY, body, sources=[one.id for one in best])
+
+
+def _text(room: StepContext, lines: Sequence[str]) -> str:
+    """A paragraph: a model's where one is always asked, else the statements themselves."""
+    written = room.tools.advisor.summarize(lines, WORDS) if room.tools.config.llm.level == "full" else None
+    return written or " ".join(line if line.endswith((".", "!", "?", "。")) else f"{line}." for line in lines)
+
+
+def _weight(memory: Memory) -> tuple[bool, float, int, float]:
+    return memory.pinned, memory.importance, memory.usage.accessed, memory.happened_at.timestamp()
+
+
+STAGE = "publish"
+STEPS: tuple[Step, ...] = (
+    Step(STAGE, "bus", plan_deliveries),
+    Step(STAGE, SUMMING_NAME, plan_core_summaries),
+    Step(STAGE, NAME, plan_store_check),
+)

@@ -1,0 +1,463 @@
+"""Review: candidates for the core, waiting memories, near pairs and session notes are judged, once each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from datetime import timedelta
+from typing import Final
+
+from engram.maintain import merge, pairs
+from engram.maintain import pairs as maintain_pairs
+from engram.maintain.pairs import NearPair, doubted, superseded
+from engram.maintain.step import (
+    ACTIVE,
+    Batch,
+    Decision,
+    Draw,
+    Judge,
+    Slice,
+    Step,
+    StepContext,
+    becomes,
+    is_fresh,
+    sweep,
+)
+from engram.maintain.support import (
+    GATE,
+    TRIAGE,
+    Questions,
+    Weighing,
+    judge,
+    judged,
+    level,
+    may_be_shown,
+    memories,
+    noted,
+    since,
+)
+from engram.model.advice import Comparison, Reconciled
+from engram.model.capture import Draft
+from engram.model.facts import Edge, EdgeType
+from engram.model.maintenance import Judgement
+from engram.model.memory import TAG_LIMIT, Filters, Layer, Memory, Tier
+from engram.model.scope import Access, Scope
+from engram.model.session import LoopState
+from engram.ports import View
+from engram.rules.commitments import CATEGORY, CLOSED_TAG, details_of, is_kept_by, is_loop, state_of, tags_of
+from engram.rules.joining import apart, stands
+from engram.rules.promotion import core_candidate, next_try
+from engram.rules.review import gate_review, triage_due, triage_review
+from engram.rules.sameness import SamenessLimits
+from engram.rules.traits import SESSION_NOTES
+from engram.rules.vectors import thresholds
+from engram.text.forms import key_fact
+from engram.text.signals import Deed, done, promised
+
+# ---------------------------------------------------------------- contradictions
+# Contradictions: facts that cannot both be true come in; the later one replaces, or the pair is in doubt.
+
+
+KIND: Final = "reconcile"
+"""Remembered together with what is reconciled: a pair is judged once, whoever meets it first."""
+MOST: Final = 1_000
+"""Pairs that are looked at in one run."""
+TOGETHER: Final = 100
+"""Pairs that are decided in one piece."""
+EVERYTHING: Final = View(Access.everything(), Filters())
+
+
+def plan_contradictions(room: StepContext, _cursor: str) -> Iterator[Batch]:
+    """Judge pairs of facts of which one object at a time can hold; each pair once."""
+    pairs = _pairs(room)
+    questions = Questions(KIND, room.tools.config.review.pairs_most, level(room))
+    changed: frozenset[str] = frozenset()
+    for start in range(0, len(pairs), TOGETHER):
+        some = pairs[start : start + TOGETHER]
+        judged = room.tools.store.upkeep.judged(KIND, [pair.key for pair in some])
+        decisions: list[Decision] = []
+        for pair in some:
+            if pair.key not in judged and changed.isdisjoint({pair.older.id, pair.newer.id}):
+                made = _decided(pair, questions, room)
+                decisions += [made] if made is not None else []
+                changed |= made.changes if made is not None else frozenset()
+        if decisions:
+            yield Batch(tuple(decisions))
+
+
+def _pairs(room: StepContext) -> list[NearPair]:
+    """What is in dispute and may be judged: no turns of a conversation, nothing this run has changed."""
+    found = room.tools.store.facts.disputed(EVERYTHING, MOST)
+    return [
+        NearPair(older.memory, newer.memory, 0.0)
+        for newer, older in found
+        if _may_judge(older.memory, room) and _may_judge(newer.memory, room)
+    ]
+
+
+def _may_judge(memory: Memory, room: StepContext) -> bool:
+    return not memory.speaker and not is_fresh(memory, room)
+
+
+def _decided(pair: NearPair, questions: Questions, room: StepContext) -> Decision | None:
+    """What becomes of a pair; None when it has to wait until a model may be asked again."""
+    known = maintain_pairs.cosines(room)
+    limits = maintain_pairs.limits(1.0, room, known[1] if known else thresholds(""))
+    ruled = questions.compared.replaces(pair.older, pair.newer, None, limits)
+    said: Comparison | None = None
+    if questions.level == "full" or not ruled:
+        if questions.may_ask(pair.older, pair.newer):
+            said = room.tools.advisor.compare(pair.older.content, pair.newer.content)
+        elif pair.older.id in questions.postponed:
+            return None
+    answer = said or (Comparison.REPLACES if ruled else Comparison.CONTRADICTS)
+    why = f"{'by rule' if said is None else 'a model says'}: {answer.value}"
+    decision = _decision(pair, answer, why)
+    note = Judge(Judgement(KIND, pair.key, answer.value, room.now))
+    return replace(decision, effects=(*decision.effects, note))
+
+
+def _decision(pair: NearPair, answer: Comparison, why: str) -> Decision:
+    if answer is Comparison.REPLACES:
+        return superseded(pair.older, pair.newer, "contradiction.replace", why)
+    if answer is Comparison.CONTRADICTS:
+        return doubted(pair.older, pair.newer, "contradiction.doubt", why)
+    return Decision("contradiction.keep", why, (), pair.older.id, pair.newer.id, quiet=True)
+
+
+# ---------------------------------------------------------------- deduplicating
+# Deduplicating: the buffer comes in; of what was noted twice, one stays.
+
+
+BUFFER = frozenset({Layer.BUFFER})
+
+
+def plan_buffer_duplicates(room: StepContext, cursor: str) -> Iterator[Batch]:
+    """Join what says the same, both still in the buffer, a little further apart than elsewhere."""
+    known = pairs.cosines(room)
+    if known is not None:
+        yield from merge.joining(room, cursor, "dedup", BUFFER, known[1].dedup)
+
+
+# ---------------------------------------------------------------- distilling
+# Distilling: the notes of several sessions come in; one short memory of how things stand comes out.
+
+
+DONE = "distilled"
+MADE = ("project-status", "auto-distilled")
+NOTES = Filters(tags_any=SESSION_NOTES, not_tags=frozenset({DONE, *MADE}))
+
+
+def plan_session_notes(room: StepContext, _cursor: str) -> Iterator[Batch]:
+    """Distil the notes of each scope that has several; they are marked, so that it happens once."""
+    settings = room.tools.config.review
+    groups: dict[Scope, list[Memory]] = {}
+    for part in room.memories(NOTES):
+        for _, one in part:
+            # Marked notes are left out above: one that triage has just moved can be taken as well.
+            if not one.speaker and one.created_at < room.now:
+                groups.setdefault(one.scope, []).append(one)
+    for notes in groups.values():
+        if len(notes) >= settings.notes_least:
+            yield Batch((_distilled(notes, room),))
+
+
+def _distilled(notes: Sequence[Memory], room: StepContext) -> Decision:
+    settings = room.tools.config.review
+    ordered = sorted(notes, key=lambda one: (one.happened_at, one.id))
+    newest = ordered[-settings.notes_most :]
+    words, how = _words(newest, room)
+    tier = max((one.tier for one in newest), key=tuple(Tier).index)
+    draft = Draft(
+        words,
+        category="context",
+        tags=MADE,
+        source="engine",
+        layer=Layer.WORKING,
+        scope=newest[0].scope,
+        tier=tier,
+        event_time=newest[-1].happened_at,
+    )
+    add = room.new(draft, "distill", *(one.id for one in newest))
+    drawn = tuple(Draw(Edge(add.memory.id, one.id, EdgeType.DERIVED_FROM)) for one in newest)
+    marked = tuple(becomes(one, tags=(*one.tags[: TAG_LIMIT - 1], DONE)) for one in notes)
+    why = f"{len(notes)} session notes, the newest {len(newest)} in {len(words)} characters, {how}"
+    return Decision("distill", why, (add, *drawn, *marked), add.memory.id)
+
+
+def _words(notes: Sequence[Memory], room: StepContext) -> tuple[str, str]:
+    """A model's words for how things stand, or what the newest notes say themselves."""
+    longest = room.tools.config.review.notes_length
+    if level(room) != "off" and may_be_shown(*notes):
+        said = room.tools.advisor.distill([one.content for one in notes], longest)
+        if said is not None:
+            return said, "by a model"
+    return extract([one.content for one in notes], longest), "by rule"
+
+
+def extract(notes: Sequence[str], longest: int) -> str:
+    """What the notes say in one clause each, as many of the newest as there is room for, in their order.
+
+    >>> extract(["The import is planned.", "The import works.", "The tests are open."], 40)
+    'The import works. The tests are open.'
+    """
+    chosen: list[str] = []
+    for note in reversed(notes):
+        clause = key_fact(note).strip()
+        if clause in chosen:
+            continue
+        if sum(map(len, (clause, *chosen))) + len(chosen) > longest:
+            break
+        chosen.insert(0, clause)
+    return " ".join(chosen) or notes[-1][:longest].rstrip()
+
+
+# ---------------------------------------------------------------- gate
+# The gate: memories of the working layer that proved themselves come in; each is let into the core, or not.
+#
+# A refused one may ask again after a day, then after three days, then never again.
+
+
+def plan_gate(room: StepContext, cursor: str) -> Iterator[Batch]:
+    """Weigh every candidate that may ask."""
+    config = room.tools.config
+    # Disuse only takes importance off: what has too little stored can be left out unread.
+    working = Filters(layers=frozenset({Layer.WORKING}), min_importance=config.promotion.core_importance)
+    weighing = Weighing(room.tools.advisor.gate, config.review.gate_most, level(room))
+
+    def decide(part: Slice) -> Iterable[Decision]:
+        candidates = [one for _, one in part if core_candidate(one, room.now, config)]
+        known = judged(GATE, candidates, room)
+        asking = [one for one in candidates if _may_ask(known.get(one.id), room)]
+        for one, yes, why in weighing.outcomes([(one, gate_review(one, config)) for one in asking]):
+            yield _approved(one, why, room) if yes else _rejected(one, why, known.get(one.id), room)
+
+    return sweep(room, cursor, working, decide)
+
+
+def _may_ask(last: Judgement | None, room: StepContext) -> bool:
+    if last is None:
+        return True
+    return last.verdict.startswith("reject") and last.again_at is not None and last.again_at <= room.now
+
+
+def _approved(memory: Memory, why: str, room: StepContext) -> Decision:
+    effects = (becomes(memory, layer=Layer.CORE), judge(GATE, memory, "approve", room.now))
+    return Decision("gate.approve", why, effects, memory.id)
+
+
+def _rejected(memory: Memory, why: str, last: Judgement | None, room: StepContext) -> Decision:
+    times = last.times + 1 if last is not None else 1
+    again = next_try(times, room.now, room.tools.config)
+    wait = "asks never again" if again is None else f"may ask again at {again:%Y-%m-%d %H:%M}"
+    effect = judge(GATE, memory, "reject", room.now, again_at=again, times=times)
+    return Decision("gate.reject", f"{why}; rejection {times}, {wait}", (effect,), memory.id)
+
+
+# ---------------------------------------------------------------- keeping
+# Keeping: what was said since the last time comes in; a promise that it certainly says was kept is closed.
+#
+# A statement that would fit two promises closes none. `memory.commitments.review()` is the same by hand.
+
+
+STEP: Final = "commitments"
+OPEN: Final = Filters(statuses=ACTIVE, categories=frozenset({CATEGORY}), not_tags=frozenset({CLOSED_TAG}))
+MOST_OPEN: Final = 10_000
+"""Open promises that are looked at, the newest: nobody keeps a promise that is older than so many others."""
+
+
+def plan_commitments(room: StepContext, _cursor: str) -> Iterator[Batch]:
+    """Compare what is new with what is open, in each scope by itself."""
+    news = since(room, STEP)
+    if not news.any:
+        yield from noted(room, STEP, news)
+        return
+    owed = _open_promises(room)
+    for part in memories(room, news, Filters(statuses=ACTIVE)):
+        said = [one for _, one in part if one.category != CATEGORY and one.scope in owed]
+        closed: dict[str, Decision] = {}
+        for one in said:
+            if (promise := _kept(one, owed[one.scope])) is not None:
+                closed.setdefault(promise.id, _closed(promise, one, room))
+        if closed:
+            yield Batch(tuple(closed.values()))
+    yield from noted(room, STEP, news)
+
+
+class Owed:
+    """The open promises of one scope, by what they promise."""
+
+    def __init__(self) -> None:
+        self._by_deed: dict[Deed, list[Memory]] = {}
+        self.verbs: set[str] = set()
+
+    def add(self, promise: Memory) -> None:
+        """Know one more; what promises nothing plainly can not be seen to be kept."""
+        deed = promised(promise.content, promise.happened_at)
+        if deed is not None:
+            self._by_deed.setdefault(deed, []).append(promise)
+            self.verbs.add(deed.verb)
+
+    def of(self, deed: Deed) -> Sequence[Memory]:
+        """Those that promise just this."""
+        return self._by_deed.get(deed, ())
+
+
+def _open_promises(room: StepContext) -> dict[Scope, Owed]:
+    """What is open, scope by scope, up to a limit; the newest are the last to be left out."""
+    owed: dict[Scope, Owed] = {}
+    found = [one for part in room.memories(OPEN) for _, one in part if _is_open(one)]
+    for one in found[-MOST_OPEN:]:
+        owed.setdefault(one.scope, Owed()).add(one)
+    return owed
+
+
+def _kept(statement: Memory, owed: Owed) -> Memory | None:
+    """The one open promise of its scope that a statement says was kept; None when there is none, or two."""
+    deed = done(statement.content, statement.happened_at, owed.verbs)
+    kept = [one for one in owed.of(deed) if is_kept_by(one, statement)] if deed is not None else []
+    return kept[0] if len(kept) == 1 else None
+
+
+def _is_open(memory: Memory) -> bool:
+    return is_loop(memory) and state_of(memory).is_open
+
+
+def _closed(promise: Memory, statement: Memory, room: StepContext) -> Decision:
+    because = f"memory {statement.id} says so"
+    state = LoopState.DONE
+    details = details_of(state, promise.details, closed=(room.now, because))
+    change = becomes(promise, details=details, tags=tags_of(state, promise.tags))
+    why = "a later statement of the same person says that it was done"
+    return Decision("commitment.kept", why, (change,), promise.id, statement.id)
+
+
+# ---------------------------------------------------------------- reconciling
+# Reconciling: memories about the same thing come in; a later one may update or absorb an earlier one.
+
+
+RECONCILING_STEP = "reconcile"
+NEAREST = 3
+"""What updates a memory is among the nearest that are not the same: only so many of each are looked at."""
+LAYERS = frozenset({Layer.WORKING, Layer.CORE})
+Outcome = tuple[Reconciled, str]
+
+
+def plan_reconciliation(room: StepContext, cursor: str) -> Iterator[Batch]:
+    """Judge pairs that are near but not the same, and were stored some time apart; each pair once."""
+    known = maintain_pairs.cosines(room)
+    if known is None:
+        return
+    questions = Questions(RECONCILING_STEP, room.tools.config.review.pairs_most, level(room))
+    limits = maintain_pairs.limits(known[1].reconcile, room, known[1])
+    for part, place in maintain_pairs.news(room, RECONCILING_STEP, LAYERS, cursor):
+        found, unseen = maintain_pairs.pairs(
+            part, room, known[1].reconcile, below=known[1].merge, most=NEAREST
+        )
+        made = (
+            *_decided_reconciling([pair for pair in found if _is_due(pair, room)], limits, questions, room),
+            *merge.noted(questions, unseen, RECONCILING_STEP, room),
+        )
+        if made:
+            yield Batch(made, place)
+    yield Batch((maintain_pairs.looked(room, RECONCILING_STEP),), cursor)
+
+
+def _is_due(pair: NearPair, room: StepContext) -> bool:
+    gap = timedelta(hours=room.tools.config.review.reconcile_hours)
+    if not {pair.older.layer, pair.newer.layer} <= LAYERS or apart(pair.older, pair.newer):
+        return False
+    return pair.newer.created_at - pair.older.created_at >= gap
+
+
+def _decided_reconciling(
+    pairs: Sequence[NearPair], limits: SamenessLimits, questions: Questions, room: StepContext
+) -> Iterator[Decision]:
+    """What was changed by one decision is not looked at for another: it is fresh."""
+    judged = room.tools.store.upkeep.judged(RECONCILING_STEP, [pair.key for pair in pairs])
+    changed: frozenset[str] = frozenset()
+    for pair in pairs:
+        if pair.key in judged or not changed.isdisjoint({pair.older.id, pair.newer.id}):
+            continue
+        outcome = _outcome(pair, limits, questions, room)
+        if outcome is not None:
+            decision = _decision_reconciling(pair, outcome, room)
+            changed |= decision.changes
+            note = Judge(Judgement(RECONCILING_STEP, pair.key, outcome[0].value, room.now))
+            yield replace(decision, effects=(*decision.effects, note))
+
+
+def _outcome(
+    pair: NearPair, limits: SamenessLimits, questions: Questions, room: StepContext
+) -> Outcome | None:
+    """What becomes of the older one; None: both stay."""
+    ruled = _by_rule(pair, limits, questions)
+    if (questions.level != "full" and ruled is not None) or not questions.may_ask(pair.older, pair.newer):
+        return ruled
+    answer = room.tools.advisor.reconcile(pair.older.content, pair.newer.content)
+    if answer is None:
+        return ruled
+    questions.answered.append(Judgement(RECONCILING_STEP, pair.key, answer.value, room.now))
+    if answer is Reconciled.KEEP_BOTH or (answer is Reconciled.ABSORB and _loses(pair, questions)):
+        return None
+    return answer, f"cosine {pair.cosine:.2f}, a model says {answer.value}"
+
+
+def _by_rule(pair: NearPair, limits: SamenessLimits, questions: Questions) -> Outcome | None:
+    why = f"cosine {pair.cosine:.2f}"
+    if questions.compared.replaces(pair.older, pair.newer, pair.cosine, limits):
+        return Reconciled.UPDATE, f"{why}, states it otherwise later"
+    verdict = questions.compared.same(pair.older, pair.newer, pair.cosine, limits)
+    if verdict is not None and verdict.fuller is pair.newer and not stands(pair.older):
+        return Reconciled.ABSORB, f"{why}, the later one says all of it"
+    return None
+
+
+def _loses(pair: NearPair, questions: Questions) -> bool:
+    """Whether something that only the older one tells would be lost."""
+    return stands(pair.older) or bool(questions.compared.differing(pair.older, pair.newer))
+
+
+def _decision_reconciling(pair: NearPair, outcome: Outcome, room: StepContext) -> Decision:
+    what, why = outcome
+    if what is Reconciled.UPDATE:
+        return superseded(pair.older, pair.newer, "reconcile.update", why)
+    return merge.taken_in(pair.newer, pair.older, "reconcile.absorb", why, room)
+
+
+# ---------------------------------------------------------------- triage
+# Triage: memories of the buffer come in; each is looked at once, and worth the working layer or left.
+
+
+TRIAGE_BUFFER = Filters(layers=frozenset({Layer.BUFFER}))
+
+
+def plan_triage(room: StepContext, cursor: str) -> Iterator[Batch]:
+    """Weigh what has lain in the buffer for some minutes and was not weighed in these words yet."""
+    config = room.tools.config
+    weighing = Weighing(room.tools.advisor.triage, config.review.triage_most, level(room))
+
+    def decide(part: Slice) -> Iterable[Decision]:
+        due = [one for _, one in part if triage_due(one, room.now, config)]
+        known = judged(TRIAGE, due, room)
+        weighed = [(one, triage_review(one, config)) for one in due if one.id not in known]
+        for one, yes, why in weighing.outcomes(weighed):
+            if yes:
+                effects = (becomes(one, layer=Layer.WORKING), judge(TRIAGE, one, "promote", room.now))
+                yield Decision("triage.promote", why, effects, one.id)
+            else:
+                note = judge(TRIAGE, one, "keep", room.now)
+                yield Decision("triage.keep", why, (note,), one.id, quiet=True)
+
+    return sweep(room, cursor, TRIAGE_BUFFER, decide)
+
+
+STEPS: tuple[Step, ...] = (
+    Step("review", "gate", plan_gate),
+    Step("review", "triage", plan_triage),
+    Step("review", "reconcile", plan_reconciliation),
+    Step("review", "contradictions", plan_contradictions),
+    Step("review", "commitments", plan_commitments),
+    Step("review", "session notes", plan_session_notes),
+    Step("review", "buffer repetitions", plan_buffer_duplicates),
+)

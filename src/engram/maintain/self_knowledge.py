@@ -1,0 +1,419 @@
+"""Self-knowledge: what the memory as a whole is like, in profiles, maps and a tree."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from engram.maintain import tree
+from engram.maintain.apply import UNDONE
+from engram.maintain.step import Batch, Decision, Drop, Step, StepContext
+from engram.maintain.support import in_words, keep
+from engram.maintain.tree import BRANCH, TREE, PlaceKnowledge, census, forget
+from engram.model.maintenance import Carried, RunState
+from engram.model.memory import Kind, Memory, Status
+from engram.model.scope import Access, Role, Scope
+from engram.rules.doubt import GAP
+from engram.rules.traits import REFERENCE
+from engram.text.words import normalized
+
+# ---------------------------------------------------------------- confidence
+# The confidence map: domains of the tree come in; how well each is known comes out.
+#
+# How much is known of it, how fresh that is, and how much of it is in doubt, each from 0 to 1; confidence
+# is depth times freshness times what is not in doubt.
+
+
+NAME: Final = "map"
+ENOUGH: Final = 10.0
+"""So many strong, trusted memories make a domain known to two thirds."""
+HALF_LIFE_DAYS: Final = 30.0
+MOST_GAPS: Final = 1_000
+DAY_S: Final = 86_400.0
+
+
+def plan_confidence_map(room: StepContext, _cursor: str) -> Iterator[Batch]:
+    """A map for each place that has a tree."""
+    for scope, known in census(room).items():
+        tree = room.tools.store.upkeep.sketch(scope, TREE, "")
+        if tree is None:
+            if room.tools.store.upkeep.sketch(scope, NAME, "") is not None:
+                yield Batch((Decision("map.dropped", "there is no tree", (Drop(scope, NAME, ""),)),))
+            continue
+        members = _members(room, scope, {one.id: one for one in known})
+        gaps = _gaps(room, scope)
+        domains = [_domain(room, one, members, gaps) for one in tree.body["domains"]]
+        whole = sum(one["memories"] for one in domains)
+        coverage = sum(one["confidence"] * one["memories"] for one in domains) / max(whole, 1)
+        body = {"domains": domains, "coverage": round(coverage, 3)}
+        effects = keep(room, scope, NAME, "", body, sources=tree.sources)
+        if effects:
+            why = f"{len(domains)} domains, coverage {coverage:.2f}"
+            yield Batch((Decision("map.drawn", why, effects),))
+    forget(room)
+
+
+def _members(
+    room: StepContext, scope: Scope, by_id: Mapping[str, PlaceKnowledge]
+) -> dict[str, list[PlaceKnowledge]]:
+    found = room.tools.store.upkeep.sketches(BRANCH, Access(scope, Role.AGENT), 100_000)
+    return {
+        one.key: [by_id[id_] for id_ in one.sources if id_ in by_id] for one in found if one.scope == scope
+    }
+
+
+def _gaps(room: StepContext, scope: Scope) -> list[frozenset[str]]:
+    """What is known not to be known: for each open gap the memories it comes from."""
+    found = room.tools.store.upkeep.sketches(GAP, Access(scope, Role.AGENT), MOST_GAPS)
+    return [frozenset((*one.sources, *one.body["memories"])) for one in found if one.scope == scope]
+
+
+def _domain(
+    room: StepContext,
+    domain: Mapping[str, Any],
+    members: Mapping[str, Sequence[PlaceKnowledge]],
+    gaps: Sequence[frozenset[str]],
+) -> dict[str, Any]:
+    some = [one for key in domain["branches"] for one in members.get(key, ())]
+    held = sum(min(one.strength, 1.0) * one.trust for one in some)
+    depth = 1.0 - math.exp(-held / ENOUGH)
+    latest = max((max(one.at, one.used_at or one.at) for one in some), default=room.now)
+    days = max(0.0, (room.now - latest).total_seconds() / DAY_S)
+    freshness = 2.0 ** (-days / HALF_LIFE_DAYS)
+    ids = {one.id for one in some}
+    open_ = sum(not gap.isdisjoint(ids) for gap in gaps)
+    uncertainty = min(1.0, (sum(one.doubtful for one in some) + open_) / max(len(some), 1))
+    return {
+        "label": domain["title"],
+        "memories": len(some),
+        "depth": round(depth, 3),
+        "freshness": round(freshness, 3),
+        "uncertainty": round(uncertainty, 3),
+        "confidence": round(depth * freshness * (1.0 - uncertainty), 3),
+    }
+
+
+# ---------------------------------------------------------------- guidelines
+# Guidelines: what past runs decided and what came of it come in; how to shorten and let go comes out.
+#
+# A decision shows what it was worth after a while: taken back by a person, or what it put away was asked
+# for, or nothing. What is kept shows it by being recalled or not, category by category. Nothing is
+# concluded from few cases, and where there is nothing to read there are no guidelines: every rule works
+# without them.
+
+
+GUIDELINES_NAME: Final = "guidelines"
+RUNS: Final = 50
+"""Runs that are looked back on."""
+LINES: Final = 2_000
+"""Decisions of a run that are looked at."""
+OFTEN, SELDOM = 0.5, 0.05
+"""From this share of recalled memories on a category is kept whole; up to that it may be told by a label."""
+REGRET: Final = 0.1
+"""From this share of decisions that were taken back a rule should hold back."""
+AWAY: Final = frozenset({Status.ARCHIVED, Status.MERGED, Status.SUPERSEDED})
+
+
+@dataclass(slots=True)
+class Outcomes:
+    """What came of a rule's decisions."""
+
+    done: int = 0
+    taken_back: int = 0
+    used_since: int = 0
+
+    @property
+    def regret(self) -> float:
+        """The share that somebody took back, or asked for although it was put away."""
+        return (self.taken_back + self.used_since) / self.done if self.done else 0.0
+
+
+def plan_guidelines(room: StepContext, _cursor: str) -> Iterator[Batch]:
+    """Guidelines for each place."""
+    rules = _rules(room)
+    for scope, known in census(room).items():
+        told = rules.get(scope, {})
+        body = {"rules": _told(room, told), "categories": _categories(room, known)}
+        if not any(body.values()) and room.tools.store.upkeep.sketch(scope, GUIDELINES_NAME, "") is None:
+            continue
+        effects = keep(room, scope, GUIDELINES_NAME, "", body)
+        if effects:
+            cases = sum(one.done for one in told.values())
+            why = f"{len(body['rules'])} rules and {len(body['categories'])} categories, {cases} decisions"
+            yield Batch((Decision("guidelines.learned", why, effects),))
+
+
+def _rules(room: StepContext) -> dict[Scope, dict[str, Outcomes]]:
+    """What became of the decisions of runs that are old enough, place by place and rule by rule."""
+    until = room.now - timedelta(days=room.tools.config.knowledge.guideline_days)
+    store = room.tools.store.upkeep
+    found: dict[Scope, dict[str, Outcomes]] = {}
+    for run in store.runs(RUNS):
+        if run.state is RunState.RUNNING or run.started_at > until:
+            continue
+        every = store.decided(run.id, 0, LINES)
+        decided = [one for one in every if one.outcome is Carried.DONE and one.memory]
+        keys = [Decision(one.rule, "", (), one.memory, one.related).key for one in decided]
+        undone = store.judged(UNDONE, keys)
+        read = _read(room, [one.memory for one in decided])
+        for one, key in zip(decided, keys, strict=True):
+            memory = read.get(one.memory)
+            if memory is not None:
+                outcomes = found.setdefault(memory.scope, {}).setdefault(one.rule, Outcomes())
+                outcomes.done += 1
+                outcomes.taken_back += key in undone
+                outcomes.used_since += key not in undone and _asked_for(memory, run.started_at)
+    return found
+
+
+def _asked_for(memory: Memory, since: datetime) -> bool:
+    """Whether what was put away has been used since."""
+    used = memory.last_accessed
+    return memory.status in AWAY and used is not None and used > since
+
+
+def _read(room: StepContext, ids: Sequence[str]) -> dict[str, Memory]:
+    memories = room.tools.store.memories
+    found = memories.read(list(memories.keys(list(dict.fromkeys(ids))).values()))
+    return {one.id: one for one in found.values()}
+
+
+def _told(room: StepContext, rules: Mapping[str, Outcomes]) -> list[dict[str, Any]]:
+    least = room.tools.config.knowledge.guideline_cases
+    return [
+        {
+            "rule": rule,
+            "done": one.done,
+            "taken_back": one.taken_back,
+            "used_since": one.used_since,
+            "advice": "hold_back" if one.regret >= REGRET else "go_on",
+        }
+        for rule, one in sorted(rules.items())
+        if one.done >= least
+    ]
+
+
+def _categories(room: StepContext, known: Sequence[PlaceKnowledge]) -> list[dict[str, Any]]:
+    """How much of what is kept is ever recalled, and in which form such memories are told."""
+    settled = room.now - timedelta(days=room.tools.config.knowledge.guideline_days)
+    groups: dict[str, list[PlaceKnowledge]] = {}
+    for one in known:
+        if one.at <= settled:
+            groups.setdefault(one.category, []).append(one)
+    least = room.tools.config.knowledge.guideline_cases
+    return [
+        {"category": category, "kept": len(some), "recalled": used, "advice": _advice(used / len(some))}
+        for category, some in sorted(groups.items())
+        if len(some) >= least
+        for used in [sum(one.accessed > 0 for one in some)]
+    ]
+
+
+def _advice(share: float) -> str:
+    """In which form such memories are told when there is little room.
+
+    >>> _advice(0.6), _advice(0.2), _advice(0.0)
+    ('whole', 'summary', 'label')
+    """
+    if share >= OFTEN:
+        return "whole"
+    return "label" if share <= SELDOM else "summary"
+
+
+# ---------------------------------------------------------------- identity
+# Identity: reflections about oneself come in; all of them come out, or their gist when they grow too long.
+#
+# The memories themselves stay: what is compacted is what is shown.
+
+
+IDENTITY_NAME: Final = "identity"
+READ: Final = 500
+"""Reflections that are read, the weightiest."""
+BYTES_A_WORD: Final = 7
+SHOWN: Final = 60
+"""Reflections that a model is shown."""
+
+
+def plan_identity(room: StepContext, _cursor: str) -> Iterator[Batch]:
+    """What each place knows about itself."""
+    for scope, known in census(room).items():
+        own = sorted((one for one in known if one.is_reflection and not one.doubtful), key=_order)[:READ]
+        if own:
+            yield from _written(room, scope, own)
+        elif room.tools.store.upkeep.sketch(scope, IDENTITY_NAME, "") is not None:
+            yield Batch((Decision("identity.dropped", "nothing is left", (Drop(scope, IDENTITY_NAME, ""),)),))
+
+
+def _written(room: StepContext, scope: Scope, own: Sequence[PlaceKnowledge]) -> Iterator[Batch]:
+    limit = room.tools.config.knowledge.identity_bytes
+    read = room.tools.store.memories.read([one.key for one in own])
+    whole = [read[one.key].content for one in own if one.key in read]
+    size = sum(len(text.encode()) + 1 for text in whole)
+    if size <= limit:
+        text, shown = "\n".join(whole), own
+    else:
+        text, shown = _compacted(room, scope, own, limit)
+    body = {"text": text, "bytes": size, "compacted": size > limit, "memories": len(own)}
+    effects = keep(room, scope, IDENTITY_NAME, "", body, sources=[one.id for one in shown])
+    if effects:
+        rule = "identity.compacted" if size > limit else "identity.kept"
+        why = f"{size} bytes of {len(own)} reflections, {len(text.encode())} shown, {limit} allowed"
+        yield Batch((Decision(rule, why, effects),))
+
+
+def _compacted(
+    room: StepContext, scope: Scope, own: Sequence[PlaceKnowledge], limit: int
+) -> tuple[str, Sequence[PlaceKnowledge]]:
+    """A model's words for them, or as many key facts as there is room for, each said once."""
+    shown = own[:SHOWN]
+    known = room.tools.store.upkeep.sketch(scope, IDENTITY_NAME, "")
+    if known is not None and known.body["compacted"] and set(known.sources) == {one.id for one in shown}:
+        return known.body["text"], shown
+    told = [one.text for one in shown]
+    written = in_words(room, IDENTITY_NAME, told, limit // BYTES_A_WORD, always=True)
+    if written is not None and len(written.encode()) <= limit:
+        return written, shown
+    lines: list[str] = []
+    chosen: list[PlaceKnowledge] = []
+    said: set[str] = set()
+    left = limit
+    for one in own:
+        size, words = len(one.text.encode()) + 1, normalized(one.text)
+        if words not in said and size <= left:
+            said.add(words)
+            lines.append(one.text)
+            chosen.append(one)
+            left -= size
+    return "\n".join(lines), chosen
+
+
+def _order(one: PlaceKnowledge) -> tuple[bool, float, int]:
+    return not one.pinned, -one.importance, one.key
+
+
+# ---------------------------------------------------------------- profile
+# The behavioural profile: memories come in; how somebody is and wants things comes out, in so many lines.
+#
+# Lines are taken by weight, section after section in turn, so that many preferences do not crowd out the
+# one rule. Beside the lines stand habits in numbers: topics, languages, hours.
+
+
+PROFILE_NAME: Final = "profile"
+SECTIONS: Final = {
+    "identity": ("identity",),
+    "rules": ("constraint", "instruction"),
+    "preferences": ("preference",),
+    "principles": ("principle",),
+    "corrections": ("correction",),
+    "people": ("relationship", "person"),
+    "skills": ("skill",),
+    "decisions": ("decision",),
+    "commitments": ("commitment",),
+}
+SECTION_OF: Final = {category: name for name, some in SECTIONS.items() for category in some}
+HABITS: Final = 5
+LEAST: Final = 3
+"""Fewer memories are no habit."""
+
+
+def plan_profiles(room: StepContext, _cursor: str) -> Iterator[Batch]:
+    """A profile for each place that has something to say about somebody."""
+    most = room.tools.config.knowledge.profile_lines
+    for scope, everything in census(room).items():
+        known = [one for one in everything if one.category != REFERENCE and one.kind is not Kind.CODEBASE]
+        lines = _lines(known, most)
+        if not lines and room.tools.store.upkeep.sketch(scope, "profile", "") is None:
+            continue
+        body = {
+            "lines": [{"section": name, "text": one.statement, "memory": one.id} for name, one in lines],
+            "habits": _habits(known),
+        }
+        effects = keep(room, scope, "profile", "", body, sources=[one.id for _, one in lines])
+        if effects:
+            yield Batch((Decision("profile.written", f"{len(lines)} lines of at most {most}", effects),))
+
+
+def _lines(known: Sequence[PlaceKnowledge], most: int) -> list[tuple[str, PlaceKnowledge]]:
+    """The weightiest of each section in turn, in the order of the sections."""
+    sections: dict[str, list[PlaceKnowledge]] = {name: [] for name in SECTIONS}
+    said: set[str] = set()
+    for one in sorted(known, key=lambda one: one.weight, reverse=True):
+        section = SECTION_OF.get(one.category)
+        words = normalized(one.text)
+        if section is None or one.doubtful or words in said or len(sections[section]) >= most:
+            continue
+        if one.tells:
+            said.add(words)
+            sections[section].append(one)
+    chosen: dict[str, list[PlaceKnowledge]] = {name: [] for name in SECTIONS}
+    left = most
+    for place in range(max(map(len, sections.values()))):
+        for name, some in sections.items():
+            if place < len(some) and left:
+                chosen[name].append(some[place])
+                left -= 1
+    return [(name, one) for name, some in chosen.items() for one in some]
+
+
+def _habits(known: Sequence[PlaceKnowledge]) -> dict[str, Any]:
+    """What comes up most, in which languages, at which hours (UTC). No words of a memory."""
+    return {
+        "topics": _most(Counter(topic for one in known for topic in one.topics)),
+        "languages": _most(Counter(language for one in known for language in one.languages)),
+        "hours": sorted(int(hour) for hour in _most(Counter(f"{one.at.hour}" for one in known))),
+    }
+
+
+def _most(counts: Counter[str]) -> list[str]:
+    ordered = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+    return [name for name, count in ordered[:HABITS] if count >= LEAST]
+
+
+# ---------------------------------------------------------------- topics
+# Topics: memories come in; what they are about, counted, comes out, place by place.
+
+
+TOPICS_NAME: Final = "topics"
+
+
+def plan_topics(room: StepContext, _cursor: str) -> Iterator[Batch]:
+    """A list of topics for each place; it holds no words of a memory."""
+    for scope, known in census(room).items():
+        topics = _counted(known)
+        effects = keep(room, scope, "topics", "", {"memories": len(known), "topics": topics})
+        if effects:
+            yield Batch((Decision("topics.counted", f"{len(topics)} topics", effects),))
+
+
+def _counted(known: Sequence[PlaceKnowledge]) -> list[dict[str, Any]]:
+    """Each topic with how many memories are about it, how weighty they are, and when it came up."""
+    groups: dict[str, list[PlaceKnowledge]] = {}
+    for one in known:
+        for topic in one.topics:
+            groups.setdefault(topic, []).append(one)
+    ordered = sorted(groups.items(), key=lambda pair: (-len(pair[1]), pair[0]))
+    return [
+        {
+            "topic": topic,
+            "memories": len(some),
+            "importance": round(sum(one.importance for one in some) / len(some), 3),
+            "first": min(one.at for one in some).isoformat(),
+            "last": max(one.at for one in some).isoformat(),
+        }
+        for topic, some in ordered
+    ]
+
+
+STAGE = "self_knowledge"
+STEPS: tuple[Step, ...] = (
+    Step(STAGE, TOPICS_NAME, plan_topics),
+    Step(STAGE, PROFILE_NAME, plan_profiles),
+    Step(STAGE, IDENTITY_NAME, plan_identity),
+    Step(STAGE, GUIDELINES_NAME, plan_guidelines),
+    Step(STAGE, tree.NAME, tree.plan_tree),
+    Step(STAGE, NAME, plan_confidence_map),
+)

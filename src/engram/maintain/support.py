@@ -1,0 +1,355 @@
+"""What steps share: what changed since, what was judged before, questions to a model, documents to derive."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import lru_cache
+from typing import Any, Final
+
+from engram.maintain.step import Batch, Decision, Judge, Keep, StepContext
+from engram.model.event import Event, Verb
+from engram.model.maintenance import Judgement, RunState, Sketch
+from engram.model.memory import Filters, Memory, Tier
+from engram.model.scope import Access, Scope
+from engram.ports import NoAdvisor
+from engram.rules.joining import Compared
+from engram.rules.promotion import FINAL, next_try
+from engram.rules.review import Review
+from engram.rules.review import ReviewDecision as Outcome
+from engram.text.junk import is_filler
+from engram.text.propositions import has_substance
+
+# ---------------------------------------------------------------- since
+# What is new to a step: its name comes in; the memories that came, changed or went since it last looked do.
+#
+# A step notes how far it has seen the ledger, and in which run. If that run is taken back, it looks at
+# everything again, as it does the first time. What only changed by being used or weighed is no news.
+
+
+MARK: Final = "mark"
+"""The kind of judgement that says how far a step has looked."""
+PAGE: Final = 1_000
+STALE: Final = 1_000
+"""After so many events that are no news the mark is set anew, so that they are not read again."""
+TELLING: Final = frozenset(
+    {"content", "status", "kind", "category", "scope", "tier", "details", "tags", "speaker", "valid_to"}
+)
+"""Fields whose change is news."""
+EVERYTHING: Final = Access.everything()
+
+
+@dataclass(frozen=True, slots=True)
+class RecentChanges:
+    """What has happened since a step looked."""
+
+    whole: bool
+    """Nothing has been seen yet: everything is news."""
+    changed: tuple[str, ...] = ()
+    """Memories that came or say something else now, by id, in order."""
+    gone: frozenset[str] = frozenset()
+    """Memories that were erased."""
+    upto: str = ""
+    read: int = 0
+    """How many events were read for it."""
+
+    @property
+    def any(self) -> bool:
+        """Whether there is anything to look at."""
+        return self.whole or bool(self.changed or self.gone)
+
+
+def since(room: StepContext, step: str) -> RecentChanges:
+    """What is new to a step."""
+    store = room.tools.store
+    upto = store.ledger.newest()
+    mark = store.upkeep.judged(MARK, [step]).get(step)
+    event, _, run_id = mark.verdict.partition(" ") if mark is not None else ("", "", "")
+    run = store.upkeep.run(run_id) if run_id else None
+    if mark is None or run is None or run.state is RunState.UNDONE:
+        return RecentChanges(whole=True, upto=upto)
+    changed: dict[str, None] = {}
+    gone: dict[str, None] = {}
+    read = 0
+    for one in _events(room, event):
+        read += 1
+        if one.verb is Verb.ERASED:
+            changed.pop(one.memory, None)
+            gone[one.memory] = None
+        elif _is_news(one):
+            changed[one.memory] = None
+    return RecentChanges(whole=False, changed=tuple(changed), gone=frozenset(gone), upto=upto, read=read)
+
+
+def noted(room: StepContext, step: str, news: RecentChanges) -> Iterator[Batch]:
+    """The last batch of a step, which notes how far it has looked; none when nothing was new.
+
+    A step that has nothing to do must not even yield an empty batch: a run may be paused after each.
+    """
+    decided = seen(room, step, news)
+    if decided:
+        yield Batch(decided)
+
+
+def seen(room: StepContext, step: str, news: RecentChanges) -> tuple[Decision, ...]:
+    """What a step decides last: to note how far it has looked. Nothing, when nothing was new."""
+    if not news.any and news.read < STALE:
+        return ()
+    ours = list(_events(room, news.upto))
+    upto = ours[-1].id if ours and all(event.run == room.run.id for event in ours) else news.upto
+    mark = Judgement(MARK, step, f"{upto} {room.run.id}", room.now)
+    return (Decision("knowledge.seen", "", (Judge(mark),), quiet=True),)
+
+
+def memories(room: StepContext, news: RecentChanges, filters: Filters) -> Iterator[list[tuple[int, Memory]]]:
+    """The memories that are new and fit, in slices; all that fit the first time."""
+    if news.whole:
+        yield from room.memories(filters)
+        return
+    size = room.tools.config.maintain.slice
+    for start in range(0, len(news.changed), size):
+        yield from room.memories(replace(filters, ids=frozenset(news.changed[start : start + size])))
+
+
+def places(room: StepContext, news: RecentChanges, filters: Filters) -> set[Scope]:
+    """Where something is new that fits; everywhere the first time."""
+    if news.whole:
+        return set(room.tools.store.upkeep.scopes())
+    return {one.scope for part in memories(room, news, filters) for _, one in part}
+
+
+def _events(room: StepContext, after: str) -> Iterator[Event]:
+    ledger = room.tools.store.ledger
+    while found := ledger.after(after, EVERYTHING, PAGE):
+        yield from found
+        after = found[-1].id
+        if len(found) < PAGE:
+            return
+
+
+def _is_news(event: Event) -> bool:
+    return event.verb is Verb.STORED or not TELLING.isdisjoint(event.after)
+
+
+# ---------------------------------------------------------------- judged
+# What was judged before: memories come in, what is known about them comes out.
+#
+# A judgement is kept under the memory's id and says which version it is about: another wording is judged
+# anew. One made at the very moment a run looks at does not count yet: a run never builds on itself.
+
+
+GATE: Final = "gate"
+TRIAGE: Final = "triage"
+
+
+def judge(
+    kind: str, memory: Memory, verdict: str, at: datetime, again_at: datetime | None = None, times: int = 1
+) -> Judge:
+    """Remember what was decided about this version of a memory."""
+    return Judge(Judgement(kind, memory.id, f"{verdict}@{memory.version}", at, again_at, times))
+
+
+def judged(kind: str, memories: Sequence[Memory], room: StepContext) -> dict[str, Judgement]:
+    """What was decided about these memories as they are now, by their ids."""
+    versions = {one.id: one.version for one in memories}
+    known = room.tools.store.upkeep.judged(kind, versions)
+    marked = {one.id: mark for one in memories if (mark := _mark(kind, one, room)) is not None}
+    return marked | {
+        id_: one for id_, one in known.items() if one.verdict.rpartition("@")[2] == str(versions[id_])
+    }
+
+
+REFUSED: Final = {"gate-rejected": 1, "gate-rejected-2": 2, "gate-rejected-final": FINAL}
+"""Tags of imports: how often another gate has refused them."""
+LOOKED_AT: Final = "_triaged"
+
+
+def _mark(kind: str, memory: Memory, room: StepContext) -> Judgement | None:
+    """What another engine had decided about a memory that came from there, as its tags tell."""
+    at = memory.modified_at
+    if kind == TRIAGE and LOOKED_AT in memory.tags:
+        return judge(kind, memory, "keep", at).judgement
+    times = max((REFUSED[tag] for tag in memory.tags if tag in REFUSED), default=0)
+    if kind != GATE or not times:
+        return None
+    again = next_try(times, at, room.tools.config)
+    return judge(kind, memory, "reject", at, again_at=again, times=times).judgement
+
+
+def before(judgement: Judgement, room: StepContext) -> bool:
+    """Whether it was made before the moment of this run."""
+    return judgement.at < room.now
+
+
+def triaged(memories: Sequence[Memory], room: StepContext) -> frozenset[str]:
+    """Those of the memories that triage has looked at, in this wording or another, in an earlier run."""
+    known = room.tools.store.upkeep.judged(TRIAGE, [one.id for one in memories])
+    marked = frozenset(one.id for one in memories if LOOKED_AT in one.tags)
+    return marked | {id_ for id_, one in known.items() if before(one, room)}
+
+
+def rejections(memory: Memory, known: dict[str, Judgement], room: StepContext) -> int:
+    """How often the gate has refused a memory, in earlier runs."""
+    found = known.get(memory.id)
+    if found is None or not found.verdict.startswith("reject"):
+        return 0
+    return found.times if before(found, room) else found.times - 1
+
+
+# ---------------------------------------------------------------- asking
+# Asking: how far a model may be asked in a run, and what it says about memories that are weighed one by
+# one.
+#
+# Off: rules decide. Auto: rules decide what they are sure of, a model the uncertain middle. Full: a model
+# decides, rules only where it gives no answer. What is secret is never shown to a model.
+
+
+Ask = Callable[[Sequence[str]], tuple[bool, ...] | None]
+Weighed = tuple[Memory, Review]
+
+
+def level(room: StepContext) -> str:
+    """How far a model may be asked: off, auto or full; off when there is none."""
+    return "off" if isinstance(room.tools.advisor, NoAdvisor) else room.tools.config.llm.level
+
+
+def may_be_shown(*memories: Memory) -> bool:
+    """Whether a model may see these memories."""
+    return all(one.tier is Tier.CLEAR for one in memories)
+
+
+@dataclass(slots=True)
+class Weighing:
+    """Asks a model about memories, so many of each namespace in a run."""
+
+    ask: Ask
+    most: int
+    level: str
+    spent: Counter[str] = field(default_factory=Counter)
+
+    def outcomes(self, weighed: Sequence[Weighed]) -> Iterator[tuple[Memory, bool, str]]:
+        """Of each memory yes or no, and why. Those that have to wait for the next run are left out."""
+        unsure = [(one, review) for one, review in weighed if self._asks(one, review)]
+        for one, review in weighed:
+            if not self._asks(one, review):
+                yield one, bool(review.by_rule), review.by_rule.why
+        for group in _by_scope(unsure).values():
+            yield from self._asked(group)
+
+    def _asks(self, memory: Memory, review: Review) -> bool:
+        if self.level == "off" or not may_be_shown(memory):
+            return False
+        return self.level == "full" or review.decision is Outcome.ASK
+
+    def _asked(self, group: Sequence[Weighed]) -> Iterator[tuple[Memory, bool, str]]:
+        namespace = group[0][0].scope.namespace
+        now = group[: max(0, self.most - self.spent[namespace])]
+        self.spent[namespace] += len(now)
+        answers = self.ask([one.content for one, _ in now]) if now else ()
+        for place, (one, review) in enumerate(now):
+            if answers is None:
+                yield one, bool(review.by_rule), review.by_rule.why
+            else:
+                said = "yes" if answers[place] else "no"
+                yield one, answers[place], f"a model says {said}, {review.score.told()}"
+
+
+@dataclass(slots=True)
+class Questions:
+    """How a step judges pairs: under which name it remembers, and how often it may still ask a model."""
+
+    kind: str
+    left: int
+    level: str
+    answered: list[Judgement] = field(default_factory=list)
+    """What was answered about pairs of this slice, to be remembered."""
+    postponed: set[str] = field(default_factory=set)
+    """Ids of memories of pairs that could not be asked about in this run."""
+    compared: Compared = field(default_factory=Compared)
+    """What rules say about pairs."""
+
+    def may_ask(self, *memories: Memory) -> bool:
+        """Whether a model may be asked about these, and is: each call counts. What must wait is noted."""
+        if self.level == "off" or not may_be_shown(*memories):
+            return False
+        if self.left <= 0:
+            self.postponed |= {one.id for one in memories}
+            return False
+        self.left -= 1
+        return True
+
+
+def _by_scope(weighed: Iterable[Weighed]) -> dict[Scope, list[Weighed]]:
+    groups: dict[Scope, list[Weighed]] = {}
+    for one in weighed:
+        groups.setdefault(one[0].scope, []).append(one)
+    return groups
+
+
+# ---------------------------------------------------------------- sketching
+# Sketching: what was worked out comes in; the effect that keeps it goes out, unless it is kept already.
+#
+# Also the one way in which steps that put memories into words ask a model for them.
+
+
+def keep(  # noqa: PLR0913 - the parts of a sketch
+    room: StepContext,
+    scope: Scope,
+    kind: str,
+    key: str,
+    body: Mapping[str, Any],
+    *,
+    title: str = "",
+    sources: Iterable[str] = (),
+) -> tuple[Keep, ...]:
+    """One effect, or none when nothing would change."""
+    plain = json.loads(json.dumps(body))
+    made_of = tuple(dict.fromkeys(sources))
+    old = room.tools.store.upkeep.sketch(scope, kind, key)
+    if old is not None and (old.body, old.title, set(old.sources)) == (plain, title, set(made_of)):
+        return ()
+    return (Keep(Sketch(scope, kind, key, plain, room.now, title, made_of)),)
+
+
+def in_words(
+    room: StepContext, step: str, texts: Sequence[str], words: int, *, always: bool = False
+) -> str | None:
+    """A model's words for several statements; None when none may be asked, or was asked enough in this run.
+
+    Unless it may `always` be asked, only where the settings let a model help with everything.
+    """
+    settings = room.tools.config
+    asked = f"asked {step}"
+    if not texts or (settings.llm.level != "full" and not always):
+        return None
+    if room.notes.get(asked, 0) >= settings.knowledge.model_calls:
+        return None
+    room.notes[asked] = room.notes.get(asked, 0) + 1
+    return room.tools.advisor.summarize(texts, words)
+
+
+# ---------------------------------------------------------------- telling
+# Telling: a statement and who said it come in; whether it can stand for others in a summary comes out.
+
+
+@lru_cache(maxsize=1 << 14)
+def tells(statement: str, speaker: str = "") -> bool:
+    """Whether a statement says something by itself. What nobody said in a talk is taken as it was written.
+
+    >>> tells("Anna!", "Bob"), tells("[shares a photo: a red door]", "Bob"), tells("I adopted a cat", "Bob")
+    (False, False, True)
+    >>> tells("Deploys fail on Fridays")
+    True
+    """
+    if statement.startswith("[") and statement.endswith("]"):
+        return False
+    if is_filler(statement):
+        return False
+    return not speaker or (len(statement.split()) >= FEW and has_substance(statement))
+
+
+FEW = 3
+"""Fewer words of a talk tell nothing."""

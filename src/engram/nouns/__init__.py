@@ -1,1 +1,0 @@
-"""What hangs on the facade: `memory.facts`, `memory.entities` and the like, a few verbs about a thing."""

@@ -1,1 +1,0 @@
-"""Channels: each finds candidates in its own way, with scope and filters applied inside."""

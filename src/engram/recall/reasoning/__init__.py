@@ -1,1 +1,0 @@
-"""Reasoning: a question is thought through. Begin with `reason.py`."""

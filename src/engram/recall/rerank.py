@@ -1,0 +1,577 @@
+"""Reranking: what was found and judged is put in order once more. Begin with `choose.py`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from functools import partial
+from itertools import combinations
+from math import exp, log2
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from engram.errors import RerankerDown
+from engram.model.facts import EdgeType
+from engram.model.memory import SOURCE_TRUST, Memory, Status
+from engram.model.recall import Evidence, Question
+from engram.ports import Tools
+from engram.recall import intents
+from engram.recall.candidates import Candidate
+from engram.recall.judge import GONE
+from engram.recall.plan import Planned
+from engram.text import bm25, lexicon, words
+from engram.text.marks import differences, marks, tells_of_change
+from engram.text.words import content_words
+
+if TYPE_CHECKING:
+    from engram.ports import Floats
+
+
+# ---------------------------------------------------------------- order
+# An order: what a reranking proposes. Nothing is changed before it is chosen, so two can be compared.
+
+
+@dataclass(frozen=True, slots=True)
+class RankingOrder:
+    """Candidates in an order, and why."""
+
+    ordered: Sequence[Candidate]
+    scores: Mapping[int, float] = field(default_factory=dict)
+    """New scores by key; the others keep theirs."""
+    told: Mapping[int, tuple[Evidence, ...]] = field(default_factory=dict)
+    """What is to be told of a candidate, by key."""
+    notes: tuple[str, ...] = ()
+
+    def score(self, one: Candidate) -> float:
+        """What a candidate is worth in this order."""
+        return self.scores.get(one.key, one.score)
+
+    def settle(self) -> list[Candidate]:
+        """Let it count: scores and reasons are written into the candidates."""
+        for one in self.ordered:
+            one.score = self.score(one)
+            one.told.extend(self.told.get(one.key, ()))
+        return list(self.ordered)
+
+    def ndcg(self, limit: int) -> float:
+        """The first `limit` in this order against the best choice of as many, by their own relevance."""
+        grades = [one.relevance for one in self.ordered]
+        best = _gain(sorted(grades, reverse=True)[:limit])
+        return _gain(grades[:limit]) / best if best else 0.0
+
+
+def _gain(grades: Sequence[float]) -> float:
+    return sum(grade / log2(place + 2) for place, grade in enumerate(grades))
+
+
+# ---------------------------------------------------------------- mmr
+# Variety: near-duplicates must not crowd the list.
+#
+# Maximal marginal relevance, where only what is nearly the same counts as repetition: two memories on one
+# topic are no repetition of each other, and pushing one down for that would lose answers that need both.
+# What says just the same as a hit above it, with the same numbers, names, times and negation, goes behind
+# all else.
+
+
+Pair = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Likeness:
+    """Which candidates repeat each other, by their keys."""
+
+    near: dict[Pair, float]
+    """How nearly they are the same, above 0 and up to 1."""
+    same: frozenset[Pair]
+    """Those that say just the same."""
+
+    def between(self, one: Candidate, other: Candidate) -> float:
+        """How nearly two are the same."""
+        return self.near.get(_pair(one, other), 0.0)
+
+
+def spread_by_mmr(order: RankingOrder, plan: Planned, question: Question, tools: Tools) -> RankingOrder:
+    """The order with repetitions moved down; those beyond the depth stay where they are."""
+    head, tail = _cut(order, question, tools)
+    likeness = _likeness(head, plan, tools)
+    if not likeness.near:
+        return order
+    picked, repeats = _pick(head, order, likeness, tools.config.recall.mmr_lambda)
+    return _apart([*picked, *tail], order, likeness, repeats)
+
+
+def set_apart(order: RankingOrder, plan: Planned, question: Question, tools: Tools) -> RankingOrder:
+    """The order as it is, but what says just the same as something above goes to the end."""
+    likeness = _likeness(_cut(order, question, tools)[0], plan, tools)
+    return _apart(list(order.ordered), order, likeness, {}) if likeness.same else order
+
+
+def _cut(order: RankingOrder, question: Question, tools: Tools) -> tuple[list[Candidate], list[Candidate]]:
+    depth = max(tools.config.recall.mmr_depth, question.limit)
+    return list(order.ordered[:depth]), list(order.ordered[depth:])
+
+
+def _likeness(head: Sequence[Candidate], plan: Planned, tools: Tools) -> Likeness:
+    near, close = _by_vectors(head, plan, tools) if plan.space is not None else _by_words(head, tools)
+    read = {one.key: one.record.content for one in head}
+    same = frozenset((a, b) for a, b in close if not differences(marks(read[a]), marks(read[b])))
+    return Likeness(near, same)
+
+
+def _by_vectors(
+    head: Sequence[Candidate], plan: Planned, tools: Tools
+) -> tuple[dict[Pair, float], list[Pair]]:
+    """Pairs that are nearly the same with how nearly, and those of them that may be just the same."""
+    import numpy as np
+
+    assert plan.space is not None  # noqa: S101 - asked before; told to the type checker
+    stored = tools.store.vectors.rows(plan.space, [one.key for one in head])
+    rows = stored.rows.astype(np.float32)
+    rows /= np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9)
+    start = plan.near.strong
+    cosines = np.triu(rows @ rows.T, k=1)
+    keys = stored.keys.tolist()
+    found = [
+        (_sorted(keys[i], keys[j]), float(cosines[i, j]))
+        for i, j in zip(*np.nonzero(cosines > start), strict=True)
+    ]
+    near = {pair: (cosine - start) / (1.0 - start) for pair, cosine in found}
+    return near, [pair for pair, cosine in found if cosine >= plan.near.duplicate]
+
+
+def _by_words(head: Sequence[Candidate], tools: Tools) -> tuple[dict[Pair, float], list[Pair]]:
+    """The same by shared words, where there are no vectors."""
+    start = tools.config.remember.jaccard_alone
+    said = {one.key: content_words(one.record.content) for one in head}
+    shares = {
+        _sorted(a, b): len(said[a] & said[b]) / max(1, len(said[a] | said[b]))
+        for a, b in combinations(said, 2)
+    }
+    near = {
+        pair: max(1e-9, share - start) / (1.0 - start + 1e-9)
+        for pair, share in shares.items()
+        if share >= start
+    }
+    return near, list(near)
+
+
+def _pick(
+    head: list[Candidate], order: RankingOrder, likeness: Likeness, balance: float
+) -> tuple[list[Candidate], dict[int, float]]:
+    """One after the other: the best of what is left, less what it repeats of those already taken."""
+    repeats = {one.key: 0.0 for one in head}
+    left, taken = list(head), []
+
+    def worth(one: Candidate) -> float:
+        return balance * order.score(one) - (1 - balance) * repeats[one.key]
+
+    while left:
+        best = max(left, key=worth)  # of equals the first: the order they were judged in
+        left.remove(best)
+        taken.append(best)
+        for one in left:
+            repeats[one.key] = max(repeats[one.key], likeness.between(one, best))
+    return taken, repeats
+
+
+def _apart(
+    ordered: list[Candidate], order: RankingOrder, likeness: Likeness, repeats: dict[int, float]
+) -> RankingOrder:
+    """What says just the same as something above it goes to the end, in the same order."""
+    shown: list[Candidate] = []
+    again: dict[int, Candidate] = {}
+    for one in ordered:
+        above = next((other for other in shown if _pair(one, other) in likeness.same), None)
+        if above is None:
+            shown.append(one)
+        else:
+            again[one.key] = above
+    told = {one.key: (*order.told.get(one.key, ()), *_reasons(one, repeats, again)) for one in ordered}
+    behind = [one for one in ordered if one.key in again]
+    return RankingOrder([*shown, *behind], order.scores, told, order.notes)
+
+
+def _reasons(one: Candidate, repeats: dict[int, float], again: dict[int, Candidate]) -> list[Evidence]:
+    told = []
+    if repeats.get(one.key):
+        told.append(Evidence("rerank", "repeats a hit above", repeats[one.key]))
+    if one.key in again:
+        other = again[one.key].record
+        told.append(Evidence("rerank", "says just the same as", 1.0, f"{other.id[:8]}: goes to the end"))
+    return told
+
+
+def _pair(one: Candidate, other: Candidate) -> Pair:
+    return _sorted(one.key, other.key)
+
+
+def _sorted(a: int, b: int) -> Pair:
+    return (a, b) if a < b else (b, a)
+
+
+# ---------------------------------------------------------------- readers
+# Readers: question and memory are read together, by a cross-encoder in this process or by the model.
+#
+# Only the head of the list is read; what stands below stays below.
+
+
+def by_cross_encoder(
+    ranked: list[Candidate], plan: Planned, question: Question, tools: Tools
+) -> RankingOrder:
+    """The head in the order of the cross-encoder's scores; near-duplicates still stand apart."""
+    if tools.reranker is None:
+        raise RerankerDown("No cross-encoder is configured: set rerank.path to the folder of one.")
+    head, tail = _cut_readers(ranked, question, tools)
+    given = tools.reranker.score(question.text, [_read(one) for one in head])
+    said = {one.key: value for one, value in zip(head, given, strict=True)}
+    told = {key: (Evidence("rerank", "cross-encoder", value),) for key, value in said.items()}
+    order = RankingOrder(
+        [*sorted(head, key=lambda one: -said[one.key]), *tail],
+        {key: 1 / (1 + exp(-max(-50.0, min(50.0, value)))) for key, value in said.items()} | _below(tail),
+        told,
+    )
+    return set_apart(order, plan, question, tools)
+
+
+def by_model(ranked: list[Candidate], plan: Planned, question: Question, tools: Tools) -> RankingOrder:
+    """The head in the order of the model; without an answer the repetitions are spread instead."""
+    head, tail = _cut_readers(ranked, question, tools)
+    places = tools.advisor.rank(question.text, [_read(one) for one in head])
+    if places is None:
+        spread = spread_by_mmr(RankingOrder(ranked), plan, question, tools)
+        note = "the model gave no order: near-duplicates were spread instead (mmr)"
+        return RankingOrder(spread.ordered, spread.scores, spread.told, (note,))
+    ordered = [head[place] for place in places]
+    scores = {one.key: 1 - place / max(1, len(ordered)) for place, one in enumerate(ordered)}
+    told = {
+        one.key: (Evidence("rerank", "the model's place", float(place)),)
+        for place, one in enumerate(ordered, 1)
+    }
+    return RankingOrder([*ordered, *tail], scores | _below(tail), told)
+
+
+def _cut_readers(
+    ranked: list[Candidate], question: Question, tools: Tools
+) -> tuple[list[Candidate], list[Candidate]]:
+    depth = max(tools.config.rerank.depth, question.limit)
+    return ranked[:depth], ranked[depth:]
+
+
+def _read(one: Candidate) -> str:
+    memory = one.record
+    return f"{memory.speaker}: {memory.content}" if memory.speaker else memory.content
+
+
+def _below(tail: list[Candidate]) -> dict[int, float]:
+    """What was not read is worth nothing beside what was."""
+    return {one.key: 0.0 for one in tail}
+
+
+# ---------------------------------------------------------------- rrf
+# Reciprocal rank fusion: each channel has ranked what it found; only the ranks count.
+#
+# What a channel did not find gets nothing from it. Every `…_rank` of a candidate is a channel's; the turns
+# that neighbours lent to are ranked by what they were lent.
+
+
+K = 60
+"""How little the first places differ: the figure of the method's authors."""
+_RANKS = tuple(field.name for field in fields(Candidate) if field.name.endswith("_rank"))
+
+
+def fuse_ranks(ranked: Sequence[Candidate]) -> RankingOrder:
+    """The order by the sum of 1/(K + rank); equals stay as they were judged. The best scores 1."""
+    lent = sorted((one for one in ranked if one.lent > 0), key=lambda one: -one.lent)
+    lent_rank = {one.key: rank for rank, one in enumerate(lent, 1)}
+    sums = {one.key: sum(1 / (K + rank) for rank in _ranks(one, lent_rank)) for one in ranked}
+    top = max(sums.values(), default=0.0) or 1.0
+    return RankingOrder(
+        sorted(ranked, key=lambda one: -sums[one.key]),
+        {key: value / top for key, value in sums.items()},
+        {key: (Evidence("rerank", "rank fusion", value / top),) for key, value in sums.items()},
+    )
+
+
+def _ranks(one: Candidate, lent_rank: dict[int, int]) -> Iterator[int]:
+    for name in _RANKS:
+        rank = getattr(one, name)
+        if rank is not None:
+            yield rank
+    if one.key in lent_rank:
+        yield lent_rank[one.key]
+
+
+# ---------------------------------------------------------------- choose
+# Choosing: the judged list comes in; the list as it is shown comes out, and what is to be said about it.
+#
+# A memory that holds no longer never rises above one that does, whatever the mode.
+
+
+Way = Callable[[list[Candidate], Planned, Question, Tools], RankingOrder]
+
+
+@dataclass(frozen=True, slots=True)
+class Reranked:
+    """The list as it is shown, and how it came about."""
+
+    ordered: list[Candidate]
+    mode: str
+    notes: tuple[str, ...] = ()
+    gain: float | None = None
+    """What the tried reranking is worth in NDCG against the plain one; None when none was tried."""
+
+
+def rerank(ranked: list[Candidate], plan: Planned, question: Question, tools: Tools) -> Reranked:
+    """The list in the order that the question asks for, or that has helped with questions of its kind."""
+    propose = partial(_propose, ranked, plan=plan, question=question, tools=tools)
+    if not question.trial:
+        chosen = propose(question.rerank)
+        return Reranked(chosen.settle(), question.rerank, chosen.notes)
+    plain, tried = propose(question.rerank), propose(question.trial)
+    gain = tried.ndcg(question.limit) - plain.ndcg(question.limit)
+    kind = str(plan.shown.intent or "")
+    if kind not in question.trial_for:
+        return Reranked(plain.settle(), question.rerank, plain.notes, gain)
+    why = f"reranked by {question.trial}: it has helped with {kind or 'such'} questions"
+    return Reranked(tried.settle(), question.trial, (*tried.notes, why), gain)
+
+
+def _propose(
+    ranked: list[Candidate], mode: str, *, plan: Planned, question: Question, tools: Tools
+) -> RankingOrder:
+    """One order of what holds, followed by one of what holds no longer."""
+    holds = [one for one in ranked if one.record.status not in GONE]
+    gone = [one for one in ranked if one.record.status in GONE]
+    orders = [WAYS[mode](part, plan, question, tools) for part in (holds, gone) if part]
+    return RankingOrder(
+        [one for order in orders for one in order.ordered],
+        {key: score for order in orders for key, score in order.scores.items()},
+        {key: told for order in orders for key, told in order.told.items()},
+        tuple(dict.fromkeys(note for order in orders for note in order.notes)),
+    )
+
+
+def _none(ranked: list[Candidate], plan: Planned, question: Question, tools: Tools) -> RankingOrder:  # noqa: ARG001 - a way
+    return RankingOrder(ranked)
+
+
+def _rrf_then_mmr(ranked: list[Candidate], plan: Planned, question: Question, tools: Tools) -> RankingOrder:
+    return spread_by_mmr(fuse_ranks(ranked), plan, question, tools)
+
+
+WAYS: Mapping[str, Way] = MappingProxyType(
+    {
+        "none": _none,
+        "mmr": lambda ranked, plan, question, tools: spread_by_mmr(
+            RankingOrder(ranked), plan, question, tools
+        ),
+        "rrf": lambda ranked, plan, question, tools: fuse_ranks(ranked),  # noqa: ARG005 - a way
+        "rrf_then_mmr": _rrf_then_mmr,
+        "cross_encoder": by_cross_encoder,
+        "model": by_model,
+    }
+)
+
+
+# ---------------------------------------------------------------- newest
+# Newest first: of hits that are about one thing and fit the question about equally well, the newest leads.
+#
+# People say what is so now; what was so before they seldom take back in so many words. How much less a hit
+# may fit than the best one follows from how alike the two are, measured by the noise of the space. Turns of
+# a logged talk and documents keep their order: what somebody said in a talk is evidence, and a page has no
+# "now".
+#
+# A later statement may share nothing with the question: "the Fit died, I bought a Subaru" answers "what do
+# I drive?" through "I drive a Fit". It takes up words that only the two of them say, and so it comes along.
+
+
+GIVEN = frozenset({"none", "cross_encoder", "model"})
+"""Ways of reranking whose order stays."""
+HEAD = 4
+"""So many hits are looked at, the best."""
+BAND = 0.1
+"""Share that a hit may fit worse than the best one and still fit as well."""
+ALIKE_BAND = 0.15
+"""Share more for each deviation by which it is more like the others than chance."""
+WIDEST = 0.6
+MOST_SAID, SAID_SHARE = 0.4, 0.6
+"""Beside a hit that says so much of the question stands only what says so much of that."""
+CHANGED_BAND = 0.6
+"""The same for a hit that says that something changed."""
+UPDATED = 5
+"""So many hits are shown with the later words on them."""
+TAKEN_UP = 2
+"""So many such words suffice; one, where the later statement says that something changed."""
+UNSAID = "\uffff"
+"""A word that no memory says: how much it would tell says how many memories there are."""
+RARE_TERMS, SAID_BY = 8, 2
+"""So many words of a hit are looked up; they count when no more memories than this say them."""
+
+
+def newest_first(
+    ordered: list[Candidate], mode: str, plan: Planned, question: Question, tools: Tools
+) -> list[Candidate]:
+    """The list with the newest of its leading hits about one thing at its head; scores stay in order.
+
+    An order that a reader gave, or that was asked for as judged, stays.
+    """
+    if mode in GIVEN or not ordered or _asks_for_the_past(plan, question, tools):
+        return ordered
+    return _with_updates(_newest_of_the_best(_believed_first(ordered), plan, tools), plan, tools)
+
+
+def _believed_first(ordered: list[Candidate]) -> list[Candidate]:
+    """Of the first hits those that are believed before those that are only said; the scores stay in order."""
+    head = ordered[:UPDATED]
+    moved = sorted(head, key=lambda one: one.record.status is Status.SAID)
+    for one, score in zip(moved, [one.score for one in head], strict=True):
+        one.score = score
+    return [*moved, *ordered[UPDATED:]]
+
+
+def _newest_of_the_best(ordered: list[Candidate], plan: Planned, tools: Tools) -> list[Candidate]:
+    head = ordered[:HEAD]
+    if not _may_move(head[0]):
+        return ordered
+    like = _alike(head, plan, tools)
+    fits = [one.score if _may_move(one) and _says_as_much(one, head[0]) else 0.0 for one in head]
+    changed = [_tells_of_change(one.record) for one in head]
+    group = [head[place] for place in about_one_thing(fits, like, changed)]
+    moved = sorted(group, key=lambda one: one.record.happened_at, reverse=True)
+    later = _taken_up_by(moved[0], ordered, plan, tools)
+    moved = [*later, *(one for one in moved if one not in later)]
+    result = [*moved, *(one for one in ordered if one not in moved)]
+    if result == ordered:
+        return ordered
+    scores = sorted((one.score or head[0].score for one in result), reverse=True)
+    for one, score in zip(result, scores, strict=True):
+        one.score = score
+    moved[0].told.append(Evidence("rerank", "newest about this", 1.0, f"of {len(moved)} that fit alike"))
+    return result
+
+
+def _with_updates(ordered: list[Candidate], plan: Planned, tools: Tools) -> list[Candidate]:
+    """Each of the first hits with the later words on it before it, also those the question would not find."""
+    shown = ordered[:UPDATED]
+    links = tools.store.relations.links([one.key for one in shown], (EdgeType.UPDATES,), plan.view)
+    later = {link.key: link.other for link in links if not link.forward}
+    if not later:
+        return ordered
+    missing = set(later.values()) - {one.key for one in ordered}
+    read = tools.store.memories.read(sorted(missing))
+    known = {one.key: one for one in ordered}
+    result: list[Candidate] = []
+    for one in ordered:
+        key = later.get(one.key)
+        first = known.get(key) if key is not None else None
+        if key is not None and first is None and key in read:
+            first = known[key] = _brought(key, read[key], one)
+        if first is not None and first not in result and _may_move(first):
+            first.told.append(Evidence("rerank", "a later word", 1.0, f"on {one.record.id[:8]}"))
+            first.score = max(first.score, one.score)
+            result.append(first)
+        if one not in result:
+            result.append(one)
+    return result
+
+
+def about_one_thing(
+    fits: Sequence[float], alike: Sequence[Sequence[float]], changed: Sequence[bool] = ()
+) -> list[int]:
+    """The places of those that are about the same as the first and fit about as well.
+
+    `alike` has the deviations from noise of each pair's likeness.
+
+    >>> about_one_thing([1.0, 0.8, 0.5], [[9, 2, 0], [2, 9, 0], [0, 0, 9]])
+    [0, 1]
+    """
+    found = [0]
+    for place in range(1, len(fits)):
+        like = max((alike[place][other] for other in found), default=0.0)
+        band = CHANGED_BAND if changed and changed[place] else min(WIDEST, BAND + ALIKE_BAND * max(0.0, like))
+        if fits[place] >= (1.0 - band) * fits[0]:
+            found.append(place)
+    return found
+
+
+def _taken_up_by(
+    first: Candidate, ordered: Sequence[Candidate], plan: Planned, tools: Tools
+) -> list[Candidate]:
+    """The latest statement that takes up what the first hit says in words that nobody else says."""
+    shared_words = _said_by_two(first.record.content, plan, tools)
+    found = tools.store.texts.search(shared_words, plan.view, RARE_TERMS * SAID_BY) if shared_words else []
+    said_by = Counter(term for _, match in found for term in match.terms)
+    shared = {key: sum(said_by[term] <= SAID_BY for term in match.terms) for key, match in found}
+    taken = [key for key, count in shared.items() if count and key != first.key]
+    read = tools.store.memories.read(taken)
+    known = {one.key: one for one in ordered}
+    later = []
+    for key, memory in read.items():
+        sure = shared[key] >= TAKEN_UP or lexicon.found("turned", memory.content.lower())
+        if not sure or memory.happened_at <= first.record.happened_at:
+            continue
+        one = known.get(key) or _brought(key, memory, first)
+        if _may_move(one):
+            later.append(one)
+    return sorted(later, key=lambda one: one.record.happened_at)[-1:]
+
+
+def _said_by_two(content: str, plan: Planned, tools: Tools) -> list[str]:
+    """The words of a text that one other memory says and no more, rarest first."""
+    terms = [term for term in words.query_terms(content).terms if not term.startswith(words.SINGLE)]
+    rarity = tools.store.texts.rarity((*terms, UNSAID), plan.view.access)
+    documents = bm25.documents(rarity[UNSAID])
+    most, least = bm25.idf(1, documents), bm25.idf(SAID_BY, documents)
+    return [term for term in terms if least - 1e-6 <= rarity[term] < most - 1e-6][:RARE_TERMS]
+
+
+def _tells_of_change(memory: Memory) -> bool:
+    return bool(memory.details.get("corrects")) or tells_of_change(memory.content)
+
+
+def _brought(key: int, memory: Memory, first: Candidate) -> Candidate:
+    """A candidate that the question alone would not have found."""
+    one = Candidate(key, memory=memory, relevance=first.relevance, trust=first.trust, own=first.own)
+    note = f"takes up words of {first.record.id[:8]} that only these two say"
+    one.told.append(Evidence("drop", "let in", first.relevance, note))
+    return one
+
+
+def _may_move(one: Candidate) -> bool:
+    """Whether it is a statement of somebody's, of which a newer one may say what is so now."""
+    memory = one.record
+    told = memory.source.partition(":")[0] in SOURCE_TRUST
+    return told and not memory.speaker and memory.status not in (*GONE, Status.SAID)
+
+
+def _says_as_much(one: Candidate, first: Candidate) -> bool:
+    """Whether it says as many of the question's words as the first hit, or nearly, where that says most."""
+    return first.said < MOST_SAID or one.said >= SAID_SHARE * first.said
+
+
+def _asks_for_the_past(plan: Planned, question: Question, tools: Tools) -> bool:
+    """Whether it asks for what was: in words, by looking back, or by a time that is over."""
+    now = tools.clock.now()
+    over = any(span.last is not None and span.last <= now for span in plan.shown.spans)
+    return over or question.filters.as_of is not None or intents.is_past(question.text)
+
+
+def _alike(head: Sequence[Candidate], plan: Planned, tools: Tools) -> list[list[float]]:
+    """How far the likeness of each pair stands above chance, in deviations; 0 where nobody can tell."""
+    known: dict[int, Floats] = {}
+    if plan.space is not None:
+        import numpy as np
+
+        stored = tools.store.vectors.rows(plan.space, [one.key for one in head])
+        rows = stored.rows.astype(np.float32)
+        rows /= np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9)
+        known = dict(zip(stored.keys.tolist(), rows, strict=True))
+    noise = plan.usual_noise
+
+    def deviations(one: Candidate, other: Candidate) -> float:
+        if one.key not in known or other.key not in known:
+            return 0.0
+        return noise.deviations(float(known[one.key] @ known[other.key]))
+
+    return [[deviations(one, other) for other in head] for one in head]

@@ -1,0 +1,68 @@
+"""A process of the crew: questions come in on stdin, answers go out on stdout, until stdin ends.
+
+It reads the file and never writes it. `python -m engram.recall_worker` starts it; the crew does.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from typing import IO, TYPE_CHECKING
+
+from engram import crew
+from engram.errors import EngramError
+from engram.model.recall import Question
+from engram.opening import Overrides, open_tools
+from engram.ports import NoAdvisor
+from engram.recall.pipeline import recall
+
+if TYPE_CHECKING:
+    from engram.model.recall import Recall
+    from engram.ports import ConversationBias, Tools
+
+
+WARMING = "what is known about this"
+"""The first question loads what is loaded late."""
+
+
+def main() -> None:
+    """Answer until nobody asks any more."""
+    for sig in (signal.SIGINT, signal.SIGTERM):  # who started it decides when it ends, by closing the pipe
+        signal.signal(sig, signal.SIG_IGN)
+    answers = _own_stdout()
+    path, settings = crew.read(sys.stdin.buffer)
+    try:
+        tools = open_tools(path, settings, Overrides(advisor=NoAdvisor()), read_only=True)
+    except EngramError:  # whoever started it sees the pipe end, and recalls by itself
+        return
+    try:
+        answer(Question(WARMING, dry=True), None, tools)
+        crew.write(answers, None)
+        while True:
+            question, lean = crew.read(sys.stdin.buffer)
+            crew.write(answers, answer(question, lean, tools))
+    except (EOFError, OSError):
+        return
+    finally:
+        tools.index.settle()
+        tools.store.close()
+
+
+def answer(question: Question, lean: ConversationBias | None, tools: Tools) -> Recall | None:
+    """The answer; None when it fails, and whoever asked recalls by itself and sees why."""
+    try:
+        return recall(question, tools, lean)
+    except EngramError:
+        return None
+
+
+def _own_stdout() -> IO[bytes]:
+    """The pipe of the answers; whatever else is printed goes to standard error."""
+    kept = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    return kept
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,187 @@
+"""Review: a memory comes in; how well it would stand alone in a later life comes out, part by part.
+
+The question is: would this alone be useful to somebody who wakes up knowing nothing else? The gate to the
+core and the triage of the buffer ask it with different bounds. Under the lower bound the answer is no, from
+the upper bound yes; between them a model may be asked, and without one the middle of the bounds decides.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Final
+
+from engram.config import Config
+from engram.model.maintenance import Verdict, no, yes
+from engram.model.memory import Layer, Memory
+from engram.rules.importance import reinforcement, standing_of
+from engram.rules.retention import age_days
+from engram.rules.traits import is_banter, is_distilled, is_ephemeral, is_overheard
+from engram.text.marks import marks
+from engram.text.propositions import has_substance, leans
+from engram.text.words import is_wide
+
+USUAL = Config()
+MINUTES: Final = 1_440.0
+LEAST_STANDING: Final = 0.4
+MOST_STANDING: Final = 0.9
+"""The importance with which the least and the most telling category starts."""
+FEW_NAMES: Final = 2
+FEW_WORDS: Final = 3
+FEW_SIGNS: Final = 6
+"""A text of fewer words, or of fewer Chinese characters, hardly says anything alone."""
+
+
+class ReviewDecision(StrEnum):
+    """What a review comes to."""
+
+    APPROVE = "approve"
+    ASK = "ask"
+    REJECT = "reject"
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """How well a memory would stand alone: each part and their weighted sum, from 0 to 1."""
+
+    worth: float
+    specificity: float
+    standalone: float
+    reinforcement: float
+    trust: float
+    total: float
+
+    def told(self) -> str:
+        """The parts in words, for the reason of an event."""
+        named = ((name, getattr(self, name)) for name in self.__slots__ if name != "total")
+        return f"score {self.total:.2f}: " + ", ".join(f"{name} {value:.2f}" for name, value in named)
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """A decision, the score it rests on, and what rules alone would say."""
+
+    decision: ReviewDecision
+    score: Score
+    by_rule: Verdict
+    """The answer when no model may be asked."""
+
+
+def gate_review(memory: Memory, config: Config = USUAL) -> Review:
+    """Whether a memory is worth the core.
+
+    >>> day = datetime(2026, 1, 1)
+    >>> rule = Memory("1", "Never deploy on a Friday", "h", day, day, category="constraint", importance=0.9)
+    >>> gate_review(rule).decision.value, gate_review(Memory("1", "it was ok", "h", day, day)).decision.value
+    ('approve', 'reject')
+    """
+    settings = config.promotion
+    return _review("gate", gate_score(memory, config), settings.gate_reject, settings.gate_approve)
+
+
+def triage_review(memory: Memory, config: Config = USUAL) -> Review:
+    """Whether a memory of the buffer is worth the working layer."""
+    settings = config.promotion
+    return _review("triage", triage_score(memory, config), settings.triage_keep, settings.triage_promote)
+
+
+def triage_due(memory: Memory, now: datetime, config: Config = USUAL) -> Verdict:
+    """Whether triage may look at a memory: it has lain in the buffer for a while and is meant to last."""
+    minutes, needed = age_days(memory, now) * MINUTES, config.promotion.triage_minutes
+    if memory.layer is not Layer.BUFFER:
+        return no("not in the buffer")
+    if not is_overheard(memory):
+        return no("given on purpose")
+    if is_ephemeral(memory) or is_distilled(memory):
+        return no("ephemeral" if is_ephemeral(memory) else "distilled")
+    if minutes < needed:
+        return no(f"age {minutes:.0f} min < {needed:g}")
+    return yes("triage due", f"age {minutes:.0f} min >= {needed:g}")
+
+
+def gate_score(memory: Memory, config: Config = USUAL) -> Score:
+    """How well a memory would stand alone."""
+    parts = {
+        "worth": worth(memory),
+        "specificity": specificity(memory),
+        "standalone": standalone(memory.content),
+        "reinforcement": _within(
+            reinforcement(memory, config) / max(1.0, config.promotion.buffer_reinforcement)
+        ),
+        "trust": _within(memory.trust * memory.confidence),
+    }
+    weights = config.promotion.weights
+    return Score(**parts, total=sum(weights[name] * part for name, part in parts.items()))
+
+
+def triage_score(memory: Memory, config: Config = USUAL) -> Score:
+    """The same question with the same parts; only the bounds differ."""
+    return gate_score(memory, config)
+
+
+def worth(memory: Memory) -> float:
+    """What is told and how much it matters: its category, its importance (which novelty moved), its arousal.
+
+    >>> day = datetime(2026, 1, 1)
+    >>> routine = Memory("1", "Went for a run", "h", day, day, category="moment", importance=0.2)
+    >>> (
+    ...     worth(routine),
+    ...     worth(Memory("1", "Anna is the boss", "h", day, day, category="identity", importance=0.9)),
+    ... )
+    (0.1, 0.95)
+    """
+    start = standing_of(memory.category).importance
+    telling = _within((start - LEAST_STANDING) / (MOST_STANDING - LEAST_STANDING))
+    return _within((telling + memory.importance + memory.affect.arousal) / 2)
+
+
+def specificity(memory: Memory) -> float:
+    """How much it pins down: a name or two, a number, a time; each halves what is missing.
+
+    >>> day = datetime(2026, 1, 1)
+    >>> (
+    ...     specificity(Memory("1", "So nice", "h", day, day)),
+    ...     specificity(Memory("1", "On Monday at 9", "h", day, day)),
+    ... )
+    (0.0, 0.75)
+    """
+    found = marks(memory.content)
+    signs = min(FEW_NAMES, len(memory.entities)) + bool(found.numbers) + bool(found.times)
+    if not signs:
+        return 0.25 if has_substance(memory.content) else 0.0
+    return float(1.0 - 0.5**signs)
+
+
+def standalone(content: str) -> float:
+    """How well words are understood with nothing before them.
+
+    >>> (
+    ...     standalone("Anna lives in Rome"),
+    ...     standalone("It was great there"),
+    ...     standalone("Sure"),
+    ...     standalone("Is Bob in?"),
+    ... )
+    (1.0, 0.2, 0.4, 0.3)
+    """
+    if leans(content) or is_banter(content):
+        return 0.2
+    if content.rstrip().endswith(("?", "？")):
+        return 0.3
+    size, least = (len(content), FEW_SIGNS) if is_wide(content) else (len(content.split()), FEW_WORDS)
+    return 1.0 if size >= least else 0.4
+
+
+def _review(rule: str, score: Score, low: float, high: float) -> Review:
+    middle = (low + high) / 2
+    if score.total < low:
+        return Review(ReviewDecision.REJECT, score, no(f"{score.told()} < {low:g}", rule))
+    if score.total >= high:
+        return Review(ReviewDecision.APPROVE, score, yes(rule, f"{score.told()} >= {high:g}"))
+    above = score.total >= middle
+    why = f"{score.told()} {'>=' if above else '<'} {middle:g}, the middle"
+    return Review(ReviewDecision.ASK, score, Verdict(above, rule, why))
+
+
+def _within(share: float) -> float:
+    return min(1.0, max(0.0, share))

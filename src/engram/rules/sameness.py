@@ -1,0 +1,407 @@
+"""Sameness: a new statement and its neighbours come in, one of five verdicts comes out.
+
+Similarity alone never drops anything: "likes red apples" and "likes green apples" are close in every model
+and still two facts. A statement repeats another only if it adds no word of meaning, its words stand in the
+same order, and numbers, negation, names and times agree. A false drop is worse than a kept duplicate.
+
+A statement that cannot be true beside another replaces it when it says so, or when there is one object at a
+time. When nothing says which of the two holds, both stay, and the pair waits to be looked at.
+
+What somebody said in a conversation (it has a speaker) is kept as it was said: only the very same words,
+found by their hash before this rule is asked, count as a repetition of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import cached_property
+from typing import Any
+
+from engram.model.facts import Fact
+from engram.model.memory import Memory, Verification
+from engram.text import facts, lexicon, words
+from engram.text.assertion import ASSERTED, Stance, judged
+from engram.text.facts import given
+from engram.text.marks import Marks, differences, is_correction, marks, meaning, opposed
+from engram.text.statement import USER
+from engram.text.words import is_wide
+
+_SPARE, _SPARE_WIDE = 3, 5
+"""So many words (characters) beside its facts make no further statement: "moved", "finally"."""
+STATES_OF_LIFE = frozenset(
+    {"live in", "work at", "job", "married to", "engaged to", "located in", "report to"}
+)
+"""What a plan does not change before it comes true: "I'm moving to Rome in 2029"."""
+UNSURE = 0.6
+"""A statement believed less than this does not replace one that is believed more."""
+
+
+@dataclass(frozen=True, slots=True)
+class SamenessLimits:
+    """How near is near; the cosines depend on the embedding space."""
+
+    duplicate: float
+    strong: float
+    related: float
+    jaccard: float
+    jaccard_alone: float
+
+
+@dataclass(frozen=True)
+class NewStatement:
+    """What is compared: words, facts, and when it was said. Each is worked out when it is first asked for."""
+
+    content: str
+    speaker: str
+    said_at: datetime
+    confidence: float = 1.0
+    trust: float = 1.0
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, memory: Memory) -> NewStatement:
+        """A memory as it is compared."""
+        return cls(
+            memory.content,
+            memory.speaker,
+            _said_at(memory),
+            memory.confidence,
+            memory.trust,
+            memory.details,
+        )
+
+    @cached_property
+    def facts(self) -> tuple[Fact, ...]:
+        """What it states."""
+        return facts.stated(self.content, self.details, self.speaker)
+
+    @cached_property
+    def corrects(self) -> bool:
+        """Whether it says that something else was said or was so before."""
+        return bool(self.details.get("corrects")) or is_correction(self.content)
+
+    def holds_now(self, fact: Fact) -> bool:
+        """Whether it asserts the fact of now: not of a plan, a supposition, or somebody else's words."""
+        if fact.valid_from is not None and fact.valid_from > self.said_at:
+            return False
+        told = given(self.details.get("facts"), self.speaker or USER)
+        stances = ASSERTED - {Stance.PLAN} if fact.predicate in STATES_OF_LIFE else ASSERTED
+        return fact in told or fact in facts.facts(self._meant(stances), self.teller or None)
+
+    def _meant(self, stances: frozenset[Stance]) -> str:
+        """Its sentences that are meant in one of these ways."""
+        return " ".join(one.text for one in judged(self.content) if one.believed and one.stance in stances)
+
+    @property
+    def teller(self) -> str:
+        """Who says it, when that is known by name."""
+        return self.speaker or str(self.details.get("said_by") or "")
+
+    def says_more_than(self, over: Sequence[Fact], new: NewStatement) -> bool:
+        """Whether more is left of it, when these facts are over, than the new statement says as well."""
+        gone = {_triple(fact) for fact in (*over, *new.facts)}
+        if any(_triple(fact) not in gone and fact.valid_to is None for fact in self.facts):
+            return True
+        told = {term for fact in over for part in _triple(fact) for term in meaning(part)}
+        stop = lexicon.words("stop_words")
+        left = {term for term in self.line if term not in told and term not in stop and term not in new.line}
+        return len(left) > (_SPARE_WIDE if is_wide(self.content) else _SPARE)
+
+    @cached_property
+    def ended(self) -> tuple[Fact, ...]:
+        """What it says is true no longer."""
+        return tuple(facts.ended(self.content, speaker=self.teller or None))
+
+    @cached_property
+    def line(self) -> tuple[str, ...]:
+        """The words of meaning in order."""
+        return meaning(self.content)
+
+    @cached_property
+    def marks(self) -> Marks:
+        """Numbers, negation, names, times."""
+        return marks(self.content)
+
+
+def _said_at(memory: Memory) -> datetime:
+    """When it was said: a move told of today counts from today, whenever it happened."""
+    told = memory.details.get("said_at")
+    if isinstance(told, str):
+        with suppress(ValueError):
+            said = datetime.fromisoformat(told)
+            return said if said.tzinfo else memory.happened_at
+    return memory.happened_at
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """A memory that may say the same, and how near its vector lies; None when vectors cannot be compared."""
+
+    memory: Memory
+    statement: NewStatement
+    cosine: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class New:
+    """Nothing known says this."""
+
+    because: str = "nothing known says this"
+
+
+@dataclass(frozen=True, slots=True)
+class Reinforce:
+    """It is known already."""
+
+    memory: Memory
+    because: str
+
+
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """It says what is known, and more: the known memory takes the new words."""
+
+    memory: Memory
+    because: str
+
+
+@dataclass(frozen=True, slots=True)
+class Supersede:
+    """It replaces what was known: a fact, and the memory that stated it when nothing else is left of that."""
+
+    memory: Memory
+    because: str
+    over: tuple[Fact, ...] = ()
+    """The facts of the memory that hold no longer."""
+    whole: bool = True
+    """Whether nothing of the memory holds any longer; else it stays with what still does."""
+    also: tuple[Supersede, ...] = ()
+    """Others that say what no longer holds: a fact may have been said in many words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Challenge:
+    """It cannot be true beside what was known, and nothing says which of the two holds."""
+
+    memory: Memory
+    because: str
+    new_doubtful: bool = False
+    """Whether the new statement is the one in doubt: what was known has been vouched for."""
+
+
+Verdict = New | Reinforce | Merge | Supersede | Challenge
+
+
+def decide(new: NewStatement, neighbours: Sequence[Neighbour], limits: SamenessLimits) -> Verdict:
+    """The one decision about repetition. The neighbours come nearest first."""
+    latest = sorted(neighbours, key=lambda one: one.memory.happened_at, reverse=True)
+    for rule in (_repeats, _replaces, _extends, _opposes):
+        # What is replaced is what holds now, not what was told of an earlier time.
+        for neighbour in latest if rule is _replaces else neighbours:
+            if rule is not _replaces and neighbour.statement.teller != new.teller:
+                continue  # "I live in Rome" of two people are two statements
+            verdict = rule(new, neighbour, limits)
+            if isinstance(verdict, Supersede):
+                return replace(verdict, also=_gone_as_well(new, latest, verdict.memory, limits))
+            if verdict is not None:
+                return verdict
+    return New()
+
+
+def _gone_as_well(
+    new: NewStatement, neighbours: Sequence[Neighbour], first: Memory, limits: SamenessLimits
+) -> tuple[Supersede, ...]:
+    others = (one for one in neighbours if one.memory.id != first.id)
+    verdicts = (_replaces(new, one, limits) for one in others)
+    return tuple(one for one in verdicts if isinstance(one, Supersede))
+
+
+def _repeats(new: NewStatement, old: Neighbour, limits: SamenessLimits) -> Verdict | None:
+    if old.cosine is not None and old.cosine <= limits.duplicate and not new.facts:
+        return None
+    if not _stands_in(new.line, old.statement.line) or differences(new.marks, old.statement.marks):
+        return None
+    share = _shared(new, old.statement)
+    if old.cosine is None:
+        return (
+            Reinforce(old.memory, f"same words ({share:.2f} shared)")
+            if share > limits.jaccard_alone
+            else None
+        )
+    if old.cosine > limits.duplicate and share > limits.jaccard:
+        return Reinforce(
+            old.memory, f"same statement (cosine {old.cosine:.2f}, {share:.2f} of the words shared)"
+        )
+    if old.cosine >= limits.related and _same_facts(new, old.statement):
+        return Reinforce(old.memory, f"same fact: {_told(new.facts[0])}")
+    return None
+
+
+def _replaces(new: NewStatement, old: Neighbour, limits: SamenessLimits) -> Verdict | None:
+    """What is said to be over gives way, and a functional fact holds one object at a time.
+
+    What is told about an earlier time replaces nothing.
+    """
+    if new.said_at < old.statement.said_at:
+        return None
+    over, because = _over(new, old.statement)
+    if over:
+        return _replacement(new, old, because, over)
+    if new.corrects and _says_otherwise(new, old, limits):
+        return _replacement(new, old, "corrects what was said in nearly the same words")
+    return None
+
+
+def _over(new: NewStatement, old: NewStatement) -> tuple[tuple[Fact, ...], str]:
+    """The facts of an older statement that hold no longer, and why the first of them does not."""
+    found: dict[Fact, str] = {}
+    current = [fact for fact in old.facts if fact.valid_to is None]
+    for mine, theirs in _pairs(new.ended, current):
+        if mine.object == theirs.object:
+            found.setdefault(theirs, f"says that this is over: {_told(theirs)}")
+    for mine, theirs in _pairs(new.facts, current):
+        # Who says that something changed means the one there was, also where there might be several.
+        one_at_a_time = mine.functional and (theirs.functional or new.corrects)
+        if one_at_a_time and _differ(mine.object, theirs.object) and new.holds_now(mine):
+            found.setdefault(
+                theirs, f"{mine.subject} {mine.predicate}: was {theirs.object!r}, now {mine.object!r}"
+            )
+    return tuple(found), next(iter(found.values()), "")
+
+
+def _replacement(new: NewStatement, old: Neighbour, because: str, over: tuple[Fact, ...] = ()) -> Verdict:
+    """A guess does not replace what is better known, nor does a stranger what somebody vouched for."""
+    memory = old.memory
+    vouched = memory.pinned or memory.verification is Verification.USER_CONFIRMED
+    if vouched and new.trust < memory.trust:
+        return Challenge(memory, f"{because}; but a person vouched for it", new_doubtful=True)
+    if new.confidence < UNSURE <= memory.confidence and not new.corrects:
+        return Challenge(memory, f"{because}; but it is only a guess", new_doubtful=True)
+    whole = not over or not old.statement.says_more_than(over, new)
+    return Supersede(memory, because if whole else f"{because}; the rest of it stays", over, whole)
+
+
+def _says_otherwise(new: NewStatement, old: Neighbour, limits: SamenessLimits) -> bool:
+    """Whether it says the same of the same things but for a number, a name, a time or a word."""
+    if old.cosine is None or old.cosine <= limits.strong or new.line == old.statement.line:
+        return False
+    return (
+        new.teller == old.statement.teller
+        and _shared(new, old.statement) > limits.jaccard
+        and not _same_facts(new, old.statement)
+    )
+
+
+def _opposes(new: NewStatement, old: Neighbour, limits: SamenessLimits) -> Verdict | None:
+    """Nearly the same words, and the opposite: which of the two holds is not for a rule to say."""
+    if old.cosine is not None and old.cosine <= limits.related:
+        return None
+    if new.marks.negated != old.statement.marks.negated and _same_but_denied(new, old.statement):
+        because = "says the opposite"
+    elif opposed(new.line, old.statement.line):
+        because = "says the opposite in other words"
+    else:
+        return None
+    if new.corrects and new.said_at >= old.statement.said_at:
+        return _replacement(new, old, because)
+    return Challenge(old.memory, because)
+
+
+def opposing(new: NewStatement, old: Neighbour, limits: SamenessLimits) -> str:
+    """Why two statements cannot both hold, in words that are not theirs; empty when they can."""
+    for mine, theirs in _pairs(new.facts, old.statement.facts):
+        if mine.functional and theirs.functional and _differ(mine.object, theirs.object):
+            return "two values of what has one"
+    verdict = _opposes(new, old, limits)
+    return verdict.because if isinstance(verdict, Challenge | Supersede) else ""
+
+
+def _same_but_denied(one: NewStatement, other: NewStatement) -> bool:
+    if set(differences(one.marks, other.marks)) - {"negation"}:
+        return False
+    mine, theirs = _undenied(one), _undenied(other)
+    return bool(mine) and mine == theirs
+
+
+def _undenied(statement: NewStatement) -> Sequence[str]:
+    if is_wide(statement.content):
+        return [char for char in words.normalized(statement.content) if char not in "不没别未"]
+    denials = lexicon.words("denials")
+    return [word for word in statement.line if word not in denials]
+
+
+def _extends(new: NewStatement, old: Neighbour, limits: SamenessLimits) -> Verdict | None:
+    if old.cosine is None or old.cosine <= limits.strong or not _stands_in(old.statement.line, new.line):
+        return None
+    if _shared(new, old.statement) <= limits.jaccard or new.marks.negated != old.statement.marks.negated:
+        return None
+    added = " ".join(term for term in dict.fromkeys(new.line) if term not in old.statement.line)
+    if not added:
+        return Reinforce(old.memory, "same words but for fillers")
+    return Merge(old.memory, f"says the same and adds: {added}")
+
+
+def _stands_in(part: Sequence[str], whole: Sequence[str]) -> bool:
+    """Whether all of `part` is found in `whole`, in the same order.
+
+    >>> _stands_in(["anna", "love", "bob"], ["bob", "love", "anna"])
+    False
+    """
+    rest = iter(whole)
+    return bool(part) and all(word in rest for word in part)
+
+
+def _shared(one: NewStatement, other: NewStatement) -> float:
+    mine, theirs = set(one.line), set(other.line)
+    return len(mine & theirs) / max(1, len(mine | theirs))
+
+
+def _same_facts(one: NewStatement, other: NewStatement) -> bool:
+    return bool(one.facts) and {(f.subject, f.predicate, f.object) for f in one.facts} == {
+        (f.subject, f.predicate, f.object) for f in other.facts
+    }
+
+
+def _pairs(mine: Sequence[Fact], theirs: Sequence[Fact]) -> Iterator[tuple[Fact, Fact]]:
+    return ((a, b) for a in mine for b in theirs if (a.subject, a.predicate) == (b.subject, b.predicate))
+
+
+def _differ(one: str, other: str) -> bool:
+    """Whether two objects are really different, not one a longer name of the other."""
+    mine, theirs = set(one.split()), set(other.split())
+    return not (mine <= theirs or theirs <= mine or one in other or other in one)
+
+
+def _triple(fact: Fact) -> tuple[str, str, str]:
+    return fact.subject, fact.predicate, fact.object
+
+
+def _told(fact: Fact) -> str:
+    return f"{fact.subject} {fact.predicate} {fact.object}"
+
+
+# ---------------------------------------------------------------- surprise
+# Surprise: how near the nearest known memories lie comes in; how little a new one was expected comes out.
+
+
+def surprise(cosines: Sequence[float], neighbours: int) -> float | None:
+    """From 0 (well known) to 1 (like nothing known); None while too little is known to be surprised.
+
+    >>> surprise([0.9, 0.7, 0.2], 2), surprise([0.0, 0.0], 2), surprise([0.9], 2)
+    (0.19999999999999996, 1.0, None)
+    """
+    if len(cosines) < neighbours:
+        return None
+    return min(1.0, max(0.0, 1.0 - sum(cosines[:neighbours]) / neighbours))
+
+
+def moved(importance: float, surprise: float, gain: float) -> float:
+    """The importance of a memory that surprised so much: up for the novel, down for the well known.
+
+    >>> moved(0.5, 1.0, gain=0.3), moved(0.5, 0.0, gain=0.3), moved(0.9, 1.0, gain=0.3)
+    (0.8, 0.2, 1.0)
+    """
+    return min(1.0, max(0.0, importance + gain * (2 * surprise - 1)))

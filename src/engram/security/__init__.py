@@ -1,1 +1,0 @@
-"""Rules about what is secret. Pure: text comes in, a verdict comes out."""

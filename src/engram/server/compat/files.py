@@ -1,0 +1,441 @@
+"""The routes of *files*, under `/engram/v1`."""
+
+from __future__ import annotations
+
+import re
+import time
+import uuid
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from engram.api.conflicts import Conflict
+from engram.errors import AccessDenied, InvalidInput, UnknownValue
+from engram.model.capture import Outcome
+from engram.model.memory import Filters, Status
+from engram.model.plain import member, moment, plain
+from engram.model.recall import Recall
+from engram.model.scope import Access, Role, Scope
+from engram.server.brief import data_block, line_of
+from engram.server.compat.files_shapes import entity_of, event_of, hit_of, memory_of, row_of, turn_of
+from engram.server.compat.layers import some
+from engram.server.compat.requests import LenientRequest, Old, OldAnswer
+
+# ---------------------------------------------------------------- recalling
+# Asking of *files*: recall with a context ready for a prompt, search, and what was said.
+
+
+MODES = {"auto": 12, "minimal": 8, "full": 24, "graph_mode": 24, "no_recall": 0}
+"""How many hits each mode gives when nobody says."""
+DISCLOSURES = ("chunk", "section", "raw")
+MATCHES = ("any", "all")
+MOST = 200
+TAGS = 50
+SESSION = 128
+
+
+def recall(ask: LenientRequest) -> dict[str, Any]:
+    """What helps with a question: the hits, and a block of them ready to stand in a prompt."""
+    begun = time.perf_counter()
+    query, mode = ask.text("query"), _one_of(ask, "mode", "auto", tuple(MODES))
+    disclosure = _one_of(ask, "disclosure", "chunk", DISCLOSURES)
+    top = ask.whole("topK", MODES[mode], 0, MOST)
+    found = _found(ask, query, top) if mode != "no_recall" and top else None
+    hits = [] if found is None else list(found)
+    told: dict[str, Any] = {
+        "query": query,
+        "sessionKey": session_of(ask),
+        "namespace": namespace_of(ask),
+        "context": data_block(line_of(hit.memory, hit.text) for hit in hits) if hits else "",
+        "count": len(hits),
+        "memoryIds": [hit.memory.id for hit in hits],
+        "results": [hit_of(hit, ask.memory.access) for hit in hits],
+        "recordedAt": datetime.now(UTC).isoformat(),
+        "traceId": uuid.uuid4().hex,
+        "mode": mode,
+        "plannerMode": mode,
+        "fallbackUsed": False,
+        "sourcesUsed": ["memories"] if hits else [],
+        "disclosure": disclosure,
+        "latencyMs": round((time.perf_counter() - begun) * 1_000, 2),
+    }
+    if ask.truth("includeDebug") and found is not None:
+        told["debug"] = {"plan": plain(found.plan), "quality": plain(found.quality)}
+    return told
+
+
+def search(ask: LenientRequest) -> dict[str, Any]:
+    """Hits alone, without counting as a use."""
+    query = ask.text("query")
+    top = ask.whole("topK", ask.whole("maxResults", 10, 1, MOST), 1, MOST)
+    found = ask.memory.recall(query, limit=top, dry=True, expand=False)
+    results = [hit_of(hit, ask.memory.access) for hit in found]
+    return {"query": query, "namespace": namespace_of(ask), "results": results, "count": len(results)}
+
+
+def xray(ask: LenientRequest) -> dict[str, Any]:
+    """Every step that put each hit where it stands. Exact figures are the owner's."""
+    if ask.memory.access.role is not Role.OWNER:
+        raise AccessDenied("look through a recall; only an owner may")
+    query = ask.text("q") if ask.has("q") else ask.text("query")
+    budget = ask.whole("budget", 0, 0, 1_000_000)
+    found = ask.memory.recall(query, budget=budget or None, dry=True, explain=True)
+    return {"snapshotFound": True, "query": query, "snapshot": plain(found)}
+
+
+def said(ask: LenientRequest) -> dict[str, Any]:
+    """What was said, word for word, where it led to a memory that fits."""
+    query, limit = ask.text("query"), ask.whole("limit", 10, 1, 100)
+    filters = Filters(session=session_of(ask))
+    found = ask.memory.recall(query, limit=limit, filters=filters, dry=True, expand=False)
+    turns = {
+        (turn.session, turn.id): {**turn_of(turn), "memoryId": hit.memory.id}
+        for hit in found
+        for turn in ask.memory.said(hit.memory.id)
+    }
+    results = [*turns.values()][:limit]
+    return {
+        "query": query,
+        "namespace": namespace_of(ask),
+        "results": results,
+        "count": len(results),
+        "lcmEnabled": True,
+    }
+
+
+def archive(ask: LenientRequest) -> dict[str, Any]:
+    """Whether what is said is kept word for word: it is."""
+    return {"enabled": True, "namespace": namespace_of(ask)}
+
+
+def health_of_recalls(ask: LenientRequest) -> dict[str, Any]:
+    """How the last recalls have been going; nothing for those who may not know of all callers' recalls."""
+    try:
+        snapshot = plain(ask.memory.recall_health())
+    except AccessDenied:
+        snapshot = None
+    return {"sessionKey": session_of(ask), "snapshot": snapshot}
+
+
+def session_of(ask: LenientRequest) -> str:
+    """The session a client names, in the body or in a header."""
+    key = ask.text("sessionKey", "") or ask.text("session", "") or ask.headers.get("x-hermes-session-id", "")
+    return key[:SESSION]
+
+
+def namespace_of(ask: LenientRequest) -> str:
+    """Where the asker stands."""
+    return ask.memory.access.scope.namespace
+
+
+def scope_of(ask: LenientRequest) -> Scope | None:
+    """The place of a project, for those who may look into it."""
+    access, project = ask.memory.access, ask.text("projectTag", "")
+    if not project or not access.sees_below or access.scope.project:
+        return None
+    return replace(access.scope, project=project)
+
+
+def _found(ask: LenientRequest, query: str, top: int) -> Recall:
+    tags = frozenset(ask.words("tags") or ask.words("tag"))
+    if len(tags) > TAGS:
+        raise InvalidInput(f"at most {TAGS} tags are taken")
+    every = _one_of(ask, "tagMatch", ask.text("tag_match", "any") or "any", MATCHES) == "all"
+    return ask.memory.recall(
+        query,
+        limit=top,
+        filters=Filters(tags_all=tags if every else frozenset(), tags_any=frozenset() if every else tags),
+        scope=scope_of(ask),
+        session=session_of(ask),
+        as_of=ask.text("asOf", ask.text("as_of", "")) or None,
+    )
+
+
+def _one_of(ask: LenientRequest, name: str, default: str, known: tuple[str, ...]) -> str:
+    value = ask.text(name, default) or default
+    if value not in known:
+        raise UnknownValue(name, value, known)
+    return value
+
+
+RECALLING_ROUTES: tuple[Old, ...] = (
+    Old("POST", "/engram/v1/recall", recall, in_default=True, waits=False),
+    Old("POST", "/engram/v1/recall/explain", health_of_recalls, in_default=True, waits=False),
+    Old("GET", "/engram/v1/recall/xray", xray, in_default=True),
+    Old("POST", "/engram/v1/search", search, in_default=True, waits=False),
+    Old("POST", "/engram/v1/lcm/search", said, in_default=True, waits=False),
+    Old("GET", "/engram/v1/lcm/status", archive, in_default=True),
+)
+
+
+# ---------------------------------------------------------------- knowing
+# Listening and knowing of *files*: what was said, who is spoken of, what contradicts what, how it is.
+
+
+VERBS = {"keep-a": "a", "keep-b": "b", "merge": "merge", "both-valid": "both"}
+LATER = "needs-more-context"
+
+
+def health(ask: LenientRequest) -> dict[str, Any]:
+    """That it is there. Those who may not look are told no more."""
+    return {
+        "ok": True,
+        "memoryDir": ask.memory.path if ask.memory.access.covers(Access()) else "",
+        "namespacesEnabled": True,
+        "defaultNamespace": "default",
+        "searchBackend": "engram",
+        "qmdEnabled": False,
+        "nativeKnowledgeEnabled": False,
+        "projectionAvailable": False,
+    }
+
+
+def adapters(ask: LenientRequest) -> dict[str, Any]:
+    """Which client this is, as it says itself."""
+    name = ask.headers.get("x-engram-client-id") or None
+    return {"adaptersEnabled": True, "registered": [], "resolved": name}
+
+
+def observe(ask: LenientRequest) -> dict[str, Any]:
+    """Listen to what was said: kept word for word, and read for memories."""
+    session = session_of(ask)
+    if not session:
+        raise InvalidInput("sessionKey is required")
+    messages = [_message(one) for one in ask.objects("messages")]
+    heard = ask.memory.observe(messages=messages, session=session, scope=scope_of(ask))
+    return {
+        "accepted": heard.logged,
+        "sessionKey": session,
+        "namespace": namespace_of(ask),
+        "lcmArchived": True,
+        "extractionQueued": bool(heard.waiting or heard.captured),
+    }
+
+
+def entities(ask: LenientRequest) -> dict[str, Any]:
+    """Who and what is spoken of, last seen first."""
+    limit, offset = ask.whole("limit", 50, 1, 500), ask.whole("offset", 0, 0, 500)
+    found = ask.memory.entities.list(prefix=ask.text("q", ""), limit=offset + limit)[offset:]
+    told = [entity_of(one) for one in found]
+    return {
+        "namespace": namespace_of(ask),
+        "count": len(told),
+        "limit": limit,
+        "offset": offset,
+        "entities": told,
+    }
+
+
+def entity(ask: LenientRequest) -> OldAnswer:
+    """What is known about somebody or something."""
+    found = ask.memory.entities.get(ask.placed.get("name") or ask.text("name"))
+    if found is None:
+        return OldAnswer({"found": False, "namespace": namespace_of(ask)}, 404)
+    told = entity_of(found.entity) | {
+        "facts": [plain(one.fact) for one in found.facts],
+        "memories": [memory_of(one) for one in found.memories],
+        "related": [{"name": name, "count": count} for name, count in found.beside],
+    }
+    return OldAnswer({"found": True, "namespace": namespace_of(ask), "entity": told})
+
+
+def contradictions(ask: LenientRequest) -> dict[str, Any]:
+    """Pairs that cannot both be true."""
+    pairs = ask.memory.conflicts.list(ask.whole("limit", 50, 1, 500))
+    told = [_pair(one) for one in pairs]
+    return {"namespace": namespace_of(ask), "pairs": told, "count": len(told)}
+
+
+def resolve(ask: LenientRequest) -> dict[str, Any]:
+    """Settle a pair."""
+    pair, verb = ask.text("pairId"), ask.text("verb")
+    if verb not in (*VERBS, LATER):
+        raise UnknownValue("verb", verb, (*VERBS, LATER))
+    one, _, two = pair.partition("..")
+    if verb == LATER:
+        return {"pairId": pair, "verb": verb, "resolved": False}
+    kept = ask.memory.conflicts.resolve(one, two, VERBS[verb], "decided by a client")
+    return {"pairId": pair, "verb": verb, "resolved": True, "memory": memory_of(kept)}
+
+
+def scan(ask: LenientRequest) -> dict[str, Any]:
+    """Have a model look at the pairs; without one they stay open."""
+    settled = ask.memory.conflicts.review()
+    return {"namespace": namespace_of(ask), "settled": [_pair(one) for one in settled]}
+
+
+def _pair(conflict: Conflict) -> dict[str, Any]:
+    return {
+        "pairId": f"{conflict.a.id}..{conflict.b.id}",
+        "memoryIdA": conflict.a.id,
+        "memoryIdB": conflict.b.id,
+        "contentA": conflict.a.content,
+        "contentB": conflict.b.content,
+        "verdict": "contradicts",
+        "rationale": conflict.because,
+    }
+
+
+def _message(given: Any) -> dict[str, Any]:
+    """A message without what only its own service needs."""
+    return {name: value for name, value in given.items() if name in {"role", "content", "name", "id"}}
+
+
+KNOWING_ROUTES: tuple[Old, ...] = (
+    Old("GET", "/engram/v1/health", health, in_default=True),
+    Old("GET", "/engram/v1/adapters", adapters, in_default=True),
+    Old("POST", "/engram/v1/observe", observe, status=202, in_default=True),
+    Old("GET", "/engram/v1/entities", entities, in_default=True),
+    Old("GET", "/engram/v1/entities/{name:path}", entity, in_default=True),
+    Old("GET", "/engram/v1/review/contradictions", contradictions, in_default=True),
+    Old("POST", "/engram/v1/review/resolve", resolve, in_default=True),
+    Old("POST", "/engram/v1/contradiction-scan", scan, in_default=True),
+)
+
+
+# ---------------------------------------------------------------- memories
+# Memories of *files*: keep, list, look at, and what happened to them.
+
+
+SCHEMA = 1
+SOURCE = "agent"
+SORTS = ("updated_desc", "updated_asc", "created_desc", "created_asc")
+SORTED_MOST = 1_000
+"""Orders other than newest first are made of so many."""
+KNOWN = frozenset({Outcome.REINFORCED, Outcome.MERGED})
+TIMES = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+_SPAN = re.compile(r"(\d{1,6})\s*([mhdw])\w*", re.IGNORECASE)
+
+
+def store(ask: LenientRequest) -> OldAnswer:
+    """Keep a memory: 201 when it is new, 200 when it is known or only tried."""
+    return _store(ask, "memory_store")
+
+
+def suggest(ask: LenientRequest) -> OldAnswer:
+    """Keep a suggestion: a memory that counts as a guess until somebody confirms it."""
+    return _store(ask, "suggestion_submit")
+
+
+def page(ask: LenientRequest) -> dict[str, Any]:
+    """Memories, newest first or in another order; with `q` those that fit a question."""
+    limit, offset = ask.whole("limit", 50, 1, 200), ask.whole("offset", 0, 0, 10_000_000)
+    sort = ask.text("sort", "created_desc") or "created_desc"
+    if sort not in SORTS:
+        raise UnknownValue("sort", sort, SORTS)
+    filters = _filters(ask)
+    if ask.text("q", ""):
+        hits = ask.memory.recall(ask.text("q"), limit=min(offset + limit, 500), filters=filters, dry=True)
+        memories, total = [hit.memory for hit in hits][offset:], len(hits)
+    else:
+        memories, total = _sorted(ask, filters, sort, offset, limit), ask.memory.count(filters=filters)
+    return {
+        "namespace": namespace_of(ask),
+        "sort": sort,
+        "total": total,
+        "count": len(memories),
+        "limit": limit,
+        "offset": offset,
+        "memories": [row_of(one) for one in memories],
+    }
+
+
+def get(ask: LenientRequest) -> OldAnswer:
+    """One memory."""
+    found = ask.memory.get(_id(ask))
+    if found is None:
+        return OldAnswer({"found": False, "namespace": namespace_of(ask)}, 404)
+    return OldAnswer({"found": True, "namespace": namespace_of(ask), "memory": memory_of(found)})
+
+
+def timeline(ask: LenientRequest) -> OldAnswer:
+    """What happened to a memory, oldest first."""
+    found = ask.memory.get(_id(ask))
+    if found is None:
+        return OldAnswer({"found": False, "namespace": namespace_of(ask), "count": 0, "timeline": []}, 404)
+    events = ask.memory.events(found.id, limit=ask.whole("limit", 200, 1, 1_000))
+    told = [event_of(one) for one in reversed(events)]
+    return OldAnswer({"found": True, "namespace": namespace_of(ask), "count": len(told), "timeline": told})
+
+
+def _store(ask: LenientRequest, operation: str) -> OldAnswer:
+    content, fields = ask.text("content").strip(), _fields(ask)
+    told: dict[str, Any] = {
+        "schemaVersion": SCHEMA,
+        "operation": operation,
+        "namespace": namespace_of(ask),
+        "dryRun": ask.truth("dryRun"),
+        "accepted": True,
+        "queued": False,
+        "idempotencyKey": ask.text("idempotencyKey", "") or None,
+        "idempotencyReplay": False,
+    }
+    if told["dryRun"]:
+        return OldAnswer({**told, "status": "validated"})
+    if operation == "suggestion_submit":
+        fields["confidence"] = min(fields.get("confidence", 0.5), 0.5)
+    receipt = ask.memory.remember(content, **fields)
+    known = receipt.outcome in KNOWN
+    told |= {"status": "duplicate" if known else "stored", "memoryId": receipt.memory.id}
+    if known:
+        told["duplicateOf"] = receipt.memory.id
+    return OldAnswer(told, 200 if known else 201)
+
+
+def _fields(ask: LenientRequest) -> dict[str, Any]:
+    fields: dict[str, Any] = {"source": SOURCE, "tags": ask.words("tags"), "session": session_of(ask)}
+    if ask.text("category", ""):
+        fields["category"] = ask.text("category").replace("_", "-")
+    if ask.has("confidence"):
+        fields["confidence"] = ask.share("confidence")
+    if ask.text("ttl", ""):
+        fields["expires_at"] = _until(ask.text("ttl"))
+    details = {name: ask.text(name) for name in ("entityRef", "sourceReason") if ask.text(name, "")}
+    if details:
+        fields["details"] = details
+    scope = scope_of(ask)
+    return fields if scope is None else {**fields, "scope": scope}
+
+
+def _until(ttl: str) -> datetime:
+    """When a memory goes that is to stay so long: "30d", "12 hours", or a time."""
+    span = _SPAN.fullmatch(ttl.strip())
+    if span is None:
+        return moment("ttl", ttl.strip())
+    try:
+        return datetime.now(UTC) + timedelta(**{TIMES[span[2].lower()]: int(span[1])})
+    except OverflowError as error:
+        raise InvalidInput(f"ttl is too long: {ttl}") from error
+
+
+def _filters(ask: LenientRequest) -> Filters:
+    filters = Filters(categories=frozenset(ask.words("category")))
+    if not ask.text("status", ""):
+        return filters
+    wanted: Status = member("status", Status, ask.text("status"))
+    return Filters(categories=filters.categories, statuses=frozenset({wanted}))
+
+
+def _sorted(ask: LenientRequest, filters: Filters, sort: str, offset: int, limit: int) -> list[Any]:
+    if sort == "created_desc":
+        return some(ask.memory, filters, offset, limit)
+    by, _, way = sort.partition("_")
+    name = "modified_at" if by == "updated" else "created_at"
+    every = some(ask.memory, filters, 0, SORTED_MOST)
+    return sorted(every, key=lambda one: getattr(one, name), reverse=way == "desc")[offset : offset + limit]
+
+
+def _id(ask: LenientRequest) -> str:
+    return ask.placed.get("id") or ask.text("memoryId")
+
+
+MEMORIES_ROUTES: tuple[Old, ...] = (
+    Old("POST", "/engram/v1/memories", store, in_default=True),
+    Old("POST", "/engram/v1/suggestions", suggest, in_default=True),
+    Old("GET", "/engram/v1/memories", page, in_default=True),
+    Old("GET", "/engram/v1/memories/{id}", get, in_default=True),
+    Old("GET", "/engram/v1/memories/{id}/timeline", timeline, in_default=True),
+)
+
+
+ROUTES: tuple[Old, ...] = (*KNOWING_ROUTES, *RECALLING_ROUTES, *MEMORIES_ROUTES)

@@ -1,0 +1,248 @@
+"""Calls of the tools of *files* over `/mcp`: one JSON request comes in, one JSON answer goes out.
+
+Its clients post `tools/call` without a handshake and read plain JSON. Such a request is answered here; every
+other one goes on to the MCP server as it came.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from functools import partial
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from engram.errors import EngramError, UnknownValue
+from engram.model.memory import Filters, Kind
+from engram.server.binding import encoded
+from engram.server.compat import files
+from engram.server.compat.files_shapes import memory_of
+from engram.server.compat.requests import LenientRequest, OldAnswer, named, standing
+from engram.server.route import JSON, read
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+    from engram.engine import Engram
+    from engram.server.caller import Caller
+    from engram.server.host import MemoryHost
+
+
+# ---------------------------------------------------------------- tools
+# Tools of *files*: what its clients call over MCP by names of their own, answered as over REST.
+#
+# Each is known as `engram.x` and as `remnic.x`. A tool that is not here is refused by name.
+
+
+PREFIXES = ("engram.", "remnic.")
+VOTES = {"up": True, "down": False}
+OUTCOMES = {"success": True, "failure": False}
+MODES = ("shadow", "apply")
+IDENTITY = Filters(categories=frozenset({"identity"}))
+SHOWN = 50
+
+Answers = Callable[[LenientRequest], Any]
+
+
+def feedback(ask: LenientRequest) -> dict[str, Any]:
+    """Say whether a memory helped."""
+    helpful = _of(VOTES, "vote", ask.text("vote"))
+    found = ask.memory.feedback(ask.text("memoryId"), helpful=helpful, because=ask.text("note", ""))
+    return {"memoryId": found.id, "vote": ask.text("vote"), "recorded": True}
+
+
+def outcome(ask: LenientRequest) -> dict[str, Any]:
+    """Say how it went with a memory."""
+    helpful = _of(OUTCOMES, "outcome", ask.text("outcome"))
+    found = ask.memory.feedback(ask.text("memoryId"), helpful=helpful, because=ask.text("outcome"))
+    return {"memoryId": found.id, "outcome": ask.text("outcome"), "recorded": True}
+
+
+def promote(ask: LenientRequest) -> dict[str, Any]:
+    """Move a memory one layer up."""
+    moved = ask.memory.promote(ask.text("memoryId"), "promoted by a client")
+    return {"memoryId": moved.id, "promoted": True, "layer": moved.layer.name.lower()}
+
+
+def briefing(ask: LenientRequest) -> dict[str, Any]:
+    """What a session that starts cold should know."""
+    found = ask.memory.resume()
+    sections = [{"name": one.name, "text": one.text, "memoryIds": list(one.ids)} for one in found.sections]
+    return {"format": "markdown", "markdown": found.text, "sections": sections}
+
+
+def checkpoint(ask: LenientRequest) -> dict[str, Any]:
+    """Keep where a session stands."""
+    report = ask.memory.sources.summary(ask.text("context"), session=files.session_of(ask))
+    ids = [one for item in report.items for one in item.memories]
+    return {"ok": True, "sessionKey": files.session_of(ask), "memoryIds": ids}
+
+
+def identity(ask: LenientRequest) -> dict[str, Any]:
+    """What is remembered about who somebody is."""
+    found = [memory_of(one) for one in ask.memory.list(filters=IDENTITY, limit=SHOWN)]
+    return {"memories": found, "count": len(found)}
+
+
+def governance(ask: LenientRequest) -> dict[str, Any]:
+    """Let memories mature; `shadow` only tells what would happen."""
+    mode = ask.text("mode", "shadow") or "shadow"
+    if mode not in MODES:
+        raise UnknownValue("mode", mode, MODES)
+    report = ask.memory.consolidate(dry=mode == "shadow")
+    rules = [{"rule": one.rule, "count": one.count} for one in report.tallies]
+    return {"runId": report.run.id, "mode": mode, "changes": report.changes, "rules": rules}
+
+
+def dreams(ask: LenientRequest) -> dict[str, Any]:
+    """Replay and link memories."""
+    report = ask.memory.dream(dry=ask.truth("dryRun"))
+    return {"runId": report.run.id, "dryRun": report.dry, "changes": report.changes}
+
+
+def procedures(ask: LenientRequest) -> dict[str, Any]:
+    """How many procedures are known."""
+    return {"procedures": ask.memory.count(filters=Filters(kinds=frozenset({Kind.PROCEDURAL})))}
+
+
+TOOLS: Mapping[str, Answers] = MappingProxyType(
+    {
+        "recall": files.recall,
+        "recall_explain": files.health_of_recalls,
+        "recall_xray": files.xray,
+        "memory_last_recall": files.health_of_recalls,
+        "memory_search": files.search,
+        "lcm_search": files.said,
+        "memory_store": files.store,
+        "suggestion_submit": files.suggest,
+        "memory_get": files.get,
+        "memory_timeline": files.timeline,
+        "memory_feedback": feedback,
+        "memory_outcome": outcome,
+        "memory_promote": promote,
+        "memory_identity": identity,
+        "memory_governance_run": governance,
+        "observe": files.observe,
+        "entity_get": files.entity,
+        "memory_entities_list": files.entities,
+        "review_list": files.contradictions,
+        "review_resolve": files.resolve,
+        "contradiction_scan_run": files.scan,
+        "briefing": briefing,
+        "context_checkpoint": checkpoint,
+        "dreams_run": dreams,
+        "procedural_stats": procedures,
+    }
+)
+
+
+def own_name(name: Any) -> str | None:
+    """The name of a tool without the system's own; None when it is no tool of that system.
+
+    >>> own_name("remnic.recall"), own_name("memory_search")
+    ('recall', None)
+    """
+    if not isinstance(name, str):
+        return None
+    return next((name.removeprefix(one) for one in PREFIXES if name.startswith(one)), None)
+
+
+def run(name: str, ask: LenientRequest) -> Any:
+    """What a tool comes to. Raises UnknownValue for one that is not here."""
+    if name not in TOOLS:
+        raise UnknownValue("tool", name, tuple(TOOLS))
+    found = TOOLS[name](ask)
+    return found.value if isinstance(found, OldAnswer) else found
+
+
+def _of(known: Mapping[str, bool], name: str, value: str) -> bool:
+    if value not in known:
+        raise UnknownValue(name, value, tuple(known))
+    return known[value]
+
+
+CLIENT = b"x-engram-client-id"
+"""The header by which those clients name themselves."""
+NO_SUCH_TOOL = -32_602
+
+
+def beside(house: MemoryHost, inner: ASGIApp) -> ASGIApp:
+    """The MCP server, and before it what answers those clients."""
+
+    async def enter(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope.get("method") != "POST" or CLIENT not in {name for name, _ in scope["headers"]}:
+            await inner(scope, receive, send)
+            return
+        request = Request(scope, receive)
+        body = await read(request)
+        called = _called(body)
+        if called is None:
+            await inner(scope, _again(body, receive), send)
+            return
+        answer = await _answer(house, request, called)
+        await Response(answer, media_type=JSON)(scope, receive, send)
+
+    return enter
+
+
+def _called(body: bytes) -> Mapping[str, Any] | None:
+    """The request, when it calls a tool of that system."""
+    try:
+        told = json.loads(body)
+    except (UnicodeDecodeError, ValueError, RecursionError):
+        return None
+    if not isinstance(told, dict) or told.get("method") != "tools/call":
+        return None
+    given = told.get("params")
+    return told if isinstance(given, dict) and own_name(given.get("name")) is not None else None
+
+
+def _again(body: bytes, receive: Receive) -> Receive:
+    """The body that was read, to be read once more."""
+    unread = True
+
+    async def once_more() -> Message:
+        nonlocal unread
+        if unread:
+            unread = False
+            return {"type": "http.request", "body": body, "more_body": False}
+        return await receive()
+
+    return once_more
+
+
+async def _answer(house: MemoryHost, request: Request, called: Mapping[str, Any]) -> bytes:
+    params = called["params"]
+    arguments = params.get("arguments")
+    given = arguments if isinstance(arguments, dict) else {}
+    name = own_name(params["name"]) or ""
+    caller: Caller = request.state.caller
+    headers = dict(request.headers)
+
+    def work(memory: Engram) -> bytes:
+        return encoded(run(name, LenientRequest(memory, given, headers=headers)))
+
+    reply = partial(_reply, called.get("id"))
+    try:
+        there = standing(caller, house.memory.access, named(headers, given), in_default=True)
+        found = await house.run(there, work)
+    except UnknownValue as error:
+        if error.field == "tool":
+            return reply(error={"code": NO_SUCH_TOOL, "message": error.message})
+        return reply(result=_failed(error))
+    except EngramError as error:
+        return reply(result=_failed(error))
+    told = json.loads(found)
+    text = {"type": "text", "text": json.dumps(told, ensure_ascii=False, indent=2)}
+    return reply(result={"content": [text], "structuredContent": told, "isError": False})
+
+
+def _failed(error: EngramError) -> dict[str, Any]:
+    return {"content": [{"type": "text", "text": f"{error.code}: {error.message}"}], "isError": True}
+
+
+def _reply(request_id: Any, **told: Any) -> bytes:
+    return json.dumps({"jsonrpc": "2.0", "id": request_id, **told}, ensure_ascii=False).encode()

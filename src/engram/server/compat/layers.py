@@ -1,0 +1,594 @@
+"""The routes of *layers*, at the root of the server."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from engram._version import __version__
+from engram.errors import AccessDenied, AmbiguousId, InvalidInput, NotFound, UnknownValue
+from engram.model.capture import Outcome, Receipt
+from engram.model.facts import Claim
+from engram.model.memory import Filters, Kind, Layer, Memory
+from engram.model.plain import plain
+from engram.model.recall import BUCKETS, Hit, Recall, public_score
+from engram.model.scope import Access, Role, Scope
+from engram.server.compat import layers_upkeep
+from engram.server.compat.layers_shapes import (
+    fact_id,
+    fact_of,
+    hit_of,
+    kind_from,
+    layer_from,
+    memory_of,
+    millis,
+    moment_from,
+    triple_of,
+)
+from engram.server.compat.requests import LenientRequest, Old, OldAnswer
+
+if TYPE_CHECKING:
+    from engram.engine import Engram
+
+
+# ---------------------------------------------------------------- facts
+# Facts of *layers*: stated, asked, followed, ended.
+
+
+SOURCE = "fact"
+MOST = 1_000
+
+
+def state(ask: LenientRequest) -> dict[str, Any]:
+    """State facts. One with the same subject and predicate but another object takes the old one's place."""
+    given = [ask.of(one) for one in ask.objects("facts")]
+    for one in given:
+        [one.text(part) for part in ("subject", "predicate", "object")]
+    stated: list[Claim] = []
+    conflicts: list[Claim] = []
+    for one in given:
+        before = _same(one)
+        claim = _attach(one) if one.has("memory_id") else _state(one)
+        stated.append(claim)
+        after = {fact_id(left) for left in _same(one)}
+        conflicts += [old for old in before if fact_id(old) not in after]
+    told = [fact_of(one) for one in conflicts]
+    return {"facts": [fact_of(one) for one in stated], "conflicts": told, "resolved": len(told)}
+
+
+def query(ask: LenientRequest) -> dict[str, Any]:
+    """Facts about somebody or something, as their subject or object."""
+    entity, old = ask.text("entity"), ask.truth("include_superseded")
+    facts = ask.memory.facts
+    found = [
+        *facts.query(entity, history=old, limit=MOST),
+        *facts.query(object=entity, history=old, limit=MOST),
+    ]
+    return _listed("facts", list({fact_id(one): one for one in found}.values()))
+
+
+def everything(ask: LenientRequest) -> dict[str, Any]:
+    """All facts, newest first."""
+    limit = ask.whole("limit", 100, 1, MOST)
+    offset = ask.whole("offset", 0, 0, MOST)
+    return _listed("facts", ask.memory.facts.query(limit=min(offset + limit, MOST))[offset:])
+
+
+def graph(ask: LenientRequest) -> dict[str, Any]:
+    """Chains of facts from a name."""
+    entity, hops = ask.text("entity"), ask.whole("hops", 2, 1, 3)
+    paths = ask.memory.facts.chain(entity, hops=hops)
+    chains = [{"path": [triple_of(claim.fact) for claim in path.claims]} for path in paths]
+    return {"entity": entity, "hops": hops, "chains": chains, "count": len(chains)}
+
+
+def conflicts(ask: LenientRequest) -> dict[str, Any]:
+    """Facts of one subject and predicate that hold beside each other."""
+    return _listed("conflicts", ask.memory.facts.query(ask.text("subject"), ask.text("predicate")))
+
+
+def history(ask: LenientRequest) -> dict[str, Any]:
+    """Everything ever stated about a subject and predicate, oldest first."""
+    return _listed("history", ask.memory.facts.history(ask.text("subject"), ask.text("predicate")))
+
+
+def end(ask: LenientRequest) -> dict[str, Any]:
+    """Say that a fact holds no longer."""
+    memory_id, _, _ = ask.placed["id"].partition(".")
+    for claim in ask.memory.facts.of(memory_id):
+        if fact_id(claim) == ask.placed["id"]:
+            ask.memory.facts.end(claim, because="deleted by a client")
+            return {"deleted": True}
+    raise NotFound(ask.placed["id"])
+
+
+def _state(ask: LenientRequest) -> Claim:
+    receipt = ask.memory.facts.add(
+        ask.text("subject"),
+        ask.text("predicate"),
+        ask.text("object"),
+        functional=True,
+        valid_from=moment_from("valid_from", ask.number("valid_from")),
+        source=SOURCE,
+    )
+    return _stated(ask, receipt.memory.id)
+
+
+def _attach(ask: LenientRequest) -> Claim:
+    """Let a memory that is there state the fact."""
+    memory = ask.memory.get(ask.text("memory_id"))
+    if memory is None:
+        raise NotFound(ask.text("memory_id"))
+    since = moment_from("valid_from", ask.number("valid_from"))
+    fact = {part: ask.text(part) for part in ("subject", "predicate", "object")}
+    listed = memory.details.get("facts", [])
+    if not isinstance(listed, list | tuple):
+        raise InvalidInput("The details of that memory hold no list of facts.")
+    details = {**memory.details, "facts": [*listed, {**fact, "valid_from": plain(since)}]}
+    ask.memory.update(memory.id, details=details, because="a client stated a fact of it")
+    return _stated(ask, memory.id)
+
+
+def _stated(ask: LenientRequest, memory_id: str) -> Claim:
+    """The fact as it is known now."""
+    found = ask.memory.facts.of(memory_id)
+    said = ask.text("object").lower()
+    return next((one for one in reversed(found) if one.fact.object == said), found[-1])
+
+
+def _same(ask: LenientRequest) -> list[Claim]:
+    return ask.memory.facts.query(ask.text("subject"), ask.text("predicate"))
+
+
+def _listed(name: str, claims: list[Claim]) -> dict[str, Any]:
+    return {name: [fact_of(one) for one in claims], "count": len(claims)}
+
+
+FACTS_ROUTES: tuple[Old, ...] = (
+    Old("POST", "/facts", state, in_default=True),
+    Old("GET", "/facts", query, in_default=True),
+    Old("GET", "/facts/all", everything, in_default=True),
+    Old("GET", "/facts/graph", graph, in_default=True),
+    Old("GET", "/facts/conflicts", conflicts, in_default=True),
+    Old("GET", "/facts/history", history, in_default=True),
+    Old("DELETE", "/facts/{id}", end, in_default=True),
+)
+
+
+# ---------------------------------------------------------------- memories
+# Memories of *layers*: keep, look at, change, take away, and the trash.
+
+
+MEMORIES_SOURCE = "api"
+SESSION = "session"
+IMPORTANCE = 0.5
+PAGE = 200
+KNOWN = frozenset({Outcome.REINFORCED, Outcome.MERGED})
+
+
+def create(ask: LenientRequest) -> OldAnswer:
+    """Keep a memory: 201 when it is new, 200 with the known one when it says the same."""
+    replaced = [known_id(ask.memory, old) for old in ask.words("supersedes")]
+    receipt = ask.memory.remember(ask.text("content").strip(), **_fields(ask))
+    for old in replaced:
+        if old != receipt.memory.id:
+            ask.memory.conflicts.resolve(receipt.memory.id, old, "a", "a client says so")
+    known = receipt.outcome in KNOWN
+    told = {**memory_of(receipt.memory), "merged": receipt.outcome is Outcome.MERGED}
+    return OldAnswer(told, 200 if known else 201)
+
+
+def known_id(memory: Engram, memory_id: str) -> str:
+    """The whole id of a memory that is there. Raises NotFound."""
+    found = memory.get(memory_id)
+    if found is None:
+        raise NotFound(memory_id)
+    return found.id
+
+
+def batch(ask: LenientRequest) -> dict[str, Any]:
+    """Keep many; what cannot be kept is left out and told."""
+    given = ask.objects("memories")
+    errors: list[dict[str, Any]] = []
+    drafts = []
+    for index, one in enumerate(given):
+        try:
+            part = ask.of(one)
+            fields = {**_fields(part), **_place(part), "apart": True}
+            drafts.append({"content": part.text("content").strip(), **fields})
+        except InvalidInput as error:
+            errors.append({"index": index, "reason": error.message})
+    results = ask.memory.remember_many(drafts, partial=True) if drafts else []
+    places = [index for index in range(len(given)) if index not in {one["index"] for one in errors}]
+    for place, result in zip(places, results, strict=True):
+        if not isinstance(result, Receipt):
+            errors.append({"index": place, "reason": result.error.message})
+    return {"inserted": len(given) - len(errors), "requested": len(given), "errors": errors}
+
+
+def page(ask: LenientRequest) -> dict[str, Any]:
+    """Memories, newest first; `total` counts all that fit."""
+    filters = Filters(
+        layers=frozenset({layer_from(ask.given["layer"])}) if ask.has("layer") else frozenset(),
+        tags_any=frozenset(ask.words("tag")),
+        kinds=frozenset({kind_from(ask.given["kind"])}) if ask.has("kind") else frozenset(),
+    )
+    limit, offset = ask.whole("limit", 50, 1, PAGE), ask.whole("offset", 0, 0, 10_000_000)
+    found = [memory_of(one) for one in some(ask.memory, filters, offset, limit)]
+    total = ask.memory.count(filters=filters)
+    return {"memories": found, "count": len(found), "total": total, "limit": limit, "offset": offset}
+
+
+def get(ask: LenientRequest) -> dict[str, Any]:
+    """One memory by its id or the beginning of it."""
+    return memory_of(_found(ask))
+
+
+def change(ask: LenientRequest) -> dict[str, Any]:
+    """Change some fields of a memory; its layer moves one at a time."""
+    memory = _found(ask)
+    fields: dict[str, Any] = {}
+    if ask.has("content"):
+        fields["content"] = ask.text("content").strip()
+    if ask.has("importance"):
+        fields["importance"] = ask.share("importance")
+    if ask.has("tags"):
+        fields["tags"] = ask.words("tags")
+    if ask.has("kind"):
+        fields["kind"] = kind_from(ask.given["kind"])
+    wanted = layer_from(ask.given["layer"]) if ask.has("layer") else memory.layer
+    changed = ask.memory.update(memory.id, **fields) if fields else memory
+    return memory_of(moved(ask.memory, changed, wanted))
+
+
+def delete(ask: LenientRequest) -> dict[str, Any]:
+    """Put a memory into the trash."""
+    ask.memory.forget(_found(ask).id, "deleted by a client")
+    return {"ok": True}
+
+
+def delete_many(ask: LenientRequest) -> dict[str, Any]:
+    """Put memories into the trash by id; or remove everything of a namespace for good."""
+    if ask.has("ids"):
+        return {"deleted": sum(_forgotten(ask.memory, one) for one in ask.words("ids"))}
+    if not ask.has("namespace"):
+        raise InvalidInput("give ids, or a namespace")
+    gone = ask.memory.count()
+    ask.memory.trash.purge("its namespace was deleted", also_in_use=True)
+    return {"deleted": gone}
+
+
+def trash(ask: LenientRequest) -> dict[str, Any]:
+    """What lies in the trash, last deleted first."""
+    limit, offset = ask.whole("limit", 100, 1, 1_000), ask.whole("offset", 0, 0, 1_000_000)
+    lying = ask.memory.trash.list(limit=limit, offset=offset)
+    items = [{**memory_of(one.memory), "deleted_at": millis(one.deleted_at)} for one in lying.items]
+    return {"total": lying.total, "count": len(items), "items": items}
+
+
+def restore(ask: LenientRequest) -> dict[str, Any]:
+    """Bring a memory back out of the trash."""
+    ask.memory.trash.restore(ask.placed["id"])
+    return {"restored": True}
+
+
+def purge(ask: LenientRequest) -> dict[str, Any]:
+    """Remove what lies in the trash for good."""
+    return {"purged": ask.memory.trash.purge("the trash was emptied")}
+
+
+def moved(memory: Engram, one: Memory, wanted: Layer) -> Memory:
+    """The memory in another layer, brought there step by step."""
+    while one.layer < wanted:
+        one = memory.promote(one.id, "asked for by a client")
+    while one.layer > wanted:
+        one = memory.demote(one.id, "asked for by a client")
+    return one
+
+
+def everything_memories(memory: Engram, filters: Filters | None = None) -> Iterator[Memory]:
+    """All memories that fit, newest first, a page at a time."""
+    cursor: str | None = None
+    while True:
+        found = memory.list(filters=filters, limit=1_000, cursor=cursor)
+        yield from found
+        cursor = found.cursor
+        if cursor is None:
+            return
+
+
+def some(memory: Engram, filters: Filters, offset: int, limit: int) -> list[Memory]:
+    """The memories from a place on."""
+    if not offset:
+        return list(memory.list(filters=filters, limit=limit))
+    return list(islice(everything_memories(memory, filters), offset, offset + limit))
+
+
+def _fields(ask: LenientRequest) -> dict[str, Any]:
+    """The fields of a draft; what is not said is as those clients expect it."""
+    share, source, tags = (
+        ask.share("importance"),
+        ask.text("source", MEMORIES_SOURCE) or MEMORIES_SOURCE,
+        ask.words("tags"),
+    )
+    return {
+        "importance": IMPORTANCE if share is None else share,
+        "source": source,
+        # There a source says that something is a note of a session; here a tag does.
+        "tags": tags if source != SESSION else tuple(dict.fromkeys((*tags, SESSION))),
+        "kind": kind_from(ask.given["kind"]) if ask.has("kind") else Kind.SEMANTIC,
+        "apart": ask.truth("skip_dedup"),
+        "layer": layer_from(ask.given["layer"]) if ask.has("layer") else Layer.BUFFER,
+    }
+
+
+def _place(ask: LenientRequest) -> dict[str, Any]:
+    """The scope of an item of a list that names a namespace of its own."""
+    access, name = ask.memory.access, ask.text("namespace", "")
+    if not name or name == access.scope.namespace:
+        return {}
+    if not access.all_namespaces:
+        raise AccessDenied(f"write to the namespace {name!r}")
+    return {"scope": Scope(namespace=name)}
+
+
+def _found(ask: LenientRequest) -> Memory:
+    found = ask.memory.get(ask.placed["id"])
+    if found is None or found.status not in Filters().statuses:
+        raise NotFound(ask.placed["id"])
+    return found
+
+
+def _forgotten(memory: Engram, memory_id: str) -> bool:
+    """Whether there was such a memory to be put into the trash."""
+    try:
+        found = memory.get(memory_id)
+    except (AmbiguousId, InvalidInput):
+        return False
+    if found is None or found.status not in Filters().statuses:
+        return False
+    memory.forget(found.id, "deleted by a client")
+    return True
+
+
+MEMORIES_ROUTES: tuple[Old, ...] = (
+    Old("POST", "/memories", create),
+    Old("GET", "/memories", page),
+    Old("DELETE", "/memories", delete_many),
+    Old("POST", "/memories/batch", batch),
+    Old("GET", "/memories/{id}", get),
+    Old("PATCH", "/memories/{id}", change),
+    Old("DELETE", "/memories/{id}", delete),
+    Old("GET", "/trash", trash, in_default=True),
+    Old("DELETE", "/trash", purge, in_default=True),
+    Old("POST", "/trash/{id}/restore", restore, in_default=True),
+)
+
+
+# ---------------------------------------------------------------- moving
+# Moving of *layers*: everything out, everything in again, and memories out of a text.
+
+
+MOVING_SESSION = "extract"
+TIMES = ("created_at", "modified_at", "last_accessed")
+
+
+def export(ask: LenientRequest) -> dict[str, Any]:
+    """Every memory that is in use; with `embed` each with its vector."""
+    memories = [memory_of(one) for one in everything_memories(ask.memory)]
+    if ask.truth("embed"):
+        vectors = {one["id"]: one.get("vector") for one in ask.memory.export(vectors=True)}
+        memories = [{**one, "embedding": vectors.get(one["id"])} for one in memories]
+    return {"version": __version__, "count": len(memories), "memories": memories}
+
+
+def bring_in(ask: LenientRequest) -> dict[str, Any]:
+    """Memories of an export, with their ids; those that are there already are left as they are."""
+    if ask.has("text"):
+        extracted = _extracted(ask)
+        return {"imported": len(extracted), "memories": extracted}
+    given = ask.objects("memories")
+    whole = ask.memory.access.all_namespaces
+    adopted = ask.memory.adopt([_record(ask.of(one), keep_place=whole) for one in given])
+    return {
+        "imported": len(adopted.taken),
+        "skipped": len(adopted.known) + len(adopted.refused),
+        "errors": [{"index": one.index, "reason": one.error.message} for one in adopted.refused],
+    }
+
+
+def extract(ask: LenientRequest) -> dict[str, Any]:
+    """Memories that a text holds."""
+    extracted = _extracted(ask)
+    return {"extracted": extracted, "count": len(extracted)}
+
+
+def flush(ask: LenientRequest) -> dict[str, Any]:
+    """Read now what the proxy heard and what still waits."""
+    ask.memory.flush()
+    return {"status": "ok"}
+
+
+def _extracted(ask: LenientRequest) -> list[dict[str, Any]]:
+    text = ask.text("text")
+    session = f"{MOVING_SESSION}-{sha256(text.encode()).hexdigest()[:12]}"
+    heard = ask.memory.observe(text, session=session)
+    read = ask.memory.flush(session)
+    receipts = (*heard.receipts, *read.receipts)
+    return [memory_of(one.memory) for one in {each.memory.id: each for each in receipts}.values()]
+
+
+def _record(ask: LenientRequest, *, keep_place: bool) -> Mapping[str, Any]:
+    """A line of an export, in the words of ours."""
+    share, source, tags = (
+        ask.share("importance"),
+        ask.text("source", MEMORIES_SOURCE) or MEMORIES_SOURCE,
+        ask.words("tags"),
+    )
+    record: dict[str, Any] = {
+        "id": ask.text("id", ""),
+        "content": ask.text("content"),
+        "importance": IMPORTANCE if share is None else share,
+        "source": source,
+        "tags": list(tags if source != MOVING_SESSION else dict.fromkeys((*tags, MOVING_SESSION))),
+        "kind": kind_from(ask.given["kind"] if ask.has("kind") else "semantic"),
+        "layer": layer_from(ask.given["layer"] if ask.has("layer") else 1),
+        "usage": {
+            "accessed": ask.whole("access_count", 0, 0, 2**31),
+            "repeated": ask.whole("repetition_count", 0, 0, 2**31),
+        },
+    }
+    for name in TIMES:
+        record[name] = plain(moment_from(name, ask.number(name)))
+    if keep_place and ask.has("namespace"):
+        record["scope"] = {"namespace": ask.text("namespace")}
+    return record
+
+
+MOVING_ROUTES: tuple[Old, ...] = (
+    Old("GET", "/export", export, waits=True),
+    Old("POST", "/import", bring_in),
+    Old("POST", "/extract", extract),
+    Old("POST", "/proxy/flush", flush),
+)
+
+
+# ---------------------------------------------------------------- recalling
+# Asking of *layers*: recall, search, and what is new.
+
+
+BUDGET = 2_000
+RECALLING_MOST = 500
+"""No recall gives more hits than this, however far a client pages."""
+ORDERS = ("score", "recent", "accessed")
+ROUGH = {word: least for least, word in BUCKETS} | {"minimal": 0.2}
+"""The number that stands for each word that those who are no owner are told."""
+CHAINS = 5
+
+
+def recall(ask: LenientRequest) -> dict[str, Any]:
+    """What helps with a question, best first, within a budget of tokens."""
+    limit, offset = ask.whole("limit", 20, 1, 100), ask.whole("offset", 0, 0, RECALLING_MOST - 100)
+    budget = ask.whole("budget_tokens", BUDGET, 0, 10_000_000)
+    found = ask.memory.recall(
+        ask.text("query"),
+        limit=offset + limit,
+        budget=budget or None,
+        filters=_filters(ask),
+        rerank="model" if ask.truth("rerank") else None,
+        min_relevance=ask.share("min_score"),
+        dry=ask.truth("dry"),
+        expand=ask.truth("expand") if ask.has("expand") else None,
+    )
+    hits = _ordered(list(found), ask.text("sort_by", "score") or "score")[offset:]
+    access = ask.memory.access
+    told: dict[str, Any] = {
+        "memories": [hit_of(hit, score_of(hit, access)) for hit in hits],
+        "query": ask.text("query"),
+        "total_tokens": sum(hit.tokens for hit in hits),
+        "layer_breakdown": Counter(hit.memory.layer.name.lower() for hit in hits),
+        "search_mode": mode_of(found),
+        "total": len(found),
+        "offset": offset,
+        "limit": limit,
+    }
+    return told | _more(ask, found)
+
+
+def search(ask: LenientRequest) -> dict[str, Any]:
+    """A quick look that leaves no trace."""
+    query = ask.text("q") if ask.has("q") else ask.text("query")
+    found = ask.memory.recall(query, limit=ask.whole("limit", 10, 1, 50), dry=True, expand=False)
+    access = ask.memory.access
+    memories = [hit_of(hit, score_of(hit, access)) for hit in found]
+    return {"memories": memories, "count": len(memories)}
+
+
+def recent(ask: LenientRequest) -> dict[str, Any]:
+    """What was kept in the last hours, newest first."""
+    hours = ask.number("hours")
+    hours = min(max(2.0 if hours is None else hours, 0.0), 87_600.0)
+    since = datetime.now(UTC) - timedelta(hours=hours)
+    filters = Filters(
+        created_since=since,
+        layers=frozenset({layer_from(ask.given["layer"])}) if ask.has("layer") else frozenset(),
+        min_importance=ask.share("min_importance") or 0.0,
+        sources=frozenset(ask.words("source")),
+    )
+    found: list[Memory] = list(ask.memory.list(filters=filters, limit=ask.whole("limit", 20, 1, 100)))
+    memories = [memory_of(one) for one in found]
+    return {"memories": memories, "count": len(memories), "since_ms": millis(since), "hours": hours}
+
+
+def score_of(hit: Hit, access: Access) -> float:
+    """The score: exact for the owner, a rough number for everybody else."""
+    if access.role is Role.OWNER:
+        return round(hit.score, 4)
+    return ROUGH[str(public_score(hit, access))]
+
+
+def mode_of(found: Recall) -> str:
+    """How it was searched, in that system's words."""
+    mode = "semantic+fts" if found.plan.space else "fts"
+    return f"{mode}+rerank" if found.quality.rerank == "model" else mode
+
+
+def _filters(ask: LenientRequest) -> Filters:
+    layers = ask.given.get("layers") or []
+    return Filters(
+        layers=frozenset(layer_from(one) for one in (layers if isinstance(layers, list) else [layers])),
+        min_importance=ask.share("min_importance") or 0.0,
+        sources=frozenset(ask.words("source")),
+        tags_all=frozenset(ask.words("tags")),
+        created_since=moment_from("since", ask.number("since")),
+        created_until=moment_from("until", ask.number("until")),
+    )
+
+
+def _ordered(hits: list[Hit], order: str) -> list[Hit]:
+    if order not in ORDERS:
+        raise UnknownValue("sort_by", order, ORDERS)
+    if order == "recent":
+        return sorted(hits, key=lambda hit: hit.memory.created_at, reverse=True)
+    if order == "accessed":
+        return sorted(hits, key=lambda hit: hit.memory.last_accessed or hit.memory.created_at, reverse=True)
+    return hits
+
+
+def _more(ask: LenientRequest, found: Recall) -> dict[str, Any]:
+    """What is told only where there is something to tell."""
+    told: dict[str, Any] = {}
+    times = {name: ask.number(name) for name in ("since", "until") if ask.has(name)}
+    if times:
+        told["time_filter"] = times
+    if found.plan.phrases:
+        told["expanded_queries"] = list(found.plan.phrases)
+    chains = [
+        {"path": [triple_of(claim.fact) for claim in path.claims]}
+        for name in found.plan.entities[:CHAINS]
+        for path in ask.memory.facts.chain(name, limit=CHAINS)
+    ]
+    if chains:
+        told["fact_chains"] = chains
+    return told
+
+
+RECALLING_ROUTES: tuple[Old, ...] = (
+    Old("POST", "/recall", recall, waits=False),
+    Old("GET", "/search", search),
+    Old("GET", "/recent", recent),
+)
+
+
+ROUTES: tuple[Old, ...] = (
+    *MEMORIES_ROUTES,
+    *RECALLING_ROUTES,
+    *layers_upkeep.ROUTES,
+    *FACTS_ROUTES,
+    *MOVING_ROUTES,
+    *layers_upkeep.UPKEEP_ROUTES,
+)

@@ -1,0 +1,290 @@
+"""Upkeep of *layers*: how much is kept, how it is, putting it right, and what models have cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from engram._version import __version__
+from engram.errors import UnknownValue
+from engram.model.advice import Spent
+from engram.model.context import BriefSection, Resume
+from engram.model.event import Stats
+from engram.model.maintenance import Report
+from engram.model.memory import Filters, Kind, Layer, Memory
+from engram.server.compat.layers_shapes import KINDS, brief_of, memory_of
+from engram.server.compat.requests import LenientRequest, Old, OldAnswer
+
+if TYPE_CHECKING:
+    from engram.server.host import MemoryHost
+
+
+# ---------------------------------------------------------------- briefing
+# Briefing of *layers*: what a session starts with, what an action calls for, and maintenance.
+
+
+FORMATS = ("json", "text")
+SECTIONS = ("core", "working", "buffer", "recent", "sessions")
+LEAST, MOST = 200, 10_000_000
+"""Characters of a resume; those clients say 0 for no limit."""
+TRIGGER = "trigger:"
+TRIGGERED_MOST = 200
+CALLED = {
+    "promote": "promoted",
+    "demote": "demoted",
+    "merge": "merged",
+    "archive": "decayed",
+    "buffer.rescue": "promoted",
+    "buffer.expire": "decayed",
+    "buffer.cap": "decayed",
+    "reconcile": "reconciled",
+    "distill": "distilled",
+    "triage": "triaged",
+}
+"""What a rule of ours, or a family of them, is called there."""
+GOOD, BAD = "Good", "Bad"
+REFUSED = "audit.refused"
+UNSAFE = "audit.refused: unsafe"
+ALWAYS = ("promoted", "decayed", "demoted", "merged")
+WOULD = {"would_promote": "promoted", "would_decay": "decayed", "would_demote": "demoted"}
+
+
+def resume(ask: LenientRequest) -> OldAnswer:
+    """What a session that starts cold should know: its memories, or a text where one is asked for."""
+    budget = ask.number("budget")
+    room = None if budget is None else int(min(max(budget, LEAST), MOST)) if budget else MOST
+    workspace = next(iter(ask.words("workspace")), "")
+    found = ask.memory.resume(room, workspace=workspace)
+    wanted = ask.text("format", "text" if ask.has("recent_epochs") else "json")
+    if wanted not in FORMATS:
+        raise UnknownValue("format", wanted, FORMATS)
+    return OldAnswer(found.text or " ") if wanted == "text" else OldAnswer(_listed(ask, found))
+
+
+def triggers(ask: LenientRequest) -> dict[str, Any]:
+    """The memories that an action calls for; each counts as used."""
+    action = ask.placed["action"]
+    filters = Filters(tags_any=frozenset({TRIGGER + action}))
+    found = list(ask.memory.list(filters=filters, limit=TRIGGERED_MOST))
+    ask.memory.touch([one.id for one in found])
+    return {"action": action, "count": len(found), "memories": [memory_of(one) for one in found]}
+
+
+def consolidate(ask: LenientRequest) -> dict[str, Any]:
+    """Let memories mature; with `dry_run` only tell what would happen."""
+    dry = ask.truth("dry_run")
+    report = ask.memory.consolidate(dry=dry)
+    ids = _ids(report)
+    told: dict[str, Any] = {name: len(ids.pop(name, ())) for name in ALWAYS}
+    told |= {name: len(found) for name, found in ids.items()}
+    if not dry:
+        return {**told, "run": report.run.id}
+    would = {name: [_would(ask, one) for one in _ids(report).get(done, ())] for name, done in WOULD.items()}
+    return {**told, "dry_run": True, **would}
+
+
+def audit(ask: LenientRequest) -> dict[str, Any]:
+    """Let a model look over what is known; what the sandbox allows is carried out."""
+    return _graded(ask.memory.audit())
+
+
+def sandbox(ask: LenientRequest) -> dict[str, Any]:
+    """What an audit would do, without doing it."""
+    return _graded(ask.memory.audit(dry=True))
+
+
+def _graded(report: Report) -> dict[str, Any]:
+    """Each proposal with its grade, as the audit of those clients tells it."""
+    grades = [
+        {
+            "op": {"rule": one.rule, "id": one.memory, "others": one.related.split()},
+            "grade": BAD if one.rule.startswith(REFUSED) else GOOD,
+            "reason": one.why,
+        }
+        for one in report.decided
+    ]
+    good = sum(one["grade"] == GOOD for one in grades)
+    return {
+        "run": report.run.id,
+        "ops_proposed": len(grades),
+        "grades": grades,
+        "score": good / len(grades) if grades else 1.0,
+        "safe_to_apply": not any(one.rule == UNSAFE for one in report.decided),
+        "applied": 0 if report.dry else good,
+        "skipped": len(grades) - good,
+        "summary": f"{len(grades)} proposals, {good} of them good",
+    }
+
+
+def _ids(report: Report) -> dict[str, list[str]]:
+    """Which memories had what happen to them, by what those clients call it; else by the rule's own name."""
+    found: dict[str, list[str]] = {}
+    for one in report.decided:
+        family = one.rule.partition(".")[0]
+        name = CALLED.get(one.rule) or CALLED.get(family, family)
+        found.setdefault(name, []).append(one.memory)
+    return found
+
+
+def _would(ask: LenientRequest, memory_id: str) -> dict[str, Any]:
+    memory = ask.memory.get(memory_id)
+    return {"id": memory_id} if memory is None else {"id": memory_id, "content": memory.content}
+
+
+def _listed(ask: LenientRequest, found: Resume) -> dict[str, Any]:
+    hours = ask.number("hours")
+    hours = 4.0 if hours is None else min(max(hours, 0.0), 87_600.0)
+    since, most = datetime.now(UTC) - timedelta(hours=hours), ask.whole("limit", 100, 1, 1_000)
+    sections = {section.name: section for section in found.sections}
+    memories = {name: _memories(ask, sections.get(name)) for name in SECTIONS}
+    memories["recent"] = [one for one in memories["recent"] if one.modified_at >= since]
+    shape: Callable[[Memory], Mapping[str, Any]] = (
+        brief_of if ask.truth("compact", default=True) else memory_of
+    )
+    told = {name: [shape(one) for one in every[:most]] for name, every in memories.items()}
+    core = sections.get("core")
+    return {
+        **told,
+        "hours": hours,
+        "core_count": len(told["core"]),
+        "core_total": len(memories["core"]) + (core.left_out if core else 0),
+        "core_summary_used": core is not None and core.how in {"model", "cached"},
+        "working_count": len(told["working"]),
+        "buffer_count": len(told["buffer"]),
+        "recent_count": len(told["recent"]),
+        "session_count": len(told["sessions"]),
+    }
+
+
+def _memories(ask: LenientRequest, section: BriefSection | None) -> Sequence[Memory]:
+    ids = () if section is None else section.ids
+    return [one for one in map(ask.memory.get, ids) if one is not None]
+
+
+ROUTES: tuple[Old, ...] = (
+    Old("GET", "/resume", resume),
+    Old("GET", "/triggers/{action:path}", triggers, waits=True),
+    Old("POST", "/consolidate", consolidate, owner_only=True),
+    Old("POST", "/audit", audit, owner_only=True),
+    Old("POST", "/audit/sandbox", sandbox, owner_only=True),
+)
+
+
+MEGA = 1_048_576
+WORDS = frozenset({"text index", "words", "text totals"})
+"""What the doctor says of the text index under."""
+
+
+def stats(ask: LenientRequest) -> dict[str, Any]:
+    """How much is kept, layer by layer; over all namespaces also which there are."""
+    counted = ask.memory.stats()
+    told = counts_of(counted)
+    if ask.memory.access.all_namespaces:
+        told["namespaces"] = list(counted.by_namespace)
+    return told
+
+
+def repair(ask: LenientRequest) -> dict[str, Any]:
+    """Put right what can be put right, and make the vectors that are missing."""
+    findings = ask.memory.doctor(repair=True)
+    mended = {True: 0, False: 0}
+    for one in findings:
+        mended[one.name in WORDS] += one.mended
+    made = ask.memory.reembed()
+    return {
+        "orphans_removed": mended[False],
+        "fts_rebuilt": mended[True],
+        "embed_backfill_queued": made,
+    }
+
+
+def vacuum(ask: LenientRequest) -> dict[str, Any]:
+    """Give freed space back."""
+    full = ask.truth("full")
+    return {"freed_bytes": ask.memory.vacuum(full=full), "mode": "full" if full else "incremental"}
+
+
+def usage(ask: LenientRequest) -> dict[str, Any]:
+    """What calls to models have cost, in all, by component, by model and by day."""
+    spent = ask.memory.spending(days=ask.whole("days", 7, 1, 3_650), daily=True)
+    today = datetime.now(UTC).date().isoformat()
+    summary = {
+        **_sums("total_", spent),
+        **_sums("today_", [one for one in spent if one.day == today]),
+        "by_component": _grouped(spent, "component"),
+        "by_model": _grouped(spent, "model"),
+    }
+    days = sorted({one.day for one in spent}, reverse=True)
+    daily = [{"date": day, **_sums("", [one for one in spent if one.day == day])} for day in days]
+    return {"summary": summary, "daily": daily}
+
+
+def forget_usage(ask: LenientRequest) -> dict[str, Any]:
+    """Forget what models have cost."""
+    return {"deleted": ask.memory.forget_spending()}
+
+
+def health_of(house: MemoryHost) -> dict[str, Any]:
+    """What `/health` tells beside our own words."""
+    counted, memory = house.stats(), house.memory
+    return {
+        "name": "engram",
+        "version": __version__,
+        "rss_kb": _resident_kb(),
+        "db_size_mb": round(counted.size_bytes / MEGA, 2),
+        "ai_enabled": bool(memory.config.llm.base_url) and memory.config.llm.level != "off",
+        "embed_queue_pending": counted.pending,
+        "proxy": {"enabled": bool(memory.config.proxy.base_url)},
+        "integrity": {
+            "total": counted.memories,
+            "missing_embedding": counted.pending,
+            "ok": counted.pending == 0,
+        },
+        "stats": counts_of(counted),
+    }
+
+
+def counts_of(counted: Stats) -> dict[str, Any]:
+    """Counts as those clients know them: of what is in use."""
+    kinds = {kind.value: counted.in_use_by_kind.get(kind.value, 0) for kind in KINDS}
+    kinds[Kind.SEMANTIC.value] += counted.in_use_by_kind.get(Kind.CODEBASE.value, 0)
+    layers = {layer.name.lower(): counted.in_use_by_layer.get(layer.name.lower(), 0) for layer in Layer}
+    return {"total": sum(layers.values()), **layers, "by_kind": kinds}
+
+
+def _sums(prefix: str, spent: Iterable[Spent]) -> dict[str, Any]:
+    every = list(spent)
+    read, written = sum(one.prompt_tokens for one in every), sum(one.answer_tokens for one in every)
+    return {
+        f"{prefix}calls": sum(one.calls for one in every),
+        f"{prefix}input_tokens": read,
+        f"{prefix}output_tokens": written,
+        f"{prefix}tokens": read + written,
+        f"{prefix}duration_ms": sum(one.ms for one in every),
+        f"{prefix}cost": round(sum(one.cost for one in every), 6),
+    }
+
+
+def _grouped(spent: Iterable[Spent], name: str) -> list[Mapping[str, Any]]:
+    every = list(spent)
+    keys = dict.fromkeys(getattr(one, name) for one in every)
+    return [{name: key, **_sums("", [one for one in every if getattr(one, name) == key])} for key in keys]
+
+
+def _resident_kb() -> int:
+    """How much memory the process holds, as far as this system tells."""
+    try:
+        import resource
+    except ImportError:
+        return 0
+    return int(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+
+
+UPKEEP_ROUTES: tuple[Old, ...] = (
+    Old("GET", "/stats", stats),
+    Old("POST", "/repair", repair, owner_only=True),
+    Old("POST", "/vacuum", vacuum, owner_only=True),
+    Old("GET", "/llm-usage", usage, owner_only=True),
+    Old("DELETE", "/llm-usage", forget_usage, owner_only=True),
+)

@@ -1,0 +1,267 @@
+"""Failing: an error and the address it happened at come in; the answer in that system's shape goes out."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from http import HTTPStatus
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from starlette.responses import Response
+
+from engram.capture import screen
+from engram.errors import AccessDenied, EmbedderError, EngramError, InvalidInput, ModelNeeded, WrongType
+from engram.model.scope import DEFAULT_NAMESPACE, Access, Role, Scope
+from engram.server import problems
+from engram.server.binding import NO, YES
+from engram.server.caller import Caller
+from engram.server.problems import BadBody, headers_of, status_of
+
+if TYPE_CHECKING:
+    from engram.engine import Engram
+
+
+# ---------------------------------------------------------------- ask
+# An ask: what a request of an older client says, taken leniently.
+#
+# Unknown names are passed over, numbers are brought into their range; what cannot be understood is refused.
+
+
+LARGEST = 2**53
+"""Numbers beyond this are none that a client meant."""
+
+
+@dataclass(frozen=True, slots=True)
+class LenientRequest:
+    """One request: who is asked, and what was said. The body's names win over those of the address."""
+
+    memory: Engram
+    given: Mapping[str, Any] = field(default_factory=dict)
+    placed: Mapping[str, str] = field(default_factory=dict)
+    """What stands in the path."""
+    items: Sequence[Any] | None = None
+    """The body, when it is a list."""
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+    def has(self, name: str) -> bool:
+        """Whether it was said; null is the same as nothing."""
+        return self.given.get(name) is not None
+
+    def text(self, name: str, default: str | None = None) -> str:
+        """A text. Without a default it must be there, and must not be empty."""
+        value = self.given.get(name)
+        if value is None and default is not None:
+            return default
+        if value is None:
+            raise InvalidInput(f"{name} is required")
+        if not isinstance(value, str):
+            raise WrongType(name, value, "text")
+        if default is None and not value.strip():
+            raise InvalidInput(f"{name} must not be empty")
+        return value
+
+    def whole(self, name: str, default: int, low: int, high: int) -> int:
+        """A whole number, brought into its range."""
+        found = self.number(name)
+        return default if found is None else int(min(max(found, low), high))
+
+    def number(self, name: str) -> float | None:
+        """A number, or None when there is none."""
+        value = self.given.get(name)
+        if isinstance(value, str):
+            try:
+                value = float(value)
+            except ValueError as error:
+                raise WrongType(name, value, "a number") from error
+        if value is None:
+            return None
+        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+            raise WrongType(name, value, "a number")
+        return min(max(value, -LARGEST), LARGEST)
+
+    def share(self, name: str) -> float | None:
+        """A number between 0 and 1, brought into that range."""
+        found = self.number(name)
+        return None if found is None else min(max(found, 0.0), 1.0)
+
+    def truth(self, name: str, *, default: bool = False) -> bool:
+        """Yes or no."""
+        value = self.given.get(name)
+        if value is None:
+            return default
+        if isinstance(value, bool):
+            return value
+        word = str(value).lower()
+        if word not in YES | NO:
+            raise WrongType(name, value, "true or false")
+        return word in YES
+
+    def words(self, name: str) -> tuple[str, ...]:
+        """A list of texts; one with commas is taken apart."""
+        value = self.given.get(name)
+        if value is None:
+            return ()
+        if isinstance(value, str):
+            value = value.split(",")
+        if not isinstance(value, list | tuple) or not all(isinstance(one, str) for one in value):
+            raise WrongType(name, value, "a list of words")
+        return tuple(dict.fromkeys(word for word in (one.strip() for one in value) if word))
+
+    def objects(self, name: str) -> list[Mapping[str, Any]]:
+        """A list of objects; the body itself, when it is a list."""
+        value = self.items if self.items is not None else self.given.get(name)
+        if not isinstance(value, list | tuple) or not all(isinstance(one, Mapping) for one in value):
+            raise WrongType(name, value, "a list of objects")
+        return list(value)
+
+    def of(self, given: Mapping[str, Any]) -> LenientRequest:
+        """The same asker, saying something else: one item of a list."""
+        return LenientRequest(self.memory, given, self.placed, None, self.headers)
+
+
+# ---------------------------------------------------------------- old
+# An old route: one line of the tables of compatibility.
+
+
+LARGE_BODIES: Mapping[str, int] = MappingProxyType({"/import": 32_000_000})
+"""Addresses that take more than the settings say, as their clients are used to."""
+
+
+@dataclass(frozen=True, slots=True)
+class OldAnswer:
+    """An answer with a status of its own. A text goes out as it is, everything else as JSON."""
+
+    value: Any
+    status: int = HTTPStatus.OK
+
+
+@dataclass(frozen=True, slots=True)
+class Old:
+    """What another system served where, and what answers it here."""
+
+    method: str
+    path: str
+    call: Callable[[LenientRequest], Any]
+    """Gives plain data, or `Told` where the status differs from case to case."""
+    status: int = HTTPStatus.OK
+    in_default: bool = False
+    """Whether no namespace means the default one, also for reading; else it means all of them."""
+    owner_only: bool = False
+    waits: bool | None = None
+    """Whether it may wait for something outside; None: if it is no GET."""
+    limit_s: float | None = None
+
+    @property
+    def is_quick(self) -> bool:
+        """Whether it computes more than it waits."""
+        return self.method == "GET" if self.waits is None else not self.waits
+
+
+# ---------------------------------------------------------------- place
+# The place: which namespace an older client speaks of, and who it is there.
+#
+# Those clients name a namespace in a header, the address or the body. The owner of the file may name any;
+# who comes with a token stands where the token says, and may only name that place.
+
+
+HEADERS = ("x-namespace", "x-engram-namespace")
+NAMES = ("ns", "namespace")
+
+
+def named(headers: Mapping[str, str], given: Mapping[str, Any]) -> str | None:
+    """The namespace a request names; None when it names none.
+
+    >>> named({"x-namespace": "work"}, {}), named({}, {"ns": "home"}), named({}, {})
+    ('work', 'home', None)
+    """
+    told = [given.get(name) for name in NAMES] + [headers.get(name) for name in HEADERS]
+    for one in told:
+        if one is None or one == "":
+            continue
+        if not isinstance(one, str):
+            raise WrongType("namespace", one, "text")
+        screen.name("namespace", one)
+        return one
+    return None
+
+
+def standing(caller: Caller, root: Access, namespace: str | None, *, in_default: bool = False) -> Caller:
+    """The caller, standing in that namespace; without one, over all of them, or in the default one."""
+    if caller.access is None and root.scope == Scope() and root.role is Role.OWNER:
+        if in_default and namespace is None:
+            namespace = DEFAULT_NAMESPACE
+        access = Access.everything() if namespace is None else Access(Scope(namespace=namespace))
+        return replace(caller, access=access)
+    if namespace in (None, (caller.access or root).scope.namespace):
+        return caller
+    raise AccessDenied(f"look into the namespace {namespace!r}")
+
+
+LAYERS = frozenset(
+    {
+        *("audit", "consolidate", "export", "extract", "facts", "import", "llm-usage", "memories", "proxy"),
+        *("recall", "recent", "repair", "resume", "search", "stats", "trash", "triggers", "vacuum"),
+    }
+)
+"""How the addresses of *layers* begin; everything else at the root is ours."""
+FILES = "/engram/v1"
+_CODES = {
+    HTTPStatus.BAD_REQUEST: "validation_error",
+    HTTPStatus.UNAUTHORIZED: "unauthorized",
+    HTTPStatus.FORBIDDEN: "forbidden",
+    HTTPStatus.NOT_FOUND: "not_found",
+    HTTPStatus.METHOD_NOT_ALLOWED: "method_not_allowed",
+    HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "request_body_too_large",
+    HTTPStatus.TOO_MANY_REQUESTS: "write_rate_limited",
+    HTTPStatus.NOT_IMPLEMENTED: "not_implemented",
+}
+
+
+def response_to(error: EngramError, path: str) -> Response:
+    """The failure as the clients of that address understand it; elsewhere a problem document."""
+    if is_files(path):
+        return _files(error)
+    return _layers(error) if is_layers(path) else problems.response_to(error)
+
+
+def is_files(path: str) -> bool:
+    """Whether an address belongs to *files*."""
+    return path == FILES or path.startswith(FILES + "/")
+
+
+def is_layers(path: str) -> bool:
+    """Whether an address belongs to *layers*.
+
+    >>> is_layers("/memories/7f3a"), is_layers("/v1/memories"), is_layers("/health")
+    (True, False, False)
+    """
+    return path.split("/", 2)[1:2] != [] and path.split("/", 2)[1] in LAYERS
+
+
+def old_status(error: EngramError) -> int:
+    """The status those systems gave: what we tell apart as a conflict was a bad request there."""
+    if isinstance(error, EmbedderError):
+        return HTTPStatus.BAD_GATEWAY
+    if isinstance(error, ModelNeeded):
+        return HTTPStatus.SERVICE_UNAVAILABLE
+    status = status_of(error)
+    return HTTPStatus.BAD_REQUEST if status == HTTPStatus.CONFLICT else status
+
+
+def _layers(error: EngramError) -> Response:
+    return _json({"error": error.message, "code": error.code}, error)
+
+
+def _files(error: EngramError) -> Response:
+    code = _CODES.get(HTTPStatus(old_status(error)), "internal_error")
+    if isinstance(error, BadBody):
+        code = "invalid_json"
+    return _json({"error": error.message, "code": code, "details": [{"code": error.code}]}, error)
+
+
+def _json(told: dict[str, Any], error: EngramError) -> Response:
+    body = json.dumps(told, ensure_ascii=False).encode("utf-8", "replace")
+    return Response(body, old_status(error), headers_of(error), "application/json")

@@ -1,0 +1,332 @@
+"""Health: a cheap look at the open memory, in words, with what to do."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import anyio
+import anyio.to_thread
+
+from engram._version import __version__
+from engram.api.maintenance import Worker, WorkerReport
+from engram.errors import EngramError, StoreClosed, WorkCancelled
+from engram.model.clock import Cancellation, cancelled_by
+from engram.model.plain import plain
+from engram.model.scope import Access
+from engram.server import login
+from engram.server.caller import NOBODY, Caller
+from engram.server.limits import IdempotentAnswer
+from engram.server.login import Links
+from engram.server.problems import TookTooLong
+
+if TYPE_CHECKING:
+    from engram.config import ServerConfig
+    from engram.engine import Engram
+    from engram.model.event import Stats
+    from engram.model.scope import Token
+
+
+# ---------------------------------------------------------------- house
+# The house: one open memory, a facade for each caller, and the threads in which calls are carried out.
+
+
+T = TypeVar("T")
+
+FACADES = 256
+"""Callers whose facades are kept; the one unused for longest is settled and let go."""
+COUNTED_EVERY_S = 5.0
+THREADS_A_CORE = 4
+LEAST_QUICK = 2
+"""More threads that compute at once than cores make each other wait: measured, a third fewer answers."""
+STILL_S = 2.0
+"""So long calls that were ended are waited for: each ends at its next step."""
+TICK_S = 0.1
+"""So soon a pause notices that the server is to stop."""
+
+
+class MemoryHost:
+    """Owns the memory from `open` to `close`. Used by the event loop; the engine runs in its threads."""
+
+    def __init__(self, opener: Callable[[], Engram], settings: ServerConfig) -> None:
+        self.settings = settings
+        self.started = time.monotonic()
+        self.links = Links()
+        self._opener = opener
+        self._root: Engram | None = None
+        self._facades: OrderedDict[tuple[Access, str], Engram] = OrderedDict()
+        self._changed = threading.Condition()
+        self._running = 0
+        self._counted: tuple[float, Stats] | None = None
+        self._closing = threading.Event()
+        self._stopped_at: float | None = None
+        self._under_way: set[Cancellation] = set()
+        self._lanes: dict[bool, anyio.CapacityLimiter] = {}
+        self._asked = self.started
+        self._worker: Worker | None = None
+
+    @property
+    def is_closing(self) -> bool:
+        """Whether the server is about to stop: streams end by themselves."""
+        return self._closing.is_set()
+
+    @property
+    def running(self) -> int:
+        """Calls that are being carried out."""
+        return self._running
+
+    @property
+    def memory(self) -> Engram:
+        """The memory as its owner sees it. Raises StoreClosed before `open` and after `close`."""
+        if self._root is None:
+            raise StoreClosed
+        return self._root
+
+    def login_path(self) -> str:
+        """An address that lets the owner's browser in, once; the page itself where nobody needs to be."""
+        return f"{login.PATH}?{login.CODE}={self.links.make()}" if self.settings.api_key else "/"
+
+    def open(self) -> None:
+        """Open the memory. Safe to call twice."""
+        if self._root is None:
+            self._root = self._opener()
+            self._worker = Worker(self._root.upkeep, self.idle)
+            self._worker.start()
+
+    def idle(self) -> timedelta:
+        """How long nobody has asked for anything."""
+        return timedelta(seconds=0 if self._running else time.monotonic() - self._asked)
+
+    @property
+    def upkeep(self) -> WorkerReport:
+        """How the maintenance in the background is."""
+        return WorkerReport(None) if self._worker is None else self._worker.told
+
+    def stop(self) -> None:
+        """Say that the server is about to stop. Safe in a signal handler."""
+        if self._stopped_at is None:
+            self._stopped_at = time.monotonic()
+        self._closing.set()
+
+    @property
+    def left_s(self) -> float:
+        """What is left of the time in which the server stops."""
+        begun = time.monotonic() if self._stopped_at is None else self._stopped_at
+        return max(0.0, begun + self.settings.drain_s - time.monotonic())
+
+    def close(self) -> None:
+        """Wait for calls that are under way, read what was heard, write what waits, let go of the file.
+
+        Calls that take longer than half of the time there is are ended; what was heard and cannot be read in
+        the rest is in the log, and is read the next time.
+        """
+        self.stop()
+        root = self._root
+        if root is None:
+            return
+        if self._worker is not None:
+            self._worker.stop()
+        self._wait_for_calls(self.left_s / 2)
+        self._cancel_all()
+        self._wait_for_calls(min(STILL_S, self.left_s))
+        reading = Cancellation()
+        in_time = threading.Timer(self.left_s / 4, reading.cancel, ["the server stops"])
+        in_time.daemon = True
+        in_time.start()
+        try:
+            with cancelled_by(reading), suppress(WorkCancelled):
+                for facade in self._facades.values():
+                    facade.settle()
+        finally:
+            self._facades.clear()
+            self._root = None
+            with cancelled_by(reading), suppress(WorkCancelled):
+                root.close()
+            in_time.cancel()
+
+    def _wait_for_calls(self, seconds: float) -> None:
+        with self._changed:
+            self._changed.wait_for(lambda: self._running == 0, seconds)
+
+    def _cancel_all(self) -> None:
+        with self._changed:
+            for one in self._under_way:
+                one.cancel("the server stops")
+
+    async def run(
+        self,
+        caller: Caller,
+        work: Callable[[Engram], T],
+        *,
+        limit_s: float | None = None,
+        quick: bool = False,
+    ) -> T:
+        """Carry out a piece of work for a caller, in a thread. Raises TookTooLong when it takes longer.
+
+        Work that nobody waits for any more ends at its next step; what it was about to write is not written.
+        `quick` work computes more than it waits, so no more of it runs at once than there are cores.
+        """
+        seconds = self.settings.time_limit_s if limit_s is None else limit_s
+        cancellation, lane = Cancellation(), self._lane(quick=quick)
+        try:
+            with anyio.fail_after(seconds):
+                return await anyio.to_thread.run_sync(
+                    self._work, caller, work, cancellation, abandon_on_cancel=True, limiter=lane
+                )
+        except TimeoutError as error:
+            raise TookTooLong(seconds) from error
+        finally:
+            cancellation.cancel("nobody waits for it any more")
+
+    def facade(self, caller: Caller) -> Engram:
+        """The memory as this caller sees it."""
+        root = self.memory
+        if caller.access is None:
+            return root
+        place, gone = (caller.access, caller.actor), None
+        with self._changed:
+            found = self._facades.pop(place, None) or root.seen_by(caller.access, caller.actor)
+            self._facades[place] = found
+            if len(self._facades) > FACADES:
+                _, gone = self._facades.popitem(last=False)
+        if gone is not None:
+            gone.settle()
+        return found
+
+    def owns_file(self, caller: Caller) -> bool:
+        """Whether somebody may know how the whole file is."""
+        return caller.access is None or caller.access.covers(self.memory.access)
+
+    def is_welcome(self, caller: Caller) -> bool:
+        """Whether somebody who was let in would be let in still."""
+        return caller.token == "" or self.memory.tokens.is_valid(caller.token)
+
+    def bearer(self, secret: str) -> Token | None:
+        """The valid token with this secret."""
+        return self.memory.tokens.bearer(secret)
+
+    def stats(self) -> Stats:
+        """How much is kept, counted anew every few seconds."""
+        now = time.monotonic()
+        if self._counted is None or now - self._counted[0] > COUNTED_EVERY_S:
+            self._counted = now, self.memory.stats()
+        return self._counted[1]
+
+    async def pause(self, seconds: float) -> None:
+        """Wait a while; less when the server is about to stop."""
+        for _ in range(max(1, round(seconds / TICK_S))):
+            if self.is_closing:
+                return
+            await anyio.sleep(TICK_S)
+
+    def _work(self, caller: Caller, work: Callable[[Engram], T], cancellation: Cancellation) -> T:
+        with self._changed:
+            self._running += 1
+            self._under_way.add(cancellation)
+            self._asked = time.monotonic()
+        try:
+            with cancelled_by(cancellation):
+                return work(self.facade(caller))
+        finally:
+            with self._changed:
+                self._running -= 1
+                self._under_way.discard(cancellation)
+                self._changed.notify_all()
+
+    def _lane(self, *, quick: bool) -> anyio.CapacityLimiter:
+        """Threads for work that computes, or for work that waits: for the disk, a model, a service."""
+        if quick not in self._lanes:
+            cores = os.cpu_count() or 1
+            beside = self.memory.config.recall.processes
+            most = max(cores, LEAST_QUICK) + beside if quick else cores * THREADS_A_CORE
+            self._lanes[quick] = anyio.CapacityLimiter(self.settings.threads or most)
+        return self._lanes[quick]
+
+
+class KeptByHouse:
+    """Answers to keyed writes, kept with the memory for a while. Used by the house's threads."""
+
+    def __init__(self, house: MemoryHost) -> None:
+        self._house = house
+
+    def find(self, caller: str, key: str, request: bytes) -> IdempotentAnswer | bool | None:
+        """The answer to this request; None when there is none, False when the key was for another."""
+        hours = self._house.settings.idempotency_hours
+        found = self._house.memory.answers.find(caller, key, request, hours=hours)
+        return IdempotentAnswer(*found) if isinstance(found, tuple) else found
+
+    def keep(self, caller: str, key: str, request: bytes, answer: IdempotentAnswer) -> None:
+        """Keep an answer."""
+        settings = self._house.settings
+        self._house.memory.answers.keep(
+            caller,
+            key,
+            request,
+            (answer.status, answer.body),
+            hours=settings.idempotency_hours,
+            most=settings.idempotency_keys,
+        )
+
+
+CROWDED = 0.8
+"""The share of the line of writes from which on it is told."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerHealth:
+    """How the server is. Strangers are told whether it is up, and only the owner of the file is told all."""
+
+    status: str
+    version: str = __version__
+    uptime_s: float = 0.0
+    advice: tuple[str, ...] = ()
+    """What to do, in words; empty when all is well."""
+    memories: int | None = None
+    writes_waiting: int | None = None
+
+    @property
+    def ok(self) -> bool:
+        """Whether requests are answered."""
+        return self.status != "down"
+
+
+def check_health(house: MemoryHost) -> ServerHealth:
+    """How the server is now."""
+    uptime = round(time.monotonic() - house.started, 1)
+    if house.is_closing:
+        return ServerHealth(
+            "down", uptime_s=uptime, advice=("the server is stopping: try again in a moment",)
+        )
+    try:
+        house.memory.news()
+        stats, waiting = house.stats(), house.memory.writes_waiting
+    except EngramError as error:
+        return ServerHealth("down", uptime_s=uptime, advice=(error.message, "run `engram doctor`"))
+    advice = []
+    if waiting > CROWDED * house.memory.config.store.queue_limit:
+        advice.append("many writes are waiting: send fewer at a time")
+    if stats.pending:
+        advice.append(f"{stats.pending:,} memories have no vector yet: POST /v1/reembed makes them")
+    if trouble := house.memory.model_trouble:
+        advice.append(f"no model helps, rules decide: {trouble}")
+    if house.upkeep.trouble:
+        advice.append(f"maintenance failed and is tried again: {house.upkeep.trouble}")
+    return ServerHealth(
+        "degraded" if advice else "ok", __version__, uptime, tuple(advice), stats.memories, waiting
+    )
+
+
+def told_to(house: MemoryHost, caller: Caller, found: ServerHealth) -> dict[str, Any]:
+    """What a caller is told of it."""
+    if not found.ok and caller is NOBODY:
+        return {"status": found.status}
+    if not found.ok or house.owns_file(caller):
+        return {**plain(found), "uptime_secs": int(found.uptime_s)}
+    return {"status": "ok"} if caller is NOBODY else {"status": "ok", "version": found.version}

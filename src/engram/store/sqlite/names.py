@@ -1,0 +1,478 @@
+"""Company: who was spoken of lately, and whose facts hang together. Asked inside the writer.
+
+A unit that writes many memories asks for one name again and again: it is looked up once and kept in mind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from engram.errors import NotFound
+from engram.model.facts import Entity, Fact, Named, words_of
+from engram.store.sqlite.connection import Db, Line, ask, ask_value
+from engram.store.sqlite.rows import as_list, names_to_json
+
+# ---------------------------------------------------------------- aliases
+# What names stand for, written: each name leads to an entity, and goes when no memory has it any more.
+
+
+ENTITIES_OF = """
+SELECT a.alias, a.entity
+FROM json_each(:names) AS j
+CROSS JOIN aliases AS a ON a.namespace = :namespace AND a.alias = j.value
+"""
+
+HIGHEST_NUMBER = """
+SELECT seq
+FROM sqlite_sequence
+WHERE name = 'entities'
+"""
+
+INTRODUCE = """
+INSERT INTO entities (id, namespace, name, type, first_seen, last_seen)
+VALUES (:id, :namespace, :name, :type, :first, :last)
+"""
+
+ADD_ALIAS = """
+INSERT INTO aliases (namespace, alias, entity, name)
+VALUES (:namespace, :alias, :entity, :name)
+"""
+
+ADD_WORD = """
+INSERT OR IGNORE INTO alias_words (namespace, word, alias)
+VALUES (:namespace, :word, :alias)
+"""
+
+SEEN = """
+UPDATE entities
+SET first_seen = min(first_seen, :first),
+  last_seen = max(last_seen, :last),
+  type = CASE type WHEN 'unknown' THEN :type ELSE type END
+WHERE id = :entity
+"""
+
+# The names among these that no memory of the namespace has.
+UNNAMED = """
+SELECT j.value
+FROM json_each(:names) AS j
+WHERE NOT EXISTS (
+  SELECT 1
+  FROM mentions AS t
+  CROSS JOIN memories AS m ON m.row = t.row
+  CROSS JOIN scopes AS s ON s.id = m.scope
+  WHERE t.name = j.value
+    AND s.namespace = :namespace
+)
+"""
+
+ALIASES = """
+SELECT alias, name
+FROM aliases
+WHERE entity = :entity
+ORDER BY alias
+"""
+
+NAME = """
+SELECT name
+FROM entities
+WHERE id = :entity
+"""
+
+RENAME = """
+UPDATE entities
+SET name = :name
+WHERE id = :entity
+"""
+
+DROP_ALIAS = """
+DELETE FROM aliases
+WHERE namespace = :namespace
+  AND alias = :alias
+"""
+
+DROP_WORDS = """
+DELETE FROM alias_words
+WHERE namespace = :namespace
+  AND word IN (SELECT value FROM json_each(:words))
+  AND alias = :alias
+"""
+
+DROP_JOINS = """
+DELETE FROM sketches
+WHERE kind = 'joined'
+  AND scope IN (SELECT id FROM scopes WHERE namespace = :namespace)
+  AND (key = :alias OR body ->> 'to' = :alias)
+"""
+
+DROP_ENTITY = """
+DELETE FROM entities
+WHERE id = :entity
+"""
+
+UNKNOWN = "unknown"
+
+
+@dataclass(slots=True)
+class Heard:
+    """What one unit of work has heard of a name."""
+
+    name: Named
+    first: int
+    last: int
+    type: str = UNKNOWN
+
+    def again(self, name: Named, at: int) -> None:
+        """Heard once more."""
+        self.first, self.last = min(self.first, at), max(self.last, at)
+        self.type = name.type if self.type == UNKNOWN else self.type
+
+
+def link(db: Db, namespace: int, heard: Mapping[str, Heard]) -> None:
+    """Lead each name to its entity: the one it stands for, the one it was found to be, or a new one."""
+    wanted = {*heard, *(one.name.canonical.casefold() for one in heard.values())}
+    known: dict[str, int] = dict(ask(db, ENTITIES_OF, {"namespace": namespace, "names": as_list(wanted)}))
+    seen = [(one.first, one.last, one.type, known[alias]) for alias, one in heard.items() if alias in known]
+    number = ask_value(db, HIGHEST_NUMBER) or 0
+    entities, aliases = [], []
+    for alias, one in heard.items():
+        if alias in known:
+            continue
+        entity = known.get(one.name.canonical.casefold()) if one.name.canonical else None
+        if entity is None:
+            number = entity = number + 1
+            entities.append((entity, namespace, one.name.name, one.type, one.first, one.last))
+        else:
+            seen.append((one.first, one.last, one.type, entity))
+        known[alias] = entity
+        aliases.append((namespace, alias, entity, one.name.name))
+    if aliases:
+        db.executemany(INTRODUCE, entities)
+        add(db, aliases)
+    if seen:
+        db.executemany(SEEN, seen)
+
+
+def unnamed(db: Db, namespace: int, names: Sequence[str]) -> list[str]:
+    """Those of the names that no memory of the namespace has."""
+    if not names:
+        return []
+    return [line[0] for line in ask(db, UNNAMED, {"namespace": namespace, "names": as_list(names)})]
+
+
+def forget(db: Db, namespace: int, entity: int, alias: str) -> None:
+    """Forget a name that nobody uses; with it the entity, unless it is known by another one."""
+    names: dict[str, str] = dict(ask(db, ALIASES, {"entity": entity}))
+    idle = set(unnamed(db, namespace, list(names)))
+    in_use = [name for other, name in names.items() if other not in idle]
+    for other in [alias] if in_use else names:
+        db.execute(DROP_ALIAS, {"namespace": namespace, "alias": other})
+        db.execute(DROP_JOINS, {"namespace": namespace, "alias": other})
+        words = {"namespace": namespace, "alias": other, "words": as_list(words_of(other))}
+        db.execute(DROP_WORDS, words)
+    if not in_use:
+        drop_entity(db, entity)
+        return
+    if name_of(db, entity).casefold() == alias:
+        db.execute(RENAME, {"entity": entity, "name": in_use[0]})
+
+
+def add(db: Db, aliases: Sequence[Line]) -> None:
+    """Write new names, and the words of those that have several."""
+    db.executemany(ADD_ALIAS, aliases)
+    words = [
+        (namespace, word, alias)
+        for namespace, alias, *_ in aliases
+        for word in words_of(alias)
+        if word != alias
+    ]
+    if words:
+        db.executemany(ADD_WORD, words)
+
+
+def drop_entity(db: Db, entity: int) -> None:
+    """Forget an entity that has no name left."""
+    db.execute(DROP_ENTITY, {"entity": entity})
+
+
+def name_of(db: Db, entity: int) -> str:
+    """The name an entity is shown by."""
+    return str(ask_value(db, NAME, {"entity": entity}))
+
+
+# ---------------------------------------------------------------- naming
+# Names, written: a memory's names come in; names can be joined and parted; what nobody names any more goes.
+#
+# `mentions` says which memory has which name, `aliases` what a name stands for. So two entities become one,
+# or two again, without a look at any memory.
+
+
+MENTION = """
+INSERT INTO mentions (row, name)
+SELECT :row, value
+FROM json_each(:names)
+"""
+
+MENTIONED = """
+SELECT name
+FROM mentions
+WHERE row = :row
+"""
+
+DROP_MENTIONS = """
+DELETE FROM mentions
+WHERE row = :row
+"""
+
+ENTITY_OF = """
+SELECT entity
+FROM aliases
+WHERE namespace = :namespace
+  AND alias = :alias
+"""
+
+NAMESPACE = """
+SELECT id
+FROM namespaces
+WHERE name = :name
+"""
+
+NAMESPACE_OF = """
+SELECT namespace
+FROM entities
+WHERE id = :entity
+"""
+
+ABSORB = """
+UPDATE entities
+SET first_seen = min(entities.first_seen, other.first_seen),
+  last_seen = max(entities.last_seen, other.last_seen),
+  type = CASE entities.type WHEN 'unknown' THEN other.type ELSE entities.type END
+FROM entities AS other
+WHERE entities.id = :entity
+  AND other.id = :other
+"""
+
+MOVE_ALIASES = """
+UPDATE aliases
+SET entity = :entity
+WHERE entity = :other
+"""
+
+MOVE_ALIAS = """
+UPDATE aliases
+SET entity = :entity
+WHERE namespace = :namespace
+  AND alias = :alias
+"""
+
+# When a name that stood for something else was seen; the entity's own times where no memory has it.
+SPLIT_OFF = """
+INSERT INTO entities (namespace, name, type, first_seen, last_seen)
+SELECT a.namespace, a.name, 'unknown', coalesce(min(s.at), e.first_seen), coalesce(max(s.at), e.last_seen)
+FROM aliases AS a
+JOIN entities AS e ON e.id = a.entity
+LEFT JOIN (
+  SELECT coalesce(m.event_time, m.created_at) AS at
+  FROM mentions AS t
+  CROSS JOIN memories AS m ON m.row = t.row
+  CROSS JOIN scopes AS s ON s.id = m.scope
+  WHERE t.name = :alias
+    AND s.namespace = :namespace
+) AS s
+WHERE a.namespace = :namespace
+  AND a.alias = :alias
+"""
+
+Names = Mapping[str, Named]
+"""By what they are without case."""
+
+
+def named(names: Sequence[Named], entities: Iterable[str]) -> Names:
+    """All names of a memory: what is known of each, and those of which nothing is known."""
+    found = {name.name.casefold(): name for name in names}
+    for name in entities:
+        if (alias := name.casefold()) not in found:
+            found[alias] = Named(name)
+    return found
+
+
+class Naming:
+    """Links names to entities for one unit of work: which memory has which at once, the rest in `finish`."""
+
+    def __init__(self, db: Db) -> None:
+        self._db = db
+        self._heard: dict[int, dict[str, Heard]] = {}
+
+    def add(self, row: int, namespace: int, names: Names, at: int) -> None:
+        """Write the names of a memory that has none yet."""
+        if not names:
+            return
+        self._db.execute(MENTION, (row, names_to_json(names)))
+        heard = self._heard.setdefault(namespace, {})
+        for alias, name in names.items():
+            if alias in heard:
+                heard[alias].again(name, at)
+            else:
+                heard[alias] = Heard(name, at, at, name.type)
+
+    def change(self, row: int, places: tuple[int, int], names: Names, at: int) -> None:
+        """Write other names over the old ones, and forget what nobody names any more; old and new place."""
+        before, (old, new) = mentioned(self._db, row), places
+        if before:
+            self._db.execute(DROP_MENTIONS, {"row": row})
+        self.add(row, new, names, at)
+        self.sweep(old, before if old != new else [name for name in before if name not in names])
+
+    def sweep(self, namespace: int, names: Sequence[str]) -> None:
+        """Forget those of the names that no memory has any more, and entities that are left without any."""
+        gone = unnamed(self._db, namespace, names)
+        if gone:
+            self.finish()
+        for alias in gone:
+            entity = self._entity_of(namespace, alias)
+            if entity is not None:
+                forget(self._db, namespace, entity, alias)
+
+    def alias(self, name: str, entity: Entity) -> None:
+        """Let an entity go by one more name; an entity of that name becomes part of it."""
+        self.finish()
+        number, namespace = self._find(entity)
+        other = self._entity_of(namespace, name.casefold())
+        if other is None:
+            add(self._db, [(namespace, name.casefold(), number, name)])
+        elif other != number:
+            both = {"entity": number, "other": other}
+            self._db.execute(ABSORB, both)
+            self._db.execute(MOVE_ALIASES, both)
+            drop_entity(self._db, other)
+
+    def split(self, name: str, namespace: str) -> bool:
+        """Make a name stand for an entity of its own again; whether it was an alias."""
+        self.finish()
+        here = ask_value(self._db, NAMESPACE, {"name": namespace})
+        place = {"namespace": here, "alias": name.casefold()}
+        entity = ask_value(self._db, ENTITY_OF, place)
+        if entity is None or name_of(self._db, entity).casefold() == name.casefold():
+            return False
+        self._db.execute(SPLIT_OFF, place)
+        self._db.execute(MOVE_ALIAS, {**place, "entity": self._db.last_insert_rowid()})
+        return True
+
+    def finish(self) -> None:
+        """Link what was heard: each name once, however many memories of the unit have it."""
+        for namespace, heard in self._heard.items():
+            link(self._db, namespace, heard)
+        self._heard = {}
+
+    def _entity_of(self, namespace: int, alias: str) -> int | None:
+        entity: int | None = ask_value(self._db, ENTITY_OF, {"namespace": namespace, "alias": alias})
+        return entity
+
+    def _find(self, entity: Entity) -> tuple[int, int]:
+        """Numbers of an entity and its namespace."""
+        number: int | None = entity.key
+        if not number:
+            here = ask_value(self._db, NAMESPACE, {"name": entity.namespace})
+            number = self._entity_of(here or 0, entity.name.casefold())
+        namespace = ask_value(self._db, NAMESPACE_OF, {"entity": number})
+        if number is None or namespace is None:
+            raise NotFound(entity.name)
+        return number, namespace
+
+
+def mentioned(db: Db, row: int) -> list[str]:
+    """The names of a memory, without case."""
+    return [line[0] for line in ask(db, MENTIONED, {"row": row})]
+
+
+def drop_names(db: Db, row: int) -> None:
+    """Forget which names a memory has; `Naming.sweep` forgets the names."""
+    db.execute(DROP_MENTIONS, {"row": row})
+
+
+LATEST = """
+SELECT m.id
+FROM (
+  SELECT row
+  FROM mentions
+  WHERE name = :name
+  ORDER BY row DESC
+  LIMIT :looked_at
+) AS t
+CROSS JOIN memories AS m ON m.row = t.row
+WHERE m.scope = :scope
+  AND m.status = 'active'
+LIMIT :kept
+"""
+
+COUNT = """
+SELECT count(*)
+FROM (SELECT 1 FROM mentions WHERE name = :name LIMIT :most)
+"""
+
+# What goes on where the fact ends, and what ends where it begins; each part looks at a few facts only.
+HANGING_ON = """
+SELECT DISTINCT m.id
+FROM (
+  SELECT row
+  FROM (SELECT row FROM facts WHERE subject = :object LIMIT :looked_at)
+  UNION
+  SELECT row
+  FROM (SELECT row FROM facts WHERE object = :subject LIMIT :looked_at)
+) AS f
+CROSS JOIN memories AS m ON m.row = f.row
+WHERE m.scope = :scope
+  AND m.status = 'active'
+ORDER BY m.row DESC
+LIMIT :limit
+"""
+
+LOOKED_AT = 20
+"""How many memories or facts of one name are looked at."""
+KEPT = 20
+"""How many of them are kept in mind for each name."""
+
+
+class RecentMentions:
+    """Lives as long as one unit of work."""
+
+    def __init__(self, db: Db) -> None:
+        self._db = db
+        self._counts: dict[str, int] = {}
+        self._latest: dict[tuple[int, str], list[str]] = {}
+
+    def heard(self, names: Iterable[str], scope: int, memory_id: str) -> None:
+        """Take in the names, without case, of a memory that was just added."""
+        for name in names:
+            if name in self._counts:
+                self._counts[name] += 1
+            latest = self._latest.get((scope, name))
+            if latest is not None:
+                latest.insert(0, memory_id)
+                del latest[KEPT:]
+
+    def changed(self) -> None:
+        """Keep nothing in mind that may have become wrong."""
+        self._counts.clear()
+        self._latest.clear()
+
+    def count(self, name: str, most: int) -> int:
+        """How many memories have a name, counted up to `most`."""
+        if name not in self._counts:
+            self._counts[name] = ask_value(self._db, COUNT, {"name": name, "most": most})
+        return min(most, self._counts[name])
+
+    def latest(self, name: str, scope: int, limit: int) -> list[str]:
+        """The active memories of a scope that have a name, the newest first."""
+        found = self._latest.get((scope, name))
+        if found is None:
+            values = {"name": name, "scope": scope, "looked_at": LOOKED_AT, "kept": KEPT}
+            found = self._latest[scope, name] = [line[0] for line in ask(self._db, LATEST, values)]
+        return found[:limit]
+
+    def hanging_on(self, fact: Fact, scope: int, limit: int) -> list[str]:
+        """Active memories of a scope whose facts go on where this one ends, or end where it begins."""
+        ends = {"subject": fact.subject, "object": fact.object}
+        values = {**ends, "scope": scope, "looked_at": LOOKED_AT, "limit": limit}
+        return [line[0] for line in ask(self._db, HANGING_ON, values)]

@@ -1,1 +1,0 @@
-"""Arithmetic on vectors: how they are kept small, sketched in bits, and compared. Pure functions."""
