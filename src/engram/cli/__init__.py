@@ -8,6 +8,9 @@ import sys
 HOOK_ALONE = 3
 """`engram hook EVENT` and nothing else: an agent waits for it, so it goes the short way."""
 
+INTERRUPTED = 130
+"""The exit code of a command that was interrupted, as shells have it."""
+
 
 def main() -> None:
     """What the installed command starts."""
@@ -21,6 +24,9 @@ def main() -> None:
             sys.modules["bpe_openai"] = None  # type: ignore[assignment]
             quick(sys.argv[2])
             return
-    from engram.cli.app import app
+    try:
+        from engram.cli.app import app
 
-    app.main(prog_name="engram")
+        app.main(prog_name="engram")
+    except KeyboardInterrupt:  # while it loads: later the commands answer themselves
+        sys.exit(INTERRUPTED)
