@@ -17,7 +17,7 @@ from engram.testing import FakeClock
 
 ROOT = Path(__file__).parents[2]
 PAGES = ("capture", "ingest", "maintenance", "lifecycle-rules", "doubt", "proxy")
-PACKAGE = ROOT / "src" / "engram" / "lifecycle"
+PACKAGE = ROOT / "src" / "engram" / "rules"
 DAYS = 100
 FIRST = 5
 """The passage is among so many hits."""
