@@ -27,12 +27,12 @@ from engram.text.when.calendar import (
     on_day,
     part_of_day,
 )
-from engram.text.when.rewrite import meaning, rewritten
+from engram.text.when.rewrite import meaning
 from engram.text.when.rules import GAP, DateToken, Scene, clause, reduced, told
 from engram.text.when.tokens import chinese_vocabulary, holiday_words, tokens, vocabulary
 from engram.text.words import HAN
 
-__all__ = ["Grain", "TimeExpression", "dated", "dates", "resolved"]
+__all__ = ["Grain", "TimeExpression", "dated", "dates"]
 
 
 def dates(text: str, now: datetime, *, prefer: Prefer = "told") -> list[TimeExpression]:
@@ -56,18 +56,6 @@ def dates(text: str, now: datetime, *, prefer: Prefer = "told") -> list[TimeExpr
             if when:
                 found.append(when)
     return found
-
-
-def resolved(text: str, now: datetime, *, prefer: Prefer = "told") -> str:
-    """`text` with each relative expression that is certain enough written out, so that it reads well later.
-
-    >>> resolved("I met Anna yesterday", datetime(2023, 5, 8))
-    'I met Anna on 7 May 2023'
-    >>> resolved("昨天我去了上海", datetime(2023, 5, 8))
-    '2023年5月7日我去了上海'
-    """
-    found = dates(text, now, prefer=prefer)
-    return rewritten(text, found, lambda piece: dates(piece, now, prefer=prefer)) if found else text
 
 
 def dated(text: str, now: datetime) -> tuple[tuple[str, str], ...]:

@@ -1,13 +1,12 @@
-"""Relative dates written out: "yesterday" becomes "on 7 May 2023", so that a text reads well later.
+"""What relative dates meant: "yesterday", said on 8 May 2023, comes in; "7 May 2023" comes out.
 
-Comes in: a text and the expressions found in it. Goes out: the text with each relative expression that is
-certain enough replaced, or followed by its dates in brackets where a replacement would not read well.
+Only where it is certain enough and the expression means nothing on another day.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -68,7 +67,6 @@ _PERIODS: Final[dict[Grain, Callable[[datetime], str]]] = {
 }
 
 
-Reader = Callable[[str], list[TimeExpression]]
 
 _RELATIVE: Final = frozenset(
     [
@@ -88,42 +86,9 @@ _RELATIVE: Final = frozenset(
 )
 _HAN = re.compile(f"[{HAN}]")
 _WORD = re.compile(r"[A-Za-z]+")
-_WORD_BEFORE = re.compile(r"\b([A-Za-z]+)\s+$")
-_BOUND = re.compile(r"(?i)^(?:since|until|till|til|by|before|after|from|no later than)\s+(?:around\s+)?")
 _DAY_WORDS = re.compile(
     r"(?i)\b(?:(?:this|last|next|coming|previous|past|following)\s+[a-z]+day|today|yesterday|tomorrow|tmrw)\b"
 )
-
-
-def rewritten(text: str, found: Iterable[TimeExpression], read: Reader) -> str:
-    """`text` with the relative ones of `found` written out; `read` finds dates in a piece of text."""
-    pieces, end = [], 0
-    for when in found:
-        written = _safely_written(text, when, read)
-        if written is not None:
-            pieces += [text[end : when.start], written]
-            end = when.end
-    return "".join([*pieces, text[end:]])
-
-
-def _safely_written(text: str, when: TimeExpression, read: Reader) -> str | None:
-    try:
-        return _written(text, when, read)
-    except OverflowError:  # the day before the first day of all
-        return None
-
-
-def _written(text: str, when: TimeExpression, read: Reader) -> str | None:
-    if when.kind not in {"date", "range"} or not when.certain or not is_relative(when.text):
-        return None
-    if _HAN.search(when.text):
-        return written_out(when)
-    bound = _BOUND.match(when.text)
-    if bound and (when.first is None or when.last is None):
-        inner = read(when.text[bound.end() :])
-        plain = _plain(inner[0]) if len(inner) == 1 and inner[0].certain else None
-        return bound.group() + plain if plain else None
-    return _english(text, when)
 
 
 def meaning(when: TimeExpression) -> str:
@@ -151,64 +116,6 @@ def is_relative(written: str) -> bool:
     categories = {known.get(word.lower(), ("", None))[0] for word in _WORD.findall(written)}
     counted = written.lower().startswith(("in ", "within ")) and "unit" in categories
     return bool(categories & _RELATIVE) or counted or written.lower().endswith("from now")
-
-
-def _english(text: str, when: TimeExpression) -> str | None:
-    before = _WORD_BEFORE.search(text[: when.start])
-    after = text[when.end :]
-    plain = _plain(when)
-    if plain is None:
-        return f"{when.text} ({_ends(when)})" if when.first and when.last else None
-    if after[:2] in {"'s", "’s"}:
-        return plain if when.grain in {Grain.DAY, Grain.MONTH, Grain.YEAR} else None
-    led = before and before[1].lower() in _LEADS
-    subject = not text[: when.start].strip() and re.match(
-        r"\s+(?:is|was|will|would|has|had|looks|seems)\b", after
-    )
-    written = plain if led or subject else _preposition(when) + plain
-    return written[0].upper() + written[1:] if when.text[0].isupper() else written
-
-
-_LEADS: Final = frozenset(
-    [
-        "on",
-        "in",
-        "at",
-        "since",
-        "until",
-        "till",
-        "by",
-        "before",
-        "after",
-        "from",
-        "for",
-        "of",
-        "during",
-        "to",
-        "around",
-        "about",
-        "than",
-        "over",
-        "between",
-        "through",
-        "and",
-        "or",
-        "with",
-    ]
-) - {"and", "or", "with"}
-
-
-def _preposition(when: TimeExpression) -> str:
-    if when.grain in _IN:
-        return "in "
-    said = _DAY_WORDS.search(when.text)
-    time_first = when.grain in SHORT and said is not None and said.start() > 0  # at 3pm tomorrow
-    return "" if when.grain in {Grain.WEEK, Grain.WEEKEND} or time_first else "on "
-
-
-_IN: Final = frozenset(
-    {Grain.MONTH, Grain.YEAR, Grain.QUARTER, Grain.SEASON, Grain.HALF, Grain.DECADE, Grain.CENTURY}
-)
 
 
 def _plain(when: TimeExpression) -> str | None:
