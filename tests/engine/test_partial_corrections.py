@@ -87,3 +87,28 @@ def test_what_is_only_said_is_found_and_never_listed(memory: Engram) -> None:
     assert list(memory.list()) == []
     said = memory.list(filters=Filters(statuses=frozenset({Status.SAID})))
     assert [one.status for one in said] == [Status.SAID]
+
+
+def test_what_ended_a_part_stands_before_what_it_ended(memory: Engram) -> None:
+    memory.observe("I live in Oslo and work at DNB. I'm allergic to peanuts.", session="a")
+    memory.flush("a")
+    memory.observe("We moved to Bergen last week!", session="b")
+    memory.flush("b")
+
+    assert memory.recall("where do I live now?")[0].memory.content == "We moved to Bergen last week!"
+    assert "peanuts" in memory.recall("what am I allergic to?")[0].memory.content
+
+
+def test_an_order_to_note_something_is_no_statement(memory: Engram) -> None:
+    for words in ("Note it.", "note that down please"):
+        memory.observe(words, session="s")
+    memory.flush("s")
+
+    assert list(memory.list()) == []
+
+
+def test_a_name_told_in_passing_is_found(memory: Engram) -> None:
+    memory.observe("Hi, I'm Alex. I love basketball and gaming.", session="s")
+    memory.flush("s")
+
+    assert "Alex" in memory.recall("what's my name?")[0].content

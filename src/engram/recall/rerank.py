@@ -438,7 +438,7 @@ def _newest_of_the_best(ordered: list[Candidate], plan: Planned, tools: Tools) -
     fits = [one.score if _may_move(one) and _says_as_much(one, head[0]) else 0.0 for one in head]
     changed = [_tells_of_change(one.record) for one in head]
     group = [head[place] for place in about_one_thing(fits, like, changed)]
-    moved = sorted(group, key=lambda one: one.record.happened_at, reverse=True)
+    moved = sorted(group, key=lambda one: one.record.heard_at, reverse=True)
     later = _taken_up_by(moved[0], ordered, plan, tools)
     moved = [*later, *(one for one in moved if one not in later)]
     result = [*moved, *(one for one in ordered if one not in moved)]
@@ -455,7 +455,7 @@ def _with_updates(ordered: list[Candidate], plan: Planned, tools: Tools) -> list
     """Each of the first hits with the later words on it before it, also those the question would not find."""
     shown = ordered[:UPDATED]
     links = tools.store.relations.links([one.key for one in shown], (EdgeType.UPDATES,), plan.view)
-    later = {link.key: link.other for link in links if not link.forward}
+    later = _ended_by(shown) | {link.key: link.other for link in links if not link.forward}
     if not later:
         return ordered
     missing = set(later.values()) - {one.key for one in ordered}
@@ -474,6 +474,19 @@ def _with_updates(ordered: list[Candidate], plan: Planned, tools: Tools) -> list
         if one not in result:
             result.append(one)
     return result
+
+
+def _ended_by(shown: Sequence[Candidate]) -> dict[int, int]:
+    """Hits of which a part is over, each with the hit beside it that ended that part."""
+    keys = {one.record.id: one.key for one in shown}
+    found: dict[int, int] = {}
+    for one in shown:
+        over = one.record.details.get("no_longer")
+        for part in over if isinstance(over, list) else ():
+            by = keys.get(str(part.get("by"))) if isinstance(part, Mapping) else None
+            if by is not None:
+                found[one.key] = by
+    return found
 
 
 def about_one_thing(
@@ -509,12 +522,12 @@ def _taken_up_by(
     later = []
     for key, memory in read.items():
         sure = shared[key] >= TAKEN_UP or lexicon.found("turned", memory.content.lower())
-        if not sure or memory.happened_at <= first.record.happened_at:
+        if not sure or memory.heard_at <= first.record.heard_at:
             continue
         one = known.get(key) or _brought(key, memory, first)
         if _may_move(one):
             later.append(one)
-    return sorted(later, key=lambda one: one.record.happened_at)[-1:]
+    return sorted(later, key=lambda one: one.record.heard_at)[-1:]
 
 
 def _said_by_two(content: str, plan: Planned, tools: Tools) -> list[str]:

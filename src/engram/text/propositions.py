@@ -16,7 +16,7 @@ from typing import Final
 
 from engram.model.facts import Fact
 from engram.text import lexicon
-from engram.text.assertion import Judged, Stance, judged
+from engram.text.assertion import Judged, Stance, judged, tells_something
 from engram.text.dates import completions, dated, dates
 from engram.text.facts import facts
 from engram.text.forms import verbatim
@@ -300,7 +300,7 @@ def without_lead_in(sentence: str) -> tuple[str, bool]:
         asked = asked or shorter != rest
         shorter = _VOCATIVE.sub("", _lead_ins("talk").sub("", shorter, count=1), count=1)
         if shorter == rest or not shorter.strip():
-            return rest.strip(), asked and len(rest.strip(" .!。！").split()) + len(rest) // 6 > 1
+            return rest.strip(), asked and tells_something(rest)
         rest = shorter.strip()
 
 

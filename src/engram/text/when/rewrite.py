@@ -67,7 +67,6 @@ _PERIODS: Final[dict[Grain, Callable[[datetime], str]]] = {
 }
 
 
-
 _RELATIVE: Final = frozenset(
     [
         "day",
