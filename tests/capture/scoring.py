@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from engram.text import lexicon
 from engram.text.marks import is_negated
-from engram.text.propositions import Proposition, SaidStatement, propositions
+from engram.text.propositions import Proposition, SaidStatement, examine
 from engram.text.words import SINGLE, terms
 
 MESSAGES: Final = Path(__file__).parent / "data" / "messages.jsonl"
@@ -93,7 +93,7 @@ def told(produced: str, expected: Sequence[str], message: str = "") -> list[str]
 def _outcome(row: dict[str, Any]) -> Outcome:
     said = SaidStatement(datetime.fromisoformat(row["at"]), row["speaker"], row["listener"])
     message, expected = row["message"], tuple(row["expected"])
-    produced = tuple(_shown(one, said) for one in propositions(message, said))
+    produced = tuple(_shown(one, said) for one in examine(message, said) if isinstance(one, Proposition))
     tells = [told(text, expected, message) for text in produced]
     found = {one for several in tells for one in several}
     return Outcome(

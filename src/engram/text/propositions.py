@@ -220,25 +220,17 @@ class Left:
 Refuse = Callable[[Proposition], str]
 
 
-def propositions(message: str, said: SaidStatement, least: Level = Level.NONE) -> list[Proposition]:
-    """What is asserted in a message.
-
-    >>> noon = datetime(2023, 5, 8, 12)
-    >>> [
-    ...     (p.text, p.dates)
-    ...     for p in propositions("Hi! I moved to Rome yesterday.", SaidStatement(noon, "Anna"))
-    ... ]
-    [('I moved to Rome yesterday.', (('yesterday', '7 May 2023'),))]
-    """
-    return [one for one in examine(message, said, least) if isinstance(one, Proposition)]
-
-
 def examine(
     message: str, said: SaidStatement, least: Level = Level.NONE, refuse: Refuse | None = None
 ) -> list[Proposition | Left]:
     """Every sentence of a message: what is kept of it, or why it is not.
 
     `refuse` is asked about each statement before it goes with others: why it is not to be kept, or nothing.
+
+    >>> noon = datetime(2023, 5, 8, 12)
+    >>> kept = examine("Hi! I moved to Rome yesterday.", SaidStatement(noon, "Anna"))[-1]
+    >>> kept.text, kept.dates
+    ('I moved to Rome yesterday.', (('yesterday', '7 May 2023'),))
     """
     junk = junk_of(message)
     if junk is not None:
