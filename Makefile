@@ -54,7 +54,7 @@ check: lint docs-check test-slow test ## everything that must hold before a chan
 
 lock: $(VENV)/.dev ## choose the newest versions again and write the lock files
 	@$(COMPILE) --upgrade --build-deps-for editable --extra server --output-file requirements.lock
-	@$(COMPILE) --upgrade --build-deps-for editable --extra embed --extra server --extra tokens --extra dev --constraint requirements.lock --output-file requirements-dev.lock
+	@$(COMPILE) --upgrade --build-deps-for editable --extra all --extra dev --constraint requirements.lock --output-file requirements-dev.lock
 
 clean: ## remove what the tools made, also .venv
 	@rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -2,7 +2,8 @@
 
     python benchmarks/ablation.py --data FILE > benchmarks/results/locomo-ablation.md
 
-Runs `engram bench locomo` once a line, so a line can be checked by hand with the settings it names.
+Runs `engram bench locomo` once a line, with the settings it names; what is in capitals is a constant of
+the program, changed for that one run.
 """
 
 from __future__ import annotations
@@ -17,23 +18,30 @@ VARIANTS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("as shipped", ()),
     ("words only", ("recall.vector_weight=0",)),
     ("meaning only", ("recall.text_weight=0",)),
-    ("no neighbouring turns", ("recall.next_share=0", "recall.previous_share=0", "recall.answer_share=0")),
-    ("a question lends no more than another turn", ("recall.answer_share=0",)),
-    ("turns lend to the one beside them only", ("recall.far_share=0",)),
-    ("long turns lend and borrow like short ones", ("recall.lending_words=100000",)),
-    ("no help from the session", ("recall.session_share=0",)),
-    ("the speaker's name counts for nothing more", ("recall.speaker_gain=1",)),
-    ("speaker and date are no cue words", ("text.cue_weight=0",)),
+    (
+        "no neighbouring turns",
+        (
+            "recall.channels.NEXT_SHARE=0",
+            "recall.channels.PREVIOUS_SHARE=0",
+            "recall.channels.ANSWER_SHARE=0",
+        ),
+    ),
+    ("a question lends no more than another turn", ("recall.channels.ANSWER_SHARE=0",)),
+    ("turns lend to the one beside them only", ("recall.channels.FAR_SHARE=0",)),
+    ("long turns lend and borrow like short ones", ("recall.channels.LENDING_WORDS=100000",)),
+    ("no help from the session", ("recall.judge.SESSION_SHARE=0",)),
+    ("the speaker's name counts for nothing more", ("recall.judge.SPEAKER_GAIN=1",)),
+    ("speaker and date are no cue words", ("text.bm25.CUE_WEIGHT=0",)),
     ("no reranking", ("recall.rerank=none",)),
     (
         "words only, none of the rest",
         (
             "recall.vector_weight=0",
-            "recall.next_share=0",
-            "recall.previous_share=0",
-            "recall.answer_share=0",
-            "recall.session_share=0",
-            "recall.speaker_gain=1",
+            "recall.channels.NEXT_SHARE=0",
+            "recall.channels.PREVIOUS_SHARE=0",
+            "recall.channels.ANSWER_SHARE=0",
+            "recall.judge.SESSION_SHARE=0",
+            "recall.judge.SPEAKER_GAIN=1",
         ),
     ),
 )
@@ -54,8 +62,11 @@ def main() -> None:
 
 
 def _run(data: str, settings: tuple[str, ...]) -> dict[str, Any]:
-    switches = [word for setting in settings for word in ("--set", setting)]
-    command = [sys.executable, "-m", "engram", "bench", "locomo", "--data", data, "--json", *switches]
+    constants = [one for one in settings if not one.islower()]
+    switches = [word for setting in settings if setting not in constants for word in ("--set", setting)]
+    changes = [f"import engram.{one.rpartition('.')[0]}; engram.{one}" for one in constants]
+    code = "; ".join([*changes, "import engram.cli; engram.cli.main()"])
+    command = [sys.executable, "-c", code, "bench", "locomo", "--data", data, "--json", *switches]
     answer: dict[str, Any] = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
     return answer
 

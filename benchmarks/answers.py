@@ -22,7 +22,7 @@ from engram.config import load
 from engram.embed import open_embedder
 from engram.model.capture import Receipt
 
-FUSE, NEWEST, DROP = "engram.recall.channels", "engram.recall.rerank", "engram.recall.drop"
+FUSE, NEWEST, DROP = "engram.recall.pool", "engram.recall.rerank", "engram.recall.drop"
 VARIANTS: Mapping[str, Mapping[str, Mapping[str, float]]] = {
     "as shipped": {},
     "no kindred words": {FUSE: {"KIN_LEAST": 0.0, "KIN_MOST": 0.0}},

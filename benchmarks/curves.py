@@ -18,14 +18,14 @@ from engram.config import Config
 from engram.model.memory import Affect, Kind, Layer, Memory, Usage
 from engram.rules import retention as rules_retention
 from engram.rules.importance import (
+    ACTIVE_HEAT,
     activation,
     comes_to_mind,
     decayed_importance,
     effective_importance,
     heat,
-    value,
 )
-from engram.rules.retention import recency, retention, strength
+from engram.rules.retention import retention, strength
 
 FOLDER = Path(__file__).parents[1] / "docs" / "images"
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -49,7 +49,6 @@ def pictures() -> Iterator[tuple[str, str]]:
     yield "retention-modes", retention_modes()
     yield "retention-memories", retention_memories()
     yield "strength", strengths()
-    yield "recency", recencies()
     yield "importance-decay", importance_decay()
     yield "activation", activations()
     yield "effective-importance", effective()
@@ -97,14 +96,6 @@ def strengths() -> str:
     return plot("Strength", lines, x="days since the last use", y="strength", limits=limits)
 
 
-def recencies() -> str:
-    """How fast each layer falls behind."""
-    lines = [
-        line(layer.name.lower(), replace(PLAIN, layer=layer), recency, days=28) for layer in reversed(Layer)
-    ]
-    return plot("Recency by layer", lines, x="days since the last use", y="recency")
-
-
 def importance_decay() -> str:
     """What disuse takes off, whole day by whole day."""
     lives = {
@@ -114,7 +105,7 @@ def importance_decay() -> str:
         "began at 0.2": replace(PLAIN, importance=0.2),
     }
     lines = [line(name, memory, decayed_importance, days=14, steps=14 * 24) for name, memory in lives.items()]
-    limits = [Limit(Config().importance.floor, "the floor")]
+    limits = [Limit(Config().forgetting.importance_floor, "the floor")]
     return plot("Importance without use", lines, x="days without use", y="importance", limits=limits)
 
 
@@ -149,17 +140,11 @@ def effective() -> str:
 
 
 def heats() -> str:
-    """How use cools down, and what a memory is worth meanwhile."""
-    often = replace(PLAIN, usage=Usage(accessed=6))
-    lines = [
-        line("heat after 6 uses", often, heat, days=42),
-        line("heat after 2 uses", replace(PLAIN, usage=Usage(accessed=2)), heat, days=42),
-        line("value after 6 uses", often, value, days=42),
-        line("value, never used", PLAIN, value, days=42),
-    ]
-    settings = Config().lifecycle
-    limits = [Limit(settings.active_heat, "active from 0.55"), Limit(settings.cold_value, "cold up to 0.35")]
-    return plot("Heat and value", lines, x="days since the last use", y="share", limits=limits)
+    """How use cools down."""
+    lives = {f"after {uses} uses": replace(PLAIN, usage=Usage(accessed=uses)) for uses in (6, 2)}
+    lines = [line(name, memory, heat, days=42) for name, memory in lives.items()]
+    limits = [Limit(ACTIVE_HEAT, "active from 0.55")]
+    return plot("Heat", lines, x="days since the last use", y="heat", limits=limits)
 
 
 ARCHIVE = (Limit(Config().forgetting.retention_below, "may be archived below 0.15"),)

@@ -7,6 +7,9 @@ quotations are masked, as the engine sees them. Beside the words themselves the 
 static model is a feature: a word that no sentence has gets the weight of its neighbours. A linear model over
 sums of word vectors is a weight for each word, so these weights are folded into the words' buckets, and the
 engine needs no vectors.
+
+A second model over the same features says whether a sentence tells of a change (`changes_*.txt` and the
+corrections, against everything else that is asserted).
 """
 
 from __future__ import annotations
@@ -18,7 +21,19 @@ import numpy as np
 
 from engram.embed.static import WEIGHTS as STATIC
 from engram.embed.static import read_table
-from engram.text.assertion import ASSERTED, BUCKETS, Stance, bucket, features, frame_of, masked, words
+from engram.text import lexicon
+from engram.text.assertion import (
+    ASSERTED,
+    BUCKETS,
+    CHANGE_MAY_BE,
+    CHANGE_TOLD,
+    Stance,
+    bucket,
+    features,
+    frame_of,
+    masked,
+    words,
+)
 
 DATA = Path(__file__).parent / "data"
 WEIGHTS = Path(__file__).parents[1] / "src/engram/text/data/assertion.npz"
@@ -40,7 +55,50 @@ def read() -> tuple[list[str], np.ndarray]:
                     continue
                 texts.append(text.replace("\\n", "\n"))
                 labels.append(known[label])
-    return texts, np.array(labels)
+    told = changes()
+    return texts + told, np.array(labels + [known[Stance.FACT.value]] * len(told))
+
+
+def read_changes(texts: list[str], labels: np.ndarray) -> tuple[list[str], np.ndarray]:
+    """Sentences that tell of a change, and others: asserted ones that do not, and what is not asserted.
+
+    An asserted sentence with a sign of change in it (`turned.txt`) may be either, and is left out.
+    """
+    stances, told, rest = list(Stance), changes(), list[str]()
+    known = set(told)
+    for text, label in zip(texts, labels, strict=True):
+        if text in known:
+            continue
+        if stances[label] is Stance.CORRECTION:
+            told.append(text)
+        elif stances[label] not in ASSERTED or not lexicon.found("turned", text.lower()):
+            rest.append(text)
+    return told + rest, np.array([1.0] * len(told) + [0.0] * len(rest), dtype=np.float32)
+
+
+def changes() -> list[str]:
+    """Our sentences that tell of a change."""
+    return [
+        line
+        for path in sorted(DATA.glob("changes_*.txt"))
+        for line in path.read_text(encoding="utf-8").splitlines()
+        if line and not line.startswith("#")
+    ]
+
+
+def fit_changes(rows: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, float]:
+    """Weights and bias of the second model; changes and others weigh alike."""
+    share = labels.mean()
+    weigh = np.where(labels == 1, 0.5 / share, 0.5 / (1 - share)) / len(labels)
+    weights, bias = np.zeros(rows.shape[1], dtype=np.float32), 0.0
+    speed, drift = np.zeros_like(weights), 0.0
+    for _ in range(STEPS):
+        error = (1 / (1 + np.exp(-(rows @ weights + bias))) - labels) * weigh
+        speed = MOMENTUM * speed - RATE * (rows.T @ error + PULL * weights)
+        drift = MOMENTUM * drift - error.sum()
+        weights += speed
+        bias += drift
+    return weights, float(bias)
 
 
 def vectors() -> dict[str, np.ndarray]:
@@ -90,7 +148,7 @@ def fit(rows: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def folded(weights: np.ndarray, used: np.ndarray, lent: dict[str, np.ndarray]) -> np.ndarray:
     """One weight a bucket: its own, and what its word's vector lends it."""
-    whole = np.zeros((BUCKETS, len(Stance)), dtype=np.float32)
+    whole = np.zeros((BUCKETS, weights.shape[1]), dtype=np.float32)
     whole[used] = weights[: len(used)]
     for word, vector in lent.items():
         whole[bucket(word)] += LENT * vector @ weights[len(used) :]
@@ -124,6 +182,21 @@ def folds(texts: list[str], labels: np.ndarray, count: int = 4) -> None:
     print(f"asserted found {np.mean(believed):.3f}, others refused {np.mean(refused):.3f}")
 
 
+def change_folds(texts: list[str], labels: np.ndarray, count: int = 4) -> None:
+    """How well changes are told on sentences it has not seen."""
+    rows, _ = matrix(texts, vectors())
+    order = np.random.default_rng(7).permutation(len(texts))
+    found = np.zeros(len(texts))
+    for fold in range(count):
+        test = order[fold::count]
+        train = np.setdiff1d(order, test)
+        weights, bias = fit_changes(rows[train], labels[train])
+        found[test] = 1 / (1 + np.exp(-(rows[test] @ weights + bias)))
+    for least in (CHANGE_MAY_BE, CHANGE_TOLD):
+        told, others = (found[labels == kind] >= least for kind in (1, 0))
+        print(f"changes from {least}: found {told.mean():.3f}, taken for one {others.mean():.3f}")
+
+
 def main() -> None:
     """Train, tell, write."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -132,13 +205,18 @@ def main() -> None:
     texts, labels = read()
     if given.check:
         folds(texts, labels)
+        change_folds(*read_changes(texts, labels))
         return
     lent = vectors()
     rows, used = matrix(texts, lent)
     weights, bias = fit(rows, labels)
-    whole = folded(weights, used, lent)
+    changes, is_change = read_changes(texts, labels)
+    change_rows, change_used = matrix(changes, lent)
+    change_weights, change_bias = fit_changes(change_rows, is_change)
+    whole = np.hstack([folded(weights, used, lent), folded(change_weights[:, None], change_used, lent)])
     scale = np.abs(whole).max(axis=0) / 127
     small = np.round(whole / scale).astype(np.int8)
+    bias = np.append(bias, np.float32(change_bias))
     np.savez_compressed(WEIGHTS, weights=small, scale=scale.astype(np.float32), bias=bias)
     print(f"{len(texts)} sentences, {WEIGHTS.name}: {WEIGHTS.stat().st_size // 1024} KB")
 

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 import re
 import sys
 from collections.abc import Iterable, Iterator
@@ -16,10 +17,8 @@ from typing import TYPE_CHECKING
 
 from engram import config, errors
 from engram.server import problems
-from engram.server.mcp.dispatch import FULL, PINNED
-from engram.server.mcp.tool import Tool
-from engram.server.route import Route
-from engram.server.routes import ROUTES
+from engram.server.mcp.tools import FULL, PINNED, Tool
+from engram.server.route import ROUTES, Route
 
 if TYPE_CHECKING:
     import click
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "docs" / "reference"
 TOOLS = ROOT / "docs" / "mcp.md"
+LISTED = ROOT / "src" / "engram" / "server" / "mcp" / "tools.json"
 TOOL_TABLE = re.compile(r"(?<=\| tool \| what it does \| arguments \|\n\|---\|---\|---\|\n)(?:\|.*\n)*")
 NOTE = "<!-- Written by scripts/reference.py from the code. Change the code, then run `make docs`. -->"
 
@@ -56,7 +56,13 @@ def pages() -> dict[Path, str]:
         "rest.md": rest_page(),
     }
     written = {FOLDER / name: "\n".join([NOTE, "", *lines]).rstrip() + "\n" for name, lines in made.items()}
-    return {**written, TOOLS: with_tools(TOOLS.read_text(encoding="utf-8"))}
+    return {**written, TOOLS: with_tools(TOOLS.read_text(encoding="utf-8")), LISTED: listed_tools()}
+
+
+def listed_tools() -> str:
+    """The tools as MCP lists them: read by the handshake, which must not wait for the engine to load."""
+    told = {"pinned": len(PINNED), "tools": [tool.described for tool in FULL.values()]}
+    return json.dumps(told, ensure_ascii=False, indent=1) + "\n"
 
 
 def with_tools(page: str) -> str:
@@ -67,8 +73,9 @@ def with_tools(page: str) -> str:
 
 def tool_row(tool: Tool) -> str:
     """A tool, what it does, what it takes; what it needs is bold."""
-    takes = ", ".join(f"**{name}**" if name in tool.needs else name for name in tool.takes) or "–"
-    return f"| `{tool.name}` | {tool.does} | {takes} |"
+    names = [f"**{name}**" if name in tool.needs else name for name in tool.takes]
+    takes = ", ".join([*([] if tool.only else [f"action ({', '.join(tool.actions)})"]), *names]) or "–"
+    return f"| `{tool.name}` | {tool.sentence} | {takes} |"
 
 
 def is_fresh(path: Path, text: str) -> bool:
@@ -144,7 +151,7 @@ def rest_page() -> Iterator[str]:
             (
                 (
                     f"`{route.method} {route.address}`",
-                    route.does + (" Only for an owner." if route.owner_only else ""),
+                    route.operation.sentence + (" Only for an owner." if route.operation.owner else ""),
                     ", ".join(f"`{one.name}`" for one in route.parameters),
                 )
                 for route in routes

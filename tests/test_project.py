@@ -27,6 +27,7 @@ HEAVY = ("numpy", "httpx", "apsw", "rich", "click", "onnxruntime", "tokenizers")
 # Where a broad `except` may stand: the doors, the loop of the thread that writes,
 # and where a library is opened whose errors share no other class.
 MAY_CATCH_ALL = (
+    "plugins.py",  # whatever the module of a stranger raises while it is imported
     "cli/",
     "server/guard.py",
     "server/mcp/dispatch.py",
@@ -194,7 +195,7 @@ def test_a_handler_that_is_narrow_or_raises_again_is_fine(handler: str) -> None:
 
 
 # Lists of one kind of thing, in one place: settings, and what a store must do.
-LONGEST = {"config.py": 1_400, "ports.py": 1_400, "errors.py": 600}
+LONGEST = {"config.py": 1_400, "ports.py": 1_400, "errors.py": 660}
 
 
 def test_files_stay_readable() -> None:

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from engram.model.session import Gap as Gap
     from engram.model.session import SessionInfo as SessionInfo
     from engram.model.session import Slot as Slot
+    from engram.remote import connect
 
 _HOMES = {
     "Abstraction": "engram.model.knowledge",
@@ -84,6 +85,7 @@ _HOMES = {
     "Status": "engram.model.memory",
     "Timeline": "engram.model.recall",
     "Trigger": "engram.model.session",
+    "connect": "engram.remote",
     "public_score": "engram.model.recall",
 }
 
@@ -127,6 +129,7 @@ __all__ = [
     "Timeline",
     "Trigger",
     "__version__",
+    "connect",
     "public_score",
 ]
 

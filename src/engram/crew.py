@@ -67,8 +67,9 @@ ALONE = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS":
 class RecallPool:
     """Implements `ports.Finder`. Starts its processes at the first question; any thread may ask."""
 
-    def __init__(self, path: str, settings: Config) -> None:
+    def __init__(self, path: str, settings: Config, key: bytes | None = None) -> None:
         self._path = path
+        self._key = key
         self._settings = replace(settings, recall=replace(settings.recall, processes=0))
         self._size = settings.recall.processes
         self._free: list[Member] = []
@@ -136,7 +137,7 @@ class RecallPool:
 
     def _begin(self, member: Member) -> None:
         try:
-            member.begin(self._path, self._settings)
+            member.begin(self._path, self._settings, self._key)
         except BROKEN:
             self._lose(member)
             return
@@ -162,9 +163,9 @@ class Member:
         """Its number."""
         return self._process.pid
 
-    def begin(self, path: str, settings: Config) -> None:
+    def begin(self, path: str, settings: Config, key: bytes | None = None) -> None:
         """Have it open the file, and wait until it has."""
-        self._send((path, settings))
+        self._send((path, settings, key))
         self._receive()
 
     def ask(self, question: Question, lean: ConversationBias | None) -> Recall | None:

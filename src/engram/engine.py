@@ -7,45 +7,43 @@ from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
-from engram.api import briefing, browsing, maintenance, recalling, remembering
+from engram.api import recalling, remembering
 from engram.api.caller import CallerContext
-from engram.api.contexts import Contexts, PromptOptions
-from engram.api.import_records import ImportedRecords, import_records
 from engram.api.recalling import Recalling
 from engram.api.remembering import Given, Results
 from engram.api.shelf import Nouns
-from engram.capture import change, pipeline
+from engram.api.verbs import Maintenance, VerbsBefore
 from engram.config import Config, load
 from engram.errors import EngramError
-from engram.model.advice import Spent
-from engram.model.capture import Observation, Receipt, Turn
+from engram.lazily import lazily
+from engram.model.capture import Observation, Receipt
 from engram.model.clock import Clock
 from engram.model.context import Context, RecallPack, Resume, Sections
-from engram.model.event import Event, Finding, News, Page, Stats
+from engram.model.event import Page, Stats
 from engram.model.facts import Edge, EdgeType
-from engram.model.maintenance import Report, Undone
-from engram.model.memory import Filters, Memory, Mode, Status
-from engram.model.plain import member
-from engram.model.recall import PlanOverrides, Reasoning, Recall, RecallHealth, Timeline
+from engram.model.maintenance import Report
+from engram.model.memory import Filters, Memory, Status
+from engram.model.recall import Reasoning, Recall, RecallOptions, Timeline, without_figures
 from engram.model.scope import Access, Scope
 from engram.opening import Overrides, open_tools, place
 from engram.ports import Advisor, Embedder, Tools
 
 if TYPE_CHECKING:
+    from engram.api import briefing, browsing, contexts
     from engram.api.session import Session
     from engram.api.sessions import Sessions
+    from engram.api.vault import Vault
+    from engram.capture import change
+else:
+    briefing = lazily("engram.api.briefing")
+    browsing = lazily("engram.api.browsing")
+    contexts = lazily("engram.api.contexts")
+    change = lazily("engram.capture.change")
 
-# The verb `list` hides the builtin inside the class, so its annotations take these names.
-Edges = list[Edge]
-Events = list[Event]
-Findings = list[Finding]
-Turns = list[Turn]
-Spendings = list[Spent]
 
-
-class Engram(Nouns):
+class Engram(Nouns, VerbsBefore):
     """A memory that is open. Safe to use from many threads; close it, or use it in a `with` block."""
 
     def __init__(
@@ -71,16 +69,24 @@ class Engram(Nouns):
         access: Access = Access(),
         actor: str = "human",
         read_only: bool = False,
+        key: bytes | str | None = None,
     ) -> Engram:
-        """Open a file, made if need be: the given, `ENGRAM_FILE`, or your own; ":memory:" keeps nothing."""
+        """Open a file, made if need be: the given, `ENGRAM_FILE`, or your own; ":memory:" keeps nothing.
+
+        `key` opens a vault, and makes a new file one: 32 bytes, their digits, or a passphrase. By default
+        `ENGRAM_KEY`, `ENGRAM_KEY_FILE` or what `engram vault unlock` holds. Raises KeyNeeded without one.
+        """
         settings = config if isinstance(config, Config) else load(arguments=config)
         where = place(path)
-        tools = open_tools(where, settings, Overrides(clock, embedder, advisor), read_only=read_only)
+        tools = open_tools(where, settings, Overrides(clock, embedder, advisor, key), read_only=read_only)
         try:
-            return cls(tools, access, actor, where)
+            memory = cls(tools, access, actor, where)
         except EngramError:
             tools.store.close()
             raise
+        if not read_only:
+            memory.backups.start_if_due()
+        return memory
 
     # ------------------------------------------------------------ writing
 
@@ -125,54 +131,21 @@ class Engram(Nouns):
         """Read now what waits to be read: at the end of a session, or of all."""
         return self._listening.flush(session, scope)
 
-    def turns(self, session: str, *, limit: int = 1_000, after: int = 0) -> Turns:
-        """A session word for word, in order; `after` is the key of the last turn already seen."""
-        return self._listening.turns(session, limit, after)
-
-    def said(self, memory_id: str) -> Turns:
-        """The turns a memory came from, word for word."""
-        return self._tools.store.turns.of_memory(self._desk.resolve(memory_id), self._desk.access)
-
     def update(self, memory_id: str, *, because: str = "", **changes: Any) -> Memory:
         """Change fields of a memory; its former content stays in its history."""
         return change.update(self._desk.own(memory_id), changes, self._tools, self._desk.actor, because)
 
     def forget(self, memory_id: str, because: str = "") -> Memory:
         """Archive a memory: no longer recalled, and restored at any time."""
-        return self.set_status(memory_id, Status.ARCHIVED, because)
+        return self.memories.set_status(memory_id, Status.ARCHIVED, because)
 
     def restore(self, memory_id: str, because: str = "") -> Memory:
         """Bring back what was archived, superseded, merged or invalidated."""
-        return self.set_status(memory_id, Status.ACTIVE, because)
-
-    def set_status(self, memory_id: str, status: Status | str, because: str = "") -> Memory:
-        """Say that a memory is challenged, invalidated, archived … or active again."""
-        wanted: Status = member("status", Status, status)
-        return change.set_status(self._desk.own(memory_id), wanted, self._tools, self._desk.actor, because)
+        return self.memories.set_status(memory_id, Status.ACTIVE, because)
 
     def erase(self, memory_id: str, because: str = "") -> None:
         """Remove a memory for good, everywhere: afterwards its words are nowhere in the file."""
         remembering.erase(self._desk, memory_id, because)
-
-    def pin(self, memory_id: str, *, pinned: bool = True) -> Memory:
-        """Make a memory immune to forgetting, or let it go again."""
-        return change.pin(self._desk.own(memory_id), pinned=pinned, tools=self._tools, actor=self._desk.actor)
-
-    def confirm(self, memory_id: str, because: str = "") -> Memory:
-        """Vouch for a memory."""
-        return change.confirm(self._desk.own(memory_id), self._tools, self._desk.actor, because)
-
-    def promote(self, memory_id: str, because: str = "") -> Memory:
-        """Move a memory one layer up: from the buffer to working, from working to core."""
-        return remembering.move(self._desk, memory_id, because, up=True)
-
-    def demote(self, memory_id: str, because: str = "") -> Memory:
-        """Move a memory one layer down."""
-        return remembering.move(self._desk, memory_id, because, up=False)
-
-    def touch(self, memory_ids: Sequence[str], *, session: str = "") -> int:
-        """Count a use of memories that were read otherwise than by recall; how many."""
-        return remembering.touch(self._desk, memory_ids, session)
 
     def feedback(self, memory_id: str, *, helpful: bool, query: str = "", because: str = "") -> Memory:
         """Say whether a memory helped. If not, and with the question, it stays out of questions like that."""
@@ -190,44 +163,18 @@ class Engram(Nouns):
         """Say what one memory is to another."""
         return remembering.relate(self._desk, (source, target), type, weight, confidence)
 
-    def unrelate(self, source: str, target: str, type: EdgeType | str) -> bool:
-        """Take a relation away; whether there was one."""
-        return remembering.unrelate(self._desk, (source, target), type)
-
     # ------------------------------------------------------------ reading
 
-    def recall(  # noqa: PLR0913 - each is a question a user may have; all but the query by name
-        self,
-        query: str,
-        *,
-        limit: int | None = None,
-        budget: int | None = None,
-        scope: Scope | None = None,
-        filters: Filters | None = None,
-        mode: Mode | str = Mode.FULL_CONTEXT,
-        rerank: str | None = None,
-        profile: str | None = None,
-        min_relevance: float | None = None,
-        session: str = "",
-        dry: bool = False,
-        explain: bool = False,
-        include_archived: bool = False,
-        as_of: datetime | str | None = None,
-        plan: PlanOverrides | Mapping[str, Any] | None = None,
-        expand: bool | None = None,
-    ) -> Recall:
+    def recall(self, query: str, **options: Unpack[RecallOptions]) -> Recall:
         """Find what helps with a question, best first; nothing rather than noise.
 
+        The options are those of `RecallOptions`: limit, budget, scope, filters, as_of, explain and others.
         `plan` says what to do otherwise than planned: `{"intent": "temporal", "weights": {"vector": 0.5}}`.
-        With `expand` a model words the question in other ways too; by default only when little is found.
-        With `as_of` what was believed then, in the words of that time; it leaves no trace.
+        With `as_of` what was believed then; it leaves no trace.
         """
-        question = recalling.question(
-            self._desk, query, limit=limit, budget=budget, scope=scope, filters=filters, mode=mode,
-            rerank=rerank, profile=profile, min_relevance=min_relevance, session=session, dry=dry,
-            explain=explain, include_archived=include_archived, as_of=as_of, plan=plan, expand=expand,
-        )  # fmt: skip
-        return self._recalling.answer(question, mode_given=rerank is not None)
+        question = recalling.question(self._desk, query, options)
+        found = self._recalling.answer(question, mode_given=options.get("rerank") is not None)
+        return without_figures(found, self._desk.access) if self._desk.is_guest else found
 
     def context(  # noqa: PLR0913 - each is a thing a prompt is made of; all but the message by name
         self,
@@ -248,10 +195,10 @@ class Engram(Nouns):
         `about` is what to recall by when the message tells too little. Without a `browsing` the log of the
         `session` is the talk so far. `budget` is for all of the prompt; by default what the model takes.
         """
-        wanted = PromptOptions(
+        wanted = contexts.PromptOptions(
             message, about, model, system, history, budget, session, scope, sections, dry=dry
         )
-        return Contexts(self._desk, self._recalling).make(wanted)
+        return contexts.Contexts(self._desk, self._recalling).make(wanted)
 
     def timeline(
         self,
@@ -305,10 +252,6 @@ class Engram(Nouns):
         """
         return briefing.packed(self._desk, message, tasks, scope, workspace)
 
-    def recall_health(self) -> RecallHealth:
-        """How the last recalls have been going: counts, averages by intent, times, warnings."""
-        return self._recalling.health()
-
     def get(self, memory_id: str) -> Memory | None:
         """One memory by its id or the beginning of it; None when there is none."""
         return browsing.get(self._desk, memory_id)
@@ -325,50 +268,11 @@ class Engram(Nouns):
         """Memories page by page, newest first; with `as_of` what was believed then, as it was."""
         return browsing.page(self._desk, filters, (limit, cursor), scope, as_of)
 
-    def count(self, *, filters: Filters | None = None, scope: Scope | None = None) -> int:
-        """How many memories fit."""
-        return browsing.count(self._desk, filters, scope)
-
-    def relations(self, memory_id: str) -> Edges:
-        """What a memory is related to, in both directions."""
-        return remembering.relations(self._desk, memory_id)
-
-    def events(self, memory_id: str | None = None, *, limit: int = 100, before: str | None = None) -> Events:
-        """The history of a memory, or of all that the caller may see, newest first.
-
-        An erased memory has a history too: its full id still finds the bare facts.
-        """
-        return browsing.events(self._desk, memory_id, limit, before)
-
-    def news(self, after: str | None = None, *, limit: int = 100) -> News:
-        """What has happened since a place in the ledger, oldest first, and the place to go on from.
-
-        Without a place: nothing yet, and where the ledger ends now.
-        """
-        return browsing.news(self._desk, after, limit)
-
     def stats(self) -> Stats:
         """How much is kept, of what."""
         return self._tools.store.memories.stats(self._desk.access, self._desk.space())
 
     # ------------------------------------------------------------ upkeep
-
-    def doctor(self, *, repair: bool = False) -> Findings:
-        """Look at every part and say in words what to do; with `repair` mend what can be rebuilt."""
-        others = (self._listening.finding(), self._recalling.finding())
-        return maintenance.examine(self._desk, others, repair=repair)
-
-    def vacuum(self, *, full: bool = True) -> int:
-        """Give freed space back; how many bytes. Unless `full`, without writing the whole file anew."""
-        return maintenance.vacuum(self._desk, full=full)
-
-    def spending(self, *, days: int = 30, daily: bool = False) -> Spendings:
-        """What calls to models have cost in the last days, by component and model; `daily`, by day too."""
-        return maintenance.spending(self._desk, days, daily=daily)
-
-    def forget_spending(self) -> int:
-        """Forget what models have cost; how many calls there were."""
-        return maintenance.forget_spending(self._desk)
 
     def consolidate(
         self,
@@ -383,33 +287,9 @@ class Engram(Nouns):
         """
         return self.upkeep.consolidate(dry=dry, stages=stages, progress=progress)
 
-    def dream(self, *, dry: bool = False) -> Report:
-        """Replay what is at risk, link what belongs together, strengthen what matters."""
-        return self.upkeep.dream(dry=dry)
-
-    def audit(self, *, dry: bool = False) -> Report:
-        """Let a model look over what is known for good; each of its proposals is tried in a sandbox first."""
-        return self.upkeep.audit(dry=dry)
-
-    def undo(self, run_id: str) -> Undone:
-        """Take a run of maintenance back; what somebody has changed since stays as it is."""
-        return self.upkeep.undo(run_id)
-
-    def reembed(self, *, progress: Callable[[int, int], None] | None = None) -> int:
-        """Give every memory a vector of the present model. Cut off, it goes on where it stopped."""
-        total = self.stats().pending
-        tell = None if progress is None else (lambda done: progress(done, max(total, done)))
-        count = pipeline.fill(self._tools, progress=tell)
-        self._desk.owing = False
-        return count
-
     def export(self, *, scope: Scope | None = None, vectors: bool = False) -> Iterator[dict[str, Any]]:
         """Every memory in every status as plain data, newest first, with its relations."""
         return browsing.everything(self._desk, scope, vectors=vectors)
-
-    def adopt(self, records: Iterable[Mapping[str, Any]]) -> ImportedRecords:
-        """Take in what `export` wrote as it was, with ids, times and counts; what is here already stays."""
-        return import_records(self._desk, records)
 
     def session(
         self,
@@ -422,6 +302,19 @@ class Engram(Nouns):
     ) -> Session:
         """A conversation, awake: the one of this id, the agent's last if it sleeps, or a new one."""
         return self.sessions.open(agent, model, id, scope, timezone)
+
+    @cached_property
+    def maintenance(self) -> Maintenance:
+        """Looking after the memory: runs and taking them back, damage, space, what models cost."""
+        parts = (self._listening.finding, self._recalling.finding, self.backups.finding)
+        return Maintenance(self._desk, self.upkeep, self._recalling, parts)
+
+    @cached_property
+    def vault(self) -> Vault:
+        """Whether the file is encrypted, and taking people, places and conversations out of it for good."""
+        from engram.api.vault import Vault  # few need it
+
+        return Vault(self._desk, self._path)
 
     @cached_property
     def sessions(self) -> Sessions:
@@ -479,6 +372,7 @@ class Engram(Nouns):
             self._rest()
             self._listening.close()
         finally:
+            self.backups.finish()
             self._recalling.close()
             self._tools.index.settle()
             self._tools.store.close()

@@ -28,6 +28,7 @@ EngramError
 │   ├── PromptTooLong       E2026
 │   ├── TurnNotBegun        E2027
 │   ├── NotPublishable      E2028
+│   ├── WorkspaceError      E2030   a folder of files cannot be kept in step as it is
 │   └── TooMany             E2040
 ├── AccessDenied            E4001   the caller may not see or change that
 ├── TooManyRecalls          E4002   an agent asks more often than it may
@@ -52,7 +53,12 @@ EngramError
     ├── MigrationChanged    E1007
     ├── StoreClosed         E1008
     ├── NoSuchFile          E1009   a file that was named is not there
-    └── FileExists          E1010   a file would have been written over
+    ├── FileExists          E1010   a file would have been written over
+    ├── KeyNotWanted        E1011   a key for a file that is not encrypted
+    ├── BadKey              E1012
+    ├── NoKeychain          E1013
+    ├── VaultRefused        E1014
+    └── BadArchive          E1015   an archive that is none, is damaged, or needs another passphrase
 """
 
 from __future__ import annotations
@@ -89,9 +95,52 @@ class KeyNeeded(StoreError):
 
     code = "E1001"
 
+    def __init__(self, path: str, *, wrong: bool = False) -> None:
+        why = (
+            "the key does not fit, or the file is no database at all"
+            if wrong
+            else "it is a vault, or no database at all: give its key by `engram vault unlock`, ENGRAM_KEY, "
+            "ENGRAM_KEY_FILE or Engram.open(key=…)"
+        )
+        super().__init__(f"{path} cannot be read: {why}.")
+        self.path, self.wrong = path, wrong
+
+
+class KeyNotWanted(StoreError):
+    """A key was given for a file that is not encrypted."""
+
+    code = "E1011"
+
     def __init__(self, path: str) -> None:
-        super().__init__(f"{path} is not a readable Engram file: it is encrypted, or no database at all.")
+        super().__init__(
+            f"{path} is not encrypted, yet a key was given: `engram vault init` encrypts it; "
+            "or leave ENGRAM_KEY and ENGRAM_KEY_FILE unset."
+        )
         self.path = path
+
+
+class BadKey(StoreError):
+    """What was given as a key is none."""
+
+    code = "E1012"
+
+
+class NoKeychain(StoreError):
+    """There is no place where a key could be held."""
+
+    code = "E1013"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "This system has no keychain that can be used (the extra `vault` brings `keyring`) and no "
+            "session folder: keep the key in a file of your own and name it by ENGRAM_KEY_FILE."
+        )
+
+
+class VaultRefused(StoreError):
+    """A vault cannot be made, changed or undone as it was asked."""
+
+    code = "E1014"
 
 
 class StoreCorrupt(StoreError):
@@ -111,6 +160,16 @@ class DiskFull(StoreError):
 
     def __init__(self) -> None:
         super().__init__("The disk is full: nothing was written, reading goes on. Make room and try again.")
+
+
+class BadArchive(StoreError):
+    """What should be an archive cannot be read as one. Nothing was made of it."""
+
+    code = "E1015"
+
+    def __init__(self, why: str) -> None:
+        super().__init__(f"The archive cannot be taken in: {why}.")
+        self.why = why
 
 
 class StoreBusy(StoreError):
@@ -246,6 +305,12 @@ class UnknownValue(InvalidInput):
     def __init__(self, field: str, value: object, known: tuple[str, ...]) -> None:
         super().__init__(f"{str(value)[:60]!r} is no {field}; known are: {', '.join(known)}.")
         self.field, self.value, self.known = field, value, known
+
+
+class WorkspaceError(InvalidInput):
+    """A folder of files cannot be kept in step as it is."""
+
+    code = "E2030"
 
 
 class TooMany(InvalidInput):

@@ -4,15 +4,25 @@ from __future__ import annotations
 
 import os
 import uuid
-from dataclasses import asdict, dataclass
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
 
+from engram import plugins
 from engram.config import Config
-from engram.errors import EngramError
+from engram.errors import EngramError, KeyNeeded, StoreError
 from engram.model.clock import Clock, SystemClock
-from engram.ports import Advisor, Embedder, Finder, Tools
+from engram.ports import Advisor, Embedder, Finder, NoAdvisor, Spending, Store, Tools
 from engram.text.tokens import count
 
+if TYPE_CHECKING:
+    from engram.keys import VaultKeys
+    from engram.model.event import ArchiveReport, SalvageReport
+    from engram.store.sqlite import SqliteStore, StoreSettings
+
+T = TypeVar("T")
 FILE_VARIABLE = "ENGRAM_FILE"
 OLD_VARIABLE = "ENGRAM_DB"
 """What an older system called it."""
@@ -25,6 +35,8 @@ class Overrides:
     clock: Clock | None = None
     embedder: Embedder | None = None
     advisor: Advisor | None = None
+    key: bytes | str | None = field(default=None, repr=False)
+    """What opens a vault: 32 bytes, their hexadecimal digits or base64, or a passphrase."""
 
 
 def place(path: str | Path | None) -> str:
@@ -40,46 +52,172 @@ def default_file() -> Path:
 
 
 def open_tools(where: str, settings: Config, brought: Overrides, *, read_only: bool) -> Tools:
-    """Open a file, making it if need be, and everything that works on it."""
+    """Open a file, making it if need be, and everything that works on it. Raises KeyNeeded, KeyNotWanted."""
     from engram.embed import open_embedder, open_reranker
     from engram.index import SignatureIndex
-    from engram.llm import open_advisor
-    from engram.store.sqlite import SqliteStore, StoreSettings
 
     clock = brought.clock or SystemClock()
-    store = SqliteStore.open(
-        where,
-        clock,
-        StoreSettings(
-            **asdict(settings.store),
-            **asdict(settings.text),
-            candidates=settings.recall.text_candidates,
-            read_only=read_only,
-        ),
-    )
+    store, keys = _open(where, settings, clock, brought.key, read_only=read_only)
     try:
         return Tools(
             store=store,
-            index=SignatureIndex(store, **asdict(settings.index)),
+            index=SignatureIndex(store),
             embedder=brought.embedder or open_embedder(settings.embed, clock),
             clock=clock,
             config=settings,
             new_id=lambda: str(uuid.uuid4()),
             count_tokens=count,
-            advisor=brought.advisor or open_advisor(settings.llm, store.spending, clock),
+            advisor=brought.advisor or _advisor(settings, store.spending, clock),
             reranker=open_reranker(settings.rerank),
-            finder=_finder(where, settings, brought),
+            finder=_finder(where, settings, brought, keys),
+            keys=keys,
         )
     except EngramError:
         store.close()
         raise
 
 
-def _finder(where: str, settings: Config, brought: Overrides) -> Finder | None:
+def _open(
+    where: str, settings: Config, clock: Clock, key: bytes | str | None, *, read_only: bool
+) -> tuple[Store, VaultKeys | None]:
+    """A file, or what an extension keeps memories in: `name://…`."""
+    scheme, mark, _ = where.partition("://")
+    if mark:
+        return plugins.load("stores", scheme)(where, clock, settings.store, read_only), None
+    return open_store(where, settings, clock, key, read_only=read_only)
+
+
+def open_store(
+    where: str, settings: Config, clock: Clock, key: bytes | str | None = None, *, read_only: bool = False
+) -> tuple[SqliteStore, VaultKeys | None]:
+    """The store of a file, and its keys when it is a vault. Raises KeyNeeded, KeyNotWanted."""
+    from engram.keys import find_keys
+    from engram.store.sqlite import SqliteStore
+    from engram.store.sqlite.reencrypt import settle
+
+    wanted = store_settings(settings, read_only=read_only)
+    settle(where, clock)
+    found = find_keys(where, key)
+    if found:
+        _dump_no_core()
+    for keys in found:
+        try:
+            return SqliteStore.open(where, clock, replace(wanted, key=keys.database)), keys
+        except KeyNeeded:
+            continue
+    if found:
+        raise KeyNeeded(where, wrong=True)
+    return SqliteStore.open(where, clock, wanted), None
+
+
+def store_settings(settings: Config, *, read_only: bool = False) -> StoreSettings:
+    """How a file without a key is to be opened."""
+    from engram.store.sqlite import StoreSettings
+
+    return StoreSettings(
+        **asdict(settings.store),
+        read_only=read_only,
+    )
+
+
+def _advisor(settings: Config, spending: Spending, clock: Clock) -> Advisor:
+    """The model that may be asked; where none may, nothing of it is loaded."""
+    if settings.llm.level == "off" or not settings.llm.base_url.strip():
+        return NoAdvisor()
+    from engram.llm import open_advisor
+
+    return open_advisor(settings.llm, spending, clock)
+
+
+def _dump_no_core() -> None:
+    """A process that holds a key leaves no picture of its memory when it dies, where the system knows how."""
+    with suppress(ImportError, ValueError, OSError):
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def _finder(where: str, settings: Config, brought: Overrides, keys: VaultKeys | None) -> Finder | None:
     """Processes that recall beside this one; not where a model or something brought along is to help."""
     asks = settings.llm.level != "off" and settings.llm.base_url and settings.llm.model
-    if not settings.recall.processes or where == ":memory:" or brought != Overrides() or asks:
+    if (
+        not settings.recall.processes
+        or where == ":memory:"
+        or replace(brought, key=None) != Overrides()
+        or asks
+    ):
         return None
     from engram.crew import RecallPool
 
-    return RecallPool(where, settings)
+    return RecallPool(where, settings, keys.master if keys else None)
+
+
+def restore_backup(
+    path: str | Path | None, backup: str | Path, settings: Config, clock: Clock | None = None
+) -> str:
+    """Put a backup in the place of a memory that is not open; the name under which the former file is kept.
+
+    Raises:
+        NoSuchFile: there is no such backup.
+        StoreBusy: somebody has the memory open.
+        StoreCorrupt: the backup is not sound; nothing was changed.
+        KeyNeeded: it is encrypted and no key fits.
+
+    """
+    from engram.store.sqlite import SqliteStore
+
+    where = place(path)
+    return _with_a_key(
+        where, settings, lambda how: SqliteStore.restore(where, Path(backup), clock or SystemClock(), how)
+    )
+
+
+def salvage(
+    path: str | Path | None, settings: Config, backup: str | Path | None = None, clock: Clock | None = None
+) -> SalvageReport:
+    """Replace a damaged file by one with everything that could be saved; the damaged one is kept beside it.
+
+    Raises:
+        StoreError: nothing can be read and there is no backup; nothing was changed.
+
+    """
+    from engram.store.sqlite import SqliteStore
+
+    where, chosen = place(path), Path(backup) if backup else None
+    return _with_a_key(
+        where, settings, lambda how: SqliteStore.salvage(where, chosen, clock or SystemClock(), how)
+    )
+
+
+def restore_archive(
+    path: str | Path | None, archive: str | Path, settings: Config, passphrase: str = ""
+) -> ArchiveReport:
+    """Make a new memory of an archive: equal to the one it was made of.
+
+    Raises:
+        FileExists: there is a memory already.
+        BadArchive: it is none, is damaged, or the passphrase is wrong. Nothing was made.
+
+    """
+    from engram.store.sqlite import SqliteStore
+
+    where = place(path)
+    return SqliteStore.from_archive(where, Path(archive), passphrase, SystemClock(), store_settings(settings))
+
+
+def _with_a_key(where: str, settings: Config, work: Callable[[StoreSettings], T]) -> T:
+    """Do it with each key that may fit, or without one where there is none; the first that works counts."""
+    from engram.keys import find_keys
+
+    plain = store_settings(settings)
+    try:
+        found = find_keys(where, None)
+    except KeyNeeded:
+        found = ()  # a vault whose key is not here, or a plain file without a beginning: its pages will tell
+    ways = [replace(plain, key=keys.database) for keys in found] or [plain]
+    for way in ways[:-1]:
+        try:
+            return work(way)
+        except StoreError:
+            continue
+    return work(ways[-1])

@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Protocol, TypeVar
 
 from engram.model.clock import zone_of
 
@@ -23,12 +24,15 @@ if TYPE_CHECKING:
     from engram.model.capture import Turn, Waiting
     from engram.model.clock import Clock
     from engram.model.event import (
+        ArchiveReport,
+        Backup,
         Delivery,
         Event,
         Finding,
         KeptAnswer,
         Page,
         Publication,
+        PurgeOrder,
         Stats,
         Subscription,
         Verb,
@@ -112,10 +116,6 @@ class Memories(Protocol):
         """The records of keys that a search has already allowed. Missing keys are left out."""
         ...
 
-    def endings(self, keys: Sequence[int], length: int) -> dict[int, str]:
-        """The last characters of each content: what it takes to see whether a turn asks something."""
-        ...
-
     def keys(self, ids: Sequence[str]) -> dict[str, int]:
         """The keys of full ids. Missing ids are left out."""
         ...
@@ -144,6 +144,10 @@ class Memories(Protocol):
         """Memories without a vector in this space, by key, beginning after a key."""
         ...
 
+    def without_words(self, limit: int) -> list[Memory]:
+        """Memories whose words were lost, so that no question finds them by a word."""
+        ...
+
     def reach(self, access: Access) -> Reach:
         """The access, resolved."""
         ...
@@ -153,8 +157,46 @@ class Memories(Protocol):
         ...
 
 
+class WordSearch(Protocol):
+    """The terms of one question, looked up among what one caller may read. Lives as long as the question."""
+
+    @property
+    def terms(self) -> tuple[str, ...]:
+        """What is looked up, each once: the columns of what is found."""
+        ...
+
+    @property
+    def rarity(self) -> Mapping[str, float]:
+        """The inverse document frequency of each term, among what the caller may read."""
+        ...
+
+    def search(self, view: View, limit: int) -> Matched:
+        """The memories that fit best by BM25 among those that a view allows, best first."""
+        ...
+
+    def of(self, keys: Sequence[int] | Keys) -> Matched:
+        """What the words of given memories say, in the order given; unknown ones are left out."""
+        ...
+
+    def turns(self, keys: Keys, view: View) -> NeighbouringTurns:
+        """The two turns of a talk before and the two after each of these that the view allows."""
+        ...
+
+    def within(self, view: View, limit: int) -> Keys | None:
+        """All keys that a view allows, in order; None when they are more than `limit`."""
+        ...
+
+    def only(self, terms: Sequence[str]) -> WordSearch:
+        """The same search for some of its terms."""
+        ...
+
+
 class Texts(Protocol):
-    """The text index."""
+    """What memories are found by."""
+
+    def ask(self, terms: Terms, access: Access) -> WordSearch:
+        """The terms of a question, looked up once for everything that is asked of them."""
+        ...
 
     def search(self, terms: Terms, view: View, limit: int) -> list[tuple[int, Match]]:
         """The keys that fit these terms best by BM25, best first, with what fits of each."""
@@ -246,7 +288,9 @@ class EntityStore(Protocol):
 
     def like(self, name: str, access: Access, limit: int) -> list[Entity]:
         """Entities with a name that shares a word or the beginning with this one."""
-        ...
+
+    def like_each(self, names: Sequence[str], access: Access, limit: int) -> list[list[Entity]]:
+        """The same for many names."""
 
     def among(self, words: Sequence[str], access: Access) -> list[Entity]:
         """Entities one of whose names is in `words`: how a question's entities are recognised."""
@@ -280,6 +324,18 @@ class Turns(Protocol):
         """The turns a memory came from."""
         ...
 
+    def read_before(self, after: int, limit: int, session: str = "") -> list[Turn]:
+        """Turns that have been read, in the order of logging, after a key; of one session if named."""
+        ...
+
+    def count_read(self, session: str = "") -> int:
+        """How many turns have been read, of one session or of all."""
+        ...
+
+    def made_from(self, turns: Sequence[int]) -> dict[int, frozenset[int]]:
+        """The keys of memories that came from these turns, each with the keys of all turns it came from."""
+        ...
+
 
 class Origins(Protocol):
     """Where imported memories came from: which file, which part of it, in which version."""
@@ -290,7 +346,15 @@ class Origins(Protocol):
 
 
 class Spending(Protocol):
-    """What calls to models have cost."""
+    """What calls to models have cost, and what was found out about models by calling them."""
+
+    def form(self, model: str) -> str:
+        """How a model of a service is spoken to; empty when nobody has found out, or it is long ago."""
+        ...
+
+    def keep_form(self, model: str, form: str) -> None:
+        """Write down how a model of a service is spoken to."""
+        ...
 
     def record(self, call: ModelCall) -> None:
         """Account for a call."""
@@ -454,8 +518,33 @@ class IndexStats:
     bytes: int
 
 
+class NearSearch(Protocol):
+    """The vector of one question among what one caller may read. Lives as long as the question."""
+
+    @property
+    def noise(self) -> Noise:
+        """How near the question lies to those vectors of its space that the caller may read."""
+        ...
+
+    def search(self, view: View, k: int) -> list[tuple[int, float]]:
+        """The k nearest keys a view of the same caller allows, with their cosine, best first."""
+        ...
+
+    def among(self, keys: Keys, k: int) -> list[tuple[int, float]]:
+        """The k nearest of these keys, which the caller may read."""
+        ...
+
+    def compare(self, keys: Keys) -> Floats:
+        """The cosine of each of these keys; no number (NaN) where there is no vector."""
+        ...
+
+
 class VectorIndex(Protocol):
     """Finds the nearest vectors. The store stays the truth; an index catches up with it by itself."""
+
+    def ask(self, space: Space, vector: Floats, access: Access) -> NearSearch:
+        """The vector of a question, looked at once for everything that is asked of it."""
+        ...
 
     def search(self, space: Space, vector: Floats, k: int, view: View) -> list[tuple[int, float]]:
         """The k nearest keys the view allows, with their cosine, best first."""
@@ -463,10 +552,6 @@ class VectorIndex(Protocol):
 
     def nearest(self, space: Space, vectors: Floats, k: int, reach: Reach) -> list[list[tuple[int, float]]]:
         """For many vectors at once: the nearest active keys inside a reach (for deduplication)."""
-        ...
-
-    def noise(self, space: Space, vector: Floats, access: Access) -> Noise:
-        """How near this question lies to those vectors of its space that the caller may read."""
         ...
 
     def stats(self, space: Space) -> IndexStats:
@@ -625,6 +710,8 @@ class Tools:
     """Reads question and memory together; None when nobody configured one."""
     finder: Finder | None = None
     """Processes that recall beside this one; None when nobody asked for them."""
+    keys: KeyRing | None = None
+    """What opens and seals; None when the file is no vault."""
 
     @property
     def zone(self) -> tzinfo:
@@ -646,6 +733,23 @@ class Tools:
             return ""
         which = "the last call" if calls == 1 else f"each of the last {calls} calls"
         return f"{which} to {llm.model} failed: {reason or 'nobody knows why.'}"
+
+
+# ---------------------------------------------------------------- keys
+# Keys: one that never leaves, and others made of it, one for each purpose.
+
+
+class KeyRing(Protocol):
+    """The keys of a vault."""
+
+    @property
+    def covers(self) -> str:
+        """`file`: all of it is encrypted; `fields`: only contents that are sensitive or confidential are."""
+        ...
+
+    def key(self, purpose: str) -> bytes:
+        """32 bytes for one purpose; another purpose gets others."""
+        ...
 
 
 # ---------------------------------------------------------------- snapshots
@@ -685,6 +789,38 @@ class Snapshots(Protocol):
 
 
 T = TypeVar("T")
+
+
+KeptBackups = list["Backup"]
+"""`list` below hides the builtin inside the class."""
+
+
+class BackupStore(Protocol):
+    """Copies of the whole store."""
+
+    def make(self, target: Path | None = None) -> Backup:
+        """Copy everything acknowledged so far to a file, or to the folder of backups, and check it."""
+        ...
+
+    def list(self) -> KeptBackups:
+        """The backups there are, oldest first."""
+        ...
+
+    def drop_old(self, keep: int) -> None:
+        """Delete all but the newest so many."""
+        ...
+
+    def check(self, backup: Backup) -> Finding:
+        """Whether a backup can be opened and is sound."""
+        ...
+
+    def archive(self, out: IO[bytes], passphrase: str = "") -> ArchiveReport:
+        """Write everything as one archive, encrypted if there is a passphrase."""
+        ...
+
+    def last_at(self) -> datetime | None:
+        """When the newest was made; without one, since when there is something to lose, if ever."""
+        ...
 
 
 class Store(Protocol):
@@ -784,7 +920,7 @@ class Store(Protocol):
         """Run the work inside the writer and wait until it is on disk. An exception leaves nothing behind."""
         ...
 
-    def write_later(self, work: Callable[[Unit], object], actor: str) -> None:
+    def write_later(self, work: Callable[[Unit], object], actor: str, *, patient: bool = False) -> None:
         """Hand work over without waiting, for what may be lost (counting a use). A full queue drops it."""
         ...
 
@@ -796,6 +932,9 @@ class Store(Protocol):
     def writes_waiting(self) -> int:
         """How many writes wait to be carried out."""
         ...
+
+    def leave_nothing(self, *, compact: bool = False) -> None:
+        """Leave nothing of what was erased; with `compact` give space back when much is free."""
 
     def vacuum(self, *, full: bool = True) -> None:
         """Give freed space back and leave nothing of erased memories in the file or its log.
@@ -810,6 +949,11 @@ class Store(Protocol):
 
     def lease(self, name: str) -> AbstractContextManager[None]:
         """Hold a certain work for oneself, over all processes; raises UpkeepBusy when somebody else does."""
+        ...
+
+    @property
+    def backups(self) -> BackupStore:
+        """Copies of all of it."""
         ...
 
     def copy(self) -> Store:
@@ -861,6 +1005,10 @@ class Unit(Protocol):
         """What maintenance writes beside the records."""
         ...
 
+    def purge(self, what: PurgeOrder) -> dict[str, int]:
+        """Erase a person, a place or a conversation with all that tells of it; how much of what."""
+        ...
+
     def within_run(self, run: str, rule: str) -> None:
         """From here on events belong to this run of upkeep and this rule."""
         ...
@@ -869,9 +1017,11 @@ class Unit(Protocol):
         """The memory as it is inside this unit."""
         ...
 
+    def look_up_contents(self, hashes: Sequence[str], scope: Scope) -> None:
+        """Look for memories with these normalized contents at once, before `same_content` asks for each."""
+
     def same_content(self, content_hash: str, scope: Scope) -> Memory | None:
         """The active memory of this very scope with the same normalized content."""
-        ...
 
     def last_of_session(self, session: str, scope: Scope) -> str | None:
         """The id of the memory stored last in a session of this very scope."""
@@ -1132,6 +1282,48 @@ class Match:
     def score(self) -> float:
         """All terms together."""
         return sum(self.terms.values())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Matched:
+    """What the words of some memories say to a question, as arrays: a line each, a column for each term."""
+
+    terms: tuple[str, ...]
+    keys: Keys
+    parts: Floats
+    """The BM25 of each term in each memory; 0 where it is not said."""
+    lengths: NDArray[np.int32]
+    """How many terms each has in all."""
+
+    @property
+    def scores(self) -> Floats:
+        """All terms of each together."""
+        scores: Floats = self.parts.sum(axis=1)
+        return scores
+
+    def take(self, places: NDArray[np.intp]) -> Matched:
+        """Some of the lines, in the order given."""
+        return Matched(self.terms, self.keys[places], self.parts[places], self.lengths[places])
+
+    def match(self, place: int) -> Match:
+        """One line by the names of its terms."""
+        line = self.parts[place]
+        told = {self.terms[term]: float(line[term]) for term in line.nonzero()[0].tolist()}
+        return Match(told, int(self.lengths[place]))
+
+    def matches(self) -> dict[int, Match]:
+        """All lines so, by key."""
+        return {key: self.match(place) for place, key in enumerate(self.keys.tolist())}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NeighbouringTurns:
+    """Of each of some turns: the keys of the two before and the two after it, and whether it asks."""
+
+    before: Keys
+    """A line for each step, the nearest first; 0 where there is none."""
+    after: Keys
+    asking: NDArray[np.bool_]
 
 
 Terms = Sequence[str] | Mapping[str, float]

@@ -31,9 +31,9 @@ def main() -> None:
     for sig in (signal.SIGINT, signal.SIGTERM):  # who started it decides when it ends, by closing the pipe
         signal.signal(sig, signal.SIG_IGN)
     answers = _own_stdout()
-    path, settings = crew.read(sys.stdin.buffer)
+    path, settings, key = crew.read(sys.stdin.buffer)
     try:
-        tools = open_tools(path, settings, Overrides(advisor=NoAdvisor()), read_only=True)
+        tools = open_tools(path, settings, Overrides(advisor=NoAdvisor(), key=key), read_only=True)
     except EngramError:  # whoever started it sees the pipe end, and recalls by itself
         return
     try:

@@ -61,11 +61,11 @@ def test_a_person_gets_a_table(tmp_path: Path) -> None:
 def test_a_saved_result_says_what_was_measured_and_how(tmp_path: Path) -> None:
     data, kept = write(tmp_path / "data.json", LOCOMO), tmp_path / "kept" / "one.json"
 
-    shown = answer("locomo", "--data", data, "--save", kept, "--set", "recall.next_share=0.1")
+    shown = answer("locomo", "--data", data, "--save", kept, "--set", "recall.text_weight=0.7")
 
     saved = json.loads(kept.read_text(encoding="utf-8"))
     assert saved == shown
-    assert saved["settings"] == {"recall.next_share": 0.1}
+    assert saved["settings"] == {"recall.text_weight": 0.7}
     assert saved["benchmark"] == "locomo"
     assert saved["data"]["file"] == "data.json"
     assert "static" in saved["embedder"]

@@ -26,17 +26,17 @@ EVERYTHING = Access.everything()
 def tools() -> Iterator[Tools]:
     clock = FakeClock()
     store = SqliteStore.open(":memory:", clock)
-    yield with_settings(store, clock, mentions=2)
+    yield made(store, clock)
     store.close()
 
 
-def with_settings(store: Store, clock: FakeClock, **settings: object) -> Tools:
+def made(store: Store, clock: FakeClock, draw: str = "on") -> Tools:
     return Tools(
         store=store,
         index=SignatureIndex(store),
         embedder=HashEmbedder(),
         clock=clock,
-        config=overlay(Config(), {f"edges.{name}": value for name, value in settings.items()}),
+        config=overlay(Config(), {"capture.links": draw}),
         new_id=sequential_ids(),
         count_tokens=len,
     )
@@ -90,7 +90,7 @@ def test_one_call_and_many_calls_give_the_same_edges(tmp_path: Path) -> None:
     for name in ("one", "many"):
         clock = FakeClock()
         store = SqliteStore.open(tmp_path / name, clock)
-        tools = with_settings(store, clock)
+        tools = made(store, clock)
         ids = say(tools, *said) if name == "one" else [say(tools, one)[0] for one in said]
         drawn.append(Counter(edge for memory_id in ids for edge in edges(tools, memory_id)))
         store.close()
@@ -104,20 +104,23 @@ def test_facts_that_hang_together_are_related(tools: Tools) -> None:
     assert edges(tools, two) == [(two, "related_to", one)]
 
 
-def test_a_name_that_everybody_has_links_nothing(tmp_path: Path) -> None:
+def test_a_name_that_everybody_has_links_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("engram.capture.link.COMMON_NAME", 3)
+    monkeypatch.setattr("engram.capture.link.SIMILAR_LINKS", 0)
     clock = FakeClock()
     store = SqliteStore.open(tmp_path / "m.db", clock)
-    tools = with_settings(store, clock, common_name=3, similar=0)
+    tools = made(store, clock)
     ids = [say(tools, f"Anna Kowalska saw {thing}")[0] for thing in ("snow", "rain", "hail", "fog", "wind")]
 
     assert [len([e for e in edges(tools, one) if e[0] == one]) for one in ids] == [0, 1, 2, 0, 0]
     store.close()
 
 
-def test_no_memory_collects_too_many_links(tmp_path: Path) -> None:
+def test_no_memory_collects_too_many_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("engram.capture.link.LINKS_MOST", 2)
     clock = FakeClock()
     store = SqliteStore.open(tmp_path / "m.db", clock)
-    tools = with_settings(store, clock, most=2)
+    tools = made(store, clock)
     say(tools, "Corvix is located in Munich")
     (hub,) = say(tools, "Munich is located in Bavaria")
     say(tools, *(f"{name} lives in Munich" for name in ("Anna", "Bela", "Cora", "Dora", "Edda")))
@@ -137,7 +140,7 @@ def test_turns_and_other_scopes_are_left_alone(tools: Tools) -> None:
 def test_links_can_be_switched_off(tmp_path: Path) -> None:
     clock = FakeClock()
     store = SqliteStore.open(tmp_path / "m.db", clock)
-    tools = with_settings(store, clock, draw="off")
+    tools = made(store, clock, draw="off")
     ids = say(tools, "Anna Kowalska painted a boat", "Anna Kowalska sold a house")
 
     assert edges(tools, ids[0]) == edges(tools, ids[1]) == []

@@ -117,7 +117,7 @@ def test_the_daily_cap_holds_and_rules_go_on(file: Path) -> None:
 
 
 def test_a_model_settles_a_pair_in_doubt(file: Path) -> None:
-    with beside(file, fails(500), says_json({"relation": "replaces"}), rest_s=0) as (memory, _):
+    with beside(file, fails(503), says_json({"relation": "replaces"}), rest_s=0) as (memory, _):
         memory.remember("User likes swimming in cold lakes.")
         doubted = memory.remember("User hates swimming in cold lakes.")
         assert len(memory.conflicts.list()) == 1

@@ -85,7 +85,7 @@ def test_two_memories_are_connected_and_parted(shell: Shell, memory_id: str) -> 
 
     said = shell.says("relate", other, memory_id, "--type", "supports", "--weight", "0.5")
     assert said.strip() == f"{other[:8]} supports → {memory_id[:8]}"
-    assert [edge["type"] for edge in shell.json("show", memory_id)["relations"]] == ["supports"]
+    assert "supports" in [edge["type"] for edge in shell.json("show", memory_id)["relations"]]
     assert shell.json("unrelate", other, memory_id, "--type", "supports") == {"removed": True}
     assert shell.json("unrelate", other, memory_id, "--type", "supports", code=1) == {"removed": False}
 

@@ -66,3 +66,12 @@ def test_while_another_process_is_at_it_the_exit_code_says_try_later(shell: Shel
 
 def test_before_the_first_run_the_list_says_how_to_make_one(shell: Shell) -> None:
     assert "engram consolidate" in shell.says("runs")
+
+
+def test_what_was_said_is_read_again(shell: Shell) -> None:
+    shell.says("observe", "I live in Oslo.", "--session", "s")
+    assert shell.json("reread", "--dry-run", "--rules")["dry"] is True
+
+    done = shell.json("reread", "--session", "s")
+    assert (done["run"]["kind"], done["decided"]) == ("reread", [])
+    assert "taken back" in shell.says("undo", done["run"]["id"])

@@ -188,9 +188,6 @@ def test_completion_offers_commands_and_options(home: Path) -> None:
         "remember",
         "recall",
         "reason",
-        "restore",
-        "relate",
-        "reembed",
         "resume",
     }
     assert "--explain" in options

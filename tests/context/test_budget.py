@@ -15,7 +15,7 @@ MUCH = Need(1_000_000, 1)
 
 
 def test_with_much_to_say_each_section_gets_its_share() -> None:
-    given_out = allot(10_000, dict.fromkeys(SECTIONS, MUCH), SETTINGS)
+    given_out = allot(10_000, dict.fromkeys(SECTIONS, MUCH))
 
     assert given_out == {
         "working": 1_500, "identity": 800, "recalled": 1_200, "history": 4_500, "schemas": 500,
@@ -36,7 +36,7 @@ def test_with_much_to_say_each_section_gets_its_share() -> None:
 def test_what_is_left_flows_to_what_is_recalled_then_to_the_history(
     needs: dict[str, Need], expected: dict[str, int]
 ) -> None:
-    given_out = allot(1_000, needs, SETTINGS)
+    given_out = allot(1_000, needs)
 
     assert {name: given_out[name] for name in expected} == expected
 
@@ -44,9 +44,7 @@ def test_what_is_left_flows_to_what_is_recalled_then_to_the_history(
 def test_sections_are_given_up_in_order_for_those_that_matter_more() -> None:
     needs = {name: Need(100, 60) for name in SECTIONS}
 
-    kept = [
-        {name for name, got in allot(free, needs, SETTINGS).items() if got} for free in (60, 130, 190, 480)
-    ]
+    kept = [{name for name, got in allot(free, needs).items() if got} for free in (60, 130, 190, 480)]
 
     assert kept == [
         {"working"},
@@ -63,7 +61,7 @@ def test_sections_are_given_up_in_order_for_those_that_matter_more() -> None:
     ),
 )
 def test_never_more_is_given_than_is_free_or_wanted(free: int, needs: dict[str, Need]) -> None:
-    given_out = allot(free, needs, SETTINGS)
+    given_out = allot(free, needs)
 
     assert sum(given_out.values()) <= max(0, free)
     for name, got in given_out.items():

@@ -80,7 +80,7 @@ def test_the_same_memories_give_the_same_bytes_in_whatever_order_they_were_store
 @settings(max_examples=40)
 @given(kept=memories(), words=st.integers(100, 3_000))
 def test_a_pack_keeps_to_its_words_and_tells_every_rule_whole(kept: list[Memory], words: int) -> None:
-    config = overlay(Config(), {"pack.words": words})
+    config = overlay(Config(), {"context.pack_words": words})
     rules = [one for one in kept if one.priority is Priority.P0 and one.status is not Status.SUPERSEDED]
 
     found = pack(kept, config, loops=tuple(one for one in kept if one.category == "decision"))

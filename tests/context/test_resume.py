@@ -13,8 +13,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engram import Engram
-from engram.config import Config, ResumeConfig, overlay
-from engram.context.resume import SECTIONS, ResumeRequest, allot, choose, gain, relevance, resume, room_for
+from engram.config import Config, ContextConfig, overlay
+from engram.context.resume import (
+    CORE_RELEVANCE,
+    SECTIONS,
+    WORKING_RELEVANCE,
+    ResumeRequest,
+    allot,
+    choose,
+    gain,
+    relevance,
+    resume,
+    room_for,
+)
 from engram.errors import EmbedderDown, OutOfRange, UnknownValue, WrongType
 from engram.model.context import Resume
 from engram.model.memory import Filters, Layer, Memory, Tier
@@ -27,7 +38,7 @@ from tests.context.briefs import ANY, made, tools_with
 CORE: dict[str, Any] = {"layer": Layer.CORE}
 WORKING: dict[str, Any] = {"layer": Layer.WORKING}
 BUFFER: dict[str, Any] = {"layer": Layer.BUFFER}
-SETTINGS = ResumeConfig()
+SETTINGS = ContextConfig()
 
 
 def told(memories: list[Memory], budget: int = 16_000, form: str = "full", workspace: str = "") -> Resume:
@@ -58,7 +69,7 @@ def test_the_room_grows_with_memory_between_its_limits(memories: int, room: int)
 def test_shares_are_kept(wanted: list[int], budget: int) -> None:
     asked = dict(zip(SECTIONS, wanted, strict=True))
 
-    rooms = allot(asked, budget, SETTINGS)
+    rooms = allot(asked, budget)
 
     assert sum(rooms.values()) <= budget
     assert all(0 <= rooms[name] <= asked[name] for name in SECTIONS)
@@ -84,7 +95,7 @@ def test_shares_are_kept(wanted: list[int], budget: int) -> None:
     ],
 )
 def test_some_kinds_of_memories_gain(fields: dict[str, Any], gained: float) -> None:
-    assert gain(made("tea", **fields), SETTINGS) == gained
+    assert gain(made("tea", **fields)) == gained
 
 
 @pytest.mark.parametrize(
@@ -102,12 +113,12 @@ def test_some_kinds_of_memories_gain(fields: dict[str, Any], gained: float) -> N
 def test_the_core_needs_its_nearness(nearness: float, category: str, is_told: bool) -> None:
     one = made("tea", category=category)
 
-    assert bool(choose([(nearness + gain(one, SETTINGS), one)], SETTINGS.core_relevance, 20)) is is_told
+    assert bool(choose([(nearness + gain(one), one)], CORE_RELEVANCE, 20)) is is_told
 
 
 @pytest.mark.parametrize(("nearness", "is_told"), [(0.19, False), (0.20, True), (0.21, True)])
 def test_working_memories_need_less(nearness: float, is_told: bool) -> None:
-    assert bool(choose([(nearness, made("tea"))], SETTINGS.working_relevance, 40)) is is_told
+    assert bool(choose([(nearness, made("tea"))], WORKING_RELEVANCE, 40)) is is_told
 
 
 @pytest.mark.parametrize("most", [1, 20, 40])
@@ -245,7 +256,7 @@ def test_the_compact_form_tells_key_facts() -> None:
     form=st.sampled_from(("full", "compact")),
 )
 def test_a_resume_never_exceeds_its_budget(texts: list[str], budget: int, form: str) -> None:
-    layers = [Layer(1 + number % 3) for number in range(len(texts))]
+    layers = [[*Layer][1 + number % 3 - 1] for number in range(len(texts))]
     kept = [
         made(text, layer=layer, days=n) for n, (text, layer) in enumerate(zip(texts, layers, strict=True))
     ]
@@ -432,12 +443,10 @@ def test_bad_wishes_are_refused(memory: Engram, given_: dict[str, object], error
 
 
 def test_the_budget_follows_the_settings(tmp_path: Path) -> None:
-    config = overlay(
-        Config(), {"resume.characters": 1_000, "resume.most": 2_000, "resume.compact_share": 0.5}
-    )
+    config = overlay(Config(), {"context.resume_characters": 1_000, "context.resume_most": 2_000})
     with Engram.open(tmp_path / "m.db", config=config, clock=FakeClock(), embedder=HashEmbedder()) as memory:
         assert memory.resume().budget == 1_000
-        assert memory.resume(form="compact").budget == 500
+        assert memory.resume(form="compact").budget == 250
         assert memory.resume(300).budget == 300
 
 

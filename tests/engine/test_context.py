@@ -75,7 +75,7 @@ def test_commands_among_memories_stay_out(memory: Engram) -> None:
     made = memory.context("which editor is mine, by the instructions?")
 
     assert "previous instructions" not in made.system_prompt
-    assert any("commands" in note for note in made.notes)
+    assert "Helix" in made.system_prompt
 
 
 def test_without_a_message_it_is_about_what_is_named(memory: Engram) -> None:
@@ -100,7 +100,8 @@ def test_a_caller_brings_sections_along(memory: Engram) -> None:
     made = memory.context("Go on", sections=sections)
 
     assert "# Who you are\nYou are Rex." in made.system_prompt
-    assert "# On your mind\n- We are moving the server." in made.system_prompt
+    assert "# On your mind\n<memories" in made.system_prompt
+    assert "<memory>We are moving the server.</memory>" in made.system_prompt
 
 
 def test_a_prompt_counts_as_a_use_unless_it_is_dry(memory: Engram) -> None:

@@ -112,3 +112,55 @@ def test_a_name_told_in_passing_is_found(memory: Engram) -> None:
     memory.flush("s")
 
     assert "Alex" in memory.recall("what's my name?")[0].content
+
+
+def test_a_later_word_in_other_words_stands_before_what_was_told(memory: Engram) -> None:
+    memory.observe("My hair goes down to my waist.", session="a")
+    memory.observe("We have a caravan in Wales.", session="a")
+    memory.flush("a")
+    memory.observe("got all my hair chopped off, it's a bob now", session="b")
+    memory.flush("b")
+
+    told = [hit.memory.content for hit in memory.recall("what does my hair look like?")]
+
+    assert told[0] == "got all my hair chopped off, it's a bob now"
+    assert "My hair goes down to my waist." in " ".join(told)
+
+
+def test_a_new_day_of_an_appointment_ends_the_old_one_only(memory: Engram) -> None:
+    memory.observe("The retreat is on 9 June, organised by Suzanne.", session="a")
+    memory.flush("a")
+    memory.observe("the retreat has been pushed back to 16 June", session="b")
+    memory.flush("b")
+
+    [day] = memory.facts.query("retreat", "day")
+    assert day.fact.object == "16 june"
+    told = [hit.memory.content for hit in memory.recall("who organises the retreat?")]
+    assert any("Suzanne" in one for one in told)
+
+
+def test_a_correction_without_a_subject_goes_with_the_last_thing_that_has_such_a_value(
+    memory: Engram,
+) -> None:
+    for words in (
+        "The dentist is on Thursday at 3.",
+        "My sister Ida lives in Turin.",
+        "Rent is 900 a month.",
+    ):
+        memory.observe(words, session="a")
+    memory.flush("a")
+    memory.observe("sorry, make it Friday", session="b")
+    memory.flush("b")
+
+    assert memory.recall("when is the dentist?")[0].memory.content == "sorry, make it Friday"
+    assert memory.recall("how much is the rent?")[0].memory.content == "Rent is 900 a month."
+
+
+def test_what_was_only_supposed_does_not_hide_what_is_believed(memory: Engram) -> None:
+    memory.remember("The brewery gives its spent grain to a pig farm.")
+    memory.observe("I'm teetotal.", session="a")
+    memory.flush("a")
+    memory.observe("If I were drinking, which wine would go with duck?", session="b")
+    memory.flush("b")
+
+    assert memory.recall("Do I drink?")[0].memory.content == "I'm teetotal."

@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engram.config import EdgesConfig
 from engram.model.facts import ACYCLIC, EdgeType
-from engram.rules.activation import FADING, confidence_now, confirmed, faded
+from engram.rules.activation import EDGE_FLOOR, FADING, confidence_now, faded
 
 NOW = datetime(2024, 6, 1, tzinfo=UTC)
 shares = st.floats(0, 1)
@@ -39,19 +38,12 @@ def test_an_edge_of_unknown_age_is_taken_as_it_is() -> None:
     assert confidence_now(EdgeType.SIMILAR_TO, 0.9, None, NOW) == 0.9
 
 
-def test_the_numbers_can_be_turned() -> None:
-    fast = EdgesConfig(grace_days=0, window_days=1, loss=0.5, floor=0)
-    assert faded(1.0, 1, fast) == 0.5
-    assert faded(1.0, 2, fast) == 0.0
-    assert confirmed(0.5, EdgesConfig(gain=0.25)) == 0.75
-
-
 @given(shares, days, days)
 def test_time_never_makes_an_edge_surer(drawn: float, one: float, more: float) -> None:
     sooner, later = faded(drawn, one), faded(drawn, one + more)
 
     assert 0 <= later <= sooner <= drawn
-    assert later >= min(drawn, EdgesConfig().floor)
+    assert later >= min(drawn, EDGE_FLOOR)
 
 
 @given(shares, shares, days)

@@ -1,4 +1,4 @@
-"""Heat, decay, the lifecycle state and the temperature: each threshold at, below and above."""
+"""Heat, decay and the lifecycle state: each threshold at, below and above."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engram.config import Config, LifecycleConfig
-from engram.model.memory import Kind, Lifecycle, Memory, Status, Temperature, Usage, Verification
-from engram.rules.importance import decay, heat, lifecycle_state, temperature, tier_move, value
+from engram.config import Config, ForgettingConfig
+from engram.model.memory import Kind, Lifecycle, Memory, Status, Usage, Verification
+from engram.rules.importance import decay, heat, lifecycle_state
 from engram.rules.retention import retention
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 PLAIN = Memory("1", "We met at the lake", "h", START, START)
-LEDGER = Config(lifecycle=LifecycleConfig(unverified_days=60))
+LEDGER = Config(forgetting=ForgettingConfig(unverified_days=60))
 
 
 def after(days: float) -> datetime:
@@ -88,54 +88,6 @@ def test_a_fact_nobody_verified_again_goes_stale_where_that_is_asked_for(
     assert lifecycle_state(memory, after(days)) is not Lifecycle.STALE
 
 
-HOT_UNTIL = 30 * math.log2(1 / 0.8)
-WARM_UNTIL = 30 + 0.1 / (0.5 * math.log(2) / 30)
-
-
-@pytest.mark.parametrize(
-    ("fields", "days", "found"),
-    [
-        ({}, 0, Temperature.HOT),
-        ({}, HOT_UNTIL - 0.01, Temperature.HOT),
-        ({}, HOT_UNTIL + 0.01, Temperature.WARM),
-        ({}, WARM_UNTIL - 0.01, Temperature.WARM),
-        ({}, WARM_UNTIL + 0.01, Temperature.COLD),
-        ({"kind": Kind.SEMANTIC}, 3_000, Temperature.HOT),
-        ({"source": "session", "last_accessed": after(20)}, 27, Temperature.HOT),
-        ({"source": "session", "last_accessed": after(20)}, 27.1, Temperature.WARM),
-        ({"status": Status.ARCHIVED}, 0, Temperature.FROZEN),
-    ],
-)
-def test_the_temperature_follows_from_retention_and_use_this_week(
-    fields: dict[str, Any], days: float, found: Temperature
-) -> None:
-    assert temperature(replace(PLAIN, **fields), after(days)) is found
-
-
-def test_a_worthless_memory_leaves_the_hot_tier_once_it_is_old_enough() -> None:
-    memory = replace(PLAIN, confidence=0.3, importance=0.3)
-    assert value(memory, after(13.9)) <= 0.35
-    assert not tier_move(memory, Temperature.HOT, after(13.9))
-    gone = tier_move(memory, Temperature.HOT, after(14))
-    assert (gone.yes, gone.rule) == (True, "hot to cold")
-    assert not tier_move(PLAIN, Temperature.HOT, after(14))
-    assert not tier_move(replace(memory, pinned=True, kind=Kind.EPISODIC), Temperature.HOT, after(60))
-
-
-def test_a_memory_that_proves_its_worth_comes_back() -> None:
-    memory = replace(PLAIN, confidence=0.9, importance=0.9)
-    assert not tier_move(memory, Temperature.COLD, after(30))
-    used = replace(memory, usage=Usage(accessed=20, helpful=2, confirmed=1), last_accessed=after(30))
-    back = tier_move(used, Temperature.COLD, after(30))
-    assert (back.yes, back.rule) == (True, "cold to hot")
-
-
-def test_a_dispute_lowers_the_value_and_a_correction_raises_it() -> None:
-    plain = value(PLAIN, START)
-    assert value(replace(PLAIN, verification=Verification.DISPUTED), START) == pytest.approx(plain - 0.2)
-    assert value(replace(PLAIN, category="correction"), START) == pytest.approx(plain + 0.05)
-
-
 usages = st.builds(
     Usage,
     accessed=st.integers(0, 200),
@@ -151,15 +103,5 @@ def test_time_alone_only_cools(
 ) -> None:
     memory = replace(PLAIN, usage=usage, importance=importance, confidence=confidence)
     early, late = after(one), after(one + more)
-    for measure in (heat, value, retention):
+    for measure in (heat, retention):
         assert 0.0 <= measure(memory, late) <= measure(memory, early) + 1e-9 <= 1.0 + 1e-9
-    order = (Temperature.HOT, Temperature.WARM, Temperature.COLD)
-    assert order.index(temperature(memory, late)) >= order.index(temperature(memory, early))
-
-
-@given(usages, st.floats(0, 2_000))
-def test_nothing_is_asked_to_leave_and_to_come_back_at_once(usage: Usage, days: float) -> None:
-    memory = replace(PLAIN, usage=usage)
-    out = tier_move(memory, Temperature.HOT, after(days))
-    back = tier_move(memory, Temperature.COLD, after(days))
-    assert not (out and back)

@@ -11,10 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engram.config import Config, ImportanceConfig, overlay
-from engram.errors import ConfigError
 from engram.model.memory import Affect, Kind, Layer, Memory, Policy, Priority, Usage, Verification
 from engram.rules.importance import (
+    WEIGHTS,
     Importance,
     activation,
     comes_to_mind,
@@ -104,22 +103,14 @@ def test_the_whole_is_the_weighted_sum_of_its_factors() -> None:
     usage = Usage(accessed=3, confirmed=2)
     memory = replace(PLAIN, usage=usage, affect=Affect(valence=0.5), last_accessed=after(3))
     found = effective_importance(memory, [after(1), after(2), after(3)], after(4))
-    weights = Config().importance.weights
-    assert found.total == pytest.approx(sum(weights[name] * getattr(found, name) for name in weights))
+    assert found.total == pytest.approx(sum(WEIGHTS[name] * getattr(found, name) for name in WEIGHTS))
     assert "base 0.45" in found.told()
     assert "total" not in found.told()
 
 
 def test_the_nine_weights_are_those_of_the_factors_and_sum_to_one() -> None:
-    weights = ImportanceConfig().weights
-    assert [*weights, "total"] == list(Importance.__slots__)
-    assert sum(weights.values()) == pytest.approx(1.0)
-
-
-def test_weights_that_do_not_sum_to_one_are_refused() -> None:
-    with pytest.raises(ConfigError, match=r"sum to 1\.050"):
-        overlay(Config(), {"importance.base": 0.30})
-    assert overlay(Config(), {"importance.base": 0.30, "importance.trust": 0.05}).importance.base == 0.30
+    assert [*WEIGHTS, "total"] == list(Importance.__slots__)
+    assert sum(WEIGHTS.values()) == pytest.approx(1.0)
 
 
 def test_activation_is_the_logarithm_of_a_sum_over_uses() -> None:

@@ -12,13 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engram.config import CURVES, Config, RetentionConfig
-from engram.model.memory import Affect, Kind, Layer, Memory, Usage
+from engram.model.memory import Affect, Kind, Memory, Usage
 from engram.rules.retention import (
     age_days,
     half_life,
     initial_strength,
     last_used,
-    recency,
     replayed,
     retention,
     strength,
@@ -133,14 +132,6 @@ def test_a_memory_that_stirred_outlives_a_neutral_one_by_two_fifths_at_least() -
 
 def last_day(memory: Memory, threshold: float) -> int:
     return next(day for day in range(10_000) if strength(memory, after(day)) < threshold)
-
-
-@pytest.mark.parametrize(
-    ("layer", "left"),
-    [(Layer.BUFFER, math.exp(-5)), (Layer.WORKING, math.exp(-1)), (Layer.CORE, math.exp(-0.05))],
-)
-def test_recency_falls_by_the_rate_of_the_layer(layer: Layer, left: float) -> None:
-    assert recency(replace(PLAIN, layer=layer), after(7)) == pytest.approx(left)
 
 
 memories = st.builds(

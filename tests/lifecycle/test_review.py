@@ -9,8 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engram.config import Config, PromotionConfig, overlay
-from engram.errors import ConfigError
 from engram.model.memory import CATEGORIES, Affect, Layer, Memory, Policy, Usage
 from engram.rules.review import (
     ReviewDecision,
@@ -78,23 +76,28 @@ def test_the_gate_lets_through_what_would_help_alone(
     ],
 )
 def test_between_the_bounds_a_model_is_asked_and_without_one_the_middle_decides(
-    low: float, high: float, decision: ReviewDecision, by_rule: bool
+    low: float, high: float, decision: ReviewDecision, by_rule: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     total = gate_score(PLAIN).total
     assert 0.5 < total < 0.62
-    config = Config(promotion=PromotionConfig(gate_reject=low, gate_approve=high))
-    review = gate_review(PLAIN, config)
+    between(monkeypatch, low, high)
+    review = gate_review(PLAIN)
     assert (review.decision, review.by_rule.yes) == (decision, by_rule)
     assert review.by_rule.rule == "gate"
     assert f"score {total:.2f}" in review.by_rule.why
 
 
-def test_the_bounds_themselves_belong_to_the_answer_above_them() -> None:
+def between(monkeypatch: pytest.MonkeyPatch, low: float, high: float) -> None:
+    monkeypatch.setattr("engram.rules.review.GATE_REJECT", low)
+    monkeypatch.setattr("engram.rules.review.GATE_APPROVE", high)
+
+
+def test_the_bounds_themselves_belong_to_the_answer_above_them(monkeypatch: pytest.MonkeyPatch) -> None:
     total = gate_score(PLAIN).total
-    at_low = Config(promotion=PromotionConfig(gate_reject=total, gate_approve=1.0))
-    at_high = Config(promotion=PromotionConfig(gate_reject=0.0, gate_approve=total))
-    assert gate_review(PLAIN, at_low).decision is ReviewDecision.ASK
-    assert gate_review(PLAIN, at_high).decision is ReviewDecision.APPROVE
+    between(monkeypatch, total, 1.0)
+    assert gate_review(PLAIN).decision is ReviewDecision.ASK
+    between(monkeypatch, 0.0, total)
+    assert gate_review(PLAIN).decision is ReviewDecision.APPROVE
 
 
 def test_triage_asks_less_than_the_gate() -> None:
@@ -169,13 +172,6 @@ def test_triage_waits_ten_minutes_and_leaves_the_passing_alone(
 ) -> None:
     memory = replace(PLAIN, **fields)  # type: ignore[arg-type]
     assert triage_due(memory, START + timedelta(minutes=minutes)).yes is due
-
-
-def test_weights_and_bounds_that_make_no_sense_are_refused() -> None:
-    with pytest.raises(ConfigError, match="must sum to 1"):
-        overlay(Config(), {"promotion.trust_weight": 0.5})
-    with pytest.raises(ConfigError, match="must not be above"):
-        overlay(Config(), {"promotion.gate_reject": 0.9})
 
 
 @given(

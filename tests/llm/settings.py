@@ -23,11 +23,18 @@ class Account:
 
     def __init__(self) -> None:
         self.calls: list[ModelCall] = []
+        self.forms: dict[str, str] = {}
         self._lock = threading.Lock()
 
     def record(self, call: ModelCall) -> None:
         with self._lock:
             self.calls.append(call)
+
+    def form(self, model: str) -> str:
+        return self.forms.get(model, "")
+
+    def keep_form(self, model: str, form: str) -> None:
+        self.forms[model] = form
 
     def tokens_since(self, at: datetime) -> int:
         with self._lock:

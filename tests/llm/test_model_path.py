@@ -236,8 +236,50 @@ def test_a_service_without_schemas_is_asked_more_simply_and_that_is_remembered()
         forms = [request.body.get("response_format", {}).get("type") for request in server.requests]
         asked.extract([BERLIN])
 
-        assert forms == ["json_schema", "json_object", None]
-        assert len(server.requests) == 4
+        assert forms == ["json_schema", "json_object", "json_object", None]
+        assert len(server.requests) == 5
+
+
+def _form(request: Request) -> str:
+    wanted = request.body.get("response_format", {})
+    return str(wanted.get("type", "plain")) + (" with a schema" if "schema" in wanted else "")
+
+
+def test_a_server_that_dies_of_a_form_is_asked_in_another_and_that_is_kept_for_the_next_process() -> None:
+    def llama(request: Request) -> Reply:
+        """As llama.cpp's Python server: `json_schema` is an internal error, `json_object` takes a schema."""
+        return fails(500) if _form(request) == "json_schema" else GOOD
+
+    account = Account()
+    with ScriptedServer(llama) as server:
+        asked = advisor(server.url, account)
+        for _ in range(3):
+            assert contents(asked.extract([BERLIN])) == ["Anna moved to Berlin."]
+        assert [_form(request) for request in server.requests] == [
+            "json_schema", "json_object with a schema",  # it may have been chance
+            "json_schema", "json_object with a schema",
+            "json_object with a schema",
+        ]  # fmt: skip
+
+        advisor(server.url, account).extract([BERLIN])
+        assert len(server.requests) == 6
+
+
+def test_a_server_that_answers_nothing_to_a_form_is_asked_in_another() -> None:
+    def silent(request: Request) -> Reply:
+        return GOOD if _form(request) == "plain" else says("")
+
+    with ScriptedServer(silent) as server:
+        assert contents(advisor(server.url).extract([BERLIN])) == ["Anna moved to Berlin."]
+        assert [_form(request) for request in server.requests][-1] == "plain"
+
+
+def test_a_server_that_fails_in_every_form_says_why_and_nothing_is_learned() -> None:
+    account = Account()
+    with ScriptedServer(fails(500, "out_of_memory")) as server:
+        assert advisor(server.url, account).extract([BERLIN]) is None
+        assert account.forms == {}
+        assert "answered 500 (out_of_memory)" in account.calls[-1].reason
 
 
 def test_a_service_with_other_names_for_its_limits_is_understood() -> None:

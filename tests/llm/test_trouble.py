@@ -60,7 +60,7 @@ def test_every_place_that_leans_on_the_model_tells_that_it_fails_and_why(
 
 
 def test_a_model_that_works_again_is_well(tmp_path: Path) -> None:
-    answers = [fails(500), GOOD]
+    answers = [fails(503), GOOD]
 
     def choose(request: Request) -> Reply:
         if not request.path.endswith("/chat/completions"):
@@ -70,7 +70,7 @@ def test_a_model_that_works_again_is_well(tmp_path: Path) -> None:
     with ScriptedServer(choose) as service, opened(tmp_path / "m.db", service.url) as memory:
         memory.observe(SAID)
         memory.flush()
-        assert "answered 500" in memory.model_trouble
+        assert "answered 503" in memory.model_trouble
         memory.observe("I moved to Rome today, remember that please.")
         heard = memory.flush()
 
@@ -82,3 +82,17 @@ def test_no_model_no_trouble(tmp_path: Path) -> None:
     with Engram.open(tmp_path / "m.db", embedder=HashEmbedder()) as memory:
         memory.observe(SAID)
         assert memory.flush().trouble == memory.model_trouble == ""
+
+
+@pytest.mark.parametrize(("reply", "well"), [(says_json({"relation": "same"}), True), (fails(500), False)])
+def test_the_doctor_tries_out_a_model_that_was_never_asked(
+    tmp_path: Path, reply: Reply, *, well: bool
+) -> None:
+    with ScriptedServer(only_chats(reply)) as service, opened(tmp_path / "m.db", service.url) as memory:
+        (found,) = [one for one in memory.doctor() if one.name == "model"]
+
+        assert found.ok is well
+        assert service.requests
+        asked = len(service.requests)
+        memory.doctor()
+        assert len(service.requests) == asked, "once is enough"

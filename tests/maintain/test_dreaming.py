@@ -55,7 +55,7 @@ def test_what_mattered_and_fades_is_replayed_and_held_better(memory: Engram, clo
 
 
 def test_like_memories_that_were_never_linked_are_linked(clock: FakeClock) -> None:
-    with Engram.open(":memory:", clock=clock, config={"edges.draw": "off"}) as memory:
+    with Engram.open(":memory:", clock=clock, config={"capture.links": "off"}) as memory:
         one = episode(memory, "The deploy to staging failed because the disk was full")
         two = episode(memory, "The staging deploy failed: the disk of the server was full again")
         episode(memory, "My aunt paints birds")

@@ -90,7 +90,7 @@ def test_ninety_days_in_the_archive_and_its_words_are_nowhere_in_the_file(
     tmp_path: Path, clock: FakeClock
 ) -> None:
     path = tmp_path / "one.engram"
-    with Engram.open(path, clock=clock, embedder=HashEmbedder()) as memory:
+    with Engram.open(path, clock=clock, embedder=HashEmbedder(), config={"store.backups": 0}) as memory:
         gone = told(memory, "zanzibar pineapples were on sale", **WORKING)
         kept = told(memory, "the quokka smiled", **WORKING, pinned=True)
         memory.forget(gone)
@@ -105,7 +105,7 @@ def test_ninety_days_in_the_archive_and_its_words_are_nowhere_in_the_file(
         assert now(memory, kept).status is Status.ARCHIVED
         undone = memory.undo(report.run.id)
         assert undone.left == (gone,)
-    files = b"".join(one.read_bytes() for one in tmp_path.iterdir())
+    files = b"".join(one.read_bytes() for one in tmp_path.rglob("*") if one.is_file())
     assert b"zanzibar" not in files
     assert b"quokka" in files
 

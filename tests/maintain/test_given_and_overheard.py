@@ -324,3 +324,16 @@ def test_forty_days_later_only_the_joke_is_gone(clock: FakeClock) -> None:
         assert len(heard) >= len(TALK) - 1  # that a joke is not even kept is as well
         assert {one for one in heard - left if "Clint" not in one} == set()
         assert not any("Clint" in one for one in left)
+
+
+@pytest.mark.parametrize(("preset", "stays"), [("default", True), ("ledger", False)])
+def test_what_a_person_kept_as_lesser_goes_only_where_priorities_age(preset: str, stays: bool) -> None:
+    clock = FakeClock(START)
+    with Engram.open(":memory:", clock=clock, config={"preset": preset}) as memory:
+        kept = memory.remember("The spare key of the shed hangs behind the water meter", priority="P3").memory
+        for _ in range(60):
+            clock.advance(days=2)
+            memory.consolidate()
+        left = memory.get(kept.id)
+
+    assert (left is not None and left.status is Status.ACTIVE) is stays

@@ -106,7 +106,10 @@ def fill(path: Path) -> None:
 
 def copied(path: Path, to: Path) -> Path:
     for old in to.parent.glob(f"{to.name}*"):
-        old.unlink()
+        if old.is_dir():
+            shutil.rmtree(old)
+        else:
+            old.unlink()
     shutil.copy(path, to)
     return to
 

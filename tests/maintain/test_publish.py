@@ -37,8 +37,12 @@ def test_the_core_is_summed_up_without_secrets_place_by_place(clock: FakeClock) 
         assert memory.consolidate(stages=PUBLISH).decided == ()
 
 
-def test_the_weightiest_so_many_are_told(clock: FakeClock) -> None:
-    with opened(clock, doubt__core_lines=2) as memory:
+def test_the_weightiest_so_many_are_told(
+    clock: FakeClock,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("engram.maintain.publish.CORE_LINES", 2)
+    with opened(clock) as memory:
         for words, importance in (("One is light", 0.2), ("Two is heavy", 0.9), ("Three is middling", 0.5)):
             told(memory, words, layer=Layer.CORE, importance=importance)
         memory.consolidate(stages=PUBLISH)
@@ -81,11 +85,11 @@ def test_what_can_be_rebuilt_is_mended(
         told(memory, "We deploy on Fridays")
         memory.consolidate(stages=PUBLISH)
     db = apsw.Connection(str(path))
-    db.execute("UPDATE totals SET texts = texts + 7")
+    db.execute("UPDATE scopes SET memories = memories + 7")
     db.close()
     clock.advance(hours=hours)
     with Engram.open(path, clock=clock, embedder=HashEmbedder()) as memory:
         report = memory.consolidate(stages=PUBLISH)
         assert [one.rule for one in report.decided] == mended
-        assert all(one.ok for one in memory.doctor() if one.name == "text totals") is bool(mended)
+        assert all(one.ok for one in memory.doctor() if one.name == "scope counts") is bool(mended)
         assert memory.consolidate(stages=PUBLISH).decided == ()

@@ -134,9 +134,11 @@ def test_what_is_secret_is_never_shown_to_a_model(clock: FakeClock) -> None:
 
 def test_triage_asks_about_some_of_a_namespace_in_a_run_and_about_one_scope_at_a_time(
     clock: FakeClock,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr("engram.maintain.review.TRIAGE_MOST", 5)
     model = Model(triage={"promote": [1, 2]})
-    with asked(clock, model, "full", review__triage_most=5) as memory:
+    with asked(clock, model, "full") as memory:
         for number in range(7):
             overheard(memory, f"A note with number {number} about the house", apart=True)
         overheard(memory, "A note of the garden", scope=Scope(project="garden"), apart=True)
@@ -172,9 +174,13 @@ def test_a_model_says_what_becomes_of_the_older_one(clock: FakeClock, outcome: s
         assert model.asked.count("reconcile") == 1
 
 
-def test_pairs_that_nobody_could_be_asked_about_come_first_the_next_time(clock: FakeClock) -> None:
+def test_pairs_that_nobody_could_be_asked_about_come_first_the_next_time(
+    clock: FakeClock,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("engram.maintain.review.PAIRS_MOST", 1)
     model = Model(reconcile={"outcome": "keep_both"})
-    with asked(clock, model, "auto", review__pairs_most=1) as memory:
+    with asked(clock, model, "auto") as memory:
         rooms = ("small room", "big hall upstairs", "old kitchen downstairs")
         for room in rooms:
             told(memory, f"The billing team meets in the {room}", **WORKING)

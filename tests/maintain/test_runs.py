@@ -89,7 +89,7 @@ def test_what_is_decided_is_carried_out_and_reported_with_its_reason(memory: Eng
     assert report.decided[0].why == "it is there"
     event = memory.events(ids[0])[0]
     assert (event.run, event.rule, event.actor) == (run.id, "test.lift", "engine")
-    assert (event.before["layer"], event.after["layer"]) == (1, 2)
+    assert (event.before["layer"], event.after["layer"]) == ("buffer", "working")
 
 
 def test_a_run_that_was_cut_off_goes_on_with_its_own_time(memory: Engram) -> None:

@@ -55,8 +55,24 @@ async def tell(ask: Ask) -> list[str]:
     await talking(call)
     await sharing(call, editor)
     await upkeep(call)
+    await by_nouns(call, editor)
     assert (await call("memory_delete", id=berlin, erase=True))["status"] == "erased"
     return called
+
+
+async def by_nouns(call: Callable[..., Awaitable[dict[str, Any]]], memory_id: str) -> None:
+    """The tools that have several actions, the action named or understood from what is said."""
+    assert (await call("memory_change", action="pin", id=memory_id))["pinned"] is True
+    assert (await call("memory_change", memory_id=memory_id, status="challenged"))["status"] == "challenged"
+    await call("memory_change", action="restore", id=memory_id)
+    assert (await call("memory_facts", action="add", subject="Bo", predicate="lives in", object="Oslo"))["id"]
+    assert (await call("memory_facts", start="Bo"))["paths"]
+    assert "turns" in await call("memory_history", action="said", memory_id=memory_id)
+    assert (await call("memory_sessions", action="list"))["sessions"] is not None
+    await call("memory_sources", text="The bridge opens in May.", title="bridge")
+    assert "publications" in await call("memory_bus", action="publications")
+    assert (await call("memory_maintenance", action="doctor"))["findings"]
+    assert (await call("memory_trash", empty=True))["purged"] >= 0
 
 
 OWNERS = frozenset(

@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
 
 from engram.errors import InvalidInput, UnknownValue, WrongType
-from engram.server.mcp.dispatch import FULL
-from engram.server.mcp.tool import ALIASES, understood
+from engram.operations import Operation
+from engram.operations.aliases import ARGUMENTS
+from engram.server.mcp.tools import FULL, Action
 
-TAKES = {
-    "query": {"type": "string"},
-    "limit": {"type": "integer"},
-    "share": {"type": "number"},
-    "sure": {"type": "boolean"},
-    "tags": {"type": "array"},
-}
+
+def say(
+    memory: object,
+    *,
+    query: str = "",
+    limit: int = 1,
+    share: float = 0.0,
+    sure: bool = False,
+    tags: Sequence[str | Mapping[str, Any]] = (),
+) -> None:
+    """Takes one argument of each kind."""
+
+
+def need(memory: object, query: str, *, limit: int = 1) -> None:
+    """Cannot do without one."""
+
+
+SAYS = Action(Operation("say", "", calls=say)).reader
 
 
 @pytest.mark.parametrize(
@@ -35,7 +48,7 @@ TAKES = {
     ],
 )
 def test_what_is_meant_is_understood(sent: dict[str, Any], meant: dict[str, Any]) -> None:
-    assert understood(TAKES, (), sent) == meant
+    assert SAYS.read(sent) == meant
 
 
 @pytest.mark.parametrize(
@@ -53,21 +66,23 @@ def test_what_is_meant_is_understood(sent: dict[str, Any], meant: dict[str, Any]
 )
 def test_what_cannot_be_meant_is_refused(sent: dict[str, Any]) -> None:
     with pytest.raises(WrongType):
-        understood(TAKES, (), sent)
+        SAYS.read(sent)
 
 
 @pytest.mark.parametrize("sent", [{"mode": "facts_only"}, {"query": "tea", "namespace": "default"}])
 def test_what_a_tool_does_not_take_is_refused_by_name(sent: dict[str, Any]) -> None:
     with pytest.raises(UnknownValue, match=f"'{[*sent][-1]}' is no argument of this tool"):
-        understood(TAKES, (), sent)
+        SAYS.read(sent)
 
 
 def test_what_is_needed_and_not_there_is_named() -> None:
     with pytest.raises(InvalidInput, match="'query' is missing"):
-        understood(TAKES, ("query",), {"limit": 1})
+        Action(Operation("need", "", calls=need)).reader.read({"limit": 1})
 
 
 def test_no_alias_takes_the_word_of_another_argument() -> None:
     for tool in FULL.values():
-        words = [word for name in tool.takes for word in ALIASES.get(name, ()) if word not in tool.takes]
-        assert len(words) == len({*words}), f"{tool.name}: one word would fill two arguments"
+        for action in tool.actions.values():
+            names = {one.name for one in action.parameters}
+            words = [word for name in names for word in ARGUMENTS.get(name, ()) if word not in names]
+            assert len(words) == len({*words}), f"{tool.name}: one word would fill two arguments"

@@ -16,9 +16,11 @@ from mcp.shared.exceptions import MCPError
 
 from engram import Engram
 from engram.config import ServerConfig
+from engram.operations import OPERATIONS
+from engram.operations.aliases import TOOLS_BEFORE
 from engram.server.app import build
-from engram.server.mcp.dispatch import FULL, PINNED
 from engram.server.mcp.serving import mount
+from engram.server.mcp.tools import FULL, PINNED
 from engram.testing import FakeClock, HashEmbedder
 from tests.mcp import story
 from tests.mcp.test_porch import asked, greeting
@@ -61,7 +63,7 @@ def test_every_tool_works_over_http(address: str, mode: Any) -> None:
                 assert not result.is_error, result.content
                 return dict(result.structured_content or {})
 
-            assert {*await story.tell(ask)} == {*FULL} - story.OWNERS - story.ASKS_A_MODEL
+            assert {*await story.tell(ask)} == {*FULL, *TOOLS_BEFORE} - story.OWNERS - story.ASKS_A_MODEL
 
     anyio.run(run)
 
@@ -84,7 +86,7 @@ def test_resources_errors_and_progress_over_http(address: str) -> None:
             await client.call_tool("memory_doctor", {}, progress_callback=noted)
 
     anyio.run(run)
-    assert told == ["looking at every part"]
+    assert told == [OPERATIONS["maintenance.doctor"].sentence]
 
 
 def test_a_plain_client_is_answered_and_a_foreign_host_is_not(address: str) -> None:

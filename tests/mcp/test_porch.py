@@ -17,10 +17,12 @@ from mcp.shared.message import SessionMessage
 from mcp_types import version
 
 from engram import Engram
+from engram.server.limits import Keys
 from engram.server.mcp import handshake, stdio
-from engram.server.mcp.dispatch import FULL, PINNED, ToolDispatcher
-from engram.server.mcp.handshake import FastHandshake
+from engram.server.mcp.dispatch import ToolDispatcher
+from engram.server.mcp.handshake import FastHandshake, listed
 from engram.server.mcp.serving import build
+from engram.server.mcp.tools import FULL
 
 T = TypeVar("T")
 META = {
@@ -53,9 +55,13 @@ class Nobody:
     def who(self, request: Any) -> str:
         return ""
 
+    @property
+    def keys(self) -> Keys:
+        return Keys(1, 1.0)
+
 
 def by_the_porch(messages: Sequence[dict[str, Any]]) -> list[Any]:
-    begun = FastHandshake(FULL)
+    begun = FastHandshake(listed("full"))
     replies = [begun.answer(json.dumps(message).encode()) for message in messages]
     return [None if reply is None else json.loads(reply) for reply in replies if reply != b""]
 
@@ -137,7 +143,7 @@ def test_whatever_is_unusual_is_left_to_the_sdk(messages: list[dict[str, Any]]) 
 
 @pytest.mark.parametrize("line", [b"nonsense\n", b"\xff\xfe\n", b"5\n", b'"text"\n'])
 def test_what_is_no_message_is_left_to_the_sdk(line: bytes) -> None:
-    assert FastHandshake(FULL).answer(line) is None
+    assert FastHandshake(listed("full")).answer(line) is None
 
 
 def test_a_call_waits_until_nobody_else_imports(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -153,7 +159,7 @@ def test_a_call_waits_until_nobody_else_imports(monkeypatch: pytest.MonkeyPatch)
         json.dumps(message).encode() + b"\n" for message in [*HANDSHAKE, asked("tools/list", 2), call]
     )
 
-    pending = stdio.begin(FastHandshake(PINNED), io.BytesIO(sent), io.BytesIO())
+    pending = stdio.begin(FastHandshake(listed("pinned")), io.BytesIO(sent), io.BytesIO())
 
     assert json.loads(pending or b"") == call
     assert done == ["loaded"]

@@ -19,7 +19,8 @@ from mcp import Client, StdioServerParameters
 from mcp.shared.exceptions import MCPError
 
 from engram import Engram
-from engram.server.mcp.dispatch import FULL, PINNED
+from engram.operations.aliases import TOOLS_BEFORE
+from engram.server.mcp.tools import FULL, PINNED
 from tests.mcp import story
 from tests.mcp.test_porch import HANDSHAKE, asked
 
@@ -48,7 +49,7 @@ def test_every_tool_works_over_stdio(tmp_path: Path, mode: Any) -> None:
                 assert json.loads(result.content[0].text) == result.structured_content  # type: ignore[union-attr]
                 return dict(result.structured_content or {})
 
-            assert {*await story.tell(ask)} == {*FULL} - story.OWNERS - story.ASKS_A_MODEL
+            assert {*await story.tell(ask)} == {*FULL, *TOOLS_BEFORE} - story.OWNERS - story.ASKS_A_MODEL
 
     anyio.run(run)
 
@@ -109,7 +110,7 @@ def test_resources_prompts_progress_and_errors_over_stdio(tmp_path: Path) -> Non
             assert failed.content[0].text.startswith("E2011")  # type: ignore[union-attr]
 
     anyio.run(run)
-    assert told == ["looking at every part"]
+    assert told == ["Look at every part and say in words what to do. Nothing is changed."]
 
 
 def test_a_file_that_cannot_be_opened_is_an_answer_not_the_end(tmp_path: Path) -> None:

@@ -204,13 +204,13 @@ def test_the_doctor_looks_and_mends_only_when_asked(memory: Engram, file: Path) 
 
     memory.remember("My editor is Helix")
     db = apsw.Connection(str(file))
-    db.execute("UPDATE totals SET texts = 99")
+    db.execute("UPDATE scopes SET memories = 99")
     db.close()
 
     def wrong(found: Any) -> list[str]:
         return [one.name for one in found if not one.ok]
 
-    assert wrong(memory.doctor()) == wrong(memory.doctor()) == ["text totals"]
+    assert wrong(memory.doctor()) == wrong(memory.doctor()) == ["scope counts"]
     mended = memory.doctor(repair=True)
     assert (wrong(mended), sum(one.mended for one in mended)) == ([], 1)
     assert wrong(memory.doctor()) == []

@@ -21,7 +21,7 @@ from engram.model.recall import Question, Recall
 from engram.model.scope import Access, Role, Scope
 from engram.ports import Tools
 from engram.recall.channels import WEIGHTS
-from engram.recall.pipeline import recall
+from engram.recall.pipeline import TOUCH_ABOVE, recall
 from engram.store.sqlite import SqliteStore
 from engram.testing import FakeClock, HashEmbedder, sequential_ids
 
@@ -52,7 +52,7 @@ def ask(tools: Tools, text: str, **fields: object) -> Recall:
 
 def plain(tools: Tools, **more: object) -> Tools:
     """Without edges that come by themselves."""
-    settings = {"edges.draw": "off", **{name.replace("__", "."): value for name, value in more.items()}}
+    settings = {"capture.links": "off", **{name.replace("__", "."): value for name, value in more.items()}}
     return replace(tools, config=overlay(tools.config, settings))
 
 
@@ -113,7 +113,7 @@ def test_edges_between_what_is_recalled_together_prove_themselves(tools: Tools) 
     found = recall(Question("cold showers"), tools)
     tools.store.flush()
 
-    assert all(hit.relevance > tools.config.recall.touch_above for hit in found)
+    assert all(hit.relevance > TOUCH_ABOVE for hit in found)
     (edge,) = tools.store.relations.of(one, Access.everything())
     assert edge.confidence == pytest.approx(0.6)
 
@@ -134,8 +134,8 @@ def test_facts_lead_to_an_answer_that_shares_no_word(tools: Tools) -> None:
     put(tools, "My boss is Carla Reyes", "Carla Reyes lives in Porto", "The clock in the hall is slow")
 
     assert contents(ask(tools, "Which town is home to my boss?"))[:2] == [
-        "My boss is Carla Reyes",
         "Carla Reyes lives in Porto",
+        "My boss is Carla Reyes",
     ]
 
 
@@ -173,12 +173,17 @@ def share_found(memory: Engram, asked: Sequence[tuple[str, list[str]]]) -> float
 
 
 @pytest.mark.slow
-def test_questions_that_take_two_facts_find_both(tmp_path: Path) -> None:
+def test_questions_that_take_two_facts_find_both(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     statements, asked = questions()
-    without = {"edges.draw": "off", "recall.graph_share": 0, "recall.fact_share": 0}
     found = []
-    for name, config in (("without", without), ("with", {})):
-        with Engram.open(tmp_path / name, config=config) as memory:
+    for draw in ("off", "on"):
+        with (
+            Engram.open(tmp_path / draw, config={"capture.links": draw}) as memory,
+            monkeypatch.context() as alone,
+        ):
+            if draw == "off":
+                alone.setattr("engram.recall.channels.GRAPH_SHARE", 0.0)
+                alone.setattr("engram.recall.channels.FACT_SHARE", 0.0)
             for one in statements:
                 memory.remember(one)
             found.append(share_found(memory, asked))

@@ -14,7 +14,6 @@ from engram import Engram, Recall
 from engram.errors import InvalidInput, OutOfRange, UnknownValue, WrongType
 from engram.model.memory import Kind
 from engram.model.recall import Intent, PlanOverrides, wish
-from engram.recall import plan as recall_plan
 from engram.testing import FakeClock
 
 
@@ -142,30 +141,6 @@ def test_a_few_chinese_characters_lean_on_the_words(memory: Engram, question: st
     assert question in found[0].memory.content
     assert found[0].relevance >= 0.5
     assert found.plan.weights["text"] > found.plan.weights["vector"]
-
-
-@pytest.mark.parametrize(
-    ("question", "share"),
-    [
-        ("Where does Anna live these days?", 0.3),
-        ("getUserName", 0.5),
-        ("src/auth.ts line 42", 0.7),
-        ('who said "never again" at work then', 0.4),
-        ("Why do I feel so tired after long walks in the hills?", 0.14),
-    ],
-)
-def test_the_look_of_a_question_says_how_far_its_words_count(question: str, share: float) -> None:
-    assert recall_plan.balance(question) == pytest.approx(share)
-
-
-def test_the_same_words_count_otherwise_where_the_shape_is_let_decide(tmp_path: Path) -> None:
-    with Engram.open(tmp_path / "m.db", config={"plan.shape": 1.0}) as memory:
-        exact, vague = (
-            memory.recall("auth_token.py").plan,
-            memory.recall("Would she enjoy such an evening?").plan,
-        )
-
-    assert exact.weights["text"] > vague.weights["text"]
 
 
 def test_asking_for_news_brings_the_newer_of_two_equals_first(tmp_path: Path) -> None:

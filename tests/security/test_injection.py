@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engram.rules.sensitivity import is_suspect, score
+from engram.rules.injection import is_suspect, score
 from engram.text import lexicon
 
 HEADINGS = lexicon.headings("injections")

@@ -29,16 +29,16 @@ from engram.errors import EngramError
 from engram.model.memory import ANY_STATUS
 from engram.model.plain import plain
 from engram.model.scope import Access, Role, Scope
+from engram.operations.values import Parameter
 from engram.server.app import build
-from engram.server.binding import Parameter
 from engram.server.caller import caller_from
-from engram.server.compat import ROUTES as OLD_ROUTES
+from engram.server.compat.serving import ROUTES as OLD_ROUTES
 from engram.server.host import MemoryHost
-from engram.server.mcp.dispatch import FULL, ToolDispatcher
+from engram.server.mcp.dispatch import ToolDispatcher
 from engram.server.mcp.serving import mount
+from engram.server.mcp.tools import FULL, Action
 from engram.server.proxy import mounting as proxy
-from engram.server.route import Route
-from engram.server.routes import ROUTES
+from engram.server.route import ROUTES, Route
 from engram.server.stream import feed
 from engram.testing import FakeClock, HashEmbedder, ScriptedServer
 from engram.testing.model_server import says
@@ -265,8 +265,10 @@ def placed(route: Route, target: Kept, world: World, chance: random.Random) -> d
     return {name: value_for(name, target, world, chance) or "x" for name in route.in_path}
 
 
-TOOLS = [tool for tool in FULL.values() if tool.described["annotations"]["readOnlyHint"]]
-SAFE = [route for route in ROUTES if route.is_safe and route.gives == "application/json"]
+TOOLS = [
+    (tool, action) for tool in FULL.values() for action in tool.actions.values() if action.operation.reads
+]
+SAFE = [route for route in ROUTES if route.operation.reads and route.operation.media == "application/json"]
 
 
 def test_nobody_is_told_what_is_not_theirs(world: World) -> None:
@@ -300,21 +302,24 @@ def by_library(world: World, tally: Tally, chance: random.Random) -> None:
 def by_tools(world: World, tally: Tally, chance: random.Random) -> None:
     door, askers = ToolDispatcher(FULL), callers()
     for _ in range(PROBES["mcp"]):
-        asker, target, tool = chance.choice(askers), chance.choice(world.places), chance.choice(TOOLS)
-        given = given_to(tool.takes, tool.needs, target, world, chance)
+        asker, target, (tool, action) = (
+            chance.choice(askers),
+            chance.choice(world.places),
+            chance.choice(TOOLS),
+        )
+        given = given_to(action, target, world, chance)
         answer = door.call(world.whole.seen_by(asker, "somebody"), tool.name, given).text
         tally.note("mcp", f"{tool.name} by {asker}", world.leaks(answer, asker, None, str(given)), answer)
 
 
-def given_to(
-    takes: Mapping[str, Any], needs: Sequence[str], target: Kept, world: World, chance: random.Random
-) -> dict[str, Any]:
+def given_to(action: Action, target: Kept, world: World, chance: random.Random) -> dict[str, Any]:
     found = {
-        name: value_for(name, target, world, chance)
-        for name in takes
-        if name in needs or chance.random() < 0.5
+        one.name: value_for(one.name, target, world, chance)
+        for one in action.parameters
+        if one.is_needed or chance.random() < 0.5
     }
-    return {name: value for name, value in found.items() if value is not None}
+    named = {"action": action.name} if action.name else {}
+    return named | {name: value for name, value in found.items() if value is not None}
 
 
 async def by_http(world: World, tally: Tally, chance: random.Random, service: ScriptedServer) -> None:
@@ -356,7 +361,7 @@ class Doors:
 
     async def ours(self) -> None:
         asker, target, headers = self.somebody()
-        route = self.chance.choice([route for route in ROUTES if route.is_safe])
+        route = self.chance.choice([route for route in ROUTES if route.operation.reads])
         given, named = filled(route.parameters, target, self.world, self.chance)
         there = placed(route, target, self.world, self.chance)
         path = IN_PATH.sub(lambda part: str(there[part[1]]), route.path)
@@ -385,10 +390,8 @@ class Doors:
 
     async def mcp(self) -> None:
         asker, target, headers = self.somebody()
-        tool = self.chance.choice(
-            [one for one in FULL.values() if one.described["annotations"]["readOnlyHint"]]
-        )
-        given = given_to(tool.takes, tool.needs, target, self.world, self.chance)
+        tool, action = self.chance.choice(TOOLS)
+        given = given_to(action, target, self.world, self.chance)
         call = {
             "jsonrpc": "2.0",
             "id": 1,

@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from engram import Engram
-from engram.config import Config, ServerConfig
+from engram.config import ServerConfig, load
 from engram.model.scope import Access, Role, Scope
 from engram.server.app import Mounting, build
 from engram.server.host import MemoryHost
@@ -45,10 +45,12 @@ Start = Callable[..., Running]
 
 
 @contextmanager
-def running(path: Path, mounts: tuple[Mounting, ...] = (), **settings: Any) -> Iterator[Running]:
+def running(
+    path: Path, mounts: tuple[Mounting, ...] = (), preset: str = "default", **settings: Any
+) -> Iterator[Running]:
     """A server over a file, until the block ends."""
     server = replace(ServerConfig(port=0, drain_s=5.0, access="open"), **settings)
-    app = build(lambda: opened(path), server, mounts)
+    app = build(lambda: opened(path, preset), server, mounts)
     sock = listen("127.0.0.1", 0)
     ready = threading.Event()
     serving = Serving(app, ready.set)
@@ -63,8 +65,9 @@ def running(path: Path, mounts: tuple[Mounting, ...] = (), **settings: Any) -> I
         sock.close()
 
 
-def opened(path: Path) -> Engram:
-    return Engram.open(path, config=Config(), embedder=HashEmbedder())
+def opened(path: Path, preset: str = "default") -> Engram:
+    config = load(environment={}, arguments={"preset": preset})
+    return Engram.open(path, config=config, embedder=HashEmbedder())
 
 
 class Client(httpx.Client):

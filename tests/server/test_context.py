@@ -21,7 +21,7 @@ def test_a_prompt_is_made_within_its_budget(client: Client) -> None:
 
     assert "My editor is Helix</memory>" in made["system_prompt"]
     assert "You are Rex." in made["system_prompt"]
-    assert "- We test." in made["system_prompt"]
+    assert "<memory>We test.</memory>" in made["system_prompt"]
     assert [one["content"] for one in made["conversation"]] == ["Hello", "Hi", "which editor do I use?"]
     assert made["tokens"] <= made["budget"] == 500
     assert made["model"]["provider"] == "openai"

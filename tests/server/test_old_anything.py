@@ -13,9 +13,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from engram.config import VARIABLES
-from engram.server.compat import ROUTES
 from engram.server.compat.files_tools import TOOLS
 from engram.server.compat.requests import Old as OldRoute
+from engram.server.compat.serving import ROUTES
 from tests.server.old import Old, serving
 
 DOCUMENT = (Path(__file__).parents[2] / "docs" / "compatibility.md").read_text(encoding="utf-8")

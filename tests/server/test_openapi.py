@@ -17,8 +17,7 @@ from engram.engine import Engram
 from engram.server.app import build
 from engram.server.compat.serving import NAME
 from engram.server.openapi import document
-from engram.server.route import Route
-from engram.server.routes import ROUTES
+from engram.server.route import ROUTES, Route
 from tests.server.conftest import Client
 
 TOLD = document(ROUTES)
@@ -73,7 +72,7 @@ def test_answers_are_what_the_document_says(client: Client) -> None:
         "gap_id": client.get("/v1/gaps").json()["gaps"][0]["key"],
     }
     for route in ROUTES:
-        if route.method != "GET" or route.gives != "application/json" or "token_id" in route.path:
+        if route.method != "GET" or route.operation.media != "application/json" or "token_id" in route.path:
             continue
         answer = client.get(route.address.format(**place), params=dict(route.example))
         assert answer.status_code == 200, (route.address, answer.text)
@@ -86,7 +85,7 @@ def test_answers_are_what_the_document_says(client: Client) -> None:
 
 @pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.name)
 def test_examples_are_understood(route: Route) -> None:
-    names = {one.name for one in route.parameters} | set(route.also)
+    names = {one.name for one in route.parameters} | set(route.operation.also)
     names |= {part for one in route.parameters if one.group for part in vars(one.group).get("__slots__", ())}
 
     assert set(route.example) <= names
@@ -129,7 +128,7 @@ def test_no_request_makes_the_server_fail(
     path = route.address.format(**placed)
     if route.is_query:
         spelled = {name: value for name, value in said.items() if isinstance(value, str | int | float)}
-        body = b"x" if route.takes != "application/json" else None
+        body = b"x" if route.operation.takes != "application/json" else None
         answer = shared.request(route.method, path, params=spelled, content=body)
     else:
         answer = shared.request(route.method, path, content=json.dumps(said).encode())

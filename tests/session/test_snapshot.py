@@ -16,7 +16,7 @@ from engram.session.snapshot import Ages, fill, to_bytes
 from engram.session.state import Making, Meaning, State, fresh
 from engram.testing import FakeClock, HashEmbedder, sequential_ids
 
-KEY, OTHER, NONCE = bytes(range(32)), bytes(32), bytes(range(24))
+KEY, OTHER, NONCE = bytes(range(32)), bytes(32), bytes(range(12))
 
 
 def making() -> Making:
@@ -121,7 +121,7 @@ def test_any_bytes_are_refused_and_none_breaks_it(sealed: bytes) -> None:
 
 def test_sealed_bytes_say_nothing() -> None:
     words = b"my door code is 4711 " * 200
-    sealed, again = seal(words, KEY, NONCE, "s"), seal(words, KEY, bytes(24), "s")
+    sealed, again = seal(words, KEY, NONCE, "s"), seal(words, KEY, bytes(12), "s")
 
     assert b"4711" not in sealed
     assert sealed[57:] != again[57:]
@@ -133,5 +133,5 @@ def test_sealed_bytes_say_nothing() -> None:
 def test_a_wrong_key_or_nonce_is_refused() -> None:
     with pytest.raises(ValueError, match="32 bytes"):
         seal(b"", b"short", NONCE, "")
-    with pytest.raises(ValueError, match="24"):
+    with pytest.raises(ValueError, match="12"):
         seal(b"", KEY, b"", "")

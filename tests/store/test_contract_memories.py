@@ -72,7 +72,6 @@ def full_memory() -> Memory:
         confidence=0.2,
         strength=0.3,
         surprise=0.4,
-        heat=0.6,
         affect=Affect(-0.5, 0.6, 0.7),
         usage=Usage(1, 2, 3, 4, 5, 6),
         modified_at=later,
@@ -255,13 +254,6 @@ def test_readers_see_what_was_selected(store: Store) -> None:
     keys = store.memories.select(view(tags_any=frozenset({"x"})), 10)
     assert keys is not None
     assert contents_of(store, keys) == [wanted.content]
-
-
-def test_the_endings_of_contents_are_read_by_key(store: Store) -> None:
-    short, long = add(store, "Why?"), add(store, "It rained. 今天下雨了吗？")
-    keys = [key_of(store, short), key_of(store, long)]
-    assert store.memories.endings(keys, 4) == {keys[0]: "Why?", keys[1]: "雨了吗？"}
-    assert store.memories.endings([], 4) == {}
 
 
 def test_what_was_used_lately_is_known(store: Store, clock: FakeClock) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engram.text.assertion import Stance, frame_of, judged
+from engram.text.assertion import CHANGE_MAY_BE, CHANGE_TOLD, Stance, change_told, frame_of, judged
 
 BELIEVED = [
     "I'm diabetic.",
@@ -63,3 +63,33 @@ def test_any_message_is_judged_without_complaint(message: str) -> None:
     judged(message)
     start, begins = frame_of(message)
     assert 0 <= start <= begins <= len(message)
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "traded the flat for a houseboat",
+        "we're down to three on the team",
+        "my landlady put me on a rolling contract since June",
+        "turns out she's a vet, not a nurse",
+        "we no longer ship to Norway",
+        "房租降到两千八了",
+        "那家健身房关门了,换了一家",
+    ],
+)
+def test_a_change_is_told(told: str) -> None:
+    assert change_told(told) >= CHANGE_MAY_BE
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "my flat has two rooms",
+        "the team meets at ten",
+        "我住在二楼",
+        "my sister is a vet",
+        "we ship to Norway",
+    ],
+)
+def test_a_state_is_no_change(told: str) -> None:
+    assert change_told(told) < CHANGE_TOLD

@@ -43,7 +43,7 @@ from engram.text.facts import ended, facts, stated
         ("the deadline is Friday", "deadline", "is", "friday", True),
         ("The deadline for Apollo is June 3", "apollo", "deadline", "june 3", True),
         ("The default branch is main", "default branch", "is", "main", True),
-        ("The meeting moved to Thursday", "meeting", "is", "thursday", True),
+        ("The meeting moved to Thursday", "meeting", "day", "thursday", True),
         ("The office is located in Munich", "office", "located in", "munich", True),
         ("we switched from MySQL to PostgreSQL", "user", "database", "postgresql", True),
         ("I moved from vim to Helix", "user", "editor", "helix", True),

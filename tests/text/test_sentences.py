@@ -21,7 +21,7 @@ from engram.text.sentences import sentences
         ('She said "I like tea." Then left.', ['She said "I like tea."', "Then left."]),
         ("Wait... what?", ["Wait... what?"]),
         ("What?! No.", ["What?!", "No."]),
-        ("- one\n- two. items\n1. first", ["one", "two. items", "first"]),
+        ("- one\n- two, items\n1. first", ["one", "two, items", "first"]),
         ("Title\nBody here", ["Title", "Body here"]),
         ("Run:\n```py\nx = 1. \ny\n```\nDone.", ["Run:", "```py\nx = 1. \ny\n```", "Done."]),
         ("```\nnever closed. ok", ["```\nnever closed. ok"]),

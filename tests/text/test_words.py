@@ -11,7 +11,7 @@ from engram.text.words import (
     SINGLE,
     content_hash,
     content_words,
-    encode_words,
+    encode,
     normalized,
     query_terms,
     terms,
@@ -69,13 +69,13 @@ ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=80)  # lone su
     ],
 )
 def test_text_becomes_terms(text: str, expected: list[str]) -> None:
-    assert terms(text) == [term if term.startswith(SINGLE) else encode_words(term) for term in expected]
+    assert terms(text) == [term if term.startswith(SINGLE) else encode(term) for term in expected]
 
 
 def test_an_address_is_found_whole_by_host_and_by_part() -> None:
     found = terms("see https://www.GitHub.com/foo/bar?x=1.")
 
-    assert {encode_words("github.com/foo/bar?x=1"), encode_words("github.com"), "foo", "bar"} <= set(found)
+    assert {encode("github.com/foo/bar?x=1"), encode("github.com"), "foo", "bar"} <= set(found)
 
 
 @pytest.mark.parametrize("text", ["to be or not to be", "who am I", "the", "是的", "What is it?"])

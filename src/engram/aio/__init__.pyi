@@ -11,8 +11,9 @@ from collections.abc import (
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any, Protocol, Self, TypeVar, Unpack
 
+from engram.api.backups import Findings, Kept
 from engram.api.browsing import Lying
 from engram.api.bus import Offers, Wishes
 from engram.api.commitments import Closings, Loops
@@ -22,22 +23,34 @@ from engram.api.entities import Found as _EntitiesFound
 from engram.api.entities import Profile, Steps
 from engram.api.facts import Claims, Pairs, Paths
 from engram.api.gaps import Found as _GapsFound
-from engram.api.import_records import ImportedRecords
 from engram.api.knowledge import Boxes, Cards, Patterns, Topics, Traces
-from engram.api.maintenance import Progress as _MaintenanceProgress
 from engram.api.remembering import Given, Results
 from engram.api.session_services import Completed, Learned, StepGiven
 from engram.api.sessions import Begun, Infos
 from engram.api.sources import Progress as _SourcesProgress
 from engram.api.tokens import Found as _TokensFound
 from engram.api.tokens import Issued
-from engram.capture.sources.results import Finding
+from engram.api.vault import VaultStatus
+from engram.api.workspace import WorkspaceStatus
+from engram.api.workspace_reading import SyncReport
+from engram.capture.sources.results import Finding as _ResultsFinding
 from engram.config import Config, MaintainConfig
-from engram.engine import Edges, Events, Findings, Spendings, Turns
-from engram.model.capture import IngestReport, Observation, Receipt
+from engram.model.advice import Spent
+from engram.model.capture import ImportedRecords, IngestReport, Observation, Receipt, Turn
 from engram.model.clock import Clock
 from engram.model.context import Context, Knowing, RecallPack, Resume, Sections
-from engram.model.event import News, Page, Publication, Stats, Subscription
+from engram.model.event import (
+    ArchiveReport,
+    Backup,
+    Event,
+    News,
+    Page,
+    Publication,
+    PurgeCertificate,
+    Stats,
+    Subscription,
+)
+from engram.model.event import Finding as _EventFinding
 from engram.model.facts import Claim, Edge, EdgeType, Entity, Fact
 from engram.model.knowledge import (
     Abstraction,
@@ -49,8 +62,9 @@ from engram.model.knowledge import (
     Reflections,
 )
 from engram.model.maintenance import DriftReport, Report, Run, RunKind, Undone
-from engram.model.memory import Filters, Memory, Mode, Status
-from engram.model.recall import PlanOverrides, Reasoning, Recall, RecallHealth, Timeline
+from engram.model.maintenance import Progress as _MaintenanceProgress
+from engram.model.memory import Filters, Memory, Status
+from engram.model.recall import Reasoning, Recall, RecallHealth, RecallOptions, Timeline
 from engram.model.scope import Access, Role, Scope, Token
 from engram.model.session import (
     Commitment,
@@ -65,6 +79,7 @@ from engram.model.session import (
 )
 from engram.ports import Advisor, Embedder
 from engram.session.state import Said
+from engram.workspace import git
 
 class _Entered(Protocol):
     async def __aenter__(self) -> Self: ...
@@ -85,6 +100,114 @@ class Opening(Awaitable[_E]):
 
 class AsyncEngram:
     """`Engram` for asyncio: the same verbs, awaited."""
+    async def adopt(self, records: Iterable[Mapping[str, Any]], *, dry: bool = False) -> ImportedRecords:
+        """Take in what `export` wrote as it was, with ids, times and counts; what is here already stays."""
+
+    async def audit(self, *, dry: bool = False) -> Report:
+        """Let a model look over what is known for good; each of its proposals is tried in a sandbox first."""
+
+    async def confirm(self, memory_id: str, because: str = "") -> Memory:
+        """Vouch for a memory."""
+
+    async def count(self, *, filters: Filters | None = None, scope: Scope | None = None) -> int:
+        """How many memories fit."""
+
+    async def demote(self, memory_id: str, because: str = "") -> Memory:
+        """Move a memory one layer down."""
+
+    async def doctor(self, *, repair: bool = False) -> list[_EventFinding]:
+        """Look at every part and say in words what to do; with `repair` mend what can be rebuilt."""
+
+    async def dream(self, *, dry: bool = False) -> Report:
+        """Replay what is at risk, link what belongs together, strengthen what matters."""
+
+    async def drift(
+        self, directory: str = "", *, apply: bool = False, limit: int = 1000, scope: Scope | None = None
+    ) -> DriftReport:
+        """Check what memories claim about files, symbols, versions and addresses against a directory.
+
+        Without one the setting `doubt.directory`. With `apply` memories whose references are dead are
+        challenged, and invalidated if they stay so; `undo` takes that back.
+        """
+
+    async def events(
+        self, memory_id: str | None = None, *, limit: int = 100, before: str | None = None
+    ) -> list[Event]:
+        """The history of a memory, or of all that the caller may see, newest first.
+
+        An erased memory has a history too: its full id still finds the bare facts.
+        """
+
+    async def forget_spending(self) -> int:
+        """Forget what models have cost; how many calls there were."""
+
+    async def news(self, after: str | None = None, *, limit: int = 100) -> News:
+        """What has happened since a place in the ledger, oldest first, and the place to go on from.
+
+        Without a place: nothing yet, and where the ledger ends now.
+        """
+
+    async def pin(self, memory_id: str, *, pinned: bool = True) -> Memory:
+        """Make a memory immune to forgetting, or let it go again."""
+
+    async def promote(self, memory_id: str, because: str = "") -> Memory:
+        """Move a memory one layer up: from the buffer to working, from working to core."""
+
+    async def recall_health(self) -> RecallHealth:
+        """How the last recalls have been going: counts, averages by intent, times, warnings."""
+
+    async def reembed(self, *, progress: _MaintenanceProgress | None = None) -> int:
+        """Give every memory a vector of the present model. Cut off, it goes on where it stopped."""
+
+    async def relations(self, memory_id: str) -> list[Edge]:
+        """What a memory is related to, in both directions."""
+
+    async def reread(
+        self,
+        *,
+        session: str = "",
+        rules: bool = False,
+        dry: bool = False,
+        progress: _MaintenanceProgress | None = None,
+    ) -> Report:
+        """Read what was said again, with today's rules or the model, and let what is believed follow.
+
+        What people changed by hand stays as they left it. `dry` tells what would happen; `rules` asks no
+        model; cut off, it goes on where it stopped, and `undo` takes the whole run back.
+        """
+
+    async def said(self, memory_id: str) -> list[Turn]:
+        """The turns a memory came from, word for word."""
+
+    async def set_status(self, memory_id: str, status: Status | str, because: str = "") -> Memory:
+        """Say that a memory is challenged, invalidated, archived … or active again."""
+
+    async def spending(self, *, days: int = 30, daily: bool = False) -> list[Spent]:
+        """What calls to models have cost in the last days, by component and model; `daily`, by day too."""
+
+    async def touch(self, memory_ids: Sequence[str], *, session: str = "") -> int:
+        """Count a use of memories that were read otherwise than by recall; how many."""
+
+    async def turns(self, session: str, *, limit: int = 1000, after: int = 0) -> list[Turn]:
+        """A session word for word, in order; `after` is the key of the last turn already seen."""
+
+    async def undo(self, run_id: str) -> Undone:
+        """Take a run of maintenance back; what somebody has changed since stays as it is."""
+
+    async def unrelate(self, source: str, target: str, type: EdgeType | str = ...) -> bool:
+        """Take a relation away; whether there was one."""
+
+    async def vacuum(self, *, full: bool = True) -> int:
+        """Give freed space back; how many bytes. Unless `full`, without writing the whole file anew."""
+
+    @property
+    def memories(self) -> AsyncMemories:
+        """How single memories stand and what they are to each other: pin, confirm, move, count."""
+
+    @property
+    def history(self) -> AsyncHistory:
+        """What happened and what was said: events, news, conversations word for word."""
+
     @property
     def facts(self) -> AsyncFacts:
         """What is known about whom: add, ask, follow and end facts."""
@@ -104,6 +227,10 @@ class AsyncEngram:
     @property
     def upkeep(self) -> AsyncUpkeep:
         """Maintenance: its runs, their reports, taking them back."""
+
+    @property
+    def backups(self) -> AsyncBackups:
+        """Copies of the whole file: make, list and check them."""
 
     @property
     def trash(self) -> AsyncTrash:
@@ -133,18 +260,13 @@ class AsyncEngram:
     def triggers(self) -> AsyncTriggers:
         """Words in a message that load pages into the recall pack."""
 
-    async def drift(
-        self, directory: str = "", *, apply: bool = False, limit: int = 1000, scope: Scope | None = None
-    ) -> DriftReport:
-        """Check what memories claim about files, symbols, versions and addresses against a directory.
-
-        Without one the setting `doubt.directory`. With `apply` memories whose references are dead are
-        challenged, and invalidated if they stay so; `undo` takes that back.
-        """
-
     @property
     def sources(self) -> AsyncSources:
         """What comes from elsewhere: documents, chats of other services, code, results."""
+
+    @property
+    def workspace(self) -> AsyncWorkspaces:
+        """Folders of plain files that people read and edit, in step with the memory."""
 
     @classmethod
     def open(
@@ -158,8 +280,13 @@ class AsyncEngram:
         access: Access = ...,
         actor: str = "human",
         read_only: bool = False,
+        key: bytes | str | None = None,
     ) -> Opening[AsyncEngram]:
-        """Open a file, made if need be: the given, `ENGRAM_FILE`, or your own; ":memory:" keeps nothing."""
+        """Open a file, made if need be: the given, `ENGRAM_FILE`, or your own; ":memory:" keeps nothing.
+
+        `key` opens a vault, and makes a new file one: 32 bytes, their digits, or a passphrase. By default
+        `ENGRAM_KEY`, `ENGRAM_KEY_FILE` or what `engram vault unlock` holds. Raises KeyNeeded without one.
+        """
 
     async def remember(self, content: str, **given: Any) -> Receipt:
         """Keep one statement. The fields are those of `Draft`; the receipt says what happened and why."""
@@ -190,12 +317,6 @@ class AsyncEngram:
     async def flush(self, session: str | None = None, *, scope: Scope | None = None) -> Observation:
         """Read now what waits to be read: at the end of a session, or of all."""
 
-    async def turns(self, session: str, *, limit: int = 1000, after: int = 0) -> Turns:
-        """A session word for word, in order; `after` is the key of the last turn already seen."""
-
-    async def said(self, memory_id: str) -> Turns:
-        """The turns a memory came from, word for word."""
-
     async def update(self, memory_id: str, *, because: str = "", **changes: Any) -> Memory:
         """Change fields of a memory; its former content stays in its history."""
 
@@ -205,26 +326,8 @@ class AsyncEngram:
     async def restore(self, memory_id: str, because: str = "") -> Memory:
         """Bring back what was archived, superseded, merged or invalidated."""
 
-    async def set_status(self, memory_id: str, status: Status | str, because: str = "") -> Memory:
-        """Say that a memory is challenged, invalidated, archived … or active again."""
-
     async def erase(self, memory_id: str, because: str = "") -> None:
         """Remove a memory for good, everywhere: afterwards its words are nowhere in the file."""
-
-    async def pin(self, memory_id: str, *, pinned: bool = True) -> Memory:
-        """Make a memory immune to forgetting, or let it go again."""
-
-    async def confirm(self, memory_id: str, because: str = "") -> Memory:
-        """Vouch for a memory."""
-
-    async def promote(self, memory_id: str, because: str = "") -> Memory:
-        """Move a memory one layer up: from the buffer to working, from working to core."""
-
-    async def demote(self, memory_id: str, because: str = "") -> Memory:
-        """Move a memory one layer down."""
-
-    async def touch(self, memory_ids: Sequence[str], *, session: str = "") -> int:
-        """Count a use of memories that were read otherwise than by recall; how many."""
 
     async def feedback(self, memory_id: str, *, helpful: bool, query: str = "", because: str = "") -> Memory:
         """Say whether a memory helped. If not, and with the question, it stays out of questions like that."""
@@ -240,34 +343,12 @@ class AsyncEngram:
     ) -> Edge:
         """Say what one memory is to another."""
 
-    async def unrelate(self, source: str, target: str, type: EdgeType | str) -> bool:
-        """Take a relation away; whether there was one."""
-
-    async def recall(
-        self,
-        query: str,
-        *,
-        limit: int | None = None,
-        budget: int | None = None,
-        scope: Scope | None = None,
-        filters: Filters | None = None,
-        mode: Mode | str = ...,
-        rerank: str | None = None,
-        profile: str | None = None,
-        min_relevance: float | None = None,
-        session: str = "",
-        dry: bool = False,
-        explain: bool = False,
-        include_archived: bool = False,
-        as_of: datetime | str | None = None,
-        plan: PlanOverrides | Mapping[str, Any] | None = None,
-        expand: bool | None = None,
-    ) -> Recall:
+    async def recall(self, query: str, **options: Unpack[RecallOptions]) -> Recall:
         """Find what helps with a question, best first; nothing rather than noise.
 
+        The options are those of `RecallOptions`: limit, budget, scope, filters, as_of, explain and others.
         `plan` says what to do otherwise than planned: `{"intent": "temporal", "weights": {"vector": 0.5}}`.
-        With `expand` a model words the question in other ways too; by default only when little is found.
-        With `as_of` what was believed then, in the words of that time; it leaves no trace.
+        With `as_of` what was believed then; it leaves no trace.
         """
 
     async def context(
@@ -343,9 +424,6 @@ class AsyncEngram:
         `message` may load more pages (see `triggers`).
         """
 
-    async def recall_health(self) -> RecallHealth:
-        """How the last recalls have been going: counts, averages by intent, times, warnings."""
-
     async def get(self, memory_id: str) -> Memory | None:
         """One memory by its id or the beginning of it; None when there is none."""
 
@@ -360,40 +438,8 @@ class AsyncEngram:
     ) -> Page:
         """Memories page by page, newest first; with `as_of` what was believed then, as it was."""
 
-    async def count(self, *, filters: Filters | None = None, scope: Scope | None = None) -> int:
-        """How many memories fit."""
-
-    async def relations(self, memory_id: str) -> Edges:
-        """What a memory is related to, in both directions."""
-
-    async def events(
-        self, memory_id: str | None = None, *, limit: int = 100, before: str | None = None
-    ) -> Events:
-        """The history of a memory, or of all that the caller may see, newest first.
-
-        An erased memory has a history too: its full id still finds the bare facts.
-        """
-
-    async def news(self, after: str | None = None, *, limit: int = 100) -> News:
-        """What has happened since a place in the ledger, oldest first, and the place to go on from.
-
-        Without a place: nothing yet, and where the ledger ends now.
-        """
-
     async def stats(self) -> Stats:
         """How much is kept, of what."""
-
-    async def doctor(self, *, repair: bool = False) -> Findings:
-        """Look at every part and say in words what to do; with `repair` mend what can be rebuilt."""
-
-    async def vacuum(self, *, full: bool = True) -> int:
-        """Give freed space back; how many bytes. Unless `full`, without writing the whole file anew."""
-
-    async def spending(self, *, days: int = 30, daily: bool = False) -> Spendings:
-        """What calls to models have cost in the last days, by component and model; `daily`, by day too."""
-
-    async def forget_spending(self) -> int:
-        """Forget what models have cost; how many calls there were."""
 
     async def consolidate(
         self,
@@ -407,23 +453,8 @@ class AsyncEngram:
         Cut off, it goes on where it stopped; `undo` takes the whole run back.
         """
 
-    async def dream(self, *, dry: bool = False) -> Report:
-        """Replay what is at risk, link what belongs together, strengthen what matters."""
-
-    async def audit(self, *, dry: bool = False) -> Report:
-        """Let a model look over what is known for good; each of its proposals is tried in a sandbox first."""
-
-    async def undo(self, run_id: str) -> Undone:
-        """Take a run of maintenance back; what somebody has changed since stays as it is."""
-
-    async def reembed(self, *, progress: Callable[[int, int], None] | None = None) -> int:
-        """Give every memory a vector of the present model. Cut off, it goes on where it stopped."""
-
     def export(self, *, scope: Scope | None = None, vectors: bool = False) -> AsyncIterator[dict[str, Any]]:
         """Every memory in every status as plain data, newest first, with its relations."""
-
-    async def adopt(self, records: Iterable[Mapping[str, Any]]) -> ImportedRecords:
-        """Take in what `export` wrote as it was, with ids, times and counts; what is here already stays."""
 
     def session(
         self,
@@ -435,6 +466,14 @@ class AsyncEngram:
         timezone: str = "",
     ) -> Opening[AsyncSession]:
         """A conversation, awake: the one of this id, the agent's last if it sleeps, or a new one."""
+
+    @property
+    def maintenance(self) -> AsyncMaintenance:
+        """Looking after the memory: runs and taking them back, damage, space, what models cost."""
+
+    @property
+    def vault(self) -> AsyncVault:
+        """Whether the file is encrypted, and taking people, places and conversations out of it for good."""
 
     @property
     def sessions(self) -> AsyncSessions:
@@ -474,6 +513,60 @@ class AsyncEngram:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None: ...
 
+class AsyncMemories:
+    """`Memories` for asyncio: the same verbs, awaited."""
+    async def pin(self, memory_id: str, *, pinned: bool = True) -> Memory:
+        """Make a memory immune to forgetting, or let it go again."""
+
+    async def confirm(self, memory_id: str, because: str = "") -> Memory:
+        """Vouch for a memory."""
+
+    async def promote(self, memory_id: str, because: str = "") -> Memory:
+        """Move a memory one layer up: from the buffer to working, from working to core."""
+
+    async def demote(self, memory_id: str, because: str = "") -> Memory:
+        """Move a memory one layer down."""
+
+    async def set_status(self, memory_id: str, status: Status | str, because: str = "") -> Memory:
+        """Say that a memory is challenged, invalidated, archived … or active again."""
+
+    async def touch(self, memory_ids: Sequence[str], *, session: str = "") -> int:
+        """Count a use of memories that were read otherwise than by recall; how many."""
+
+    async def relations(self, memory_id: str) -> list[Edge]:
+        """What a memory is related to, in both directions."""
+
+    async def unrelate(self, source: str, target: str, type: EdgeType | str = ...) -> bool:
+        """Take a relation away; whether there was one."""
+
+    async def count(self, *, filters: Filters | None = None, scope: Scope | None = None) -> int:
+        """How many memories fit."""
+
+    async def adopt(self, records: Iterable[Mapping[str, Any]], *, dry: bool = False) -> ImportedRecords:
+        """Take in what `export` wrote as it was, with ids, times and counts; what is here already stays."""
+
+class AsyncHistory:
+    """`History` for asyncio: the same verbs, awaited."""
+    async def events(
+        self, memory_id: str | None = None, *, limit: int = 100, before: str | None = None
+    ) -> list[Event]:
+        """The history of a memory, or of all that the caller may see, newest first.
+
+        An erased memory has a history too: its full id still finds the bare facts.
+        """
+
+    async def news(self, after: str | None = None, *, limit: int = 100) -> News:
+        """What has happened since a place in the ledger, oldest first, and the place to go on from.
+
+        Without a place: nothing yet, and where the ledger ends now.
+        """
+
+    async def turns(self, session: str, *, limit: int = 1000, after: int = 0) -> list[Turn]:
+        """A session word for word, in order; `after` is the key of the last turn already seen."""
+
+    async def said(self, memory_id: str) -> list[Turn]:
+        """The turns a memory came from, word for word."""
+
 class AsyncFacts:
     """`Facts` for asyncio: the same verbs, awaited."""
     async def add(
@@ -512,6 +605,9 @@ class AsyncFacts:
         What holds now; with `as_of` what held then; with `history` whatever was ever said.
         """
 
+    async def mentioned(self, text: str, *, limit: int = 100) -> Claims:
+        """Facts that hold and are about something whose name stands in a text, word for word."""
+
     async def of(self, memory_id: str) -> Claims:
         """What one memory states, in the order of its words."""
 
@@ -545,7 +641,8 @@ class AsyncEntities:
     async def get(self, name: str) -> Profile | None:
         """What is known about somebody or something, under any of its names; None when nothing is.
 
-        A name that nobody has may still mean one: the first name of one person, a known short form.
+        A name that nobody has may still mean one: the first name of one person, a known short form, or
+        "my sister", where it was told who that is.
         """
 
     async def list(self, *, type: str = "", prefix: str = "", limit: int = 50) -> _EntitiesFound:
@@ -661,8 +758,12 @@ class AsyncUpkeep:
         stages: Sequence[str] = ...,
         progress: _MaintenanceProgress | None = None,
         stopping: Callable[[], bool] = ...,
+        settings: Mapping[str, Any] | None = None,
     ) -> Report:
-        """Carry a consolidation out, or go on with one that was cut off. Raises UpkeepBusy."""
+        """Carry a consolidation out, or go on with one that was cut off. Raises UpkeepBusy.
+
+        `settings` hold for this run alone.
+        """
 
     async def dream(
         self,
@@ -688,6 +789,22 @@ class AsyncUpkeep:
     async def drift(self, *, dry: bool = False, stopping: Callable[[], bool] = ...) -> Report:
         """Doubt memories whose references are dead in the configured directory, and nothing else."""
 
+    async def reread(
+        self,
+        *,
+        session: str = "",
+        rules: bool = False,
+        dry: bool = False,
+        progress: _MaintenanceProgress | None = None,
+    ) -> Report:
+        """Read the log of turns again with today's rules, or the model, and let what is believed follow.
+
+        What people changed by hand stays as they left it. Cut off, it goes on where it stopped; `undo` takes
+        all of it back. Only the turns of one `session`, if it is named; with `rules` no model is asked;
+        `dry` only tells what would happen. `progress` hears how many turns of how many are read.
+        Raises UpkeepBusy.
+        """
+
     @property
     def settings(self) -> MaintainConfig:
         """When memories are maintained."""
@@ -707,6 +824,51 @@ class AsyncUpkeep:
 
     async def undo(self, run_id: str) -> Undone:
         """Take a whole run back. What somebody has changed since stays. Raises NotUndoable."""
+
+class AsyncBackups:
+    """`Backups` for asyncio: the same verbs, awaited."""
+    async def make(self, to: str | Path | None = None) -> Backup:
+        """Copy everything as it is now, while it is in use, and check the copy.
+
+        Args:
+            to: a file to make; else the copy joins the others beside the memory, and the oldest beyond
+                `store.backups` go.
+
+        Raises:
+            AccessDenied: the caller does not own the whole file.
+            StoreError: the memory is in no file, or the copy cannot be written.
+        """
+
+    async def list(self) -> Kept:
+        """The backups beside the memory, oldest first. Raises AccessDenied."""
+
+    async def check(self) -> Findings:
+        """Open each backup and look at every page of it. Raises AccessDenied."""
+
+    async def archive(self, to: str | Path, passphrase: str = "") -> ArchiveReport:
+        """Write everything the memory knows into one archive, from which an equal memory can be made.
+
+        Args:
+            to: a file to make.
+            passphrase: encrypts the archive. A vault gives out no archive without one.
+
+        Raises:
+            AccessDenied: the caller does not own the whole file.
+            FileExists: the file is there already.
+            VaultRefused: the memory is a vault and there is no passphrase.
+        """
+
+    async def finding(self) -> _EventFinding:
+        """What the doctor says of them."""
+
+    async def make_if_due(self) -> Backup | None:
+        """Make one if backups are wanted and the last is a day old, or the memory is and has none."""
+
+    async def start_if_due(self) -> None:
+        """The same beside whatever else is done; `finish` waits for it."""
+
+    async def finish(self) -> None:
+        """Wait for a backup that is being made."""
 
 class AsyncTrash:
     """`Trash` for asyncio: the same verbs, awaited."""
@@ -889,6 +1051,31 @@ class AsyncSources:
         Raises UnknownFormat, BadSource, BadText or SourceTooLarge, and OSError for what cannot be opened.
         """
 
+    async def move_in(
+        self,
+        path: str | Path,
+        *,
+        system: str = ...,
+        mapping: Mapping[str, str] | None = None,
+        dry: bool = False,
+        scope: Scope | None = None,
+        progress: _SourcesProgress | None = None,
+    ) -> IngestReport:
+        """Take in what another system kept as it was there: ids, times, status, users, relations, trust.
+
+        Args:
+            path: its folder, database or export.
+            system: ledger, files, engram-rs, retention, mem0, zep, hindsight, letta, mcp-memory,
+                basic-memory, csv or jsonl; by default it is found out.
+            mapping: for a table, which column is what: `{"content": "note", "created_at": "when"}`.
+            dry: read and check everything, and write nothing.
+            scope: where all of it goes; by default where it was, a place for each of several users.
+            progress: hears how many of how many are done.
+
+        Returns:
+            What became of each item; `undo` of its `run` takes all of it back.
+        """
+
     async def text(
         self,
         text: str,
@@ -944,7 +1131,7 @@ class AsyncSources:
 
     async def research(
         self,
-        findings: str | Sequence[Finding],
+        findings: str | Sequence[_ResultsFinding],
         *,
         query: str,
         urls: Sequence[str] = ...,
@@ -955,6 +1142,80 @@ class AsyncSources:
 
         A finding is text, or has `text` and its own `url`.
         """
+
+class AsyncWorkspaces:
+    """`Workspaces` for asyncio: the same verbs, awaited."""
+    async def init(
+        self,
+        directory: str | Path,
+        *,
+        layouts: Sequence[str] = ...,
+        include: Sequence[str] = ...,
+        scope: Scope | None = None,
+    ) -> SyncReport:
+        """Make a folder a workspace, or change how it is set up, and sync it.
+
+        Args:
+            directory: the folder; made if need be. Files of a layout that are there are read.
+            layouts: `ledger`, `files` or both.
+            include: `sensitive`, `confidential`: such memories stand in files only when asked for.
+            scope: only memories seen from there; new ones go there.
+
+        Raises:
+            WorkspaceError: the folder cannot be used.
+        """
+
+    async def sync(
+        self,
+        directory: str | Path,
+        *,
+        full: bool = False,
+        accept_deletions: bool = False,
+        repair: bool = False,
+        dry: bool = False,
+    ) -> SyncReport:
+        """Bring files and memory in step.
+
+        Args:
+            directory: the workspace.
+            full: compare everything, not only what changed.
+            accept_deletions: forget memories even when most files are missing at once.
+            repair: give double ids of the ledger new ones, and move lines that are no events aside.
+            dry: say what would change in the memory, and change nothing on either side.
+
+        Raises:
+            WorkspaceError: it is no workspace, or another process syncs it.
+        """
+
+    async def status(self, directory: str | Path) -> WorkspaceStatus:
+        """How a folder stands, without changing anything."""
+
+    def watch(
+        self, directory: str | Path, *, every: float = ..., stopping: Callable[[], bool] = ...
+    ) -> AsyncIterator[SyncReport]:
+        """Sync whenever something changed on either side; yields each report that tells of a change."""
+
+    async def points(self, directory: str | Path, limit: int = 20) -> list[git.Point]:
+        """The points in the history of a folder that `rollback` takes, newest first."""
+
+    async def rollback(self, directory: str | Path, point: str) -> SyncReport:
+        """Put files and memory back as they were at a commit.
+
+        Runs of maintenance since then are taken back first, newest first; then the files are, and what they
+        say is read back as changes by a person. Nothing is lost: the present state is committed before.
+        """
+
+    async def folders(self) -> list[str]:
+        """The folders that are kept in step with this memory."""
+
+    async def leave(self, directory: str | Path) -> bool:
+        """Keep a folder in step no longer; its files stay. Whether it was one."""
+
+    async def before_run(self, kind: RunKind) -> None:
+        """Sync every folder and commit it, so that there is a point to go back to."""
+
+    async def after_run(self, report: Report) -> None:
+        """Write the report, sync, and commit what the run changed."""
 
 class AsyncSession:
     """`Session` for asyncio: the same verbs, awaited."""
@@ -1043,6 +1304,107 @@ class AsyncSession:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None: ...
+
+class AsyncMaintenance:
+    """`Maintenance` for asyncio: the same verbs, awaited."""
+    async def dream(self, *, dry: bool = False) -> Report:
+        """Replay what is at risk, link what belongs together, strengthen what matters."""
+
+    async def audit(self, *, dry: bool = False) -> Report:
+        """Let a model look over what is known for good; each of its proposals is tried in a sandbox first."""
+
+    async def reread(
+        self,
+        *,
+        session: str = "",
+        rules: bool = False,
+        dry: bool = False,
+        progress: _MaintenanceProgress | None = None,
+    ) -> Report:
+        """Read what was said again, with today's rules or the model, and let what is believed follow.
+
+        What people changed by hand stays as they left it. `dry` tells what would happen; `rules` asks no
+        model; cut off, it goes on where it stopped, and `undo` takes the whole run back.
+        """
+
+    async def drift(
+        self, directory: str = "", *, apply: bool = False, limit: int = 1000, scope: Scope | None = None
+    ) -> DriftReport:
+        """Check what memories claim about files, symbols, versions and addresses against a directory.
+
+        Without one the setting `doubt.directory`. With `apply` memories whose references are dead are
+        challenged, and invalidated if they stay so; `undo` takes that back.
+        """
+
+    async def runs(self, limit: int = 20) -> list[Run]:
+        """The last runs, newest first."""
+
+    async def report(self, run_id: str, *, limit: int = ..., after: int = 0) -> Report:
+        """What a run did: counts by rule, and each decision in order, after a number."""
+
+    async def undo(self, run_id: str) -> Undone:
+        """Take a run of maintenance back; what somebody has changed since stays as it is."""
+
+    async def doctor(self, *, repair: bool = False) -> list[_EventFinding]:
+        """Look at every part and say in words what to do; with `repair` mend what can be rebuilt."""
+
+    async def vacuum(self, *, full: bool = True) -> int:
+        """Give freed space back; how many bytes. Unless `full`, without writing the whole file anew."""
+
+    async def reembed(self, *, progress: _MaintenanceProgress | None = None) -> int:
+        """Give every memory a vector of the present model. Cut off, it goes on where it stopped."""
+
+    async def spending(self, *, days: int = 30, daily: bool = False) -> list[Spent]:
+        """What calls to models have cost in the last days, by component and model; `daily`, by day too."""
+
+    async def forget_spending(self) -> int:
+        """Forget what models have cost; how many calls there were."""
+
+    async def recall_health(self) -> RecallHealth:
+        """How the last recalls have been going: counts, averages by intent, times, warnings."""
+
+class AsyncVault:
+    """`Vault` for asyncio: the same verbs, awaited."""
+    async def status(self) -> VaultStatus:
+        """Whether the file is encrypted, and what opens it. Raises AccessDenied unless it is the caller's."""
+
+    async def erase_session(self, session: str) -> dict[str, int]:
+        """Erase a conversation: every turn, the memories that came from it, what slept of it.
+
+        Args:
+            session: its id. Only what the caller may change goes.
+
+        Returns:
+            How much of what was removed.
+        """
+
+    async def erase_turns(self, turns: Sequence[int]) -> dict[str, int]:
+        """Erase single turns, by their keys, and the memories that came from them.
+
+        Returns:
+            How much of what was removed.
+        """
+
+    async def purge(self, *, person: str = "", scope: Scope | None = None) -> PurgeCertificate:
+        """Take a person, or a place and all below it, out of the file for good, backups beside it included.
+
+        Every memory and turn that names the person (by any known name), was said by them or lies at a place
+        of theirs goes, with facts, names, reasons, triggers, wishes, answers, sleeping sessions and tokens.
+        Backups elsewhere end when the vault gets another key (`engram vault rotate`).
+
+        Args:
+            person: a name.
+            scope: a place.
+
+        Returns:
+            A signed certificate of what was removed; it holds no words.
+
+        Raises:
+            AccessDenied: the caller does not own the whole file.
+        """
+
+    async def verify(self, certificate: PurgeCertificate) -> bool:
+        """Whether a certificate is as it was signed, by a key of this file."""
 
 class AsyncSessions:
     """`Sessions` for asyncio: the same verbs, awaited."""

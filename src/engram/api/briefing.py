@@ -21,6 +21,8 @@ from engram.model.scope import Scope
 from engram.ports import View
 from engram.text.sentences import sentences
 
+COMPACT_SHARE = 0.25  # share of them that the compact form takes
+
 MESSAGE_LIMIT = 10_000
 TASKS_LIMIT = 50
 CONFLICTS_LIMIT = 20
@@ -35,14 +37,14 @@ def resumed(
     desk: CallerContext, budget: int | None, form: str, scope: Scope | None, workspace: str
 ) -> Resume:
     """What a session that starts cold should know. Counts as no use of anything."""
-    settings = desk.tools.config.resume
+    settings = desk.tools.config.context
     if form not in FORMS:
         raise UnknownValue("form", form, FORMS)
     screen.name("workspace", workspace)
     view = View(desk.at(scope), in_force(TOLD, desk.tools.clock.now()))
     if budget is None:
         room = room_for(desk.tools.store.memories.count(View(view.access, Filters())), settings)
-        room = int(room * settings.compact_share) if form == "compact" else room
+        room = int(room * COMPACT_SHARE) if form == "compact" else room
     else:
         room = whole("budget", budget, 200, 10_000_000)
     found = resume(

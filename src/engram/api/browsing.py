@@ -177,7 +177,7 @@ class Trash:
         for start in range(0, len(mine), AT_ONCE):
             self._erase(mine[start : start + AT_ONCE], because)
         if mine:
-            self._desk.tools.store.vacuum()
+            self._desk.tools.store.leave_nothing(compact=True)
         return len(mine)
 
     def _all(self, filters: Filters = LYING) -> Iterator[Memory]:

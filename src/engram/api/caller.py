@@ -24,7 +24,7 @@ from engram.errors import (
 )
 from engram.model.capture import Draft, Receipt
 from engram.model.clock import Clock
-from engram.model.memory import Space
+from engram.model.memory import Space, Status
 from engram.model.scope import HERE, Access, Role, Scope
 from engram.ports import Tools
 
@@ -201,6 +201,15 @@ class CallerContext:
         if not self.access.may_write(memory.scope):
             what = f"change memories of {memory.scope}"
             raise AccessDenied(what)
+        return full
+
+    def own_for_status(self, memory_id: str, status: Status) -> str:
+        """As `own`; what was put aside as a command to a model is released by an owner alone."""
+        full = self.own(memory_id)
+        memory = self.tools.store.memories.get(full, self.access)
+        held_back = memory is not None and memory.status is Status.QUARANTINED
+        if held_back and status is Status.ACTIVE and self.access.role is not Role.OWNER:
+            raise AccessDenied("release what was put aside as a command to a model: only an owner may")
         return full
 
 

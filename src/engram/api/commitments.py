@@ -25,7 +25,7 @@ from engram.errors import (
 )
 from engram.model.capture import Draft
 from engram.model.event import Verb
-from engram.model.memory import Filters, Memory, Policy
+from engram.model.memory import Filters, Memory, Policy, Status
 from engram.model.plain import member, told_moment
 from engram.model.scope import HERE, Access, Scope
 from engram.model.session import PAGE_KINDS, Closing, Commitment, LoopState, Trigger
@@ -38,6 +38,7 @@ from engram.rules.commitments import (
     is_kept_by,
     is_loop,
     loop,
+    promise_in,
     state_of,
     tags_of,
 )
@@ -48,6 +49,9 @@ NAMED = 10_000
 """So many open loops are named before the oldest of them are read."""
 LATER = 5
 """So many later statements are looked at for each loop that may have been kept."""
+
+TELLS = frozenset({Status.ACTIVE, Status.SAID})
+"""What may say that a promise was kept: also what was said in passing."""
 
 Loops = list[Commitment]
 Closings = list[Closing]
@@ -175,23 +179,28 @@ class Commitments:
 def loops(tools: Tools, access: Access, *, closed: bool) -> list[Memory]:
     """Memories that are open loops, or closed ones, oldest first. So many at most as one page holds."""
     over, kind = frozenset({CLOSED_TAG}), frozenset({CATEGORY})
-    fit = Filters(categories=kind, tags_any=over) if closed else Filters(categories=kind, not_tags=over)
-    view = View(access, fit)
+    fits = (
+        (Filters(categories=kind, tags_any=over), Filters(tags_all=kind | over))
+        if closed
+        else (Filters(categories=kind, not_tags=over), Filters(tags_any=kind, not_tags=over))
+    )
+    found = {one.id: one for fit in fits for one in _oldest(View(access, fit), tools)}
+    fitting = [one for one in found.values() if is_loop(one) and state_of(one).is_open is not closed]
+    return sorted(fitting, key=lambda one: (one.happened_at, one.content, one.id))
+
+
+def _oldest(view: View, tools: Tools) -> list[Memory]:
     memories = tools.store.memories
     keys = memories.select(view, NAMED)
-    found = (
-        list(memories.page(view, PAGE_LIMIT))
-        if keys is None
-        else list(memories.read([int(key) for key in keys[:PAGE_LIMIT]]).values())
-    )
-    fitting = [one for one in found if is_loop(one) and state_of(one).is_open is not closed]
-    return sorted(fitting, key=lambda one: (one.happened_at, one.content, one.id))
+    if keys is None:
+        return list(memories.page(view, PAGE_LIMIT))
+    return list(memories.read([int(key) for key in keys[:PAGE_LIMIT]]).values())
 
 
 def _kept_by(memory: Memory, tools: Tools, access: Access) -> Memory | None:
     """The first later statement that keeps a promise."""
-    view = View(access, Filters(created_since=memory.created_at))
-    terms = query_terms(memory.content).terms
+    view = View(access, Filters(created_since=memory.created_at, statuses=TELLS))
+    terms = query_terms(promise_in(memory)).terms
     keys = [key for key, _ in tools.store.texts.search(list(terms), view, LATER)]
     found = tools.store.memories.read(keys)
     return next((found[key] for key in keys if key in found and is_kept_by(memory, found[key])), None)
@@ -225,7 +234,7 @@ def _change(memory_id: str, change: Callable[[Memory], Memory], because: str, de
 def _loop_memory(memory: Memory | None, asked: str) -> Memory:
     if memory is None:
         raise NotFound(asked)
-    if memory.category != CATEGORY:
+    if memory.category != CATEGORY and not is_loop(memory):
         message = f"{asked[:60]!r} is no commitment but a memory of category {memory.category!r}."
         raise InvalidInput(message)
     return memory

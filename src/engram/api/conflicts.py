@@ -21,6 +21,7 @@ from engram.model.memory import CONTENT_LIMIT, Filters, Layer, Memory, Status
 from engram.model.plain import plain
 from engram.ports import Unit, View
 from engram.rules.archival import check_transition
+from engram.rules.traits import settles
 from engram.text.facts import stated
 
 KEEP = ("a", "b", "both", "merge")
@@ -110,7 +111,7 @@ class Conflicts:
         ends = {(link.key, link.other) if link.forward else (link.other, link.key) for link in links}
         memories = store.memories.read(sorted({key for pair in ends for key in pair}))
         for source, target in sorted(ends, reverse=True):
-            if source in memories and target in memories:
+            if source in memories and target in memories and not settles(memories[source], memories[target]):
                 yield Conflict(memories[source], memories[target], "one is said to contradict the other")
 
     def _disputed(self, view: View, limit: int) -> Iterator[Conflict]:

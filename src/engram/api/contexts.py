@@ -6,7 +6,7 @@ Also for those who may only read the file: whoever can list memories and recall 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, Protocol
 from weakref import WeakKeyDictionary
@@ -217,7 +217,7 @@ def brief(memory: Readable, about: About, settings: ContextConfig | None = None)
 
     model = LanguageModel("", window=max(about.budget, 1) * 2)
     asked = PromptRequest("", model, settings or ContextConfig(), budget=about.budget, standing=tuple(kept))
-    return build(replace(asked, settings=replace(asked.settings, uncertainty=0.0)), find)
+    return build(asked, find)
 
 
 def standing(*, bare: bool) -> tuple[Filters, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from engram.model.maintenance import Sketch
 from engram.model.memory import Filters, Memory
 from engram.model.recall import TimelineStep
 from engram.ports import Unit, View
+from engram.text.statement import asked
 
 SAMPLE = 200
 """So many memories of an entity are looked at for its profile: the latest."""
@@ -27,6 +29,9 @@ BESIDE = 10
 JOINED = "joined"
 """The kind of sketch that says which name leads to which in a place."""
 FACTS = 50
+
+
+_MINE = re.compile(r"(?:my|our|the user's|user's) (?P<role>[\w' -]+)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +62,11 @@ class Entities:
     def get(self, name: str) -> Profile | None:
         """What is known about somebody or something, under any of its names; None when nothing is.
 
-        A name that nobody has may still mean one: the first name of one person, a known short form.
+        A name that nobody has may still mean one: the first name of one person, a known short form, or
+        "my sister", where it was told who that is.
         """
         entity = known(_name(name), self._desk.tools.store.entities, self._desk.access)
+        entity = entity or self._of_mine(_name(name))
         return None if entity is None else self._profile(entity)
 
     def list(self, *, type: str = "", prefix: str = "", limit: int = 50) -> Found:
@@ -130,6 +137,18 @@ class Entities:
         return list(Window(most).of(of_entity(entity, most, self._desk.access, self._desk)))
 
     # ------------------------------------------------------------ inside
+
+    def _of_mine(self, name: str) -> Entity | None:
+        """Whom "my sister" or "my boss" means by what was told last."""
+        role = _MINE.match(name)
+        if role is None:
+            return None
+        store, view = self._desk.tools.store, View(self._desk.access, Filters())
+        claims = store.facts.find(FactQuery(predicates=asked(role["role"])), view, FACTS)
+        now = self._desk.tools.clock.now()
+        named = [claim.fact.object for claim in claims if holds(claim, now)]
+        found = (store.entities.get(one, self._desk.access) for one in named)
+        return next((one for one in found if one is not None), None)
 
     def _known(self, name: str) -> Entity:
         entity = self._desk.tools.store.entities.get(_name(name), self._desk.access)

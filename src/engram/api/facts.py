@@ -6,6 +6,7 @@ superseded and erased like everything else. What a text states by itself needs n
 
 from __future__ import annotations
 
+import re
 from dataclasses import fields, replace
 from datetime import datetime
 from functools import cache, partial
@@ -30,6 +31,13 @@ DISPUTES = 50
 CHAINS = 20
 ALIKE = 50
 """So many entities with a like name are looked at when none has the very name."""
+MENTIONING = 60
+"""Words of a text that are looked up among names."""
+LONGEST_NAME = 3
+"""Words of a name that is looked for in a text."""
+_WORDS = re.compile(r"\w+")
+AS_SAID = "said"
+"""With a fact in the details of a memory: its predicate in the words it was stated with."""
 PART_LIMIT = 200
 """The longest name, predicate or object of a fact."""
 Claims = list[Claim]
@@ -76,6 +84,8 @@ class Facts:
             "valid_from": since,
             "valid_to": until,
         } | ({} if confidence is None else {"confidence": confidence})
+        if canonical(what) != what:
+            fact[AS_SAID] = what
         return self._desk.write([self._draft(worded(who, what, whom), fact, scope, because, given)])[0]
 
     def query(  # noqa: PLR0913 - each is a part of the question; all but the triple by name
@@ -106,6 +116,15 @@ class Facts:
             query, View(access, filters), most if any_time else min(2 * most, PAGE_LIMIT)
         )
         return [claim for claim in found if any_time or holds(claim, now)][:most]
+
+    def mentioned(self, text: str, *, limit: int = 100) -> Claims:
+        """Facts that hold and are about something whose name stands in a text, word for word."""
+        words = _WORDS.findall(screen.readable("text", text).casefold())[:MENTIONING]
+        sizes = range(1, LONGEST_NAME + 1)
+        names = frozenset(
+            " ".join(words[at : at + size]) for size in sizes for at in range(len(words) - size + 1)
+        )
+        return self._fetch(names, whole("limit", limit, 1, PAGE_LIMIT)) if names else []
 
     def of(self, memory_id: str) -> Claims:
         """What one memory states, in the order of its words."""

@@ -46,7 +46,7 @@ def drifted(
     desk.check_owns_file("look at directories of this machine")
     settings = desk.tools.config.doubt
     where = str(directory) or settings.directory
-    place = landscape(where, settings) if where else None
+    place = landscape(where) if where else None
     if place is None:
         message = f"There is no directory {where[:200]!r} to check against." if where else NONE_SET
         raise InvalidInput(message)

@@ -8,20 +8,23 @@ import re
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from threading import Event, Thread
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
+from engram.api.backups import Backups
 from engram.api.caller import CallerContext, whole
 from engram.capture import pipeline
+from engram.capture import reread as reading_again
 from engram.capture.enrich import findable, prepare, said_at, spoken_of
 from engram.capture.screen import screen
 from engram.capture.sources.code import walk
-from engram.config import DoubtConfig, MaintainConfig
+from engram.config import MaintainConfig, overlay
 from engram.errors import (
     AccessDenied,
     EmbedderError,
@@ -35,11 +38,13 @@ from engram.errors import (
 from engram.model.advice import Spent
 from engram.model.capture import Draft
 from engram.model.clock import Clock
-from engram.model.event import Finding
+from engram.model.event import Finding, Verb
 from engram.model.maintenance import (
+    LISTED,
     Carried,
     Decided,
     Landscape,
+    Progress,
     Report,
     Run,
     RunKind,
@@ -49,13 +54,16 @@ from engram.model.maintenance import (
 )
 from engram.model.memory import Memory
 from engram.model.scope import Role
-from engram.ports import Findable, NoAdvisor, Tools
+from engram.ports import Findable, NoAdvisor, Tools, Unit
 from engram.rules.maintenance import due
 from engram.text import names
 from engram.text.tokens import is_exact
 
 if TYPE_CHECKING:
     from engram.maintain.step import Made, Step, StepContext
+
+FILES_MOST = 20_000  # files of a directory that are looked at
+FILE_BYTES = 1_000_000  # bytes of a file that is read for symbols at most
 
 
 # ---------------------------------------------------------------- landscape
@@ -73,20 +81,20 @@ EXACT = re.compile(r"^[\^~=v ]*(\d+(?:\.\d+){0,3})$")
 PINNED = re.compile(r"^\s*([A-Za-z0-9][\w.-]*)(?:\[[^]]*\])?\s*==\s*(\d[\w.]*)", re.MULTILINE)
 
 
-def landscape(directory: str | Path, settings: DoubtConfig) -> Landscape | None:
+def landscape(directory: str | Path) -> Landscape | None:
     """What is in a directory; None when it cannot be looked at."""
     root = Path(directory).expanduser()
     try:
         root = root.resolve(strict=True)
         if not root.is_dir():
             return None
-        files = list(islice(walk(root, None), settings.files + 1))
+        files = list(islice(walk(root, None), FILES_MOST + 1))
     except OSError:
         return None
-    complete, files = len(files) <= settings.files, files[: settings.files]
+    complete, files = len(files) <= FILES_MOST, files[:FILES_MOST]
     words: set[str] = set()
     for path in files:
-        words.update(_words(path, settings.file_bytes))
+        words.update(_words(path, FILE_BYTES))
         if len(words) > WORDS:
             complete = False
             break
@@ -182,6 +190,7 @@ def examine(desk: CallerContext, others: Iterable[Finding], *, repair: bool) -> 
     """What the doctor finds: the file, the embedder, tokens, what others found, the model, the vectors."""
     if repair:
         _check_owner(desk, "mend the file")
+        _read_again(desk)
     counted = (
         "counted exactly" if is_exact() else "estimated; `pip install engram-cortex[tokens]` counts them"
     )
@@ -225,6 +234,18 @@ def _check_owner(desk: CallerContext, what: str) -> None:
         raise AccessDenied(f"{what}; only an owner may")
 
 
+def _read_again(desk: CallerContext) -> None:
+    """Work out anew by which words memories are found whose words were lost with a damaged page."""
+    store = desk.tools.store
+    while lost := store.memories.without_words(READ_AT_ONCE):
+        # Bound now: the writer runs it later than the loop goes on.
+        def work(unit: Unit, lost: Sequence[Memory] = tuple(lost)) -> None:
+            for memory in lost:
+                unit.change(memory, Verb.UPDATED, "lost words read again", findable=_findable(memory))
+
+        store.write(work, desk.actor)
+
+
 def _embedder(desk: CallerContext) -> Finding:
     health = desk.tools.embedder.health()
     advice = "memories are found by their words meanwhile; check the embedder's settings"
@@ -232,8 +253,10 @@ def _embedder(desk: CallerContext) -> Finding:
 
 
 def _model(desk: CallerContext) -> Finding:
-    """Whether a model can be asked, and what it has cost today."""
+    """Whether a model can be asked, and what it has cost today; one that was never asked is tried out."""
     health = desk.tools.advisor.health()
+    if health.ok and not isinstance(desk.tools.advisor, NoAdvisor) and not _was_asked(desk):
+        desk.tools.advisor.compare(*TRIAL)
     today = desk.tools.here().replace(hour=0, minute=0, second=0, microsecond=0)
     spent = desk.tools.store.spending.tokens_since(today)
     trouble = desk.tools.model_trouble()
@@ -241,6 +264,16 @@ def _model(desk: CallerContext) -> Finding:
     detail = f"{told}; {spent:,} tokens today" if spent else told
     ok = health.ok and not trouble
     return Finding("model", ok, detail, "" if ok else "rules decide meanwhile; check the settings of `llm`")
+
+
+def _was_asked(desk: CallerContext) -> bool:
+    since = desk.tools.clock.now() - TRIED_FOR
+    return bool(desk.tools.store.spending.summary(since))
+
+
+TRIAL: Final = ("Anna lives in Rome.", "Anna lives in Rome now.")
+"""What a model is asked that nobody has asked yet: whether these two say the same."""
+TRIED_FOR: Final = timedelta(days=30)
 
 
 def _vectors(desk: CallerContext) -> list[Finding]:
@@ -257,14 +290,12 @@ def _vectors(desk: CallerContext) -> list[Finding]:
 # Upkeep: a caller asks for maintenance; it runs, is reported, and can be taken back.
 
 
-LISTED = 1_000
-"""Decisions a report lists unless the caller says."""
+READ_AT_ONCE = 200
+"""Memories whose words are worked out anew in one unit of work."""
 LISTED_DRY = 100_000
 """The same of a dry run: nobody can ask for the rest later."""
 LEASE = "upkeep"
 """One maintainer a file."""
-Progress = Callable[[int, int], None]
-"""Hears how many steps of how many are done."""
 
 
 def never() -> bool:
@@ -289,14 +320,31 @@ class Watch:
         return told
 
 
+class FoldersInStep(Protocol):
+    """Folders that are written before and after a consolidation."""
+
+    def folders(self) -> list[str]:
+        """Where they are."""
+        ...
+
+    def before_run(self, kind: RunKind) -> None:
+        """A run of this kind is about to begin."""
+        ...
+
+    def after_run(self, report: Report) -> None:
+        """A run has come to its end."""
+        ...
+
+
 class Upkeep:
     """Maintenance as a caller asks for it. Only an owner may: it looks at the whole file.
 
     The owner of a place within it is told of a run what concerns that place, and nothing of others.
     """
 
-    def __init__(self, desk: CallerContext) -> None:
+    def __init__(self, desk: CallerContext, in_step: Callable[[], FoldersInStep] | None = None) -> None:
         self._desk = desk
+        self._in_step = in_step
 
     def consolidate(
         self,
@@ -305,12 +353,35 @@ class Upkeep:
         stages: Sequence[str] = (),
         progress: Progress | None = None,
         stopping: Callable[[], bool] = never,
+        settings: Mapping[str, Any] | None = None,
     ) -> Report:
-        """Carry a consolidation out, or go on with one that was cut off. Raises UpkeepBusy."""
-        from engram.maintain.pipeline import CONSOLIDATION
+        """Carry a consolidation out, or go on with one that was cut off. Raises UpkeepBusy.
 
-        steps = _only(CONSOLIDATION, stages)
-        return self._carry(RunKind.CONSOLIDATE, steps, Watch(progress, stopping), dry=dry)
+        `settings` hold for this run alone.
+        """
+        from engram.maintain.pipeline import consolidation
+
+        steps = _only(consolidation(), stages)
+        folders = self._folders() if not dry else None
+        if folders is not None:
+            folders.before_run(RunKind.CONSOLIDATE)
+        run = self._with(settings) if settings else self
+        report = run._carry(RunKind.CONSOLIDATE, steps, Watch(progress, stopping), dry=dry)  # noqa: SLF001 - its own kind
+        if folders is not None:
+            folders.after_run(report)
+        return report
+
+    def _with(self, settings: Mapping[str, Any]) -> Upkeep:
+        """The same caller under other settings."""
+        tools = replace(self._desk.tools, config=overlay(self._desk.tools.config, settings))
+        return Upkeep(CallerContext(tools, self._desk.access, self._desk.actor, self._desk.opened))
+
+    def _folders(self) -> FoldersInStep | None:
+        """The folders that are kept in step with this file; None when there are none, or it is another's."""
+        if self._in_step is None or not self._desk.owns_file or self._desk.access.role is not Role.OWNER:
+            return None
+        found = self._in_step()
+        return found if found.folders() else None
 
     def dream(
         self, *, dry: bool = False, progress: Progress | None = None, stopping: Callable[[], bool] = never
@@ -338,6 +409,28 @@ class Upkeep:
         from engram.maintain.doubt import DRIFT
 
         return self._carry(RunKind.DRIFT, (DRIFT,), Watch(None, stopping), dry=dry)
+
+    def reread(
+        self, *, session: str = "", rules: bool = False, dry: bool = False, progress: Progress | None = None
+    ) -> Report:
+        """Read the log of turns again with today's rules, or the model, and let what is believed follow.
+
+        What people changed by hand stays as they left it. Cut off, it goes on where it stopped; `undo` takes
+        all of it back. Only the turns of one `session`, if it is named; with `rules` no model is asked;
+        `dry` only tells what would happen. `progress` hears how many turns of how many are read.
+        Raises UpkeepBusy.
+        """
+        self._check()
+        tools = self._desk.tools
+        if rules:
+            settings = replace(tools.config, llm=replace(tools.config.llm, level="off"))
+            tools = replace(tools, config=settings)
+        if not dry:
+            with tools.store.lease(LEASE):
+                return self._told(_reread(session, tools, self._desk.actor, progress, LISTED), LISTED)
+        with _shadow(tools) as shadow:
+            report = _reread(session, shadow, self._desk.actor, progress, LISTED_DRY)
+            return self._told(replace(report, dry=True), LISTED_DRY)
 
     @property
     def settings(self) -> MaintainConfig:
@@ -387,18 +480,13 @@ class Upkeep:
         tools = self._desk.tools
         if not dry:
             with tools.store.lease(LEASE):
-                return self._told(_carried(kind, steps, tools, self._desk.actor, watch), LISTED)
-        from engram.index import SignatureIndex
-
-        twin = tools.store.copy()
-        try:
-            index = SignatureIndex(twin, **asdict(tools.config.index))
-            shadow = replace(tools, store=twin, index=index)
+                Backups(self._desk).make_if_due()
+                report = _carried(kind, steps, tools, self._desk.actor, watch)
+                Backups(self._desk).make_if_due()  # a run that erases takes the backups with it
+                return self._told(report, LISTED)
+        with _shadow(tools) as shadow:
             report = _carried(kind, steps, shadow, self._desk.actor, watch, LISTED_DRY)
-            index.settle()
             return self._told(replace(report, dry=True), LISTED_DRY)
-        finally:
-            twin.close()
 
     def _told(self, report: Report, limit: int, after: int = 0) -> Report:
         """A report as far as the caller may see the memories it is about."""
@@ -443,6 +531,52 @@ class Upkeep:
             raise AccessDenied(what)
 
 
+@contextmanager
+def _shadow(tools: Tools) -> Iterator[Tools]:
+    """The same tools over a copy of the file, which goes afterwards."""
+    from engram.index import SignatureIndex
+
+    twin = tools.store.copy()
+    try:
+        index = SignatureIndex(twin)
+        yield replace(tools, store=twin, index=index)
+        index.settle()
+    finally:
+        twin.close()
+
+
+def _reread(session: str, tools: Tools, actor: str, progress: Progress | None, listed: int) -> Report:
+    from engram.maintain.pipeline import begin
+
+    step = f"{reading_again.STEP} {session}".strip()
+    run = begin(tools.store, RunKind.REREAD, tools.clock, actor)
+    if run.step not in {
+        "",
+        step,
+    }:  # one of other turns was cut off: it ends here, and can be taken back by itself
+        _noted(replace(run, state=RunState.DONE, finished_at=tools.clock.now()), tools)
+        run = begin(tools.store, RunKind.REREAD, tools.clock, actor)
+    run = _noted(replace(run, step=step), tools)
+    total, done = tools.store.turns.count_read(session), 0
+    for turns in reading_again.slices(int(run.cursor or 0), session, tools):
+        run = replace(run, cursor=str(turns[-1].key))
+        reading_again.reread(turns, run, tools, partial(_note, run=run))
+        done += len(turns)
+        if progress is not None:
+            progress(done, max(done, total))
+    ended = replace(run, state=RunState.DONE, finished_at=tools.clock.now(), step="", cursor="")
+    return _report(_noted(ended, tools), tools, listed, 0)
+
+
+def _noted(run: Run, tools: Tools) -> Run:
+    tools.store.write(partial(_note, run=run), "engine")
+    return run
+
+
+def _note(unit: Unit, run: Run) -> None:
+    unit.upkeep.note(run)
+
+
 def _carried(
     kind: RunKind, steps: Sequence[Step], tools: Tools, actor: str, watch: Watch, listed: int = LISTED
 ) -> Report:
@@ -464,13 +598,13 @@ def _room(tools: Tools, run: Run) -> StepContext:
         repay=lambda most: _repay(most, tools),
         findable=_findable,
         spoken_of=_spoken_of,
-        landscape=lambda directory: _landscape(directory, tools),
+        landscape=_landscape,
     )
 
 
-def _landscape(directory: str, tools: Tools) -> Landscape | None:
+def _landscape(directory: str) -> Landscape | None:
 
-    return landscape(directory, tools.config.doubt)
+    return landscape(directory)
 
 
 def _repay(most: int, tools: Tools) -> int:

@@ -3,39 +3,45 @@
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import fields, replace
 from datetime import datetime, tzinfo
 from functools import cached_property
 from math import ceil
 from threading import Lock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from engram.api.caller import PAGE_LIMIT, CallerContext, RecallLimits, whole
-from engram.api.gaps import note_in_vain
-from engram.api.timelines import Window, timeline
 from engram.capture import screen
 from engram.config import RERANKS
 from engram.errors import AccessDenied, OutOfRange, UnknownValue, WrongType
+from engram.lazily import lazily
 from engram.model.clock import EPOCH
 from engram.model.event import Finding
 from engram.model.memory import Filters, Mode, Status, types_for
 from engram.model.plain import member, moment
 from engram.model.recall import (
     KindHealth,
-    PlanOverrides,
     Question,
     Reasoning,
     Recall,
     Recalled,
     RecallHealth,
+    RecallOptions,
     Timeline,
     wish,
 )
 from engram.model.scope import Scope
 from engram.ports import ConversationBias, Recalls, View
 from engram.recall.pipeline import recall, touch
-from engram.recall.reasoning import reason
+
+if TYPE_CHECKING:
+    from engram.api import gaps, timelines
+    from engram.recall import reasoning
+else:
+    gaps = lazily("engram.api.gaps")
+    timelines = lazily("engram.api.timelines")
+    reasoning = lazily("engram.recall.reasoning")
 
 # ---------------------------------------------------------------- recall record
 # The record of recalls: answers come in; how recalls have been going comes out, and what has helped them.
@@ -197,7 +203,7 @@ class Recalling:
             weak = self._is_weak(found)
             self._record.keep(found, weak=weak)
             if weak:
-                note_in_vain(self._desk, found)
+                gaps.note_in_vain(self._desk, found)
         return found
 
     def _find(self, question: Question, lean: ConversationBias | None) -> Recall:
@@ -231,11 +237,11 @@ class Recalling:
             None if end is None else moment(name, end, self._desk.tools.zone)
             for name, end in zip(("since", "until"), ends, strict=True)
         )
-        window = Window(whole("limit", limit, 1, PAGE_LIMIT), since, until)
+        window = timelines.Window(whole("limit", limit, 1, PAGE_LIMIT), since, until)
         what = clean[0] if len(clean) == 1 else (clean[0], clean[1])
         access = self._desk.at(scope)
         self._limits.take(self._desk.access)
-        return timeline(what, window, access, self._desk)
+        return timelines.timeline(what, window, access, self._desk)
 
     def reason(
         self, question: str, depth: int | None, budget: int | None, scope: Scope | None, session: str
@@ -248,7 +254,7 @@ class Recalling:
         deep = whole("depth", settings.recall.reason_depth if depth is None else depth, 1, 5)
         room = settings.llm.context_tokens // 2 if budget is None else whole("budget", budget, 0, 10_000_000)
         self._limits.take(self._desk.access, session)
-        return reason(asked, deep, room, self._desk.tools)
+        return reasoning.reason(asked, deep, room, self._desk.tools)
 
     def health(self) -> RecallHealth:
         """How the last recalls of all callers have been going. Raises AccessDenied for guests."""
@@ -284,46 +290,31 @@ TIMES = tuple(f.name for f in fields(Filters) if f.type == "datetime | None")
 SHARES = ("min_importance", "max_importance", "min_confidence", "min_trust", "min_arousal")
 
 
-def question(  # noqa: PLR0913 - each is a question a user may have; all but the query by name
-    desk: CallerContext,
-    query: str,
-    *,
-    limit: int | None,
-    budget: int | None,
-    scope: Scope | None,
-    filters: Filters | None,
-    mode: Mode | str,
-    rerank: str | None,
-    profile: str | None,
-    min_relevance: float | None,
-    session: str,
-    dry: bool,
-    explain: bool,
-    include_archived: bool,
-    as_of: datetime | str | None,
-    plan: PlanOverrides | Mapping[str, Any] | None,
-    expand: bool | None,
-) -> Question:
-    """The question, checked; what is not said is as the settings have it."""
+def question(desk: CallerContext, query: str, options: RecallOptions) -> Question:
+    """The question, checked; what is not said is as the settings have it.
+
+    Options that need no check here reach the question under their own names.
+    """
     settings = desk.tools.config.recall
-    wanted = in_mode(checked(desk, filters, as_of), mode, include_archived=include_archived)
-    screen.share("min_relevance", min_relevance)
-    screen.name("session", session)
-    return Question(
-        text=screen.readable("query", query)[:QUERY_LIMIT],
-        access=desk.at(scope),
-        limit=whole("limit", settings.limit if limit is None else limit, 1, 500),
-        budget=None if budget is None else whole("budget", budget, 0, 10_000_000),
-        filters=wanted,
-        profile=_one_of("profile", profile or settings.profile, PROFILES),
-        rerank=_one_of("rerank", rerank or settings.rerank, RERANKS),
-        min_relevance=min_relevance,
-        dry=dry,
-        session=session,
-        explain=explain,
-        expand=expand,
-        wish=wish(plan),
-    )
+    given: dict[str, Any] = {**options}
+    filters = checked(desk, options.get("filters"), options.get("as_of"))
+    mode, archived = options.get("mode", Mode.FULL_CONTEXT), options.get("include_archived", False)
+    limit, budget = options.get("limit"), options.get("budget")
+    screen.share("min_relevance", options.get("min_relevance"))
+    screen.name("session", options.get("session", ""))
+    looked_at: dict[str, Any] = {
+        "text": screen.readable("query", query)[:QUERY_LIMIT],
+        "access": desk.at(options.get("scope")),
+        "limit": whole("limit", settings.limit if limit is None else limit, 1, 500),
+        "budget": None if budget is None else whole("budget", budget, 0, 10_000_000),
+        "filters": in_mode(filters, mode, include_archived=archived),
+        "profile": _one_of("profile", options.get("profile") or settings.profile, PROFILES),
+        "rerank": _one_of("rerank", options.get("rerank") or settings.rerank, RERANKS),
+        "wish": wish(options.get("plan")),
+    }
+    for name in (*looked_at, "scope", "as_of", "mode", "include_archived", "plan"):
+        given.pop(name, None)
+    return Question(**looked_at, **{name: value for name, value in given.items() if value is not None})
 
 
 def checked(desk: CallerContext, filters: Filters | None, as_of: datetime | str | None = None) -> Filters:

@@ -7,15 +7,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from datetime import datetime
 from threading import Lock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from engram.api.caller import CallerContext, whole
-from engram.api.conflicts import Conflicts
-from engram.api.gaps import forget_names
 from engram.capture import change, observe, screen
 from engram.capture.observe import TalkSetting, turns_from
 from engram.capture.pipeline import remember_partly
 from engram.errors import AccessDenied, InvalidInput, NotFound, UnknownValue
+from engram.lazily import lazily
 from engram.model.capture import Draft, Observation, Outcome, Part, Receipt, Refusal, Turn
 from engram.model.clock import here
 from engram.model.event import Finding, Verb
@@ -25,6 +24,12 @@ from engram.model.plain import draft, draft_from, member, told_moment
 from engram.model.scope import Role, Scope
 from engram.ports import Unit
 from engram.rules.promotion import step_layer
+
+if TYPE_CHECKING:
+    from engram.api import conflicts, gaps
+else:
+    conflicts = lazily("engram.api.conflicts")
+    gaps = lazily("engram.api.gaps")
 
 Given = Draft | Mapping[str, Any] | str
 Results = list[Receipt | Refusal]
@@ -59,11 +64,11 @@ def erase(desk: CallerContext, memory_id: str, because: str) -> None:
     full = desk.own(memory_id)
 
     def work(unit: Unit) -> None:
-        forget_names(unit, full, desk.access.scope)
+        gaps.forget_names(unit, full, desk.access.scope)
         unit.erase(full, because)
 
     desk.tools.store.write(work, desk.actor)
-    desk.tools.store.vacuum()
+    desk.tools.store.leave_nothing()
 
 
 def _draft(desk: CallerContext, item: Given) -> Draft:
@@ -252,7 +257,7 @@ class Listening:
             return
         doubtful = [one for one in heard.receipts if one.outcome is Outcome.CHALLENGED]
         for receipt in doubtful[:ASKED_ABOUT]:
-            Conflicts(self._desk).ask(receipt.other, receipt.memory.id)
+            conflicts.Conflicts(self._desk).ask(receipt.other, receipt.memory.id)
 
     def close(self) -> None:
         """Read what is left in every scope that was heard here."""

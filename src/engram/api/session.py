@@ -24,7 +24,16 @@ from engram.capture import screen
 from engram.errors import AccessDenied, TurnAborted, TurnNotBegun
 from engram.model.plain import member
 from engram.model.recall import Recall
-from engram.model.session import Gap, Origin, Restored, SessionInfo, Slot, Snapshot, TopicChange
+from engram.model.session import (
+    Gap,
+    Origin,
+    Restored,
+    SessionInfo,
+    Slot,
+    Snapshot,
+    TopicChange,
+    snapshot_about,
+)
 from engram.session import anticipation, snapshot, speech
 from engram.session.anticipation import PreparedRecall
 from engram.session.state import Said, State
@@ -36,6 +45,8 @@ if TYPE_CHECKING:
     from engram.model.context import Context
     from engram.model.scope import Scope
     from engram.session.speech import HeardExchange
+
+MOMENTUM_MOST = 0.4  # the most that the course of the talk weighs in a query (cortex)
 
 
 # ---------------------------------------------------------------- session turn
@@ -388,7 +399,7 @@ class Session:
         question = parts.question(message, self, most)
         with self._lock:
             state = self._awake()
-            lean = state.lean(message, parts.desk.tools.config.session.momentum)
+            lean = state.lean(message, MOMENTUM_MOST)
             steps.exchange, gone = state.hear(message, meaning, parts.now)
             steps.change = state.verdict.change
             lean = None if steps.change is TopicChange.SWITCH else lean
@@ -440,7 +451,7 @@ class Session:
             momentum, names = state.momentum, state.buffer.named()
         if momentum is None or not settings.anticipate:
             return
-        lean = momentum.lean(1.0, {}, settings.momentum)
+        lean = momentum.lean(1.0, {}, MOMENTUM_MOST)
         most = max(settings.anticipate, parts.limit(self.model, None))
         words = f"{message[:PREPARED_FROM]}\n{reply[:PREPARED_FROM]}".strip()
         found = parts.prepare(parts.question(words, self, most), lean)
@@ -514,8 +525,7 @@ class Session:
 
     @property
     def _about(self) -> str:
-        """What a snapshot is of: one of another place or session does not open as this one's."""
-        return f"session {self.id} at {self.scope}"
+        return snapshot_about(self.id, self.scope)
 
     def wipe(self) -> None:
         """Forget everything here, without keeping it."""

@@ -50,6 +50,17 @@ if TYPE_CHECKING:
     from engram.api.recalling import Recalling
     from engram.api.remembering import Listening
     from engram.model.capture import Observation
+from engram.context.budget import SHARES
+
+HALF_LIFE_MINUTES = 10.0  # minutes after which what is on the mind is half as strong
+
+EVICT_BELOW = 0.1  # activation under which something leaves the mind (cortex)
+OFFER_ABOVE = 0.3  # activation above which what leaves the mind is offered to long-term memory (cortex)
+RECALLED_MOST = 100  # memories recalled for a message at most, however large the model's window (measured)
+ALIKE = 0.6  # cosine to what was expected above which the prepared recall is used (cortex)
+DECAYED_HOURS = 24.0  # hours after which nothing of a sleeping session comes back (cortex)
+WHOLE_HOURS = 4.0  # hours for which a sleeping session stays whole (cortex)
+MORNING_MEMORIES = 5  # memories that come to mind at a fresh start (cortex)
 
 
 # ---------------------------------------------------------------- session parts
@@ -125,17 +136,14 @@ class SessionServices:
     def state(self) -> State:
         """An empty mind, by the settings."""
         settings = self.desk.tools.config.session
-        rules = WorkingMemoryRules(
-            settings.half_life_minutes, settings.evict_below, settings.offer_above, settings.slots
-        )
+        rules = WorkingMemoryRules(HALF_LIFE_MINUTES, EVICT_BELOW, OFFER_ABOVE, settings.slots)
         making = Making(self.desk.tools.new_id, self.desk.tools.count_tokens)
-        return fresh(making, rules, settings.alike)
+        return fresh(making, rules, ALIKE)
 
     @property
     def ages(self) -> Ages:
         """How long a sleeping session stays what it was."""
-        settings = self.desk.tools.config.session
-        return Ages(settings.whole_hours, settings.decayed_hours)
+        return Ages(WHOLE_HOURS, DECAYED_HOURS)
 
     def meaning(self, text: str) -> Meaning | None:
         """A message as vectors; None while none can be made."""
@@ -153,8 +161,8 @@ class SessionServices:
         settings = self.desk.tools.config.context
         room = budget or context_budget.find(model or settings.model, settings.models_file).window
         return min(
-            self.desk.tools.config.session.recalled,
-            memories_for(int(room * settings.recalled_share), settings),
+            RECALLED_MOST,
+            memories_for(int(room * SHARES["recalled"]), settings),
         )
 
     def question(self, message: str, session: SessionTalk, limit: int) -> Question:
@@ -230,7 +238,7 @@ class SessionServices:
 
     def morning(self, scope: Scope) -> list[Slot]:
         """What comes to mind at a fresh start: of the newest memories those that matter most."""
-        most = self.desk.tools.config.session.morning
+        most = MORNING_MEMORIES
         view = View(self.desk.at(scope), in_force(WAKEFUL, self.now))
         newest = list(self.desk.tools.store.memories.page(view, LOOKED_AT).memories) if most else []
         best = sorted(newest, key=lambda one: (-one.pinned, -one.importance))[:most]

@@ -19,7 +19,7 @@ from weakref import WeakKeyDictionary
 from engram.api.contexts import Contexts
 from engram.api.gaps import of_place
 from engram.api.session import SUSPENDED, Session, SessionTurn, Ties
-from engram.api.session_services import Completed, Learned, Runs, SessionServices, measured
+from engram.api.session_services import DECAYED_HOURS, Completed, Learned, Runs, SessionServices, measured
 from engram.capture import screen
 from engram.errors import AccessDenied, EngramError, UnknownSession
 from engram.model.capture import Observation
@@ -249,7 +249,7 @@ class Sessions:
             if self._expired_at is not None and now - self._expired_at < timedelta(hours=1):
                 return
             self._expired_at = now
-        hours = self._parts.desk.tools.config.session.decayed_hours
+        hours = DECAYED_HOURS
         with suppress(AccessDenied):  # the file was opened for reading
             self._parts.desk.tools.store.snapshots.expire(now - timedelta(hours=hours))
 
@@ -300,7 +300,7 @@ class Sessions:
 
     def _kept(self) -> Sequence[Snapshot]:
         snapshots, now = self._parts.desk.tools.store.snapshots, self._parts.now
-        oldest = now - timedelta(hours=self._parts.desk.tools.config.session.decayed_hours)
+        oldest = now - timedelta(hours=DECAYED_HOURS)
         return [one for one in snapshots.known(self._parts.desk.access) if one.saved_at > oldest]
 
     def _session(self, session_id: str, scope: Scope | None) -> Session:

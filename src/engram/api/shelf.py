@@ -5,23 +5,50 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from engram.api.browsing import Trash
-from engram.api.bus import Bus
 from engram.api.caller import CallerContext
-from engram.api.commitments import Commitments, Triggers
-from engram.api.conflicts import Conflicts
-from engram.api.entities import Entities
-from engram.api.facts import Facts
-from engram.api.gaps import Gaps
-from engram.api.knowledge import Knowledge
-from engram.api.maintenance import Upkeep
 from engram.api.remembering import Listening
-from engram.api.tokens import Answers, Tokens
-from engram.model.maintenance import DriftReport
-from engram.model.scope import Scope
+from engram.api.verbs import History, Memories
+from engram.lazily import lazily
 
 if TYPE_CHECKING:
+    from engram.api import (
+        backups,
+        browsing,
+        bus,
+        commitments,
+        conflicts,
+        entities,
+        facts,
+        gaps,
+        knowledge,
+        maintenance,
+        tokens,
+    )
+    from engram.api.backups import Backups
+    from engram.api.browsing import Trash
+    from engram.api.bus import Bus
+    from engram.api.commitments import Commitments, Triggers
+    from engram.api.conflicts import Conflicts
+    from engram.api.entities import Entities
+    from engram.api.facts import Facts
+    from engram.api.gaps import Gaps
+    from engram.api.knowledge import Knowledge
+    from engram.api.maintenance import Upkeep
     from engram.api.sources import Sources
+    from engram.api.tokens import Answers, Tokens
+    from engram.api.workspace import Workspaces
+else:
+    backups = lazily("engram.api.backups")
+    browsing = lazily("engram.api.browsing")
+    bus = lazily("engram.api.bus")
+    commitments = lazily("engram.api.commitments")
+    conflicts = lazily("engram.api.conflicts")
+    entities = lazily("engram.api.entities")
+    facts = lazily("engram.api.facts")
+    gaps = lazily("engram.api.gaps")
+    knowledge = lazily("engram.api.knowledge")
+    maintenance = lazily("engram.api.maintenance")
+    tokens = lazily("engram.api.tokens")
 
 
 class Nouns:
@@ -32,81 +59,79 @@ class Nouns:
         self._listening = Listening(desk)
 
     @cached_property
+    def memories(self) -> Memories:
+        """How single memories stand and what they are to each other: pin, confirm, move, count."""
+        return Memories(self._desk)
+
+    @cached_property
+    def history(self) -> History:
+        """What happened and what was said: events, news, conversations word for word."""
+        return History(self._desk, self._listening)
+
+    @cached_property
     def facts(self) -> Facts:
         """What is known about whom: add, ask, follow and end facts."""
-        return Facts(self._desk)
+        return facts.Facts(self._desk)
 
     @cached_property
     def entities(self) -> Entities:
         """Who and what is spoken of: profiles, names, timelines."""
-        return Entities(self._desk)
+        return entities.Entities(self._desk)
 
     @cached_property
     def knowledge(self) -> Knowledge:
         """What was learned from memories taken together: profile, map, tree, cards, topics, boxes."""
-        return Knowledge(self._desk)
+        return knowledge.Knowledge(self._desk)
 
     @cached_property
     def bus(self) -> Bus:
         """What agents tell each other: offer, ask for and deliver memories."""
-        return Bus(self._desk)
+        return bus.Bus(self._desk)
 
     @cached_property
     def upkeep(self) -> Upkeep:
         """Maintenance: its runs, their reports, taking them back."""
-        return Upkeep(self._desk)
+        return maintenance.Upkeep(self._desk, lambda: self.workspace)
+
+    @cached_property
+    def backups(self) -> Backups:
+        """Copies of the whole file: make, list and check them."""
+        return backups.Backups(self._desk)
 
     @cached_property
     def trash(self) -> Trash:
         """What was forgotten and can still be brought back: look, restore, empty."""
-        return Trash(self._desk)
+        return browsing.Trash(self._desk)
 
     @cached_property
     def answers(self) -> Answers:
         """What was answered to writes that carried a key; for the doors."""
-        return Answers(self._desk)
+        return tokens.Answers(self._desk)
 
     @cached_property
     def tokens(self) -> Tokens:
         """Who may come in from outside: make, list and revoke tokens."""
-        return Tokens(self._desk)
+        return tokens.Tokens(self._desk)
 
     @cached_property
     def conflicts(self) -> Conflicts:
         """What contradicts what, and settling it."""
-        return Conflicts(self._desk)
+        return conflicts.Conflicts(self._desk)
 
     @cached_property
     def commitments(self) -> Commitments:
         """Open loops: what was promised, what is waited for, what is done."""
-        return Commitments(self._desk)
+        return commitments.Commitments(self._desk)
 
     @cached_property
     def gaps(self) -> Gaps:
         """What is not known and would be good to know: ask, answer, let be."""
-        return Gaps(self._desk)
+        return gaps.Gaps(self._desk)
 
     @cached_property
     def triggers(self) -> Triggers:
         """Words in a message that load pages into the recall pack."""
-        return Triggers(self._desk)
-
-    def drift(
-        self,
-        directory: str = "",
-        *,
-        apply: bool = False,
-        limit: int = 1_000,
-        scope: Scope | None = None,
-    ) -> DriftReport:
-        """Check what memories claim about files, symbols, versions and addresses against a directory.
-
-        Without one the setting `doubt.directory`. With `apply` memories whose references are dead are
-        challenged, and invalidated if they stay so; `undo` takes that back.
-        """
-        from engram.api.gaps import drifted  # it reads a directory, which few ask for
-
-        return drifted(self._desk, directory, scope, limit, apply=apply)
+        return commitments.Triggers(self._desk)
 
     @cached_property
     def sources(self) -> Sources:
@@ -114,3 +139,10 @@ class Nouns:
         from engram.api.sources import Sources  # its readers are many, and most who open a memory read none
 
         return Sources(self._desk, self._listening)
+
+    @cached_property
+    def workspace(self) -> Workspaces:
+        """Folders of plain files that people read and edit, in step with the memory."""
+        from engram.api.workspace import Workspaces  # few keep one
+
+        return Workspaces(self._desk)

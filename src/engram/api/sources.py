@@ -16,7 +16,7 @@ from engram.capture.screen import tags as screened_tags
 from engram.capture.sources import code as codebase
 from engram.capture.sources import listen, results
 from engram.capture.sources.code import walk
-from engram.capture.sources.detect import AUTO, DOCUMENTS, Source, document, open_source
+from engram.capture.sources.detect import AUTO, Source, document, open_source, suffixes
 from engram.capture.sources.files import refused
 from engram.capture.sources.results import Finding
 from engram.capture.sources.take import IngestOptions, ingest
@@ -55,6 +55,37 @@ class Sources:
         if where.is_dir():
             return self._folder(where, format, order)
         return self._source(open_source(where, format), order)
+
+    def move_in(
+        self,
+        path: str | Path,
+        *,
+        system: str = AUTO,
+        mapping: Mapping[str, str] | None = None,
+        dry: bool = False,
+        scope: Scope | None = None,
+        progress: Progress | None = None,
+    ) -> IngestReport:
+        """Take in what another system kept as it was there: ids, times, status, users, relations, trust.
+
+        Args:
+            path: its folder, database or export.
+            system: ledger, files, engram-rs, retention, mem0, zep, hindsight, letta, mcp-memory,
+                basic-memory, csv or jsonl; by default it is found out.
+            mapping: for a table, which column is what: `{"content": "note", "created_at": "when"}`.
+            dry: read and check everything, and write nothing.
+            scope: where all of it goes; by default where it was, a place for each of several users.
+            progress: hears how many of how many are done.
+
+        Returns:
+            What became of each item; `undo` of its `run` takes all of it back.
+
+        """
+        from engram.api.moving import move_in
+
+        return move_in(
+            self._desk, Path(path), system, mapping=mapping or {}, dry=dry, scope=scope, progress=progress
+        )
 
     def text(
         self,
@@ -181,7 +212,7 @@ class Sources:
         report = IngestReport(dry=order.dry)
         beginning = f"file:{folder.resolve().as_posix()}/"
         read: set[str] = set()
-        for path in walk(folder.resolve(), DOCUMENTS):
+        for path in walk(folder.resolve(), suffixes()):
             origin = f"file:{path.as_posix()}"
             read.add(f"{origin}#")
             try:

@@ -10,16 +10,28 @@ from dataclasses import replace
 from typing import Any
 
 from engram.capture import screen
-from engram.capture.enrich import findable, said_at, shorter, spoken_of
+from engram.capture.enrich import findable, said_at, spoken_of
 from engram.errors import EmbedderError, NotFound, UnknownValue
 from engram.model.event import Verb
-from engram.model.memory import Kind, Lifecycle, Memory, Policy, Priority, Status, Tier, Type, Verification
+from engram.model.memory import (
+    SUSPICION,
+    Kind,
+    Lifecycle,
+    Memory,
+    Policy,
+    Priority,
+    Status,
+    Tier,
+    Type,
+    Verification,
+)
 from engram.model.plain import member, moment
 from engram.ports import Embedded, Tools, Unit
 from engram.rules.archival import check_transition
+from engram.rules.injection import SIGNS, marked, released
 from engram.rules.sensitivity import at_least, tier_of
 from engram.text import names, words
-from engram.text.forms import key_text
+from engram.text.forms import FormsOnDemand, key_text
 
 _AXES = {"kind": Kind, "type": Type, "priority": Priority, "policy": Policy, "tier": Tier}
 _TIMES = ("event_time", "valid_from", "valid_to", "expires_at")
@@ -27,22 +39,47 @@ _SHARES = ("importance", "confidence")
 CHANGEABLE = ("content", "category", "tags", "details", *_AXES, *_SHARES, *_TIMES)
 """What `update` may change; the rest has verbs of its own."""
 
+_STANDING = {"status": Status, "verification": Verification}
 STATUS_VERBS = {Status.ARCHIVED: Verb.ARCHIVED, Status.ACTIVE: Verb.RESTORED}
 
 
 def update(memory_id: str, changes: Mapping[str, Any], tools: Tools, actor: str, because: str) -> Memory:
     """Change fields of a memory as a new version of it. Nothing to change changes nothing."""
-    clean = {field: _clean(field, value) for field, value in changes.items()}
+    return _rewrite(memory_id, {f: _clean(f, value) for f, value in changes.items()}, tools, actor, because)
+
+
+def revise(memory_id: str, changes: Mapping[str, Any], tools: Tools, actor: str, because: str) -> Memory:
+    """As `update`, and what a person says of a memory's standing in the same breath.
+
+    That is `status`, `verification`, `verified_at` and `pinned`, as a page of the workspace tells them.
+    """
+    clean: dict[str, Any] = {}
+    for field, value in changes.items():
+        if field in _STANDING:
+            clean[field] = member(field, _STANDING[field], value)
+        elif field == "verified_at":
+            clean[field] = moment(field, value)
+        elif field == "pinned":
+            clean[field] = bool(value)
+        else:
+            clean[field] = _clean(field, value)
+    return _rewrite(memory_id, clean, tools, actor, because)
+
+
+def _rewrite(memory_id: str, clean: Mapping[str, Any], tools: Tools, actor: str, because: str) -> Memory:
     vector = _embed(clean["content"], memory_id, tools) if "content" in clean else None
 
     def work(unit: Unit) -> Memory:
         old = _get(unit, memory_id)
-        new = _with(old, clean, tools)
+        new = _with(old, clean)
         if new == old:
             return old
+        if new.status is not old.status:
+            check_transition(old.status, new.status)
         new = replace(new, version=old.version + 1, modified_at=tools.clock.now())
         found = findable(new, names.entities(new.content))
-        unit.change(new, Verb.UPDATED, because or "edited", findable=found)
+        only = STATUS_VERBS.get(new.status, Verb.STATUS_CHANGED) if set(clean) == {"status"} else Verb.UPDATED
+        unit.change(new, only, because or "edited", findable=found)
         if vector is not None and new.content != old.content:
             unit.embed(new.id, vector)
         return new
@@ -56,7 +93,8 @@ def set_status(memory_id: str, status: Status, tools: Tools, actor: str, because
     def change(old: Memory) -> Memory:
         if old.status is not status:
             check_transition(old.status, status)
-        return replace(old, status=status, valid_to=None if status is Status.ACTIVE else old.valid_to)
+        new = replace(old, status=status, valid_to=None if status is Status.ACTIVE else old.valid_to)
+        return released(new) if old.status is Status.QUARANTINED and status is Status.ACTIVE else new
 
     verb = STATUS_VERBS.get(status, Verb.STATUS_CHANGED)
     return _change(memory_id, change, verb, tools, actor, because)
@@ -107,7 +145,9 @@ def _change(
         if new == old:
             return old
         new = replace(new, version=old.version + 1, modified_at=tools.clock.now())
-        unit.change(new, verb, because)
+        believed = old.status is Status.QUARANTINED and new.status is Status.ACTIVE
+        found = findable(new, names.entities(new.content)) if believed else None
+        unit.change(new, verb, because, findable=found)
         return new
 
     return tools.store.write(work, actor)
@@ -139,17 +179,22 @@ def _clean(field: str, value: Any) -> Any:
     return checks[field](value)
 
 
-def _with(old: Memory, clean: Mapping[str, Any], tools: Tools) -> Memory:
+def _with(old: Memory, clean: Mapping[str, Any]) -> Memory:
     new = replace(old, **clean)
     if new.content != old.content:
         found = names.entities(new.content)
         new = replace(
             new,
             content_hash=words.content_hash(new.content),
-            forms=shorter(new.content, tools),
+            forms=FormsOnDemand(new.content),
             entities=tuple(dict.fromkeys(entity.name for entity in found)),
             metadata=spoken_of(new.content, said_at(old), found),
         )
+        new = marked(new)
+    else:
+        noted = {name: old.details[name] for name in (SUSPICION, SIGNS) if name in old.details}
+        told = {name: value for name, value in new.details.items() if name not in (SUSPICION, SIGNS)}
+        new = replace(new, details={**told, **noted})
     return replace(new, tier=at_least(new.tier, tier_of(new.content)))
 
 

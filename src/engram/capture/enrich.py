@@ -13,27 +13,34 @@ from engram.model.clock import here
 from engram.model.facts import Named
 from engram.model.memory import (
     UTC_OFFSET,
-    Forms,
     Kind,
     Layer,
     Memory,
     Policy,
     Priority,
     Status,
+    Suspicion,
     Type,
     Verification,
     trust_of,
 )
 from engram.ports import Embedded, Findable, Tools
 from engram.rules.importance import affect, confidence_of, standing_of
+from engram.rules.injection import marked
 from engram.rules.sameness import NewStatement, moved, surprise
 from engram.rules.sensitivity import at_least, tier_of
 from engram.rules.traits import REFERENCE, is_overheard, is_reference
-from engram.text import facts, forms, kinds, metadata, names, words
+from engram.text import facts, kinds, metadata, names, words
 from engram.text.cues import slots_told
 from engram.text.dates import dates
+from engram.text.forms import FormsOnDemand
 from engram.text.metadata import NEUTRAL
 from engram.text.names import FoundName
+
+COMPARED = 5  # how many near memories a new one is compared with (retention)
+NOT_BELIEVED = frozenset({Status.SAID, Status.QUARANTINED})
+"""What is kept and no part of what is known."""
+SURPRISE_GAIN = 0.3  # how much a novel memory gains in importance at most (retention)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +70,10 @@ def prepare(draft: Draft, tools: Tools) -> PreparedDraft:
     )
     standing = standing_of(category)
     confidence = confidence_of(draft.source) if draft.confidence is None else draft.confidence
-    asked_for = draft.source == "human" and not draft.speaker
+    # Where priorities have an age (preset `ledger`), who says P2 or P3 says that it may go in time.
+    ages = {Priority.P2: tools.config.forgetting.p2_days, Priority.P3: tools.config.forgetting.p3_days}
+    lesser = draft.priority is not None and ages.get(draft.priority, 0.0) > 0
+    asked_for = draft.source == "human" and not draft.speaker and not lesser
     found = names.entities(draft.content)
     told = draft.event_time
     happened = _happened(draft.content, kind, said) if told is None else here(told, tools.zone)
@@ -100,13 +110,13 @@ def prepare(draft: Draft, tools: Tools) -> PreparedDraft:
         source=draft.source,
         trust=trust_of(draft.source),
         tier=at_least(draft.tier, tier_of(draft.content)),
-        forms=shorter(draft.content, tools),
+        forms=FormsOnDemand(draft.content),
     )
+    memory = marked(memory)
     statement = NewStatement.of(memory)
     weighed = draft.importance is not None
-    return PreparedDraft(
-        memory, findable(memory, found), statement, weighed=weighed, apart=draft.apart or not draft.believed
-    )
+    apart = draft.apart or memory.status in NOT_BELIEVED or memory.suspicion is not Suspicion.NONE
+    return PreparedDraft(memory, findable(memory, found), statement, weighed=weighed, apart=apart)
 
 
 def _heard(draft: Draft) -> datetime | None:
@@ -139,10 +149,11 @@ def findable(memory: Memory, found: Sequence[FoundName]) -> Findable:
     more = (*told, *memory.tags, *filter(None, beside))
     terms = tuple(words.terms(memory.content))
     cues = tuple(dict.fromkeys(term for cue in more for term in words.terms(cue)))
-    if not (apart or memory.speaker or memory.status is Status.SAID):
+    if not (apart or memory.speaker or memory.status in NOT_BELIEVED):
         cues += slots_told(memory.content)
-    if memory.status is Status.SAID:
-        return Findable(terms=terms, cues=cues)
+    if memory.status in NOT_BELIEVED:
+        named = found if memory.status is Status.SAID else ()
+        return Findable(terms=terms, cues=cues, names=tuple(Named(one.name, one.type) for one in named))
     return Findable(
         terms=terms,
         cues=cues,
@@ -182,40 +193,23 @@ def _happened(content: str, kind: str, now: datetime) -> datetime | None:
     return named[0].first
 
 
-def shorter(content: str, tools: Tools) -> Forms:
-    """The shorter forms of a content and what each costs."""
-    count = tools.count_tokens
-    summary, key_fact, label = forms.summary(content), forms.key_fact(content), forms.label(content)
-    whole = count(content)
-    return Forms(
-        summary=summary,
-        key_fact=key_fact,
-        label=label,
-        content_tokens=whole,
-        summary_tokens=whole if summary == content else count(summary),
-        key_fact_tokens=whole if key_fact == content else count(key_fact),
-        label_tokens=whole if label == content else count(label),
-    )
-
-
-def with_surprise(prepared: PreparedDraft, cosines: Sequence[float], tools: Tools) -> PreparedDraft:
+def with_surprise(prepared: PreparedDraft, cosines: Sequence[float]) -> PreparedDraft:
     """The importance moved by how far the nearest memories lie: up for the novel, down for the well known.
 
     With fewer neighbours than are asked for there is nothing to be surprised about yet.
     """
-    settings = tools.config.remember
-    found = surprise(cosines, settings.neighbours)
+    found = surprise(cosines, COMPARED)
     if found is None:
         return prepared
     memory = prepared.memory
     importance = memory.importance
     if not prepared.weighed:
-        importance = moved(importance, found, settings.surprise_gain)
+        importance = moved(importance, found, SURPRISE_GAIN)
     return replace(prepared, memory=replace(memory, surprise=found, importance=importance))
 
 
 def _expiry(confidence: float, tools: Tools) -> datetime | None:
-    settings = tools.config.remember
+    settings = tools.config.capture
     if confidence >= settings.speculative_below:
         return None
     return tools.clock.now() + timedelta(days=settings.speculative_days)

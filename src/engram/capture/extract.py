@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
+from engram.capture.pipeline import ELLIPTIC
 from engram.capture.screen import Gate
 from engram.model.advice import Extracted
 from engram.model.capture import Draft, LeftOut, Part, Turn
@@ -19,13 +20,17 @@ from engram.model.facts import Fact
 from engram.model.memory import Layer, Policy
 from engram.model.plain import plain
 from engram.ports import NoAdvisor, Tools
+from engram.rules.commitments import CATEGORY, due_in
 from engram.text import words
 from engram.text.assertion import Stance, frame_of
 from engram.text.propositions import IMPLIED, Left, Proposition, SaidStatement, examine, spoken_of
 from engram.text.questions import is_question
 from engram.text.sentences import sentences
 from engram.text.signals import Level, level_of
+from engram.text.slots import value_kinds
 from engram.text.when.calendar import TimeExpression
+
+RULE_CONFIDENCE = 0.7  # how far a statement found by rules is believed (cortex)
 
 ASSISTANT_NAME = "Assistant"
 ASSISTANT_KEEPS = frozenset({"decision", "commitment", "insight", "procedure", "correction", "constraint"})
@@ -36,8 +41,6 @@ TAIL = 2_000
 NEWS = timedelta(days=62)
 """What happened within this time is news: a move of last month replaces a home named last week."""
 SOURCE = "session"
-ELLIPTIC = 8
-"""A correction of so few words of meaning says what is right and leaves unsaid of what."""
 TELLING = 3
 """Words of meaning that a sentence nobody believes must have to be worth finding."""
 PASSAGE = 2_000
@@ -71,6 +74,7 @@ def read(turns: Sequence[Turn], before: Sequence[Turn], gate: Gate, tools: Tools
         return _by_rules(turns, before, gate, tools)  # nobody answered, or nothing is left of the answer
     reading = Reading(by="a model")
     by_key = {turn.key: turn for turn in turns}
+    told: dict[int, list[str]] = {}
     for one in answer:
         sources = [by_key[key] for key in one.turns if key in by_key] or list(turns)
         why = gate.refuses(one.content, sources[-1])
@@ -78,6 +82,11 @@ def read(turns: Sequence[Turn], before: Sequence[Turn], gate: Gate, tools: Tools
             reading.left_out.append(LeftOut(sources[-1].id, one.content, why))
         else:
             reading.keep(_from_model(one, sources), tuple(turn.key for turn in sources))
+            for turn in sources:
+                told.setdefault(turn.key, []).append(one.content)
+    for turn in turns:
+        for draft in _rest_of(turn, told.get(turn.key, ()), tools):
+            reading.keep(draft, (turn.key,))
     return reading
 
 
@@ -100,21 +109,43 @@ def _level(turns: Sequence[Turn]) -> Level:
 
 def _from_model(one: Extracted, sources: Sequence[Turn]) -> Draft:
     last = sources[-1]
-    details: dict[str, Any] = {"turns": [turn.id for turn in sources]}
-    if one.facts:
-        details["facts"] = [_plain_fact(fact) for fact in one.facts]
-    if one.corrects:
-        details["corrects"] = True
+    happened = one.event_time if one.event_time and one.event_time <= last.at else last.at
+    due = one.event_time if one.category == "commitment" else None
+    details = {
+        "turns": [turn.id for turn in sources],
+        "said_by": _teller(last),
+        "about": one.about,
+        "corrects": one.corrects,
+        "facts": [_plain_fact(fact) for fact in one.facts],
+        "ended": [_plain_fact(fact) for fact in one.ended],
+        "due": due.isoformat() if due else "",
+        "heard_at": last.at.isoformat() if happened != last.at else "",
+        "said_at": last.at.isoformat() if last.at - NEWS < happened < last.at else "",
+    }
     return Draft(
         content=one.content,
-        category=one.category,
+        category=one.category if one.believed else "general",
         confidence=one.confidence,
-        details=details,
+        details={name: value for name, value in details.items() if value},
         scope=last.scope,
         session=last.session,
         source=SOURCE,
-        event_time=one.event_time or last.at,
+        event_time=happened,
+        believed=one.believed,
     )
+
+
+def _rest_of(turn: Turn, told: Sequence[str], tools: Tools) -> Iterator[Draft]:
+    """What a model made nothing of, as it was said: it is found, and not believed."""
+    if turn.part not in SPOKEN or _unread(turn, tools):
+        return
+    covered = frozenset().union(*(words.content_words(one) for one in told))
+    left = (
+        one
+        for one in sentences(turn.content)
+        if len(words.content_words(one) - covered) >= TELLING and not one.startswith(("```", "~~~"))
+    )
+    yield from _only_said(turn, list(left))
 
 
 def _plain_fact(fact: Fact) -> dict[str, Any]:
@@ -129,23 +160,25 @@ def _by_rules(turns: Sequence[Turn], before: Sequence[Turn], gate: Gate, tools: 
     names = {turn.speaker for turn in (*before, *turns) if turn.speaker}
     previous = before[-1] if before else None
     person = _last_person(before, names)
-    told = next((turn.content[:CONTEXT_LIMIT] for turn in reversed(before) if turn.part is Part.USER), "")
+    told = [turn.content[:CONTEXT_LIMIT] for turn in before if turn.part is Part.USER]
     for turn in turns:
         check_cancelled()
         said = replace(_said(turn, names), person=person)
         for draft in _read_turn(turn, previous, said, gate, reading.left_out, tools):
             reading.keep(_attached(draft, told), (turn.key,))
         if turn.part is Part.USER:
-            told = turn.content[:CONTEXT_LIMIT]
+            told.append(turn.content[:CONTEXT_LIMIT])
         previous, person = turn, _last_person((turn,), names, person)
     return reading
 
 
-def _attached(draft: Draft, told: str) -> Draft:
-    """A correction that names nothing ("make it Friday") goes with what was told just before it."""
+def _attached(draft: Draft, told: Sequence[str]) -> Draft:
+    """A correction that names nothing goes with what was told: "make it Friday" with what had a day."""
     if not told or not draft.details.get("corrects") or len(words.terms(draft.content)) > ELLIPTIC:
         return draft
-    return replace(draft, details={**draft.details, "after": told})
+    kinds = value_kinds(draft.content)
+    alike = (one for one in reversed(told) if kinds & value_kinds(one))
+    return replace(draft, details={**draft.details, "after": next(alike, told[-1])})
 
 
 def _last_person(turns: Sequence[Turn], names: set[str], person: str = "") -> str:
@@ -176,7 +209,7 @@ def _read_turn(
             if one.stance is not Stance.REACTION and not one.text.startswith(("```", "~~~")):
                 only_said.append(one.text)
         else:
-            yield _from_rules(one, turn, previous, tools)
+            yield _from_rules(one, turn, previous)
     yield from _only_said(turn, only_said)
 
 
@@ -238,7 +271,7 @@ def _refused(one: Proposition, turn: Turn, gate: Gate, tools: Tools) -> str:
     telling = one.category in ASSISTANT_KEEPS and one.level >= Level.MEDIUM
     if alone and tools.config.capture.assistant == "signals" and not telling:
         return "an assistant's own words"
-    if alone and _ABOUT_USER.search(one.text):
+    if alone and one.category != CATEGORY and _ABOUT_USER.search(one.text):
         return "what an assistant says about the user"
     return gate.refuses(one.text, turn)
 
@@ -246,12 +279,13 @@ def _refused(one: Proposition, turn: Turn, gate: Gate, tools: Tools) -> str:
 _ABOUT_USER = re.compile(r"\byou(?:r|'re|'ve|'ll)?\b|[你您]", re.IGNORECASE)
 
 
-def _from_rules(one: Proposition, turn: Turn, previous: Turn | None, tools: Tools) -> Draft:
+def _from_rules(one: Proposition, turn: Turn, previous: Turn | None) -> Draft:
     happened = _happened(one.when, turn)
     return Draft(
         content=one.text,
         category=one.category,
-        confidence=one.confidence if one.confidence != IMPLIED else tools.config.capture.rule_confidence,
+        tags=(CATEGORY,) if one.promise and one.category != CATEGORY else (),
+        confidence=one.confidence if one.confidence != IMPLIED else RULE_CONFIDENCE,
         details=_details(one, turn, previous, happened),
         scope=turn.scope,
         session=turn.session,
@@ -264,7 +298,7 @@ def _from_rules(one: Proposition, turn: Turn, previous: Turn | None, tools: Tool
 
 def _details(one: Proposition, turn: Turn, previous: Turn | None, happened: datetime) -> dict[str, Any]:
     """What its words mean, beside them; what is not known is left out."""
-    due = one.category == "commitment" and one.when is not None and (one.when.last or one.when.first)
+    due = due_in(one.promise or one.text, turn.at) if one.promise or one.category == CATEGORY else None
     earlier = happened != turn.at
     news = earlier and (one.corrects or turn.at - happened < NEWS)
     found = {
@@ -275,6 +309,7 @@ def _details(one: Proposition, turn: Turn, previous: Turn | None, happened: date
         "corrects": one.corrects,
         "verbatim": list(one.verbatim),
         "due": due.isoformat() if due else "",
+        "promise": one.promise if one.promise != one.text else "",
         "context": _context(turn, previous),
         "facts": [_plain_fact(fact) for fact in one.facts],
         "heard_at": turn.at.isoformat() if earlier else "",

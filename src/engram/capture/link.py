@@ -5,33 +5,71 @@ One look for all names of a call; only a name that nobody has used before is com
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import log2
 
 from engram.capture.enrich import PreparedDraft
-from engram.model.facts import Edge, EdgeType, Named
-from engram.model.memory import Memory
+from engram.model.facts import Edge, EdgeType, FactQuery, Named
+from engram.model.memory import Filters, Memory
 from engram.model.scope import Access, Role, Scope
-from engram.ports import Tools, Unit
-from engram.rules.entities import resolve
+from engram.ports import Tools, Unit, View
+from engram.rules.entities import may_be_one, resolve, roles_in
 from engram.text.statement import USER
+
+SIMILAR_LINKS = 3  # near memories a new one is linked to
+NAMES_LINKED = 3  # names in a memory that link it to others with the same name
+LINKS_A_NAME = 2  # memories linked for each such name, the latest
+COMMON_NAME = 200  # a name that more memories have says too little to link them
+FACT_LINKS = 3  # memories linked because their facts hang together
+LINKS_MOST = 20  # links that come by themselves to one memory
 
 CANDIDATES = 20
 """How many entities with a like name a new name is compared with."""
 
 
 def link(prepared: Sequence[PreparedDraft], tools: Tools) -> list[PreparedDraft]:
-    """The same, with each name resolved."""
+    """The same, with each name resolved; a namesake in another role goes by a name of its own."""
     meant: dict[tuple[Scope, str], str] = {}
+    prepared = [_namesakes_apart(item, tools) if item.findable.facts else item for item in prepared]
     for scope in dict.fromkeys(item.memory.scope for item in prepared):
         here = [item for item in prepared if item.memory.scope == scope]
         named = {one.name.casefold(): one for item in here for one in item.findable.names}
-        meant |= {(scope, name): entity for name, entity in _meant(named.values(), scope, tools)}
+        roles = {name: role for item in here for name, role in roles_in(item.findable.facts).items()}
+        meant |= {(scope, name): entity for name, entity in _meant(named.values(), roles, scope, tools)}
     return [_resolved(item, meant) for item in prepared]
 
 
-def _meant(named: Iterable[Named], scope: Scope, tools: Tools) -> Iterable[tuple[str, str]]:
+def _namesakes_apart(item: PreparedDraft, tools: Tools) -> PreparedDraft:
+    """My boss Tom is not my brother Tom: whoever comes later is known as "Tom (boss)"."""
+    for name, role in roles_in(item.findable.facts).items():
+        known = _known_roles(frozenset({name}), item.memory.scope, tools)
+        if known and not may_be_one(role, known):
+            item = _renamed(item, name, role)
+    return item
+
+
+def _known_roles(names: frozenset[str], scope: Scope, tools: Tools) -> frozenset[str]:
+    view = View(Access(scope, Role.AGENT), Filters())
+    told = tools.store.facts.told(FactQuery(objects=names), view, CANDIDATES)
+    return frozenset(role for one in told for role in roles_in((one.fact,)).values())
+
+
+def _renamed(item: PreparedDraft, name: str, role: str) -> PreparedDraft:
+    def shown(one: str) -> str:
+        return f"{one} ({role})" if one.casefold() == name else one
+
+    facts = tuple(
+        replace(fact, subject=shown(fact.subject), object=shown(fact.object)) for fact in item.findable.facts
+    )
+    names = tuple(replace(one, name=shown(one.name)) for one in item.findable.names)
+    memory = replace(item.memory, entities=tuple(map(shown, item.memory.entities)))
+    return replace(item, memory=memory, findable=replace(item.findable, facts=facts, names=names))
+
+
+def _meant(
+    named: Iterable[Named], roles: Mapping[str, str], scope: Scope, tools: Tools
+) -> Iterable[tuple[str, str]]:
     """Names that are new and mean an entity that is known under another name."""
     names = {one.name.casefold(): one for one in named}
     if not names:
@@ -39,11 +77,15 @@ def _meant(named: Iterable[Named], scope: Scope, tools: Tools) -> Iterable[tuple
     access = Access(scope, Role.AGENT)
     entities = tools.store.entities
     known = {alias for entity in entities.among(list(names), access) for alias in entity.aliases}
-    for name, one in names.items():
-        if name not in known:
-            found = resolve(one, entities.like(one.name, access, CANDIDATES))
-            if found is not None:
-                yield name, found.name
+    new = {name: one for name, one in names.items() if name not in known}
+    alike = entities.like_each([one.name for one in new.values()], access, CANDIDATES) if new else []
+    for (name, one), candidates in zip(new.items(), alike, strict=True):
+        found = resolve(one, candidates)
+        if found is None:
+            continue
+        theirs = _known_roles(frozenset(found.aliases), scope, tools) if name in roles else frozenset()
+        if not theirs or may_be_one(roles[name], theirs):
+            yield name, found.name
 
 
 def _resolved(item: PreparedDraft, meant: dict[tuple[Scope, str], str]) -> PreparedDraft:
@@ -72,19 +114,18 @@ def connect(
     unit: Unit, item: PreparedDraft, memory: Memory, near: Sequence[tuple[Memory, float]], tools: Tools
 ) -> None:
     """Draw the edges of a memory that was just stored; `near` are its nearest ones with their cosines."""
-    settings = tools.config.edges
-    if settings.draw == "off":
+    if tools.config.capture.links == "off":
         return
     edges: dict[str, Edge] = {}
     for target, kind, weight in (
-        *_similar(near, settings.similar),
-        *_hanging_together(unit, item, settings.facts),
-        *_same_names(unit, item, tools),
+        *_similar(near, SIMILAR_LINKS),
+        *_hanging_together(unit, item, FACT_LINKS),
+        *_same_names(unit, item),
     ):
         if target != memory.id:
             edges.setdefault(target, Edge(memory.id, target, kind, weight, CONFIDENCE))
     if edges:
-        unit.add_edges(list(edges.values()), settings.most)
+        unit.add_edges(list(edges.values()), LINKS_MOST)
 
 
 Drawn = tuple[str, EdgeType, float]
@@ -106,15 +147,14 @@ def _hanging_together(unit: Unit, item: PreparedDraft, most: int) -> Iterator[Dr
         yield from ((target, EdgeType.RELATED_TO, 1.0) for target in found)
 
 
-def _same_names(unit: Unit, item: PreparedDraft, tools: Tools) -> Iterator[Drawn]:
-    settings = tools.config.edges
-    if not settings.mentions or item.memory.speaker:
+def _same_names(unit: Unit, item: PreparedDraft) -> Iterator[Drawn]:
+    if not LINKS_A_NAME or item.memory.speaker:
         return
-    for named in item.findable.names[: settings.entities]:
+    for named in item.findable.names[:NAMES_LINKED]:
         # The new memory has the name too, so one more than wanted is looked for.
-        found = (settings.mentions + 1, settings.common_name)
+        found = (LINKS_A_NAME + 1, COMMON_NAME)
         count, latest = unit.naming(named.canonical or named.name, item.memory.scope, *found)
-        others = [target for target in latest if target != item.memory.id][: settings.mentions]
+        others = [target for target in latest if target != item.memory.id][:LINKS_A_NAME]
         yield from ((target, EdgeType.SAME_ENTITY, _telling(count)) for target in others)
 
 

@@ -17,13 +17,13 @@ from itertools import groupby
 from typing import Any
 
 from engram.capture import extract
+from engram.capture.enrich import NOT_BELIEVED
 from engram.capture.pipeline import make_ready, write
 from engram.capture.screen import Gate, name, readable, screen
 from engram.config import CaptureConfig
 from engram.errors import ContentTooLong, EmptyContent, InvalidInput, WrongType
 from engram.model.capture import Draft, LeftOut, Observation, Part, Receipt, Turn, Waiting
 from engram.model.clock import check_cancelled, here
-from engram.model.memory import Status
 from engram.model.plain import member, told_moment
 from engram.model.scope import Scope
 from engram.ports import Tools, Unit
@@ -239,7 +239,7 @@ def _capture(turns: list[Turn], gate: Gate, tools: Tools, actor: str) -> Observa
         return Observation(because="another process has read them")
     return Observation(
         captured=tuple(turns),
-        receipts=tuple(one for one in receipts if one.memory.status is not Status.SAID),
+        receipts=tuple(one for one in receipts if one.memory.status not in NOT_BELIEVED),
         left_out=tuple(reading.left_out),
         by=reading.by,
         trouble="" if reading.by != extract.BY_RULES else tools.model_trouble(),

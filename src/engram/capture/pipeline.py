@@ -7,30 +7,46 @@ All drafts of one call are written in one unit of work: all of them or none.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from contextvars import copy_context
 from dataclasses import dataclass, replace
 from functools import partial
+from heapq import nlargest
 from typing import TypeVar
 
-from engram.capture.enrich import PreparedDraft, prepare, with_surprise
+from engram.capture.enrich import COMPARED, NOT_BELIEVED, PreparedDraft, prepare, with_surprise
 from engram.capture.link import connect, link
 from engram.capture.screen import screen
 from engram.capture.settle import settle
-from engram.errors import AccessDenied, EmbedderError, EmbedderRefused, InvalidInput
+from engram.errors import AccessDenied, EmbedderError, EmbedderRefused, InvalidInput, NotFound
 from engram.model.capture import Draft, Outcome, Receipt, Refusal
 from engram.model.clock import check_cancelled
 from engram.model.facts import Edge, EdgeType
-from engram.model.memory import Memory, Status
+from engram.model.memory import Filters, Memory, Status, Suspicion
 from engram.model.scope import Access, Role, Scope
-from engram.ports import Embedded, Tools, Unit
-from engram.rules.sameness import Neighbour, New, NewStatement, SamenessLimits, Supersede, Verdict, decide
-from engram.rules.traits import REFERENCE, is_reference
+from engram.ports import Embedded, Tools, Unit, View
+from engram.rules.injection import why_suspect
+from engram.rules.sameness import (
+    JACCARD_ALONE,
+    JACCARD_SAME,
+    Neighbour,
+    New,
+    NewStatement,
+    SamenessLimits,
+    Supersede,
+    Verdict,
+    decide,
+    later_closeness,
+    later_word_on,
+)
+from engram.rules.traits import REFERENCE, is_overheard, is_reference
 from engram.rules.vectors import thresholds
 from engram.text import words
+from engram.text.assertion import CHANGE_MAY_BE, change_told
 from engram.text.forms import key_text
-from engram.text.marks import tells_of_change
+from engram.text.slots import value_kinds
 
 # ---------------------------------------------------------------- owed
 # Owed vectors: memories that were stored while no vector could be made get theirs later.
@@ -79,15 +95,17 @@ def _put(made: Sequence[tuple[Memory, Embedded]], unit: Unit) -> None:
 
 FACT_NEIGHBOURS = 8
 """How many memories with the same subject and predicate are looked at; normally few are active."""
-RARE_WORD = 0.31
-"""What a shared word that hardly anybody says counts beside the cosine."""
-SAME_THING = 0.67
-"""How close two statements are from which on the later is a word on the same thing."""
+ELLIPTIC = 8
+"""A correction of so few words of meaning says what is right and leaves unsaid of what."""
+HEARD_BEFORE = 16
+"""So much of what was heard before is looked at for the thing that changed."""
 LATER_WORD = "a later word on the same"
 ENGINE = "engine"
 """The source of what maintenance made."""
 Also = Callable[[Unit, list[Receipt]], None]
 """What else belongs into the same unit of work, once the receipts are known."""
+CarryOut = Callable[[Unit, PreparedDraft, Verdict], Receipt]
+"""Turns the verdict about a draft into rows, edges and events."""
 
 
 def remember(drafts: Sequence[Draft], tools: Tools, actor: str, also: Also | None = None) -> list[Receipt]:
@@ -105,21 +123,28 @@ def make_ready(screened: Sequence[Draft], tools: Tools) -> list[PreparedDraft]:
 
 
 def write(
-    prepared: Sequence[PreparedDraft], tools: Tools, actor: str, also: Also | None = None
+    prepared: Sequence[PreparedDraft],
+    tools: Tools,
+    actor: str,
+    also: Also | None = None,
+    carry_out: CarryOut = settle,
 ) -> list[Receipt]:
     """Look for neighbours, decide about each, and write all in one unit of work."""
     prepared = link(prepared, tools)
     near = _nearest(prepared, tools)
     prepared = [
-        with_surprise(item, [cosine for _, cosine in found], tools)
+        with_surprise(item, [cosine for _, cosine in found])
         for item, found in zip(prepared, near, strict=True)
     ]
     known = _known(prepared, near, tools)
-    updated = [_updated(item, found, tools) for item, found in zip(prepared, near, strict=True)]
-    among = _among(prepared, tools)
+    updated = _updated(prepared, near, tools)
+    among = _among(prepared)
 
     def work(unit: Unit) -> list[Receipt]:
-        batch = _Batch(tools, among)
+        batch = _Batch(tools, among, carry_out)
+        for scope in dict.fromkeys(item.memory.scope for item in prepared):
+            here = (item.memory for item in prepared if item.memory.scope == scope)
+            unit.look_up_contents([memory.content_hash for memory in here], scope)
         items = zip(prepared, known, updated, strict=True)
         receipts = [batch.write(unit, item, candidates, earlier) for item, candidates, earlier in items]
         if also is not None:
@@ -147,7 +172,7 @@ def _embed_capture(prepared: list[PreparedDraft], tools: Tools) -> list[Prepared
 
 def _is_statement(item: PreparedDraft) -> bool:
     """Whether it may repeat or replace something: a turn of a conversation is kept as it was said."""
-    return not item.memory.speaker and item.memory.status is not Status.SAID
+    return not item.memory.speaker and item.memory.status not in NOT_BELIEVED
 
 
 def _nearest(prepared: Sequence[PreparedDraft], tools: Tools) -> list[list[tuple[int, float]]]:
@@ -177,7 +202,7 @@ def _nearest_in(
     embedded = [vector for place in places if (vector := prepared[place].vector) is not None]
     rows = np.stack([one.vector for one in embedded])
     reach = tools.store.memories.reach(Access(scope, Role.AGENT))
-    answers = tools.index.nearest(embedded[0].space, rows, tools.config.remember.neighbours, reach)
+    answers = tools.index.nearest(embedded[0].space, rows, COMPARED, reach)
     for place, answer in zip(places, answers, strict=True):
         found[place] = answer
 
@@ -186,7 +211,7 @@ def _known(
     prepared: Sequence[PreparedDraft], near: Sequence[Sequence[tuple[int, float]]], tools: Tools
 ) -> list[list[tuple[Memory, float | None]]]:
     """For each draft the memories it may repeat or replace: near in meaning, or stating the same fact."""
-    limits = [_limits(item.vector, tools) for item in prepared]
+    limits = [limits_of(item.vector) for item in prepared]
     close = [
         [one for one in found if one[1] >= limit.related] for found, limit in zip(near, limits, strict=True)
     ]
@@ -197,40 +222,89 @@ def _known(
     ]
 
 
-def _updated(item: PreparedDraft, near: Sequence[tuple[int, float]], tools: Tools) -> Memory | None:
-    """The earlier statement of the same place that this one is a later word on, if it tells of a change.
+def _updated(
+    prepared: Sequence[PreparedDraft], near: Sequence[Sequence[tuple[int, float]]], tools: Tools
+) -> list[Memory | None]:
+    """For each draft the earlier statement of the same place that it is a later word on.
 
-    The nearest in meaning and in the words that only few say, when it is near enough.
+    Only what tells of a change has one: the nearest in meaning and in rare words, when it is near enough or
+    stands out among what was heard before.
     """
+    telling = [place for place, item in enumerate(prepared) if _tells_of_change(item)]
+    found: list[Memory | None] = [None] * len(prepared)
+    if not telling:
+        return found
+    cosines = {place: dict(near[place]) | _heard_before(prepared[place], tools) for place in telling}
+    records = tools.store.memories.read(sorted({key for some in cosines.values() for key in some}))
+    asked: dict[Scope, set[str]] = {}
+    for place in telling:
+        asked.setdefault(prepared[place].memory.scope, set()).update(prepared[place].findable.terms)
+    rarity = {
+        scope: tools.store.texts.rarity(sorted(terms), Access(scope, Role.AGENT))
+        for scope, terms in asked.items()
+    }
+    for place in telling:
+        item = prepared[place]
+        found[place] = _earlier(item, cosines[place], records, rarity[item.memory.scope])
+    return found
+
+
+def _tells_of_change(item: PreparedDraft) -> bool:
     memory = item.memory
-    told = memory.details.get("corrects") or tells_of_change(memory.content)
-    if not told or not _is_statement(item) or memory.source == ENGINE or memory.category == REFERENCE:
-        return None
-    own = set(item.findable.terms)
-    cosines = dict(near)
-    records = tools.store.memories.read(list(cosines))
-    rarity = tools.store.texts.rarity(sorted(own), Access(memory.scope, Role.AGENT))
-    most = max(rarity.values(), default=0.0) or 1.0
+    if not _is_statement(item) or memory.source == ENGINE or memory.category == REFERENCE:
+        return False
+    return bool(memory.details.get("corrects")) or change_told(memory.content) >= CHANGE_MAY_BE
 
-    def closeness(key: int) -> float:
-        shared = own.intersection(words.terms(records[key].content))
-        rare = sum(rarity.get(term, 0.0) for term in shared if not term.startswith(words.SINGLE))
-        return cosines[key] + RARE_WORD * rare / most
 
-    earlier = [
-        key
-        for key, one in records.items()
-        if one.scope == memory.scope
+def _heard_before(item: PreparedDraft, tools: Tools) -> dict[int, float]:
+    """For what was heard in talk the nearest of what was heard before, with their cosines."""
+    memory = item.memory
+    if item.vector is None or not is_overheard(memory):
+        return {}
+    filters = Filters(statuses=frozenset({Status.ACTIVE}), sources=frozenset({memory.source}))
+    view = View(Access(memory.scope, Role.AGENT), filters)
+    return dict(tools.index.search(item.vector.space, item.vector.vector, HEARD_BEFORE, view))
+
+
+def _earlier(
+    item: PreparedDraft,
+    cosines: Mapping[int, float],
+    records: Mapping[int, Memory],
+    rarity: Mapping[str, float],
+) -> Memory | None:
+    memory = item.memory
+    own = {term: rarity.get(term, 0.0) for term in item.findable.terms}
+    close = {
+        key: later_closeness(cosine, own, words.terms(one.content))
+        for key, cosine in cosines.items()
+        if (one := records.get(key)) is not None
+        and one.scope == memory.scope
         and one.status is Status.ACTIVE
         and one.heard_at < memory.heard_at
         and one.category != REFERENCE
         and one.source != ENGINE
-    ]
-    best = max(earlier, key=closeness, default=None)
-    return records[best] if best is not None and closeness(best) >= SAME_THING else None
+    }
+    heard = {
+        key: score for key, score in close.items() if is_overheard(memory) and is_overheard(records[key])
+    }
+    best = later_word_on(heard)
+    if best is None:
+        best = later_word_on(close, stands_out=False)
+    if best is None and memory.details.get("corrects") and not memory.after:
+        best = _of_such_a_value(item, heard, records)
+    return records[best] if best is not None else None
 
 
-def _among(prepared: Sequence[PreparedDraft], tools: Tools) -> list[list[tuple[int, float]]]:
+def _of_such_a_value(item: PreparedDraft, heard: Iterable[int], records: Mapping[int, Memory]) -> int | None:
+    """What a correction that names nothing corrects: the last statement with such a value ("是16号")."""
+    if len(item.findable.terms) > ELLIPTIC:
+        return None
+    kinds = value_kinds(item.memory.content)
+    alike = [key for key in heard if kinds & value_kinds(records[key].content)]
+    return max(alike, key=lambda key: records[key].heard_at, default=None)
+
+
+def _among(prepared: Sequence[PreparedDraft]) -> list[list[tuple[int, float]]]:
     """For each draft the earlier ones of the same call that it may repeat or replace: place and cosine."""
     found: list[list[tuple[int, float]]] = [[] for _ in prepared]
     groups: dict[tuple[Scope, str], list[int]] = {}
@@ -239,7 +313,7 @@ def _among(prepared: Sequence[PreparedDraft], tools: Tools) -> list[list[tuple[i
             groups.setdefault((item.memory.scope, item.vector.space.key), []).append(place)
     for places in groups.values():
         if len(places) > 1:
-            _among_these(places, prepared, found, tools)
+            _among_these(places, prepared, found)
     return found
 
 
@@ -247,16 +321,20 @@ def _among_these(
     places: Sequence[int],
     prepared: Sequence[PreparedDraft],
     found: list[list[tuple[int, float]]],
-    tools: Tools,
 ) -> None:
     import numpy as np
 
     embedded = [vector for place in places if (vector := prepared[place].vector) is not None]
     rows = np.stack([one.vector for one in embedded])
-    least = _limits(embedded[0], tools).related
-    later, earlier = np.nonzero(np.tril(rows @ rows.T, -1) > least)
-    for one, other in zip(later.tolist(), earlier.tolist(), strict=True):
-        found[places[one]].append((places[other], float(rows[one] @ rows[other])))
+    least = limits_of(embedded[0]).related
+    cosines = np.tril(rows @ rows.T, -1)
+    later, earlier = np.nonzero(cosines > least)
+    near: dict[int, list[tuple[float, int]]] = {}
+    pairs = zip(later.tolist(), earlier.tolist(), cosines[later, earlier].tolist(), strict=True)
+    for one, other, cosine in pairs:
+        near.setdefault(one, []).append((cosine, other))
+    for one, others in near.items():
+        found[places[one]] = [(places[other], cosine) for cosine, other in nlargest(COMPARED, others)]
 
 
 def _same_fact(item: PreparedDraft, tools: Tools) -> list[tuple[Memory, float | None]]:
@@ -270,28 +348,36 @@ def _same_fact(item: PreparedDraft, tools: Tools) -> list[tuple[Memory, float | 
     ]
 
 
-def _limits(vector: Embedded | None, tools: Tools) -> SamenessLimits:
+def limits_of(vector: Embedded | None) -> SamenessLimits:
     """How near is near in this vector's space."""
     cosines = thresholds(vector.space.key if vector is not None else "")
-    settings = tools.config.remember
     return SamenessLimits(
         duplicate=cosines.duplicate,
         strong=cosines.strong,
         related=cosines.related,
-        jaccard=settings.jaccard_same,
-        jaccard_alone=settings.jaccard_alone,
+        jaccard=JACCARD_SAME,
+        jaccard_alone=JACCARD_ALONE,
     )
+
+
+def _is_drawn(edge: Edge, tools: Tools) -> bool:
+    known = tools.store.relations.of(edge.source, Access.everything())
+    return any((one.source, one.target, one.type) == (edge.source, edge.target, edge.type) for one in known)
 
 
 class _Batch:
     """The drafts of one call, written one after the other: a later one knows the facts of an earlier one."""
 
-    def __init__(self, tools: Tools, among: Sequence[Sequence[tuple[int, float]]]) -> None:
+    def __init__(
+        self, tools: Tools, among: Sequence[Sequence[tuple[int, float]]], carry_out: CarryOut
+    ) -> None:
         self.tools = tools
+        self.carry_out = carry_out
         self.among = among
         self.written: list[Memory] = []
         self.latest: dict[str, Memory | None] = {}
         self.stated: dict[tuple[Scope, str, str], Memory] = {}
+        self.statements: dict[int, tuple[Memory, NewStatement]] = {}
 
     def write(
         self,
@@ -304,17 +390,23 @@ class _Batch:
         check_cancelled()
         near = (*candidates, *self._said_before())
         verdict = self._verdict(item, candidates)
-        receipt = settle(unit, item, verdict, self.tools)
+        receipt = self.carry_out(unit, item, verdict)
         self.written.append(receipt.memory)
         self.latest[receipt.memory.id] = receipt.memory
         if receipt.outcome in {Outcome.SUPERSEDED, Outcome.CHALLENGED}:
             self.latest[receipt.other] = None  # what gave way earlier in this call is no neighbour any more
         if receipt.outcome is Outcome.SUPERSEDED and isinstance(verdict, Supersede):
             self.latest.update((one.memory.id, unit.get(one.memory.id)) for one in (verdict, *verdict.also))
-        if receipt.memory.id == item.memory.id and receipt.memory.status is not Status.SAID:
-            connect(unit, item, receipt.memory, self._similar(item, near), self.tools)
-            if earlier is not None and unit.get(earlier.id) is not None:
-                unit.relate(Edge(receipt.memory.id, earlier.id, EdgeType.UPDATES), LATER_WORD)
+        if receipt.memory.id == item.memory.id and receipt.memory.status not in NOT_BELIEVED:
+            again = receipt.outcome is Outcome.REINFORCED
+            if not again:
+                connect(unit, item, receipt.memory, self._similar(item, near), self.tools)
+            understood = isinstance(verdict, Supersede)  # which fact is over is known: no guess is needed
+            if earlier is not None and not understood:
+                edge = Edge(receipt.memory.id, earlier.id, EdgeType.UPDATES)
+                if not (again and _is_drawn(edge, self.tools)):
+                    with suppress(NotFound):  # erased meanwhile
+                        unit.relate(edge, LATER_WORD)
         if not item.memory.speaker:
             for fact in item.findable.facts:
                 self.stated[item.memory.scope, fact.subject, fact.predicate] = receipt.memory
@@ -323,6 +415,8 @@ class _Batch:
     def _verdict(self, item: PreparedDraft, candidates: Sequence[tuple[Memory, float | None]]) -> Verdict:
         if item.memory.speaker:
             return New("a turn of a conversation is kept as it was said")
+        if item.memory.suspicion is not Suspicion.NONE:
+            return New(why_suspect(item.memory))
         if item.apart:
             return New("kept apart, as was asked")
         if is_reference(item.memory):
@@ -333,16 +427,24 @@ class _Batch:
             if now is not None:
                 found.setdefault(now.id, (now, cosine))
         neighbours = [
-            Neighbour(memory, NewStatement.of(memory), cosine)
+            Neighbour(memory, self._statement(memory), cosine)
             for memory, cosine in found.values()
             if memory.status is Status.ACTIVE
+            and memory.id != item.memory.id  # read again, it is its own nearest neighbour
             and memory.scope == item.memory.scope
             and not memory.speaker
             # What the engine made of statements is none: it follows them, and is neither said nor corrected.
             and memory.source != ENGINE
             and not is_reference(memory)
         ]
-        return decide(item.statement, neighbours, _limits(item.vector, self.tools))
+        return decide(item.statement, neighbours, limits_of(item.vector))
+
+    def _statement(self, memory: Memory) -> NewStatement:
+        """What a neighbour says; the drafts of one call have many neighbours in common."""
+        known = self.statements.get(id(memory))
+        if known is None or known[0] is not memory:
+            known = self.statements[id(memory)] = (memory, NewStatement.of(memory))
+        return known[1]
 
     def _similar(
         self, item: PreparedDraft, near: Sequence[tuple[Memory, float | None]]
@@ -350,7 +452,7 @@ class _Batch:
         """Those near enough to be linked that still stand."""
         if not near:
             return []
-        least = _limits(item.vector, self.tools).strong
+        least = limits_of(item.vector).strong
         close = [(memory, cosine) for memory, cosine in near if cosine is not None and cosine >= least]
         return [pair for pair in close if self.latest.get(pair[0].id, pair[0]) is not None]
 

@@ -42,6 +42,8 @@ from engram.model.scope import HERE, Scope
 from engram.ports import Tools
 from engram.text.echo import Echoes
 
+ECHO_HOURS = 24.0  # hours back that recalls of other processes are recognised as an echo
+
 DETAILS_LIMIT = 65_536
 _SLUG = re.compile(r"[a-z][a-z0-9_-]{0,31}")
 
@@ -175,13 +177,16 @@ _OF_MYSELF = re.compile(r"\b(?:I|[Mm]y|[Ww]e|[Oo]ur)\b|[我咱]")
 
 
 class Gate:
-    """Knows what was recalled lately. Lives as long as the engine; any thread may use it."""
+    """Knows what was recalled lately. Lives as long as the engine; any thread may use it.
 
-    def __init__(self, tools: Tools) -> None:
+    One that is not `listening` lets everything pass: what was recalled before an old turn is not known.
+    """
+
+    def __init__(self, tools: Tools, *, listening: bool = True) -> None:
         self._tools = tools
         self._echoes = Echoes()
         self._lock = Lock()
-        self._caught_up = False
+        self._caught_up = not listening
         # Hashing words takes longer than many a recall: it waits until somebody says something.
         self._recalled: deque[tuple[str, ...]] = deque(maxlen=RECALLS)
 
@@ -212,6 +217,6 @@ class Gate:
             if self._caught_up:
                 return
             self._caught_up = True
-        since = self._tools.clock.now() - timedelta(hours=self._tools.config.capture.echo_hours)
+        since = self._tools.clock.now() - timedelta(hours=ECHO_HOURS)
         used = self._tools.store.memories.used_since(since, REMEMBERED)
         self._echoes.heard(memory.content for memory in used)

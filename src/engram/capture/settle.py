@@ -15,9 +15,11 @@ from engram.model.event import Verb
 from engram.model.facts import Edge, EdgeType, Fact
 from engram.model.memory import TAG_LIMIT, Memory, Policy, Status
 from engram.model.plain import plain
-from engram.ports import Tools, Unit
+from engram.ports import Unit
 from engram.rules.sameness import Challenge, Merge, New, Reinforce, Supersede, Verdict
 from engram.rules.traits import is_overheard, is_reference
+
+INHERITED_CONFIDENCE = 0.2  # share of the old confidence a correction takes over
 
 SAID_AGAIN = "said again"
 SAID_MORE_FULLY = "said more fully"
@@ -29,7 +31,7 @@ SAID_NEXT = "said next"
 REPEATED_IS_GONE = "what it repeated is gone"
 
 
-def settle(unit: Unit, item: PreparedDraft, verdict: Verdict, tools: Tools) -> Receipt:
+def settle(unit: Unit, item: PreparedDraft, verdict: Verdict) -> Receipt:
     """Carry the verdict out, inside the writer; what changed since it was made is looked at again."""
     same = None if item.apart else unit.same_content(item.memory.content_hash, item.memory.scope)
     if same is not None and same.told_by == item.memory.told_by and _alike(same, item.memory):
@@ -43,10 +45,10 @@ def settle(unit: Unit, item: PreparedDraft, verdict: Verdict, tools: Tools) -> R
         case Merge(because=because):
             return _merge(unit, old, item, because)
         case Supersede():
-            receipt = _supersede(unit, old, item, verdict, tools)
+            receipt = _supersede(unit, old, item, verdict)
             for one in verdict.also:
                 if (other := _still_there(unit, one.memory)) is not None:
-                    _end(unit, other, receipt.memory, one)
+                    end(unit, other, receipt.memory, one)
             return receipt
         case Challenge():
             return _challenge(unit, old, item, verdict)
@@ -123,16 +125,17 @@ def _merge(unit: Unit, old: Memory, item: PreparedDraft, because: str) -> Receip
     return Receipt(merged, Outcome.MERGED, because, embedded=item.vector is not None)
 
 
-def _supersede(unit: Unit, old: Memory, item: PreparedDraft, verdict: Supersede, tools: Tools) -> Receipt:
+def _supersede(unit: Unit, old: Memory, item: PreparedDraft, verdict: Supersede) -> Receipt:
     """The new memory stands; what it replaces of the old one ends. Both stay in the history."""
-    share = tools.config.remember.inherited_confidence
+    share = INHERITED_CONFIDENCE
     new = replace(item.memory, confidence=min(1.0, item.memory.confidence + share * old.confidence))
     _store(unit, replace(item, memory=new), REPLACES)
-    _end(unit, old, new, verdict)
+    end(unit, old, new, verdict)
     return Receipt(new, Outcome.SUPERSEDED, verdict.because, other=old.id, embedded=item.vector is not None)
 
 
-def _end(unit: Unit, old: Memory, new: Memory, verdict: Supersede) -> None:
+def end(unit: Unit, old: Memory, new: Memory, verdict: Supersede) -> None:
+    """Let what a newer statement replaces of an older one hold no longer."""
     if verdict.whole:
         _give_way(unit, old, new)
     else:

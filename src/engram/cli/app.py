@@ -13,9 +13,11 @@ from click.shell_completion import CompletionItem
 from engram._version import __version__
 from engram.cli.options import CommandRun, global_options
 from engram.cli.output import EXIT_CODES, leave_after
+from engram.operations.aliases import COMMANDS_BEFORE
 
-# Section → command → (module, attribute, what it does). The words are those of the command's own help; a test
-# compares them. They stand here so that `engram --help` loads no command.
+# Section → command → (module, attribute, what it does); without a module it is made from the operations. The
+# words are those of the command's own help; a test compares them. They stand here so that `engram --help`
+# loads no command.
 COMMANDS: dict[str, dict[str, tuple[str, str, str]]] = {
     "Remember and recall": {
         "remember": ("engram.cli.remember", "remember", "Keep a statement."),
@@ -25,16 +27,12 @@ COMMANDS: dict[str, dict[str, tuple[str, str, str]]] = {
             "Listen to what was said and keep what is worth keeping.",
         ),
         "recall": ("engram.cli.recall", "recall", "Find what answers a question."),
+        "reason": ("engram.cli.recall", "reason", "Think a question through, part by part."),
+        "timeline": ("engram.cli.recall", "timeline", "Tell how something changed, oldest step first."),
         "context": (
             "engram.cli.context",
             "context",
             "Make the prompt for a message, within a model's budget.",
-        ),
-        "reason": ("engram.cli.recall", "reason", "Think a question through, part by part."),
-        "session": (
-            "engram.cli.context",
-            "session",
-            "Look at sessions, wake them and send them to sleep.",
         ),
         "resume": ("engram.cli.context", "resume", "Tell a session that starts cold where things stand."),
         "pack": (
@@ -42,65 +40,39 @@ COMMANDS: dict[str, dict[str, tuple[str, str, str]]] = {
             "pack",
             "Write the recall pack: rules, open loops, today, context, procedures.",
         ),
+        "session": ("", "", "Look at sessions, wake them and send them to sleep."),
     },
-    "Bring in": {
-        "ingest": ("engram.cli.ingest", "ingest", "Take in documents, chats, code and results."),
-    },
-    "Look": {
+    "Look and change": {
         "list": ("engram.cli.browse", "list_memories", "List memories, newest first."),
         "show": ("engram.cli.browse", "show", "Show everything about one memory."),
-        "timeline": ("engram.cli.recall", "timeline", "Tell how something changed, oldest step first."),
         "history": ("engram.cli.browse", "history", "Tell what happened to a memory, or to all."),
-        "turns": ("engram.cli.remember", "turns", "Show a conversation word for word."),
+        "edit": ("engram.cli.change", "edit", "Change a memory; the old words stay in its history."),
+        "forget": ("", "", "Archive a memory: no longer recalled, and restored at any time."),
+        "memory": ("", "", "Change how a memory stands: pin, restore, confirm, move, relate, erase."),
     },
     "Know": {
-        "facts": ("engram.cli.knowledge", "facts", "Ask, add and follow facts: who is what to whom."),
-        "entities": (
-            "engram.cli.knowledge",
-            "entities",
-            "Look at who and what is spoken of, and join their names.",
-        ),
-        "knowledge": (
-            "engram.cli.knowledge",
-            "knowledge",
-            "Look at what was learned: profile, map, tree, cards, topics, boxes.",
-        ),
-        "conflicts": ("engram.cli.knowledge", "conflicts", "Look at what contradicts what, and settle it."),
-        "gaps": ("engram.cli.loops", "gaps", "Look at what is not known, ask about it and answer."),
-        "commitments": ("engram.cli.loops", "commitments", "Open, wait for and close what was promised."),
-        "triggers": (
-            "engram.cli.loops",
-            "triggers",
-            "Let words in a message load pages into the recall pack.",
-        ),
+        "facts": ("", "", "Ask, add and follow facts: who is what to whom."),
+        "entities": ("", "", "Look at who and what is spoken of, and join their names."),
+        "knowledge": ("", "", "Look at what was learned: profile, map, tree, cards, topics, boxes."),
+        "conflicts": ("", "", "Look at what contradicts what, and settle it."),
+        "gaps": ("", "", "Look at what is not known, ask about it and answer."),
+        "commitments": ("", "", "Open, wait for and close what was promised."),
+        "triggers": ("", "", "Let words in a message load pages into the recall pack."),
+        "bus": ("", "", "Let agents tell each other what they learned."),
     },
-    "Change": {
-        "edit": ("engram.cli.change", "edit", "Change a memory; the old words stay in its history."),
-        "forget": (
-            "engram.cli.change",
-            "forget",
-            "Archive a memory: it is found no more, and can be restored.",
+    "Bring in and take out": {
+        "ingest": ("engram.cli.ingest", "ingest", "Take in documents, chats, code and results."),
+        "import": (
+            "engram.cli.transfer",
+            "import_lines",
+            "Bring in what another system kept, or every line of a JSON Lines file.",
         ),
-        "restore": ("engram.cli.change", "restore", "Bring an archived memory back."),
-        "erase": ("engram.cli.change", "erase", "Remove a memory for good."),
-        "pin": ("engram.cli.change", "pin", "Keep a memory from ever being forgotten."),
-        "confirm": ("engram.cli.change", "confirm", "Vouch for a memory: it is still true."),
-        "promote": ("engram.cli.change", "promote", "Move a memory one layer up."),
-        "demote": ("engram.cli.change", "demote", "Move a memory one layer down."),
-        "trash": ("engram.cli.change", "trash", "Look at what was forgotten; empty it."),
-        "status": ("engram.cli.change", "status", "Set whether a memory still holds."),
-        "feedback": ("engram.cli.change", "feedback", "Say whether a memory helped with a question."),
-        "relate": ("engram.cli.change", "relate", "Connect two memories."),
-        "unrelate": ("engram.cli.change", "unrelate", "Take a connection away."),
-    },
-    "Connect": {
-        "mcp": ("engram.cli.mcp", "mcp", "Serve an MCP client over stdin and stdout."),
-        "setup": ("engram.cli.setup", "setup", "Connect a client: Claude Code, Cursor, Codex and others."),
-        "hook": (
-            "engram.cli.hook_command",
-            "hook",
-            "Tell a coding agent what is remembered, and capture what it says.",
+        "workspace": (
+            "engram.cli.workspace",
+            "workspace",
+            "Keep a folder of plain files in step with the memory.",
         ),
+        "export": ("engram.cli.transfer", "export", "Write every memory as a line of JSON."),
     },
     "Maintain": {
         "consolidate": (
@@ -108,46 +80,59 @@ COMMANDS: dict[str, dict[str, tuple[str, str, str]]] = {
             "consolidate",
             "Let memories mature: promote, merge, learn, doubt and forget.",
         ),
-        "dream": ("engram.cli.maintain", "dream", "Replay, link and strengthen memories."),
-        "audit": ("engram.cli.maintain", "audit", "Let a model look over what is known for good."),
-        "drift": (
-            "engram.cli.loops",
-            "drift",
-            "Check what memories claim about files, symbols and versions.",
-        ),
-        "runs": ("engram.cli.maintain", "runs", "List the last runs of maintenance, or tell what one did."),
-        "undo": ("engram.cli.maintain", "undo", "Take a whole run of maintenance back."),
-        "bus": ("engram.cli.loops", "bus", "Let agents tell each other what they learned."),
-    },
-    "Serve": {
-        "serve": ("engram.cli.serve", "serve", "Serve the memory over HTTP."),
-        "page": ("engram.cli.serve", "page", "Print a link that opens the page of a running server."),
-        "proxy": (
-            "engram.cli.serve",
-            "proxy",
-            "Stand before a model service: chats through here remember.",
-        ),
-        "token": (
-            "engram.cli.serve",
-            "token",
-            "Let others in: make, list and revoke tokens of the server.",
-        ),
-    },
-    "Upkeep": {
+        "maintain": ("", "", "Dream, audit, check, tidy up, and take a run back."),
         "stats": ("engram.cli.maintain", "stats", "Count what is kept."),
         "doctor": ("engram.cli.maintain", "doctor", "Look for damage, and with --repair mend it."),
-        "vacuum": ("engram.cli.maintain", "vacuum", "Give freed space back."),
-        "reembed": ("engram.cli.maintain", "reembed", "Make the vectors that are still missing."),
-        "import": ("engram.cli.transfer", "import_lines", "Remember every line of a JSON Lines file."),
-        "export": ("engram.cli.transfer", "export", "Write every memory as a line of JSON."),
-        "config": ("engram.cli.configuration", "configuration", "Show settings, their values and meanings."),
-        "bench": ("engram.bench.commands", "bench", "Measure recall and speed."),
+        "backup": (
+            "engram.cli.backup",
+            "backup",
+            "Copy the whole memory, put a copy back, save a damaged one.",
+        ),
     },
-    "Begin": {
+    "Serve and connect": {
+        "serve": ("engram.cli.serve", "serve", "Serve the memory over HTTP."),
+        "server": ("", "", "Open the page, let others in, stand before a model service."),
+        "mcp": ("engram.cli.mcp", "mcp", "Serve an MCP client over stdin and stdout."),
+        "setup": ("engram.cli.setup", "setup", "Connect a client: Claude Code, Cursor, Codex and others."),
+    },
+    "Set up": {
+        "config": ("engram.cli.configuration", "configuration", "Show settings, their values and meanings."),
+        "vault": ("engram.cli.vault", "vault", "Encrypt the file, open and lock it, change its key."),
+        "models": ("engram.cli.models", "models", "Get better embedding models, and choose one."),
+        "bench": ("engram.bench.commands", "bench", "Measure recall and speed."),
         "demo": ("engram.cli.demo", "demo", "Tour a memory in a minute, on a file of its own."),
-        "completion": ("engram.cli.configuration", "completion", "Print the completion script of a shell."),
     },
 }
+
+# Commands made by hand that stand in a group.
+WITHIN: dict[str, dict[str, tuple[str, str]]] = {
+    "memory": {
+        "erase": ("engram.cli.change", "erase"),
+        "feedback": ("engram.cli.change", "feedback"),
+        "trash": ("engram.cli.change", "trash"),
+    },
+    "maintain": {
+        "dream": ("engram.cli.maintain", "dream"),
+        "audit": ("engram.cli.maintain", "audit"),
+        "drift": ("engram.cli.maintain", "drift"),
+        "runs": ("engram.cli.maintain", "runs"),
+        "undo": ("engram.cli.maintain", "undo"),
+        "reread": ("engram.cli.maintain", "reread"),
+        "vacuum": ("engram.cli.maintain", "vacuum"),
+        "reembed": ("engram.cli.maintain", "reembed"),
+    },
+    "server": {
+        "page": ("engram.cli.serve", "page"),
+        "proxy": ("engram.cli.serve", "proxy"),
+        "token": ("engram.cli.serve", "token"),
+    },
+}
+UNLISTED: dict[str, tuple[str, str]] = {
+    "hook": ("engram.cli.hook_command", "hook"),
+    "completion": ("engram.cli.configuration", "completion"),
+    "turns": ("engram.cli.remember", "turns"),
+}
+"""Commands for programs and shells."""
 
 # The first character keeps click from wrapping the lines below it.
 HELP = """A long-term memory: it keeps what matters, finds it when it helps, and can say why.
@@ -166,19 +151,26 @@ class App(click.Group):
         """Every command, in the order of the table."""
         return [name for section in COMMANDS.values() for name in section]
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 (as above)
-        """The command of that name, loaded now."""
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of that name, loaded or made now; one of an earlier version under its name of today."""
+        place = COMMANDS_BEFORE.get(cmd_name, cmd_name)
+        group, _, inner = place.partition(" ")
+        if inner:
+            held = self.get_command(ctx, group)
+            return held.get_command(ctx, inner) if isinstance(held, click.Group) else None
+        if place in UNLISTED:
+            return _load(*UNLISTED[place])
         for section in COMMANDS.values():
-            if cmd_name in section:
-                module, attribute, _ = section[cmd_name]
-                return _load(module, attribute)
+            if place in section:
+                module, attribute, _ = section[place]
+                return _load(module, attribute) if module else _made(place)
         return None
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """As click does, with a guess when the name is unknown."""
-        known = self.list_commands(ctx)
+        known = [*self.list_commands(ctx), *UNLISTED, *COMMANDS_BEFORE]
         if args and args[0] not in known and not args[0].startswith("-"):
             import difflib
 
@@ -213,6 +205,16 @@ class App(click.Group):
         given = list(sys.argv[1:] if args is None else args)
         extra["standalone_mode"] = False
         sys.exit(leave_after(lambda: super(App, self).main(given, prog_name, complete_var, **extra), given))
+
+
+def _made(name: str) -> click.Command | None:
+    from engram.cli.made import made_command
+
+    made = made_command(name, next(row[name][2] for row in COMMANDS.values() if name in row))
+    for inner, (module, attribute) in WITHIN.get(name, {}).items():
+        assert isinstance(made, click.Group)  # noqa: S101 (a name with others within is a group)
+        made.add_command(_load(module, attribute), inner)
+    return made
 
 
 def _load(module: str, attribute: str) -> click.Command:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from engram.cli import views
 from engram.cli.options import CommandRun, command, filter_options, filters_from, pass_run
 from engram.cli.output import (
     NOT_FOUND,
@@ -30,9 +31,9 @@ from engram.config import Config
 from engram.errors import NotFound
 from engram.model.event import Event, Verb
 from engram.model.facts import Edge
-from engram.model.memory import UTC_OFFSET, Filters, Memory, Status, Temperature, Usage
+from engram.model.memory import UTC_OFFSET, Filters, Memory, Status, Usage
 from engram.model.plain import plain
-from engram.rules.importance import heat, temperature, tier_move
+from engram.rules.importance import heat
 from engram.rules.retention import retention, strength
 
 if TYPE_CHECKING:
@@ -40,12 +41,7 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-    from engram.api.conflicts import Conflict
-    from engram.api.entities import Profile
     from engram.engine import Engram
-    from engram.model.facts import Claim, Entity, Fact
-    from engram.model.recall import TimelineStep
-    from engram.rules.chains import Path
 
 
 # ---------------------------------------------------------------- card
@@ -128,9 +124,9 @@ def _groups(memory: Memory, now: datetime, config: Config) -> Iterator[tuple[str
         ("importance", _share(memory.importance)),
         ("confidence", _share(memory.confidence)),
         ("strength", f"{strength(memory, now, config):.2f} · held {memory.strength:.1f} times"),
-        ("left", f"{retention(memory, now, config):.0%} · {temperature(memory, now, config)}"),
+        ("left", f"{retention(memory, now, config):.0%}"),
         ("surprise", _share(memory.surprise) if memory.surprise else ""),
-        ("heat", f"{heat(memory, now, config):.2f} · {_tier(memory, now, config)}"),
+        ("heat", f"{heat(memory, now):.2f}"),
         ("affect", _affect(affect.valence, affect.intensity, affect.arousal)),
         ("used", _used(usage)),
         ("judged", f"confirmed {usage.confirmed}× · helped {usage.helpful}× · did not {usage.unhelpful}×"),
@@ -207,12 +203,6 @@ def _edge(edge: Edge, memory_id: str, labels: Mapping[str, str]) -> Text:
     )  # fmt: skip
 
 
-def _tier(memory: Memory, now: datetime, config: Config) -> str:
-    """By its worth to those who search: kept hot, or cold."""
-    leaves = tier_move(memory, Temperature.HOT, now, config)
-    return f"{'cold' if leaves else 'hot'} by worth: {leaves.why}"
-
-
 def _share(value: float) -> str:
     return f"{bar(value, 10)} {value:.2f}"
 
@@ -251,122 +241,6 @@ def _value(value: Any) -> str:
 
 def _cut(words: str) -> str:
     return words if len(words) <= VALUE_WIDTH else words[: VALUE_WIDTH - 1] + "…"
-
-
-# ---------------------------------------------------------------- rows
-# Facts, entities and conflicts as people read them: rows of tables and short lines.
-
-
-ENTITY_HEADS = ("seen", "type", "memories", "name")
-
-
-def say_claims(run: CommandRun, claims: Sequence[Claim]) -> None:
-    """Facts with the memories that state them, one a row."""
-    if run.json:
-        say_json({"facts": claims})
-    elif run.quiet:
-        say(run, *(one.memory.id for one in claims))
-    elif claims:
-        rows = [claim_row(one) for one in claims]
-        say(run, table(("id", "subject", "predicate", "since", "until", "object"), rows))
-        say(run, text((counted(len(claims), "fact"), "dim")))
-    else:
-        say(run, text(("no such fact is known", "bold")))
-
-
-def claim_row(one: Claim) -> tuple[Text, ...]:
-    """One fact."""
-    fact = one.fact
-    return (
-        id_of(one.memory),
-        text((line(fact.subject), "bold")),
-        text((line(fact.predicate), "magenta")),
-        text((_date(fact.valid_from), "dim")),
-        text((_date(fact.valid_to or one.memory.valid_to), "dim")),
-        text(*marks(one.memory), line(fact.object)),
-    )
-
-
-def _date(moment: datetime | None) -> str:
-    return day(moment)[:10]
-
-
-def id_of(memory: Memory) -> Text:
-    """A memory by the beginning of its id."""
-    return text((short(memory.id), "cyan"))
-
-
-def either(one: Fact, two: Fact) -> Text:
-    """Two facts of which one is wrong."""
-    return text(
-        f"{line(one.subject)} {line(one.predicate)} {line(one.object)}", (" or ", "dim"), line(two.object)
-    )
-
-
-def path_row(path: Path) -> tuple[Text, Text]:
-    """A path of facts, and how sure it is."""
-    return text((bar(path.confidence), "green")), text(line(str(path)))
-
-
-def entity_row(one: Entity, now: datetime) -> tuple[Text, ...]:
-    """An entity: when it was last seen, what it is, how often it is named, and its names."""
-    seen = age(one.last_seen, now) if one.last_seen else ""
-    others = [alias for alias in one.aliases if alias != one.name.lower()]
-    return (
-        text((seen, "dim")),
-        text((one.type, "magenta")),
-        text(f"{one.mentions:,}"),
-        text((line(one.name), "bold"), (f"  {line(', '.join(others))}" if others else "", "dim")),
-    )
-
-
-def say_entity(run: CommandRun, verb: str, one: Entity) -> None:
-    """An entity after a change, in one line."""
-    if run.json:
-        say_json(one)
-    elif run.quiet:
-        say(run, line(one.name))
-    else:
-        others = line(", ".join(one.aliases))
-        say(run, text((verb, "bold green"), " ", (line(one.name), "bold"), (f" · {others}", "dim")))
-
-
-def say_profile(run: CommandRun, profile: Profile) -> None:
-    """What is known about one entity."""
-    one, now = profile.entity, run.clock.now()
-    say(run, table(ENTITY_HEADS, [entity_row(one, now)]))
-    if one.first_seen:
-        say(run, text((f"first seen {day(one.first_seen)}", "dim")))
-    if profile.card is not None and profile.card.text:
-        say(run, text(line(profile.card.text)))
-    if profile.facts:
-        say(run, "", text(("facts", "bold")))
-        say_claims(run, profile.facts)
-    if profile.memories:
-        rows = [(id_of(memory), text(*marks(memory), line(memory.content))) for memory in profile.memories]
-        say(run, "", text(("memories", "bold")), table(("", ""), rows))
-    if profile.beside:
-        names = ", ".join(f"{line(name)} ({count})" for name, count in profile.beside)
-        say(run, "", text(("beside it ", "bold"), names))
-
-
-def step_row(step: TimelineStep) -> tuple[Text, ...]:
-    """A step of a timeline."""
-    return (
-        text((day(step.at), "dim")),
-        text((step.kind.value, "magenta")),
-        id_of(step.memory),
-        text(*marks(step.memory), line(step.what), (f"  {line(step.change)}" if step.change else "", "dim")),
-    )
-
-
-def conflict_rows(one: Conflict) -> list[tuple[Text, Text, Text]]:
-    """Two memories that cannot both be true, and why."""
-    return [
-        (id_of(one.a), text(("a", "dim")), text(*marks(one.a), line(one.a.content))),
-        (id_of(one.b), text(("b", "dim")), text(*marks(one.b), line(one.b.content))),
-        (text(""), text(""), text((line(one.because), "dim"))),
-    ]
 
 
 PAGE = 500
@@ -437,17 +311,7 @@ def _say_memories(run: CommandRun, memories: list[Memory]) -> None:
 def memory_table(run: CommandRun, memories: list[Memory]) -> Table:
     """Id, age, category and content of each."""
     now = run.clock.now()
-    return table(("id", "age", "category", "memory"), [_row(one, now) for one in memories])
-
-
-def _row(one: Memory, now: datetime) -> tuple[Text, ...]:
-    speaker = [(f"{line(one.speaker)}: ", "dim")] if one.speaker else []
-    return (
-        text((short(one.id), "cyan")),
-        text((age(one.happened_at, now), "dim")),
-        text((line(one.category), "magenta")),
-        text(*marks(one), *speaker, line(one.shown)),
-    )
+    return table(views.TABLES[Memory].heads, [views.memory_row(one, now) for one in memories])
 
 
 @command("show")

@@ -7,12 +7,12 @@ from typing import Any
 
 import click
 
+from engram.cli import views
 from engram.cli.browse import memory_table
-from engram.cli.options import CommandRun, command, field_options, given, one_of, pass_run, read_stdin
-from engram.cli.output import NOT_FOUND, counted, line, say, say_json, short, shown, text
+from engram.cli.options import CommandRun, command, field_options, given, pass_run, read_stdin
+from engram.cli.output import NOT_FOUND, counted, say, say_json, short, shown, text
 from engram.errors import NotFound
-from engram.model.facts import EdgeType
-from engram.model.memory import Memory, Status
+from engram.model.memory import Memory
 
 because_option = click.option(
     "--because", default="", metavar="WHY", help="The reason; it is kept in the history."
@@ -23,28 +23,6 @@ yes_option = click.option("-y", "--yes", is_flag=True, help="Do not ask.")
 ERASING = """\
 Erasing removes the content, its words, vectors and relations from the file; nothing brings it back.
 The ledger keeps only the bare fact that it was erased. `engram forget` hides it and can be undone."""
-
-
-@command("forget")
-@id_argument
-@because_option
-@pass_run
-def forget(run: CommandRun, memory_id: str, because: str) -> None:
-    """Archive a memory: it is found no more, and can be restored."""
-    with run.open() as memory:
-        changed = memory.forget(memory_id, because)
-    say_changed(run, "forgotten", changed, hint=f"engram restore {short(changed.id)} brings it back")
-
-
-@command("restore")
-@id_argument
-@because_option
-@pass_run
-def restore(run: CommandRun, memory_id: str, because: str) -> None:
-    """Bring an archived memory back."""
-    with run.open() as memory:
-        changed = memory.restore(memory_id, because)
-    say_changed(run, "restored", changed)
 
 
 @command("erase")
@@ -81,44 +59,6 @@ def ask_before_erasing(run: CommandRun, told: str, question: str) -> None:
         raise click.exceptions.Exit(NOT_FOUND)
 
 
-@command("pin")
-@id_argument
-@click.option("--off", is_flag=True, help="Let it go again.")
-@pass_run
-def pin(run: CommandRun, memory_id: str, off: bool) -> None:
-    """Keep a memory from ever being forgotten."""
-    with run.open() as memory:
-        changed = memory.pin(memory_id, pinned=not off)
-    say_changed(run, "unpinned" if off else "pinned", changed)
-
-
-@command("confirm")
-@id_argument
-@because_option
-@pass_run
-def confirm(run: CommandRun, memory_id: str, because: str) -> None:
-    """Vouch for a memory: it is still true."""
-    with run.open() as memory:
-        changed = memory.confirm(memory_id, because)
-    say_changed(run, "confirmed", changed)
-
-
-@command("status")
-@id_argument
-@click.argument("new", metavar="STATUS", type=one_of(Status))
-@because_option
-@pass_run
-def status(run: CommandRun, memory_id: str, new: str, because: str) -> None:
-    """Set whether a memory still holds.
-
-    STATUS is active, challenged, invalidated, merged, superseded or archived. A change that makes no sense is
-    refused.
-    """
-    with run.open() as memory:
-        changed = memory.set_status(memory_id, new, because)
-    say_changed(run, str(changed.status), changed)
-
-
 @command("feedback")
 @id_argument
 @click.option("--helpful/--not-helpful", required=True, help="Did it help?")
@@ -139,71 +79,6 @@ def feedback(run: CommandRun, memory_id: str, helpful: bool, query: str, because
     say_changed(run, "helpful" if helpful else "not helpful", changed, hint=hint)
 
 
-@command("relate")
-@click.argument("source", metavar="FROM")
-@click.argument("target", metavar="TO")
-@click.option(
-    "--type",
-    "edge_type",
-    type=one_of(EdgeType),
-    default="related_to",
-    show_default=True,
-    help="What FROM is to TO.",
-)
-@click.option(
-    "--weight", type=float, default=1.0, show_default=True, metavar="0..1", help="How close they are."
-)
-@click.option(
-    "--confidence", type=float, default=1.0, show_default=True, metavar="0..1", help="How sure that is."
-)
-@pass_run
-def relate(
-    run: CommandRun, source: str, target: str, edge_type: str, weight: float, confidence: float
-) -> None:
-    """Connect two memories.
-
-    Read it as a sentence: FROM supports TO.
-    """
-    with run.open() as memory:
-        edge = memory.relate(source, target, edge_type, weight=weight, confidence=confidence)
-    if run.json:
-        say_json(edge)
-    elif not run.quiet:
-        say(
-            run,
-            text(
-                (short(edge.source), "cyan"), (f" {edge.type} → ", "bold green"), (short(edge.target), "cyan")
-            ),
-        )
-
-
-@command("unrelate")
-@click.argument("source", metavar="FROM")
-@click.argument("target", metavar="TO")
-@click.option(
-    "--type",
-    "edge_type",
-    type=one_of(EdgeType),
-    default="related_to",
-    show_default=True,
-    help="Which connection.",
-)
-@pass_run
-def unrelate(run: CommandRun, source: str, target: str, edge_type: str) -> None:
-    """Take a connection away."""
-    with run.open() as memory:
-        removed = memory.unrelate(source, target, edge_type)
-    if run.json:
-        say_json({"removed": removed})
-    elif not run.quiet:
-        say(
-            run,
-            text(("removed", "bold yellow")) if removed else text(("there was no such connection", "bold")),
-        )
-    if not removed:
-        raise click.exceptions.Exit(NOT_FOUND)
-
-
 def say_changed(run: CommandRun, verb: str, changed: Memory, *, hint: str = "") -> None:
     """A memory after a change, in one line."""
     if run.json:
@@ -211,15 +86,7 @@ def say_changed(run: CommandRun, verb: str, changed: Memory, *, hint: str = "") 
     elif run.quiet:
         say(run, changed.id)
     else:
-        say(
-            run,
-            text(
-                (verb, "bold green"),
-                " ",
-                (short(changed.id), "bold cyan"),
-                (f" · {line(changed.content)}", ""),
-            ),
-        )
+        say(run, *views.changed(verb, changed))
         if hint:
             say(run, text((f"  {hint}", "dim")))
 
@@ -270,28 +137,6 @@ def _in_editor(run: CommandRun, content: str) -> str | None:
 
 
 EMPTYING = "what you forgot and what maintenance archived. Nothing brings it back afterwards."
-
-
-@command("promote")
-@id_argument
-@because_option
-@pass_run
-def promote(run: CommandRun, memory_id: str, because: str) -> None:
-    """Move a memory one layer up."""
-    with run.open() as memory:
-        changed = memory.promote(memory_id, because)
-    say_changed(run, f"promoted to {changed.layer.name.lower()}", changed)
-
-
-@command("demote")
-@id_argument
-@because_option
-@pass_run
-def demote(run: CommandRun, memory_id: str, because: str) -> None:
-    """Move a memory one layer down."""
-    with run.open() as memory:
-        changed = memory.demote(memory_id, because)
-    say_changed(run, f"demoted to {changed.layer.name.lower()}", changed)
 
 
 @command("trash")

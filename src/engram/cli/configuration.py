@@ -9,7 +9,7 @@ import click
 
 from engram.cli.options import CommandRun, Group, command, default_config_path, pass_run
 from engram.cli.output import say, say_json, table, text
-from engram.config import PRESETS, Setting, settings, values
+from engram.config import PRESETS, Setting, save_settings, settings, values
 from engram.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -62,6 +62,20 @@ def get_setting(run: CommandRun, name: str) -> None:
             text(("  takes    ", "dim"), one.range), text(("  default  ", "dim"), _public(one, one.default)),
             text(("  set it   ", "dim"), f"--set {name}=… or {one.variable}=…"),
         )  # fmt: skip
+
+
+@configuration.command("set")
+@click.argument("name")
+@click.argument("value")
+@pass_run
+def set_setting(run: CommandRun, name: str, value: str) -> None:
+    """Write one setting into your configuration; comments and the rest of the file stay."""
+    file = run.config_path or default_config_path()
+    save_settings(file, {name: value})
+    if run.json:
+        say_json({"setting": name, "value": value, "config": str(file)})
+    elif not run.quiet:
+        say(run, text((name, "bold cyan"), f" = {value}"), text(("  in  ", "dim"), str(file)))
 
 
 @configuration.command("path")

@@ -58,7 +58,12 @@ def ingest() -> None:
     "paths", metavar="PATH…", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path)
 )
 @click.option(
-    "--format", "format_", type=click.Choice(FORMATS), default="auto", show_default=True, help="What it is."
+    "--format",
+    "format_",
+    default="auto",
+    show_default=True,
+    metavar="NAME",
+    help=f"What it is: {', '.join(FORMATS[1:])}, or what an extension reads.",
 )
 @tag_option
 @common

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 import click
 
 from engram.cli.options import CommandRun, check_target, command, force_option, pass_run, reader_zone
-from engram.cli.output import NOT_FOUND, bar, counted, day, line, say, say_json, short, steps, table, text
+from engram.cli.output import NOT_FOUND, bar, counted, line, say, say_json, short, steps, table, text
+from engram.cli.views import SHOWN, report_lines, say_many
+from engram.errors import KeyNeeded, StoreCorrupt
 from engram.model.advice import Spent
-from engram.model.event import Finding, Stats
-from engram.model.maintenance import Carried, Decided, Report, RunState
-from engram.model.maintenance import Run as Maintained
+from engram.model.event import Finding, SalvageReport, Stats
+from engram.model.maintenance import DriftReport, Report
 from engram.model.plain import plain
 from engram.model.recall import RecallHealth
 
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
     from engram import Engram
 
 
-SHOWN = 20
-"""Decisions shown on a screen; a report has them all."""
 EVERYTHING = 100_000
 
 
@@ -94,6 +93,25 @@ def audit(run: CommandRun, *, dry_run: bool, path: Path | None, force: bool) -> 
         _tell(run, memory, report, path)
 
 
+@command("reread")
+@click.option("--session", default="", help="Only the turns of this session.")
+@click.option("--rules", is_flag=True, help="Ask no model, although one could be asked.")
+@_options
+@pass_run
+def reread(
+    run: CommandRun, *, session: str, rules: bool, dry_run: bool, path: Path | None, force: bool
+) -> None:
+    """Read what was said again, with today's rules or the model.
+
+    What is believed follows; what people edited, confirmed, pinned, forgot or restored stays as they left it.
+    Cut off, it goes on where it stopped the next time. `engram undo` takes all of it back.
+    """
+    check_target(path, force=force)
+    with run.open(whole_file=True) as memory, steps(run, "reading again") as counting:
+        report = memory.reread(session=session, rules=rules, dry=dry_run, progress=counting.reach)
+        _tell(run, memory, report, path)
+
+
 @command("runs")
 @click.argument("run_id", required=False)
 @click.option("-n", "--limit", default=20, show_default=True, help="How many runs, the newest first.")
@@ -111,7 +129,7 @@ def runs(run: CommandRun, *, run_id: str | None, limit: int) -> None:
     if run.json:
         say_json({"runs": found})
     elif found:
-        say(run, table(("run", "kind", "began", "state", "by"), [_row(one) for one in found]))
+        say_many(run, found)
     if not found and not run.json:
         say(run, text(("no run yet: `engram consolidate` makes the first", "dim")))
 
@@ -148,7 +166,7 @@ def _tell(run: CommandRun, memory: Engram, report: Report, path: Path | None, *,
     elif run.quiet:
         say(run, str(report.changes))
     else:
-        say(run, *lines(report, None if every else SHOWN))
+        say(run, *report_lines(report, None if every else SHOWN))
 
 
 def _file(report: Report, *, as_json: bool) -> str:
@@ -161,37 +179,46 @@ def _file(report: Report, *, as_json: bool) -> str:
     )
 
 
-def lines(report: Report, most: int | None = SHOWN) -> Iterator[RenderableType]:
-    """A report on a screen."""
-    run = report.run
-    mark = "would change" if report.dry else "changed"
-    yield text((run.id, "bold"), f" · {run.kind.value} · {mark} {counted(report.changes, 'thing')}")
-    if run.state is RunState.RUNNING:
-        yield text((f"paused in {run.step}: it goes on the next time", "yellow"))
-    if report.tallies:
-        yield table(
-            ("step", "rule", "times"),
-            [(line(one.step), line(one.rule), f"{one.count:,}") for one in report.tallies],
-        )
-    listed = report.decided if most is None else report.decided[:most]
-    if listed:
-        yield table(("memory", "rule", "why"), [_decided(one) for one in listed])
-    rest = len(report.decided) - len(listed)
-    if rest or report.more:
-        many = f"{rest:,}+" if report.more else f"{rest:,}"
-        yield text((f"{many} more: `engram runs {run.id}` or --report FILE tells all", "dim"))
-    if report.changes and not report.dry and run.state is RunState.DONE:
-        yield text((f"`engram undo {run.id}` takes it back", "dim"))
+@command("drift")
+@click.argument("directory", required=False, default="")
+@click.option(
+    "--apply", is_flag=True, help="Challenge or invalidate those memories; `engram undo` takes it back."
+)
+@click.option(
+    "-n", "--limit", type=int, default=1_000, show_default=True, metavar="N", help="So many dead references."
+)
+@pass_run
+def drift(run: CommandRun, *, directory: str, apply: bool, limit: int) -> None:
+    """Check what memories claim about files, symbols and versions.
+
+    Against DIRECTORY, or the one that the setting `doubt.directory` names. Nothing is changed unless --apply.
+    """
+    with run.open(whole_file=apply) as memory:
+        found = memory.drift(directory, apply=apply, limit=limit, scope=run.scope)
+    if run.json:
+        say_json(found)
+    elif run.quiet:
+        say(run, *(one.reference for one in found.dead))
+    else:
+        _tell_drift(run, found)
 
 
-def _decided(one: Decided) -> tuple[str, str, str]:
-    pair = f"{short(one.memory)} + {short(one.related)}" if one.related else short(one.memory)
-    left = " (left as it was)" if one.outcome is Carried.LEFT else ""
-    return pair, line(one.rule), line(one.why) + left
-
-
-def _row(run: Maintained) -> tuple[str, str, str, str, str]:
-    return run.id, run.kind.value, day(run.started_at), run.state.value, line(run.actor)
+def _tell_drift(run: CommandRun, found: DriftReport) -> None:
+    checked = f"{counted(found.references, 'reference')} of {counted(found.memories, 'memory', 'memories')}"
+    say(run, text((checked, "bold"), f" checked against {counted(found.files, 'file')} of {found.directory}"))
+    if not found.complete:
+        say(run, text(("not every file was looked at: what is named may be in the others", "yellow")))
+    if found.dead:
+        rows = [
+            (text((short(one.memory), "cyan")), str(one.kind), line(one.reference), line(one.detail))
+            for one in found.dead
+        ]
+        say(run, table(("memory", "kind", "dead", "instead"), rows))
+    else:
+        say(run, text(("nothing is dead", "green")))
+    if found.run is not None:
+        changed = counted(found.run.changes, "memory is", "memories are")
+        say(run, text((found.run.run.id, "bold"), f": {changed} in another state now"))
 
 
 # ---------------------------------------------------------------- upkeep
@@ -200,6 +227,8 @@ def _row(run: Maintained) -> tuple[str, str, str, str, str]:
 
 CATEGORIES_SHOWN = 12
 _KIBI = 1024
+PAGES = "pages"
+"""What the finding about damaged pages is called."""
 
 
 @command("stats")
@@ -328,15 +357,20 @@ def size(count: float) -> str:
 
 
 @command("doctor")
-@click.option("--repair", is_flag=True, help="Mend what can be rebuilt from the records.")
+@click.option("--repair", is_flag=True, help="Mend what can be rebuilt; save what can be read of damage.")
+@click.option("--deep", is_flag=True, help="Also open every backup and look at all of it.")
 @pass_run
-def doctor(run: CommandRun, *, repair: bool) -> None:
+def doctor(run: CommandRun, *, repair: bool, deep: bool) -> None:
     """Look for damage, and with --repair mend it.
 
     The exit code is 1 when something is not as it should be; the advice says what to do.
     """
-    with run.open(whole_file=True) as memory:
-        findings = memory.doctor(repair=repair)
+    findings = _examined(run, repair=repair, deep=deep)
+    if repair and any(finding.name == PAGES and not finding.ok for finding in findings):
+        from engram.opening import salvage
+
+        say_salvaged(run, salvage(run.file, run.config))
+        findings = _examined(run, repair=repair, deep=deep)
     healthy = all(finding.ok for finding in findings)
     if run.json:
         say_json({"ok": healthy, "findings": findings})
@@ -348,6 +382,30 @@ def doctor(run: CommandRun, *, repair: bool) -> None:
             say(run, text(("all is well", "bold green")))
     if not healthy:
         raise click.exceptions.Exit(NOT_FOUND)
+
+
+def _examined(run: CommandRun, *, repair: bool, deep: bool) -> list[Finding]:
+    """What the doctor finds; that a file is too damaged to be opened is a finding as well."""
+    try:
+        with run.open(whole_file=True) as memory:
+            findings = list(memory.doctor(repair=repair))
+            return [*findings, *memory.backups.check()] if deep else findings
+    except (StoreCorrupt, KeyNeeded) as error:
+        advice = "`engram doctor --repair` saves what can be read"
+        return [Finding(PAGES, ok=False, detail=error.message, advice=advice)]
+
+
+def say_salvaged(run: CommandRun, report: SalvageReport) -> None:
+    """Tell what could be saved and what could not."""
+    if run.json or run.quiet:
+        return
+    say(run, text(("saved", "bold green"), f" {report.rows:,} rows; the damaged file is now {report.kept}"))
+    for part in report.damaged:
+        came = f", {part.from_backup:,} of them from a backup" if part.from_backup else ""
+        say(run, f"  {part.name}: {counted(part.damaged_pages, 'damaged place')}, {part.rows:,} rows{came}")
+    if report.lost_count:
+        say(run, text((f"  lost: {counted(report.lost_count, 'memory', 'memories')}", "bold red")))
+        say(run, *(f"    {memory_id}" for memory_id in report.lost))
 
 
 def _finding(finding: Finding) -> list[Text]:

@@ -21,10 +21,10 @@ ROLES = [str(role) for role in Role]
 @click.option(
     "--tools",
     "toolset",
-    type=click.Choice(["pinned", "full"]),
+    type=click.Choice(["pinned", "full", "retention"]),
     default="pinned",
     show_default=True,
-    help="A dozen tools, or all of them.",
+    help="A dozen tools, all of them, or those that clients of retention know.",
 )
 @click.option(
     "--role",

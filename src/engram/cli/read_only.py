@@ -7,7 +7,6 @@ always is, in the store and in recall. No model is asked, and no trace is left.
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -16,8 +15,8 @@ from engram.config import Config
 from engram.model.clock import SystemClock
 from engram.model.memory import Filters
 from engram.model.scope import Access
+from engram.opening import open_store
 from engram.ports import View
-from engram.store.sqlite import SqliteStore, StoreSettings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -37,12 +36,7 @@ class ReadOnlyMemory:
         self._config = config
         self._access = access
         self._clock = SystemClock()
-        settings = {**asdict(config.store), **asdict(config.text)}
-        self._store = SqliteStore.open(
-            str(file),
-            self._clock,
-            StoreSettings(**settings, candidates=config.recall.text_candidates, read_only=True),
-        )
+        self._store, _ = open_store(str(file), config, self._clock, read_only=True)
 
     def list(self, *, filters: Filters, limit: int) -> Iterable[Memory]:
         """Memories, newest first."""
@@ -60,7 +54,7 @@ class ReadOnlyMemory:
         settings = self._config.recall
         tools = Tools(
             store=self._store,
-            index=SignatureIndex(self._store, **asdict(self._config.index)),
+            index=SignatureIndex(self._store),
             embedder=open_embedder(self._config.embed, self._clock),
             clock=self._clock,
             config=self._config,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from engram.cli.browse import step_row
+from engram.cli.made import operation_options, taken
 from engram.cli.options import (
     CommandRun,
     KeyValue,
@@ -37,7 +37,6 @@ from engram.cli.output import (
     text,
 )
 from engram.config import settings
-from engram.model.memory import Mode
 from engram.model.recall import Branch, Evidence, Hit, Intent, Plan, Reasoning, Recall
 
 if TYPE_CHECKING:
@@ -218,28 +217,11 @@ _KNOWN = {setting.name: setting.known for setting in settings()}
 
 @command("recall")
 @click.argument("query", nargs=-1)
-@click.option("-n", "--limit", type=int, metavar="N", help="At most so many hits.")
-@click.option(
-    "--budget",
-    type=int,
-    metavar="TOKENS",
-    help="At most so many tokens; longer memories come in a shorter form.",
+@operation_options(
+    "recall",
+    without=("scope", "filters", "plan", "as_of"),
+    choices={"rerank": _KNOWN["recall.rerank"], "profile": _KNOWN["recall.profile"]},
 )
-@click.option(
-    "--explain", is_flag=True, help="Show why each hit stands where it stands, and what was left out."
-)
-@click.option(
-    "--mode", type=one_of(Mode), default=Mode.FULL_CONTEXT.value, help="Which types of memory may come."
-)
-@click.option(
-    "--rerank", type=click.Choice(_KNOWN["recall.rerank"]), help="How the hits are put in order again."
-)
-@click.option(
-    "--profile", type=click.Choice(_KNOWN["recall.profile"]), help="How relevance and standing are weighed."
-)
-@click.option("--min-relevance", type=float, metavar="0..1", help="Leave out what fits worse.")
-@click.option("--archived", "include_archived", is_flag=True, help="Look among archived memories too.")
-@click.option("--dry", is_flag=True, help="Leave no trace: nothing counts as used.")
 @click.option("--sessions", is_flag=True, help="Rank the sessions the hits come from, not the hits.")
 @click.option(
     "--intent", type=one_of(Intent), help="What the question is after, when the plan gets it wrong."
@@ -252,17 +234,9 @@ _KNOWN = {setting.name: setting.known for setting in settings()}
     metavar="CHANNEL=NUMBER",
     help="Weight of text, vector, graph or time; may be repeated.",
 )
-@click.option(
-    "--expand/--no-expand",
-    default=None,
-    help="Let a model word the question in other ways too; by default only when little is found.",
-)
-@click.option("--as-session", default="", metavar="NAME", help="The session this use counts for.")
 @filter_options
 @pass_run
-def recall(
-    run: CommandRun, query: tuple[str, ...], as_session: str, *, sessions: bool, **options: Any
-) -> None:
+def recall(run: CommandRun, query: tuple[str, ...], *, sessions: bool, **options: Any) -> None:
     """Find what answers a question.
 
     Words need no quotation marks; `-` reads it from stdin. When nothing fits, nothing comes back and
@@ -271,16 +245,13 @@ def recall(
     question = text_or_stdin(query, "question")
     if not question.strip():
         raise click.UsageError("The question is empty: say what to look for.")
-    filters = filters_from(options)
-    plan = plan_from(options)
+    said, filters, plan = taken(options), filters_from(options), plan_from(options)
     with run.open() as memory:
-        answer = memory.recall(
-            question, scope=run.scope, filters=filters, session=as_session, plan=plan, **options
-        )
+        answer = memory.recall(question, scope=run.scope, filters=filters, plan=plan, **said)
     if sessions:
         say_sessions(run, answer)
     else:
-        say_recall(run, answer, explain=options["explain"])
+        say_recall(run, answer, explain=said.get("explain", False))
     if not answer.hits:
         raise click.exceptions.Exit(NOT_FOUND)
 
@@ -412,6 +383,8 @@ def timeline(
     elif run.quiet:
         say(run, *(line(step.what) for step in found))
     elif found.steps:
+        from engram.cli.views import step_row  # it knows everything there is to show
+
         say(run, table(("when", "step", "id", "what"), [step_row(step) for step in found]))
         say(run, text((f"{counted(len(found), 'step')} · {line(found.about)}, by {found.found_by}", "dim")))
     else:

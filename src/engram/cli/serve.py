@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from engram import plugins
 from engram.cli.options import CommandRun, Group, MomentOption, command, one_of, pass_run
 from engram.cli.output import age, line, say, say_json, table, text, uncut
 from engram.errors import ConfigError
@@ -55,7 +56,7 @@ def served(
         from engram.server import app, login, metrics, serve
         from engram.server.mcp.serving import mount
         from engram.server.proxy import mounting as proxy
-        from engram.server.routes import ROUTES
+        from engram.server.route import ROUTES
     except ModuleNotFoundError as error:
         raise ConfigError(
             f"{error.name} is missing: pip install 'engram-cortex[server]' brings it."
@@ -68,6 +69,7 @@ def served(
     doors: list[app.Mounting] = [] if alone else [mount]
     if config.proxy.base_url:
         doors.append(proxy.mount(config.proxy))
+    doors += [made for _, made in plugins.installed("routes")]
     made = app.build(lambda: _open(run, config), settings, doors, () if alone else ROUTES)
     with serve.listen_at(at) if at else serve.listen(settings.host, settings.port) as sock:
         house = made.state.house

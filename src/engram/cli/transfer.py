@@ -5,15 +5,16 @@ from __future__ import annotations
 import json
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
+from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 import click
 
 from engram.capture.screen import screen
-from engram.cli.options import CommandRun, check_target, command, decoded, force_option, pass_run
+from engram.cli.options import CommandRun, KeyValue, check_target, command, decoded, force_option, pass_run
 from engram.cli.output import BAD_INPUT, ProgressSteps, counted, say, say_json, steps, text
 from engram.errors import BadImport, EngramError, InvalidInput
 from engram.model.capture import Draft, Outcome, Receipt, Refusal
@@ -23,6 +24,11 @@ from engram.model.plain import draft_from, plain
 if TYPE_CHECKING:
     from engram.engine import Engram
 
+SYSTEMS = (
+    "ledger", "files", "engram-rs", "retention", "mem0", "zep", "hindsight", "letta", "mcp-memory",
+    "basic-memory", "csv", "jsonl",
+)  # fmt: skip
+"""As `engram.api.moving` knows them; a test compares. Loading them here would cost every export."""
 CHUNK = 500
 """Lines remembered together: large enough to be quick, small enough that a break loses little."""
 REFUSALS_SHOWN = 20
@@ -87,16 +93,77 @@ class Moved:
 
 
 @command("import")
-@click.argument("source", metavar="FILE", type=click.File("rb"))
+@click.argument("path", metavar="PATH", type=click.Path(exists=True, allow_dash=True))
+@click.option(
+    "--from", "system", type=click.Choice(SYSTEMS), help="The system it comes from, if not found out."
+)
+@click.option("--map", "mapping", type=KeyValue(), multiple=True, help="Which column is what: content=note.")
 @click.option("--dry-run", is_flag=True, help="Read and check every line, remember none.")
 @click.option("--as-it-was", is_flag=True, help="Keep ids, times and counts; known ids are left as they are.")
 @pass_run
-def import_lines(run: CommandRun, source: IO[bytes], dry_run: bool, as_it_was: bool) -> None:
-    """Remember every line of a JSON Lines file.
+def import_lines(
+    run: CommandRun,
+    path: str,
+    system: str | None,
+    mapping: Sequence[tuple[str, str]],
+    dry_run: bool,
+    as_it_was: bool,
+) -> None:
+    """Bring in what another system kept, or every line of a JSON Lines file.
 
-    Each line is an object with at least `content`; `-` reads stdin. What is known already is reinforced, not
-    stored twice. Lines whose status is not active are skipped. With --project … every line goes there.
+    A folder, a database or an export of another system comes in as it was there, and `engram undo RUN` takes
+    it back as a whole. Of other JSON Lines each line is remembered: an object with at least `content`; `-`
+    reads stdin. What is known already is reinforced. With --project … everything goes there.
     """
+    found = system or ("jsonl" if mapping else "" if as_it_was or path == "-" else _system_at(Path(path)))
+    if found:
+        _move_in(run, Path(path), found, dict(mapping), dry=dry_run)
+        return
+    with click.open_file(path, "rb") as source:
+        _import_lines(run, source, dry_run=dry_run, as_it_was=as_it_was)
+
+
+def _system_at(path: Path) -> str:
+    """The system that a path comes from; empty for plain JSON Lines."""
+    from engram.api.moving import system_at
+
+    try:
+        return system_at(path, {})
+    except (InvalidInput, OSError):
+        return ""
+
+
+def _move_in(run: CommandRun, path: Path, system: str, mapping: Mapping[str, str], *, dry: bool) -> None:
+    scope = run.scope if run.is_scoped else None
+    with run.open(whole_file=True, makes=True) as memory, steps(run, "importing", None) as counting:
+        done = [0]
+
+        def told(now: int, _total: int) -> None:
+            counting.add(now - done[0])
+            done[0] = now
+
+        report = memory.sources.move_in(
+            path, system=system, mapping=mapping, dry=dry, scope=scope, progress=told
+        )
+    if run.json:
+        say_json({"dry_run": dry, "system": report.format, **report.counts, "related": report.related,
+                  "run": report.run, "items": plain(report.items)})  # fmt: skip
+    else:
+        for one in report.refused[:REFUSALS_SHOWN]:
+            click.echo(f"{one.origin}: error {one.code}: {one.reason}", err=True)
+        counts = [f"{count:,} {name}" for name, count in report.counts.items()]
+        counts += [counted(report.related, "relation")] if report.related else []
+        title = (
+            f"checked as {report.format}, nothing was stored:" if dry else f"moved in from {report.format}:"
+        )
+        say(run, text((title, "bold green"), f" {' · '.join(counts) or 'nothing found'}"))
+        if report.run:
+            say(run, f"`engram undo {report.run}` takes it back as a whole")
+    if report.refused:
+        raise click.exceptions.Exit(BAD_INPUT)
+
+
+def _import_lines(run: CommandRun, source: IO[bytes], *, dry_run: bool, as_it_was: bool) -> None:
     report = ImportReport(dry=dry_run)
     if as_it_was and not dry_run:
         _adopt(run, source, report)

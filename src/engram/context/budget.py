@@ -17,12 +17,28 @@ from dataclasses import dataclass, fields, replace
 from functools import cache, lru_cache
 from math import ceil
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final
 
 from engram.config import ContextConfig
 from engram.errors import ConfigError
 from engram.model.context import SECTIONS, LanguageModel
 from engram.text import tokens
+
+SHARES: Final[Mapping[str, float]] = MappingProxyType(
+    {
+        "identity": 0.08,  # who the agent is
+        "working": 0.15,  # what is held in mind
+        "history": 0.45,  # the conversation so far
+        "recalled": 0.12,  # what is remembered
+        "schemas": 0.05,  # patterns
+        "skills": 0.08,  # skills
+        "today": 0.04,  # notes of today
+        "roster": 0.03,  # other agents
+    }
+)
+"""What each section takes of the free tokens; guidelines have none and live on what others leave."""
+UNCERTAINTY = 0.05  # share of a window kept free where tokens are estimated, not counted (measured)
 
 # ---------------------------------------------------------------- models
 # Models: a name comes in, what that model can take comes out. An unknown one is taken for a small one.
@@ -202,7 +218,7 @@ def budget_of(model: LanguageModel, settings: ContextConfig, asked: int | None, 
     """Tokens that a prompt may have; what a caller asks for, if the model has so much."""
     most = model.window - reserve_of(model, settings)
     if not exact:
-        most -= ceil(most * settings.uncertainty)
+        most -= ceil(most * UNCERTAINTY)
     return most if asked is None else min(asked, most)
 
 
@@ -217,16 +233,16 @@ def memories_for(room: int, settings: ContextConfig) -> int:
     return min(settings.most_memories, max(FEWEST, 2 * room // AVERAGE))
 
 
-def allot(free: int, needs: Mapping[str, Need], settings: ContextConfig) -> dict[str, int]:
+def allot(free: int, needs: Mapping[str, Need]) -> dict[str, int]:
     """What each section gets; together never more than is free.
 
     >>> needs = {"history": Need(900, 10), "recalled": Need(300, 10), "roster": Need(5, 5)}
-    >>> {name: got for name, got in allot(1000, needs, ContextConfig()).items() if got}
+    >>> {name: got for name, got in allot(1000, needs).items() if got}
     {'recalled': 300, 'history': 695, 'roster': 5}
     """
     free = max(0, free)
     given = {
-        name: min(needs[name].wanted, int(free * share_of(name, settings))) if name in needs else 0
+        name: min(needs[name].wanted, int(free * SHARES.get(name, 0.0))) if name in needs else 0
         for name in SECTIONS
     }
     for name in SECTIONS:
@@ -241,11 +257,6 @@ def allot(free: int, needs: Mapping[str, Need], settings: ContextConfig) -> dict
             given[name] += more
             spare -= more
     return given
-
-
-def share_of(name: str, settings: ContextConfig) -> float:
-    """A section's share of what is free; guidelines have none and live on what others leave."""
-    return float(getattr(settings, f"{name}_share", 0.0))
 
 
 def _rescue(name: str, need: Need, given: dict[str, int], free: int) -> None:

@@ -22,10 +22,14 @@ from engram.model.context import SECTIONS, Context, Knowing, LanguageModel, Mess
 from engram.model.knowledge import Abstraction, Gist
 from engram.model.memory import Memory, Priority
 from engram.model.recall import Hit
-from engram.rules.sensitivity import is_suspect
+from engram.rules.injection import is_suspect
 from engram.text import tokens as text_tokens
 from engram.text.tokens import Parcel
 from engram.text.words import content_hash
+
+VERBATIM_EXCHANGES = 3  # last exchanges that are kept word for word (cortex)
+
+TOLD_EXCHANGES = 10  # exchanges before those kept as one line each (cortex)
 
 # ---------------------------------------------------------------- recalled
 # Recalled: memories and a room come in, the section of a prompt that fits it comes out.
@@ -108,7 +112,7 @@ def offers(
             continue
         ids.add(memory.id)
         seen.add(memory.content_hash)
-        if is_suspect(memory.content):
+        if not blocks.may_be_told(memory):
             suspects += 1
         else:
             kept.append(one)
@@ -303,7 +307,7 @@ class _Draft:
     def __init__(self, asked: PromptRequest, ruler: Ruler) -> None:
         self._asked = asked
         self._ruler = ruler
-        self._keep = history.KeptHistory(asked.settings.verbatim_exchanges, asked.settings.told_exchanges)
+        self._keep = history.KeptHistory(VERBATIM_EXCHANGES, TOLD_EXCHANGES)
         texts: dict[str, Sequence[str]] = {name: getattr(asked.sections, name) for name in TEXTS}
         slots = sorted(asked.sections.working, key=lambda slot: -slot.activation)
         texts["working"] = [blocks.held(slot) for slot in slots if not is_suspect(slot.content)]
@@ -322,9 +326,9 @@ class _Draft:
         reflection = self._reflection if reflected <= free else ""
         free -= reflected if reflection else 0
         open_need = Need(max(0, free), self._least)
-        room = allot(free, needs | {"recalled": open_need}, settings)["recalled"]
+        room = allot(free, needs | {"recalled": open_need})["recalled"]
         packed, notes = self._recalled(room, found)
-        got = allot(free, needs | {"recalled": Need(packed.tokens, packed.tokens)}, settings)
+        got = allot(free, needs | {"recalled": Need(packed.tokens, packed.tokens)})
         filled = {name: _fitting(name, texts, got[name], self._ruler) for name, texts in self._texts.items()}
         told = history.compress(
             self._asked.history, got["history"], self._ruler, self._keep, self._asked.summarize

@@ -14,7 +14,6 @@ from math import ceil
 from types import MappingProxyType
 from typing import Any
 
-from engram.config import PackConfig
 from engram.context.blocks import doubt, forms_telling, may_be_told, one_line, short_id
 from engram.context.resume import in_workspace
 from engram.model.context import BriefSection
@@ -25,6 +24,20 @@ from engram.rules.commitments import CATEGORY as COMMITMENT
 from engram.rules.commitments import last_day, loop, state_of
 from engram.text.tokens import Parcel, pack, value
 from engram.text.words import PAIRED, content_words
+
+RULES_WORDS = 200  # words for what always holds (P0), which is told whole (ledger)
+MANTRA_WORDS = 20  # words for the mantra (ledger)
+COMMITMENTS_WORDS = 500  # words for open commitments (ledger)
+WAITING_WORDS = 150  # words for what is waited for (ledger)
+FOCUS_WORDS = 300  # words for today's focus (ledger)
+CONTEXT_WORDS = 800  # words for the context (ledger)
+PROCEDURES_WORDS = 500  # words for procedures (ledger)
+ACCOUNTS_WORDS = 200  # words for accounts (ledger)
+FOCUS_MOST = 5  # things in today's focus (ledger)
+P2_DAYS = 90  # days after which P2 is left out (ledger)
+P3_DAYS = 30  # days after which P3 is left out (ledger)
+STALE_DAYS = 30  # days unchecked after which a fact is marked stale (ledger)
+DROPPED_DAYS = 60  # days after which it is left out unless today's tasks need it (ledger)
 
 # ---------------------------------------------------------------- rules
 # The rules of the pack: a memory and the day come in; whether it is told, and with which mark, goes out.
@@ -77,9 +90,9 @@ def holds(memory: Memory, now: datetime) -> bool:
     return memory.status in {Status.ACTIVE, Status.CHALLENGED} and not memory.is_over(now)
 
 
-def is_too_old(memory: Memory, today: date, settings: PackConfig) -> bool:
+def is_too_old(memory: Memory, today: date) -> bool:
     """Whether its priority keeps it out by now: P2 after 90 days, P3 after 30; P0 and P1 never."""
-    limits = {Priority.P2: settings.p2_days, Priority.P3: settings.p3_days}
+    limits = {Priority.P2: P2_DAYS, Priority.P3: P3_DAYS}
     return memory.priority in limits and age(memory, today) > limits[memory.priority]
 
 
@@ -88,14 +101,14 @@ def goes_stale(memory: Memory) -> bool:
     return memory.category not in LASTING and memory.priority is not Priority.P0
 
 
-def is_stale(memory: Memory, today: date, settings: PackConfig) -> bool:
+def is_stale(memory: Memory, today: date) -> bool:
     """Whether it is marked: not checked for more than 30 days."""
-    return goes_stale(memory) and age(memory, today) > settings.stale_days
+    return goes_stale(memory) and age(memory, today) > STALE_DAYS
 
 
-def is_dropped(memory: Memory, today: date, tasks: Tasks, settings: PackConfig) -> bool:
+def is_dropped(memory: Memory, today: date, tasks: Tasks) -> bool:
     """Whether it is left out: not checked for more than 60 days, and today's tasks do not need it."""
-    old = goes_stale(memory) and age(memory, today) > settings.dropped_days
+    old = goes_stale(memory) and age(memory, today) > DROPPED_DAYS
     return old and not tasks.need(memory)
 
 
@@ -280,9 +293,9 @@ def _first_words(words: str) -> tuple[str, ...]:
     return (" ".join(pieces[:12]) + " …",) if len(pieces) > 12 else ()  # noqa: PLR2004 - a line's worth
 
 
-def stale_mark(memory: Memory, today: date, settings: PackConfig) -> str:
+def stale_mark(memory: Memory, today: date) -> str:
     """Says that nobody has checked a memory for long."""
-    return f" (stale: {age(memory, today)} days unchecked)" if is_stale(memory, today, settings) else ""
+    return f" (stale: {age(memory, today)} days unchecked)" if is_stale(memory, today) else ""
 
 
 def conflict_marks(pairs: Mapping[str, str]) -> Mapping[str, str]:
@@ -463,14 +476,14 @@ class Today:
         return self.now.date()
 
 
-def sections(found: PackMaterial, today: Today, settings: PackConfig) -> list[WantedLines]:
+def sections(found: PackMaterial, today: Today) -> list[WantedLines]:
     """Every section in its order."""
     loops = [(loop(memory, today.now), memory) for memory in today.loops if may_be_told(memory)]
     due = [one for one in _coming(loops, today.day) if _is_due(one, today.day)]
-    choice = _Choice(today, [memory.content for _, memory in due], settings)
+    choice = _Choice(today, [memory.content for _, memory in due])
     rules = choice.always(sorted(found.rules, key=by_weight))
     mantra = choice.fit(sorted(found.mantra, key=by_weight))[:1]
-    focus = _focus(found.focus, loops, today, choice)[: settings.focus_most]
+    focus = _focus(found.focus, loops, today, choice)[:FOCUS_MOST]
     accounts = choice.items(sorted(found.accounts, key=by_weight))
     procedures = choice.items(sorted(found.procedures, key=by_weight))
     disputes = choice.disputes(today.conflicts)
@@ -479,22 +492,22 @@ def sections(found: PackMaterial, today: Today, settings: PackConfig) -> list[Wa
     ours = tuple(open_loop(*one, today.day) for one in loops if one[0].state is LoopState.OPEN)
     theirs = tuple(waiting(*one, today.day) for one in loops if one[0].state is LoopState.WAITING)
     return [
-        WantedLines("rules", "## P0 constraints", rules, settings.rules, whole=True),
-        WantedLines("mantra", "## Mantra", tuple(map(bare, mantra)), settings.mantra),
-        WantedLines("commitments", "## Open commitments", ours, settings.commitments),
-        WantedLines("waiting", "## Waiting on", theirs, settings.waiting),
-        WantedLines("focus", "## Today's focus", focus, settings.focus),
-        WantedLines("context", "## Context", (*disputes, *context), settings.context),
-        WantedLines("procedures", "## Procedures", procedures, settings.procedures),
-        WantedLines("accounts", "## Accounts", accounts, settings.accounts),
+        WantedLines("rules", "## P0 constraints", rules, RULES_WORDS, whole=True),
+        WantedLines("mantra", "## Mantra", tuple(map(bare, mantra)), MANTRA_WORDS),
+        WantedLines("commitments", "## Open commitments", ours, COMMITMENTS_WORDS),
+        WantedLines("waiting", "## Waiting on", theirs, WAITING_WORDS),
+        WantedLines("focus", "## Today's focus", focus, FOCUS_WORDS),
+        WantedLines("context", "## Context", (*disputes, *context), CONTEXT_WORDS),
+        WantedLines("procedures", "## Procedures", procedures, PROCEDURES_WORDS),
+        WantedLines("accounts", "## Accounts", accounts, ACCOUNTS_WORDS),
     ]
 
 
 class _Choice:
     """What is told already and what may still be. Lives for one pack, in one thread."""
 
-    def __init__(self, today: Today, due: Sequence[str], settings: PackConfig) -> None:
-        self._day, self._settings = today.day, settings
+    def __init__(self, today: Today, due: Sequence[str]) -> None:
+        self._day = today.day
         self._tasks = Tasks([*today.tasks, today.message, *due])
         self._marks = conflict_marks(_opponents(today.conflicts))
         self._told = {memory.id for memory in today.loops}
@@ -513,8 +526,8 @@ class _Choice:
             one
             for one in memories
             if one.id not in self._told
-            and not is_too_old(one, self._day, self._settings)
-            and not is_dropped(one, self._day, self._tasks, self._settings)
+            and not is_too_old(one, self._day)
+            and not is_dropped(one, self._day, self._tasks)
         ]
         self._told.update(one.id for one in kept)
         return kept
@@ -524,7 +537,7 @@ class _Choice:
         fresh = [
             pair
             for pair in pairs
-            if not any(is_too_old(one, self._day, self._settings) or not may_be_told(one) for one in pair)
+            if not any(is_too_old(one, self._day) or not may_be_told(one) for one in pair)
         ]
         found = tuple(sorted({conflict(*pair) for pair in fresh}, key=lambda item: item.lines))
         self._told.update(one for item in found for one in item.ids)
@@ -535,7 +548,7 @@ class _Choice:
         found = []
         for one in memories:
             self._told.add(one.id)
-            mark = self._marks.get(one.id, "") + stale_mark(one, self._day, self._settings)
+            mark = self._marks.get(one.id, "") + stale_mark(one, self._day)
             found.append(told(one, mark))
         return tuple(found)
 

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from engram.config import PackConfig
 from engram.context import pack_sections
 from engram.context.blocks import one_line
 from engram.context.pack_sections import Today, WantedLines, gather, lay_out, load, page, sections, words_in
@@ -16,6 +15,8 @@ from engram.model.memory import Memory
 from engram.model.session import Trigger
 from engram.ports import Tools, View
 from engram.text.words import terms
+
+BUFFER_WORDS = 330  # words for whatever needs more (ledger)
 
 # ---------------------------------------------------------------- build
 # The recall pack: what may stand in it comes in; one document of bounded length goes out.
@@ -45,31 +46,29 @@ class PackRequest:
 
 def build(asked: PackRequest, tools: Tools) -> RecallPack:
     """The document."""
-    now, settings = tools.here(), tools.config.pack
+    now, most = tools.here(), tools.config.context.pack_words
     head = f"# Recall pack {now:%Y-%m-%d}\n{NOTE}"
     today = Today(now, asked.tasks, asked.message, asked.loops, asked.conflicts)
-    wanted = sections(gather(asked.view, asked.workspace, now, tools), today, settings)
-    made, left = _laid_out(wanted, words_in(head), settings)
+    wanted = sections(gather(asked.view, asked.workspace, now, tools), today)
+    made, left = _laid_out(wanted, words_in(head), most)
     pages = _pages(asked, made, left, now, tools)
     told = [section for section in (*made, *pages) if section.text]
     text = "\n\n".join((head, *(section.text for section in told))) + "\n"
     triggered = tuple(one.id for one, _ in asked.triggers)
-    return RecallPack(text, (*made, *pages), words_in(text), settings.words, f"{now:%Y-%m-%d}", triggered)
+    return RecallPack(text, (*made, *pages), words_in(text), most, f"{now:%Y-%m-%d}", triggered)
 
 
-def _laid_out(
-    wanted: Sequence[WantedLines], head: int, settings: PackConfig
-) -> tuple[list[BriefSection], int]:
+def _laid_out(wanted: Sequence[WantedLines], head: int, most: int) -> tuple[list[BriefSection], int]:
     """The sections within their words, and the words that are left.
 
     When all of them together may have more than the whole, they shrink alike.
     """
-    total = sum(section.words for section in wanted) + settings.buffer
-    if total > settings.words:
-        share = settings.words / total
+    total = sum(section.words for section in wanted) + BUFFER_WORDS
+    if total > most:
+        share = most / total
         wanted = [replace(one, words=int(one.words * share)) for one in wanted]
-    free = max(0, settings.words - head - sum(one.words for one in wanted))
-    buffer = min(free, settings.buffer)
+    free = max(0, most - head - sum(one.words for one in wanted))
+    buffer = min(free, BUFFER_WORDS)
     made, left = lay_out(wanted, buffer)
     return made, left + free - buffer
 
@@ -83,8 +82,8 @@ def _pages(
     found = [one for one in load(pages, asked.view, now, tools) if one.id not in told]
     if not found:
         return []
-    today, settings = now.date(), tools.config.pack
-    items = tuple(pack_sections.told(one, pack_sections.stale_mark(one, today, settings)) for one in found)
+    today = now.date()
+    items = tuple(pack_sections.told(one, pack_sections.stale_mark(one, today)) for one in found)
     words = ", ".join(dict.fromkeys(one_line(word) for _, word in asked.triggers))
     return [page(WantedLines("pages", f"## Loaded for: {words}", items, room))]
 

@@ -15,7 +15,7 @@ from itertools import islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from engram.config import ResumeConfig
+from engram.config import ContextConfig
 from engram.context.blocks import doubt, forms_telling, may_be_told, one_line, short_id
 from engram.errors import EmbedderError
 from engram.model.context import BriefSection, Resume
@@ -26,6 +26,21 @@ from engram.text.tokens import Parcel, pack, value
 
 if TYPE_CHECKING:
     from engram.ports import Floats
+
+PER_MEMORY = 16.0  # characters that each memory adds on the way there
+CORE_SHARE = 0.45  # share that the core takes at most (layers)
+WORKING_SHARE = 0.30  # share that is kept free for what is being worked on (layers)
+RECENT_SHARE = 0.20  # share that is kept free for what has changed (layers)
+CORE_RELEVANCE = 0.35  # nearness to what goes on that the core needs (layers)
+WORKING_RELEVANCE = 0.20  # the same for what is being worked on (layers)
+HIGH_GAIN = 0.25  # nearness that identity and constraints gain (layers)
+LOW_GAIN = 0.10  # nearness that lessons, preferences and procedures gain (layers)
+CORE_MOST = 20  # memories of the core at most (layers)
+WORKING_MOST = 40  # memories being worked on at most (layers)
+SESSIONS_MOST = 10  # notes of sessions at most
+RECENT_MOST = 30  # memories changed lately at most
+RECENT_DAYS = 14  # days that lately means
+BUFFER_MOST = 40  # new memories at most
 
 
 # ---------------------------------------------------------------- resume rules
@@ -41,34 +56,32 @@ LOW_TAGS = frozenset({"lesson", "preference", "procedural"})
 WORKSPACE_TAG = "workspace:"
 
 
-def room_for(memories: int, settings: ResumeConfig) -> int:
+def room_for(memories: int, settings: ContextConfig) -> int:
     """Characters of a resume: more as memory grows, between two limits.
 
-    >>> [room_for(count, ResumeConfig()) for count in (0, 1_000, 2_500, 4_000, 1_000_000)]
+    >>> [room_for(count, ContextConfig()) for count in (0, 1_000, 2_500, 4_000, 1_000_000)]
     [16000, 16000, 40000, 64000, 64000]
     """
-    grown = int(memories * settings.per_memory)
-    return max(settings.characters, min(settings.most, grown))
+    grown = int(memories * PER_MEMORY)
+    return max(settings.resume_characters, min(settings.resume_most, grown))
 
 
-def allot(wanted: Mapping[str, int], budget: int, settings: ResumeConfig) -> dict[str, int]:
+def allot(wanted: Mapping[str, int], budget: int) -> dict[str, int]:
     """How much of a budget each section gets, in their order.
 
     The core is capped; what comes before working and recent leaves them their shares, as far as they want
     them; what a section leaves goes to those after it.
 
     >>> full = {"core": 900, "sessions": 900, "working": 900, "recent": 900, "buffer": 900}
-    >>> allot(full, 1_000, ResumeConfig())
+    >>> allot(full, 1_000)
     {'core': 450, 'sessions': 50, 'working': 300, 'recent': 200, 'buffer': 0}
-    >>> allot(
-    ...     {"core": 100, "sessions": 900, "working": 0, "recent": 50, "buffer": 900}, 1_000, ResumeConfig()
-    ... )
+    >>> allot({"core": 100, "sessions": 900, "working": 0, "recent": 50, "buffer": 900}, 1_000)
     {'core': 100, 'sessions': 850, 'working': 0, 'recent': 50, 'buffer': 0}
     """
-    caps = MappingProxyType({"core": int(budget * settings.core_share)})
+    caps = MappingProxyType({"core": int(budget * CORE_SHARE)})
     floors = {
-        "working": min(wanted["working"], int(budget * settings.working_share)),
-        "recent": min(wanted["recent"], int(budget * settings.recent_share)),
+        "working": min(wanted["working"], int(budget * WORKING_SHARE)),
+        "recent": min(wanted["recent"], int(budget * RECENT_SHARE)),
     }
     found: dict[str, int] = {}
     left = budget
@@ -91,12 +104,12 @@ def relevance(cosine: float, space: Thresholds) -> float:
     return min(1.0, max(0.0, (cosine - space.noise_mean) / (space.strong - space.noise_mean)))
 
 
-def gain(memory: Memory, settings: ResumeConfig) -> float:
-    """What a memory gains for what it is."""
+def gain(memory: Memory) -> float:
+    """What a memory of the core gains for what it is."""
     if memory.category in HIGH or not HIGH_TAGS.isdisjoint(memory.tags):
-        return settings.high_gain
+        return HIGH_GAIN
     if memory.category in LOW or not LOW_TAGS.isdisjoint(memory.tags):
-        return settings.low_gain
+        return LOW_GAIN
     return 0.0
 
 
@@ -160,10 +173,9 @@ class ResumeMaterial:
 
 def gather(view: View, workspace: str, tools: Tools) -> ResumeMaterial:
     """What each section may tell. A memory stands in one section only."""
-    settings = tools.config.resume
     latest = _here(tools.store.memories.page(view, LATEST), workspace)
     told: set[str] = set()
-    sessions = _fresh(_sessions(view, workspace, tools), told, settings.sessions_most)
+    sessions = _fresh(_sessions(view, workspace, tools), told, SESSIONS_MOST)
     changed = _changed(view, workspace, tools)
     new = [memory for memory in latest if memory.layer is Layer.BUFFER]
     middle = _middle((new[:AROUND], sessions, changed[:AROUND]), tools)
@@ -171,13 +183,11 @@ def gather(view: View, workspace: str, tools: Tools) -> ResumeMaterial:
     working = _near(view, Layer.WORKING, middle, workspace, tools)
     altered = [one for one in changed if one.layer is not Layer.BUFFER or one.version > 1]
     return ResumeMaterial(
-        core=_fresh(choose(core, _floor(middle, settings.core_relevance), settings.core_most), told),
+        core=_fresh(choose(core, _floor(middle, CORE_RELEVANCE), CORE_MOST), told),
         sessions=sessions,
-        working=_fresh(
-            choose(working, _floor(middle, settings.working_relevance), settings.working_most), told
-        ),
-        recent=_fresh(altered, told, settings.recent_most),
-        buffer=_fresh(new, told, settings.buffer_most),
+        working=_fresh(choose(working, _floor(middle, WORKING_RELEVANCE), WORKING_MOST), told),
+        recent=_fresh(altered, told, RECENT_MOST),
+        buffer=_fresh(new, told, BUFFER_MOST),
     )
 
 
@@ -221,7 +231,7 @@ def _sessions(view: View, workspace: str, tools: Tools) -> list[Memory]:
 
 def _changed(view: View, workspace: str, tools: Tools) -> list[Memory]:
     """What has changed lately, the last change first."""
-    since = tools.clock.now() - timedelta(days=tools.config.resume.recent_days)
+    since = tools.clock.now() - timedelta(days=RECENT_DAYS)
     events = tools.store.ledger.events(None, view.access, EVENTS)
     ids = list(dict.fromkeys(event.memory for event in events if event.at >= since))
     keys = tools.store.memories.keys(ids)
@@ -257,27 +267,25 @@ def _near(
     Each class that gains something is searched by itself: within a class the nearest by cosine are the
     nearest by score, so that the best of all classes together are the best there are.
     """
-    settings = tools.config.resume if layer is Layer.CORE else _without_gains(tools.config.resume)
-    most = max(settings.core_most, settings.working_most) * (WIDER if workspace else 1)
+    gained = gain if layer is Layer.CORE else _nothing
+    most = max(CORE_MOST, WORKING_MOST) * (WIDER if workspace else 1)
     layered = _with(view, layers=frozenset({layer}))
     if middle is None:
-        return [
-            (gain(one, settings), one) for one in _here(tools.store.memories.page(layered, most), workspace)
-        ]
+        return [(gained(one), one) for one in _here(tools.store.memories.page(layered, most), workspace)]
     space = thresholds(middle.space.key)
     cosines: dict[int, float] = {}
     for asked in _CLASSES if layer is Layer.CORE else _CLASSES[:1]:
         cosines |= dict(tools.index.search(middle.space, middle.vector, most, _with(layered, **asked)))
     read = tools.store.memories.read(sorted(cosines))
     return [
-        (relevance(cosines[key], space) + gain(memory, settings), memory)
+        (relevance(cosines[key], space) + gained(memory), memory)
         for key, memory in read.items()
         if in_workspace(memory, workspace)
     ]
 
 
-def _without_gains(settings: ResumeConfig) -> ResumeConfig:
-    return replace(settings, high_gain=0.0, low_gain=0.0)
+def _nothing(_: Memory) -> float:
+    return 0.0
 
 
 _CLASSES: tuple[dict[str, Any], ...] = (
@@ -330,7 +338,7 @@ def resume(asked: ResumeRequest, tools: Tools, shorten: Shorten) -> Resume:
     gathered = gather(asked.view, asked.workspace, tools)
     lines = {name: [_lines(one, asked.form) for one in gathered.of(name)] for name in SECTIONS}
     wanted = {name: _size(name, lines[name]) for name in SECTIONS}
-    rooms = allot(wanted, max(0, asked.budget - len(head)), tools.config.resume)
+    rooms = allot(wanted, max(0, asked.budget - len(head)))
     told = [
         _section(name, gathered.of(name), lines[name], rooms[name], shorten)
         for name in SECTIONS

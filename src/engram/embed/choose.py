@@ -7,7 +7,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from engram import plugins
 from engram.config import EmbedConfig
+from engram.embed.models import prefixes_of
 from engram.embed.static import WEIGHTS, StaticEmbedder
 from engram.embed.unit import HEALTH_SECONDS
 from engram.errors import ConfigError, EmbedderDown, EmbedderError, EmbedderRefused
@@ -119,6 +121,7 @@ class ChainEmbedder:
 
 NAMES = ("static", "transformer", "openai", "ollama")
 CHAIN = "chain:"
+AUTO = "auto"
 
 
 def open_embedder(settings: EmbedConfig, clock: Clock | None = None) -> Embedder:
@@ -139,11 +142,16 @@ def _one(name: str, settings: EmbedConfig, clock: Clock) -> Embedder:
         case "transformer":
             from engram.embed.transformer import TransformerEmbedder
 
-            return TransformerEmbedder(path)
+            # In a chain with a server, `model` names the server's.
+            named = settings.model if settings.name == name else ""
+            return TransformerEmbedder(path, name=named)
         case "openai" | "ollama":
             return _remote(name, settings, clock)
+        case _ if name in plugins.names("embedders"):
+            made: Embedder = plugins.load("embedders", name)(settings, clock)
+            return made
         case _:
-            known = ", ".join(NAMES)
+            known = ", ".join((*NAMES, *plugins.names("embedders")))
             raise ConfigError(f"No embedder is named {name!r}: choose {known}, or chain:first,second.")
 
 
@@ -151,11 +159,15 @@ def _remote(kind: str, settings: EmbedConfig, clock: Clock) -> Embedder:
     from engram.embed.remote import DIALECTS, RemoteEmbedder, Server
 
     dialect = DIALECTS[kind]
+    model = settings.model or dialect.model
+    query, document = prefixes_of(model)
     server = Server(
-        model=settings.model or dialect.model,
+        model=model,
         base_url=(settings.base_url or dialect.base_url).rstrip("/"),
         api_key=settings.api_key,
         timeout_s=settings.timeout_s,
         batch=settings.batch,
+        query_prefix=query if settings.query_prefix == AUTO else settings.query_prefix,
+        document_prefix=document if settings.document_prefix == AUTO else settings.document_prefix,
     )
     return RemoteEmbedder(dialect, server, monotonic=clock.monotonic)

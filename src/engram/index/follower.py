@@ -137,8 +137,12 @@ class Follower:
 
     def lines(self) -> VectorLines:
         """The copy, as of now."""
+        return self.snapshot()[0]
+
+    def snapshot(self) -> tuple[VectorLines, int]:
+        """The copy, as of now, and the last change in it."""
         with self._lock:
-            return self._catch_up().lines
+            return self._catch_up().lines, self._upto
 
     def stats(self) -> IndexStats:
         """What the copy holds, as of now."""

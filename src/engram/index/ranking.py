@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,6 +71,8 @@ Signatures = NDArray[np.uint8]
 Found = list[tuple[int, float]]
 
 STATUSES = tuple(Status)
+MOST_SHARE = 0.4
+"""When so many of all lines may be seen, all are compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +120,7 @@ def present(lines: VectorLines, keys: Keys) -> Places:
 
 def nearest(blocks: Blocks, question: Floats, k: int) -> Found:
     """The k nearest of all rows in the blocks; equal ones by key."""
-    parts = [(block.keys, _cosines(block, question)) for block in blocks]
+    parts = [(block.keys, cosines(block, question)) for block in blocks]
     if not parts:
         return []
     return _best(
@@ -140,15 +142,20 @@ def candidates(signatures: Signatures, places: Places, signature: Signatures, co
     """Those of the places whose signatures differ in the fewest bits, `count` of them; equal ones by key."""
     if len(places) <= count:
         return places
-    whole = len(places) == len(signatures)
-    return fewest(places, signatures if whole else signatures[places], signature, count)
+    if len(places) < MOST_SHARE * len(signatures):
+        return fewest(places, signatures[places], signature, count)
+    # To copy most of the signatures would take longer than to compare all of them.
+    return _fewest(places, hamming(signatures, signature)[places], count)
 
 
 def fewest(places: Places, signatures: Signatures, signature: Signatures, count: int) -> Places:
     """The same with the signatures of the places themselves."""
     if len(places) <= count:
         return places
-    distances = hamming(signatures, signature)
+    return _fewest(places, hamming(signatures, signature), count)
+
+
+def _fewest(places: Places, distances: NDArray[Any], count: int) -> Places:
     # Distances are small whole numbers: counting them finds the border faster than sorting.
     border = int(np.searchsorted(np.cumsum(np.bincount(distances)), count))
     nearer = np.flatnonzero(distances < border)
@@ -163,7 +170,7 @@ def lengths(rows: Rows) -> Floats:
     return np.sqrt(dots(floats, floats))
 
 
-def _cosines(block: Block, question: Floats) -> Floats:
+def cosines(block: Block, question: Floats) -> Floats:
     """The cosine of each row with a question of length 1; minus infinity for a row of zeros."""
     found = np.full(len(block.keys), -np.inf, dtype=np.float32)
     return np.divide(

@@ -11,7 +11,8 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Callable, Hashable, Iterator
+from functools import cached_property
 from threading import Lock
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,7 @@ import numpy as np
 
 from engram.errors import EmbedderMismatch
 from engram.index import ranking
-from engram.index.columns import Places, VectorLines
+from engram.index.columns import GONE, Array, Places, VectorLines
 from engram.index.follower import Cells, Follower
 from engram.index.ranking import Found, Sampler
 from engram.model.memory import Space, Status
@@ -28,7 +29,10 @@ from engram.ports import IndexStats, Noise, Reach, Store, View
 from engram.rules.vectors import sign, unit
 
 if TYPE_CHECKING:
-    from engram.ports import Floats
+    from engram.ports import Floats, Keys
+
+EXACT_LIMIT = 20_000  # up to so many vectors each is compared exactly
+RESCORE = 256  # candidates of the signature scan that are compared exactly
 
 BLOCK = 4_096
 """Rows that are turned into floats at once: what fits the processor's cache is compared fastest."""
@@ -43,34 +47,94 @@ QUESTIONS = 256
 SINGLY = 48
 """Up to so many questions, asking one by one is faster than a product of matrices on several threads."""
 
+REMEMBERED = 4
+"""So many lists of who may see which lines are kept."""
 SAMPLERS = 64
 """So many callers' samples of noise are kept; the one unused for longest is let go."""
+
+
+class SignatureSearch:
+    """Implements `ports.NearSearch`: one question among the lines of a space as they are when it is asked."""
+
+    def __init__(
+        self,
+        index: SignatureIndex,
+        space: Space,
+        question: Floats,
+        lines: VectorLines,
+        upto: int,
+        reach: Reach,
+    ) -> None:
+        self._index = index
+        self._space = space
+        self._question = question
+        self._lines = lines
+        self._known = (space.key, upto, len(lines.keys), reach)
+        self._reach = reach
+
+    @cached_property
+    def noise(self) -> Noise:
+        """How near the question lies to vectors in general, by a sample of those the caller may read."""
+        keys = self._index.remembered(
+            (*self._known, "reached"), lambda: ranking.reached(self._lines, self._reach)
+        )
+        return self._index.sampler(self._space, self._reach).noise(self._question, keys)
+
+    def search(self, view: View, k: int) -> Found:
+        """The k nearest keys a view of the same caller allows, with their cosine."""
+        if k < 1 or not self._question.any():
+            return []
+        statuses = view.filters.present_statuses
+        places = self._index.remembered(
+            (*self._known, statuses), lambda: ranking.allowed(self._lines, self._reach, statuses)
+        )
+        if view.filters.only_status:
+            return self._index.nearest_of(self._space, self._lines, places, self._question, k)
+        return self._index.filtered(self._space, self._lines, places, self._question, k, view)
+
+    def among(self, keys: Keys, k: int) -> Found:
+        """The k nearest of these keys."""
+        places = ranking.present(self._lines, keys)
+        return self._index.nearest_of(self._space, self._lines, places, self._question, k)
+
+    def compare(self, keys: Keys) -> Floats:
+        """The cosine of each of these keys; no number (NaN) where there is no vector."""
+        lines, found = self._lines, np.full(len(keys), np.nan, dtype=np.float32)
+        places = lines.places(keys)
+        known = np.flatnonzero(places >= 0)
+        known = known[lines.statuses[places[known]] != GONE]
+        if lines.rows is not None and lines.lengths is not None:
+            block = ranking.Block(keys[known], lines.rows[places[known]], lines.lengths[places[known]])
+            found[known] = ranking.cosines(block, self._question)
+            return found
+        block = self._index.stored(self._space, keys[known])
+        values = dict(zip(block.keys.tolist(), ranking.cosines(block, self._question).tolist(), strict=True))
+        return np.array([values.get(key, np.nan) for key in keys.tolist()], dtype=np.float32)
 
 
 class SignatureIndex:
     """`engram.ports.VectorIndex` over any store. Holds no file; every thread may use it."""
 
-    def __init__(self, store: Store, *, exact_limit: int = 20_000, rescore: int = 400) -> None:
+    def __init__(self, store: Store, *, exact_limit: int = EXACT_LIMIT, rescore: int = RESCORE) -> None:
         self._store = store
         self._exact_limit = exact_limit
         self._rescore = rescore
         self._followers: dict[str, Follower] = {}
         self._samplers: OrderedDict[tuple[str, Reach], Sampler] = OrderedDict()
         self._cells: dict[str, Cells] = {}
+        self._remembered: OrderedDict[Hashable, Array] = OrderedDict()
         self._lock = Lock()
+
+    def ask(self, space: Space, vector: Floats, access: Access) -> SignatureSearch:
+        """The vector of a question, among what the caller may read, as of now."""
+        lines, upto = self._follower(space).snapshot()
+        # Asked after the lines were brought up to date: a scope that is new in them is then known.
+        reach = self._store.memories.reach(access)
+        return SignatureSearch(self, space, _question(space, vector), lines, upto, reach)
 
     def search(self, space: Space, vector: Floats, k: int, view: View) -> Found:
         """The k nearest keys the view allows, with their cosine."""
-        question = _question(space, vector)
-        if k < 1 or not question.any():
-            return []
-        lines = self._follower(space).lines()
-        # Asked after the lines were brought up to date: a scope that is new in them is then known.
-        reach = self._store.memories.reach(view.access)
-        places = ranking.allowed(lines, reach, view.filters.present_statuses)
-        if view.filters.only_status:
-            return self._nearest(space, lines, places, question, k)
-        return self._filtered(space, lines, places, question, k, view)
+        return self.ask(space, vector, view.access).search(view, k)
 
     def nearest(self, space: Space, vectors: Floats, k: int, reach: Reach) -> list[Found]:
         """For each vector, the nearest active keys inside a reach."""
@@ -87,17 +151,6 @@ class SignatureIndex:
             found = self._all_exactly(space, lines, places, questions, k)
         return [hits if question.any() else [] for question, hits in zip(questions, found, strict=True)]
 
-    def noise(self, space: Space, vector: Floats, access: Access) -> Noise:
-        """How near this question lies to those vectors of its space that the caller may read."""
-        lines = self._follower(space).lines()
-        reach = self._store.memories.reach(access)
-        with self._lock:
-            sampler = self._samplers.pop((space.key, reach), None) or Sampler(self._store, space)
-            self._samplers[space.key, reach] = sampler
-            if len(self._samplers) > SAMPLERS:
-                self._samplers.popitem(last=False)
-        return sampler.noise(_question(space, vector), ranking.reached(lines, reach))
-
     def stats(self, space: Space) -> IndexStats:
         """What the index holds of a space."""
         return self._follower(space).stats()
@@ -113,28 +166,62 @@ class SignatureIndex:
                 self._followers[space.key] = Follower(self._store, space, self._exact_limit)
             return self._followers[space.key]
 
-    def _filtered(
-        self, space: Space, lines: VectorLines, places: Places, question: Floats, k: int, view: View
+    def sampler(self, space: Space, reach: Reach) -> Sampler:
+        """The sample of what a caller may reach in a space."""
+        with self._lock:
+            sampler = self._samplers.pop((space.key, reach), None) or Sampler(self._store, space)
+            self._samplers[space.key, reach] = sampler
+            if len(self._samplers) > SAMPLERS:
+                self._samplers.popitem(last=False)
+        return sampler
+
+    def remembered(self, what: Hashable, make: Callable[[], Array]) -> Array:
+        """What was worked out for these very lines before, or is now."""
+        with self._lock:
+            found = self._remembered.pop(what, None)
+        if found is None:
+            found = make()
+        with self._lock:
+            self._remembered[what] = found
+            if len(self._remembered) > REMEMBERED:
+                self._remembered.popitem(last=False)
+        return found
+
+    def nearest_of(self, space: Space, lines: VectorLines, places: Places, question: Floats, k: int) -> Found:
+        """The nearest of some lines."""
+        if lines.signatures is not None:
+            signature = self._signatures(space, question[np.newaxis])[0]
+            places = ranking.candidates(lines.signatures, places, signature, max(self._rescore, k))
+        return ranking.nearest(self._blocks(space, lines, places), question, k)
+
+    def stored(self, space: Space, keys: Keys) -> ranking.Block:
+        """Rows of keys that are not held in memory."""
+        found = self._store.vectors.rows(space, keys.tolist())
+        return ranking.Block(found.keys, found.rows, ranking.lengths(found.rows))
+
+    def filtered(
+        self,
+        space: Space,
+        lines: VectorLines,
+        places: Places,
+        question: Floats,
+        k: int,
+        view: View,
     ) -> Found:
+        """The nearest of some lines that pass filters which only the store can tell."""
         shown = max(k * WIDEN, self._rescore)
         # Signatures only guess who is near: when hardly more than k pass, the guess was too narrow.
         enough = k if lines.signatures is None else max(k, self._rescore // WIDEN)
         named = False
         while True:
-            best = self._nearest(space, lines, places, question, shown)
+            best = self.nearest_of(space, lines, places, question, shown)
             passed = self._store.memories.allow(view, [key for key, _ in best])
             if len(passed) >= enough or shown >= len(places):
                 return [(key, cosine) for key, cosine in best if key in passed][:k]
             keys = None if named else self._store.memories.select(view, self._exact_limit)
             if keys is not None:
-                return self._nearest(space, lines, ranking.present(lines, keys), question, k)
+                return self.nearest_of(space, lines, ranking.present(lines, keys), question, k)
             named, shown = True, shown * WIDEN
-
-    def _nearest(self, space: Space, lines: VectorLines, places: Places, question: Floats, k: int) -> Found:
-        if lines.signatures is not None:
-            signature = self._signatures(space, question[np.newaxis])[0]
-            places = ranking.candidates(lines.signatures, places, signature, max(self._rescore, k))
-        return ranking.nearest(self._blocks(space, lines, places), question, k)
 
     def _all_exactly(
         self, space: Space, lines: VectorLines, places: Places, questions: Floats, k: int

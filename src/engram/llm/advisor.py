@@ -75,7 +75,9 @@ class ModelAdvisor:
     ) -> None:
         self._config = config
         self._clock = clock
-        self._client = ChatClient(Service(config.base_url, config.api_key, config.retries), clock, wait)
+        self._client = ChatClient(
+            Service(config.base_url, config.api_key, config.retries), clock, wait, spending
+        )
         self._budget = Budget(spending, clock, config.daily_tokens)
         self._resting = Resting(clock, config.rest_s)
         self._well_at: float | None = None
@@ -204,7 +206,12 @@ class ModelAdvisor:
     ) -> tuple[Value | Bad | None, str]:
         """One call, paid for: its value, or why it is none, and the words of the model."""
         question = ModelRequest(
-            asked.model, prompt.messages, prompt.name, prompt.schema, self._config.answer_tokens
+            asked.model,
+            prompt.messages,
+            prompt.name,
+            prompt.schema,
+            self._config.answer_tokens,
+            once=asked.component in ONCE,
         )
         expected = _prompt_tokens(question)
         reserved = expected + question.answer_tokens

@@ -21,6 +21,7 @@ from engram.model.advice import Cited, Comparison, Extracted, Proposal, Reconcil
 from engram.model.capture import Turn
 from engram.model.facts import Fact
 from engram.model.memory import CATEGORIES
+from engram.text.assertion import frame_of
 from engram.text.kinds import category_of
 from engram.text.marks import marks
 from engram.text.words import content_words, normalized
@@ -120,7 +121,7 @@ def _statements(text: str) -> list[Any] | None:
     """The list of statements: under its name, or bare when all of it are objects, or one statement alone."""
     for value in lenient.values(text):
         if isinstance(value, dict):
-            items = value.get("statements")
+            items = value.get("statements") or _inside(value)
             if isinstance(items, list):
                 return items
             if isinstance(value.get("content"), str):
@@ -128,6 +129,12 @@ def _statements(text: str) -> list[Any] | None:
         elif isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
             return value
     return None
+
+
+def _inside(value: Mapping[str, Any]) -> Any:
+    """The list of an answer that has one more shell around it."""
+    shells = (shell for shell in value.values() if isinstance(shell, dict))
+    return next((shell["statements"] for shell in shells if "statements" in shell), value.get("statements"))
 
 
 def field_of(text: str, name: str) -> Any:
@@ -149,20 +156,35 @@ def _statement(item: Any, turns: Sequence[Turn], before: Sequence[Turn]) -> Extr
     if not cited:
         return "from no turn"
     said = grounding.evidence_of([turns[i] for i in cited], [*before, *turns[: cited[-1]]])
-    if not grounding.supports(said, content):
-        return "not said"
+    if not grounding.supports(said, content) or is_instruction(grounding.nearest(said, content)):
+        return "not said, or said as an instruction"
+    found = _meant(item, content, said, [turns[i] for i in cited])
+    return replace(found, turns=tuple(turns[i].key for i in cited))
+
+
+def _meant(
+    item: Mapping[str, Any], content: str, said: GroundingEvidence, cited: Sequence[Turn]
+) -> Extracted:
+    """What a statement means by what the model says of it, as far as it was said."""
+    last = cited[-1]
+    turned = grounding.turns_round(said, content)
     found = Extracted(
         content=content,
         category=_category(item.get("category"), content),
-        confidence=_confidence(item.get("confidence")),
-        turns=tuple(turns[i].key for i in cited),
-        event_time=_moment(item.get("event_time"), said, turns[cited[-1]].at),
+        confidence=min(_confidence(item.get("confidence")), TURNED_CONFIDENCE if turned else 1.0),
+        event_time=_moment(item.get("event_time"), said, last.at),
         entities=_entities(item.get("entities"), said),
-        corrects=_truth(item.get("corrects")),
+        believed=_is_meant(item.get("assertion"), content, last),
+        about=_about(item.get("about"), said),
     )
-    if grounding.turns_round(said, content):
-        found = replace(found, confidence=min(found.confidence, TURNED_CONFIDENCE))
-    return replace(found, facts=_facts(item.get("facts"), said, found))
+    if not found.believed:
+        return found
+    return replace(
+        found,
+        facts=_facts(item.get("facts"), said, found, last.at),
+        corrects=_truth(item.get("corrects")) or bool(item.get("replaces")),
+        ended=_ended(item.get("replaces"), said),
+    )
 
 
 def clean(value: Any) -> str:
@@ -275,7 +297,45 @@ def _is_name(name: str) -> bool:
     return 0 < len(name) <= LONGEST_NAME and not is_instruction(name)
 
 
-def _facts(value: Any, said: GroundingEvidence, of: Extracted) -> tuple[Fact, ...]:
+NOT_MEANT: Final = frozenset(
+    {"supposed", "hypothetical", "asked", "question", "quoted", "joked", "joke", "ironic", "irony", "sarcasm",
+     "played", "fiction", "material"}
+)  # fmt: skip
+"""Ways to say something without meaning it; the names models make up for them among them."""
+
+
+def _is_meant(value: Any, content: str, turn: Turn) -> bool:
+    """Whether the speaker means it: never a text that was handed over to be worked on."""
+    word = value.strip().lower() if isinstance(value, str) else ""
+    if word in NOT_MEANT:
+        return False
+    start, begins = frame_of(turn.content)
+    mine = content_words(content) & content_words(turn.content)
+    task, handed_over = content_words(turn.content[start:begins]), content_words(turn.content[begins:])
+    return not (mine <= task or mine <= handed_over) or mine <= content_words(turn.content[:start])
+
+
+def _about(value: Any, said: GroundingEvidence) -> str:
+    """Whom or what a statement speaks of, if that was said."""
+    name = clean(value)
+    return name if _is_name(name) and grounding.names(said, name) else ""
+
+
+def _ended(value: Any, said: GroundingEvidence) -> tuple[Fact, ...]:
+    """Facts that are said to be over, by the object that was named."""
+    given = [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
+    found: dict[Fact, None] = {}
+    for item in given[: 5 * MOST_FACTS]:
+        subject, predicate, thing = (
+            clean(item.get(part)).lower() for part in ("subject", "predicate", "object")
+        )
+        known = all(map(_is_name, (subject, predicate, thing)))
+        if known and grounding.names(said, subject) and grounding.supports(said, thing):
+            found.setdefault(Fact(subject, predicate, thing))
+    return tuple(found)[:MOST_FACTS]
+
+
+def _facts(value: Any, said: GroundingEvidence, of: Extracted, at: datetime) -> tuple[Fact, ...]:
     """Facts whose subject and object were said, as sure as their statement."""
     given = [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
     found: dict[Fact, None] = {}
@@ -286,7 +346,8 @@ def _facts(value: Any, said: GroundingEvidence, of: Extracted) -> tuple[Fact, ..
         known = all(map(_is_name, (subject, predicate, thing)))
         if known and grounding.names(said, subject) and grounding.supports(said, thing):
             functional = _truth(item.get("functional"))
-            found.setdefault(Fact(subject, predicate, thing, functional, of.confidence))
+            since, until = (_moment(item.get(name), said, at) for name in ("since", "until"))
+            found.setdefault(Fact(subject, predicate, thing, functional, of.confidence, since, until))
     return tuple(found)[:MOST_FACTS]
 
 

@@ -13,12 +13,14 @@ import json
 import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from email.utils import parsedate_to_datetime
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 from urllib.parse import SplitResult, urlsplit
 
+from engram.errors import EngramError
 from engram.model.clock import Clock
 
 if TYPE_CHECKING:
@@ -32,10 +34,17 @@ if TYPE_CHECKING:
 #
 # Services differ in what they take: some know no JSON schema, some want the limit under another name.
 # `Form` is how one is spoken to, and `simpler` the next form to try when a service says that it does not
-# know something.
+# know something, or fails at it. What was found out is kept in the file.
 
 
-SCHEMA, OBJECT, PLAIN = "json_schema", "json_object", "plain"
+SCHEMA, OBJECT_SCHEMA, OBJECT, PLAIN = "json_schema", "json_object_schema", "json_object", "plain"
+STRUCTURES: Final = (SCHEMA, OBJECT_SCHEMA, OBJECT, PLAIN)
+"""How an answer's shape is asked for, the strictest first; `plain` only in the words of the prompt."""
+STRUCTURE_WORDS: Final = (
+    "response_format", "response format", "json_schema", "json schema", "json_object", "json mode",
+    "structured output", "grammar", "guided",
+)  # fmt: skip
+"""What a service complains of when it cannot be asked for a shape."""
 UNKNOWN_PARAMETER: Final = frozenset({400, 404, 415, 422, 501})
 """Statuses with which services refuse a parameter they do not know."""
 MOST_TOKENS: Final = 10_000_000
@@ -59,6 +68,8 @@ class ModelRequest:
     name: str
     schema: Mapping[str, Any]
     answer_tokens: int
+    once: bool = False
+    """Whether somebody waits: no second try in another form when the service stumbles."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +80,23 @@ class Form:
     limit: str = "max_tokens"
     tempered: bool = True
     """Whether it lets the temperature be set."""
+
+    def __str__(self) -> str:
+        return f"{self.structure} {self.limit or '-'} {'tempered' if self.tempered else '-'}"
+
+    @classmethod
+    def of(cls, told: str) -> Form:
+        """The form that was written down; the usual one when nobody wrote one that is known.
+
+        >>> Form.of(str(Form("plain", "", tempered=False))) == Form("plain", "", tempered=False)
+        True
+        >>> Form.of("") == Form.of("xml - -") == Form()
+        True
+        """
+        match told.split():
+            case [structure, limit, tempered] if structure in STRUCTURES:
+                return cls(structure, limit.removeprefix("-"), tempered == "tempered")
+        return cls()
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +130,8 @@ def body(question: ModelRequest, form: Form) -> dict[str, Any]:
     if form.structure == SCHEMA:
         wanted = {"name": question.name, "schema": question.schema, "strict": True}
         request["response_format"] = {"type": SCHEMA, "json_schema": wanted}
+    elif form.structure == OBJECT_SCHEMA:
+        request["response_format"] = {"type": OBJECT, "schema": question.schema}
     elif form.structure == OBJECT:
         request["response_format"] = {"type": OBJECT}
     return request
@@ -111,7 +141,7 @@ def simpler(form: Form, status: int, complaint: str) -> Form | None:
     """The form to try next when a service complains about a parameter; None when that is not its trouble.
 
     >>> simpler(Form(), 400, "unknown field response_format").structure
-    'json_object'
+    'json_object_schema'
     >>> simpler(Form(), 400, "'max_tokens' is not supported, use 'max_completion_tokens'").limit
     'max_completion_tokens'
     >>> simpler(Form(), 400, "the context is too long") is None
@@ -120,9 +150,8 @@ def simpler(form: Form, status: int, complaint: str) -> Form | None:
     if status not in UNKNOWN_PARAMETER:
         return None
     said = complaint.lower()
-    if any(word in said for word in ("response_format", "json_schema", "json schema", "json_object")):
-        following = {SCHEMA: OBJECT, OBJECT: PLAIN}.get(form.structure)
-        return replace(form, structure=following) if following else None
+    if any(word in said for word in STRUCTURE_WORDS):
+        return looser(form)
     if "max_completion_tokens" in said and form.limit == "max_tokens":
         return replace(form, limit="max_completion_tokens")
     if "max_tokens" in said and form.limit:
@@ -130,6 +159,12 @@ def simpler(form: Form, status: int, complaint: str) -> Form | None:
     if "temperature" in said and form.tempered:
         return replace(form, tempered=False)
     return None
+
+
+def looser(form: Form) -> Form | None:
+    """The form that asks less strictly for a shape; None when it is asked for in words already."""
+    place = STRUCTURES.index(form.structure)
+    return replace(form, structure=STRUCTURES[place + 1]) if form.structure != PLAIN else None
 
 
 def read(raw: bytes) -> ModelReply | Broken:
@@ -243,6 +278,8 @@ LONGEST_ANSWER: Final = 4_000_000
 OK: Final = 200
 FOR_THE_MOMENT: Final = frozenset({408, 409, 425, 429})
 SERVER_ERRORS: Final = 500
+BROKEN: Final = frozenset({500, 501})
+"""Statuses of a service that stumbled over the question; 502 and up are of one that is not there."""
 THIS_QUESTION: Final = frozenset({400, 413, 422})
 """The service works and will not take this question: others may fare better."""
 LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
@@ -299,6 +336,20 @@ class Failed:
     """Whether the service may have worked on the question, and will charge for it."""
     wait_s: float = 0.0
     """How long the service asks to be left alone."""
+    at_work: bool = False
+    """Whether the service failed while it worked on the question."""
+
+
+class KeptForms(Protocol):
+    """Where it is written down how models are spoken to."""
+
+    def form(self, model: str) -> str:
+        """What was written down about a model; empty when nothing was."""
+        ...
+
+    def keep_form(self, model: str, form: str) -> None:
+        """Write down how a model is spoken to."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,24 +362,53 @@ class _Response:
 class ChatClient:
     """Asks one service. Keeps nothing open between questions; safe to share between threads."""
 
-    def __init__(self, service: Service, clock: Clock, wait: Callable[[float], None] = time.sleep) -> None:
+    def __init__(
+        self,
+        service: Service,
+        clock: Clock,
+        wait: Callable[[float], None] = time.sleep,
+        kept: KeptForms | None = None,
+    ) -> None:
         self._service = service
         self._clock = clock
         self._wait = wait
+        self._kept = kept
         self._forms: dict[str, Form] = {}
+        """How each model is spoken to; only what has worked."""
+        self._stumbled: set[str] = set()
+        """Models whose service has failed at a stricter form once: it may have been chance."""
+
+    def form(self, model: str) -> Form | None:
+        """How a model is spoken to, once that is known."""
+        if model not in self._forms and self._kept is not None:
+            with suppress(EngramError):  # what was found out before is a help, no more
+                if told := self._kept.form(self._known_as(model)):
+                    self._forms[model] = Form.of(told)
+        return self._forms.get(model)
 
     def ask(self, question: ModelRequest, deadline: float) -> ModelReply | Failed:
         """The answer, or why there is none by the deadline (in the clock's monotonic seconds)."""
-        form = self._forms.get(question.model, Form())
+        form = self.form(question.model) or Form()
         tries, pause = 0, FIRST_WAIT
+        first: Failed | None = None
         while True:
             got = self._once(question, form, deadline)
             if isinstance(got, Form):
                 form = got  # finding out what a service understands is no failed try
                 continue
             if isinstance(got, ModelReply):
-                self._forms[question.model] = form
+                if first is None or question.model in self._stumbled:
+                    self._learn(question.model, form)
+                if first is not None:
+                    self._stumbled.add(question.model)
                 return got
+            unknown = question.model not in self._forms and not question.once
+            less = looser(form) if got.at_work and unknown else None
+            if less is not None:
+                # Some servers die of a form they do not know instead of saying so.
+                first, form = first or got, less
+                continue
+            got = first or got
             wait = max(pause, got.wait_s)
             tries += 1
             if not got.again or tries > self._service.retries or wait >= self._left(deadline):
@@ -346,6 +426,16 @@ class ChatClient:
             return None
         return self._problem(got)
 
+    def _learn(self, model: str, form: Form) -> None:
+        if self._forms.get(model) != form:
+            self._forms[model] = form
+            if self._kept is not None:
+                with suppress(EngramError):
+                    self._kept.keep_form(self._known_as(model), str(form))
+
+    def _known_as(self, model: str) -> str:
+        return f"{self._service.place} {model}"
+
     def _once(self, question: ModelRequest, form: Form, deadline: float) -> ModelReply | Failed | Form:
         left = self._left(deadline)
         if left <= 0:
@@ -357,7 +447,11 @@ class ChatClient:
             following = simpler(form, got.status, got.raw.decode("utf-8", errors="replace"))
             return following or self._problem(got)
         said = read(got.raw)
-        return Failed(self._says(said.reason), again=True, worked=True) if isinstance(said, Broken) else said
+        if isinstance(said, Broken):
+            return Failed(self._says(said.reason), again=True, worked=True)
+        if not said.text.strip() and not said.refused and question.model not in self._forms:
+            return looser(form) or said  # what asks for a shape and gets nothing was not understood
+        return said
 
     def _within(
         self, seconds: float, method: str, path: str, content: Mapping[str, object] | None
@@ -422,6 +516,7 @@ class ChatClient:
             rests=got.status not in THIS_QUESTION,
             everywhere=got.status in {401, 403},
             wait_s=self._asked_to_wait(got.headers) if again else 0.0,
+            at_work=got.status in BROKEN,
         )
 
     def _asked_to_wait(self, headers: Mapping[str, str]) -> float:

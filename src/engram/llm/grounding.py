@@ -133,9 +133,19 @@ def turns_round(said: GroundingEvidence, statement: str) -> bool:
     >>> turns_round(said, "User drinks coffee"), turns_round(said, "User avoids coffee")
     (True, False)
     """
+    best = nearest(said, statement)
+    return bool(best) and _denies(best) != _denies(statement)
+
+
+def nearest(said: GroundingEvidence, statement: str) -> str:
+    """The sentence that shares most words with a statement; empty when none shares any.
+
+    >>> nearest(evidence(["I don't drink coffee. I like tea."]), "User likes tea")
+    'I like tea.'
+    """
     words = content_words(statement)
     best = max(said.sentences, key=lambda sentence: len(words & content_words(sentence)), default="")
-    return bool(words & content_words(best)) and _denies(best) != _denies(statement)
+    return best if words & content_words(best) else ""
 
 
 def without_dates(statement: str) -> tuple[str, list[Day]]:

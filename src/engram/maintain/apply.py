@@ -32,7 +32,7 @@ UNDONE = "undone"
 """The kind of judgement that remembers what a person has taken back."""
 VIEW = frozenset({"lifecycle"})
 """Fields that say how the engine sees a memory; another view of it is no modification."""
-LIVING = frozenset({"usage", "last_accessed", "strength", "heat"})
+LIVING = frozenset({"usage", "last_accessed", "strength"})
 """Fields that change by being used: a decision does not rest on their exact value."""
 NAMES = tuple(f.name for f in fields(Memory))
 RESTED_ON = tuple(name for name in NAMES if name not in LIVING)

@@ -23,6 +23,11 @@ from engram.rules.joining import ranked
 from engram.rules.maintenance import check
 from engram.rules.retention import age_days
 
+AUDIT_MOST = 200  # memories that one audit shows to a model
+AUDIT_TOGETHER = 40  # memories shown to it at once
+AUDIT_DAYS = 30.0  # days before a memory is shown again unchanged
+AUDIT_SAFE = 0.70  # share of proposals that must be allowed before any is carried out (layers)
+
 AUDIT: Final = "audit"
 """The kind of judgement that says when a memory was shown to an auditor, and in which version."""
 SEEN = Filters(layers=frozenset({Layer.CORE, Layer.WORKING}), statuses=frozenset({Status.ACTIVE}))
@@ -39,8 +44,7 @@ class Tried:
 
 def plan_audit(room: StepContext, cursor: str) -> Iterator[Batch]:
     """Show what was not shown lately, cluster by cluster; the memories shown are remembered."""
-    settings = room.tools.config.review
-    left = settings.audit_most
+    left = AUDIT_MOST
     for part in room.memories(SEEN, int(cursor or 0)):
         due = _due([one for _, one in part], room)[:left]
         left -= len(due)
@@ -69,7 +73,7 @@ def _due(memories: Sequence[Memory], room: StepContext) -> list[Memory]:
 
 def _clusters(due: Sequence[Memory], part: maintain_pairs.Slice, room: StepContext) -> Iterator[list[Memory]]:
     """Memories of one scope, those near each other side by side, as many as are shown at once."""
-    most = room.tools.config.review.audit_together
+    most = AUDIT_TOGETHER
     scopes: dict[Scope, list[Memory]] = {}
     for one in due:
         scopes.setdefault(one.scope, []).append(one)
@@ -102,7 +106,7 @@ def _audit(group: Sequence[Memory], room: StepContext) -> Iterator[Decision]:
     tried = [_try(one, group, room) for one in answer]
     good = [one for one in tried if one.verdict]
     share = len(good) / len(tried) if tried else 1.0
-    safe = share >= room.tools.config.review.audit_safe
+    safe = share >= AUDIT_SAFE
     changed: set[str] = set()
     for one in tried:
         ids = {target.id for target in one.targets}
@@ -125,9 +129,9 @@ def _decision(one: Tried, room: StepContext) -> Decision:
     effects: tuple[Effect, ...]
     match proposal.verb:
         case "promote":
-            effects = (becomes(first, layer=Layer(first.layer + 1)),)
+            effects = (becomes(first, layer=first.layer.step(1)),)
         case "demote":
-            effects = (becomes(first, layer=Layer(first.layer - 1)),)
+            effects = (becomes(first, layer=first.layer.step(-1)),)
         case "adjust":
             effects = (becomes(first, importance=proposal.importance),)
         case _:
@@ -147,7 +151,7 @@ def _refused(one: Tried, share: float, *, safe: bool) -> Decision:
 
 
 def _shown(memory: Memory, room: StepContext) -> Judge:
-    again = room.now + timedelta(days=room.tools.config.review.audit_days)
+    again = room.now + timedelta(days=AUDIT_DAYS)
     return Judge(Judgement(AUDIT, _key(memory), "shown", room.now, again))
 
 

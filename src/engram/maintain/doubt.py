@@ -36,6 +36,7 @@ from engram.rules.doubt import (
     DEAD,
     INVALIDATE,
     STALE,
+    STALE_USES,
     Look,
     ProbeEvidence,
     Speaks,
@@ -52,6 +53,10 @@ from engram.rules.doubt import (
 )
 from engram.rules.sameness import NewStatement, SamenessLimits
 from engram.text.metadata import references
+
+PROBE_AGAIN_DAYS = 30.0  # days before a belief that nothing speaks for or against is probed again
+PROBES = 200  # beliefs probed in a run at most
+REFERENCES_MOST = 20_000  # memories whose references are checked in a run at most
 
 # ---------------------------------------------------------------- rounds
 # Rounds: a large memory is gone through bit by bit, run by run; each goes on where the last one stopped.
@@ -126,7 +131,7 @@ def plan_drift_check(room: StepContext, cursor: str) -> Iterator[Batch]:
     def decide(part: Slice, left: int) -> tuple[int, int, Sequence[Decision]]:
         return _decided(part, left, place, room)
 
-    yield from rounds(room, cursor, NAME, CLAIMS, settings.references, decide)
+    yield from rounds(room, cursor, NAME, CLAIMS, REFERENCES_MOST, decide)
 
 
 def checked(memory: Memory, place: Landscape, project: str) -> Look:
@@ -206,7 +211,7 @@ def plan_probes(room: StepContext, cursor: str) -> Iterator[Batch]:
     """Probe beliefs that are due, a bounded number in a run."""
     settings = room.tools.config.doubt
     old = room.now - timedelta(days=settings.probe_days)
-    asking = Asking(room.tools.config.llm.level, settings.model_calls)
+    asking = Asking(room.tools.config.llm.level, room.tools.config.maintain.model_calls)
 
     def decide(part: Slice, left: int) -> tuple[int, int, Sequence[Decision]]:
         due, reached = _due(part, left, room)
@@ -215,7 +220,7 @@ def plan_probes(room: StepContext, cursor: str) -> Iterator[Batch]:
         return len(due), reached, decisions
 
     filters = Filters(statuses=ACTIVE, created_until=old)
-    yield from rounds(room, cursor, PROBING_NAME, filters, settings.probes, decide)
+    yield from rounds(room, cursor, PROBING_NAME, filters, PROBES, decide)
 
 
 def _due(part: Slice, left: int, room: StepContext) -> tuple[list[tuple[int, Memory]], int]:
@@ -366,7 +371,7 @@ def _left(belief: Memory, asking: Asking, room: StepContext) -> Iterator[Decisio
     """Nothing speaks for or against: it rests; what much rests on is asked about."""
     notes = (_resting(belief, "nothing", room), *_told(asking))
     yield Decision("belief.probed", "", notes, quiet=True)
-    if belief.usage.accessed >= room.tools.config.doubt.stale_uses and belief.tier is Tier.CLEAR:
+    if belief.usage.accessed >= STALE_USES and belief.tier is Tier.CLEAR:
         gap = of_memory(STALE, belief)
         why = f"used {belief.usage.accessed} times, nothing said since"
         if gap.key not in closed(room, [gap.key]) and not _is_open(belief, gap.key, room):
@@ -391,7 +396,7 @@ def _told(asking: Asking) -> list[Judge]:
 
 
 def _resting(belief: Memory, verdict: str, room: StepContext) -> Judge:
-    again = room.now + timedelta(days=room.tools.config.doubt.probe_again_days)
+    again = room.now + timedelta(days=PROBE_AGAIN_DAYS)
     return Judge(Judgement(PROBE, belief.id, verdict, room.now, again))
 
 
@@ -400,7 +405,7 @@ def _limits(room: StepContext) -> SamenessLimits:
 
     known = cosines(room)
     marks = DEFAULT if known is None else known[1]
-    return replace(limits(marks.duplicate, room, marks), strong=marks.strong)
+    return replace(limits(marks.duplicate, marks), strong=marks.strong)
 
 
 STAGE = "doubt"

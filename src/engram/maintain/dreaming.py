@@ -20,6 +20,9 @@ from engram.rules.retention import initial_strength, replayed, retention
 from engram.rules.sameness import Neighbour, NewStatement, SamenessLimits, opposing
 from engram.rules.vectors import meant, thresholds
 
+REPLAYS = 50  # memories replayed in one dream (cortex)
+REPLAY_DAYS = 7.0  # days before a memory is replayed again
+
 # ---------------------------------------------------------------- touched
 # What a dream has touched: the memories it replayed, and those that came since the last dream.
 
@@ -114,7 +117,7 @@ def plan_interference_flags(room: StepContext, cursor: str) -> Iterator[Batch]:
     if cursor or space is None:
         return
     near = thresholds(space.key)
-    known, limits = touched(room), limits_of(near.strong, room, near)
+    known, limits = touched(room), limits_of(near.strong, near)
     decisions: dict[str, Decision] = {}
     for scope in dict.fromkeys(one.scope for one in known.values()):
         keys = [key for key, one in known.items() if one.scope == scope]
@@ -249,7 +252,7 @@ def plan_replay(room: StepContext, cursor: str) -> Iterator[Batch]:
         return
     start = _place(room)
     seen, chosen = candidates(room, start)
-    again = room.now + timedelta(days=room.tools.config.maintain.replay_days)
+    again = room.now + timedelta(days=REPLAY_DAYS)
     decisions = [
         Decision(
             "dream.replay",
@@ -261,7 +264,7 @@ def plan_replay(room: StepContext, cursor: str) -> Iterator[Batch]:
             one.id,
         )
         for one, left in chosen
-        for hold in (replayed(one, room.tools.config),)
+        for hold in (replayed(one),)
     ]
     place = Judgement(PLACE, PLACE, str(seen), room.now)
     mark = Decision("dream.place", "", (Judge(place),), quiet=True)
@@ -278,13 +281,13 @@ def candidates(room: StepContext, start: int) -> tuple[int, list[tuple[Memory, f
         for key, one in part:
             left = retention(one, room.now, room.tools.config)
             if one.id not in resting and is_at_risk(one, left):
-                found.append((worth(one, left, room), key, one, left))
+                found.append((worth(one, left), key, one, left))
         looked, last = looked + len(part), part[-1][0]
         if looked >= LOOKED_AT:
             break
     else:
         last = 0  # the end: the next dream begins anew
-    best = sorted(found, key=lambda each: (-each[0], each[1]))[: room.tools.config.maintain.replays]
+    best = sorted(found, key=lambda each: (-each[0], each[1]))[:REPLAYS]
     return last, [(one, left) for _, _, one, left in best]
 
 
@@ -307,9 +310,9 @@ SAFE: Final = 0.6
 """Between these a memory is worth holding: below it is gone, above it needs nothing."""
 
 
-def worth(memory: Memory, left: float, room: StepContext) -> float:
+def worth(memory: Memory, left: float) -> float:
     """How much would be lost with it; what stirred counts double, what was received goes first."""
-    value = initial_strength(memory, room.tools.config) * (1.0 - left)
+    value = initial_strength(memory) * (1.0 - left)
     stirred = value * 2.0 if memory.affect.arousal > STIRRED else value
     return stirred + (10.0 if memory.source.partition(":")[0] == RECEIVED else 0.0)
 

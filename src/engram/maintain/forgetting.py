@@ -45,8 +45,7 @@ def _decided(memories: Iterable[Memory], room: StepContext) -> Iterator[Decision
         state = lifecycle_state(one, now, config)
         if state is not one.lifecycle:
             why = (
-                f"{one.lifecycle} to {state}: heat {heat(one, now, config):.2f}, "
-                f"decay {decay(one, now, config):.2f}"
+                f"{one.lifecycle} to {state}: heat {heat(one, now):.2f}, decay {decay(one, now, config):.2f}"
             )
             yield Decision(f"lifecycle.{state}", why, (becomes(one, lifecycle=state),), one.id)
 

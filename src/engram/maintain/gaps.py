@@ -22,9 +22,15 @@ from engram.model.memory import ANY_STATUS, Filters, Memory, Status, Tier
 from engram.model.scope import Access, Role, Scope
 from engram.model.session import Gap, LoopState
 from engram.ports import View
-from engram.rules.commitments import CATEGORY, loop
+from engram.rules.commitments import is_loop, loop
 from engram.rules.doubt import DUE, GAP, IN_VAIN, STALE, about_entity, asked_about, of_conflict, of_memory
-from engram.rules.traits import is_reference
+from engram.rules.traits import is_reference, settles
+
+NAMED_BY = 5  # memories that name somebody before more should be known of them
+ASKED_TIMES = 2  # questions about somebody that found nothing before they are a gap
+ASKED_DAYS = 30.0  # days for which such questions count
+GAPS_MOST = 50  # gaps kept for each place, the weightiest
+NAMES_MOST = 200  # names of each place that gaps are looked for in a run
 
 # ---------------------------------------------------------------- disputes
 # Disputes: a place comes in; pairs of its memories that cannot both be true and are not settled come out.
@@ -63,8 +69,12 @@ def _marked(room: StepContext, scope: Scope) -> Iterator[tuple[Memory, Memory]]:
     ends = sorted({(min(link.key, link.other), max(link.key, link.other)) for link in links})
     records = store.memories.read(sorted({key for pair in ends for key in pair}))
     for one, two in ends:
-        if one in records and two in records:
+        if one in records and two in records and not _is_settled(records[one], records[two]):
             yield records[one], records[two]
+
+
+def _is_settled(one: Memory, two: Memory) -> bool:
+    return settles(one, two) or settles(two, one)
 
 
 NAME: Final = "gaps"
@@ -150,7 +160,7 @@ def _note(place: GapPlace, memory: Memory) -> None:
         return
     place.has_news = True
     place.names.update(name.casefold() for name in memory.entities)
-    if memory.category == CATEGORY:
+    if is_loop(memory):
         place.loops.add(memory.id)
 
 
@@ -163,7 +173,7 @@ def _decided(room: StepContext, scope: Scope, place: GapPlace) -> Iterator[Decis
         yield Decision("gap.closed", "it is known, or asked for no more", (Drop(scope, GAP, key),))
     yield from _forgotten(room, place, {gap.about.casefold() for gap, _, _ in found.values()})
     gone = closed(room, found)
-    left = room.tools.config.doubt.gaps - len(place.open.keys() & found.keys())
+    left = GAPS_MOST - len(place.open.keys() & found.keys())
     for gap, sources, why in sorted(found.values(), key=lambda one: (-one[0].weight, one[0].key)):
         known = place.open.get(gap.key)
         if gap.key in gone or (known is not None and known.body["question"] == gap.question):
@@ -185,19 +195,18 @@ def _missing(room: StepContext, scope: Scope, place: GapPlace) -> Iterator[Looke
         if _kind(sketch) == STALE:
             yield from _still_stale(room, sketch)
     if place.has_news or any(_kind(one) == "conflict" for one in place.open.values()):
-        for one, two in disputes(room, scope, room.tools.config.doubt.gaps):
+        for one, two in disputes(room, scope, GAPS_MOST):
             yield of_conflict(one, two), (one.id, two.id), "two memories exclude each other"
 
 
 def _about_names(room: StepContext, scope: Scope, place: GapPlace) -> Iterator[Looked]:
     """What is not known of those spoken of."""
-    settings = room.tools.config.doubt
-    names = [name for name, _ in place.names.most_common(settings.names)]
+    names = [name for name, _ in place.names.most_common(NAMES_MOST)]
     names += [one.body["about"].casefold() for one in place.open.values() if one.body["about"]]
     found = room.tools.store.entities.among(list(dict.fromkeys(names)), Access(scope, Role.AGENT))
     for entity in sorted(found, key=lambda one: one.name):
-        named = _naming(room, scope, entity, settings.mentions)
-        if len(named) < settings.mentions:
+        named = _naming(room, scope, entity, NAMED_BY)
+        if len(named) < NAMED_BY:
             continue
         facts = [claim.fact for claim in _claims(room, scope, entity)]
         for gap in about_entity(entity, len(named), facts, scope):
@@ -225,10 +234,9 @@ def _claims(room: StepContext, scope: Scope, entity: Entity) -> list[Any]:
 
 def _in_vain(room: StepContext, scope: Scope, place: GapPlace) -> Iterator[Looked]:
     """Names that were asked about several times, and of which nothing was said since."""
-    settings = room.tools.config.doubt
     for sketch in place.asked.values():
         name, times = str(sketch.body["name"]), int(sketch.body["times"])
-        if times >= settings.asked and not _is_over(sketch, room) and not _said_since(room, scope, sketch):
+        if times >= ASKED_TIMES and not _is_over(sketch, room) and not _said_since(room, scope, sketch):
             named = [one.id for one in _named_so(room, scope, name)]
             yield asked_about(name, times, scope), tuple(named[-SOURCES:]), f"asked about {times} times"
 
@@ -245,7 +253,7 @@ def _forgotten(room: StepContext, place: GapPlace, wanted: set[str]) -> Iterator
 
 def _is_over(sketch: Sketch, room: StepContext) -> bool:
     last = datetime.fromisoformat(sketch.body["last"])
-    return last <= room.now - timedelta(days=room.tools.config.doubt.asked_days)
+    return last <= room.now - timedelta(days=ASKED_DAYS)
 
 
 def _said_since(room: StepContext, scope: Scope, sketch: Sketch) -> bool:
@@ -259,7 +267,7 @@ def _named_so(room: StepContext, scope: Scope, name: str) -> list[Memory]:
 
 
 def _has_no_day(memory: Memory, now: datetime) -> bool:
-    if memory.category != CATEGORY or not _stands(memory):
+    if not is_loop(memory) or not _stands(memory):
         return False
     found = loop(memory, now)
     return found.state is LoopState.OPEN and found.due is None

@@ -17,6 +17,10 @@ from engram.rules.promotion import HOURS, buffer_immune, buffer_rescue, buffer_v
 from engram.rules.retention import age_days, last_used
 from engram.rules.traits import EXTRACTED, is_overheard, protected
 
+STUCK_DAYS = 7.0  # days after which an unused memory is stuck in the buffer (layers)
+STUCK_USES = 2  # uses under which it counts as unused (layers)
+STALE_TAG_HOURS = 24.0  # hours without use after which marks of an old review go (layers)
+
 # ---------------------------------------------------------------- layers
 # Layers: memories that stand too high come in; they go down by one.
 #
@@ -115,7 +119,7 @@ def plan_stuck_buffer(room: StepContext, cursor: str) -> Iterator[Batch]:
 
 def _decided(memory: Memory, room: StepContext) -> Decision | None:
     config = room.tools.config
-    days = max(config.review.stuck_days, config.promotion.untriaged_hours / HOURS)
+    days = max(STUCK_DAYS, config.promotion.untriaged_hours / HOURS)
     age = age_days(memory, room.now)
     if age <= days:
         return None
@@ -123,7 +127,7 @@ def _decided(memory: Memory, room: StepContext) -> Decision | None:
     if immune := buffer_immune(memory):
         rises = becomes(memory, layer=Layer.WORKING)
         return Decision("stuck.promote", f"{why}, {immune}", (rises,), memory.id)
-    if memory.usage.accessed >= config.review.stuck_uses or protected(memory, config):
+    if memory.usage.accessed >= STUCK_USES or protected(memory, config):
         return None
     # It only waited for a run: promotion, which comes next, lets it rise.
     if buffer_verdict(memory, room.now, config) or buffer_rescue(memory, room.now, config):
@@ -147,7 +151,7 @@ TAGGED: Final = Filters(layers=frozenset({Layer.WORKING, Layer.CORE}), tags_any=
 
 def plan_stale_tags(room: StepContext, cursor: str) -> Iterator[Batch]:
     """Take off marks of promotion beyond the buffer, and of rejection after a day without use."""
-    wait = timedelta(hours=room.tools.config.review.stale_tag_hours)
+    wait = timedelta(hours=STALE_TAG_HOURS)
 
     def decide(part: Slice) -> Iterable[Decision]:
         for _, one in part:

@@ -24,6 +24,12 @@ from engram.rules.grouping import Box, BoxItem, BoxLimits, boxed, counted, main_
 from engram.rules.traits import DRAWN
 from engram.text.forms import key_text
 
+BOX_OVERLAP = 0.35  # shared topics below which another box begins; from which boxes make a trace (files)
+BOX_IDLE_MINUTES = 30.0  # minutes of silence that seal a box (files)
+BOX_MEMORIES = 50  # memories after which a box is sealed (files)
+CARD_MENTIONS = 3  # memories that must name somebody for a card
+CARD_FACTS = 12  # facts and statements on a card
+
 # ---------------------------------------------------------------- boxing
 # Boxing: memories as they came go in; what was going on together is put into a box, and boxes into traces.
 #
@@ -76,7 +82,7 @@ def plan_boxes(room: StepContext, _cursor: str) -> Iterator[Batch]:
 
 def _waiting(room: StepContext) -> tuple[Scope, ...]:
     """Places whose last box was open and has been quiet since."""
-    idle = timedelta(minutes=room.tools.config.knowledge.box_idle_minutes)
+    idle = timedelta(minutes=BOX_IDLE_MINUTES)
     found = room.tools.store.upkeep.sketches(SHELF, EVERYTHING, MOST_TRACES)
     latest = (room.now - idle).timestamp()
     return tuple(one.scope for one in found if one.body["open_since"] and one.body["open_since"] <= latest)
@@ -101,7 +107,7 @@ def _packed(room: StepContext, shelves: dict[Scope, BoxShelf]) -> Iterator[Batch
     """Boxes of everything that came since, place by place; what is open stays for the next time."""
     open_: dict[Scope, list[BoxItem]] = {scope: [] for scope in shelves}
     start = min((shelf.upto for shelf in shelves.values()), default=0)
-    limits = _limits(room)
+    limits = _limits()
     for part in room.memories(CLEAR, start) if shelves else ():
         for key, one in part:
             if one.scope in shelves and key > shelves[one.scope].upto:
@@ -172,7 +178,7 @@ def _box(
     about = counted(item.about for item in box)
     topics = {topic: count for topic, count in about.items() if topic in _topics()}
     names = [name for name in about if name not in topics][:NAMED]
-    trace = _weave(room, shelf, key, box, topics) if not woven else ""
+    trace = _weave(shelf, key, box, topics) if not woven else ""
     body = {
         "from": box[0].at.isoformat(),
         "to": box[-1].at.isoformat(),
@@ -185,14 +191,12 @@ def _box(
     return support_keep(room, shelf.scope, BOX, key, body, title=title, sources=[item.id for item in box])
 
 
-def _weave(
-    room: StepContext, shelf: BoxShelf, key: str, box: Sequence[BoxItem], topics: dict[str, int]
-) -> str:
+def _weave(shelf: BoxShelf, key: str, box: Sequence[BoxItem], topics: dict[str, int]) -> str:
     """The trace that a box goes on with, or the one that it begins; a box about nothing has none."""
     if not topics:
         return ""
     counts = {trace: body["topics"] for trace, body in shelf.traces.items()}
-    overlap = room.tools.config.knowledge.box_overlap
+    overlap = BOX_OVERLAP
     trace = trace_of(main_topics(topics), counts, overlap) or key
     old = shelf.traces.get(trace, {"topics": {}, "boxes": [], "first": box[0].at.isoformat(), "count": 0})
     both = counted([topic] * count for some in (old["topics"], topics) for topic, count in some.items())
@@ -224,10 +228,9 @@ def _item(key: int, memory: Memory) -> BoxItem:
     return BoxItem(memory.id, key, memory.happened_at, about)
 
 
-def _limits(room: StepContext) -> BoxLimits:
-    settings = room.tools.config.knowledge
-    idle = timedelta(minutes=settings.box_idle_minutes)
-    return BoxLimits(settings.box_overlap, idle, settings.box_memories)
+def _limits() -> BoxLimits:
+    idle = timedelta(minutes=BOX_IDLE_MINUTES)
+    return BoxLimits(BOX_OVERLAP, idle, BOX_MEMORIES)
 
 
 def _topics() -> frozenset[str]:
@@ -289,7 +292,7 @@ def _entities(room: StepContext, scope: Scope, names: Counter[str], news: Recent
         common = [name for name, count in names.most_common(settings.cards * 2) if count]
         found = store.entities.among(common, access)
         counts = {one.key: sum(names[alias] for alias in one.aliases) for one in found}
-        enough = [one for one in found if counts[one.key] >= settings.card_mentions]
+        enough = [one for one in found if counts[one.key] >= CARD_MENTIONS]
         return sorted(enough, key=lambda one: (-counts[one.key], one.name))[: settings.cards]
     have = {one.key for one in store.upkeep.sketches(KIND, access, settings.cards * 2) if one.scope == scope}
     free = settings.cards - len(have)
@@ -299,16 +302,16 @@ def _entities(room: StepContext, scope: Scope, names: Counter[str], news: Recent
 
 
 def _card(room: StepContext, scope: Scope, entity: Entity) -> Sequence[Effect]:
-    settings, store = room.tools.config.knowledge, room.tools.store
+    store = room.tools.store
     view = View(Access(scope, Role.AGENT), CARDS_CLEAR)
     found = [one for _, one in store.entities.memories(entity, view, SAMPLE) if one.scope == scope]
     key = entity.name.casefold()
-    if len(found) < settings.card_mentions:
+    if len(found) < CARD_MENTIONS:
         known = store.upkeep.sketch(scope, KIND, key)
         return () if known is None else (Drop(scope, KIND, key),)
     claims = _claims(room, scope, entity, view)
     own = _own(room, scope, entity)
-    weighty = [*own[: settings.card_facts // 2], *_weighty(found)][: settings.card_facts]
+    weighty = [*own[: CARD_FACTS // 2], *_weighty(found)][:CARD_FACTS]
     body = _body(room, entity, found, weighty, claims)
     sources = [one.id for one in (*found, *weighty)] + [one.memory.id for one in claims]
     return support_keep(room, scope, KIND, key, body, title=entity.name, sources=sources)
@@ -333,7 +336,7 @@ def _claims(room: StepContext, scope: Scope, entity: Entity, view: View) -> list
     found = room.tools.store.facts.find(FactQuery(subjects=names, as_of=room.now), view, SAMPLE)
     here = [one for one in found if one.memory.scope == scope and one.memory.status in ACTIVE]
     clear = [one for one in here if one.memory.tier is Tier.CLEAR]
-    return clear[: room.tools.config.knowledge.card_facts]
+    return clear[:CARD_FACTS]
 
 
 def _body(

@@ -21,6 +21,8 @@ from engram.model.memory import Layer, Memory, Status
 from engram.rules.joining import absorbed, apart, ranked, stands
 from engram.rules.sameness import SamenessLimits
 
+PAIRS_MOST = 50  # pairs that a model is asked about in a run, for each kind of question
+
 # ---------------------------------------------------------------- joined
 # Joined memories: pairs come in; who takes in whom is decided, cluster by cluster, and what becomes of
 # them.
@@ -42,8 +44,8 @@ def joining(
     known = maintain_pairs.cosines(room)
     if known is None:
         return
-    limits = maintain_pairs.limits(least, room, known[1])
-    questions = Questions(step, room.tools.config.review.pairs_most, level(room))
+    limits = maintain_pairs.limits(least, known[1])
+    questions = Questions(step, PAIRS_MOST, level(room))
     for part, place in maintain_pairs.news(room, step, layers, cursor):
         found, unseen = maintain_pairs.pairs(part, room, least)
         inside = [pair for pair in found if {pair.older.layer, pair.newer.layer} <= layers]

@@ -21,6 +21,9 @@ from engram.rules.vectors import Thresholds, thresholds
 
 if TYPE_CHECKING:
     from engram.ports import Floats
+from engram.rules.sameness import JACCARD_ALONE, JACCARD_SAME
+
+NEAREST = 8  # nearest memories that one is compared with
 
 
 # ---------------------------------------------------------------- neighbours
@@ -112,15 +115,14 @@ def cosines(room: StepContext) -> tuple[Space, Thresholds] | None:
     return None if space is None else (space, thresholds(space.key))
 
 
-def limits(least: float, room: StepContext, cosines: Thresholds) -> SamenessLimits:
+def limits(least: float, cosines: Thresholds) -> SamenessLimits:
     """What the rules about sameness call near, when pairs from `least` on are looked at."""
-    settings = room.tools.config.remember
     return SamenessLimits(
         duplicate=least,
         strong=least,
         related=cosines.related,
-        jaccard=settings.jaccard_same,
-        jaccard_alone=settings.jaccard_alone,
+        jaccard=JACCARD_SAME,
+        jaccard_alone=JACCARD_ALONE,
     )
 
 
@@ -235,7 +237,7 @@ def _search(
     keys: Sequence[int], scope: Scope, room: StepContext, space: Space
 ) -> Iterator[tuple[int, Found]]:
     least = thresholds(space.key).reconcile
-    for key, hits in nearest(room, space, scope, keys, room.tools.config.review.neighbours):
+    for key, hits in nearest(room, space, scope, keys, NEAREST):
         yield key, tuple(hit for hit in hits if hit[1] >= least)
 
 

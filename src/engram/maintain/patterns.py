@@ -41,13 +41,23 @@ from engram.model.scope import Access, Role, Scope
 from engram.ports import View
 from engram.rules.chains import InferredFact, conclude, predicates
 from engram.rules.grouping import Repeated, joined, repeated
-from engram.rules.traits import DRAWN
+from engram.rules.traits import DRAWN, is_overheard
 from engram.rules.vectors import meant
 from engram.text import facts, forms
 from engram.text.junk import is_filler
 from engram.text.sentences import Shared, common
+from engram.text.signals import has_subject
 from engram.text.statement import worded
 from engram.text.words import content_words
+
+PATTERN_EPISODES = 3  # similar episodes that make a pattern (cortex)
+PROCEDURE_RUNS = 3  # times a sequence of actions makes a procedure (cortex)
+
+PATTERN_COSINE = 0.75  # how near episodes of a pattern lie; on the scale of common models (cortex)
+PATTERN_CONFIDENCE = 0.8  # how sure they are together, at least (cortex)
+INFERENCE_STEPS = 5  # facts that a conclusion rests on at most
+INFERENCE_CONFIDENCE = 0.5  # how sure a conclusion is, at least
+INFERENCES = 500  # conclusions drawn in one run at most
 
 # ---------------------------------------------------------------- patterns
 # Patterns: episodes that say nearly the same come in; what they have in common is known from then on.
@@ -124,8 +134,7 @@ def _groups(
     room: StepContext, space: Space, scope: Scope, keys: Sequence[int], news: RecentChanges
 ) -> list[list[int]]:
     """Keys of episodes that hang together, each group in order."""
-    settings = room.tools.config.knowledge
-    near = list(neighbour_pairs(room, space, scope, keys, meant(settings.pattern_cosine, space.key)))
+    near = list(neighbour_pairs(room, space, scope, keys, meant(PATTERN_COSINE, space.key)))
     known = frozenset(keys)
     if not news.whole:
         known |= _fitting(room, scope, {other for _, other, _ in near} - known)
@@ -139,7 +148,7 @@ def _groups(
         # Much that hangs together by a few steps says less in common than its parts do.
         some = frozenset(group)
         groups += joined((one, other) for one, other, cosine in near if cosine >= tight and one in some)
-    return [sorted(group) for group in groups if len(group) >= settings.pattern_episodes]
+    return [sorted(group) for group in groups if len(group) >= PATTERN_EPISODES]
 
 
 def _fitting(room: StepContext, scope: Scope, keys: set[int]) -> frozenset[int]:
@@ -157,10 +166,9 @@ def _decide(room: StepContext, group: Sequence[int]) -> Decision | None:
     known = _known(room, [key for key, _ in members])
     if known is not None:
         return _grown(room, known, members)
-    settings = room.tools.config.knowledge
     episodes = [one for _, one in members]
     sure = 1.0 - math.prod(1.0 - one.confidence for one in episodes)
-    if len(episodes) < settings.pattern_episodes or sure <= settings.pattern_confidence:
+    if len(episodes) < PATTERN_EPISODES or sure <= PATTERN_CONFIDENCE:
         return None
     return _found(room, episodes, sure)
 
@@ -250,7 +258,7 @@ def _grown(
 def _schema(shared: Shared, episodes: Sequence[Memory]) -> dict[str, Any]:
     times = sorted(one.happened_at for one in episodes)
     return {
-        "template": str(shared),
+        "template": str(shared) if shared.says else episodes[-1].content,
         "slots": [list(values) for values in shared.slots],
         "episodes": len(episodes),
         "first": times[0].isoformat(),
@@ -285,7 +293,7 @@ def _wording(room: StepContext, episodes: Sequence[Memory]) -> Wording | None:
         return Wording(stated, shared)
     shortest = min(len(content_words(one.content)) for one in told)
     alike = len(shared.says) >= max(LEAST_WORDS, LEAST_SHARE * shortest)
-    if alike and shared.whole:
+    if alike and shared.whole and not shared.ends_open and _is_whole(str(shared), told):
         return Wording(str(shared), shared)
     written = in_words(room, NAME, [one.content for one in told], WORDS, always=True)
     if written is not None:
@@ -295,7 +303,14 @@ def _wording(room: StepContext, episodes: Sequence[Memory]) -> Wording | None:
     if alike or _agreement(typical, told) < LEAST_SHARE:
         return None
     fact = forms.key_fact(typical.content)
-    return None if fact.endswith(("…", "...")) else Wording(f"Recurring: {fact}", shared, typical.id)
+    if fact.endswith(("…", "...")) or not _is_whole(fact, told):
+        return None
+    return Wording(f"Recurring: {fact}", shared, typical.id)
+
+
+def _is_whole(text: str, episodes: Sequence[Memory]) -> bool:
+    """Whether a sentence says who does what; a note that somebody gave may leave out its writer."""
+    return has_subject(text) or not any(map(is_overheard, episodes))
 
 
 WORDS: Final = 30
@@ -414,7 +429,7 @@ def _session(results: Sequence[Memory]) -> Done:
 def _decide_procedures(
     room: StepContext, scope: Scope, done: Mapping[str, Done], known: Mapping[str, Memory]
 ) -> Iterator[Decision]:
-    least = room.tools.config.knowledge.procedure_runs
+    least = PROCEDURE_RUNS
     found = {_named(one.actions): one for one in repeated(_repeats(done), least)}
     for name, one in found.items():
         occasions = [done[occasion] for occasion in dict.fromkeys(at for at, _ in one.occasions)]
@@ -560,7 +575,7 @@ def plan_inferences(room: StepContext, _cursor: str) -> Iterator[Batch]:
     known = _known_inference(room)
     if news.gone:
         where |= known.keys()
-    left = room.tools.config.knowledge.inferences
+    left = INFERENCES
     for scope in sorted(where, key=lambda one: one.parts):
         found = _conclusions(room, scope)
         inferred = known.get(scope, {})
@@ -590,7 +605,6 @@ def _known_inference(room: StepContext) -> dict[Scope, dict[Triple, Memory]]:
 
 def _conclusions(room: StepContext, scope: Scope) -> dict[Triple, InferredFact]:
     """What follows from facts of this very place."""
-    settings = room.tools.config.knowledge
     view = View(Access(scope, Role.AGENT), STATED)
     query = FactQuery(predicates=predicates())
     told = [
@@ -598,7 +612,7 @@ def _conclusions(room: StepContext, scope: Scope) -> dict[Triple, InferredFact]:
         for one in room.tools.store.facts.told(query, view, MOST_FACTS)
         if one.until is None or one.until > room.now
     ]
-    found = conclude(told, settings.inference_steps, settings.inference_confidence)
+    found = conclude(told, INFERENCE_STEPS, INFERENCE_CONFIDENCE)
     keys = sorted({premise.key for one in found for premise in one.premises})
     read = room.tools.store.memories.read(keys)
     here = {key for key, one in read.items() if one.scope == scope}

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
+from engram import plugins
 from engram.maintain import (
     doubt,
     dreaming,
@@ -46,6 +47,15 @@ CONSOLIDATION: tuple[Step, ...] = (
     *publish.STEPS,
 )
 DREAM: tuple[Step, ...] = dreaming.STEPS
+
+
+def consolidation() -> tuple[Step, ...]:
+    """The steps of a consolidation, with those of installed extensions at the end of the stage they name."""
+    steps = list(CONSOLIDATION)
+    for _, step in plugins.installed("steps"):
+        last = max((place for place, one in enumerate(steps) if one.stage == step.stage), default=len(steps))
+        steps.insert(last + 1, step)
+    return tuple(steps)
 
 
 ACTOR = "engine"
@@ -110,7 +120,7 @@ def _leave_nothing(room: StepContext) -> None:
     """What a run erased leaves the file once, at its end, not memory by memory."""
     store = room.tools.store
     if any(tally.rule == PURGE for tally in store.upkeep.tallies(room.run.id)):
-        store.vacuum()
+        store.leave_nothing(compact=True)
 
 
 def _note(run: Run, store: Store) -> Run:

@@ -36,6 +36,9 @@ from engram.model.scope import Access, Role, Scope
 from engram.ports import View
 from engram.rules.maintenance import DeliveryOrder, inherited, joined, order, prevails, seen, wants
 
+CHECK_DAYS = 1.0  # days between two looks at the soundness of the file, by maintenance (ledger)
+CORE_LINES = 12  # statements that the summary of the core is made of
+
 # ---------------------------------------------------------------- checking
 # Checking: the file is looked at once a day; what can be rebuilt is mended, what cannot is told.
 
@@ -62,7 +65,7 @@ def plan_store_check(room: StepContext, cursor: str) -> Iterator[Batch]:
         for one in wrong
         if one.name not in names
     ]
-    again = room.now + timedelta(days=room.tools.config.doubt.check_days)
+    again = room.now + timedelta(days=CHECK_DAYS)
     mark = Judge(Judgement(CHECK, FILE, "wrong" if wrong else "sound", room.now, again))
     yield Batch((*decisions, Decision("file.checked", "", (mark,), quiet=True)), "done")
 
@@ -227,7 +230,7 @@ def _summed(room: StepContext, scope: Scope) -> Sequence[Effect]:
     view = View(Access(scope, Role.AGENT), CORE)
     page = room.tools.store.memories.page(view, SAMPLE)
     here = [one for one in page if one.scope == scope and not one.speaker]
-    best = sorted(here, key=_weight, reverse=True)[: room.tools.config.doubt.core_lines]
+    best = sorted(here, key=_weight, reverse=True)[:CORE_LINES]
     if not best:
         known = room.tools.store.upkeep.sketch(scope, KIND, KEY)
         return () if known is None else (Drop(scope, KIND, KEY),)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import timedelta
@@ -9,6 +10,7 @@ from typing import Final
 
 from engram.maintain import merge, pairs
 from engram.maintain import pairs as maintain_pairs
+from engram.maintain.merge import PAIRS_MOST
 from engram.maintain.pairs import NearPair, doubted, superseded
 from engram.maintain.step import (
     ACTIVE,
@@ -38,13 +40,22 @@ from engram.maintain.support import (
 )
 from engram.model.advice import Comparison, Reconciled
 from engram.model.capture import Draft
-from engram.model.facts import Edge, EdgeType
+from engram.model.facts import Claim, Edge, EdgeType
 from engram.model.maintenance import Judgement
-from engram.model.memory import TAG_LIMIT, Filters, Layer, Memory, Tier
+from engram.model.memory import TAG_LIMIT, Filters, Layer, Memory, Status, Tier
 from engram.model.scope import Access, Scope
 from engram.model.session import LoopState
 from engram.ports import View
-from engram.rules.commitments import CATEGORY, CLOSED_TAG, details_of, is_kept_by, is_loop, state_of, tags_of
+from engram.rules.commitments import (
+    CATEGORY,
+    CLOSED_TAG,
+    details_of,
+    is_kept_by,
+    is_loop,
+    promise_in,
+    state_of,
+    tags_of,
+)
 from engram.rules.joining import apart, stands
 from engram.rules.promotion import core_candidate, next_try
 from engram.rules.review import gate_review, triage_due, triage_review
@@ -52,7 +63,14 @@ from engram.rules.sameness import SamenessLimits
 from engram.rules.traits import SESSION_NOTES
 from engram.rules.vectors import thresholds
 from engram.text.forms import key_fact
-from engram.text.signals import Deed, done, promised
+from engram.text.signals import Deed, done, ended_by, fulfils, promised
+
+TRIAGE_MOST = 20  # memories of a namespace that triage asks a model about in a run (layers)
+GATE_MOST = 50  # memories of a namespace that the gate asks a model about in a run
+RECONCILE_HOURS = 1.0  # hours that two statements are apart before the later may replace the earlier (layers)
+NOTES_LEAST = 3  # session notes that are distilled into one (layers)
+NOTES_MOST = 10  # the newest of them that are looked at (layers)
+NOTES_LENGTH = 250  # characters that they are distilled into at most (layers)
 
 # ---------------------------------------------------------------- contradictions
 # Contradictions: facts that cannot both be true come in; the later one replaces, or the pair is in doubt.
@@ -70,29 +88,47 @@ EVERYTHING: Final = View(Access.everything(), Filters())
 def plan_contradictions(room: StepContext, _cursor: str) -> Iterator[Batch]:
     """Judge pairs of facts of which one object at a time can hold; each pair once."""
     pairs = _pairs(room)
-    questions = Questions(KIND, room.tools.config.review.pairs_most, level(room))
+    questions = Questions(KIND, PAIRS_MOST, level(room))
     changed: frozenset[str] = frozenset()
     for start in range(0, len(pairs), TOGETHER):
         some = pairs[start : start + TOGETHER]
-        judged = room.tools.store.upkeep.judged(KIND, [pair.key for pair in some])
+        judged = room.tools.store.upkeep.judged(KIND, [pair.key for _, pair in some])
         decisions: list[Decision] = []
-        for pair in some:
+        for mark, pair in some:
             if pair.key not in judged and changed.isdisjoint({pair.older.id, pair.newer.id}):
                 made = _decided(pair, questions, room)
+                if made is not None:
+                    note = Judge(Judgement(FACTS, mark, "seen", room.now))
+                    made = replace(made, effects=(*made.effects, note))
                 decisions += [made] if made is not None else []
                 changed |= made.changes if made is not None else frozenset()
         if decisions:
             yield Batch(tuple(decisions))
 
 
-def _pairs(room: StepContext) -> list[NearPair]:
-    """What is in dispute and may be judged: no turns of a conversation, nothing this run has changed."""
-    found = room.tools.store.facts.disputed(EVERYTHING, MOST)
-    return [
-        NearPair(older.memory, newer.memory, 0.0)
-        for newer, older in found
+def _pairs(room: StepContext) -> list[tuple[str, NearPair]]:
+    """What is in dispute and may be judged: no turns of a conversation, nothing this run has changed.
+
+    Of a fact that several memories state one is in dispute; when that one is merged, another comes forward.
+    What another run has judged at this very moment waits for the next.
+    """
+    found = [
+        (_mark(newer, older), NearPair(older.memory, newer.memory, 0.0))
+        for newer, older in room.tools.store.facts.disputed(EVERYTHING, MOST)
         if _may_judge(older.memory, room) and _may_judge(newer.memory, room)
     ]
+    judged = room.tools.store.upkeep.judged(FACTS, [mark for mark, _ in found])
+    return [(mark, pair) for mark, pair in found if mark not in judged or judged[mark].at != room.now]
+
+
+FACTS: Final = "reconciled facts"
+
+
+def _mark(newer: Claim, older: Claim) -> str:
+    """What stands for two facts that exclude each other, without their words."""
+    scope, fact = newer.memory.scope, newer.fact
+    told = "\n".join((str(scope), fact.subject, fact.predicate, *sorted((fact.object, older.fact.object))))
+    return hashlib.blake2b(told.encode(), digest_size=12).hexdigest()
 
 
 def _may_judge(memory: Memory, room: StepContext) -> bool:
@@ -102,7 +138,7 @@ def _may_judge(memory: Memory, room: StepContext) -> bool:
 def _decided(pair: NearPair, questions: Questions, room: StepContext) -> Decision | None:
     """What becomes of a pair; None when it has to wait until a model may be asked again."""
     known = maintain_pairs.cosines(room)
-    limits = maintain_pairs.limits(1.0, room, known[1] if known else thresholds(""))
+    limits = maintain_pairs.limits(1.0, known[1] if known else thresholds(""))
     ruled = questions.compared.replaces(pair.older, pair.newer, None, limits)
     said: Comparison | None = None
     if questions.level == "full" or not ruled:
@@ -150,7 +186,6 @@ NOTES = Filters(tags_any=SESSION_NOTES, not_tags=frozenset({DONE, *MADE}))
 
 def plan_session_notes(room: StepContext, _cursor: str) -> Iterator[Batch]:
     """Distil the notes of each scope that has several; they are marked, so that it happens once."""
-    settings = room.tools.config.review
     groups: dict[Scope, list[Memory]] = {}
     for part in room.memories(NOTES):
         for _, one in part:
@@ -158,14 +193,13 @@ def plan_session_notes(room: StepContext, _cursor: str) -> Iterator[Batch]:
             if not one.speaker and one.created_at < room.now:
                 groups.setdefault(one.scope, []).append(one)
     for notes in groups.values():
-        if len(notes) >= settings.notes_least:
+        if len(notes) >= NOTES_LEAST:
             yield Batch((_distilled(notes, room),))
 
 
 def _distilled(notes: Sequence[Memory], room: StepContext) -> Decision:
-    settings = room.tools.config.review
     ordered = sorted(notes, key=lambda one: (one.happened_at, one.id))
-    newest = ordered[-settings.notes_most :]
+    newest = ordered[-NOTES_MOST:]
     words, how = _words(newest, room)
     tier = max((one.tier for one in newest), key=tuple(Tier).index)
     draft = Draft(
@@ -187,7 +221,7 @@ def _distilled(notes: Sequence[Memory], room: StepContext) -> Decision:
 
 def _words(notes: Sequence[Memory], room: StepContext) -> tuple[str, str]:
     """A model's words for how things stand, or what the newest notes say themselves."""
-    longest = room.tools.config.review.notes_length
+    longest = NOTES_LENGTH
     if level(room) != "off" and may_be_shown(*notes):
         said = room.tools.advisor.distill([one.content for one in notes], longest)
         if said is not None:
@@ -223,7 +257,7 @@ def plan_gate(room: StepContext, cursor: str) -> Iterator[Batch]:
     config = room.tools.config
     # Disuse only takes importance off: what has too little stored can be left out unread.
     working = Filters(layers=frozenset({Layer.WORKING}), min_importance=config.promotion.core_importance)
-    weighing = Weighing(room.tools.advisor.gate, config.review.gate_most, level(room))
+    weighing = Weighing(room.tools.advisor.gate, GATE_MOST, level(room))
 
     def decide(part: Slice) -> Iterable[Decision]:
         candidates = [one for _, one in part if core_candidate(one, room.now, config)]
@@ -248,7 +282,7 @@ def _approved(memory: Memory, why: str, room: StepContext) -> Decision:
 
 def _rejected(memory: Memory, why: str, last: Judgement | None, room: StepContext) -> Decision:
     times = last.times + 1 if last is not None else 1
-    again = next_try(times, room.now, room.tools.config)
+    again = next_try(times, room.now)
     wait = "asks never again" if again is None else f"may ask again at {again:%Y-%m-%d %H:%M}"
     effect = judge(GATE, memory, "reject", room.now, again_at=again, times=times)
     return Decision("gate.reject", f"{why}; rejection {times}, {wait}", (effect,), memory.id)
@@ -261,7 +295,10 @@ def _rejected(memory: Memory, why: str, last: Judgement | None, room: StepContex
 
 
 STEP: Final = "commitments"
-OPEN: Final = Filters(statuses=ACTIVE, categories=frozenset({CATEGORY}), not_tags=frozenset({CLOSED_TAG}))
+OPEN: Final = (
+    Filters(statuses=ACTIVE, categories=frozenset({CATEGORY}), not_tags=frozenset({CLOSED_TAG})),
+    Filters(statuses=ACTIVE, tags_any=frozenset({CATEGORY}), not_tags=frozenset({CLOSED_TAG})),
+)
 MOST_OPEN: Final = 10_000
 """Open promises that are looked at, the newest: nobody keeps a promise that is older than so many others."""
 
@@ -273,8 +310,8 @@ def plan_commitments(room: StepContext, _cursor: str) -> Iterator[Batch]:
         yield from noted(room, STEP, news)
         return
     owed = _open_promises(room)
-    for part in memories(room, news, Filters(statuses=ACTIVE)):
-        said = [one for _, one in part if one.category != CATEGORY and one.scope in owed]
+    for part in memories(room, news, Filters(statuses=frozenset({Status.ACTIVE, Status.SAID}))):
+        said = [one for _, one in part if not is_loop(one) and one.scope in owed]
         closed: dict[str, Decision] = {}
         for one in said:
             if (promise := _kept(one, owed[one.scope])) is not None:
@@ -288,26 +325,27 @@ class Owed:
     """The open promises of one scope, by what they promise."""
 
     def __init__(self) -> None:
-        self._by_deed: dict[Deed, list[Memory]] = {}
+        self._owed: list[tuple[Deed, Memory]] = []
         self.verbs: set[str] = set()
 
     def add(self, promise: Memory) -> None:
         """Know one more; what promises nothing plainly can not be seen to be kept."""
-        deed = promised(promise.content, promise.happened_at)
+        deed = promised(promise_in(promise), promise.happened_at)
         if deed is not None:
-            self._by_deed.setdefault(deed, []).append(promise)
-            self.verbs.add(deed.verb)
+            self._owed.append((deed, promise))
+            self.verbs |= ended_by(deed)
 
-    def of(self, deed: Deed) -> Sequence[Memory]:
+    def of(self, deed: Deed) -> list[Memory]:
         """Those that promise just this."""
-        return self._by_deed.get(deed, ())
+        return [promise for owed, promise in self._owed if fulfils(deed, owed)]
 
 
 def _open_promises(room: StepContext) -> dict[Scope, Owed]:
     """What is open, scope by scope, up to a limit; the newest are the last to be left out."""
     owed: dict[Scope, Owed] = {}
-    found = [one for part in room.memories(OPEN) for _, one in part if _is_open(one)]
-    for one in found[-MOST_OPEN:]:
+    parts = (part for filters in OPEN for part in room.memories(filters))
+    found = {one.id: one for part in parts for _, one in part if _is_open(one)}
+    for one in list(found.values())[-MOST_OPEN:]:
         owed.setdefault(one.scope, Owed()).add(one)
     return owed
 
@@ -348,14 +386,14 @@ def plan_reconciliation(room: StepContext, cursor: str) -> Iterator[Batch]:
     known = maintain_pairs.cosines(room)
     if known is None:
         return
-    questions = Questions(RECONCILING_STEP, room.tools.config.review.pairs_most, level(room))
-    limits = maintain_pairs.limits(known[1].reconcile, room, known[1])
+    questions = Questions(RECONCILING_STEP, PAIRS_MOST, level(room))
+    limits = maintain_pairs.limits(known[1].reconcile, known[1])
     for part, place in maintain_pairs.news(room, RECONCILING_STEP, LAYERS, cursor):
         found, unseen = maintain_pairs.pairs(
             part, room, known[1].reconcile, below=known[1].merge, most=NEAREST
         )
         made = (
-            *_decided_reconciling([pair for pair in found if _is_due(pair, room)], limits, questions, room),
+            *_decided_reconciling([pair for pair in found if _is_due(pair)], limits, questions, room),
             *merge.noted(questions, unseen, RECONCILING_STEP, room),
         )
         if made:
@@ -363,8 +401,8 @@ def plan_reconciliation(room: StepContext, cursor: str) -> Iterator[Batch]:
     yield Batch((maintain_pairs.looked(room, RECONCILING_STEP),), cursor)
 
 
-def _is_due(pair: NearPair, room: StepContext) -> bool:
-    gap = timedelta(hours=room.tools.config.review.reconcile_hours)
+def _is_due(pair: NearPair) -> bool:
+    gap = timedelta(hours=RECONCILE_HOURS)
     if not {pair.older.layer, pair.newer.layer} <= LAYERS or apart(pair.older, pair.newer):
         return False
     return pair.newer.created_at - pair.older.created_at >= gap
@@ -435,10 +473,10 @@ TRIAGE_BUFFER = Filters(layers=frozenset({Layer.BUFFER}))
 def plan_triage(room: StepContext, cursor: str) -> Iterator[Batch]:
     """Weigh what has lain in the buffer for some minutes and was not weighed in these words yet."""
     config = room.tools.config
-    weighing = Weighing(room.tools.advisor.triage, config.review.triage_most, level(room))
+    weighing = Weighing(room.tools.advisor.triage, TRIAGE_MOST, level(room))
 
     def decide(part: Slice) -> Iterable[Decision]:
-        due = [one for _, one in part if triage_due(one, room.now, config)]
+        due = [one for _, one in part if triage_due(one, room.now)]
         known = judged(TRIAGE, due, room)
         weighed = [(one, triage_review(one, config)) for one in due if one.id not in known]
         for one, yes, why in weighing.outcomes(weighed):

@@ -14,12 +14,18 @@ from engram.maintain.apply import UNDONE
 from engram.maintain.step import Batch, Decision, Drop, Step, StepContext
 from engram.maintain.support import in_words, keep
 from engram.maintain.tree import BRANCH, TREE, PlaceKnowledge, census, forget
+from engram.model.facts import EdgeType
 from engram.model.maintenance import Carried, RunState
-from engram.model.memory import Kind, Memory, Status
+from engram.model.memory import Filters, Kind, Memory, Status
 from engram.model.scope import Access, Role, Scope
+from engram.ports import View
 from engram.rules.doubt import GAP
-from engram.rules.traits import REFERENCE
+from engram.rules.traits import REFERENCE, is_passing
 from engram.text.words import normalized
+
+IDENTITY_BYTES = 8_192  # bytes over which reflections about oneself are compacted (files)
+GUIDELINE_DAYS = 1.0  # days after which a decision has shown what it was worth
+GUIDELINE_CASES = 5  # cases before anything is concluded from them
 
 # ---------------------------------------------------------------- confidence
 # The confidence map: domains of the tree come in; how well each is known comes out.
@@ -29,9 +35,10 @@ from engram.text.words import normalized
 
 
 NAME: Final = "map"
-ENOUGH: Final = 10.0
+ENOUGH: Final = 5.0
 """So many strong, trusted memories make a domain known to two thirds."""
-HALF_LIFE_DAYS: Final = 30.0
+HALF_LIFE_DAYS: Final = 180.0
+"""What people are and like stays true for long: only after half a year without a word it is half as sure."""
 MOST_GAPS: Final = 1_000
 DAY_S: Final = 86_400.0
 
@@ -86,7 +93,7 @@ def _domain(
     freshness = 2.0 ** (-days / HALF_LIFE_DAYS)
     ids = {one.id for one in some}
     open_ = sum(not gap.isdisjoint(ids) for gap in gaps)
-    uncertainty = min(1.0, (sum(one.doubtful for one in some) + open_) / max(len(some), 1))
+    uncertainty = min(1.0, (sum(one.disputed for one in some) + open_) / max(len(some), 1))
     return {
         "label": domain["title"],
         "memories": len(some),
@@ -137,7 +144,7 @@ def plan_guidelines(room: StepContext, _cursor: str) -> Iterator[Batch]:
     rules = _rules(room)
     for scope, known in census(room).items():
         told = rules.get(scope, {})
-        body = {"rules": _told(room, told), "categories": _categories(room, known)}
+        body = {"rules": _told(told), "categories": _categories(room, known)}
         if not any(body.values()) and room.tools.store.upkeep.sketch(scope, GUIDELINES_NAME, "") is None:
             continue
         effects = keep(room, scope, GUIDELINES_NAME, "", body)
@@ -149,7 +156,7 @@ def plan_guidelines(room: StepContext, _cursor: str) -> Iterator[Batch]:
 
 def _rules(room: StepContext) -> dict[Scope, dict[str, Outcomes]]:
     """What became of the decisions of runs that are old enough, place by place and rule by rule."""
-    until = room.now - timedelta(days=room.tools.config.knowledge.guideline_days)
+    until = room.now - timedelta(days=GUIDELINE_DAYS)
     store = room.tools.store.upkeep
     found: dict[Scope, dict[str, Outcomes]] = {}
     for run in store.runs(RUNS):
@@ -182,8 +189,8 @@ def _read(room: StepContext, ids: Sequence[str]) -> dict[str, Memory]:
     return {one.id: one for one in found.values()}
 
 
-def _told(room: StepContext, rules: Mapping[str, Outcomes]) -> list[dict[str, Any]]:
-    least = room.tools.config.knowledge.guideline_cases
+def _told(rules: Mapping[str, Outcomes]) -> list[dict[str, Any]]:
+    least = GUIDELINE_CASES
     return [
         {
             "rule": rule,
@@ -199,12 +206,12 @@ def _told(room: StepContext, rules: Mapping[str, Outcomes]) -> list[dict[str, An
 
 def _categories(room: StepContext, known: Sequence[PlaceKnowledge]) -> list[dict[str, Any]]:
     """How much of what is kept is ever recalled, and in which form such memories are told."""
-    settled = room.now - timedelta(days=room.tools.config.knowledge.guideline_days)
+    settled = room.now - timedelta(days=GUIDELINE_DAYS)
     groups: dict[str, list[PlaceKnowledge]] = {}
     for one in known:
         if one.at <= settled:
             groups.setdefault(one.category, []).append(one)
-    least = room.tools.config.knowledge.guideline_cases
+    least = GUIDELINE_CASES
     return [
         {"category": category, "kept": len(some), "recalled": used, "advice": _advice(used / len(some))}
         for category, some in sorted(groups.items())
@@ -249,7 +256,7 @@ def plan_identity(room: StepContext, _cursor: str) -> Iterator[Batch]:
 
 
 def _written(room: StepContext, scope: Scope, own: Sequence[PlaceKnowledge]) -> Iterator[Batch]:
-    limit = room.tools.config.knowledge.identity_bytes
+    limit = IDENTITY_BYTES
     read = room.tools.store.memories.read([one.key for one in own])
     whole = [read[one.key].content for one in own if one.key in read]
     size = sum(len(text.encode()) + 1 for text in whole)
@@ -325,7 +332,7 @@ def plan_profiles(room: StepContext, _cursor: str) -> Iterator[Batch]:
     most = room.tools.config.knowledge.profile_lines
     for scope, everything in census(room).items():
         known = [one for one in everything if one.category != REFERENCE and one.kind is not Kind.CODEBASE]
-        lines = _lines(known, most)
+        lines = _lines(_current(room, scope, known), most)
         if not lines and room.tools.store.upkeep.sketch(scope, "profile", "") is None:
             continue
         body = {
@@ -337,6 +344,21 @@ def plan_profiles(room: StepContext, _cursor: str) -> Iterator[Batch]:
             yield Batch((Decision("profile.written", f"{len(lines)} lines of at most {most}", effects),))
 
 
+def _current(room: StepContext, scope: Scope, known: Sequence[PlaceKnowledge]) -> list[PlaceKnowledge]:
+    """What nobody has said a later word on."""
+    told = {one.key: one for one in known if one.category in SECTION_OF}
+    view = View(Access(scope, Role.AGENT), Filters())
+    keys, updated = sorted(told), set()
+    for start in range(0, len(keys), LOOKED_UP):
+        links = room.tools.store.relations.links(keys[start : start + LOOKED_UP], {EdgeType.UPDATES}, view)
+        updated |= {link.other if link.forward else link.key for link in links}
+    return [one for key, one in told.items() if key not in updated and not is_passing(one.text)]
+
+
+LOOKED_UP: Final = 500
+"""Memories whose edges are looked up together."""
+
+
 def _lines(known: Sequence[PlaceKnowledge], most: int) -> list[tuple[str, PlaceKnowledge]]:
     """The weightiest of each section in turn, in the order of the sections."""
     sections: dict[str, list[PlaceKnowledge]] = {name: [] for name in SECTIONS}
@@ -344,7 +366,7 @@ def _lines(known: Sequence[PlaceKnowledge], most: int) -> list[tuple[str, PlaceK
     for one in sorted(known, key=lambda one: one.weight, reverse=True):
         section = SECTION_OF.get(one.category)
         words = normalized(one.text)
-        if section is None or one.doubtful or words in said or len(sections[section]) >= most:
+        if section is None or one.disputed or words in said or len(sections[section]) >= most:
             continue
         if one.tells:
             said.add(words)

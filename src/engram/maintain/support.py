@@ -156,7 +156,7 @@ def judged(kind: str, memories: Sequence[Memory], room: StepContext) -> dict[str
     """What was decided about these memories as they are now, by their ids."""
     versions = {one.id: one.version for one in memories}
     known = room.tools.store.upkeep.judged(kind, versions)
-    marked = {one.id: mark for one in memories if (mark := _mark(kind, one, room)) is not None}
+    marked = {one.id: mark for one in memories if (mark := _mark(kind, one)) is not None}
     return marked | {
         id_: one for id_, one in known.items() if one.verdict.rpartition("@")[2] == str(versions[id_])
     }
@@ -167,7 +167,7 @@ REFUSED: Final = {"gate-rejected": 1, "gate-rejected-2": 2, "gate-rejected-final
 LOOKED_AT: Final = "_triaged"
 
 
-def _mark(kind: str, memory: Memory, room: StepContext) -> Judgement | None:
+def _mark(kind: str, memory: Memory) -> Judgement | None:
     """What another engine had decided about a memory that came from there, as its tags tell."""
     at = memory.modified_at
     if kind == TRIAGE and LOOKED_AT in memory.tags:
@@ -175,7 +175,7 @@ def _mark(kind: str, memory: Memory, room: StepContext) -> Judgement | None:
     times = max((REFUSED[tag] for tag in memory.tags if tag in REFUSED), default=0)
     if kind != GATE or not times:
         return None
-    again = next_try(times, at, room.tools.config)
+    again = next_try(times, at)
     return judge(kind, memory, "reject", at, again_at=again, times=times).judgement
 
 
@@ -325,7 +325,7 @@ def in_words(
     asked = f"asked {step}"
     if not texts or (settings.llm.level != "full" and not always):
         return None
-    if room.notes.get(asked, 0) >= settings.knowledge.model_calls:
+    if room.notes.get(asked, 0) >= settings.maintain.model_calls:
         return None
     room.notes[asked] = room.notes.get(asked, 0) + 1
     return room.tools.advisor.summarize(texts, words)

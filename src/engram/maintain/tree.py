@@ -21,10 +21,15 @@ from engram.model.memory import Filters, Kind, Lifecycle, Memory, Space, Status,
 from engram.model.scope import Access, Role, Scope
 from engram.rules.grouping import centres, nearest
 from engram.rules.vectors import meant
+from engram.text.sentences import sentences
 from engram.text.words import content_words
 
 if TYPE_CHECKING:
     from engram.ports import Floats
+
+TREE_MEMORIES = 5  # memories of a cluster, on average, in a small tree (cortex)
+TREE_CLUSTERS = 400  # clusters of a tree at most
+TREE_TOKENS = 200  # tokens of the paragraph that stands for all (cortex)
 
 
 # ---------------------------------------------------------------- census
@@ -62,6 +67,8 @@ class PlaceKnowledge:
     pinned: bool
     doubtful: bool
     """Challenged, disputed, stale, or hardly believed."""
+    disputed: bool
+    """Challenged, disputed or hardly believed."""
     is_reflection: bool
 
     @property
@@ -116,7 +123,7 @@ def _known(key: int, memory: Memory, shared: dict[tuple[str, ...], tuple[str, ..
     return PlaceKnowledge(
         key=key,
         id=memory.id,
-        text=memory.forms.key_fact or memory.content,
+        text=_told(memory),
         label=memory.forms.label,
         speaker=memory.speaker,
         kind=memory.kind,
@@ -132,16 +139,27 @@ def _known(key: int, memory: Memory, shared: dict[tuple[str, ...], tuple[str, ..
         strength=memory.strength,
         trust=memory.trust,
         pinned=memory.pinned,
-        doubtful=_doubtful(memory),
+        doubtful=_disputed(memory) or memory.lifecycle is Lifecycle.STALE,
+        disputed=_disputed(memory),
         is_reflection=memory.category == "identity" or REFLECTION in memory.tags,
     )
 
 
-def _doubtful(memory: Memory) -> bool:
+def _told(memory: Memory) -> str:
+    """What a memory says, as whole sentences and not more than a line; what is over is told to be over."""
+    whole = memory.content
+    if len(whole) > LINE:
+        first = next(iter(sentences(whole)), whole)
+        whole = first if len(first) <= LINE else memory.forms.key_fact or whole
+    over = memory.details.get("no_longer")
+    told = [str(part.get("fact", "")) for part in over] if isinstance(over, list) else []
+    return f"{whole} [no longer: {'; '.join(told)}]" if told else whole
+
+
+def _disputed(memory: Memory) -> bool:
     return (
         memory.status is Status.CHALLENGED
         or memory.verification is Verification.DISPUTED
-        or memory.lifecycle is Lifecycle.STALE
         or memory.confidence < UNSURE
     )
 
@@ -192,8 +210,11 @@ def _telling_first(members: Sequence[PlaceKnowledge]) -> list[PlaceKnowledge]:
 
 
 def title_of(members: Sequence[PlaceKnowledge]) -> str:
-    """The topic that many have, or the label of the most telling one."""
-    return topic_of(members) or next((one.label for one in _telling_first(members)), "")
+    """The topic that many have, or the one of the most telling, or the label of that."""
+    first = next(iter(_telling_first(members)), None)
+    if first is None:
+        return topic_of(members)
+    return topic_of(members) or next(iter(first.topics), first.label)
 
 
 def topic_of(members: Sequence[PlaceKnowledge]) -> str:
@@ -203,6 +224,13 @@ def topic_of(members: Sequence[PlaceKnowledge]) -> str:
         return ""
     topic, count = min(topics.items(), key=lambda pair: (-pair[1], pair[0]))
     return topic if count >= COMMON * len(members) else ""
+
+
+def _topics_of(members: Sequence[PlaceKnowledge]) -> str:
+    """The two topics that come up most, if they come up more than once."""
+    topics = Counter(topic for one in members for topic in one.topics)
+    ordered = sorted(topics.items(), key=lambda pair: (-pair[1], pair[0]))
+    return ", ".join(topic for topic, count in ordered[:2] if count > 1)
 
 
 def domain_text(
@@ -220,7 +248,7 @@ def domain_text(
 
 def paragraph(room: StepContext, domains: Sequence[Mapping[str, Any]]) -> tuple[str, list[str]]:
     """Everything in a few sentences, the largest domains first, within the tokens that it may have."""
-    room_for = room.tools.config.knowledge.tree_tokens
+    room_for = TREE_TOKENS
     told = [id_ for one in domains for id_ in one["told"]]
     written = in_words(room, STEP, [one["text"] for one in domains[:SHOWN]], room_for // 2)
     if written is not None and room.tools.count_tokens(written) <= room_for:
@@ -324,12 +352,11 @@ def _grown(room: StepContext, space: Space, known: Sequence[PlaceKnowledge]) -> 
     """Clusters of all memories of a place that have a vector."""
     import numpy as np
 
-    settings = room.tools.config.knowledge
     step = max(1, len(known) // SAMPLE)
     _, sample = vectors_of(room, space, [one.key for one in known[::step]])
     if not len(sample):
         return []
-    count = max(1, min(settings.tree_clusters, round(len(known) / settings.tree_memories)))
+    count = max(1, min(TREE_CLUSTERS, round(len(known) / TREE_MEMORIES)))
     middles = centres(sample, count)
     groups: list[dict[str, PlaceKnowledge]] = [{} for _ in middles]
     sums = np.zeros_like(middles)
@@ -493,7 +520,11 @@ def _root(
 def _domain(room: StepContext, branches: Sequence[TreeBranch]) -> dict[str, Any]:
     """One sentence for several branches, the largest first."""
     members = [one for branch in branches for one in branch.members.values()]
-    title = topic_of(members) or ", ".join(dict.fromkeys(one.title for one in branches[:2]))
+    title = (
+        topic_of(members)
+        or _topics_of(members)
+        or ", ".join(dict.fromkeys(one.title for one in branches[:2]))
+    )
     text, told = domain_text(room, title, [(one.text, one.told) for one in branches])
     return {
         "title": title,

@@ -14,7 +14,7 @@ from typing import Any
 from engram.maintain.apply import UNDONE
 from engram.maintain.step import Decision, StepContext
 from engram.model.event import Event, Verb
-from engram.model.facts import EdgeType
+from engram.model.facts import Edge, EdgeType
 from engram.model.maintenance import Carried, Decided, Judgement, RunState, Undone
 from engram.model.memory import Memory, Status, Usage
 from engram.ports import Unit
@@ -23,6 +23,8 @@ from engram.rules.archival import READ
 TOGETHER = 200
 """Events taken back in one unit of work."""
 RULE = "undo"
+TELLING = frozenset({"content", "tags", "entities", "details"})
+"""Fields from which it follows what a memory is found by and what it states."""
 STAYS = frozenset({"modified_at", "version"})
 
 
@@ -65,6 +67,8 @@ def _one(unit: Unit, event: Event, room: StepContext) -> bool:
         if event.after.get("new"):
             unit.unrelate(event.memory, event.related, EdgeType(event.after["type"]), RULE)
         return True
+    if event.verb is Verb.UNRELATED:
+        return _relate_again(unit, event)
     if event.verb is Verb.STORED:
         return _withdraw(unit, memory)
     return _restore(unit, memory, event, room)
@@ -77,6 +81,13 @@ def _withdraw(unit: Unit, memory: Memory) -> bool:
     return True
 
 
+def _relate_again(unit: Unit, event: Event) -> bool:
+    if unit.get(event.related) is None:
+        return False
+    unit.relate(Edge(event.memory, event.related, EdgeType(event.before["type"])), RULE)
+    return True
+
+
 def _restore(unit: Unit, memory: Memory, event: Event, room: StepContext) -> bool:
     names = [name for name in event.before if name not in STAYS]
     ours = [name for name in names if getattr(memory, name) == _read(name, event.after[name])]
@@ -86,7 +97,8 @@ def _restore(unit: Unit, memory: Memory, event: Event, room: StepContext) -> boo
     if not was:
         return all(getattr(memory, name) == _read(name, event.before[name]) for name in names)
     old = replace(memory, **was)
-    findable = room.findable(old) if {"content", "tags", "entities"} & was.keys() else None
+    told_anew = TELLING & was.keys() or Status.SAID in {old.status, memory.status}
+    findable = room.findable(old) if told_anew else None
     unit.change(old, Verb.RESTORED, RULE, findable=findable)
     vector = room.vector(old) if "content" in was else None
     if vector is not None:

@@ -11,7 +11,7 @@ from engram.model.facts import Fact
 
 @dataclass(frozen=True, slots=True)
 class Extracted:
-    """One statement that a model took out of a conversation, in words that stand alone."""
+    """One statement that a model took out of a conversation, in the speaker's words."""
 
     content: str
     category: str
@@ -23,6 +23,12 @@ class Extracted:
     entities: tuple[str, ...] = ()
     corrects: bool = False
     """Whether it says that something said before is no longer so, or never was."""
+    believed: bool = True
+    """Whether the speaker means it: not supposed, asked, quoted, joked, played, or a text to work on."""
+    about: str = ""
+    """Whom or what it speaks of, where its words say only "she" or "it"."""
+    ended: tuple[Fact, ...] = ()
+    """What it says is true no longer."""
 
 
 class Comparison(StrEnum):

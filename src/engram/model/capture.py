@@ -275,6 +275,10 @@ class IngestReport:
     """Whether nothing was changed: the report says what would be."""
     format: str = ""
     """How the source was read."""
+    run: str = ""
+    """The run to take back if it was a mistake; empty when it is none, or nothing is new."""
+    related: int = 0
+    """Relations that came along."""
 
     @property
     def counts(self) -> dict[str, int]:
@@ -289,4 +293,25 @@ class IngestReport:
 
     def __add__(self, other: IngestReport) -> IngestReport:
         formats = dict.fromkeys(name for name in (self.format, other.format) if name)
-        return IngestReport((*self.items, *other.items), self.dry or other.dry, ", ".join(formats))
+        return IngestReport(
+            (*self.items, *other.items),
+            self.dry or other.dry,
+            ", ".join(formats),
+            self.run or other.run,
+            self.related + other.related,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedRecords:
+    """What became of the records: ids that are new here, ids that were here already, and refusals."""
+
+    taken: tuple[str, ...] = ()
+    known: tuple[str, ...] = ()
+    refused: tuple[Refusal, ...] = ()
+    ids: tuple[str, ...] = ()
+    """The id of each record in the order given; empty for one that was refused, or would be new."""
+    related: int = 0
+    """Relations that were drawn."""
+    run: str = ""
+    """The run to take back if it was a mistake; empty when nothing is new."""

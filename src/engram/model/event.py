@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Any
 
 from engram.model.memory import Memory
-from engram.model.scope import Scope
+from engram.model.scope import Access, Scope
 
 
 class Verb(StrEnum):
@@ -197,3 +197,77 @@ class Delivery:
     """What the copy had seen when it was delivered."""
     version: int = 1
     """The copy's version then: a higher one says that its new owner has changed it since."""
+
+
+@dataclass(frozen=True, slots=True)
+class SalvagedTable:
+    """What became of one table that had damaged pages."""
+
+    name: str
+    rows: int
+    """How many it has now."""
+    from_backup: int
+    damaged_pages: int
+
+
+@dataclass(frozen=True, slots=True)
+class SalvageReport:
+    """What was saved from a damaged file."""
+
+    file: str
+    rows: int
+    damaged: tuple[SalvagedTable, ...] = ()
+    lost: tuple[str, ...] = ()
+    """Ids of memories that the ledger knows and nobody has any more, as far as they are listed."""
+    lost_count: int = 0
+    kept: str = ""
+    """Where the damaged file lies now."""
+    backup: str = ""
+    """Which backup helped."""
+
+
+@dataclass(frozen=True, slots=True)
+class Backup:
+    """A copy of the whole file."""
+
+    file: str
+    made_at: datetime
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class ArchiveReport:
+    """What an archive holds."""
+
+    rows: int
+    memories: int
+
+
+@dataclass(frozen=True, slots=True)
+class PurgeOrder:
+    """What is to go for good: a person, a place, or a conversation or turns of it at some places."""
+
+    person: str = ""
+    scope: Scope | None = None
+    session: str = ""
+    turns: tuple[int, ...] = ()
+    access: Access | None = None
+    """Who asks for a conversation to go: only what they may change does."""
+
+
+@dataclass(frozen=True, slots=True)
+class PurgeCertificate:
+    """What was removed, when, by whom: counts and digests, no words; signed with a key of the file."""
+
+    at: datetime
+    actor: str
+    kind: str
+    """person, scope or session."""
+    subject: str
+    """SHA-256 of the name that was given: whoever knows it can tell, nobody else."""
+    removed: Mapping[str, int]
+    remaining: int
+    """In how many places of the file the name was found afterwards: none."""
+    public_key: str
+    signature: str = ""
+    """Ed25519 over all the rest."""

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from functools import lru_cache
 
 from engram.model.memory import Memory
 
@@ -112,6 +113,7 @@ def mark_of(namespace: str, name: str) -> str:
     return f"entity-{blake2b(known_by, digest_size=8).hexdigest()}"
 
 
+@lru_cache(maxsize=1 << 12)
 def words_of(name: str) -> tuple[str, ...]:
     """The words of a name, without case: what it may share with another name.
 

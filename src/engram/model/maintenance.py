@@ -14,6 +14,12 @@ from engram.model.scope import Scope
 # Upkeep: what time and the engine make of memories. Runs, what each decided, judgements, sketches.
 
 
+LISTED: Final = 1_000
+"""Decisions a report lists unless the caller says."""
+Progress = Callable[[int, int], None]
+"""Hears how many steps of how many are done."""
+
+
 class RunKind(StrEnum):
     """What a run of upkeep is about."""
 
@@ -21,6 +27,9 @@ class RunKind(StrEnum):
     DREAM = "dream"
     AUDIT = "audit"
     DRIFT = "drift"
+    REREAD = "reread"
+    IMPORT = "import"
+    """Memories of elsewhere, brought in together."""
 
 
 class RunState(StrEnum):

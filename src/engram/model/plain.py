@@ -24,8 +24,6 @@ def plain(value: Any) -> Any:  # noqa: PLR0911 - one line a kind of value reads 
     """
     if isinstance(value, EngramError):
         return {"code": value.code, "message": value.message}
-    if isinstance(value, Layer):
-        return value.name.lower()
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, date):
@@ -84,16 +82,16 @@ def member(field: str, kind: type[Enum], value: Any) -> Any:
     """The member of an enum that a word names, in any case; members pass through.
 
     >>> member("layer", Layer, "core")
-    <Layer.CORE: 3>
+    <Layer.CORE: 'core'>
     """
-    if isinstance(value, kind):
-        return value
-    for candidate in kind:
-        if value == candidate.value or (
-            isinstance(value, str) and value.lower() == str(plain(candidate)).lower()
-        ):
-            return candidate
-    raise UnknownValue(field, value, tuple(str(plain(candidate)) for candidate in kind))
+    try:
+        return kind(value)
+    except ValueError:
+        named = value.lower() if isinstance(value, str) else ""
+        for candidate in kind:
+            if candidate.value.lower() == named:
+                return candidate
+    raise UnknownValue(field, value, tuple(candidate.value for candidate in kind))
 
 
 def moment(field: str, value: Any, zone: tzinfo = UTC) -> datetime:

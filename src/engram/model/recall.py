@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from enum import StrEnum
 from math import isfinite
-from typing import Any
+from typing import Annotated, Any, TypedDict
 
 from engram.errors import OutOfRange, UnknownValue, WrongType
-from engram.model.memory import Filters, Kind, Memory
+from engram.model.memory import Filters, Kind, Memory, Mode
 from engram.model.plain import member
-from engram.model.scope import Access, Role
+from engram.model.says import Says
+from engram.model.scope import Access, Role, Scope
 
 
 class Intent(StrEnum):
@@ -50,6 +51,48 @@ class PlanOverrides:
     freshness: float | None = None
 
 
+class RecallOptions(TypedDict, total=False):
+    """What may be said beside a question. A line here and a field of `Question` are all a new one needs.
+
+    The engine, REST, MCP, the command line and the clients take it from here; one that is not looked at on
+    the way (see `recalling.question`) reaches the `Question` under its own name.
+    """
+
+    limit: Annotated[int | None, Says("At most so many hits.", 1, 500, flags="-n --limit", for_agents=True)]
+    budget: Annotated[
+        int | None, Says("At most so many tokens; longer memories come in a shorter form.", 0, 10_000_000)
+    ]
+    scope: Annotated[Scope | None, Says("The part of the memory to look at.")]
+    filters: Annotated[Filters | None, Says("Conditions that all hold.")]
+    mode: Annotated[Mode | str, Says("Which types of memory may come.", default=Mode.FULL_CONTEXT)]
+    rerank: Annotated[str | None, Says("How the hits are put in order again.")]
+    profile: Annotated[str | None, Says("How relevance and standing are weighed.")]
+    min_relevance: Annotated[float | None, Says("Leave out what fits worse.", 0, 1)]
+    session: Annotated[str, Says("The session this use counts for.", default="", flags="--as-session")]
+    dry: Annotated[bool, Says("Leave no trace: nothing counts as used.", default=False)]
+    explain: Annotated[
+        bool, Says("Show why each hit stands where it stands, and what was left out.", default=False)
+    ]
+    include_archived: Annotated[
+        bool,
+        Says("Look among archived memories too.", default=False, flags="--archived", for_agents=True),
+    ]
+    as_of: Annotated[
+        datetime | str | None, Says("What was believed then, in the words of that time.", for_agents=True)
+    ]
+    plan: Annotated[
+        PlanOverrides | Mapping[str, Any] | None, Says("What to do otherwise than planned.", flags="-")
+    ]
+    known: Annotated[
+        Sequence[str],
+        Says("Ids of memories that are known already: they do not come again.", for_agents=True),
+    ]
+    expand: Annotated[
+        bool | None,
+        Says("Let a model word the question in other ways too; by default only when little is found."),
+    ]
+
+
 @dataclass(frozen=True, slots=True)
 class Question:
     """What is asked, by whom, and how much may come back."""
@@ -75,6 +118,8 @@ class Question:
     expand: bool | None = None
     """Whether a model may word it in other ways: always, never, or (None) when the first try is weak."""
     wish: PlanOverrides = PlanOverrides()
+    known: Sequence[str] = ()
+    """Memories that the caller has already: they are left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,6 +282,23 @@ def public_score(hit: Hit, access: Access) -> float | str:
     if access.role is Role.OWNER:
         return hit.score
     return next((word for least, word in BUCKETS if hit.relevance > least), "minimal")
+
+
+ROUGH = {"high": 0.9, "medium": 0.7, "low": 0.5, "minimal": 0.2}
+"""What stands for each word where a number must."""
+
+
+def without_figures(found: Recall, access: Access) -> Recall:
+    """An answer as anybody but an owner may see it: no exact score, no share of words or cosine."""
+    if access.role is Role.OWNER:
+        return found
+    return replace(
+        found, hits=tuple(_rough(hit, ROUGH[str(public_score(hit, access))]) for hit in found.hits)
+    )
+
+
+def _rough(hit: Hit, fit: float) -> Hit:
+    return replace(hit, score=fit, relevance=fit, trust=replace(hit.trust, relevance=fit), evidence=())
 
 
 def roll_up(scores: Iterable[float]) -> float:

@@ -91,6 +91,11 @@ class Snapshot:
     body: bytes = b""
 
 
+def snapshot_about(session: str, scope: Scope) -> str:
+    """What a snapshot is of: one of another place or session does not open as this one's."""
+    return f"session {session} at {scope}"
+
+
 @dataclass(frozen=True, slots=True)
 class Anticipated:
     """How often the next recall was prepared rightly."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from engram.model.memory import Memory, Status
 from engram.model.recall import Evidence, Trust
-from engram.ports import Match
+from engram.ports import Match, Matched
 
 NO_MATCH = Match({}, 0)
 
@@ -20,8 +20,10 @@ class Candidate:
     """Mutable on purpose: it lives inside one recall and each step writes its own fields."""
 
     key: int
-    match: Match = NO_MATCH
-    """What fits of its words, as the text index gives it."""
+    matched: tuple[Matched, int] | None = None
+    """Where it is told what fits of its words."""
+    bm25: float = 0.0
+    """Fit of the words."""
     said: float = 0.0
     """Share of the question's words that it says, each by how much it tells."""
     text: float = 0.0
@@ -70,9 +72,9 @@ class Candidate:
     """What any step wants to have told beside its numbers."""
 
     @property
-    def bm25(self) -> float:
-        """Fit of the words."""
-        return self.match.score
+    def match(self) -> Match:
+        """What fits of its words, by the words."""
+        return NO_MATCH if self.matched is None else self.matched[0].match(self.matched[1])
 
     @property
     def fit(self) -> float:

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
-from engram.config import RecallConfig
+import numpy as np
+
+from engram import plugins
 from engram.model.facts import EdgeType, Entity, FactQuery, ToldFact
 from engram.model.memory import Kind, Memory
 from engram.model.recall import Dropped, Evidence, Hit, Question, Recall, Span
-from engram.ports import Link, Match, Tools, View
+from engram.ports import Link, Matched, Tools, View
 from engram.recall import intents, times
 from engram.recall.candidates import Candidate
 from engram.recall.plan import Planned
 from engram.recall.plan import candidates as called
+from engram.recall.pool import Pool, heed_words
 from engram.rules.activation import Reached, Spread, confidence_now, refined, spread
 from engram.rules.chains import TrailAnswer, follow
 from engram.rules.entities import also_called
@@ -24,164 +27,47 @@ from engram.text import words
 from engram.text.cues import Cue, cues
 from engram.text.statement import USER
 
-# ---------------------------------------------------------------- text
-# The text channel: memories that share words with the question.
+if TYPE_CHECKING:
+    from engram.ports import Keys
+    from engram.recall.pool import Numbers
+
+VECTOR_CANDIDATES = 60  # candidates by meaning
+LENDERS = 40  # candidates that lend to their neighbours in a conversation (measured)
+NEXT_SHARE = 0.4  # share of its fit a turn lends to the following one (measured)
+ANSWER_SHARE = 0.4  # share more that a question lends to its answer (measured)
+PREVIOUS_SHARE = 0.3  # share of its fit a turn lends to the one before (measured)
+FAR_SHARE = 0.5  # share of such a loan that reaches the turn beyond (measured)
+# words of a turn that lends and borrows half: longer ones speak for themselves (measured)
+LENDING_WORDS = 100
+GRAPH_SHARE = 0.3  # share of its fit a hit lends along a sure edge of full weight (measured)
+GRAPH_DECAY = 0.6  # what is left of it after each step (cortex)
+GRAPH_CONFIDENCE = 0.2  # edges that are less sure are not followed (files)
+GRAPH_NODES = 200  # memories that are reached over edges at most
+TEXT_CANDIDATES = 120  # candidates by words
+GRAPH_STARTS = 10  # memories from which edges are followed in each step
+FACT_SHARE = 0.6  # fit of a memory whose facts answer, as a share of the best hit's (measured)
+FACT_RELEVANCE = 0.8  # relevance of a memory whose facts answer all of it
+FACT_HOPS = 3  # facts in a row that lead from the question to an answer (cortex)
+TIME_CANDIDATES = 40  # candidates from the time asked about
+FRESH_DAYS = 30.0  # days after which half of that is left
+
+# ---------------------------------------------------------------- words and meaning
+# Memories that share words with the question, and memories whose meaning lies near it.
 
 
-def search_text(plan: Planned, tools: Tools) -> list[tuple[int, Match]]:
-    """The best keys by BM25, best first; another name and a kindred word count less than what was asked."""
-    if not plan.terms:
-        return []
-    most = round(plan.fetch * tools.config.recall.text_candidates)
-    return tools.store.texts.search(plan.weighted_terms, plan.view, most)
+def search(plan: Planned, tools: Tools) -> Pool:
+    """The best by BM25 and the nearest by cosine, with what both say about each."""
+    return Pool(*search_each(plan, tools), tools)
 
 
-def matches(plan: Planned, keys: Sequence[int], tools: Tools) -> dict[int, Match]:
-    """The same for keys that another channel found."""
-    if not keys:
-        return {}
-    return tools.store.texts.matches(plan.weighted_terms, keys, plan.view.access)
-
-
-# ---------------------------------------------------------------- vector
-# The vector channel: memories whose meaning lies near the question's.
-
-
-def search_vectors(plan: Planned, tools: Tools) -> list[tuple[int, float]]:
-    """The nearest keys by cosine, nearest first."""
-    if plan.space is None or plan.vector is None:
-        return []
-    most = round(plan.fetch * tools.config.recall.vector_candidates)
-    return tools.index.search(plan.space, plan.vector, most, plan.view)
-
-
-def score_vectors(plan: Planned, keys: Sequence[int], tools: Tools) -> dict[int, float]:
-    """The cosine of keys that another channel found; those without a vector are left out."""
-    if plan.space is None or plan.vector is None or not keys:
-        return {}
-    from engram.rules.vectors import cosines
-
-    stored = tools.store.vectors.rows(plan.space, keys)
-    found = cosines(stored.rows.astype("float32"), plan.vector)
-    return dict(zip(stored.keys.tolist(), found.tolist(), strict=True))
-
-
-# ---------------------------------------------------------------- fuse
-# Fusion: what the channels found becomes one list of candidates with one fit each.
-#
-# Scores are fused, not ranks: on conversations the strength of a match says more than its place. The words
-# count by their BM25, the meaning by how far its cosine stands out of the noise of its space, in standard
-# deviations, so that both speak the same language in every embedding model.
-#
-# How far words count follows the question. Where memories say most of its words, the words lead and kindred
-# words hardly matter. Where they say few, people tell in other words than they ask: what happens to be
-# shared counts less, kindred words count as much as said ones, and the meaning leads.
-# `benchmarks/results/answers.md` has the comparison.
-
-
-Found = Sequence[tuple[int, float]]
-
-COVERED = 0.7
-"""Share of a question's words, by how much they tell, from which on they count whole."""
-OWN_LEAST = 0.7
-"""What its words count when none is said."""
-KIN_LEAST, KIN_MOST = 0.2, 2.0
-"""Factors on the best kindred word: when the question's own are said, and when none is."""
-SAID_RELEVANCE = 0.4
-"""Text relevance of a memory that says all words of a question, however long it is."""
-
-
-def heed_words(by_words: Sequence[tuple[int, Match]], plan: Planned) -> Planned:
-    """The plan with how far the memories that were found say the question's own words."""
-    covered = max((said_share(match.terms, plan.rarity) for _, match in by_words), default=0.0)
-    return replace(plan, covered=covered)
-
-
-def fuse(
-    by_words: Sequence[tuple[int, Match]], by_meaning: Found, plan: Planned, tools: Tools
-) -> dict[int, Candidate]:
-    """All candidates by key, with what each channel says about each of them, found there or not."""
-    candidates: dict[int, Candidate] = {}
-    for rank, (key, match) in enumerate(by_words, start=1):
-        candidates[key] = Candidate(key, match=match, text_rank=rank)
-    for rank, (key, value) in enumerate(by_meaning, start=1):
-        one = candidates.get(key)
-        if one is None:
-            one = candidates[key] = Candidate(key)
-        one.cosine, one.vector_rank = value, rank
-    _complete(candidates, plan, tools)
-    for candidate in candidates.values():
-        _weigh(candidate, plan, tools)
-    return candidates
-
-
-def include(
-    candidates: dict[int, Candidate], found: Mapping[int, Match], plan: Planned, tools: Tools
-) -> None:
-    """Take in what another step found, with what the channels say about it."""
-    new = {key: Candidate(key, match=match) for key, match in found.items() if key not in candidates}
-    for key, value in score_vectors(plan, list(new), tools).items():
-        new[key].cosine = value
-    for one in new.values():
-        _weigh(one, plan, tools)
-    candidates.update(new)
-
-
-def said_share(matched: Mapping[str, float], rarity: Mapping[str, float]) -> float:
-    """The share of a question's words that are said, each by how much it tells.
-
-    >>> said_share({"samovar": 4.0}, {"samovar": 6.0, "tea": 2.0})
-    0.75
-    """
-    whole = sum(rarity.values())
-    return sum(value for term, value in rarity.items() if term in matched) / whole if whole else 0.0
-
-
-def words_fit(matched: Mapping[str, float], kin: frozenset[str], covered: float) -> float:
-    """What the words of a memory count: those of the question, and the best of their kin.
-
-    >>> words_fit({"husband": 4.0, "wife": 3.0}, frozenset({"wife"}), covered=1.0)
-    4.6
-    >>> words_fit({"husband": 4.0, "wife": 3.0}, frozenset({"wife"}), covered=0.0)
-    8.8
-    """
-    own = kindred = 0.0
-    for term, value in matched.items():
-        if term in kin:
-            kindred = max(kindred, value)
-        else:
-            own += value
-    said = min(1.0, covered / COVERED)
-    return round(
-        own * (OWN_LEAST + (1.0 - OWN_LEAST) * said) + kindred * (KIN_MOST - (KIN_MOST - KIN_LEAST) * said), 9
-    )
-
-
-def _complete(candidates: dict[int, Candidate], plan: Planned, tools: Tools) -> None:
-    """Ask each channel about the candidates that only the other one found."""
-    wordless = [c.key for c in candidates.values() if c.text_rank is None]
-    for key, match in matches(plan, wordless, tools).items():
-        candidates[key].match = match
-    unmeant = [c.key for c in candidates.values() if c.cosine is None]
-    for key, value in score_vectors(plan, unmeant, tools).items():
-        candidates[key].cosine = value
-
-
-def _weigh(candidate: Candidate, plan: Planned, tools: Tools) -> None:
-    settings, cosine, matched = tools.config.recall, candidate.cosine, candidate.match.terms
-    candidate.said = said_share(matched, plan.rarity) if matched else 0.0
-    most = plan.mass * (tools.config.text.k1 + 1)
-    weights = plan.shown.weights
-    by_words = words_fit(matched, plan.kin, plan.covered) if matched else 0.0
-    share = max(by_words, candidate.match.score) / most if most else 0.0
-    candidate.text = min(1.0, max(share, SAID_RELEVANCE * candidate.said))
-    fit = weights["text"] * by_words
-    if cosine is not None:
-        candidate.meaning = weights["vector"] * plan.noise.deviations(cosine)
-        above = plan.usual_noise.deviations(cosine) / settings.certain_deviations
-        candidate.vector = min(1.0, max(0.0, above))
-    candidate.own = max(0.0, fit + candidate.meaning)
-    candidate.relevance = 1.0 - (1.0 - candidate.text) * (1.0 - candidate.vector)
+def search_each(plan: Planned, tools: Tools) -> tuple[Matched, Sequence[tuple[int, float]], Planned]:
+    """What words find, what meaning finds, and the plan with how far the question's words are said."""
+    by_words = plan.words.search(plan.view, round(plan.fetch * TEXT_CANDIDATES))
+    plan = heed_words(by_words, plan, tools)
+    if plan.near_search is None:
+        return by_words, [], plan
+    most = round(plan.fetch * VECTOR_CANDIDATES)
+    return by_words, plan.near_search.search(plan.view, most), plan
 
 
 # ---------------------------------------------------------------- facts
@@ -202,14 +88,21 @@ FEW_TERMS = 3
 """A question of so few telling words that asks for no fact is about whom it names: "Ilse?"."""
 ABOUT = 0.5
 """What a fact about somebody counts against one that answers a question."""
+EXPLAINED = 0.9
+"""Share of a question's terms that cues and names take up, from which on facts answer all of it."""
+ABOVE_STEPS = 1.4
+"""How much better what facts lead to fits than what only led there."""
+LONGEST_END, MOST_ENDS, SURE_END = 3, 3, 0.3
+"""Whom facts lead to: names of at most so many words, so many of them, led to at least so surely."""
 
 
-def boost_from_facts(candidates: dict[int, Candidate], plan: Planned, question: str, tools: Tools) -> None:
+def boost_from_facts(candidates: dict[int, Candidate], pool: Pool, question: str, tools: Tools) -> None:
     """Let what answers by its facts gain; new candidates may come in."""
-    settings, named, question = tools.config.recall, plan.entities, intents.unframed(question)
-    asked = cues(question) if settings.fact_share > 0 else ()
-    if not asked and settings.fact_share > 0 and len(plan.shown.terms) <= FEW_TERMS:
-        _lend_to_what_is_told(candidates, plan, question, tools)
+    plan, _settings, question = pool.plan, tools.config.recall, intents.unframed(question)
+    named = plan.entities
+    asked = cues(question) if FACT_SHARE > 0 else ()
+    if not asked and FACT_SHARE > 0 and len(plan.shown.terms) <= FEW_TERMS:
+        _lend_to_what_is_told(candidates, pool, question, tools)
         return
     starts = [alias for one in named for alias in one.aliases] + [USER] * (USER in plan.shown.speakers)
     if not asked or not starts:
@@ -217,39 +110,81 @@ def boost_from_facts(candidates: dict[int, Candidate], plan: Planned, question: 
     answers = _answers(starts, asked, plan, tools)
     if not answers:
         return
-    explained = _explained(asked, named, plan)
+    explained, own = _explained(asked, named, plan), USER in plan.shown.speakers
     found = {one.claim.key: one for one in reversed(answers[:MOST])}
-    new = [key for key in found if key not in candidates]
-    include(candidates, matches(plan, new, tools), plan, tools)
+    _include(candidates, found, pool)
     top = max((one.own for one in candidates.values()), default=0.0)
     for key, one in found.items():
         if key in candidates:
             _gain(candidates[key], one, explained, top, tools)
+            if own and explained >= EXPLAINED:
+                _stand_above_steps(candidates, key, one)
+    if own:
+        _lend_to_whom_facts_lead(candidates, pool, answers, tools)
 
 
-def _lend_to_what_is_told(
-    candidates: dict[int, Candidate], plan: Planned, question: str, tools: Tools
+def _stand_above_steps(candidates: dict[int, Candidate], key: int, answer: TrailAnswer) -> None:
+    """Let what facts lead to fit better than the memories that only led there."""
+    one = candidates[key]
+    below = [
+        candidates[step.key].found for step in answer.led_by if step.key in candidates and step.key != key
+    ]
+    one.reached += max(0.0, ABOVE_STEPS * max(below, default=0.0) - one.found)
+
+
+def _lend_to_whom_facts_lead(
+    candidates: dict[int, Candidate], pool: Pool, answers: Sequence[TrailAnswer], tools: Tools
 ) -> None:
+    """Let what names the one that facts lead to gain, where it says a word of the question too.
+
+    "Where does my sister's husband teach?" leads to Felix; what Felix teaches stands in no fact.
+    """
+    plan, led = pool.plan, max((len(one.led_by) for one in answers), default=0)
+    ends = {str(one.claim.fact.object): one for one in reversed(answers) if len(one.led_by) == led}
+    taken = {str(step.fact.object) for one in answers for step in one.led_by[:-1]}
+    names = {
+        name: one for name, one in ends.items() if name not in taken and len(name.split()) <= LONGEST_END
+    }
+    said = frozenset(plan.shown.terms)
+    top = max((one.own for one in candidates.values()), default=0.0)
+    for name, answer in list(names.items())[:MOST_ENDS]:
+        terms = [term for term in words.terms(name) if term not in said]
+        if not terms or answer.score < SURE_END:
+            continue
+        found = tools.store.texts.ask(terms, plan.view.access).search(plan.view, MOST)
+        named = [key for key, parts in zip(found.keys.tolist(), found.parts, strict=True) if parts.all()]
+        _include(candidates, named, pool)
+        for key in named:
+            one = candidates.get(key)
+            if one is not None and one.said > 0 and key not in {step.key for step in answer.led_by}:
+                one.reached += FACT_SHARE * answer.score * top
+                one.lent_relevance = max(one.lent_relevance, FACT_RELEVANCE * answer.score)
+                led_by = " · ".join(map(_worded, answer.led_by[-SHOWN:]))
+                one.told.append(Evidence("facts", "names whom facts lead to", answer.score, led_by))
+                _stand_above_steps(candidates, key, answer)
+
+
+def _lend_to_what_is_told(candidates: dict[int, Candidate], pool: Pool, question: str, tools: Tools) -> None:
     """Let the memories gain from which facts about the one who is named were told."""
-    settings, known = tools.config.recall, [alias for one in plan.entities for alias in one.aliases]
+    plan, _settings = pool.plan, tools.config.recall
+    known = [alias for one in plan.entities for alias in one.aliases]
     names = frozenset(known or called(question))
     claims = tools.store.facts.told(FactQuery(subjects=names), plan.view, NAMED_EACH) if names else []
-    new = list(dict.fromkeys(one.key for one in claims if one.key not in candidates))
-    include(candidates, matches(plan, new, tools), plan, tools)
+    _include(candidates, [one.key for one in claims], pool)
     top = max((one.own for one in candidates.values()), default=0.0)
     for claim in claims:
         if claim.key in candidates:
             one, score = candidates[claim.key], ABOUT * claim.sure
-            one.reached += settings.fact_share * score * top
-            one.lent_relevance = max(one.lent_relevance, settings.fact_relevance * score)
+            one.reached += FACT_SHARE * score * top
+            one.lent_relevance = max(one.lent_relevance, FACT_RELEVANCE * score)
             one.told.append(Evidence("facts", "a fact about this", score, _worded(claim)))
 
 
 def _gain(candidate: Candidate, answer: TrailAnswer, explained: float, top: float, tools: Tools) -> None:
-    settings, score = tools.config.recall, answer.score * explained
-    lent = settings.fact_share * score * top
+    _settings, score = tools.config.recall, answer.score * explained
+    lent = FACT_SHARE * score * top
     candidate.reached += lent
-    candidate.lent_relevance = max(candidate.lent_relevance, settings.fact_relevance * score)
+    candidate.lent_relevance = max(candidate.lent_relevance, FACT_RELEVANCE * score)
     led_by = " · ".join(map(_worded, answer.led_by[-SHOWN:]))
     candidate.told.append(Evidence("facts", "its facts answer", lent, led_by))
 
@@ -275,7 +210,7 @@ def _answers(starts: Sequence[str], asked: Sequence[Cue], plan: Planned, tools: 
                 called[alias] |= frozenset(entity.aliases)
         return called
 
-    now, hops = tools.clock.now(), tools.config.recall.fact_hops
+    now, hops = tools.clock.now(), FACT_HOPS
     return follow(starts, asked, fetch, names_of, hops=hops, now=now)
 
 
@@ -322,15 +257,15 @@ GRAPH_SHOWN = 8
 
 
 def boost_from_graph(
-    candidates: dict[int, Candidate], plan: Planned, tools: Tools, *, explain: bool = False
+    candidates: dict[int, Candidate], pool: Pool, tools: Tools, *, explain: bool = False
 ) -> None:
     """Let the best candidates lend along their edges; new candidates may come in.
 
     To `explain` costs a look at the memories that the edges come from.
     """
-    settings = tools.config.recall
-    share = settings.graph_share * plan.shown.weights.get("graph", 1.0)
-    best = sorted(candidates.values(), key=lambda c: (-c.own, c.key))[: settings.graph_starts]
+    plan, _settings = pool.plan, tools.config.recall
+    share = GRAPH_SHARE * plan.shown.weights.get("graph", 1.0)
+    best = sorted(candidates.values(), key=lambda c: (-c.own, c.key))[:GRAPH_STARTS]
     if share <= 0 or not best or best[0].own <= 0:
         return
     top = best[0].own
@@ -338,8 +273,7 @@ def boost_from_graph(
     got = {key: one for key, one in reached.items() if one.received >= LEAST}
     if not got:
         return
-    new = [key for key in got if key not in candidates]
-    include(candidates, matches(plan, new, tools), plan, tools)
+    _include(candidates, got, pool)
     for key, one in got.items():
         if key in candidates:
             candidate, start = candidates[key], candidates[one.path[0].key]
@@ -351,11 +285,18 @@ def boost_from_graph(
         _tell(candidates, got, tools)
 
 
+def _include(candidates: dict[int, Candidate], keys: Iterable[int], pool: Pool) -> None:
+    """Take in what edges or facts lead to."""
+    new = [key for key in dict.fromkeys(keys) if key not in candidates]
+    pool.include(new)
+    candidates |= pool.candidates(new)
+
+
 def _walk(
     starts: Mapping[int, float], plan: Planned, tools: Tools
 ) -> tuple[dict[int, Reached], dict[int, float]]:
     settings, walked = tools.config.recall, list[Link]()
-    now, ageing, types = tools.clock.now(), tools.config.edges, tuple(WEIGHTS)
+    now, types = tools.clock.now(), tuple(WEIGHTS)
 
     def links(keys: Sequence[int]) -> list[Link]:
         found = [
@@ -365,7 +306,7 @@ def _walk(
                 link.type,
                 link.forward,
                 link.weight * WEIGHTS[link.type],
-                confidence_now(link.type, link.confidence, link.drawn_at, now, ageing),
+                confidence_now(link.type, link.confidence, link.drawn_at, now),
             )
             for link in tools.store.relations.links(keys, types, plan.view)
         ]
@@ -374,11 +315,11 @@ def _walk(
 
     limits = Spread(
         hops=plan.shown.hops,
-        decay=settings.graph_decay,
-        least_confidence=settings.graph_confidence,
+        decay=GRAPH_DECAY,
+        least_confidence=GRAPH_CONFIDENCE,
         least_start=LEAST,
-        wide=settings.graph_starts,
-        nodes=settings.graph_nodes,
+        wide=GRAPH_STARTS,
+        nodes=GRAPH_NODES,
     )
     reached = spread(starts, links, limits)
     if settings.graph_rounds and walked:
@@ -415,113 +356,69 @@ def _worded_graph(link: Link, came_from: str) -> str:
 # borrows little.
 
 
-QUESTION_MARKS = ("?", "？", "吗", "呢")
-QUESTION_TAIL = 40
-"""A turn asks when a question mark stands within so many characters of its end."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Loans:
+    """Who may lend to whom, by their keys, and which share of it."""
+
+    lenders: Keys
+    borrowers: Keys
+    shares: Numbers
 
 
-@dataclass(frozen=True, slots=True)
-class Loan:
-    """Who may lend to whom, and which share of it."""
-
-    lender: int
-    borrower: int
-    share: float
-
-
-@dataclass(slots=True)
-class Borrowed:
-    """What a turn has borrowed: the best offer for each word, and for the meaning."""
-
-    words: dict[str, float] = field(default_factory=dict)
-    meaning: float = 0.0
-    relevance: float = 0.0
-
-    @property
-    def fit(self) -> float:
-        """All of it together."""
-        return sum(self.words.values()) + self.meaning
-
-
-def boost_from_neighbours(candidates: dict[int, Candidate], plan: Planned, tools: Tools) -> None:
+def boost_from_neighbours(pool: Pool) -> None:
     """Let the best candidates lend to their neighbours; new candidates may come in."""
-    best = sorted(candidates.values(), key=lambda c: (-c.own, c.key))[: tools.config.recall.lenders]
-    loans = list(_loans([one.key for one in best if one.own > 0], plan, tools))
-    if not loans:
+    best = pool.best(LENDERS)
+    lenders = pool.matched.keys[best[pool["own"][best] > 0]]
+    loans = _loans(lenders, pool)
+    if not len(loans.lenders):
         return
-    parties = dict.fromkeys(key for loan in loans for key in (loan.lender, loan.borrower))
-    include(candidates, matches(plan, [key for key in parties if key not in candidates], tools), plan, tools)
-    told = {key: candidates[key].match for key in parties if key in candidates}
-    for key, borrowed in _settle(loans, told, candidates, plan, tools.config.recall).items():
-        candidates[key].lent = borrowed.fit
-        candidates[key].lent_relevance = borrowed.relevance
+    pool.include(np.unique(np.concatenate([loans.lenders, loans.borrowers])).tolist())
+    _settle(loans, pool)
 
 
-def _loans(lenders: list[int], plan: Planned, tools: Tools) -> Iterator[Loan]:
-    settings = tools.config.recall
-    after, before = _steps(lenders, plan, tools)
-    asking = _asking([key for key in lenders if after[key]], tools)
-    for steps, near in ((after, settings.next_share), (before, settings.previous_share)):
-        for lender in lenders:
-            for first in steps[lender]:
-                more = settings.answer_share if steps is after and lender in asking else 0.0
-                yield Loan(lender, first, near + more)
-                yield from (Loan(lender, second, near * settings.far_share) for second in steps[first])
+def _loans(lenders: Keys, pool: Pool) -> Loans:
+    """From each turn to the two that follow it and the two before."""
+    near, count = pool.plan.words.turns(lenders, pool.plan.view), len(lenders)
+    steps = (
+        (near.after[0], NEXT_SHARE + ANSWER_SHARE * near.asking),
+        (near.after[1], np.full(count, NEXT_SHARE * FAR_SHARE)),
+        (near.before[0], np.full(count, PREVIOUS_SHARE)),
+        (near.before[1], np.full(count, PREVIOUS_SHARE * FAR_SHARE)),
+    )
+    borrowers = np.concatenate([keys for keys, _ in steps])
+    there = np.flatnonzero(borrowers)
+    return Loans(
+        np.tile(lenders, len(steps))[there],
+        borrowers[there],
+        np.concatenate([shares for _, shares in steps])[there],
+    )
 
 
-def _steps(lenders: list[int], plan: Planned, tools: Tools) -> tuple[Mapping[int, list[int]], ...]:
-    """For each turn those that follow it and those before it, as far as two steps from a lender."""
-    links = tools.store.relations.links
-    near = links(lenders, (EdgeType.NEXT,), plan.view)
-    known = frozenset(lenders)
-    further = links(sorted({link.other for link in near} - known), (EdgeType.NEXT,), plan.view)
-    after, before = defaultdict[int, list[int]](list), defaultdict[int, list[int]](list)
-    for link in (*near, *further):
-        (after if link.forward else before)[link.key].append(link.other)
-    return after, before
-
-
-def _asking(keys: list[int], tools: Tools) -> set[int]:
-    endings = tools.store.memories.endings(keys, QUESTION_TAIL) if keys else {}
-    return {key for key, ending in endings.items() if asks(ending)}
-
-
-def asks(content: str) -> bool:
-    """Whether a turn ends with a question.
-
-    >>> (
-    ...     asks("I was there. How about you?"),
-    ...     asks("Why? Because I said so, and that is the whole of it, really."),
-    ... )
-    (True, False)
-    """
-    return any(mark in content[-QUESTION_TAIL:] for mark in QUESTION_MARKS)
-
-
-def _settle(
-    loans: Iterable[Loan],
-    told: Mapping[int, Match],
-    candidates: Mapping[int, Candidate],
-    plan: Planned,
-    settings: RecallConfig,
-) -> dict[int, Borrowed]:
-    """What every borrower gets in the end."""
-    weight = plan.shown.weights["text"]
-    openness = {key: 1 / (1 + (match.length / settings.lending_words) ** 2) for key, match in told.items()}
-    got: dict[int, Borrowed] = defaultdict(Borrowed)
-    for loan in loans:
-        if loan.lender not in told or loan.borrower not in told:
-            continue
-        share = loan.share * openness[loan.lender] * openness[loan.borrower]
-        lender, borrower, held = candidates[loan.lender], candidates[loan.borrower], got[loan.borrower]
-        has = told[loan.borrower].terms
-        for term, value in told[loan.lender].terms.items():
-            offer = share * weight * (value - has.get(term, 0.0))
-            if offer > held.words.get(term, 0.0):
-                held.words[term] = offer
-        held.meaning = max(held.meaning, share * (lender.meaning - max(0.0, borrower.meaning)))
-        held.relevance = max(held.relevance, share * lender.relevance)
-    return got
+def _settle(loans: Loans, pool: Pool) -> None:
+    """What every borrower gets in the end: the best offer for each word, and for the meaning."""
+    known = [
+        (pool.lines[lender], pool.lines[borrower], share)
+        for lender, borrower, share in zip(
+            loans.lenders.tolist(), loans.borrowers.tolist(), loans.shares.tolist(), strict=True
+        )
+        if lender in pool.lines and borrower in pool.lines
+    ]
+    if not known:
+        return
+    lends, borrows = np.array([one[:2] for one in known], dtype=np.intp).T
+    parts, lengths = pool.matched.parts, pool.matched.lengths
+    openness = 1 / (1 + (lengths / LENDING_WORDS) ** 2)
+    share = np.array([one[2] for one in known]) * openness[lends] * openness[borrows]
+    got, places = np.unique(borrows, return_inverse=True)
+    words = np.zeros((len(got), parts.shape[1]))
+    weight = pool.plan.shown.weights["text"]
+    np.maximum.at(words, places, (weight * share)[:, None] * (parts[lends] - parts[borrows]))
+    meaning, relevance = np.zeros(len(got)), np.zeros(len(got))
+    lacks = pool["meaning"][lends] - np.maximum(0.0, pool["meaning"][borrows])
+    np.maximum.at(meaning, places, share * lacks)
+    np.maximum.at(relevance, places, share * pool["relevance"][lends])
+    pool["lent"][got] = words.sum(axis=1) + meaning
+    pool["lent_relevance"][got] = relevance
 
 
 # ---------------------------------------------------------------- overview
@@ -535,23 +432,48 @@ FIT, RELEVANCE = 6.0, 0.6
 PINNED = 0.2
 
 
-def search(candidates: dict[int, Candidate], plan: Planned, question: Question, tools: Tools) -> None:
+def search_overview(pool: Pool, question: Question, tools: Tools) -> None:
     """Take in what matters most, for a question that asks for an overview."""
     if not intents.is_overview(question.text):
         return
-    filters = plan.view.filters
+    view = pool.plan.view
     lasting = (
-        filters if filters.kinds else replace(filters, kinds=frozenset({Kind.SEMANTIC, Kind.PROCEDURAL}))
+        view.filters
+        if view.filters.kinds
+        else replace(view.filters, kinds=frozenset({Kind.SEMANTIC, Kind.PROCEDURAL}))
     )
-    page = tools.store.memories.page(View(plan.view.access, lasting), READ)
+    page = tools.store.memories.page(View(view.access, lasting), READ)
     weight = {one.id: one.importance + PINNED * one.pinned for one in page}
     best = sorted(weight, key=lambda memory_id: -weight[memory_id])[: 2 * question.limit]
     keys = tools.store.memories.keys(best)
-    include(candidates, matches(plan, list(keys.values()), tools), plan, tools)
+    pool.include(keys.values())
     for memory_id, key in keys.items():
-        if key in candidates:
-            candidates[key].dated = FIT * weight[memory_id]
-            candidates[key].lent_relevance = max(candidates[key].lent_relevance, RELEVANCE)
+        line = pool.lines.get(key)
+        if line is not None:
+            pool["dated"][line] = FIT * weight[memory_id]
+            pool["lent_relevance"][line] = max(pool["lent_relevance"][line], RELEVANCE)
+
+
+# ---------------------------------------------------------------- extensions
+# Channels of installed extensions, as `recall.channels` names them.
+
+
+def search_extensions(candidates: dict[int, Candidate], pool: Pool, question: Question, tools: Tools) -> None:
+    """Take in what extensions find: what they are sure of counts as much as the best of the others."""
+    view = pool.plan.view
+    for name in filter(None, map(str.strip, tools.config.recall.channels.split(","))):
+        look_up: plugins.Channel = plugins.load("channels", name)
+        found = dict(look_up(question, view, tools))
+        keys = tools.store.memories.keys(list(found))
+        allowed = tools.store.memories.allow(view, list(keys.values()))
+        _include(candidates, allowed, pool)
+        top = max((one.own for one in candidates.values()), default=0.0) or ALONE_FIT
+        for memory_id, key in keys.items():
+            if key in allowed and key in candidates:
+                one, sure = candidates[key], min(1.0, max(0.0, found[memory_id]))
+                one.reached += sure * top
+                one.lent_relevance = max(one.lent_relevance, sure)
+                one.told.append(Evidence("extensions", name, sure, "found by an extension"))
 
 
 # ---------------------------------------------------------------- time
@@ -572,6 +494,8 @@ THEN_RELEVANCE = 0.3
 """What fits a little and happened at the time asked about is worth a look."""
 MOST_READ = 2_000
 """When a time holds more memories than this, only its latest are looked at."""
+MOST_COMPARED = 1_000_000
+"""Up to so many memories of a time the nearest are looked for among themselves."""
 TICK = timedelta(microseconds=1)
 
 
@@ -765,10 +689,10 @@ def _told_of(memory: Memory) -> datetime:
     return max((day for day in days if day <= happened), default=happened)
 
 
-def search_time(candidates: dict[int, Candidate], plan: Planned, question: Question, tools: Tools) -> None:
+def search_time(pool: Pool, question: Question, tools: Tools) -> None:
     """Take in what happened at the times asked about, and mark it."""
-    spans, most = plan.shown.spans, tools.config.plan.time_candidates
-    gain = plan.shown.weights["time"]
+    plan, most = pool.plan, TIME_CANDIDATES
+    spans, gain = plan.shown.spans, plan.shown.weights["time"]
     if not spans or not most or not gain:
         return
     alone = times.is_all(intents.asking(question.text), spans)
@@ -776,19 +700,17 @@ def search_time(candidates: dict[int, Candidate], plan: Planned, question: Quest
         view = _inside(plan.view, span)
         if view is None:
             continue
-        found = _everything(view, most, tools) if alone else _best(plan, view, most, tools)
-        include(candidates, matches(plan, found, tools), plan, tools)
-        for key in found:
-            one = candidates.get(key)
-            if one is not None:
-                one.time = 1.0 + gain
-                one.dated = ALONE_FIT if alone else 0.0
+        found = _everything(plan, view, most, tools) if alone else _best(plan, view, most)
+        pool.include(found)
+        lines = [pool.lines[key] for key in found if key in pool.lines]
+        pool["time"][lines] = 1.0 + gain
+        pool["dated"][lines] = ALONE_FIT if alone else 0.0
 
 
 def weigh(read: Iterable[Candidate], plan: Planned, tools: Tools) -> None:
     """Give each memory that was read what its time is worth, and what its being new is."""
     gain, freshness = plan.shown.weights["time"], plan.shown.freshness
-    now, days = tools.clock.now(), tools.config.plan.fresh_days
+    now, days = tools.clock.now(), FRESH_DAYS
     for one in read:
         if plan.shown.spans and gain:
             near = times.proximity(_moments(one.record), plan.shown.spans)
@@ -813,19 +735,19 @@ def _inside(view: View, span: Span) -> View | None:
     return View(view.access, replace(view.filters, happened_since=since, happened_until=until))
 
 
-def _best(plan: Planned, view: View, most: int, tools: Tools) -> list[int]:
+def _best(plan: Planned, view: View, most: int) -> list[int]:
     """The best of that time by words and by meaning."""
-    found = (
-        [key for key, _ in tools.store.texts.search(plan.weighted_terms, view, most)] if plan.terms else []
-    )
-    if plan.space is not None and plan.vector is not None:
-        found += [key for key, _ in tools.index.search(plan.space, plan.vector, most, view)]
-    return list(dict.fromkeys(found))
+    found = plan.words.search(view, most).keys.tolist()
+    if plan.near_search is None:
+        return list(found)
+    there = plan.words.within(view, MOST_COMPARED)
+    near = plan.near_search.search(view, most) if there is None else plan.near_search.among(there, most)
+    return list(dict.fromkeys([*found, *(key for key, _ in near)]))
 
 
-def _everything(view: View, most: int, tools: Tools) -> list[int]:
+def _everything(plan: Planned, view: View, most: int, tools: Tools) -> list[int]:
     """What there is of that time, as much as may come in, the latest stored first."""
-    keys = tools.store.memories.select(view, MOST_READ)
+    keys = plan.words.within(view, MOST_READ)
     if keys is not None:
         return [int(key) for key in keys[::-1][:most]]
     page = tools.store.memories.page(view, most)

@@ -31,6 +31,8 @@ AGREED_RANK, AGREED_SAID = 2, 0.3
 """Words and meaning agree on what both rank so high, when it says so much of the question."""
 ALONG = 0.25
 """What fits so well against the best hit comes along with it."""
+OWN_FLOOR = 0.8
+"""Share of the floor that suffices when people ask about themselves: they told it in other words."""
 OWN_ABOVE = 0.5
 """Deviations above chance that suffice for what somebody said of themselves, asked about themselves."""
 SHOWN_DROPS = 20
@@ -43,6 +45,7 @@ def drop_unwanted(
     """Those that stay, in the same order with what is only tied to them below, and those that went."""
     let_in: dict[int, str] = {}
     reasons = {one.key: why for one, why in _reasons(ranked, let_in, plan, question, tools)}
+    reasons |= {one.key: "known to the caller already" for one in ranked if one.record.id in question.known}
     kept = _tied_below([one for one in ranked if one.key not in reasons], let_in)
     gone = [one for one in ranked if one.key in reasons][:SHOWN_DROPS]
     told = tuple(
@@ -126,6 +129,8 @@ def evidence_for(
     """
     if one.record.status is Status.SAID and one.said < SAID_ONLY and one.relevance < 2 * floor:
         return ""
+    if own and not strict and one.record.status is not Status.SAID:
+        floor *= OWN_FLOOR
     if one.relevance >= floor or strict:
         return _strongest(one) if one.relevance >= floor else ""
     name = next((entity.name for entity in plan.entities if _names(one, entity)), "")
@@ -207,9 +212,10 @@ def pack(ranked: Sequence[Candidate], question: Question) -> tuple[Hit, ...]:
 def _hits(pairs: Sequence[tuple[Candidate, int]], question: Question) -> tuple[Hit, ...]:
     """The hits; those far down say why they are there only when somebody wants to know."""
     told = len(pairs) if question.explain else EXPLAINED
+    counted = question.budget is not None
     shown = accumulate((one.relevance for one, _ in pairs), min)
     return tuple(
-        _hit(one, form, relevance, evidence(one) if place < told else ())
+        _hit(one, form, relevance, evidence(one) if place < told else (), counted=counted)
         for place, ((one, form), relevance) in enumerate(zip(pairs, shown, strict=True))
     )
 
@@ -225,18 +231,20 @@ def _costs(memory: Memory) -> tuple[int, ...]:
     return (forms.content_tokens, *(cost if text else forms.content_tokens for text, cost in shorter))
 
 
-def _hit(one: Candidate, form: int, relevance: float, why: tuple[Evidence, ...]) -> Hit:
-    """A hit. What stands below is never shown as more relevant: the number orders the list it stands in."""
+def _hit(one: Candidate, form: int, relevance: float, why: tuple[Evidence, ...], *, counted: bool) -> Hit:
+    """A hit. What stands below is never shown as more relevant: the number orders the list it stands in.
+
+    What it costs is counted where there is a budget to keep; elsewhere an estimate will do.
+    """
     memory = one.record
-    texts = (memory.content, memory.forms.summary, memory.forms.key_fact, memory.forms.label)
-    whole = not texts[form]
+    text = getattr(memory.forms, FORMS[form]) if form else memory.content
     return Hit(
         memory=memory,
         score=one.score,
         relevance=relevance,
         trust=one.trust,
-        text=memory.content if whole else texts[form],
-        form=FORMS[0 if whole else form],
-        tokens=_costs(memory)[form],
+        text=memory.with_mark(text or memory.content),
+        form=FORMS[form if text else 0],
+        tokens=_costs(memory)[form] if counted else tokens.estimate(memory.content),
         evidence=why,
     )

@@ -9,58 +9,59 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from engram.model.recall import Question, Recall
 from engram.ports import ConversationBias, Tools
 from engram.recall import channels
 from engram.recall import plan as plans
-from engram.recall.candidates import Candidate
-from engram.recall.channels import fuse, heed_words
 from engram.recall.drop import drop_unwanted, pack
-from engram.recall.judge import judge, measure
-from engram.recall.plan import Planned
+from engram.recall.judge import chosen, judge, measure
+from engram.recall.pool import Pool, heed_words
 from engram.recall.rerank import newest_first, rerank
 
+EXPAND_BELOW = 0.25  # best relevance under which a model is asked for other words
+EXPAND_SHARE = 0.8  # what a find by other words counts against the question's
 
-def expand(candidates: dict[int, Candidate], plan: Planned, question: Question, tools: Tools) -> Planned:
-    """Take in what other wordings find; the plan, which tells of them."""
-    if not _is_wanted(candidates, question, tools):
-        return plan
-    phrases = tools.advisor.expand(question.text)
+
+def expand(pool: Pool, question: Question, tools: Tools) -> None:
+    """Take in what other wordings find; the plan of the pool tells of them."""
+    if not _is_wanted(pool, question, tools):
+        return
+    phrases, plan = tools.advisor.expand(question.text), pool.plan
     if phrases is None:
-        return _noted(plan, "no model gave other wordings") if question.expand else plan
+        if question.expand:
+            notes = (*plan.shown.notes, "no model gave other wordings")
+            pool.plan = replace(plan, shown=replace(plan.shown, notes=notes))
+        return
     for phrase in phrases:
-        _join(candidates, _found(phrase, question, tools), phrase, tools.config.plan.expand_share)
-    return replace(plan, shown=replace(plan.shown, phrases=phrases))
+        other = channels.search(plans.make(replace(question, text=phrase), tools), tools)
+        _join(pool, other, phrase, EXPAND_SHARE)
+    pool.plan = replace(plan, shown=replace(plan.shown, phrases=phrases))
 
 
-def _is_wanted(candidates: dict[int, Candidate], question: Question, tools: Tools) -> bool:
+def _is_wanted(pool: Pool, question: Question, tools: Tools) -> bool:
     if question.expand is not None:
         return question.expand
-    best = max((one.relevance for one in candidates.values()), default=0.0)
-    return tools.config.llm.level != "off" and best < tools.config.plan.expand_below
+    best = pool["relevance"].max(initial=0.0)
+    return tools.config.llm.level != "off" and best < EXPAND_BELOW
 
 
-def _found(phrase: str, question: Question, tools: Tools) -> dict[int, Candidate]:
-    plan = plans.make(replace(question, text=phrase), tools)
-    by_words = channels.search_text(plan, tools)
-    plan = heed_words(by_words, plan)
-    return fuse(by_words, channels.search_vectors(plan, tools), plan, tools)
-
-
-def _join(candidates: dict[int, Candidate], found: dict[int, Candidate], phrase: str, share: float) -> None:
+def _join(pool: Pool, other: Pool, phrase: str, share: float) -> None:
     """The better fit and the better relevance of each; ties stay with the question's own words."""
-    for key, other in found.items():
-        fit, relevance = share * other.own, share * other.relevance
-        one = candidates.get(key)
-        if one is None:
-            one = candidates[key] = replace(other, own=0.0, relevance=0.0, factors=[], told=[])
-        if fit > one.own:
-            one.own, one.meaning, one.wording = fit, max(one.meaning, share * other.meaning), phrase
-        one.relevance = max(one.relevance, relevance)
-
-
-def _noted(plan: Planned, note: str) -> Planned:
-    return replace(plan, shown=replace(plan.shown, notes=(*plan.shown.notes, note)))
+    known = set(pool.lines)
+    pool.include(other.lines)
+    for key, there in other.lines.items():
+        here = pool.lines.get(key)
+        if here is None:
+            continue
+        if key not in known:
+            pool["own"][here] = pool["relevance"][here] = 0.0
+        if share * other["own"][there] > pool["own"][here]:
+            pool["own"][here] = share * other["own"][there]
+            pool["meaning"][here] = max(pool["meaning"][here], share * other["meaning"][there])
+            pool.wordings[key] = phrase
+        pool["relevance"][here] = max(pool["relevance"][here], share * other["relevance"][there])
 
 
 # ---------------------------------------------------------------- among
@@ -81,14 +82,14 @@ def among(
     start = tools.clock.monotonic()
     plan = plans.make(question, tools, lean)
     keys = sorted(tools.store.memories.allow(plan.view, list(tools.store.memories.keys(ids).values())))
-    matched = ((key, match) for key, match in channels.matches(plan, keys, tools).items() if match.terms)
-    by_words = sorted(matched, key=lambda one: -one[1].score)
-    plan = heed_words(by_words, plan)
-    by_meaning = sorted(channels.score_vectors(plan, keys, tools).items(), key=lambda one: -one[1])
-    candidates = fuse(by_words, by_meaning, plan, tools)
-    channels.boost_from_neighbours(candidates, plan, tools)
-    channels.boost_from_graph(candidates, plan, tools, explain=question.explain)
-    channels.boost_from_facts(candidates, plan, question.text, tools)
+    by_words = plan.words.of(keys)
+    by_words = by_words.take(np.argsort(-by_words.scores, kind="stable"))
+    plan = heed_words(by_words, plan, tools)
+    pool = Pool(by_words, [], plan, tools)
+    channels.boost_from_neighbours(pool)
+    candidates = chosen(pool, question)
+    channels.boost_from_graph(candidates, pool, tools, explain=question.explain)
+    channels.boost_from_facts(candidates, pool, question.text, tools)
     ranked = judge(candidates, plan, question, tools)
     kept, dropped = drop_unwanted(ranked, plan, question, tools)
     final = rerank(kept, plan, question, tools)
@@ -98,7 +99,7 @@ def among(
         question=question,
         plan=replace(plan.shown, notes=(*plan.shown.notes, NOTE)),
         hits=hits,
-        quality=measure(hits, len(candidates), taken),
+        quality=measure(hits, len(pool), taken),
         dropped=dropped if question.explain else (),
         timings={"among": taken},
         at=tools.clock.now(),

@@ -145,15 +145,6 @@ def is_past(question: str) -> bool:
     return lexicon.found("intents", _plain(question), under="past")
 
 
-def is_conceptual(question: str) -> bool:
-    """Whether a question asks for a notion rather than for words.
-
-    >>> is_conceptual("How does she feel about it?"), is_conceptual("Where is it?")
-    (True, False)
-    """
-    return lexicon.found("intents", _plain(question), under="conceptual")
-
-
 def _plain(question: str) -> str:
     if len(question) > LONGEST:
         question = f"{question[: LONGEST // 2]}\n{question[-LONGEST // 2 :]}"

@@ -13,17 +13,29 @@ from datetime import datetime
 from math import log1p, log2
 from types import MappingProxyType
 
-from engram.config import TrustConfig
+from engram.config import RetentionConfig
 from engram.model.memory import Layer, Lifecycle, Memory, Status, Verification
 from engram.model.recall import Hit, Intent, Quality, Question, Trust
 from engram.ports import Tools
 from engram.recall import channels
 from engram.recall.candidates import Candidate
 from engram.recall.plan import SHORT_RELEVANCE, Planned
+from engram.recall.pool import Pool
 from engram.rules.retention import DAY_S, freshness, half_life
 from engram.rules.traits import REFERENCE
 from engram.text import words
 from engram.text.bm25 import phrase_share
+
+JUDGED = 40  # candidates whose records are read and judged (measured)
+SESSION_SHARE = 0.3  # share that the best turns of a session lend to all of it (measured)
+PHRASE_GAIN = 1.0  # factor more when quoted words stand together
+SPEAKER_GAIN = 1.3  # factor when the question names the speaker (measured)
+PREFER_GAIN = 0.05  # factor more for the kind a question is after
+
+ACCURACY_BASE = 0.5  # accuracy of a memory nobody vouched for (cortex)
+ACCURACY_CORROBORATED = 0.1  # gain for each corroborating source (cortex)
+ACCURACY_CONFIRMED = 0.3  # gain when a person confirmed it (cortex)
+ACCURACY_CONTRADICTED = 0.2  # loss when it is challenged or disputed (cortex)
 
 # ---------------------------------------------------------------- quality
 # Self-measurement: how good a recall thinks it was.
@@ -86,28 +98,35 @@ SESSION_BEST = 3
 """How many of a session's best turns speak for it."""
 
 
+def chosen(pool: Pool, question: Question) -> dict[int, Candidate]:
+    """The candidates that may be shown: the best so far, and those from which edges are followed."""
+    depth = max(JUDGED, 2 * question.limit)
+    lines = dict.fromkeys((*pool.best(depth, "found").tolist(), *pool.best(channels.GRAPH_STARTS).tolist()))
+    return pool.candidates(pool.matched.keys[list(lines)])
+
+
 def judge(
     candidates: Mapping[int, Candidate], plan: Planned, question: Question, tools: Tools
 ) -> list[Candidate]:
     """The best candidates, read and in order, best first."""
-    depth = max(tools.config.recall.judged, 2 * question.limit)
+    depth = max(JUDGED, 2 * question.limit)
     in_order = sorted(candidates.values(), key=lambda c: (-c.found, c.key))
     best = in_order[:depth] + [one for one in in_order[depth:] if one.tied][:TIED_READ]
     read = _read(best, tools)
-    _hear_speakers(read, plan, tools)
-    _find_phrases(read, plan, tools)
+    _hear_speakers(read, plan)
+    _find_phrases(read, plan)
     channels.weigh(read, plan, tools)
-    _lend_within_sessions(read, tools)
+    _lend_within_sessions(read)
     now = tools.clock.now()
     own = asks_of_oneself(question.text, plan)
     for one in read:
         one.relevance = 1.0 - (1.0 - one.relevance) * (1.0 - one.lent_relevance)
         if plan.whole and plan.whole in one.record.content:
             one.relevance = max(one.relevance, SHORT_RELEVANCE)
-        one.trust = trust(one.record, one.relevance, now, tools.config.trust)
+        one.trust = trust(one.record, one.relevance, now, tools.config.retention)
         one.factors = [
             *factors(one.record, one.trust.freshness),
-            _wanted(one.record, plan, tools),
+            _wanted(one.record, plan),
             ("of whoever asks", OF_THE_ASKER if own and is_own(one.record) else 1.0),
         ]
         one.standing = _product(value for _, value in one.factors)
@@ -130,14 +149,14 @@ def is_own(memory: Memory) -> bool:
 _FIRST_PERSON = re.compile(r"\b(?:i|i'm|im|i've|my|me|mine|we|we're|our|us)\b|[我咱俺]", re.IGNORECASE)
 
 
-def trust(memory: Memory, relevance: float, now: datetime, settings: TrustConfig) -> Trust:
+def trust(memory: Memory, relevance: float, now: datetime, settings: RetentionConfig) -> Trust:
     """The four parts a person can check."""
     usage = memory.usage
-    accuracy = settings.accuracy_base + settings.accuracy_corroborated * usage.confirmed
+    accuracy = ACCURACY_BASE + ACCURACY_CORROBORATED * usage.confirmed
     if memory.verification is Verification.USER_CONFIRMED:
-        accuracy += settings.accuracy_confirmed
+        accuracy += ACCURACY_CONFIRMED
     if memory.status is Status.CHALLENGED or memory.verification is Verification.DISPUTED:
-        accuracy -= settings.accuracy_contradicted
+        accuracy -= ACCURACY_CONTRADICTED
     opinions = usage.helpful - usage.unhelpful
     accuracy += 0.05 * max(-4, min(4, opinions))
     age_days = max(0.0, (now - memory.happened_at).total_seconds() / DAY_S)
@@ -163,8 +182,8 @@ def factors(memory: Memory, freshness: float) -> list[tuple[str, float]]:
     ]
 
 
-def _wanted(memory: Memory, plan: Planned, tools: Tools) -> tuple[str, float]:
-    gain = tools.config.plan.prefer_gain if memory.kind in plan.shown.prefer else 0.0
+def _wanted(memory: Memory, plan: Planned) -> tuple[str, float]:
+    gain = PREFER_GAIN if memory.kind in plan.shown.prefer else 0.0
     return f"{memory.kind} wanted", 1.0 + gain
 
 
@@ -175,28 +194,28 @@ def _read(best: list[Candidate], tools: Tools) -> list[Candidate]:
     return [one for one in best if one.memory is not None]
 
 
-def _hear_speakers(read: Iterable[Candidate], plan: Planned, tools: Tools) -> None:
-    gain = tools.config.recall.speaker_gain
+def _hear_speakers(read: Iterable[Candidate], plan: Planned) -> None:
+    gain = SPEAKER_GAIN
     for one in read:
         speaker = one.record.speaker
         if speaker and not plan.named.isdisjoint(speaker.lower().split()):
             one.speaker = gain
 
 
-def _find_phrases(read: Iterable[Candidate], plan: Planned, tools: Tools) -> None:
+def _find_phrases(read: Iterable[Candidate], plan: Planned) -> None:
     if not plan.phrases:
         return
     for one in read:
         share = phrase_share(plan.phrases, words.terms(one.record.content))
-        one.phrase = 1.0 + tools.config.recall.phrase_gain * share
+        one.phrase = 1.0 + PHRASE_GAIN * share
 
 
-def _lend_within_sessions(read: list[Candidate], tools: Tools) -> None:
+def _lend_within_sessions(read: list[Candidate]) -> None:
     """A session whose best turns fit well is what the question is about: all its turns gain.
 
     Only turns of a talk do, which know who spoke: the beliefs of one session are about many things.
     """
-    share = tools.config.recall.session_share
+    share = SESSION_SHARE
     sessions: dict[tuple[object, str], list[Candidate]] = defaultdict(list)
     for one in read:
         if one.record.session and one.record.speaker:
@@ -230,7 +249,7 @@ def _score(read: list[Candidate], profile: str) -> None:
 def _place(one: Candidate) -> tuple[bool, float, bool, int, int]:
     """The order, with ties decided by standing and then by age, newest first: the same every time."""
     memory = one.record
-    return (memory.status in GONE, -round(one.score, 9), not memory.pinned, -memory.layer, -one.key)
+    return (memory.status in GONE, -round(one.score, 9), not memory.pinned, -memory.layer.number, -one.key)
 
 
 def _product(values: Iterable[float]) -> float:

@@ -57,7 +57,6 @@ class PastMemories:
         self._at = at
         self.get = memories.get
         self.resolve = memories.resolve
-        self.endings = memories.endings
         self.keys = memories.keys
         self.page = memories.page
         self.count = memories.count
@@ -65,6 +64,7 @@ class PastMemories:
         self.allow = memories.allow
         self.used_since = store.memories.used_since
         self.unembedded = memories.unembedded
+        self.without_words = memories.without_words
         self.reach = memories.reach
         self.stats = memories.stats
 
@@ -98,12 +98,14 @@ class PastStore:
         self.bus = store.bus
         self.snapshots = store.snapshots
         self.triggers = store.triggers
+        self.backups = store.backups
         self.lease = store.lease
         self.copy = store.copy
         self.write = store.write
         self.write_later = store.write_later
         self.flush = store.flush
         self.vacuum = store.vacuum
+        self.leave_nothing = store.leave_nothing
         self.check = store.check
         self.close = store.close
 

@@ -1,6 +1,6 @@
 """Recall: a question comes in, the right memories come out.
 
-  anchor (a time told from an event) → plan → words and meaning → fuse → expand → time → neighbours → graph
+  anchor (a time told from an event) → plan → words and meaning → expand → time → neighbours → graph
   → facts → judge → drop → rerank → time order → pack
 
 Scope and filters are applied inside every channel, before ranking.
@@ -17,12 +17,13 @@ from engram.model.recall import Question, Recall
 from engram.ports import ConversationBias, Tools, Unit
 from engram.recall import channels, intents, past
 from engram.recall import plan as plans
-from engram.recall.channels import fuse, heed_words
 from engram.recall.drop import drop_unwanted, pack
 from engram.recall.expand import expand
-from engram.recall.judge import judge, measure
+from engram.recall.judge import chosen, judge, measure
 from engram.recall.rerank import newest_first, rerank
-from engram.rules.activation import FADING
+from engram.rules.activation import EDGE_GAIN, FADING
+
+TOUCH_ABOVE = 0.5  # only hits at least so relevant count as used
 
 T = TypeVar("T")
 CONFIRMED = 10
@@ -42,16 +43,16 @@ def recall(question: Question, tools: Tools, lean: ConversationBias | None = Non
     anchored = watch.time("anchor", lambda: channels.anchor(asked, tools, recall))
     question = anchored.question
     plan = watch.time("plan", lambda: plans.make(question, tools, lean))
-    by_words = watch.time("text", lambda: channels.search_text(plan, tools))
-    plan = heed_words(by_words, plan)
-    by_meaning = watch.time("vector", lambda: channels.search_vectors(plan, tools))
-    candidates = watch.time("fuse", lambda: fuse(by_words, by_meaning, plan, tools))
-    plan = watch.time("expand", lambda: expand(candidates, plan, question, tools))
-    watch.time("time", lambda: channels.search_time(candidates, plan, question, tools))
-    watch.time("overview", lambda: channels.search(candidates, plan, question, tools))
-    watch.time("neighbours", lambda: channels.boost_from_neighbours(candidates, plan, tools))
-    watch.time("graph", lambda: channels.boost_from_graph(candidates, plan, tools, explain=question.explain))
-    watch.time("facts", lambda: channels.boost_from_facts(candidates, plan, question.text, tools))
+    pool = watch.time("search", lambda: channels.search(plan, tools))
+    watch.time("expand", lambda: expand(pool, question, tools))
+    watch.time("time", lambda: channels.search_time(pool, question, tools))
+    watch.time("overview", lambda: channels.search_overview(pool, question, tools))
+    watch.time("neighbours", lambda: channels.boost_from_neighbours(pool))
+    plan = pool.plan
+    candidates = chosen(pool, question)
+    watch.time("graph", lambda: channels.boost_from_graph(candidates, pool, tools, explain=question.explain))
+    watch.time("facts", lambda: channels.boost_from_facts(candidates, pool, question.text, tools))
+    watch.time("extensions", lambda: channels.search_extensions(candidates, pool, question, tools))
     ranked = watch.time("judge", lambda: judge(candidates, plan, question, tools))
     kept, dropped = watch.time("drop", lambda: drop_unwanted(ranked, plan, question, tools))
     final = watch.time("rerank", lambda: rerank(kept, plan, question, tools))
@@ -63,9 +64,7 @@ def recall(question: Question, tools: Tools, lean: ConversationBias | None = Non
         plan=replace(plan.shown, notes=(*plan.shown.notes, *hints, *final.notes, *timed.notes)),
         hits=hits,
         quality=replace(
-            measure(
-                hits, len(candidates), watch.total, [one.relevance for one in timed.ordered[: len(hits)]]
-            ),
+            measure(hits, len(pool), watch.total, [one.relevance for one in timed.ordered[: len(hits)]]),
             rerank=final.mode,
             rerank_gain=final.gain,
         ),
@@ -80,17 +79,17 @@ def recall(question: Question, tools: Tools, lean: ConversationBias | None = Non
 
 def touch(answer: Recall, tools: Tools) -> None:
     """Count a use of what was really relevant, without making the caller wait."""
-    used = [hit.memory.id for hit in answer.hits if hit.relevance > tools.config.recall.touch_above]
+    used = [hit.memory.id for hit in answer.hits if hit.relevance > TOUCH_ABOVE]
     if not used:
         return
-    at, session, gain = tools.clock.now(), answer.question.session, tools.config.edges.gain
+    at, session, gain = tools.clock.now(), answer.question.session, EDGE_GAIN
 
     def work(unit: Unit) -> None:
         unit.touch(used, at, session)
         if len(used) > 1:
             unit.confirm(used[:CONFIRMED], FADING, gain)
 
-    tools.store.write_later(work, "recall")
+    tools.store.write_later(work, "recall", patient=True)
 
 
 class _Watch:

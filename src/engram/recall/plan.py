@@ -12,9 +12,8 @@ from engram.model.clock import zone_of
 from engram.model.facts import Entity
 from engram.model.recall import Intent, Plan, Question, Span
 from engram.model.scope import Access
-from engram.ports import ConversationBias, Noise, Tools, View
+from engram.ports import ConversationBias, NearSearch, Noise, Tools, View, WordSearch
 from engram.recall import intents, times
-from engram.recall.intents import is_conceptual
 from engram.rules.vectors import Thresholds, thresholds
 from engram.text import cues, lexicon, words
 from engram.text.languages import language
@@ -26,50 +25,23 @@ if TYPE_CHECKING:
     from engram.model.memory import Space
     from engram.ports import Floats
 
+TIME_GAIN = 0.5  # factor more for what happened in the time asked about (measured)
+ALIAS_SHARE = 0.5  # what another name of an entity counts against its own (measured)
+FRESH_GAIN = 0.05  # factor more for what is new when that is asked for (measured)
+
 
 # ---------------------------------------------------------------- shape
-# The shape of a question: how far its words and how far its meaning should count, by how it looks.
-#
-# Pure rules: paths, digits, identifiers, quotes and few words speak for the words; "how", "why" and many
-# words for the meaning.
+# A question of a few Chinese characters is too little for a vector to go by: its words count more.
 
 
-USUAL: Final = 0.3
-"""Share of the words in an ordinary question."""
-LEAST, MOST = 0.1, 0.7
-FOR_WORDS, FOR_MEANING = 0.1, 0.08
-FEW, MANY = 3, 8
-SHORT_SHARE: Final = 0.6
-"""Share of the words in a question of a few characters without spaces: too little for a vector to go by."""
+SHORT_TEXT, SHORT_VECTOR = 2.0, 4 / 7
+"""What the words and the meaning of such a question count, against those of any other."""
 SHORT_CHARACTERS: Final = 4
 SHORT_RELEVANCE: Final = 0.5
 """The least relevance of a memory that has all of such a question in a row."""
 
 _PAIRED = re.compile(f"[{PAIRED}]")
 _ONLY_HAN = re.compile(f"[{HAN}]+")
-_FACTUAL: Final = (
-    re.compile(r"\w/\w|\\\w"),
-    re.compile(r"\d"),
-    re.compile(r"\w_\w|\w\.\w|[a-z][A-Z]|\w::\w"),
-    re.compile(r"[\"“”「」『』`]|(?<!\w)'[^']+'(?!\w)"),
-)
-
-
-def balance(question: str) -> float:
-    """The share of the words, 0.1 to 0.7.
-
-    >>> balance("Where does Anna live now?"), balance("src/auth.py"), balance("上海")
-    (0.3, 0.6, 0.6)
-    >>> round(balance("How does she feel about moving to another country?"), 2)
-    0.14
-    """
-    if short_chinese(question):
-        return SHORT_SHARE
-    count = _count(question)
-    for_words = sum(1 for sign in _FACTUAL if sign.search(question)) + (count <= FEW)
-    for_meaning = int(is_conceptual(question)) + (count > MANY)
-    share = USUAL + FOR_WORDS * for_words - FOR_MEANING * for_meaning
-    return round(min(MOST, max(LEAST, share)), 4)
 
 
 def short_chinese(question: str) -> str:
@@ -80,12 +52,6 @@ def short_chinese(question: str) -> str:
     """
     plain = question.strip(" \t\n?？!！。.,，")
     return plain if len(plain) <= SHORT_CHARACTERS and _ONLY_HAN.fullmatch(plain) else ""
-
-
-def _count(question: str) -> int:
-    """Words; two characters of a script without spaces are about one."""
-    paired = len(_PAIRED.findall(question))
-    return len(_PAIRED.sub(" ", question).split()) + (paired + 1) // 2
 
 
 # ---------------------------------------------------------------- named
@@ -200,6 +166,8 @@ class Planned:
 
     shown: Plan
     view: View
+    words: WordSearch
+    """Its words, looked up."""
     terms: tuple[str, ...]
     phrases: tuple[tuple[str, ...], ...]
     """Quoted parts of the question, whose words should stand together."""
@@ -207,6 +175,8 @@ class Planned:
     """The most the words of a memory could weigh."""
     space: Space | None
     vector: Floats | None
+    near_search: NearSearch | None
+    """Its vector, looked up; None without one."""
     near: Thresholds
     noise: Noise
     """How near this question lies to memories in general: the order of the hits is measured against it."""
@@ -218,29 +188,17 @@ class Planned:
     """Factor on the number of candidates."""
     entities: tuple[Entity, ...] = ()
     """The known things that it names."""
-    alias_share: float = 1.0
-    """What a term of another name counts."""
     whole: str = ""
     """A question of a few Chinese characters: what has all of it in a row fits."""
 
     rarity: Mapping[str, float] = field(default_factory=dict)
     """How much each of its own words tells."""
+    forms: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Other forms of its words, which say the same: "bought" for "buy"."""
     kin: frozenset[str] = frozenset()
     """Other words for what it asks for."""
     covered: float = 1.0
     """How far memories say its own words, 0 to 1."""
-    lent: Mapping[str, float] = field(default_factory=dict)
-    """Words of the talk around it, with what each counts."""
-
-    @property
-    def weighted_terms(self) -> dict[str, float]:
-        """What each term counts: the question's own whole, those of other names, kin and the talk less."""
-        return {
-            **dict.fromkeys(self.kin, KIN_SHARE),
-            **self.lent,
-            **dict.fromkeys(self.shown.aliases, self.alias_share),
-            **dict.fromkeys(self.shown.terms, 1.0),
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,12 +247,24 @@ def make(question: Question, tools: Tools, lean: ConversationBias | None = None)
     spoken = _words(question.text)
     speakers = (USER,) if spoken & SELF_WORDS else ()
     near = thresholds(space.key if space else "")
-    noise = _noise(space, vector, near, question.access, tools)
-    aliases = aliases_named(said.entities, asked.terms) if tools.config.plan.alias_share else ()
+    near_search = None if space is None or vector is None else tools.index.ask(space, vector, question.access)
+    noise = _noise(near_search, near)
+    aliases = aliases_named(said.entities, asked.terms) if ALIAS_SHARE else ()
     weights = _weights(question, said, tools)
     lent = _lent(lean, (*asked.terms, *aliases))
-    kindred = (*cues.slots_asked(question.text), *cues.kin(searched, asked.terms))
-    rarity = tools.store.texts.rarity(_untimed(asked.terms, said.spans), question.access)
+    forms = cues.forms(asked.terms)
+    other_forms = [form for found in forms.values() for form in found]
+    kindred = (*cues.slots_asked(question.text), *cues.kin(searched, [*asked.terms, *other_forms]))
+    looked_up = tools.store.texts.ask(
+        {
+            **dict.fromkeys(kindred, KIN_SHARE),
+            **lent,
+            **dict.fromkeys(aliases, ALIAS_SHARE),
+            **dict.fromkeys((*other_forms, *asked.terms), 1.0),
+        },
+        question.access,
+    )
+    rarity = {term: looked_up.rarity[term] for term in _untimed(asked.terms, said.spans)}
     shown = Plan(
         terms=asked.terms,
         weights=weights if space else weights | {"vector": 0.0},
@@ -306,7 +276,7 @@ def make(question: Question, tools: Tools, lean: ConversationBias | None = None)
         aliases=aliases,
         hops=said.row.hops if question.wish.hops is None else question.wish.hops,
         prefer=said.row.prefer if question.wish.prefer is None else tuple(sorted(question.wish.prefer)),
-        freshness=_freshness(question, said, tools),
+        freshness=_freshness(question, said),
         space=space.key if space else "",
         speakers=speakers,
         notes=tuple(notes),
@@ -314,23 +284,23 @@ def make(question: Question, tools: Tools, lean: ConversationBias | None = None)
     return Planned(
         shown=shown,
         view=View(question.access, question.filters),
+        words=looked_up,
         terms=(*asked.terms, *aliases, *lent, *kindred),
+        forms=forms,
         phrases=asked.phrases,
-        mass=_mass(rarity)
-        + (_lent_mass(tools.store.texts.rarity(tuple(lent), question.access), lent) if lent else 0.0),
+        mass=_mass(rarity) + _lent_mass(looked_up.rarity, lent),
         space=space,
         vector=vector,
+        near_search=near_search,
         near=near,
         noise=noise,
         usual_noise=_usual(near) if near.is_measured else noise,
         named=spoken | frozenset(speakers),
         fetch=said.row.candidates,
         entities=tuple(said.entities),
-        alias_share=tools.config.plan.alias_share,
         whole=short_chinese(question.text),
-        kin=frozenset(kindred),
+        kin=frozenset(kindred) - frozenset(other_forms),
         rarity=rarity,
-        lent=lent,
     )
 
 
@@ -342,27 +312,22 @@ def _words(text: str) -> frozenset[str]:
 
 
 def _weights(question: Question, said: Read, tools: Tools) -> dict[str, float]:
-    """The configured weights as intent and shape move them, and the caller's own."""
-    settings, row, plan = tools.config.recall, said.row, tools.config.plan
-    share = balance(question.text)
-    strength = 1.0 if short_chinese(question.text) else plan.shape
-    by_text = 1.0 + strength * (share / USUAL - 1.0)
-    by_vector = 1.0 + strength * ((1.0 - share) / (1.0 - USUAL) - 1.0)
-    if said.intent is not None and strength < 1.0:
-        by_text = by_vector = 1.0
+    """The configured weights as intent moves them, and a few Chinese signs; and the caller's own."""
+    settings, row = tools.config.recall, said.row
+    by_text, by_vector = (SHORT_TEXT, SHORT_VECTOR) if short_chinese(question.text) else (1.0, 1.0)
     return {
         "text": settings.text_weight * row.text * by_text,
         "vector": settings.vector_weight * row.vector * by_vector,
         "graph": row.graph,
-        "time": plan.time_gain * row.time,
+        "time": TIME_GAIN * row.time,
         **question.wish.weights,
     }
 
 
-def _freshness(question: Question, said: Read, tools: Tools) -> float:
+def _freshness(question: Question, said: Read) -> float:
     if question.wish.freshness is not None:
         return question.wish.freshness
-    return max(said.row.freshness, tools.config.plan.fresh_gain if said.fresh else 0.0)
+    return max(said.row.freshness, FRESH_GAIN if said.fresh else 0.0)
 
 
 def _untimed(terms: tuple[str, ...], spans: tuple[Span, ...]) -> tuple[str, ...]:
@@ -380,13 +345,11 @@ def _usual(near: Thresholds) -> Noise:
     return Noise(near.noise_mean, near.noise_sd, 0)
 
 
-def _noise(
-    space: Space | None, vector: Floats | None, near: Thresholds, access: Access, tools: Tools
-) -> Noise:
+def _noise(search: NearSearch | None, near: Thresholds) -> Noise:
     """What is measured in what the caller may read; where that is little, the space's known figures count."""
-    if space is None or vector is None:
+    if search is None:
         return _usual(near)
-    found = tools.index.noise(space, vector, access)
+    found = search.noise
     share = found.sample / (found.sample + NOISE_PRIOR)
     mean = share * found.mean + (1 - share) * near.noise_mean
     deviation = max(MIN_DEVIATION, share * found.deviation + (1 - share) * near.noise_sd)
@@ -412,9 +375,9 @@ def _lent(lean: ConversationBias | None, asked: tuple[str, ...]) -> dict[str, fl
     return {term: weight for term, weight in lean.terms.items() if term not in asked}
 
 
-def _lent_mass(rarity: dict[str, float], lent: Mapping[str, float]) -> float:
+def _lent_mass(rarity: Mapping[str, float], lent: Mapping[str, float]) -> float:
     """The most that lent words could weigh: half of them, for nothing repeats all that was said before."""
-    return 0.5 * sum(value * lent[term] for term, value in rarity.items())
+    return 0.5 * sum(rarity[term] * share for term, share in lent.items())
 
 
 def _leaning(

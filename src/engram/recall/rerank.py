@@ -15,18 +15,21 @@ from engram.errors import RerankerDown
 from engram.model.facts import EdgeType
 from engram.model.memory import SOURCE_TRUST, Memory, Status
 from engram.model.recall import Evidence, Question
-from engram.ports import Tools
+from engram.ports import Match, Tools
 from engram.recall import intents
 from engram.recall.candidates import Candidate
 from engram.recall.judge import GONE
 from engram.recall.plan import Planned
 from engram.text import bm25, lexicon, words
-from engram.text.marks import differences, marks, tells_of_change
+from engram.text.assertion import tells_of_change
+from engram.text.marks import differences, marks
 from engram.text.words import content_words
 
 if TYPE_CHECKING:
     from engram.ports import Floats
+from engram.rules.sameness import JACCARD_ALONE
 
+MMR_DEPTH = 30  # how far down the list reranking looks (measured)
 
 # ---------------------------------------------------------------- order
 # An order: what a reranking proposes. Nothing is changed before it is chosen, so two can be compared.
@@ -93,7 +96,7 @@ class Likeness:
 
 def spread_by_mmr(order: RankingOrder, plan: Planned, question: Question, tools: Tools) -> RankingOrder:
     """The order with repetitions moved down; those beyond the depth stay where they are."""
-    head, tail = _cut(order, question, tools)
+    head, tail = _cut(order, question)
     likeness = _likeness(head, plan, tools)
     if not likeness.near:
         return order
@@ -103,17 +106,17 @@ def spread_by_mmr(order: RankingOrder, plan: Planned, question: Question, tools:
 
 def set_apart(order: RankingOrder, plan: Planned, question: Question, tools: Tools) -> RankingOrder:
     """The order as it is, but what says just the same as something above goes to the end."""
-    likeness = _likeness(_cut(order, question, tools)[0], plan, tools)
+    likeness = _likeness(_cut(order, question)[0], plan, tools)
     return _apart(list(order.ordered), order, likeness, {}) if likeness.same else order
 
 
-def _cut(order: RankingOrder, question: Question, tools: Tools) -> tuple[list[Candidate], list[Candidate]]:
-    depth = max(tools.config.recall.mmr_depth, question.limit)
+def _cut(order: RankingOrder, question: Question) -> tuple[list[Candidate], list[Candidate]]:
+    depth = max(MMR_DEPTH, question.limit)
     return list(order.ordered[:depth]), list(order.ordered[depth:])
 
 
 def _likeness(head: Sequence[Candidate], plan: Planned, tools: Tools) -> Likeness:
-    near, close = _by_vectors(head, plan, tools) if plan.space is not None else _by_words(head, tools)
+    near, close = _by_vectors(head, plan, tools) if plan.space is not None else _by_words(head)
     read = {one.key: one.record.content for one in head}
     same = frozenset((a, b) for a, b in close if not differences(marks(read[a]), marks(read[b])))
     return Likeness(near, same)
@@ -140,9 +143,9 @@ def _by_vectors(
     return near, [pair for pair, cosine in found if cosine >= plan.near.duplicate]
 
 
-def _by_words(head: Sequence[Candidate], tools: Tools) -> tuple[dict[Pair, float], list[Pair]]:
+def _by_words(head: Sequence[Candidate]) -> tuple[dict[Pair, float], list[Pair]]:
     """The same by shared words, where there are no vectors."""
-    start = tools.config.remember.jaccard_alone
+    start = JACCARD_ALONE
     said = {one.key: content_words(one.record.content) for one in head}
     shares = {
         _sorted(a, b): len(said[a] & said[b]) / max(1, len(said[a] | said[b]))
@@ -399,8 +402,12 @@ MOST_SAID, SAID_SHARE = 0.4, 0.6
 """Beside a hit that says so much of the question stands only what says so much of that."""
 CHANGED_BAND = 0.6
 """The same for a hit that says that something changed."""
-UPDATED = 5
-"""So many hits are shown with the later words on them."""
+BELIEVED = 5
+"""So many hits are put in order by whether they are believed."""
+UPDATED = 1
+"""So many hits are shown with the later words on them: those on the answer, not on what stands beside it."""
+LATER_ALIKE = 1.0
+"""Deviations above chance by which a later statement that takes up one word only is like the first."""
 TAKEN_UP = 2
 """So many such words suffice; one, where the later statement says that something changed."""
 UNSAID = "\uffff"
@@ -423,11 +430,11 @@ def newest_first(
 
 def _believed_first(ordered: list[Candidate]) -> list[Candidate]:
     """Of the first hits those that are believed before those that are only said; the scores stay in order."""
-    head = ordered[:UPDATED]
+    head = ordered[:BELIEVED]
     moved = sorted(head, key=lambda one: one.record.status is Status.SAID)
     for one, score in zip(moved, [one.score for one in head], strict=True):
         one.score = score
-    return [*moved, *ordered[UPDATED:]]
+    return [*moved, *ordered[BELIEVED:]]
 
 
 def _newest_of_the_best(ordered: list[Candidate], plan: Planned, tools: Tools) -> list[Candidate]:
@@ -455,7 +462,7 @@ def _with_updates(ordered: list[Candidate], plan: Planned, tools: Tools) -> list
     """Each of the first hits with the later words on it before it, also those the question would not find."""
     shown = ordered[:UPDATED]
     links = tools.store.relations.links([one.key for one in shown], (EdgeType.UPDATES,), plan.view)
-    later = _ended_by(shown) | {link.key: link.other for link in links if not link.forward}
+    later = _ended_by(ordered[:BELIEVED]) | {link.key: link.other for link in links if not link.forward}
     if not later:
         return ordered
     missing = set(later.values()) - {one.key for one in ordered}
@@ -512,10 +519,9 @@ def _taken_up_by(
     first: Candidate, ordered: Sequence[Candidate], plan: Planned, tools: Tools
 ) -> list[Candidate]:
     """The latest statement that takes up what the first hit says in words that nobody else says."""
-    shared_words = _said_by_two(first.record.content, plan, tools)
-    found = tools.store.texts.search(shared_words, plan.view, RARE_TERMS * SAID_BY) if shared_words else []
-    said_by = Counter(term for _, match in found for term in match.terms)
-    shared = {key: sum(said_by[term] <= SAID_BY for term in match.terms) for key, match in found}
+    found = _said_by_two(first.record.content, plan, tools)
+    said_by = Counter(term for match in found.values() for term in match.terms)
+    shared = {key: sum(said_by[term] <= SAID_BY for term in match.terms) for key, match in found.items()}
     taken = [key for key, count in shared.items() if count and key != first.key]
     read = tools.store.memories.read(taken)
     known = {one.key: one for one in ordered}
@@ -525,18 +531,26 @@ def _taken_up_by(
         if not sure or memory.heard_at <= first.record.heard_at:
             continue
         one = known.get(key) or _brought(key, memory, first)
-        if _may_move(one):
+        alike = (
+            shared[key] >= TAKEN_UP
+            or plan.space is None
+            or _alike([first, one], plan, tools)[0][1] >= LATER_ALIKE
+        )
+        if _may_move(one) and alike:
             later.append(one)
     return sorted(later, key=lambda one: one.record.heard_at)[-1:]
 
 
-def _said_by_two(content: str, plan: Planned, tools: Tools) -> list[str]:
-    """The words of a text that one other memory says and no more, rarest first."""
+def _said_by_two(content: str, plan: Planned, tools: Tools) -> dict[int, Match]:
+    """The memories that say a word of a text that one other memory says and no more."""
     terms = [term for term in words.query_terms(content).terms if not term.startswith(words.SINGLE)]
-    rarity = tools.store.texts.rarity((*terms, UNSAID), plan.view.access)
-    documents = bm25.documents(rarity[UNSAID])
+    asked = tools.store.texts.ask((*terms, UNSAID), plan.view.access)
+    documents = bm25.documents(asked.rarity[UNSAID])
     most, least = bm25.idf(1, documents), bm25.idf(SAID_BY, documents)
-    return [term for term in terms if least - 1e-6 <= rarity[term] < most - 1e-6][:RARE_TERMS]
+    rare = [term for term in terms if least - 1e-6 <= asked.rarity[term] < most - 1e-6][:RARE_TERMS]
+    if not rare:
+        return {}
+    return asked.only(rare).search(plan.view, RARE_TERMS * SAID_BY).matches()
 
 
 def _tells_of_change(memory: Memory) -> bool:

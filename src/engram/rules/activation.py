@@ -12,10 +12,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from engram.config import EdgesConfig
 from engram.model.facts import EdgeType
 from engram.ports import Link
 from engram.rules.retention import DAY_S
+
+EDGE_GAIN = 0.1  # confidence a link gains when it is drawn again or proves itself
+GRACE_DAYS = 30.0  # days without use before a link begins to fade
+WINDOW_DAYS = 30.0  # the span after which it has lost the next part
+EDGE_LOSS = 0.1  # confidence lost in each such span
+EDGE_FLOOR = 0.1  # confidence that a link keeps in any case
 
 # ---------------------------------------------------------------- edges
 # Edges over time: how sure an edge was when it was last drawn comes in, how sure it is by now comes out.
@@ -29,12 +34,9 @@ FADING: frozenset[EdgeType] = frozenset(
     {EdgeType.RELATED_TO, EdgeType.SIMILAR_TO, EdgeType.SAME_ENTITY, EdgeType.SUPPORTS}
 )
 """Types that associate."""
-USUAL = EdgesConfig()
 
 
-def confidence_now(
-    edge_type: EdgeType, drawn: float, at: datetime | None, now: datetime, settings: EdgesConfig = USUAL
-) -> float:
+def confidence_now(edge_type: EdgeType, drawn: float, at: datetime | None, now: datetime) -> float:
     """How sure an edge is, last drawn or confirmed at `at`; one of unknown age is taken as it is.
 
     >>> from datetime import UTC, timedelta
@@ -46,26 +48,26 @@ def confidence_now(
     """
     if at is None or edge_type not in FADING:
         return drawn
-    return faded(drawn, (now - at).total_seconds() / DAY_S, settings)
+    return faded(drawn, (now - at).total_seconds() / DAY_S)
 
 
-def faded(drawn: float, idle_days: float, settings: EdgesConfig = USUAL) -> float:
+def faded(drawn: float, idle_days: float) -> float:
     """The confidence that is left after so many days without use.
 
     >>> faded(0.8, 29), faded(0.8, 90), faded(0.8, 10_000), faded(0.05, 10_000)
     (0.8, 0.6, 0.1, 0.05)
     """
-    spans = max(0.0, idle_days - settings.grace_days) / settings.window_days
-    return min(drawn, max(settings.floor, round(drawn - settings.loss * spans, 9)))
+    spans = max(0.0, idle_days - GRACE_DAYS) / WINDOW_DAYS
+    return min(drawn, max(EDGE_FLOOR, round(drawn - EDGE_LOSS * spans, 9)))
 
 
-def confirmed(drawn: float, settings: EdgesConfig = USUAL) -> float:
+def confirmed(drawn: float) -> float:
     """The confidence of an edge that is drawn again or proved itself.
 
     >>> confirmed(0.5), confirmed(0.95)
     (0.6, 1.0)
     """
-    return min(1.0, drawn + settings.gain)
+    return min(1.0, drawn + EDGE_GAIN)
 
 
 Links = Callable[[Sequence[int]], Iterable[Link]]

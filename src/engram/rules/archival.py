@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Final
 
 from engram.config import Config
 from engram.errors import BadTransition
@@ -36,6 +36,7 @@ from engram.rules.retention import DAY_S, age_days, retention, strength, unused_
 from engram.rules.traits import (
     is_confirmed,
     is_overheard,
+    is_passing,
     is_reference,
     kept_by_itself,
     lasting,
@@ -60,6 +61,8 @@ TRANSITIONS: Mapping[Status, frozenset[Status]] = MappingProxyType(
         Status.MERGED: frozenset({Status.ACTIVE, Status.ARCHIVED}),
         Status.SUPERSEDED: frozenset({Status.ACTIVE, Status.ARCHIVED}),
         Status.ARCHIVED: frozenset({Status.ACTIVE}),
+        Status.SAID: frozenset({Status.ARCHIVED}),
+        Status.QUARANTINED: frozenset({Status.ACTIVE, Status.ARCHIVED}),
     }
 )
 """What may follow on what. `merged` comes about only by merging, never by hand."""
@@ -163,7 +166,7 @@ def archive_verdict(
         return no(f"protected: {reason}")
     if resolved_at(memory) is not None:
         return _resolved(memory, now, config)
-    for rule in (_speculative, _by_priority, _weak):
+    for rule in (_passing, _speculative, _by_priority, _weak):
         if verdict := rule(memory, now, config):
             return verdict
     return _faded(memory, now, config, uses)
@@ -191,7 +194,7 @@ def _shield(memory: Memory, config: Config) -> str:
 def _expired(memory: Memory, now: datetime, config: Config) -> Verdict:
     """What was given an end goes then, whoever gave it; the end of a guess is another matter."""
     end = memory.expires_at
-    if end is None or now <= end or memory.pinned or memory.confidence < config.remember.speculative_below:
+    if end is None or now <= end or memory.pinned or memory.confidence < config.capture.speculative_below:
         return no("has no end" if end is None else "not over yet, pinned, or a guess")
     return yes("expired", f"was to go on {end:%Y-%m-%d}")
 
@@ -206,9 +209,20 @@ def _resolved(memory: Memory, now: datetime, config: Config) -> Verdict:
     return yes("commitment resolved", f"resolved for {days:.1f} days > {limit:g}")
 
 
+PASSES_DAYS: Final = 3.0
+"""So long it may matter that somebody was tired, or that it rained."""
+
+
+def _passing(memory: Memory, now: datetime, _config: Config) -> Verdict:
+    """What was overheard and was true only for a moment."""
+    if not is_overheard(memory) or age_days(memory, now) <= PASSES_DAYS or not is_passing(memory.content):
+        return no("no passing state, or a fresh one")
+    return yes("passing", f"a passing state of {age_days(memory, now):.0f} days ago")
+
+
 def _speculative(memory: Memory, now: datetime, config: Config) -> Verdict:
     """A guess that nobody confirmed in time."""
-    settings = config.remember
+    settings = config.capture
     if memory.confidence >= settings.speculative_below or is_confirmed(memory):
         return no("no guess, or confirmed")
     end = memory.expires_at or memory.created_at + timedelta(days=settings.speculative_days)

@@ -14,6 +14,7 @@ from engram.model.session import Commitment, LoopState
 from engram.rules.traits import is_reference
 from engram.text.dates import dates
 from engram.text.signals import is_promise, keeps, waiting_on
+from engram.text.when.calendar import Grain, TimeExpression
 
 CATEGORY = "commitment"
 CLOSED_TAG = "closed"
@@ -34,17 +35,19 @@ def loop(memory: Memory, now: datetime) -> Commitment:
     """
     state, opened = state_of(memory), said_at(memory)
     closed = _time(memory.details.get("closed_at"))
-    due = _time(memory.details["due"]) if "due" in memory.details else due_in(memory.content, opened)
+    due = _time(memory.details["due"]) if "due" in memory.details else due_in(promise_in(memory), opened)
     whom = memory.details.get("waiting_on")
     return Commitment(
         id=memory.id,
-        text=memory.content,
+        text=promise_in(memory),
         state=state,
         opened_at=opened,
         age_days=days_between(opened, closed if closed and not state.is_open else now),
         due=due,
         is_overdue=state.is_open and due is not None and due <= now,
-        waiting_on=(str(whom) if whom else waiting_on(memory.content)) if state is LoopState.WAITING else "",
+        waiting_on=(str(whom) if whom else waiting_on(promise_in(memory)))
+        if state is LoopState.WAITING
+        else "",
         closed_at=None if state.is_open else closed,
         because=str(memory.details.get("closed_because") or ""),
     )
@@ -56,9 +59,16 @@ def is_loop(memory: Memory) -> bool:
     People speak of wishes and dreams in the words of promises. What somebody opened or stored as a commitment
     is one, whatever its words.
     """
-    if memory.category != CATEGORY or is_reference(memory):
+    if is_reference(memory):
         return False
+    if memory.category != CATEGORY:
+        return "promise" in memory.details
     return "state" in memory.details or "turns" not in memory.details or _promises(memory)
+
+
+def promise_in(memory: Memory) -> str:
+    """The words that say what is to be done: a sentence of it where it tells other things as well."""
+    return str(memory.details.get("promise") or memory.content)
 
 
 def _promises(memory: Memory) -> bool:
@@ -78,7 +88,7 @@ def state_of(memory: Memory) -> LoopState:
     said = memory.details.get("state")
     if said in {state.value for state in LoopState}:
         return LoopState(said)
-    waits = memory.details.get("waiting_on") or waiting_on(memory.content)
+    waits = memory.details.get("waiting_on") or waiting_on(promise_in(memory))
     return LoopState.WAITING if waits else LoopState.OPEN
 
 
@@ -111,9 +121,17 @@ def due_in(words: str, now: datetime) -> datetime | None:
     datetime.datetime(2026, 3, 7, 0, 0)
     """
     named = [when for when in dates(words, now, prefer="future") if when.kind in {"date", "range", "time"}]
-    ends = [when.last or when.first for when in named if not when.recurring]
+    ends = [when.last or when.first for when in named if not when.recurring and not _is_vague(when, now)]
     coming = [end for end in ends if end is not None and end > now]
     return coming[-1] if coming else None
+
+
+def _is_vague(when: TimeExpression, now: datetime) -> bool:
+    """Whether no day follows from it: "soon", the tyres of winter, a party of summer."""
+    return not when.certain and (when.grain in WIDE or when.first == now)
+
+
+WIDE = frozenset({Grain.SEASON, Grain.HALF, Grain.YEAR, Grain.DECADE, Grain.CENTURY})
 
 
 def details_of(
@@ -158,10 +176,10 @@ def is_kept_by(commitment: Memory, statement: Memory) -> bool:
     """Whether a later statement of the same person says, beyond doubt, that this was done."""
     return (
         statement.id != commitment.id
-        and statement.category != CATEGORY
+        and not is_loop(statement)
         and statement.happened_at >= commitment.happened_at
         and statement.told_by.lower() == commitment.told_by.lower()
-        and keeps(statement.content, commitment.content, statement.happened_at)
+        and keeps(statement.content, promise_in(commitment), statement.happened_at)
     )
 
 

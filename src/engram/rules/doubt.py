@@ -26,6 +26,8 @@ from engram.text import subquestions as wording
 from engram.text.forms import summary
 from engram.text.statement import USER
 
+STALE_USES = 5  # uses that make a belief worth asking about, when only its age is known
+
 # ---------------------------------------------------------------- drift
 # Drift: references and what is in a directory come in; what is dead and what that means comes out.
 
@@ -339,7 +341,7 @@ def probe_due(memory: Memory, now: datetime, config: Config = USUAL) -> Verdict:
     unvouched, unseen = ((now - one).total_seconds() / DAY_S for one in (vouched, seen))
     if unseen >= settings.probe_days:
         return yes("unseen", f"{unseen:.0f} days without use or confirmation")
-    if unvouched >= settings.probe_days and memory.usage.accessed >= settings.stale_uses:
+    if unvouched >= settings.probe_days and memory.usage.accessed >= STALE_USES:
         return yes("used", f"used {memory.usage.accessed} times, {unvouched:.0f} days without confirmation")
     return no(f"looked at {unseen:.0f} days ago")
 

@@ -1,20 +1,22 @@
 """Entities: a name and what is known come in, the one entity it means comes out, or none.
 
-In this order: the same name or alias, but for case, accents, hyphens, "the" and a possessive; a known short
-form (k8s, NYC); a part of one person's name only (Anna, Smith, A. Smith, @anna); initials (MIT); a slip of
-the pen in a long word. Wrongly joined entities mix up two people, so a doubt means None: names with other
-digits (GPT-4, GPT-5) are never one, short names must be the same, and types agree unless the names are equal.
+In this order: the same name or alias, but for case, accents, hyphens, "the" and a possessive; a firm's name
+without what sort of firm it is (Acme Corp, Acme Inc); a known short form (k8s, NYC); a part of one person's
+name only (Anna, Smith, A. Smith, Bob Smith, @anna); initials (MIT); a slip of the pen in a long word. Wrongly
+joined entities mix up two people, so a doubt means None: names with other digits (GPT-4, GPT-5) are never
+one, short names must be the same, and types agree unless the names are equal. Two names that may mean one
+entity share one of their `keys_of`: by these a store finds candidates.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
 from typing import Final
 
-from engram.model.facts import Entity, Named
+from engram.model.facts import Entity, Fact, Named, words_of
 from engram.text import lexicon
 from engram.text.kinds import known, vocabulary
 
@@ -25,6 +27,7 @@ _SHORTEST_SLIP: Final = 5
 """In words of fewer letters one letter makes another word."""
 _LONG_FIRST_NAME: Final = 7
 _SHORTEST_INITIALS: Final = 3
+_LONGEST_INITIALS: Final = 6
 
 
 def resolve(named: Named, candidates: Sequence[Entity]) -> Entity | None:
@@ -40,7 +43,7 @@ def resolve(named: Named, candidates: Sequence[Entity]) -> Entity | None:
     if same:
         return _only([entity for entity in same if _agree(named, entity)] or same)
     likely = [entity for entity in candidates if _agree(named, entity) and _digits_agree(named, entity)]
-    for rule in (_short_form, _part_of_person, _initials, _slip):
+    for rule in (_same_firm, _short_form, _part_of_person, _initials, _slip):
         found = [entity for entity in likely if rule(named, entity)]
         if found:
             return _only(found)
@@ -57,6 +60,70 @@ def also_called(name: str) -> frozenset[str]:
     return frozenset({name.lower()}).union(*(_forms().get(one, ()) for one in meant))
 
 
+def keys_of(name: str) -> frozenset[str]:
+    """What a name is looked up by: its words, and signs that it shares with names that may mean the same.
+
+    >>> (
+    ...     bool(keys_of("Zoë Brontë") & keys_of("zoe bronte")),
+    ...     bool(keys_of("MIT") & keys_of("Moscow Institute")),
+    ... )
+    (True, False)
+    >>> bool(keys_of("Bob Hayes") & keys_of("robert hayes") - {"hayes"})
+    True
+    """
+    tokens = _tokens(name)
+    keys = {*words_of(name), *tokens, *(f"={_compact(form)}" for form in _spelt(name)), f"={_firm(name)}"}
+    keys |= {f"@{meaning.lower()}" for meaning in _meanings(name)}
+    if len(tokens) > 1:
+        keys |= {f"^{letters}" for letters in _first_letters(tokens)}
+        keys |= {f"~{first} {tokens[-1]}" for first in _firsts(tokens[0])}
+    elif name.isascii() and len(tokens) == 1 and _SHORTEST_INITIALS <= len(tokens[0]) <= _LONGEST_INITIALS:
+        keys.add(f"^{tokens[0]}")
+    return frozenset(keys - {"="})
+
+
+def roles_in(facts: Iterable[Fact]) -> dict[str, str]:
+    """Who is somebody's wife, boss or dentist by these facts: the name in lower case, and the role.
+
+    >>> roles_in([Fact("user", "wife", "anna"), Fact("user", "like", "tea")])
+    {'anna': 'wife'}
+    """
+    return {fact.object.casefold(): fact.predicate for fact in facts if _role(fact.predicate)}
+
+
+def may_be_one(role: str, known: Iterable[str]) -> bool:
+    """Whether somebody in a role may be who is known in these: a friend may be a colleague, a wife no boss.
+
+    >>> may_be_one("boss", {"brother"}), may_be_one("friend", {"boss"}), may_be_one("mum", {"mother"})
+    (False, True, True)
+    """
+    mine, theirs = _role(role), {_role(one) for one in known} - {""}
+    return not mine or not theirs or mine in theirs or bool({mine, *theirs} & _LOOSE_ROLES)
+
+
+def _role(predicate: str) -> str:
+    """The role that a predicate names, by one word for several; empty when it names none."""
+    word = _SAME_ROLE.get(predicate, predicate)
+    return word if word in lexicon.words("kin") or word in lexicon.words("roles") else ""
+
+
+_SAME_ROLE: Final = {
+    "mom": "mother", "mum": "mother", "dad": "father", "manager": "boss", "spouse": "partner",
+    "wife": "partner", "husband": "partner", "girlfriend": "partner", "boyfriend": "partner",
+    "fiance": "partner", "fiancee": "partner", "neighbor": "neighbour", "coworker": "colleague",
+}  # fmt: skip
+_LOOSE_ROLES: Final = frozenset(
+    {"friend", "colleague", "neighbour", "roommate", "flatmate", "teammate", "classmate", "owner", "lead"}
+)
+"""What somebody may be beside anything else."""
+
+
+def _first_letters(tokens: Sequence[str]) -> set[str]:
+    small = {"of", "the", "and", "for", "de", "la"}
+    told = (tokens, [token for token in tokens if token not in small])
+    return {"".join(token[0] for token in some) for some in told if len(some) > 1}
+
+
 def _only(found: Sequence[Entity]) -> Entity | None:
     return found[0] if len({(one.namespace, one.key, one.name) for one in found}) == 1 else None
 
@@ -71,7 +138,19 @@ def folded(name: str) -> str:
 
 
 def _names(entity: Entity) -> frozenset[str]:
-    return frozenset({_folded(entity.name), *map(_folded, entity.aliases)}) - {""}
+    return frozenset(form for name in (entity.name, *entity.aliases) for form in _spelt(name)) - {""}
+
+
+def _spelt(name: str) -> frozenset[str]:
+    """A name folded, and as it is spelt where there are no umlauts.
+
+    >>> sorted(_spelt("Müller"))
+    ['mueller', 'muller']
+    """
+    return frozenset({_folded(name), _folded(name.casefold().translate(_UMLAUTS))})
+
+
+_UMLAUTS: Final = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe", "å": "aa"})
 
 
 def _agree(named: Named, entity: Entity) -> bool:
@@ -106,8 +185,42 @@ def _same(named: Named, entity: Entity) -> bool:
     if {named.type, entity.type} & _EXACT_TYPES:
         known = (entity.name, *entity.aliases)
         return named.name.strip().lower() in {alias.strip().lower() for alias in known}
-    mine = {_compact(_folded(name)) for name in (named.name, named.canonical) if name}
+    mine = {_compact(form) for name in (named.name, named.canonical) if name for form in _spelt(name)}
     return not mine.isdisjoint(_compact(name) for name in _names(entity))
+
+
+def _same_firm(named: Named, entity: Entity) -> bool:
+    """Whether two firms differ only in what sort of firm they are said to be."""
+    if not {named.type, entity.type} <= {"organization", "unknown", "service", "project"}:
+        return False
+    mine = _firm(named.name)
+    return bool(mine) and any(mine == _firm(name) for name in (entity.name, *entity.aliases))
+
+
+@lru_cache(maxsize=1 << 12)
+def _firm(name: str) -> str:
+    """A firm's own name, without its legal form.
+
+    >>> _firm("Acme Corp."), _firm("ACME Corporation"), _firm("华为技术有限公司"), _firm("Bank")
+    ('acme', 'acme', '华为', 'bank')
+    """
+    words = _folded(name).split()
+    while len(words) > 1 and words[-1] in _LEGAL_FORMS:
+        words.pop()
+    whole = _compact(" ".join(words))
+    return _FIRM_ENDING.sub("", whole) or whole
+
+
+_LEGAL_FORMS: Final = frozenset(
+    {
+        "inc", "ltd", "limited", "llc", "llp", "corp", "corporation", "gmbh", "ag", "co", "company", "plc",
+        "bv", "nv", "oy", "ab", "sa", "srl", "kg", "ug", "spa", "pty", "kk", "se", "as", "asa",
+        "incorporated",
+    }
+)  # fmt: skip
+_FIRM_ENDING = re.compile(
+    "(?<=[一-鿿]{2})(?:科技|技术|信息|网络|软件|电子|实业|控股)*(?:股份)?(?:有限)?(?:责任)?(?:公司|集团)$"
+)
 
 
 def _short_form(named: Named, entity: Entity) -> bool:
@@ -160,11 +273,14 @@ _BETWEEN = re.compile(r"(?<!\d)[.]|[.](?!\d)|[\s_/&,'’()\"-]+")
 def _folded(name: str) -> str:
     wide = unicodedata.normalize("NFKD", name.strip()).casefold()
     plain = "".join(char for char in wide if not unicodedata.combining(char))
-    plain = _ARTICLE.sub("", _POSSESSIVE.sub("", plain.replace("ø", "o").replace("ł", "l")))
+    plain = _ARTICLE.sub("", _POSSESSIVE.sub("", plain.translate(_LETTERS)))
     spaced = " ".join(_BETWEEN.sub(" ", plain).split())
     while _ARTICLE.match(spaced):  # "A-Team" begins with no article
         spaced = spaced.replace(" ", "", 1)
     return spaced or wide.strip()
+
+
+_LETTERS: Final = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "æ": "ae", "œ": "oe", "ß": "ss", "ı": "i"})
 
 
 def _compact(name: str) -> str:
@@ -174,8 +290,13 @@ def _compact(name: str) -> str:
 
 def _tokens(name: str) -> tuple[str, ...]:
     words = _folded(name.lstrip("@")).split()
+    if initial := _INITIAL.match(name):  # "A. Smith" begins with no article
+        words = [initial[1].casefold(), *_folded(name[initial.end() :]).split()]
     titles = lexicon.words("titles")
     return tuple(word for word in words if word not in titles and f"{word}." not in titles) or tuple(words)
+
+
+_INITIAL = re.compile(r"\s*([^\W\d_])\.\s+(?=\w)")
 
 
 def _digits(name: str) -> tuple[str, ...]:
@@ -237,7 +358,11 @@ def _stands_for(short: str, full: str) -> bool:
 def _may_be_person(named: Named) -> bool:
     if named.type in _PERSON_LIKE:
         return True
-    return named.type == "unknown" and not lexicon.words("first_names").isdisjoint(_tokens(named.name)[:1])
+    first = _tokens(named.name)[:1]
+    if named.type != "unknown" or not first:
+        return False
+    initial = len(first[0]) == 1 and len(_tokens(named.name)) > 1
+    return initial or first[0] in lexicon.words("first_names") or bool(_full(first[0]))
 
 
 def _same_person(one: Sequence[str], other: Sequence[str]) -> bool:
@@ -259,8 +384,19 @@ def _fits(one: str, other: str) -> bool:
 
 
 @lru_cache(maxsize=1 << 10)
+def _firsts(first: str) -> tuple[str, ...]:
+    """A first name, its letter, and what else its bearers may be called."""
+    return (first, first[0], *_called(first), *_full(first))
+
+
 def _called(first: str) -> tuple[str, ...]:
     return _nicknames().get(first, ())
+
+
+@lru_cache(maxsize=1 << 10)
+def _full(nickname: str) -> tuple[str, ...]:
+    """The names whose bearers are called so."""
+    return tuple(name for name, others in _nicknames().items() if nickname in others)
 
 
 @cache
@@ -281,8 +417,10 @@ def _nearly(one: str, other: str, *, person: bool) -> bool:
     if len(changed) != 1 or (known(one) and known(other)):
         return False
     at = changed[0]
-    if person and at == 0 and not _misspelt(mine[0], theirs[0]):
+    if person and at == 0 and not (_misspelt(mine[0], theirs[0]) or _doubled(mine[0], theirs[0])):
         return False
+    if person and at > 0 and not _same_letters(mine[at], theirs[at]):
+        return False  # Miller and Muller are two families
     return _one_slip(mine[at], theirs[at], least=_SHORTEST_SLIP)
 
 
@@ -292,6 +430,23 @@ def _misspelt(one: str, other: str) -> bool:
     if len(one) != len(other) or len(one) < _LONG_FIRST_NAME or (one in names and other in names):
         return False
     return sum(a != b for a, b in zip(one, other, strict=True)) == 1 and one[-1] == other[-1]
+
+
+def _doubled(one: str, other: str) -> bool:
+    """Whether a long first name has one letter once or twice: Kristoffer."""
+    return min(len(one), len(other)) >= _LONG_FIRST_NAME and _once(one) == _once(other)
+
+
+def _same_letters(one: str, other: str) -> bool:
+    """Whether a letter is doubled, swapped or one that sounds alike, and none is another."""
+    return sorted(one) == sorted(other) or _once(one).translate(_SOUNDS) == _once(other).translate(_SOUNDS)
+
+
+def _once(word: str) -> str:
+    return re.sub(r"(.)\1", r"\1", word)
+
+
+_SOUNDS: Final = str.maketrans({"w": "v", "y": "i", "k": "c", "z": "s"})
 
 
 def _one_slip(one: str, other: str, *, least: int) -> bool:

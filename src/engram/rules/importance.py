@@ -17,16 +17,18 @@ from types import MappingProxyType
 from typing import Final
 
 from engram.config import Config
-from engram.model.maintenance import Verdict, no, yes
-from engram.model.memory import Affect, Kind, Layer, Lifecycle, Memory, Policy, Priority, Status, Temperature
-from engram.rules import retention
-from engram.rules import retention as rules_retention
-from engram.rules.retention import DAY_S, age_days, half_life_by_source, unused_days
-from engram.rules.retention import retention as retention_retention
+from engram.model.memory import Affect, Kind, Layer, Lifecycle, Memory, Policy, Priority
+from engram.rules.retention import DAY_S, age_days, half_life_by_source, l2, retention, unused_days
 from engram.rules.traits import is_confirmed, is_disputed, protected
 from engram.text import feelings
 from engram.text.lexicon import listed
 from engram.text.marks import is_correction
+
+REPETITION_WEIGHT = 2.5  # uses that being said again counts for, in reinforcement (layers)
+HEAT_USES = 2.0  # reinforcement that gives 63 % of the heat
+HEAT_DAYS = 7.0  # days without use after which half of the heat is left
+ACTIVE_HEAT = 0.55  # heat from which a memory is active
+STALE_DECAY = 0.65  # decay from which an unverified memory is stale
 
 # ---------------------------------------------------------------- affect
 # Affect: what was said, how new it was and how it ended come in; how it felt comes out.
@@ -170,6 +172,22 @@ SEVERAL: Final = 3
 """Moments that make two gaps: fewer tell nothing about regularity."""
 
 
+WEIGHTS: Final[Mapping[str, float]] = MappingProxyType(
+    {
+        "base": 0.25,  # the importance it has by itself
+        "frequency": 0.12,  # how often it was used
+        "recency": 0.15,  # how lately it was used
+        "emotion": 0.08,  # how strongly it was felt
+        "stability": 0.06,  # use that is regular rather than in bursts
+        "layer": 0.08,  # how far it has come
+        "trust": 0.10,  # how far its source is trusted
+        "confirmations": 0.08,  # how often it was confirmed
+        "activation": 0.08,  # its base-level activation (ACT-R)
+    }
+)
+"""What each factor of effective importance counts; together 1."""
+
+
 @dataclass(frozen=True, slots=True)
 class Importance:
     """What each factor says, from 0 to 1, and the weighted sum of all nine."""
@@ -213,8 +231,7 @@ def effective_importance(
         "confirmations": 1.0 - 0.5 ** max(memory.usage.confirmed, int(is_confirmed(memory))),
         "activation": comes_to_mind(activation(memory, uses, now)),
     }
-    weights = config.importance.weights
-    return Importance(**factors, total=sum(weights[name] * value for name, value in factors.items()))
+    return Importance(**factors, total=sum(WEIGHTS[name] * value for name, value in factors.items()))
 
 
 def decayed_importance(memory: Memory, now: datetime, config: Config = USUAL) -> float:
@@ -228,14 +245,14 @@ def decayed_importance(memory: Memory, now: datetime, config: Config = USUAL) ->
     >>> [decayed_importance(memory, day + timedelta(days=days)) for days in (0.9, 1, 3, 4, 400)]
     [0.5, 0.45, 0.35, 0.3, 0.3]
     """
-    settings = config.importance
+    settings = config.forgetting
     if protected(memory, config):
         return memory.importance
-    lost = settings.loss_a_day * math.floor(unused_days(memory, now))
-    return min(memory.importance, max(settings.floor, round(memory.importance - lost, 9)))
+    lost = settings.importance_loss * math.floor(unused_days(memory, now))
+    return min(memory.importance, max(settings.importance_floor, round(memory.importance - lost, 9)))
 
 
-def reinforcement(memory: Memory, config: Config = USUAL) -> float:
+def reinforcement(memory: Memory) -> float:
     """How often a memory proved itself: uses, and 2.5 for each time it was said again.
 
     >>> from engram.model.memory import Usage
@@ -243,7 +260,7 @@ def reinforcement(memory: Memory, config: Config = USUAL) -> float:
     >>> reinforcement(Memory("1", "Hi", "h", day, day, usage=Usage(accessed=2, repeated=2)))
     7.0
     """
-    return memory.usage.accessed + config.importance.repetition_weight * memory.usage.repeated
+    return memory.usage.accessed + REPETITION_WEIGHT * memory.usage.repeated
 
 
 def activation(memory: Memory, uses: Sequence[datetime], now: datetime) -> float:
@@ -293,7 +310,7 @@ def stability(uses: Sequence[datetime], memory: Memory) -> float:
 
 def _recency(memory: Memory, now: datetime, config: Config) -> float:
     """Also of knowledge: what does not fade may yet be long unused."""
-    return retention.l2(unused_days(memory, now), half_life_by_source(memory, config.retention))
+    return l2(unused_days(memory, now), half_life_by_source(memory, config.retention))
 
 
 def _layer(memory: Memory) -> float:
@@ -309,7 +326,7 @@ def _since(at: datetime, now: datetime) -> float:
 # Heat and decay: a memory and the time come in; how much it is in use and what that makes it comes out.
 
 
-def heat(memory: Memory, now: datetime, config: Config = USUAL) -> float:
+def heat(memory: Memory, now: datetime) -> float:
     """How much a memory is in use, from 0 to 1: often and lately.
 
     >>> from datetime import UTC, timedelta
@@ -319,14 +336,13 @@ def heat(memory: Memory, now: datetime, config: Config = USUAL) -> float:
     >>> round(heat(memory, day), 2), round(heat(memory, day + timedelta(days=7)), 2)
     (0.86, 0.43)
     """
-    settings = config.lifecycle
-    used = 1.0 - math.exp(-reinforcement(memory, config) / settings.heat_uses)
-    return used * rules_retention.l2(unused_days(memory, now), settings.heat_days)
+    used = 1.0 - math.exp(-reinforcement(memory) / HEAT_USES)
+    return used * l2(unused_days(memory, now), HEAT_DAYS)
 
 
 def decay(memory: Memory, now: datetime, config: Config = USUAL) -> float:
     """How far a memory has gone, from 0 to 1: what its retention has lost."""
-    return 1.0 - retention_retention(memory, now, config)
+    return 1.0 - retention(memory, now, config)
 
 
 def lifecycle_state(memory: Memory, now: datetime, config: Config = USUAL) -> Lifecycle:
@@ -342,59 +358,10 @@ def lifecycle_state(memory: Memory, now: datetime, config: Config = USUAL) -> Li
         return Lifecycle.STALE
     if is_disputed(memory):
         return Lifecycle.CANDIDATE
-    if heat(memory, now, config) >= config.lifecycle.active_heat:
+    if heat(memory, now) >= ACTIVE_HEAT:
         return Lifecycle.ACTIVE
     used = memory.usage.accessed or memory.usage.repeated or memory.usage.helpful
     return Lifecycle.VALIDATED if used or is_confirmed(memory) else Lifecycle.CANDIDATE
-
-
-def temperature(memory: Memory, now: datetime, config: Config = USUAL) -> Temperature:
-    """How precisely its vector is worth keeping.
-
-    >>> from datetime import UTC, timedelta
-    >>> day = datetime(2026, 1, 1, tzinfo=UTC)
-    >>> memory = Memory("1", "We met", "h", day, day)
-    >>> [temperature(memory, day + timedelta(days=days)).value for days in (0, 20, 60)]
-    ['hot', 'warm', 'cold']
-    """
-    settings = config.lifecycle
-    if memory.status is Status.ARCHIVED:
-        return Temperature.FROZEN
-    left = retention_retention(memory, now, config)
-    if left > settings.hot_retention or _used_within(memory, settings.hot_days, now):
-        return Temperature.HOT
-    return Temperature.WARM if left > settings.warm_retention else Temperature.COLD
-
-
-def value(memory: Memory, now: datetime, config: Config = USUAL) -> float:
-    """What a memory is worth to those who search, from 0 to 1: the measure of the hot and the cold tier."""
-    opinions = memory.usage.helpful - memory.usage.unhelpful
-    parts = (
-        0.25 * memory.confidence,
-        0.25 * decayed_importance(memory, now, config),
-        0.20 * min(1.0, math.log1p(reinforcement(memory, config)) / math.log1p(20)),
-        0.20 * retention_retention(memory, now, config),
-        0.10 * (0.5 + 0.5 * math.tanh(opinions / 2)),
-        0.10 if is_confirmed(memory) else 0.0,
-        0.05 if memory.category == "correction" else 0.0,
-        -0.20 if is_disputed(memory) else 0.0,
-    )
-    return min(1.0, max(0.0, sum(parts)))
-
-
-def tier_move(memory: Memory, held: Temperature, now: datetime, config: Config = USUAL) -> Verdict:
-    """Whether a memory held hot or cold should change places; which way says the rule."""
-    settings = config.lifecycle
-    worth, age = value(memory, now, config), age_days(memory, now)
-    if held is Temperature.HOT:
-        if age < settings.cold_days:
-            return no(f"age {age:.1f} days < {settings.cold_days:g}")
-        if worth > settings.cold_value or memory.pinned:
-            return no(f"value {worth:.2f} > {settings.cold_value:g}" if not memory.pinned else "pinned")
-        return yes("hot to cold", f"value {worth:.2f} <= {settings.cold_value:g}, age {age:.0f} days")
-    if worth >= settings.hot_value:
-        return yes("cold to hot", f"value {worth:.2f} >= {settings.hot_value:g}")
-    return no(f"value {worth:.2f} < {settings.hot_value:g}")
 
 
 LASTING = frozenset(
@@ -413,18 +380,14 @@ LASTING = frozenset(
 
 
 def _is_stale(memory: Memory, now: datetime, config: Config) -> bool:
-    settings = config.lifecycle
+    settings = config.forgetting
     if settings.unverified_days and _grows_old(memory):
         seen = memory.verified_at or memory.created_at
         if (now - seen).total_seconds() > settings.unverified_days * DAY_S:
             return True
-    return not is_confirmed(memory) and decay(memory, now, config) >= settings.stale_decay
+    return not is_confirmed(memory) and decay(memory, now, config) >= STALE_DECAY
 
 
 def _grows_old(memory: Memory) -> bool:
     held = memory.pinned or memory.kind is Kind.PROCEDURAL or memory.priority is Priority.P0
     return not held and memory.category not in LASTING
-
-
-def _used_within(memory: Memory, days: float, now: datetime) -> bool:
-    return memory.last_accessed is not None and (now - memory.last_accessed).total_seconds() <= days * DAY_S

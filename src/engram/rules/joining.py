@@ -116,7 +116,7 @@ def ranked(memories: Sequence[Memory]) -> list[Memory]:
         key=lambda one: (
             not stands(one),
             is_overheard(one),
-            -one.layer,
+            -one.layer.number,
             -one.importance,
             -one.usage.accessed,
             one.created_at,

@@ -14,6 +14,9 @@ from engram.model.memory import Layer, Memory, Status
 from engram.rules.retention import age_days
 from engram.rules.traits import protected
 
+AUDIT_MODIFIED_HOURS = 24.0  # hours after a change in which an audit takes no standing away (layers)
+AUDIT_NEW_HOURS = 48.0  # the same after a memory was stored (layers)
+
 # ---------------------------------------------------------------- sandbox
 # The sandbox: what an auditor proposes comes in; whether it may be done goes out, and which rule says no.
 #
@@ -88,7 +91,7 @@ def _merged(proposal: Proposal, found: Sequence[Memory], now: datetime, config: 
     if len({one.scope for one in found}) > 1 or any(one.speaker for one in found):
         return no("another scope, or a turn of a conversation", "merge apart")
     top = max(one.layer for one in found)
-    if proposal.layer is not None and proposal.layer < top:
+    if proposal.layer is not None and proposal.layer < top.number:
         return no("a merge into a lower layer", "merge upward")
     shortest = min(len(one.content) for one in found)
     if len(proposal.content.strip()) < shortest / 2:
@@ -101,13 +104,12 @@ def _guarded(memory: Memory, now: datetime, config: Config) -> Verdict | None:
     """Why it may not lose standing yet; None when it may."""
     if reason := protected(memory, config):
         return no(f"protected: {reason}", "protected")
-    settings = config.review
     since_change = (now - memory.modified_at).total_seconds() / 3600
-    if since_change < settings.audit_modified_hours:
-        return no(f"changed {since_change:.0f} h ago < {settings.audit_modified_hours:g}", "changed lately")
+    if since_change < AUDIT_MODIFIED_HOURS:
+        return no(f"changed {since_change:.0f} h ago < {AUDIT_MODIFIED_HOURS:g}", "changed lately")
     age = age_days(memory, now) * HOURS
-    if age < settings.audit_new_hours:
-        return no(f"{age:.0f} h old < {settings.audit_new_hours:g}", "too new")
+    if age < AUDIT_NEW_HOURS:
+        return no(f"{age:.0f} h old < {AUDIT_NEW_HOURS:g}", "too new")
     return None
 
 

@@ -28,6 +28,11 @@ from engram.rules.traits import (
     protected,
 )
 
+RESCUE_SHARE = 0.5  # share of the reinforcement needed that rescues an expired memory (layers)
+RESCUE_IMPORTANCE = 0.70  # importance that rescues an expired memory (layers)
+FIRST_RETRY_HOURS = 24.0  # hours until a rejected memory may ask again (layers)
+SECOND_RETRY_HOURS = 72.0  # hours after the second rejection; after the third it never asks again (layers)
+
 USUAL = Config()
 HOURS: Final = 24.0
 MINUTES: Final = 1_440.0
@@ -46,7 +51,7 @@ def buffer_verdict(memory: Memory, now: datetime, config: Config = USUAL) -> Ver
     settings = config.promotion
     if memory.layer is not Layer.BUFFER:
         return no("not in the buffer")
-    earned, age = reinforcement(memory, config), age_days(memory, now)
+    earned, age = reinforcement(memory), age_days(memory, now)
     if earned >= settings.buffer_reinforcement:
         return yes("buffer reinforced", f"reinforcement {earned:.1f} >= {settings.buffer_reinforcement:g}")
     if is_lesson(memory) and not is_distilled(memory) and age * HOURS >= settings.lesson_hours:
@@ -92,11 +97,11 @@ def buffer_rescue(memory: Memory, now: datetime, config: Config = USUAL) -> Verd
         return no(f"age {age:.1f} h <= {settings.ttl_hours:g}")
     if reason := _worth_keeping(memory, now, config):
         return yes("buffer rescue", reason)
-    earned, needed = reinforcement(memory, config), settings.rescue_share * settings.buffer_reinforcement
+    earned, needed = reinforcement(memory), RESCUE_SHARE * settings.buffer_reinforcement
     if earned >= needed:
         return yes("buffer rescue", f"reinforcement {earned:.1f} >= {needed:g}, half of what is needed")
-    if memory.importance >= settings.rescue_importance and not is_banter(memory.content):
-        return yes("buffer rescue", f"importance {memory.importance:.2f} >= {settings.rescue_importance:.2f}")
+    if memory.importance >= RESCUE_IMPORTANCE and not is_banter(memory.content):
+        return yes("buffer rescue", f"importance {memory.importance:.2f} >= {RESCUE_IMPORTANCE:.2f}")
     return no(f"reinforcement {earned:.1f} < {needed:g}, importance {memory.importance:.2f}")
 
 
@@ -130,7 +135,7 @@ def core_candidate(memory: Memory, now: datetime, config: Config = USUAL) -> Ver
     weight = decayed_importance(memory, now, config)
     if weight < settings.core_importance:
         return no(f"importance {weight:.2f} < {settings.core_importance:.2f}")
-    earned, age = reinforcement(memory, config), age_days(memory, now)
+    earned, age = reinforcement(memory), age_days(memory, now)
     if earned >= settings.core_reinforcement:
         return yes("core candidate", f"reinforcement {earned:.1f} >= {settings.core_reinforcement:g}")
     if age > settings.core_days and earned > 0:
@@ -140,7 +145,7 @@ def core_candidate(memory: Memory, now: datetime, config: Config = USUAL) -> Ver
     return no(f"reinforcement {earned:.1f} < {settings.core_reinforcement:g}, age {age:.1f} days")
 
 
-def next_try(rejections: int, at: datetime, config: Config = USUAL) -> datetime | None:
+def next_try(rejections: int, at: datetime) -> datetime | None:
     """When a memory may ask the gate again after so many rejections, the last one at `at`; None: never.
 
     >>> day = datetime(2026, 1, 1)
@@ -149,8 +154,7 @@ def next_try(rejections: int, at: datetime, config: Config = USUAL) -> datetime 
     """
     if rejections >= FINAL:
         return None
-    settings = config.promotion
-    hours = (0.0, settings.first_retry_hours, settings.second_retry_hours)[max(0, rejections)]
+    hours = (0.0, FIRST_RETRY_HOURS, SECOND_RETRY_HOURS)[max(0, rejections)]
     return at + timedelta(hours=hours)
 
 
@@ -195,7 +199,7 @@ def step_layer(memory: Memory, *, up: bool) -> Layer:
     """
     if memory.layer is (Layer.CORE if up else Layer.BUFFER):
         raise NoFurtherLayer(memory.layer.name.lower(), "promote" if up else "demote")
-    return Layer(memory.layer + (1 if up else -1))
+    return memory.layer.step(1 if up else -1)
 
 
 def _barred(memory: Memory) -> str:

@@ -8,10 +8,18 @@ from __future__ import annotations
 
 import math
 from datetime import datetime
-from typing import Protocol
 
 from engram.config import Config, RetentionConfig
-from engram.model.memory import Kind, Layer, Memory
+from engram.model.memory import Kind, Memory
+
+SHRINK = 0.1  # elastic: share of what is gone that is taken off again, so that weak ones end
+ACCESS_GAIN = 0.1  # retention for each e-fold of uses (retention)
+ACCESS_LIMIT = 0.3  # retention that uses can bring at most (retention)
+SPACING_GAIN = 0.3  # share more for each e-fold of distinct sessions (cortex)
+AROUSAL_SLOWS = 1.0  # how much longer a memory lasts that stirred, by its arousal (cortex)
+AROUSAL_STRENGTH = 0.5  # initial strength more, by arousal (cortex)
+REPLAY_GAIN = 0.2  # hold that a replay adds (cortex)
+MOST_HELD = 3.0  # hold that replays can reach
 
 # ---------------------------------------------------------------- curves
 # The curves of forgetting: an age and a half-life come in, the share that is left comes out.
@@ -21,8 +29,6 @@ from engram.model.memory import Kind, Layer, Memory
 
 
 DAY_S = 86_400.0
-ACCESS_GAIN = 0.1
-ACCESS_LIMIT = 0.3
 
 
 def l2(age_days: float, half_life: float) -> float:
@@ -85,7 +91,6 @@ def freshness(age_days: float, half_life: float, accesses: int = 0) -> float:
 
 
 USUAL = Config()
-WEEK_H = 168.0
 ORDINARY = 0.5
 """The importance with which a memory starts at full strength, no more and no less."""
 
@@ -100,10 +105,10 @@ def retention(memory: Memory, now: datetime, config: Config = USUAL) -> float:
     [1.0, 0.5, 0.15, 0.0]
     """
     settings = config.retention
-    days = half_life(memory, settings) * slowed(memory, settings)
+    days = half_life(memory, settings) * slowed(memory)
     left = _curve(unused_days(memory, now), days, memory.usage.accessed, settings)
-    spaced = left * (1.0 + settings.spacing_gain * math.log(max(1, memory.usage.sessions)))
-    return reinforced(min(1.0, spaced), memory.usage.accessed, settings.access_gain, settings.access_limit)
+    spaced = left * (1.0 + SPACING_GAIN * math.log(max(1, memory.usage.sessions)))
+    return reinforced(min(1.0, spaced), memory.usage.accessed, ACCESS_GAIN, ACCESS_LIMIT)
 
 
 def strength(memory: Memory, now: datetime, config: Config = USUAL) -> float:
@@ -115,62 +120,31 @@ def strength(memory: Memory, now: datetime, config: Config = USUAL) -> float:
     >>> strength(memory, day), strength(memory, day + timedelta(days=30))
     (1.0, 0.5)
     """
-    return initial_strength(memory, config) * memory.strength * retention(memory, now, config)
+    return initial_strength(memory) * memory.strength * retention(memory, now, config)
 
 
-def initial_strength(memory: Memory, config: Config = USUAL) -> float:
+def initial_strength(memory: Memory) -> float:
     """What a memory begins with: 1 for one of ordinary importance, more when it stirred.
 
     >>> day = datetime(2026, 1, 1)
     >>> initial_strength(Memory("1", "Hi", "h", day, day, importance=0.9))
     1.4
     """
-    stirred = 1.0 + config.retention.arousal_strength * memory.affect.arousal
+    stirred = 1.0 + AROUSAL_STRENGTH * memory.affect.arousal
     return stirred * (1.0 + memory.importance - ORDINARY)
 
 
-def replayed(memory: Memory, config: Config = USUAL) -> float:
+def replayed(memory: Memory) -> float:
     """The hold of a memory after one more replay, to be stored as its `strength`.
 
     >>> day = datetime(2026, 1, 1)
     >>> replayed(Memory("1", "Hi", "h", day, day)), replayed(Memory("1", "Hi", "h", day, day, strength=2.95))
     (1.2, 3.0)
     """
-    settings = config.retention
-    return max(memory.strength, min(settings.most_held, memory.strength + settings.replay_gain))
+    return max(memory.strength, min(MOST_HELD, memory.strength + REPLAY_GAIN))
 
 
-def recency(memory: Memory, now: datetime, config: Config = USUAL) -> float:
-    """How recent a memory is, by the rate of its layer: the buffer forgets in days, the core in months.
-
-    >>> from datetime import UTC, timedelta
-    >>> day = datetime(2026, 1, 1, tzinfo=UTC)
-    >>> memory = Memory("1", "We met at the lake", "h", day, day, layer=Layer.WORKING)
-    >>> round(recency(memory, day + timedelta(days=7)), 3)
-    0.368
-    """
-    settings = config.retention
-    rate = {
-        Layer.BUFFER: settings.buffer_rate,
-        Layer.WORKING: settings.working_rate,
-        Layer.CORE: settings.core_rate,
-    }[memory.layer]
-    return math.exp(-rate * unused_days(memory, now) * 24.0 / WEEK_H)
-
-
-class Halving(Protocol):
-    """Settings that say how fast memories fade."""
-
-    @property
-    def half_life_days(self) -> float:
-        """Days after which half of what a person wrote down is left."""
-
-    @property
-    def extracted_factor(self) -> float:
-        """How much faster the rest fades."""
-
-
-def half_life(memory: Memory, settings: Halving) -> float:
+def half_life(memory: Memory, settings: RetentionConfig) -> float:
     """Days until half of a memory is left; knowledge and pinned memories do not fade.
 
     >>> day = datetime(2026, 1, 1)
@@ -184,15 +158,15 @@ def half_life(memory: Memory, settings: Halving) -> float:
     return half_life_by_source(memory, settings)
 
 
-def half_life_by_source(memory: Memory, settings: Halving) -> float:
+def half_life_by_source(memory: Memory, settings: RetentionConfig) -> float:
     """The same for an episode: what no person wrote down fades faster."""
     by_hand = memory.source.partition(":")[0] == "human"
     return settings.half_life_days / (1.0 if by_hand else settings.extracted_factor)
 
 
-def slowed(memory: Memory, settings: RetentionConfig) -> float:
+def slowed(memory: Memory) -> float:
     """How many times longer a memory lasts because it stirred or was replayed."""
-    return (1.0 + settings.arousal_slows * memory.affect.arousal) * max(1.0, memory.strength)
+    return (1.0 + AROUSAL_SLOWS * memory.affect.arousal) * max(1.0, memory.strength)
 
 
 def last_used(memory: Memory) -> datetime:
@@ -215,7 +189,7 @@ def _curve(days: float, half_life: float, accesses: int, settings: RetentionConf
         case "l2":
             return l2(days, half_life)
         case "elastic":
-            return elastic(days, half_life, settings.shrink)
+            return elastic(days, half_life, SHRINK)
         case "ebbinghaus":
             return ebbinghaus(days, half_life, accesses)
         case _:

@@ -7,9 +7,11 @@ the upper bound yes; between them a model may be asked, and without one the midd
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
+from types import MappingProxyType
 from typing import Final
 
 from engram.config import Config
@@ -17,10 +19,16 @@ from engram.model.maintenance import Verdict, no, yes
 from engram.model.memory import Layer, Memory
 from engram.rules.importance import reinforcement, standing_of
 from engram.rules.retention import age_days
-from engram.rules.traits import is_banter, is_distilled, is_ephemeral, is_overheard
+from engram.rules.traits import is_banter, is_distilled, is_ephemeral, is_overheard, is_passing
 from engram.text.marks import marks
 from engram.text.propositions import has_substance, leans
 from engram.text.words import is_wide
+
+GATE_REJECT = 0.45  # score under which the gate rejects by itself
+GATE_APPROVE = 0.62  # score from which the gate approves by itself
+TRIAGE_KEEP = 0.38  # score under which triage leaves it in the buffer
+TRIAGE_PROMOTE = 0.48  # score from which triage promotes by itself
+TRIAGE_MINUTES = 10.0  # age from which triage looks at a memory (layers)
 
 USUAL = Config()
 MINUTES: Final = 1_440.0
@@ -39,6 +47,18 @@ class ReviewDecision(StrEnum):
     APPROVE = "approve"
     ASK = "ask"
     REJECT = "reject"
+
+
+WEIGHTS: Final[Mapping[str, float]] = MappingProxyType(
+    {
+        "worth": 0.35,  # category, importance and feeling
+        "specificity": 0.10,  # names, numbers and times
+        "standalone": 0.20,  # being understood alone
+        "reinforcement": 0.20,
+        "trust": 0.15,  # how far its source is trusted
+    }
+)
+"""What each part of the score counts; together 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,19 +96,20 @@ def gate_review(memory: Memory, config: Config = USUAL) -> Review:
     >>> gate_review(rule).decision.value, gate_review(Memory("1", "it was ok", "h", day, day)).decision.value
     ('approve', 'reject')
     """
-    settings = config.promotion
-    return _review("gate", gate_score(memory, config), settings.gate_reject, settings.gate_approve)
+    score = gate_score(memory, config)
+    if is_passing(memory.content):
+        score = replace(score, total=0.0)  # however well it is told: tomorrow it is not true any more
+    return _review("gate", score, GATE_REJECT, GATE_APPROVE)
 
 
 def triage_review(memory: Memory, config: Config = USUAL) -> Review:
     """Whether a memory of the buffer is worth the working layer."""
-    settings = config.promotion
-    return _review("triage", triage_score(memory, config), settings.triage_keep, settings.triage_promote)
+    return _review("triage", triage_score(memory, config), TRIAGE_KEEP, TRIAGE_PROMOTE)
 
 
-def triage_due(memory: Memory, now: datetime, config: Config = USUAL) -> Verdict:
+def triage_due(memory: Memory, now: datetime) -> Verdict:
     """Whether triage may look at a memory: it has lain in the buffer for a while and is meant to last."""
-    minutes, needed = age_days(memory, now) * MINUTES, config.promotion.triage_minutes
+    minutes, needed = age_days(memory, now) * MINUTES, TRIAGE_MINUTES
     if memory.layer is not Layer.BUFFER:
         return no("not in the buffer")
     if not is_overheard(memory):
@@ -106,13 +127,10 @@ def gate_score(memory: Memory, config: Config = USUAL) -> Score:
         "worth": worth(memory),
         "specificity": specificity(memory),
         "standalone": standalone(memory.content),
-        "reinforcement": _within(
-            reinforcement(memory, config) / max(1.0, config.promotion.buffer_reinforcement)
-        ),
+        "reinforcement": _within(reinforcement(memory) / max(1.0, config.promotion.buffer_reinforcement)),
         "trust": _within(memory.trust * memory.confidence),
     }
-    weights = config.promotion.weights
-    return Score(**parts, total=sum(weights[name] * part for name, part in parts.items()))
+    return Score(**parts, total=sum(WEIGHTS[name] * part for name, part in parts.items()))
 
 
 def triage_score(memory: Memory, config: Config = USUAL) -> Score:

@@ -13,7 +13,7 @@ found by their hash before this rule is asked, count as a repetition of it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -25,9 +25,21 @@ from engram.model.memory import Memory, Verification
 from engram.text import facts, lexicon, words
 from engram.text.assertion import ASSERTED, Stance, judged
 from engram.text.facts import given
-from engram.text.marks import Marks, differences, is_correction, marks, meaning, opposed
+from engram.text.marks import (
+    Marks,
+    differences,
+    has_opposite,
+    is_correction,
+    is_negated,
+    marks,
+    meaning,
+    opposed,
+)
 from engram.text.statement import USER
 from engram.text.words import is_wide
+
+JACCARD_SAME = 0.50  # shared words, beside a near vector, that make a repetition
+JACCARD_ALONE = 0.85  # shared words that make a repetition without vectors
 
 _SPARE, _SPARE_WIDE = 3, 5
 """So many words (characters) beside its facts make no further statement: "moved", "finally"."""
@@ -105,6 +117,9 @@ class NewStatement:
         gone = {_triple(fact) for fact in (*over, *new.facts)}
         if any(_triple(fact) not in gone and fact.valid_to is None for fact in self.facts):
             return True
+        named = {word for fact in over for part in _triple(fact) for word in part.split()}
+        if self.marks.names - named - new.marks.words:
+            return True  # somebody or something else is spoken of
         told = {term for fact in over for part in _triple(fact) for term in meaning(part)}
         stop = lexicon.words("stop_words")
         left = {term for term in self.line if term not in told and term not in stop and term not in new.line}
@@ -113,12 +128,23 @@ class NewStatement:
     @cached_property
     def ended(self) -> tuple[Fact, ...]:
         """What it says is true no longer."""
-        return tuple(facts.ended(self.content, speaker=self.teller or None))
+        told = given(self.details.get("ended"), self.teller or USER)
+        return (*told, *facts.ended(self.content, speaker=self.teller or None))
 
     @cached_property
     def line(self) -> tuple[str, ...]:
         """The words of meaning in order."""
         return meaning(self.content)
+
+    @cached_property
+    def opposable(self) -> bool:
+        """Whether one of its words has an opposite."""
+        return has_opposite(self.line)
+
+    @cached_property
+    def negated(self) -> bool:
+        """Whether it denies something."""
+        return is_negated(words.compatible(self.content))
 
     @cached_property
     def marks(self) -> Marks:
@@ -197,12 +223,14 @@ Verdict = New | Reinforce | Merge | Supersede | Challenge
 
 def decide(new: NewStatement, neighbours: Sequence[Neighbour], limits: SamenessLimits) -> Verdict:
     """The one decision about repetition. The neighbours come nearest first."""
-    latest = sorted(neighbours, key=lambda one: one.memory.happened_at, reverse=True)
+    # What is replaced is what holds now, not what was told of an earlier time.
+    latest: Sequence[Neighbour] = ()
+    if new.facts or new.ended or new.corrects:
+        latest = sorted(neighbours, key=lambda one: one.memory.happened_at, reverse=True)
+    # "I live in Rome" of two people are two statements.
+    alike = [one for one in neighbours if one.statement.teller == new.teller]
     for rule in (_repeats, _replaces, _extends, _opposes):
-        # What is replaced is what holds now, not what was told of an earlier time.
-        for neighbour in latest if rule is _replaces else neighbours:
-            if rule is not _replaces and neighbour.statement.teller != new.teller:
-                continue  # "I live in Rome" of two people are two statements
+        for neighbour in latest if rule is _replaces else alike:
             verdict = rule(new, neighbour, limits)
             if isinstance(verdict, Supersede):
                 return replace(verdict, also=_gone_as_well(new, latest, verdict.memory, limits))
@@ -260,7 +288,7 @@ def _over(new: NewStatement, old: NewStatement) -> tuple[tuple[Fact, ...], str]:
     found: dict[Fact, str] = {}
     current = [fact for fact in old.facts if fact.valid_to is None]
     for mine, theirs in _pairs(new.ended, current):
-        if mine.object == theirs.object:
+        if not _differ(mine.object, theirs.object):
             found.setdefault(theirs, f"says that this is over: {_told(theirs)}")
     for mine, theirs in _pairs(new.facts, current):
         # Who says that something changed means the one there was, also where there might be several.
@@ -299,9 +327,9 @@ def _opposes(new: NewStatement, old: Neighbour, limits: SamenessLimits) -> Verdi
     """Nearly the same words, and the opposite: which of the two holds is not for a rule to say."""
     if old.cosine is not None and old.cosine <= limits.related:
         return None
-    if new.marks.negated != old.statement.marks.negated and _same_but_denied(new, old.statement):
+    if new.negated != old.statement.negated and _same_but_denied(new, old.statement):
         because = "says the opposite"
-    elif opposed(new.line, old.statement.line):
+    elif new.opposable and opposed(new.line, old.statement.line):
         because = "says the opposite in other words"
     else:
         return None
@@ -336,7 +364,7 @@ def _undenied(statement: NewStatement) -> Sequence[str]:
 def _extends(new: NewStatement, old: Neighbour, limits: SamenessLimits) -> Verdict | None:
     if old.cosine is None or old.cosine <= limits.strong or not _stands_in(old.statement.line, new.line):
         return None
-    if _shared(new, old.statement) <= limits.jaccard or new.marks.negated != old.statement.marks.negated:
+    if _shared(new, old.statement) <= limits.jaccard or new.negated != old.statement.negated:
         return None
     added = " ".join(term for term in dict.fromkeys(new.line) if term not in old.statement.line)
     if not added:
@@ -381,6 +409,40 @@ def _triple(fact: Fact) -> tuple[str, str, str]:
 
 def _told(fact: Fact) -> str:
     return f"{fact.subject} {fact.predicate} {fact.object}"
+
+
+# ---------------------------------------------------------------- later words
+# Later words: a statement that tells of a change comes in with earlier ones; which of them it is about comes
+# out. Where no fact can be read of both, the two are related in time: recall shows the later one first.
+
+
+RARE_WORD = 0.31
+"""What a shared word that hardly anybody says counts beside the cosine."""
+SAME_THING = 0.67
+"""How close two statements are from which on the later is a word on the same thing."""
+NEAR_ENOUGH, STANDS_OUT = 0.3, 0.1
+"""How close the nearest must be that stands out among others, and by how much it must."""
+
+
+def later_closeness(cosine: float, rarity: Mapping[str, float], terms: Iterable[str]) -> float:
+    """How close an earlier statement with these terms is to one whose terms have this rarity."""
+    most = max(rarity.values(), default=0.0) or 1.0
+    shared = (rarity.get(term, 0.0) for term in set(terms) if not term.startswith(words.SINGLE))
+    return cosine + RARE_WORD * sum(shared) / most
+
+
+def later_word_on(closeness: Mapping[int, float], *, stands_out: bool = True) -> int | None:
+    """The one a later statement is about: close enough, or the nearest by far; none when it may be several.
+
+    >>> later_word_on({1: 0.7, 2: 0.68}), later_word_on({1: 0.5, 2: 0.45}), later_word_on({1: 0.5, 2: 0.2})
+    (1, None, 1)
+    """
+    first, second, *_ = (*sorted(closeness, key=lambda key: closeness[key], reverse=True), None, None)
+    if first is None or closeness[first] >= SAME_THING:
+        return first
+    ahead = closeness[first] - (closeness[second] if second is not None else 0.0)
+    alone = stands_out and closeness[first] >= NEAR_ENOUGH and ahead >= STANDS_OUT
+    return first if alone else None
 
 
 # ---------------------------------------------------------------- surprise

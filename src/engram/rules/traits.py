@@ -13,6 +13,7 @@ from engram.model.capture import Draft
 from engram.model.memory import TAG_LIMIT, Kind, Memory, Policy, Priority, Status, Verification
 from engram.model.session import LoopState
 from engram.text import facts, lexicon, names
+from engram.text.cues import slots_told
 from engram.text.statement import USER
 
 USUAL = Config()
@@ -124,21 +125,50 @@ def lasting(memory: Memory, now: datetime, *, by_name: bool = True) -> str:
     >>> [lasting(Memory("1", words, "h", day, day), day) for words in heard]
     ['a fact about the user', 'a fact about somebody', '', '']
     """
+    if is_passing(memory.content):
+        return ""
+    return _of_a_life(memory) or _of_weight(memory, now) or (_by_name(memory) if by_name else "")
+
+
+def _of_a_life(memory: Memory) -> str:
     stated = {fact.subject for fact in facts.stated(memory.content, memory.details, memory.speaker)}
     if stated & {USER, memory.speaker.lower()}:
         return "a fact about the user"
-    joke = is_banter(memory.content)
-    if stated or (not joke and _of_oneself(memory.content)):
+    if stated or (not is_banter(memory.content) and _of_oneself(memory.content)):
         return "a fact about somebody"
+    told = set(slots_told(memory.content)) - DEEDS
+    return f"tells of a life: {min(told).removeprefix('slot')}" if told else ""
+
+
+def _of_weight(memory: Memory, now: datetime) -> str:
     if about := MATTERS.intersection(memory.metadata.get("topics", ())):
         return f"about {min(about)}"
     today = memory.local(now).date().isoformat()
     if any(day >= today for day in memory.metadata.get("dates", ())):
         return "yet to come"
-    if joke or not by_name:
+    return ""
+
+
+def _by_name(memory: Memory) -> str:
+    if is_banter(memory.content):
         return ""
     named = (entity for entity in names.entities(memory.content) if entity.type in LIVES)
     return "names a person or a place" if any(named) else ""
+
+
+def settles(newer: Memory, older: Memory) -> bool:
+    """Whether what the newer one says against the older has ended there, and the rest still holds."""
+    over = older.details.get("no_longer")
+    return isinstance(over, list) and any(part.get("by") == newer.id for part in over)
+
+
+def is_passing(content: str) -> bool:
+    """Whether it tells only how somebody feels or how the weather is at the moment.
+
+    >>> is_passing("Ugh, I'm so tired today."), is_passing("I'm tired of my job"), is_passing("I'm diabetic")
+    (True, False, False)
+    """
+    return lexicon.found("passing", content.strip().lower().replace("’", "'"))
 
 
 def is_banter(content: str) -> bool:
@@ -148,6 +178,8 @@ def is_banter(content: str) -> bool:
 
 MATTERS: Final = frozenset({"health", "work", "family", "relationships", "legal", "finance", "planning"})
 """Topics of which nothing is thrown away because of its age alone."""
+DEEDS: Final = frozenset({"slotexercise", "slotreading", "slottrip", "slotappointment"})
+"""What is done and over tells of a day, not of a life."""
 LIVES: Final = frozenset({"person", "location", "organization", "unknown"})
 """Types of names that stand in somebody's life; of a name nobody can type, it is assumed."""
 _BANTER = re.compile(
@@ -163,11 +195,6 @@ def _of_oneself(content: str) -> bool:
     past = lexicon.words("verbs_past")
     found = (match["verb"] or "" for match in _OF_ONESELF.finditer(content))
     return any(not verb.endswith("ed") and verb not in past for verb in found)
-
-
-def is_extracted(memory: Memory) -> bool:
-    """Whether nobody worded it as a memory: rules or a model took it out of something."""
-    return EXTRACTED in memory.tags or memory.source.partition(":")[0] not in BY_HAND
 
 
 def is_confirmed(memory: Memory) -> bool:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from functools import cache, cached_property
 from http import HTTPStatus
 from importlib import resources
 from typing import TYPE_CHECKING, Any
@@ -28,15 +29,11 @@ from engram.errors import AccessDenied, EngramError
 from engram.model.plain import plain
 from engram.server import host, login, metrics, openapi, stream
 from engram.server.caller import NOBODY, Caller
-from engram.server.compat import layers_upkeep as layers
-from engram.server.compat import serving as compat
-from engram.server.compat.requests import response_to
+from engram.server.compat.requests import is_files, is_layers, response_to
 from engram.server.guard import Guard, locked
-from engram.server.host import KeptByHouse, MemoryHost
-from engram.server.limits import Keys
+from engram.server.host import MemoryHost
 from engram.server.problems import NoSuchRoute, WrongMethod
-from engram.server.route import Route, Serve, endpoint
-from engram.server.routes import ROUTES
+from engram.server.route import ROUTES, Route, Serve, endpoint
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -80,15 +77,14 @@ def build(
 ) -> Starlette:
     """The whole server as an ASGI application; `app.state.house` is its house."""
     house, counts = MemoryHost(memory_opener, settings), metrics.Metrics()
-    keys = Keys(settings.idempotency_keys, settings.idempotency_hours, shelf=KeptByHouse(house))
     doors = [mounting(house) for mounting in mounts]
     served: list[BaseRoute] = [
         *_own(house, counts, routes),
         *(
-            Served(route.path, endpoint(route, house, keys), methods=[route.method], name=route.name)
+            Served(route.path, endpoint(route, house, house.keys), methods=[route.method], name=route.name)
             for route in routes
         ),
-        *(compat.routes(house, keys) if routes else ()),
+        *((OldRoutes(house),) if routes else ()),
         *(route for door in doors for route in _mounted(door)),
     ]
     rests = [_Rest(door, served) for door in doors if door.rest]
@@ -104,7 +100,7 @@ def build(
 
 def _own(house: MemoryHost, counts: metrics.Metrics, routes: Sequence[Route]) -> list[Served]:
     """What the server serves of itself."""
-    document = openapi.document(routes)
+    document = cache(lambda: JSONResponse(openapi.document(routes)))  # made when it is first asked for
 
     async def tell_health(request: Request) -> Response:
         found, told = await anyio.to_thread.run_sync(_health, house, request.state.caller)
@@ -114,7 +110,7 @@ def _own(house: MemoryHost, counts: metrics.Metrics, routes: Sequence[Route]) ->
         if HTML in request.headers.get("accept", ""):
             return await page(request)
         _, told = await anyio.to_thread.run_sync(_health, house, request.state.caller)
-        return JSONResponse({**told, "endpoints": compat.endpoints()})
+        return JSONResponse({**told, "endpoints": _endpoints()})
 
     async def tell_metrics(request: Request) -> Response:
         if not house.owns_file(request.state.caller):
@@ -123,7 +119,7 @@ def _own(house: MemoryHost, counts: metrics.Metrics, routes: Sequence[Route]) ->
         return Response(told, media_type=metrics.MEDIA_TYPE)
 
     async def tell_document(_: Request) -> Response:
-        return JSONResponse(document)
+        return document()
 
     async def tell_caller(request: Request) -> Response:
         caller: Caller = request.state.caller
@@ -186,8 +182,18 @@ def _health(house: MemoryHost, caller: Caller) -> tuple[host.ServerHealth, dict[
     """How the server is, in our words and in those of *layers*."""
     found = host.check_health(house)
     whole = found.ok and house.owns_file(caller)
-    also = layers.health_of(house) if whole else {} if caller is NOBODY else {"name": "engram"}
+    also: dict[str, Any] = {} if caller is NOBODY else {"name": "engram"}
+    if whole:
+        from engram.server.compat.layers_upkeep import health_of
+
+        also = health_of(house)
     return found, {**host.told_to(house, caller, found), **also}
+
+
+def _endpoints() -> dict[str, str]:
+    from engram.server.compat.serving import endpoints
+
+    return endpoints()
 
 
 def _named(path: str, serve: Serve) -> Serve:
@@ -225,6 +231,35 @@ def _foreign(doors: Sequence[Mounted], rests: Sequence[_Rest]) -> Callable[[str]
         return mounted or any(rest.takes(path) for rest in others)
 
     return is_foreign
+
+
+class OldRoutes(BaseRoute):
+    """The routes of two older systems: loaded when the first request comes to one of their addresses."""
+
+    def __init__(self, house: MemoryHost) -> None:
+        self._house = house
+
+    @cached_property
+    def routes(self) -> list[Served]:
+        """Every one of them."""
+        from engram.server.compat.serving import routes
+
+        return routes(self._house, self._house.keys)
+
+    def matches(self, scope: Connection) -> tuple[Match, Connection]:
+        """The best of theirs; nothing is loaded for an address that is none of theirs."""
+        if scope["type"] != "http" or not (is_files(scope["path"]) or is_layers(scope["path"])):
+            return Match.NONE, {}
+        tried = [(route, *route.matches(scope)) for route in self.routes]
+        route, match, child = max(tried, key=lambda one: one[1].value)
+        return match, {**child, _OLD: route}
+
+    async def handle(self, scope: Connection, receive: Receive, send: Send) -> None:
+        """Let the route that was found answer."""
+        await scope[_OLD].handle(scope, receive, send)
+
+
+_OLD = "engram.old_route"
 
 
 class _Rest(Mount):
@@ -269,7 +304,8 @@ async def _unserved(request: Request, error: Exception) -> Response:
     """What the router itself refuses, as a problem like all others."""
     known = {
         method
-        for route in request.app.routes
+        for one in request.app.routes
+        for route in (one.routes if isinstance(one, OldRoutes) else (one,))
         if isinstance(route, Served) and route.matches(request.scope)[0] is not Match.NONE
         for method in route.methods or ()
     }

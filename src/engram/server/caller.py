@@ -17,7 +17,6 @@ from engram.rules.secrets import digest_of, match
 from engram.server.login import shows_cookie
 from engram.server.problems import TokenNeeded
 
-LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "[::1]", "::1"})
 FORWARDED = frozenset(
     {
         "forwarded",

@@ -23,7 +23,7 @@ from engram.model.plain import plain
 from engram.model.scope import Access
 from engram.server import login
 from engram.server.caller import NOBODY, Caller
-from engram.server.limits import IdempotentAnswer
+from engram.server.limits import IdempotentAnswer, Keys
 from engram.server.login import Links
 from engram.server.problems import TookTooLong
 
@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from engram.engine import Engram
     from engram.model.event import Stats
     from engram.model.scope import Token
+from engram.store.sqlite.connection import QUEUE_LIMIT
+
+IDEMPOTENCY_KEYS = 10_000  # idempotency keys known at most
 
 
 # ---------------------------------------------------------------- house
@@ -59,6 +62,7 @@ class MemoryHost:
         self.settings = settings
         self.started = time.monotonic()
         self.links = Links()
+        self.keys = keys_of(lambda: self.memory, settings)
         self._opener = opener
         self._root: Engram | None = None
         self._facades: OrderedDict[tuple[Access, str], Engram] = OrderedDict()
@@ -216,7 +220,8 @@ class MemoryHost:
         """How much is kept, counted anew every few seconds."""
         now = time.monotonic()
         if self._counted is None or now - self._counted[0] > COUNTED_EVERY_S:
-            self._counted = now, self.memory.stats()
+            everybody = self.memory.seen_by(Access.everything(), "engine")
+            self._counted = now, everybody.stats()
         return self._counted[1]
 
     async def pause(self, seconds: float) -> None:
@@ -250,29 +255,30 @@ class MemoryHost:
         return self._lanes[quick]
 
 
-class KeptByHouse:
-    """Answers to keyed writes, kept with the memory for a while. Used by the house's threads."""
+class KeptAnswers:
+    """Answers to keyed writes, kept with a memory for a while. Used by threads that carry out calls."""
 
-    def __init__(self, house: MemoryHost) -> None:
-        self._house = house
+    def __init__(self, memory: Callable[[], Engram], settings: ServerConfig) -> None:
+        self._memory = memory
+        self._settings = settings
 
     def find(self, caller: str, key: str, request: bytes) -> IdempotentAnswer | bool | None:
         """The answer to this request; None when there is none, False when the key was for another."""
-        hours = self._house.settings.idempotency_hours
-        found = self._house.memory.answers.find(caller, key, request, hours=hours)
+        hours = self._settings.idempotency_hours
+        found = self._memory().answers.find(caller, key, request, hours=hours)
         return IdempotentAnswer(*found) if isinstance(found, tuple) else found
 
     def keep(self, caller: str, key: str, request: bytes, answer: IdempotentAnswer) -> None:
         """Keep an answer."""
-        settings = self._house.settings
-        self._house.memory.answers.keep(
-            caller,
-            key,
-            request,
-            (answer.status, answer.body),
-            hours=settings.idempotency_hours,
-            most=settings.idempotency_keys,
-        )
+        hours = self._settings.idempotency_hours
+        kept = answer.status, answer.body
+        self._memory().answers.keep(caller, key, request, kept, hours=hours, most=IDEMPOTENCY_KEYS)
+
+
+def keys_of(memory: Callable[[], Engram], settings: ServerConfig) -> Keys:
+    """The one store of answers to keyed writes, for every door."""
+    shelf = KeptAnswers(memory, settings)
+    return Keys(IDEMPOTENCY_KEYS, settings.idempotency_hours, shelf=shelf)
 
 
 CROWDED = 0.8
@@ -310,7 +316,7 @@ def check_health(house: MemoryHost) -> ServerHealth:
     except EngramError as error:
         return ServerHealth("down", uptime_s=uptime, advice=(error.message, "run `engram doctor`"))
     advice = []
-    if waiting > CROWDED * house.memory.config.store.queue_limit:
+    if waiting > CROWDED * QUEUE_LIMIT:
         advice.append("many writes are waiting: send fewer at a time")
     if stats.pending:
         advice.append(f"{stats.pending:,} memories have no vector yet: POST /v1/reembed makes them")

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, get_type_hints
+from typing import Any
 
 from engram._version import __version__
-from engram.server.binding import Components, Parameter, Schema, fields_of
+from engram.operations.values import Components, Parameter, Schema, fields_of
 from engram.server.limits import HEADER
 from engram.server.problems import MEDIA_TYPE
 from engram.server.route import Route
@@ -71,15 +71,15 @@ def document(routes: Sequence[Route]) -> dict[str, Any]:
 def _operation(route: Route, components: Components) -> dict[str, Any]:
     made: dict[str, Any] = {
         "operationId": route.name,
-        "summary": route.does,
+        "summary": route.operation.sentence,
         "tags": [route.path.split("/")[2]],
         "parameters": [*_placed(route), *_asked(route, components)],
-        "responses": {str(route.status): _answer(route, components), "default": _problem()},
+        "responses": {str(route.operation.status): _answer(route, components), "default": _problem()},
     }
-    if route.takes != "application/json":
+    if route.operation.takes != "application/json":
         made["requestBody"] = {
             "required": True,
-            "content": {route.takes: {"schema": {"type": "string", "format": "binary"}}},
+            "content": {route.operation.takes: {"schema": {"type": "string", "format": "binary"}}},
         }
     elif not route.is_query:
         made["requestBody"] = _body(route, components)
@@ -95,10 +95,10 @@ def _placed(route: Route) -> list[Schema]:
 
 def _asked(route: Route, components: Components) -> list[Schema]:
     """What stands in the query, groups part by part; of a write, the key."""
-    found = [] if route.is_safe else [_key()]
+    found = [] if route.operation.reads else [_key()]
     if not route.is_query:
         return found
-    names = {to: name for name, to in route.also.items()}
+    names = {to: name for name, to in route.operation.also.items()}
     seen: set[str] = set()
     for one in (*_plain(route.parameters), *_grouped(route.parameters)):
         if one.name not in seen:
@@ -144,14 +144,14 @@ def _body(route: Route, components: Components) -> Schema:
 
 
 def _answer(route: Route, components: Components) -> Schema:
-    hint = get_type_hints(route.call).get("return", Any)
-    schema = components.of(hint)
-    if route.wrap:
-        schema = {"type": "object", "properties": {route.wrap: schema}, "required": [route.wrap]}
-    if route.gives != "application/json":
+    operation = route.operation
+    schema = components.of(operation.result)
+    if operation.gives:
+        schema = {"type": "object", "properties": {operation.gives: schema}, "required": [operation.gives]}
+    if operation.media != "application/json":
         schema = {"type": "string"}
-    content = {route.gives: {"schema": schema}}
-    if route.tells:
+    content = {operation.media: {"schema": schema}}
+    if operation.tells_progress:
         content["text/event-stream"] = {"schema": {"type": "string"}}
     return {"description": "Done.", "content": content}
 

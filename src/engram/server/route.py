@@ -1,24 +1,25 @@
-"""A route: one line of the table that serves, documents and tests the server."""
+"""Routes: operations come in; what the server serves for each of their addresses goes out."""
 
 from __future__ import annotations
 
-import inspect
 import json
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
-from dataclasses import dataclass, field
-from functools import partial
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property, partial
 from itertools import islice
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
+import msgspec
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
 
 from engram.errors import AccessDenied, BadText, InvalidInput, TooMany
+from engram.operations import OPERATIONS, Operation
+from engram.operations.operation import PLACED
+from engram.operations.values import Parameter, Reader, Style, encoded
 from engram.server import stream
-from engram.server.binding import Parameter, arguments, encoded, parameters_of
 from engram.server.caller import Caller
 from engram.server.host import MemoryHost
 from engram.server.limits import HEADER, REPLAYED, IdempotentAnswer, Keys
@@ -32,93 +33,80 @@ QUERIES = frozenset({"GET", "DELETE"})
 """Methods whose arguments come in the address."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Route:
-    """What is asked for where, and which verb answers."""
+    """One address of an operation. What a request needs of it is worked out once."""
 
+    operation: Operation
     method: str
     path: str
-    call: Callable[..., Any]
-    """A method of the facade or of a noun, or a function whose first argument is the memory."""
-    on: str = ""
-    """The noun it hangs on; empty: the facade itself."""
-    wrap: str = ""
-    """Under which name the answer stands, where the verb gives back a bare list or value."""
-    status: int = 200
-    also: Mapping[str, str] = field(default_factory=dict)
-    """Other names for arguments, as clients know them."""
-    rest: tuple[Parameter, ...] = ()
-    """What the verb takes beside its own arguments: the fields of a memory."""
-    owner_only: bool = False
-    reads: bool | None = None
-    """Whether it changes nothing; None: as its method says."""
-    bare: str = ""
-    """The argument that a body that is no object, but a list, stands for."""
-    waits: bool | None = None
-    """Whether it may wait long for something outside; None: if it is not safe."""
-    example: Mapping[str, Any] = field(default_factory=dict)
-    gives: str = "application/json"
-    takes: str = "application/json"
+    name: str
+    """The name of the operation in the document."""
 
-    @property
+    @cached_property
     def in_path(self) -> tuple[str, ...]:
         """The arguments that stand in the path."""
-        return tuple(re.findall(r"{(\w+)(?::\w+)?}", self.path))
+        return tuple(PLACED.findall(self.path))
 
-    @property
+    @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
         """Everything a request may say beside what stands in the path."""
-        own = [one for one in parameters_of(self.call) if one.name not in self.in_path]
-        names = {one.name for one in own} | set(self.in_path)
-        return (*own, *(one for one in self.rest if one.name not in names))
+        return tuple(one for one in self.operation.parameters if one.name not in self.in_path)
 
-    @property
+    @cached_property
+    def example(self) -> Mapping[str, Any]:
+        """The example, under the names and with what this address takes."""
+        names = {to: name for name, to in self.operation.also.items()} if self.is_query else {}
+        return {names.get(name, name): value for name, value in self.operation.example.items()}
+
+    @cached_property
     def is_query(self) -> bool:
         """Whether arguments come in the address and not in a body."""
-        return self.method in QUERIES or self.takes != "application/json"
+        return self.method in QUERIES or self.operation.takes != JSON
 
-    @property
-    def is_safe(self) -> bool:
-        """Whether it changes nothing."""
-        return self.method == "GET" if self.reads is None else self.reads
-
-    @property
+    @cached_property
     def is_quick(self) -> bool:
         """Whether it computes more than it waits."""
-        return self.is_safe if self.waits is None else not self.waits
+        return self.operation.reads if self.operation.long is None else not self.operation.long
 
-    @property
-    def does(self) -> str:
-        """What it does, in a line: the beginning of the verb's own words."""
-        return (inspect.getdoc(self.call) or "").split("\n\n")[0].replace("\n", " ")
-
-    @property
-    def name(self) -> str:
-        """The name of the operation in the document."""
-        words = re.sub(r"{(\w+)(?::\w+)?}", r"by_\1", self.path.removeprefix("/v1"))
-        return "_".join(part for part in (self.method.lower(), *words.strip("/").split("/")) if part)
-
-    @property
+    @cached_property
     def address(self) -> str:
         """The path as a document writes it."""
         return re.sub(r"{(\w+):\w+}", r"{\1}", self.path)
 
-    @property
-    def tells(self) -> bool:
-        """Whether it can say how far it has come."""
-        return "progress" in inspect.signature(self.call).parameters
+    @cached_property
+    def _placed(self) -> Reader:
+        placed = tuple(one for one in self.operation.parameters if one.name in self.in_path)
+        return Reader(placed, Style.SPELLED)
+
+    @cached_property
+    def _asked(self) -> Reader:
+        style = Style.SPELLED if self.is_query else Style.JSON
+        return Reader(self.parameters, style, self.operation.also)
 
     def answer(
         self, memory: Engram, placed: Mapping[str, Any], given: Mapping[str, Any], **beside: Any
     ) -> Any:
-        """Call the verb. `placed` stands in the path, `given` in query or body."""
-        own = parameters_of(self.call)
-        in_path = arguments([one for one in own if one.name in self.in_path], placed, spelled=True)
-        renamed = {self.also.get(name, name): value for name, value in given.items()}
-        told = arguments(self.parameters, renamed, spelled=self.is_query)
-        target = attrgetter(self.on)(memory) if self.on else memory
-        found = self.call(target, **in_path, **told, **beside)
-        return {self.wrap: found} if self.wrap else found
+        """Do it. `placed` stands in the path, `given` in query or body."""
+        arguments = {**self._placed.read(placed), **self._asked.read(given)}
+        found = self.operation.run(memory, arguments, **beside)
+        return {self.operation.gives: found} if self.operation.gives else found
+
+
+def routes_of(operations: Iterable[Operation]) -> tuple[Route, ...]:
+    """Every address of some operations, in their order; those that end in any path are tried last."""
+    found = [_route(one, address) for one in operations for address in one.addresses]
+    return tuple(sorted(found, key=lambda route: route.path.endswith(":path}")))
+
+
+def _route(operation: Operation, address: str) -> Route:
+    served, _, name = address.partition(" as ")
+    method, _, path = served.partition(" ")
+    return Route(operation, method, path, name or operation.name.replace(".", "_"))
+
+
+ROUTES = routes_of(OPERATIONS.values())
+"""The table of routes, in the order in which they are tried."""
 
 
 # ---------------------------------------------------------------- endpoint
@@ -137,26 +125,24 @@ MOST_ITEMS = 10_000
 GONE_S = 5.0
 """So long work goes on for a caller that has gone: who sends and does not wait is served, if it is short."""
 
-HALF_CHARACTER = re.compile(rb"\\u[dD][89a-fA-F]")
-"""What half of a character looks like in JSON; two of them make a whole one."""
-
 Serve = Callable[[Request], Awaitable[Response]]
 
 
 def endpoint(route: Route, house: MemoryHost, keys: Keys) -> Serve:
     """What answers requests to a route."""
+    operation = route.operation
 
     async def serve(request: Request) -> Response:
         request.state.route = route.address
         caller: Caller = request.state.caller
-        if route.owner_only and not caller.is_owner:
+        if operation.owner and not caller.is_owner:
             raise AccessDenied("do this; only an owner may")
         body = b"" if route.method == "GET" else await read(request)
         given, beside = _given(route, request, body)
         work = partial(_work, route, dict(request.path_params), given, beside)
-        if route.gives != JSON:
+        if operation.media != JSON:
             return await _lines(house, caller, work)
-        if route.tells and stream.MEDIA_TYPE in request.headers.get("accept", ""):
+        if operation.tells_progress and stream.MEDIA_TYPE in request.headers.get("accept", ""):
             return stream.progress(house, caller, lambda memory, tell: work(memory, progress=tell))
         answer = partial(_answer, house, caller, work, route)
         return await while_wanted(request, lambda: _once(request, keys, caller, body, answer))
@@ -214,13 +200,13 @@ def _given(route: Route, request: Request, body: bytes) -> tuple[dict[str, Any],
     for name in request.query_params:
         found = request.query_params.getlist(name)
         asked[name] = found[0] if len(found) == 1 else ",".join(found)
-    if route.takes != JSON:
+    if route.operation.takes != JSON:
         return asked, {"body": body}
     if route.is_query:
         return asked, {}
     if asked:
         raise InvalidInput(f"{min(asked)!r} belongs into the body of this request, not into its address.")
-    return _object(body, route.bare), {}
+    return _object(body, route.operation.bare), {}
 
 
 def _object(body: bytes, bare: str) -> dict[str, Any]:
@@ -238,22 +224,25 @@ def parsed(body: bytes) -> Any:
     if not body.strip():
         return {}
     try:
-        value = json.loads(body, parse_constant=_refuse)
+        value = msgspec.json.decode(body)
     except (UnicodeDecodeError, ValueError, RecursionError) as error:
+        if _has_half_characters(body):
+            raise BadText("body", "half of a character (a lone surrogate)") from error
         raise BadBody(f"The body is no JSON: {str(error)[:120]}") from error
     if _depth(value) > DEEPEST:
         raise BadBody(f"The body is nested deeper than {DEEPEST} levels.")
-    if HALF_CHARACTER.search(body):
-        try:
-            json.dumps(value, ensure_ascii=False).encode()
-        except UnicodeEncodeError as error:
-            raise BadText("body", "half of a character (a lone surrogate)") from error
     return value
 
 
-def _refuse(word: str) -> None:
-    message = f"{word} is no number"
-    raise ValueError(message)
+def _has_half_characters(body: bytes) -> bool:
+    """Whether that alone is wrong with it: Python reads it, and cannot write it again."""
+    try:
+        json.dumps(json.loads(body), ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return True
+    except (ValueError, RecursionError):
+        pass
+    return False
 
 
 def _depth(value: Any) -> int:
@@ -274,7 +263,7 @@ async def _answer(
     house: MemoryHost, caller: Caller, work: Callable[[Engram], Any], route: Route
 ) -> IdempotentAnswer:
     body = await house.run(caller, lambda memory: encoded(work(memory)), quick=route.is_quick)
-    return IdempotentAnswer(route.status, body)
+    return IdempotentAnswer(route.operation.status, body)
 
 
 async def _once(

@@ -77,7 +77,6 @@ class Anticipation:
 
 
 A_SESSION = 2
-AGAIN_AFTER_DAYS = 7
 
 
 def choose(

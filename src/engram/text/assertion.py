@@ -7,6 +7,8 @@ Only what the writer asserts may be believed. Three looks decide, the sure ones 
 2. quotation: a longer passage in quotation marks is somebody else's, whoever that is;
 3. a small linear model over words and word pairs, trained on sentences written for this project
    (`benchmarks/data/assertion_*.tsv`, `benchmarks/train_assertion.py`).
+
+The same model says whether a sentence tells of a change.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ from zlib import crc32
 
 from engram.text import lexicon
 from engram.text.junk import small_talk
+from engram.text.marks import is_correction
 from engram.text.questions import is_question, is_request, stated
 from engram.text.sentences import sentences
 from engram.text.words import EMOJI, HAN
@@ -52,7 +55,7 @@ class Stance(StrEnum):
 
 ASSERTED: Final = frozenset({Stance.FACT, Stance.PAST, Stance.PLAN, Stance.PREFERENCE, Stance.CORRECTION})
 """What is meant as it is said, and may be believed."""
-BELIEVED_FROM: Final = 0.44
+BELIEVED_FROM: Final = 0.46
 """The share of the model's certainty that must lie on the asserted stances."""
 
 
@@ -60,6 +63,10 @@ ELSEWHERE: Final = 0.6
 """How sure a sentence about oneself is in a language that the model hardly knows."""
 COMPANY: Final = 0.3
 """How much the sentences beside it count."""
+CHANGE_TOLD: Final = 0.35
+"""From here on a sentence tells of a change: that something is otherwise than it was."""
+CHANGE_MAY_BE: Final = 0.3
+"""From here on it may; what it is about must say so as well."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +112,7 @@ def _in_company(found: list[Judged]) -> Iterator[Judged]:
 def _prose(text: str) -> Iterator[Judged]:
     hidden = masked(text)
     end = 0
-    for sentence in (part for whole in sentences(hidden) for part in _UNMARKED.split(whole)):
+    for sentence in sentences(hidden):
         start = hidden.find(sentence, end)
         if start < 0:  # lines of one sentence were joined: the words are the same, only the break is not
             said = sentence
@@ -113,10 +120,6 @@ def _prose(text: str) -> Iterator[Judged]:
             end = start + len(sentence)
             said = text[start:end]
         yield _judge(said, sentence)
-
-
-# People who write without capitals still end their sentences: "shes into anime. cant stand loud places".
-_UNMARKED = re.compile(r"(?<=[a-z0-9)]{3}[.!?])\s+(?=[a-z]{2})")
 
 
 def _judge(said: str, hidden: str) -> Judged:
@@ -318,18 +321,43 @@ def _shape(word: str) -> str:
 
 def certainty(text: str) -> dict[Stance, float]:
     """How sure the model is of each stance."""
-    return dict(zip(Stance, _shares(text), strict=True))
+    return dict(zip(Stance, _shares(text)[:-1], strict=True))
+
+
+def change_told(message: str) -> float:
+    """How sure it is that a sentence of a message says that something is otherwise than it was: 0 to 1.
+
+    >>> change_told("sold the boat") > CHANGE_TOLD > change_told("my boat is blue")
+    True
+    """
+    parts = sentences(masked(message[:_LONGEST]))
+    if lexicon.found("turned", message[:_LONGEST].lower()) or any(is_correction(part) for part in parts):
+        return 1.0
+    return max((_shares(part)[-1] for part in parts), default=0.0)
+
+
+def tells_of_change(message: str) -> bool:
+    """Whether a message says that something is otherwise than it was.
+
+    >>> tells_of_change("we moved the standup to ten"), tells_of_change("the standup is at ten")
+    (True, False)
+    """
+    return change_told(message) >= CHANGE_TOLD
+
+
+_LONGEST: Final = 1000
 
 
 @lru_cache(maxsize=1 << 8)
 def _shares(text: str) -> tuple[float, ...]:
+    """The share of each stance, and last how likely a change is told."""
     import numpy as np
 
     weights, scale, bias = _model()
     buckets = features(text)
     scores = weights[buckets].sum(axis=0, dtype=np.int32) * scale / len(buckets) ** 0.5 + bias
-    exponents = np.exp(scores - scores.max())
-    return tuple((exponents / exponents.sum()).tolist())
+    exponents = np.exp(scores[:-1] - scores[:-1].max())
+    return (*(exponents / exponents.sum()).tolist(), float(1 / (1 + np.exp(-scores[-1]))))
 
 
 @cache

@@ -15,6 +15,10 @@ from typing import Final
 
 from engram.text.words import SINGLE
 
+K1 = 0.9  # how much a repeated word adds (measured)
+B = 0.6  # how much long memories are held back (measured)
+CUE_WEIGHT = 1.0  # what a cue word (speaker, date, tag) counts against a content word (measured)
+
 FEWEST_DOCUMENTS = 200
 LONG: Final = 400
 """Terms of a document from which its passages are looked at too."""
@@ -24,9 +28,6 @@ STEP: Final = PASSAGE // 2
 
 Document = Sequence[str] | Mapping[str, float]
 
-K1: Final = 1.2
-B: Final = 0.75
-
 
 def score(
     query: Mapping[str, float], docs: Sequence[Document], *, avg_len: float, k1: float = K1, b: float = B
@@ -35,7 +36,7 @@ def score(
 
     >>> docs = [["red", "appl"], ["red", "car", "red"], ["tea"]]
     >>> [round(s, 3) for s in score({"red": 1.0, "appl": 2.0}, docs, avg_len=2.0)]
-    [3.0, 1.205, 0.0]
+    [3.0, 1.199, 0.0]
     """
     return [sum(found.values(), 0.0) for found in parts(query, docs, avg_len=avg_len, k1=k1, b=b)]
 
@@ -45,7 +46,7 @@ def parts(
 ) -> list[dict[str, float]]:
     """The same term by term: what each term of the question that a document has adds to its score.
 
-    >>> parts({"red": 1.0, "appl": 2.0}, [["red", "appl"], ["tea"]], avg_len=2.0)
+    >>> parts({"red": 1.0, "appl": 2.0}, [["red", "appl"], ["tea"]], avg_len=2.0, k1=1.0)
     [{'red': 1.0, 'appl': 2.0}, {}]
     """
     by = scale(query, avg_len=avg_len, k1=k1, b=b)
@@ -71,7 +72,7 @@ def scale(query: Mapping[str, float], *, avg_len: float, k1: float = K1, b: floa
 def parts_of(counts: Mapping[str, float], length: float, by: Scale) -> dict[str, float]:
     """What each term adds to one document, by how often it stands there and how long the document is.
 
-    >>> parts_of({"red": 1}, 2, scale({"red": 1.0}, avg_len=2.0))
+    >>> parts_of({"red": 1}, 2, scale({"red": 1.0}, avg_len=2.0, k1=1.0))
     {'red': 1.0}
     """
     weights, damping = by.weights, by.flat + by.slope * length

@@ -172,6 +172,25 @@ def kin(question: str, asked: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(term for term in found if term not in had))[:KINSHIP_MOST]
 
 
+def forms(asked: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """For each term of a question that has them: its other forms, which no stemmer joins.
+
+    >>> forms(["buy", "boat"])
+    {'buy': ('bought',)}
+    """
+    known = _forms()
+    return {term: known[term] for term in asked if term in known}
+
+
+@cache
+def _forms() -> dict[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    for row in lexicon.lines("irregular"):
+        stems = dict.fromkeys(words.terms(word)[0] for word in row.split())
+        found |= {stem: tuple(other for other in stems if other != stem) for stem in stems}
+    return found
+
+
 @cache
 def _families() -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[str, ...]]]:
     """For each English term and each Chinese word the terms of its families."""
@@ -215,14 +234,14 @@ def slots_told(statement: str) -> tuple[str, ...]:
 
 
 def _slots(text: str, side: str) -> tuple[str, ...]:
-    lower = text.lower().replace("’", "'")
-    return tuple(name for name, pattern in _slot_patterns(side) if pattern.search(lower))
+    return _slot_patterns(side).of(text.lower().replace("’", "'"))
 
 
 @cache
-def _slot_patterns(side: str) -> tuple[tuple[str, re.Pattern[str]], ...]:
-    found = []
-    for title, rows in lexicon.parts("slots").items():
-        pattern = "|".join(row[2:] for row in rows if row.startswith(side))
-        found.append((f"slot{title.replace(' ', '')}", re.compile(pattern)))
-    return tuple(found)
+def _slot_patterns(side: str) -> lexicon.NamedPatterns:
+    return lexicon.NamedPatterns(
+        (f"slot{title.replace(' ', '')}", row[2:])
+        for title, rows in lexicon.parts("slots").items()
+        for row in rows
+        if row.startswith(side)
+    )

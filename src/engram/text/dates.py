@@ -10,11 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, tzinfo
 from functools import cache
 from typing import Any, Final
 
 from engram.text.lexicon import parts, words_of
+from engram.text.reading import read_once
 from engram.text.when import chinese, english
 from engram.text.when.calendar import (
     Grain,
@@ -44,18 +45,23 @@ def dates(text: str, now: datetime, *, prefer: Prefer = "told") -> list[TimeExpr
     >>> found.text, found.first, found.last
     ('yesterday', datetime.datetime(2023, 5, 7, 0, 0), datetime.datetime(2023, 5, 8, 0, 0))
     """
+    return list(_dates(text, now.replace(tzinfo=None), now.tzinfo, prefer))
+
+
+@read_once
+def _dates(text: str, now: datetime, zone: tzinfo | None, prefer: Prefer) -> tuple[TimeExpression, ...]:
     words = words_of(text.lower())
     if words.isdisjoint(_triggers()) and not (_DIGIT if text.isascii() else _chinese_signs()).search(text):
-        return []
-    scene = Scene(text, now.replace(tzinfo=None), prefer)
+        return ()
+    scene = Scene(text, now, prefer)
     found = []
     for segment in _segments(tokens(text, words), scene):
         here = replace(scene, place=segment[0].start)
         for token in _read(segment, here):
-            when = _when(token, here, now)
+            when = _when(token, here, zone)
             if when:
                 found.append(when)
-    return found
+    return tuple(found)
 
 
 def dated(text: str, now: datetime) -> tuple[tuple[str, str], ...]:
@@ -163,7 +169,7 @@ def _read(segment: list[DateToken], scene: Scene) -> list[DateToken]:
     return reduced(segment, chinese.rules(), scene)
 
 
-def _when(token: DateToken, scene: Scene, now: datetime) -> TimeExpression | None:
+def _when(token: DateToken, scene: Scene, zone: tzinfo | None) -> TimeExpression | None:
     try:
         meant = _meant(token, scene)
     except (ValueError, OverflowError):
@@ -171,7 +177,6 @@ def _when(token: DateToken, scene: Scene, now: datetime) -> TimeExpression | Non
     if meant is None:
         return None
     span, kind = meant
-    zone = now.tzinfo
     first = span.first.replace(tzinfo=zone) if span.first else None
     last = span.last.replace(tzinfo=zone) if span.last else None
     said = scene.text[token.start : token.end]

@@ -11,14 +11,16 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from functools import cache, lru_cache
+from functools import cache
 from typing import Any, Final
 
 from engram.model.facts import Fact
 from engram.text import facts_chinese, facts_english, lexicon
 from engram.text.lexicon import words_of
 from engram.text.names import entities
-from engram.text.sentences import NAME, sentences
+from engram.text.reading import read_once
+from engram.text.sentences import NAME, clauses, sentences
+from engram.text.slots import ALSO_OVER, filled, spelt_out
 from engram.text.statement import USER, Statement, canonical, is_functional, may_be_timed
 from engram.text.words import HAN, compatible
 
@@ -220,8 +222,18 @@ def ended(text: str, speaker: str | None = None) -> list[Fact]:
     for sentence in sentences(text.replace("’", "'")):
         if _NO_LONGER.search(sentence):
             left += facts(_ANYMORE.sub("", _NO_LONGER.sub("", sentence)), speaker)
+        left += _emptied(sentence, speaker or USER)
     current = set(facts(text, speaker))
     return [fact for fact in dict.fromkeys(left) if fact not in current]
+
+
+def _emptied(sentence: str, speaker: str) -> Iterator[Fact]:
+    """What the shapes of slots say is over: "I sold the Golf" ends a car, however it was told of."""
+    split = clauses if sentence.isascii() else facts_chinese.clauses
+    for one in (slot for clause in split(sentence) for slot in filled(clause, speaker) if slot.over):
+        for predicate in (one.predicate, *ALSO_OVER.get(one.predicate, ())):
+            functional = one.one if predicate == one.predicate else is_functional(predicate)
+            yield Fact(one.subject.lower(), canonical(predicate), one.value.lower(), functional)
 
 
 def _fact(found: Statement, value: str) -> Fact:
@@ -235,7 +247,7 @@ def _fact(found: Statement, value: str) -> Fact:
     )
 
 
-@lru_cache(maxsize=1 << 10)
+@read_once
 def _statements(text: str, speaker: str, now: datetime | None) -> tuple[Statement, ...]:
     return tuple(_read(text, speaker, now))
 
@@ -245,7 +257,7 @@ def _read(text: str, speaker: str, now: datetime | None) -> Iterator[Statement]:
     for sentence in sentences(compatible(text).replace("’", "'")):
         if sentence.startswith(("```", "~~~")):
             continue
-        told = resolved(sentence, before) if before else sentence
+        told = spelt_out(resolved(sentence, before) if before else sentence)
         yield from facts_english.read(told, speaker, now)
         if not told.isascii():
             yield from facts_chinese.read(told, speaker, now)

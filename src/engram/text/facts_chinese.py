@@ -11,6 +11,7 @@ from typing import Final
 
 from engram.text import lexicon
 from engram.text.marks import is_correction, is_negated
+from engram.text.slots import filled
 from engram.text.statement import USER, Statement, Validity, marked, names_something, taken, use, value
 from engram.text.words import HAN
 
@@ -35,13 +36,36 @@ def read(sentence: str, speaker: str, now: datetime | None = None) -> Iterator[S
         return
     changed = is_correction(sentence)
     words, times = marked(sentence, now)
-    for part in _BREAK.split(words):
-        bare, validity = taken(part.strip(" “”\"'「」"), times)
-        clause = _OPENER.sub("", bare.replace(" ", "") if validity else bare)
-        if not clause or _UNREAL.search(clause) or is_negated(clause):
+    for part in clauses(words):
+        bare, validity = taken(part, times)
+        clause = bare.replace(" ", "") if validity else bare
+        slots = [] if validity else [one for one in filled(clause, speaker) if not one.over]
+        yield from (one.statement() for one in slots)
+        if _UNREAL.search(clause) or is_negated(clause):
             continue
         for fact in _read_clause(clause, speaker, changed=changed):
-            yield fact if validity is None else _dated(fact, validity)
+            if not any(fact.predicate == one.predicate for one in slots):
+                yield fact if validity is None else _dated(fact, validity)
+
+
+def clauses(sentence: str) -> Iterator[str]:
+    """The clauses of a sentence; one that goes on about the speaker without a word for them is given one.
+
+    >>> list(clauses("我今年30岁，在长沙当老师，养了只柯基"))
+    ['我今年30岁', '我在长沙当老师', '我养了只柯基']
+    """
+    own = False
+    for part in _BREAK.split(sentence):
+        clause = _OPENER.sub("", part.strip(" “”\"'「」"))
+        if own and _GOES_ON.match(clause):
+            clause = f"我{clause}"
+        own = _OWN.match(clause) is not None
+        if clause:
+            yield clause
+
+
+_GOES_ON = re.compile(r"[在养有开学住会对]|喜欢|体重|身高|今年")
+_OWN = re.compile(r"我(?!们|[的家爸妈爷奶姐妹哥弟叔舅姑姨表堂老同朋女男儿丈妻孩])")
 
 
 def _dated(fact: Statement, validity: Validity) -> Statement:

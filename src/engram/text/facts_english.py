@@ -31,6 +31,7 @@ from engram.text.facts_clauses import (
     used,
 )
 from engram.text.sentences import NAME, clauses, tells
+from engram.text.slots import Filled, filled
 from engram.text.statement import Statement, Validity, marked, settled, taken
 
 _Shape = tuple[re.Pattern[str], Build]
@@ -41,7 +42,7 @@ _Rule = tuple[str, str, Build]
 def read(sentence: str, speaker: str, now: datetime | None = None) -> Iterator[Statement]:
     """The facts of one sentence, said at a time; without a time no word of time is understood."""
     words, times = marked(sentence, now) if now else (sentence, {})
-    if not (times or _calls(sentence)) or sentence.rstrip().endswith("?") or sentence.isupper():
+    if sentence.rstrip().endswith("?") or sentence.isupper():
         return
     told = ClauseFact(speaker, sentence)
     yield from _apposed(sentence, told)
@@ -51,9 +52,25 @@ def read(sentence: str, speaker: str, now: datetime | None = None) -> Iterator[S
         if kindred:
             yield from _of_kin(clause, speaker)
             clause = _without_kin(clause)
+        slots = [] if validity else [one for one in filled(clause, speaker) if not one.over]
+        yield from (one.statement() for one in slots)
         fact = _read_clause(clause, told, validity)
-        if fact:
+        if fact and not any(_says_again(fact, one) for one in slots):
             yield fact
+
+
+def _says_again(fact: Statement, slot: Filled) -> bool:
+    """Whether a slot says already, and better, what a fact says."""
+    return fact.predicate in {slot.predicate, *_TOLD_BETTER.get(slot.predicate, ())}
+
+
+_TOLD_BETTER: Final = {
+    "job": ("is a",),
+    "diet": ("is a",),
+    "owner": ("own", "manage"),
+    "day": ("is",),
+    "time": ("is",),
+}
 
 
 def _apposed(sentence: str, told: ClauseFact) -> Iterator[Statement]:

@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from typing import Final, NamedTuple
 
 from engram.text import lexicon
 from engram.text.lexicon import WORD, Phrases, Spot, inflected, listed
+from engram.text.reading import read_once
 from engram.text.words import EMOJI
 
 
@@ -28,9 +29,9 @@ class Tone:
     urgency: float = 0.0
 
 
-@lru_cache(maxsize=1 << 6)
+@read_once
 def tone(text: str) -> Tone:
-    """The tone of `text`. Kept for a moment: several rules ask about the same text.
+    """The tone of `text`.
 
     >>> tone("I love it"), tone("I don't love it").negative > 0, tone("The meeting is on Monday") == Tone()
     (Tone(positive=0.9, negative=0.0, arousal=0.63, emphasis=0.0, urgency=0.0), True, True)
@@ -39,7 +40,8 @@ def tone(text: str) -> Tone:
     tokens = WORD.findall(plain)
     lower = [token.lower() for token in tokens]
     ascii_only = plain.isascii()
-    felt = list(_in_words(tokens, _shortened(lower)))
+    stretched = _REPEATED.search(plain.lower()) is not None
+    felt = list(_in_words(tokens, _shortened(lower) if stretched else lower))
     if not ascii_only:
         felt += [*_in_han(plain), *_in_emoji(plain)]
     felt += _in_signs(plain)
@@ -47,7 +49,7 @@ def tone(text: str) -> Tone:
         positive=round(sum((one.valence for one in felt if one.valence > 0), 0.0), 3),
         negative=round(sum((-one.valence for one in felt if one.valence < 0), 0.0), 3),
         arousal=round(max((abs(one.valence) * one.arousal for one in felt), default=0.0), 3),
-        emphasis=_emphasis(plain, tokens, lower),
+        emphasis=_emphasis(plain, tokens, lower, stretched=stretched),
         urgency=_urgency(lower, "" if ascii_only else plain),
     )
 
@@ -253,16 +255,16 @@ def _is_shouted(word: str, tokens: list[str]) -> bool:
     return len(word) > 2 and word.isupper() and not all(token.isupper() for token in tokens)  # noqa: PLR2004 - OK is no shout
 
 
-def _emphasis(text: str, tokens: list[str], lower: list[str]) -> float:
+def _emphasis(text: str, tokens: list[str], lower: list[str], *, stretched: bool) -> float:
     """Exclamation marks, shouted words, stretched words: from 0 to 1."""
     marks = min(3, text.count("!") + text.count("！"))
     usual = lexicon.words("stop_words")
     shouted = sum(
         1
         for token, word in zip(tokens, lower, strict=True)
-        if len(token) > 2 and token.isupper() and (word in usual or any(_lists().feelings.among([word])))  # noqa: PLR2004
+        if token.isupper() and len(token) > 2 and (word in usual or any(_lists().feelings.among([word])))  # noqa: PLR2004
     )
-    stretched = any(_REPEATED.search(word) for word in lower if word.isalpha())
+    stretched = stretched and any(_REPEATED.search(word) for word in lower if word.isalpha())
     return min(1.0, (0.0, 0.15, 0.4, 0.6)[marks] + 0.3 * min(2, shouted) + 0.2 * stretched)
 
 

@@ -9,11 +9,15 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import fields
 from functools import cache, lru_cache
 from typing import Final
 
+from engram.model.memory import Forms
 from engram.text import lexicon
+from engram.text.reading import read_once
 from engram.text.sentences import sentences
+from engram.text.tokens import count
 from engram.text.words import PAIRED, content_words, terms
 
 # ---------------------------------------------------------------- key
@@ -197,6 +201,73 @@ _OPENER = re.compile(
 )
 
 
+class FormsOnDemand(Forms):
+    """The shorter forms of a content, each worked out when it is first asked for; most never are."""
+
+    __slots__ = ("_content",)
+    _content: str
+
+    def __init__(self, content: str) -> None:
+        object.__setattr__(self, "_content", content)
+
+    @property
+    def summary(self) -> str:
+        """The sentences that say most."""
+        return summary(self._content)
+
+    @property
+    def key_fact(self) -> str:
+        """The one clause that says most."""
+        return key_fact(self._content)
+
+    @property
+    def label(self) -> str:
+        """A few words to show in a list."""
+        return label(self._content)
+
+    @property
+    def content_tokens(self) -> int:
+        """What the content costs."""
+        return _tokens(self._content)
+
+    @property
+    def summary_tokens(self) -> int:
+        """What the summary costs."""
+        return _tokens(self.summary)
+
+    @property
+    def key_fact_tokens(self) -> int:
+        """What the key fact costs."""
+        return _tokens(self.key_fact)
+
+    @property
+    def label_tokens(self) -> int:
+        """What the label costs."""
+        return _tokens(self.label)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, FormsOnDemand):
+            return self._content == other._content
+        return isinstance(other, Forms) and all(
+            getattr(self, one.name) == getattr(other, one.name) for one in fields(Forms)
+        )
+
+    def __hash__(self) -> int:
+        return hash(self._content)
+
+    def __repr__(self) -> str:
+        return f"FormsOnDemand({self._content!r})"
+
+    def __reduce__(self) -> tuple[type[FormsOnDemand], tuple[str]]:
+        return FormsOnDemand, (self._content,)
+
+
+@read_once
+def _tokens(text: str) -> int:
+    return count(text)
+
+
+@read_once
 def summary(text: str) -> str:
     """The sentences that say most, in their order, together about half of the text.
 
@@ -218,7 +289,7 @@ def summary(text: str) -> str:
     return _shorter(_joined([part for at, part in enumerate(parts) if at in chosen]), whole)
 
 
-@lru_cache(maxsize=1 << 6)
+@read_once
 def key_fact(text: str) -> str:
     """The one clause that says most.
 
@@ -237,6 +308,7 @@ def key_fact(text: str) -> str:
     return _shorter(_cut(clause, KEY_LIMIT).rstrip(".,;:。，；："), whole)
 
 
+@read_once
 def label(text: str) -> str:
     """Two to six words to show in a list.
 

@@ -10,12 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from typing import Final
 
 from engram.text import lexicon
 from engram.text.lexicon import WORD, Phrases, inflected, listed
 from engram.text.marks import is_correction
+from engram.text.reading import read_once
 from engram.text.words import PAIRED
 
 # ---------------------------------------------------------------- topics
@@ -56,8 +57,15 @@ def _strongest(found: Sequence[tuple[str, int, str]]) -> tuple[str, ...]:
     for topic, weight, _ in found:
         weights[topic] = weights.get(topic, 0) + weight
     enough = (topic for topic, weight in weights.items() if weight >= ENOUGH)
-    order = {topic: at for at, topic in enumerate(lexicon.headings("topics"))}
+    if not weights:
+        return ()
+    order = _order()
     return tuple(sorted(enough, key=lambda topic: (-weights[topic], order[topic]))[:MOST])
+
+
+@cache
+def _order() -> dict[str, int]:
+    return {topic: at for at, topic in enumerate(lexicon.headings("topics"))}
 
 
 @cache
@@ -127,7 +135,7 @@ def vocabulary() -> dict[str, Technology]:
     return found
 
 
-@lru_cache(maxsize=1 << 6)
+@read_once
 def _mentioned(text: str) -> tuple[Technology, ...]:
     reach = _reach()
     if text.isascii():

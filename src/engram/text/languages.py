@@ -10,14 +10,15 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable
-from functools import cache, lru_cache
+from functools import cache
 from typing import Final
 
 from engram.text import lexicon
+from engram.text.reading import read_once
 from engram.text.sentences import sentences
 
 
-@lru_cache(maxsize=1 << 6)
+@read_once
 def language(text: str) -> str:
     """The language that most of `text` is written in.
 

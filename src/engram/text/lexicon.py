@@ -14,8 +14,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache, lru_cache
+from functools import cache
 from typing import Final, Generic, NamedTuple, TypeVar
+
+from engram.text.reading import read_once
 
 
 @cache
@@ -83,7 +85,13 @@ def found(name: str, lower: str, *, under: str = "") -> bool:
     return False
 
 
-@lru_cache(maxsize=1 << 6)
+@read_once
+def _starts_of(lower: str) -> frozenset[str]:
+    """Every few characters of a text that stand beside each other."""
+    return frozenset(map("".join, zip(lower, lower[1:], lower[2:], strict=False)))
+
+
+@read_once
 def words_of(text: str) -> frozenset[str]:
     """The runs of letters, digits and underscores in a text, which are its words for a pattern."""
     return frozenset(_RUN.findall(text))
@@ -124,12 +132,100 @@ class Calls:
         if not self._short and not self._by_start:
             return self._always
         called = {at for piece, at in self._short if piece in lower}
-        starts = {lower[at : at + _START] for at in range(len(lower) - _START + 1)}
-        for start in starts & self._by_start.keys():
+        for start in _starts_of(lower) & self._by_start.keys():
             called.update(at for piece, at in self._by_start[start] if piece in lower)
         return sorted(called.union(self._always))
 
 
+class NamedPatterns:
+    r"""Many patterns with names: a text comes in, the names of those that occur in it come out.
+
+    Each alternative of a pattern is tried only on a text that holds one of the pieces it cannot do without;
+    they are read from the pattern itself.
+
+    >>> found = NamedPatterns([("pet", r"\bmy (?:cat|dog)s?\b|tortoise"), ("age", r"\bi'?m \d+")])
+    >>> found.of("my cats and i"), found.of("i'm 30"), found.of("the dog")
+    (('pet',), ('age',), ())
+    """
+
+    def __init__(self, patterns: Iterable[tuple[str, str]]) -> None:
+        self._tried = [(name, one) for name, pattern in patterns for one in alternatives(pattern)]
+        self._compiled = [(name, re.compile(one)) for name, one in self._tried]
+        self._calls = Calls([needed(one) for _, one in self._tried])
+
+    def of(self, lower: str) -> tuple[str, ...]:
+        """The names of the patterns that a text in lower case holds, in order."""
+        found: dict[str, None] = {}
+        for at in self._calls.of(lower):
+            name, expression = self._compiled[at]
+            if name not in found and expression.search(lower):
+                found[name] = None
+        return tuple(found)
+
+
+def alternatives(pattern: str) -> list[str]:
+    """The alternatives of a pattern, as they are written.
+
+    >>> alternatives(r"a|(?:b|c)d|[|]")
+    ['a', '(?:b|c)d', '[|]']
+    """
+    found, start, depth = [], 0, 0
+    for atom in _ATOM.finditer(pattern):
+        depth += (atom.group()[0] == "(") - (atom.group() == ")")
+        if atom.group() == "|" and not depth:
+            found.append(pattern[start : atom.start()])
+            start = atom.end()
+    return [*found, pattern[start:]]
+
+
+def needed(pattern: str) -> tuple[str, ...]:
+    r"""Pieces of text of which every match of a pattern holds at least one; none where that cannot be told.
+
+    >>> needed(r"\bmy (?:cat|dog)s?\b|tortoise"), needed(r"\d+ ?(?:years?|months) old"), needed(r"\w+|a")
+    (('my ', 'tortoise'), ('year', 'months'), ())
+    """
+    best = [_needed(one) for one in alternatives(pattern)]
+    return tuple(dict.fromkeys(piece for pieces in best for piece in pieces)) if all(best) else ()
+
+
+def _needed(alternative: str) -> tuple[str, ...]:
+    """The longest pieces that one alternative cannot do without: a run of plain text, or those of a group."""
+    choices: list[tuple[str, ...]] = []
+    run, at = "", 0
+    while match := _ATOM.match(alternative, at):
+        atom, end = match.group(), match.end()
+        if atom[0] == "(":
+            end = _group_end(alternative, at)
+        times = _TIMES.match(alternative, end)
+        plain = atom[-1] if len(atom) == 1 and atom not in "()|.^$" else _ESCAPED.get(atom, "")
+        if plain and times is None:
+            run += plain
+        else:
+            choices += [(run,)] if run else []
+            run = plain if plain and times and times.group()[0] == "+" else ""
+            inside = _INSIDE.match(alternative[at:end]) if atom[0] == "(" else None
+            if inside is not None and (times is None or times.group()[0] == "+"):
+                choices.append(needed(alternative[at + inside.end() : end - 1]))
+            choices += [(run,)] if run else []
+            run = ""
+        at = times.end() if times else end
+    choices += [(run,)] if run else []
+    return max((one for one in choices if one), key=lambda one: min(map(len, one)), default=())
+
+
+def _group_end(pattern: str, start: int) -> int:
+    depth = 0
+    for atom in _ATOM.finditer(pattern, start):
+        depth += (atom.group()[0] == "(") - (atom.group() == ")")
+        if not depth:
+            return atom.end()
+    return len(pattern)
+
+
+_ATOM = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\((?:\?(?:P<\w+>|<?[=!]|[a-z]*:))?|.", re.DOTALL)
+_INSIDE = re.compile(r"\((?:\?(?:P<\w+>|:)|(?!\?))")
+_TIMES = re.compile(r"[?*+]\??|\{[\d,]+\}\??")
+_ESCAPED = {"\\.": ".", "\\-": "-", "\\+": "+", "\\?": "?", "\\/": "/", "\\$": "$", "\\(": "(", "\\)": ")"}
 _START = 3
 _RUN = re.compile(r"\w+")
 _HEADING = re.compile(r"\[[a-z ]+\]")

@@ -10,9 +10,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from itertools import chain
 from typing import Final
 
 from engram.text import lexicon, words
+from engram.text.reading import read_once
 from engram.text.words import HAN, PAIRED, compatible, normalized, terms
 
 # ---------------------------------------------------------------- opposites
@@ -35,6 +37,15 @@ def opposed(one: Sequence[str], other: Sequence[str]) -> bool:
     sides = _sides()
     mine, theirs = (sides.get(word) for word in different[0])
     return mine is not None and theirs is not None and mine[0] == theirs[0] and mine[1] != theirs[1]
+
+
+def has_opposite(line: Sequence[str]) -> bool:
+    """Whether a stem of a line is one of a pair of opposites.
+
+    >>> has_opposite(["user", "love", "tea"]), has_opposite(["user", "drink", "tea"])
+    (True, False)
+    """
+    return not _sides().keys().isdisjoint(line)
 
 
 @cache
@@ -66,7 +77,7 @@ class Marks:
     words: frozenset[str]
 
 
-@lru_cache(maxsize=1 << 12)
+@read_once
 def marks(text: str) -> Marks:
     """The marks of `text`.
 
@@ -109,6 +120,7 @@ def differences(one: Marks, other: Marks) -> tuple[str, ...]:
     return tuple(found)
 
 
+@read_once
 def meaning(text: str) -> tuple[str, ...]:
     """The words of meaning in order: stems of words; labels, numbers, units and signs as they stand.
 
@@ -118,13 +130,7 @@ def meaning(text: str) -> tuple[str, ...]:
     plain = compatible(text)
     if _LONE_A.search(plain):
         plain = with_labels(plain)
-    return tuple(
-        term
-        for word in normalized(plain).split()
-        if word not in FILLERS
-        for part in _SCRIPTS.findall(word)
-        for term in _stem(part)
-    )
+    return tuple(chain.from_iterable(map(_stems, normalized(plain).split())))
 
 
 def with_labels(text: str) -> str:
@@ -188,7 +194,14 @@ def _verbs() -> frozenset[str]:
     )
 
 
-@lru_cache(maxsize=1 << 16)
+@lru_cache(maxsize=1 << 14)
+def _stems(word: str) -> tuple[str, ...]:
+    """The words of meaning in what stands between two spaces of a normalized text; none for a filler."""
+    if word in FILLERS:
+        return ()
+    return tuple(term for part in _SCRIPTS.findall(word) for term in _stem(part))
+
+
 def _stem(word: str) -> tuple[str, ...]:
     if word.endswith("_") and len(word) == 2:  # noqa: PLR2004 - a letter and its mark
         return (word[0],)
@@ -197,6 +210,7 @@ def _stem(word: str) -> tuple[str, ...]:
     return tuple(terms(word)) or (word,)
 
 
+@read_once
 def is_negated(text: str) -> bool:
     """Whether `text` denies something, in English or Chinese.
 
@@ -214,20 +228,9 @@ def is_negated(text: str) -> bool:
     return lexicon.found("negations", lexicon.pattern("not_negations").sub(" ", plain))
 
 
-@lru_cache(maxsize=1 << 6)
-def tells_of_change(text: str) -> bool:
-    """Whether a statement says that something is otherwise than it was.
-
-    >>> tells_of_change("we moved the standup to ten"), tells_of_change("the standup is at ten")
-    (True, False)
-    """
-    return is_correction(text) or lexicon.found("turned", text.lower())
-
-
+@read_once
 def is_correction(text: str) -> bool:
     """Whether `text` says that something else was true before, or that what was said is wrong.
-
-    Kept for a moment: several rules ask about the same text.
 
     >>> is_correction("I use Helix now"), is_correction("改用 Rust 了"), is_correction("I drink tea")
     (True, True, False)

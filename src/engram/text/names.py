@@ -7,6 +7,7 @@ possessive says so. What stands around a name tells its type; without such a sig
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -16,6 +17,7 @@ from typing import Final
 from engram.text import lexicon
 from engram.text.kinds import known, mentioned
 from engram.text.lexicon import Phrases, listed
+from engram.text.reading import read_once
 from engram.text.sentences import sentences
 from engram.text.words import compatible
 
@@ -44,7 +46,8 @@ def type_of(name: str, before: str, after: str) -> str:
     led, strong = led_by(_last_words(before))
     followed = followed_by(after)
     if strong or not followed:
-        return led or ("person" if _is_somebody(before, after) else UNKNOWN)
+        somebody = _is_somebody(before, after) or _TWO_NAMES.fullmatch(name) is not None
+        return led or ("person" if somebody else UNKNOWN)
     return followed
 
 
@@ -83,6 +86,8 @@ def led_by(words: str) -> tuple[str, bool]:
         found = cues.get(" ".join(held[-size:])) if len(held) >= size else None
         if found:
             return found, size > 1 or held[-1] in _TITLES
+    if len(held) > 1 and held[-1] in {"is", "was", "are"} and _is_role(held[-2]):
+        return "person", True
     return "", False
 
 
@@ -128,8 +133,32 @@ def _is_somebody(before: str, after: str) -> bool:
     # In "Rome, Oslo, Zelda." the name is one of a row; after a plain word it calls somebody.
     alone = len(before) < _CALL or before[:-2].rpartition(" ")[2].islower()
     called = alone and before.endswith(", ") and after[:1] in _ENDS
-    told = after.split(" ", 4)[1:4] if after.startswith((" is ", " was ")) else ()
-    return called or (len(told) > 2 and _cues("before").get(told[2].rstrip(".,;!?")) == "person")  # noqa: PLR2004
+    in_a_row = _BESIDE_ANOTHER.match(after) is not None  # "Thandiwe and Kofi are getting married"
+    return called or in_a_row or _is_told_to_be_somebody(after)
+
+
+_SOMEBODY = re.compile(
+    r" (?:is|was) (?:my|our|his|her|their|the user's) (?:new |old |former |best |ex-)?(?P<role>[a-z-]+)"
+)
+
+
+def _is_told_to_be_somebody(after: str) -> bool:
+    """Whether it goes on as "is my sister", "is our notary" do."""
+    match = _SOMEBODY.match(after)
+    if match is None:
+        return False
+    return _is_role(match["role"])
+
+
+def _is_role(word: str) -> bool:
+    if _cues("before").get(word) == "person" or word.endswith(_OF_PEOPLE):
+        return True
+    return word in lexicon.words("roles") or word in lexicon.words("kin")
+
+
+_OF_PEOPLE: Final = (
+    "er", "or", "ist", "ian", "ant", "ary", "mate", "man", "woman", "lady", "lord", "friend", "in-law", "ee",
+)  # fmt: skip
 
 
 @cache
@@ -177,6 +206,9 @@ def names(text: str) -> list[tuple[str, str]]:
     found += [
         (rest[start:end], type_) for start, end, type_ in _well_known_names_chinese().within(rest) if type_
     ]
+    for match in _CALLED.finditer(rest):
+        if not any(name == match["name"] for name, _ in found):
+            found.append((match["name"], "person"))
     for match in _person().finditer(rest):
         if match.group()[:2] not in lexicon.words("not_surnames"):
             found.append((match.group(), "person"))
@@ -192,8 +224,18 @@ _FIRM = re.compile(
 _POINTING = frozenset("一这那我你他她它某每各两几哪同大小新老本该贵其在去到从进是叫和给上很有没不")
 _GIVEN = "(?![的了在是不有和说去来要会也都就我你他她它这那个们吗呢吧很还又与跟着过把被让从到为以及或])[一-鿿]"
 _TITLE = "(?:老师|先生|女士|小姐|经理|医生|教授|总监|主任|师傅|同学|阿姨|叔叔|律师|博士|大夫)"
-_BEFORE = "(?:(?<![一-鿿].)|(?<=[和跟与叫给找问约见陪请让对由天晚午末].))"
-_AFTER = "(?=说|在|的|是|和|跟|住|喜欢|告诉|问|去|来|要|想|会|有|今天|昨天|明天|[，,。：:])"
+_KIN_WORDS = (
+    "老婆|老公|妻子|丈夫|儿子|女儿|妈妈|爸爸|哥哥|弟弟|姐姐|妹妹|朋友|同事|老板|室友|邻居|房东|导师|教练|秘书|"
+    "同学|闺蜜|男友|女友|表哥|表姐|表弟|表妹|堂哥|堂弟|堂妹|舅舅|叔叔|阿姨|姑姑|经理|上司|客户|助理|师傅"
+)
+_BEFORE = f"(?:(?<![一-鿿].)|(?<=[和跟与叫给找问约见陪请让对由天晚午末是].)|(?<=(?:{_KIN_WORDS}).))"
+_AFTER = (
+    "(?=说|在|的|是|和|跟|住|喜欢|告诉|问|去|来|要|想|会|有|今天|昨天|明天|一起|一块|都|也|刚|吃|打|给|送|请|帮|结婚|"
+    "生病|搬|做|当|教|最近|上周|下周|[，,。：:！!？?])"
+)
+_CALLED = re.compile(
+    "(?:名字?叫|叫做?|名字是|取名)(?P<name>(?![我你他她它什啥作做人])[一-鿿]{2,3})(?=[，。,！!；;、]|$)"
+)
 _SPEAKS = "(?=说|和|跟|住|喜欢|告诉|问|去|来|今天|昨天|明天)"
 
 
@@ -238,6 +280,11 @@ def entities(text: str) -> list[FoundName]:
     [FoundName(name='src/auth.ts', type='file'), FoundName(name='Anna', type='person'),
      FoundName(name='Berlin', type='location'), FoundName(name='Bob Smith', type='person')]
     """
+    return list(_entities(text))
+
+
+@read_once
+def _entities(text: str) -> tuple[FoundName, ...]:
     plain = compatible(text).replace("’", "'")
     found: dict[str, FoundName] = {}
     rest = plain
@@ -253,7 +300,7 @@ def entities(text: str) -> list[FoundName]:
         found.setdefault(tech.name.lower(), FoundName(tech.name, "technology"))
     for entity in _people_and_places(rest):
         found.setdefault(entity.name.lower(), entity)
-    return list(found.values())
+    return tuple(found.values())
 
 
 def service_of(url: str) -> str:
@@ -354,10 +401,18 @@ def _has_fixed_form(plain: str) -> bool:
     return _FIXED_SIGN.search(plain) is not None or _FIXED_NAME.search(plain) is not None
 
 
-_CAPITAL = r"[A-Z][^\W\d_]*(?:['-][A-Z]?[^\W\d_]+)*"
-_FIRST = _CAPITAL.replace("[A-Z]", r"[A-Z](?<!\w[A-Z])", 1)  # a set of characters first: a fast search
-_NAME = re.compile(rf"{_FIRST}(?:\s(?:(?:de|van|von|der|la|bin|al|of|the)\s)?{_CAPITAL})*")
-_UPPER = re.compile("[A-Z]")
+_LARGE: Final = "A-Z" + "".join(
+    char
+    for char in map(chr, (*range(0xC0, 0x180), *range(0x386, 0x3AC), *range(0x400, 0x430)))
+    if char.isupper()
+)
+_CAPITAL = rf"[{_LARGE}][^\W\d_]*(?:['-][{_LARGE}]?[^\W\d_]+)*"
+# A set of characters first: a fast search.
+_FIRST = _CAPITAL.replace(f"[{_LARGE}]", rf"[{_LARGE}](?<!\w[{_LARGE}])", 1)
+_PARTICLES = r"(?:de|del|della|di|da|dos|van|von|der|den|ter|la|le|bin|bint|ibn|al|el|of|the)"
+_NAME = re.compile(rf"{_FIRST}(?:-\d[\d.]*\b)?(?:\s(?:{_PARTICLES}\s){{0,2}}{_CAPITAL})*")
+_UPPER = re.compile(f"[{_LARGE}]")
+_MODEL = re.compile(r"[A-Z]{2,}\w*-\d[\d.]*")
 _JOINED: Final = frozenset({", ", " and ", ", and ", " & ", " or ", "/"})
 
 
@@ -381,12 +436,14 @@ def _people_and_places(text: str) -> Iterator[FoundName]:
 def _named(match: re.Match[str], sentence: str) -> FoundName | None:
     name, start = _without_opener(match.group(), match.start())
     name = name.removesuffix("'s")
-    if not name or _is_common(name) or known(name):
+    if not name or _is_common(name) or known(name) or name in _NO_NAMES:
         return None
     before, after = sentence[:start], sentence[match.end() :]
     if match.group().endswith("'s"):
         after = "'s" + after
-    if name.split(" ", 1)[0].lower() in lexicon.words("first_names"):
+    if _MODEL.fullmatch(name):
+        return FoundName(name, "technology")
+    if _plain(name.split(" ", 1)[0]) in lexicon.words("first_names"):
         return FoundName(name, _type_of_first_name(name, before))
     listed, ambiguous = listed_as(name)
     if listed and not ambiguous:
@@ -395,6 +452,19 @@ def _named(match: re.Match[str], sentence: str) -> FoundName | None:
     if opens and " " not in name and not _acts(name, after):
         return None
     return FoundName(name, _type_of_listed(listed, before, after) if listed else type_of(name, before, after))
+
+
+_NO_NAMES: Final = frozenset({"API", "APIs", "URL", "UI", "UX", "ID", "PR", "PC", "TV", "HR", "FAQ", "PDF"})
+_BESIDE_ANOTHER = re.compile(rf" and [{_LARGE}]\w+ (?:are|were|have|had|both|got|want|live|met)\b")
+_TWO_NAMES = re.compile(rf"[{_LARGE}][a-zà-ÿ]+-[{_LARGE}][a-zà-ÿ]+")
+
+
+def _plain(word: str) -> str:
+    """A word in lower case without its accents."""
+    if word.isascii():
+        return word.lower()
+    parts = unicodedata.normalize("NFKD", word.lower())
+    return "".join(char for char in parts if not unicodedata.combining(char))
 
 
 _ACTORS: Final = frozenset({"person", "organization"})
@@ -409,7 +479,11 @@ def _acts(name: str, after: str) -> bool:
     if after.startswith("'s"):
         owned = after[2:].strip().split(" ", 1)[0].rstrip(".,;:!?").lower()
         return bool(owned) and owned not in lexicon.words("stop_words") and not owned.endswith(_NO_NOUN)
-    return not name.endswith("ing") and followed_by(after) in _ACTORS
+    if name.endswith("ing"):
+        return False
+    if followed_by(after) in _ACTORS or _TWO_NAMES.fullmatch(name):
+        return True
+    return _BESIDE_ANOTHER.match(after) is not None or _is_told_to_be_somebody(after)
 
 
 def _type_of_first_name(name: str, before: str) -> str:

@@ -20,12 +20,12 @@ from engram.text.assertion import Judged, Stance, judged, tells_something
 from engram.text.dates import completions, dated, dates
 from engram.text.facts import facts
 from engram.text.forms import verbatim
-from engram.text.junk import cleaned, junk_of
+from engram.text.junk import Junk, cleaned, junk_of
 from engram.text.kinds import category_of
 from engram.text.marks import is_correction
 from engram.text.names import entities
 from engram.text.questions import stated
-from engram.text.signals import Level, Signal, signals
+from engram.text.signals import Level, Signal, Undertaking, names_a_day_to_come, signals, undertaking
 from engram.text.when.calendar import TimeExpression
 from engram.text.words import is_wide
 
@@ -206,6 +206,8 @@ class Proposition:
     """What it states of somebody whom its own words do not name."""
     dates: tuple[tuple[str, str], ...] = ()
     """Expressions that only mean something on the day they were said, each with the date it meant."""
+    promise: str = ""
+    """The sentence of it that says what is to be done, if one does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +235,7 @@ def examine(
     ('I moved to Rome yesterday.', (('yesterday', '7 May 2023'),))
     """
     junk = junk_of(message)
-    if junk is not None:
+    if junk is not None and not (junk is Junk.QUESTION and undertaking(message, said.at)):
         return [Left(message[:200], str(junk))]
     found: list[Proposition | Left] = []
     for sentence in judged(cleaned(message[:LONGEST])):
@@ -249,16 +251,22 @@ def examine(
 
 def _read(sentence: Judged, said: SaidStatement, least: Level) -> Proposition | Left:
     bare, asked = without_lead_in(stated(sentence.text) or sentence.text)
-    if not (sentence.believed or asked):
+    undertaken = undertaking(sentence.text, said.at, assistant=said.speaker == ASSISTANT)
+    reminds = undertaken is Undertaking.REMINDER and sentence.stance not in NOT_MEANT
+    if not (sentence.believed or asked or reminds):
         return Left(sentence.text, WHY_NOT.get(sentence.stance, "says nothing that lasts"), sentence.stance)
     found = signals(sentence.text)
-    level = Level.HIGH if asked else max((one.level for one in found), default=Level.LOW)
+    level = Level.HIGH if asked or reminds else max((one.level for one in found), default=Level.LOW)
+    category = _category(bare, found)
+    if undertaken and _opens_a_loop(sentence.text, category, said.at, reminds=reminds):
+        category, level = COMMITMENT, max(level, Level.MEDIUM)
     if level < least:
         return Left(sentence.text, "says nothing that lasts", Stance.PASSING)
     named = with_person(bare, said.person)
     return Proposition(
         text=sentence.text,
-        category=_category(bare, found),
+        category=category,
+        promise=sentence.text if category == COMMITMENT and undertaken else "",
         level=level,
         confidence=EXPLICIT if asked else _confidence(bare),
         stance=sentence.stance if sentence.believed else Stance.FACT,
@@ -307,6 +315,26 @@ _VOCATIVE = re.compile(r"^[A-Z][a-z]+[,!] (?=[A-Z\"“])")
 # ---------------------------------------------------------------- what it says
 
 
+COMMITMENT: Final = "commitment"
+ASSISTANT: Final = "Assistant"
+"""What an assistant that has no name is called."""
+NOT_MEANT: Final = frozenset({Stance.SUPPOSED, Stance.QUOTED, Stance.MATERIAL, Stance.IRONIC})
+STAYS_WHAT_IT_IS: Final = frozenset({"constraint", "identity", "preference", "correction"})
+"""A rule is no promise, in whatever words it is told: "I have to avoid gluten"."""
+_OWN = re.compile(
+    r"\b(?:i|we|my|our|gotta|i'll|i'd|i'm|we'll|we'd)\b|^(?:need|have|got) to\b|[我咱]", re.IGNORECASE
+)
+
+
+def _opens_a_loop(text: str, category: str, at: datetime, *, reminds: bool) -> bool:
+    """Whether what is undertaken waits to be done: by somebody who speaks, or by a day that is named."""
+    if reminds:
+        return True
+    if category in STAYS_WHAT_IT_IS:
+        return False
+    return _OWN.search(text.replace("’", "'")) is not None or names_a_day_to_come(text, at)
+
+
 def _category(part: str, found: list[Signal]) -> str:
     """By its strongest signal if that says more than the words themselves."""
     strong = next((one.category for one in found if one.level >= Level.MEDIUM), "")
@@ -346,7 +374,8 @@ def _add(one: Proposition | Left, found: list[Proposition | Left]) -> None:
     found[place] = replace(
         last,
         text=f"{last.text} {one.text}",
-        category=max(last, one, key=lambda each: each.level).category,
+        category=_common_category(last, one),
+        promise=last.promise or one.promise,
         level=max(last.level, one.level),
         confidence=max(last.confidence, one.confidence),
         when=last.when or one.when,
@@ -357,7 +386,15 @@ def _add(one: Proposition | Left, found: list[Proposition | Left]) -> None:
     )
 
 
+def _common_category(last: Proposition, one: Proposition) -> str:
+    """That of the stronger; but what is to be done closes one day, and must take nothing else along."""
+    others = [each for each in (last, one) if each.category != COMMITMENT] or [last, one]
+    return max(others, key=lambda each: each.level).category
+
+
 def _goes_with(one: Proposition, last: Proposition) -> bool:
     if len(last.text) + len(one.text) > TOGETHER:
         return False
-    return leans(one.text) or not (one.asked or last.asked)
+    if leans(one.text):
+        return True
+    return not (one.asked or last.asked)

@@ -94,21 +94,6 @@ def is_request(clause: str) -> bool:
     return not _SPEAKER.search(_FOR_ME.sub("", plain))
 
 
-def without_request(sentence: str) -> str:
-    """The sentence without the request at its end.
-
-    >>> (
-    ...     without_request("I fly to Oslo on Friday, please find me a hotel."),
-    ...     without_request("我周五飞成都，帮我找酒店"),
-    ... )
-    ('I fly to Oslo on Friday', '我周五飞成都')
-    """
-    tail = _TAIL.search(sentence)
-    if tail is None or not is_request(tail["clause"]):
-        return sentence
-    return sentence[: tail.start()]
-
-
 @cache
 def _asks_requests() -> re.Pattern[str]:
     return lexicon.pattern("requests")

@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Final
 
 from engram.text import lexicon
 from engram.text.marks import is_negated
+from engram.text.reading import read_once
 from engram.text.words import content_words
 
 _FENCE = re.compile(r"(?m)^[ \t]*(```|~~~).*?(?:^[ \t]*\1[^\n]*$|\Z)", re.DOTALL)
@@ -40,9 +40,8 @@ def sentences(text: str) -> list[str]:
     return list(_sentences(text))
 
 
-@lru_cache(maxsize=1 << 6)
+@read_once
 def _sentences(text: str) -> tuple[str, ...]:
-    """Kept for a moment, because several rules read the same text one after the other."""
     found: list[str] = []
     end = 0
     for fence in _FENCE.finditer(text) if "```" in text or "~~~" in text else ():
@@ -124,7 +123,11 @@ def _is_abbreviation(before: str, after: str) -> bool:
         return not (opener and opener.group().lower() in lexicon.words("stop_words"))
     if _INITIAL.search(before):
         return last != "i"  # "J. Smith", but not "so am I."
-    return after[0].islower()
+    # Who writes without capitals still ends sentences: "shes into anime. cant stand loud places".
+    return after[0].islower() and len(last) <= _SHORT_WORD
+
+
+_SHORT_WORD: Final = 2
 
 
 # ---------------------------------------------------------------- clauses
@@ -177,13 +180,13 @@ _OPENER = re.compile(
     r"|these days|nowadays|currently|today|hi|hello|hey|i told you(?: that)?|you know)\b[\s,:;.!—-]*)+",
     re.IGNORECASE,
 )
-_VERB = r"(?:live|work|like|love|use|prefer|speak|play|own)s?|has|have"
+_VERB = r"(?:live|work|like|love|use|prefer|speak|play|own|share|drive|weigh)s?|has|have"
 _BREAK = re.compile(
     r"\s*(?:[;,—]|\s-\s|\.\s)\s*(?:(?:and|but|so|while|yet)\s+)?|\s+(?:but|while)\s+"
     rf"|\s+and\s+(?=(?:I|we|my|our|the|he|she|they|it|{_VERB})\b|[A-Z][\w'-]* (?:\w+ )?(?:is|{_VERB})\b)"
 )
 _BARE_VERB = re.compile(rf"^(?:{_VERB}|moved|switched)\b")
-_SUBJECT = re.compile(rf"^{WHO}\b(?!'s)")
+_SUBJECT = re.compile(rf"^(?P<who>(?:[Mm]y|[Oo]ur) [a-z]+(?: {NAME})?|I|[Ww]e|{NAME})\b(?!')")
 
 
 # ---------------------------------------------------------------- common
@@ -215,6 +218,15 @@ class Shared:
         for word in self.words:
             out += word if not out or word in _CLOSE else f" {word}"
         return out
+
+    @property
+    def ends_open(self) -> bool:
+        """Whether a gap stands at the end, where what matters stands: "took it for my …".
+
+        >>> common(["It rains in May.", "It rains in June."]).ends_open
+        True
+        """
+        return next((word == GAP for word in reversed(self.words) if word not in _CLOSE), True)
 
     @property
     def says(self) -> frozenset[str]:

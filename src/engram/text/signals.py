@@ -12,7 +12,7 @@ import re
 from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from enum import IntEnum
+from enum import IntEnum, StrEnum
 from functools import cache, lru_cache
 from typing import Final
 
@@ -21,7 +21,7 @@ from engram.text.dates import dates
 from engram.text.junk import is_filler
 from engram.text.questions import is_question, stated
 from engram.text.sentences import sentences
-from engram.text.words import HAN, content_words, terms
+from engram.text.words import HAN, content_words, is_wide, terms
 
 
 class Level(IntEnum):
@@ -197,6 +197,8 @@ def promised(text: str, now: datetime) -> Deed | None:
     ('i', 'send', ['anna', 'report'])
     """
     plain = _plain(text)
+    if plain is None and undertaking(text, now) is Undertaking.REMINDER:
+        plain = _plain(text.rstrip("?？ "))
     if plain is None:
         return None
     lead = lexicon.pattern(FILE, "leads").match(plain)
@@ -210,17 +212,61 @@ def done(text: str, now: datetime, among: Container[str] | None = None) -> Deed 
 
     >>> done("I've just sent the report", datetime(2026, 3, 2))
     Deed(who='i', verb='send', what=frozenset({'report'}))
+    >>> done("The report is done", datetime(2026, 3, 2))
+    Deed(who='', verb='do', what=frozenset({'report'}))
     >>> done("I never sent the report", datetime(2026, 3, 2)) is None
     True
     """
     plain = _plain(text)
     if plain is None or lexicon.found(FILE, plain, under="doubt"):
         return None
-    said = lexicon.pattern(FILE, "did").match(plain)
-    verb = _base(said["verb"]) if said else ""
-    if not said or not verb or (among is not None and not any(term in among for term in terms(verb))):
-        return None
-    return _deed(said["who"], f"{verb} {said['what']}", now)
+    if is_wide(plain):
+        return _deed("", plain.rstrip("。！了"), now) if _SO_IT_IS.search(plain) else None
+    for shape in ("did", "is done", "did it"):
+        said = lexicon.pattern(FILE, shape).match(plain)
+        verb = _base(said["verb"]) if said else ""
+        if not said or not verb:
+            continue
+        if among is not None and verb not in FINISHES and not any(term in among for term in terms(verb)):
+            return None
+        who = said["who"] if shape == "did" else "" if shape == "is done" else "i"
+        return _deed(who, f"{verb} {said['what']}", now, nobody=shape == "is done")
+    return None
+
+
+FINISHES: Final = frozenset({"do", "finish", "complete", "sort", "handle", "settle"})
+"""What says of anything that it is done."""
+PAYS: Final = frozenset({"pay", "repay", "return", "transfer", "reimburse", "settle", "give", "send"})
+"""How a debt ends."""
+OWES: Final = frozenset({"owe"})
+MOST_OF: Final = 0.6
+"""Share of a promise's characters that a statement must have where words have no borders."""
+_SO_IT_IS = re.compile("了[。！!]?$|已经|完成|搞定")
+
+
+def fulfils(did: Deed, owed: Deed) -> bool:
+    """Whether what was done is what was owed, or all of it that was named.
+
+    >>> now = datetime(2026, 3, 2)
+    >>> fulfils(done("Watered the plants", now), promised("Remind me to water the plants", now))
+    True
+    """
+    if did.who not in {"", owed.who}:
+        return False
+    if not owed.verb or not did.verb:  # words without borders: what is shared must do
+        return owed.verb == did.verb and len(did.what & owed.what) >= MOST_OF * len(owed.what)
+    ends_it = did.verb in ended_by(owed) or did.verb in _terms_of(FINISHES)
+    return ends_it and (did.what <= owed.what or owed.what <= did.what)
+
+
+def ended_by(owed: Deed) -> frozenset[str]:
+    """The verbs that say of a deed, and of few others, that it was done."""
+    return _terms_of(PAYS) if owed.verb in _terms_of(OWES) else frozenset({owed.verb})
+
+
+@cache
+def _terms_of(verbs: frozenset[str]) -> frozenset[str]:
+    return frozenset(term for verb in verbs for term in terms(verb))
 
 
 def keeps(statement: str, promise: str, now: datetime) -> bool:
@@ -231,29 +277,64 @@ def keeps(statement: str, promise: str, now: datetime) -> bool:
     >>> keeps("I sent the report to Bob", "I'll send the report to Anna", datetime(2026, 3, 2))
     False
     """
-    did = done(statement, now)
-    return did is not None and did == promised(promise, now)
+    did, owed = done(statement, now), promised(promise, now)
+    return did is not None and owed is not None and fulfils(did, owed)
+
+
+class Undertaking(StrEnum):
+    """In which way a sentence opens a loop."""
+
+    NONE = ""
+    REMINDER = "reminder"
+    """Somebody wants to be reminded; often said as a question or an order."""
+    PROMISE = "promise"
 
 
 def is_promise(text: str, now: datetime) -> bool:
     """Whether a text plainly owes something: by its words, or by announcing it for a day to come.
 
     >>> now = datetime(2026, 3, 2)
-    >>> is_promise("I'll send the report by Friday", now), is_promise("I'll send the report", now)
+    >>> is_promise("I'll send the report by Friday", now), is_promise("I'll have the soup", now)
     (True, False)
     >>> is_promise("She needs to renew her passport", now), is_promise("I ran a race on Saturday", now)
     (True, False)
     """
-    told = [sentence for sentence in sentences(text[:LONGEST]) if not is_question(sentence)]
-    return any(_owes(sentence, now) for sentence in told) or bool(waiting_on(text))
+    told = sentences(text[:LONGEST])
+    return any(undertaking(sentence, now) for sentence in told) or bool(waiting_on(text))
 
 
-def _owes(sentence: str, now: datetime) -> bool:
+def undertaking(sentence: str, now: datetime, *, assistant: bool = False) -> Undertaking:
+    """What a sentence undertakes; of an assistant's words only what it will do later.
+
+    >>> now = datetime(2026, 3, 2)
+    >>> undertaking("Can you remind me to call Anna?", now), undertaking("Do I need to call Anna?", now)
+    (<Undertaking.REMINDER: 'reminder'>, <Undertaking.NONE: ''>)
+    """
     lower = sentence.lower().replace("’", "'")
-    if lexicon.found(FILE, lower, under="owed"):
+    idle = lexicon.found(FILE, lower, under="idle")
+    if assistant:
+        later = lexicon.found(FILE, lower, under="later") or names_a_day_to_come(sentence, now)
+        does = lexicon.found(FILE, lower, under="deeds") or "我" in lower
+        return Undertaking.PROMISE if later and does and not idle else Undertaking.NONE
+    if lexicon.found(FILE, lower, under="reminders") and not (idle and is_question(sentence)):
+        return Undertaking.REMINDER
+    if idle or is_question(sentence):
+        return Undertaking.NONE
+    return Undertaking.PROMISE if _owes(sentence, lower, now) else Undertaking.NONE
+
+
+def _owes(sentence: str, lower: str, now: datetime) -> bool:
+    if lexicon.found(FILE, lower, under="owed") or lexicon.found(FILE, lower, under="deeds"):
         return True
-    if not lexicon.found(FILE, lower, under="announced"):
-        return False
+    return lexicon.found(FILE, lower, under="announced") and names_a_day_to_come(sentence, now)
+
+
+def names_a_day_to_come(sentence: str, now: datetime) -> bool:
+    """Whether a day to come is named.
+
+    >>> names_a_day_to_come("by Friday", datetime(2026, 3, 2))
+    True
+    """
     ends = (when.last or when.first for when in dates(sentence, now, prefer="future") if not when.recurring)
     return any(end is not None and end > now for end in ends)
 
@@ -283,15 +364,27 @@ def _plain(text: str) -> str | None:
     return " ".join(text.lower().replace("’", "'").split()).rstrip(".!")
 
 
-def _deed(who: str | None, words: str, now: datetime) -> Deed | None:
+def _deed(who: str | None, words: str, now: datetime, *, nobody: bool = False) -> Deed | None:
     """The first word is the action; the rest, without times, is what it is done to."""
     for when in reversed(dates(words, now)):
         words = words[: when.start] + words[when.end :]
+    if is_wide(words):
+        told = frozenset(
+            char for char in words if _HAN_CHARACTER.match(char) and char not in SMALL_CHARACTERS
+        )
+        return Deed("i", "", told) if told else None
     verb, _, rest = words.strip().partition(" ")
     action = terms(verb)
-    what = content_words(rest) - content_words("by before until on at") if rest.strip() else frozenset()
-    actor = "i" if who in {None, "", "we"} else str(who)
+    what = content_words(rest) - content_words(SMALL_WORDS) if rest.strip() else frozenset()
+    actor = "" if nobody else "i" if who in {None, "", "we"} else str(who)
     return Deed(actor, action[0], frozenset(what)) if len(action) == 1 and what else None
+
+
+_HAN_CHARACTER = re.compile(f"[{HAN}]")
+SMALL_CHARACTERS: Final = frozenset(
+    "我你您他她它们的了着过把给在是就也都还已经要会得去来先再和跟与之前后以这那个一下吧呢啊完好"
+)
+SMALL_WORDS: Final = "by before until on at up off back out in this that those these morning with"
 
 
 def _base(verb: str) -> str:
@@ -299,6 +392,16 @@ def _base(verb: str) -> str:
     if verb in _irregular():
         return _irregular()[verb]
     return verb if verb.endswith("ed") else ""
+
+
+def has_subject(sentence: str) -> bool:
+    """Whether somebody or something does what a sentence tells: it does not begin with what was done.
+
+    >>> has_subject("Booked the train"), has_subject("I booked the train"), has_subject("Went home")
+    (False, True, False)
+    """
+    first = sentence.split(" ", 1)[0].strip("\"'*([").lower()
+    return is_wide(sentence) or not _base(first)
 
 
 @cache

@@ -12,9 +12,12 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from importlib.machinery import EXTENSION_SUFFIXES
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from math import log2
+from pathlib import Path
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 
 from engram.text import lexicon
 from engram.text.words import HAN
@@ -149,15 +152,28 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 @cache
 def _exact(family: str) -> Callable[[str], int] | None:
     """The real tokenizer, if it is installed and knows the encoding. It needs no network."""
-    try:
-        import bpe_openai
-    except ImportError:
-        return None
+    bindings = _bindings()
     name = family if family.endswith("_base") else f"{family}_base"
-    if name not in bpe_openai.list_encoding_names():
+    if bindings is None or name not in bindings.supported_encodings():
         return None
-    encode = bpe_openai.get_encoding(name).encode_ordinary
-    return lambda text: len(encode(_SURROGATE.sub("\ufffd", text)))
+    counted: Callable[[str], int] = bindings.tokenizer_for_encoding(name).count
+    return lambda text: counted(_SURROGATE.sub("\ufffd", text) if not text.isascii() else text)
+
+
+@cache
+def _bindings() -> Any:
+    """The compiled part of `bpe_openai` alone: importing the package reads every vocabulary there is."""
+    found = find_spec("bpe_openai")
+    for folder in found.submodule_search_locations or () if found else ():
+        for file in (Path(folder, f"_bindings{suffix}") for suffix in EXTENSION_SUFFIXES):
+            if not file.exists():
+                continue
+            spec = spec_from_file_location("bpe_openai._bindings", file)
+            if spec is not None and spec.loader is not None:
+                module = module_from_spec(spec)
+                spec.loader.exec_module(module)
+                return module
+    return None
 
 
 # ---------------------------------------------------------------- packing

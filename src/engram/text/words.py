@@ -345,15 +345,6 @@ def weight(term: str) -> float:
     return SINGLE_WEIGHT if term.startswith(SINGLE) else 1.0
 
 
-def encode_words(word: str) -> str:
-    """A lower-case word as one term that FTS5 leaves alone; a word over 64 bytes keeps its head and a hash.
-
-    >>> encode_words("c++"), encode_words("user_id"), encode_words("naïve")
-    ('c_2b_2b', 'user_5fid', 'naïve')
-    """
-    return encode(word)
-
-
 _SPACED_SYMBOLS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))|['’ʼ‘]")
 # Runs of what always stays come first: a sentence is then few matches, not one for each letter.
 _KEPT = re.compile(

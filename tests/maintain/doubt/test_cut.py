@@ -20,7 +20,7 @@ State = tuple[Any, ...]
 
 def begun(clock: FakeClock, project: Path) -> Engram:
     """Some of everything that these stages look at."""
-    settings: dict[str, Any] = {"doubt__mentions": 3, "maintain__slice": 2, "doubt__directory": str(project)}
+    settings: dict[str, Any] = {"maintain__slice": 2, "doubt__directory": str(project)}
     memory = opened(clock, **settings)
     for thing in ("office", "museum", "library"):
         told(memory, f"The {thing} is open on Sundays", kind="semantic", type="fact", layer=Layer.CORE)
@@ -58,7 +58,10 @@ def carried(memory: Engram, every: int) -> int:
 
 
 @pytest.mark.parametrize("every", [1, 2, 3])
-def test_a_run_that_is_cut_off_ends_like_one_that_is_not(tmp_path: Path, every: int) -> None:
+def test_a_run_that_is_cut_off_ends_like_one_that_is_not(
+    tmp_path: Path, every: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engram.maintain.gaps.NAMED_BY", 3)
     (tmp_path / "src").mkdir()
     (tmp_path / "src" / "auth.py").write_text("def login(): ...", encoding="utf-8")
     with begun(FakeClock(START), tmp_path) as whole, begun(FakeClock(START), tmp_path) as cut:

@@ -84,7 +84,7 @@ def test_a_reference_is_alive_dead_or_not_for_this_directory_to_tell(
 def _landscape(memory: Engram) -> Landscape:
     from engram.api.maintenance import landscape
 
-    found = landscape(memory.config.doubt.directory, memory.config.doubt)
+    found = landscape(memory.config.doubt.directory)
     assert found is not None
     return found
 
@@ -210,8 +210,13 @@ def test_bad_wishes_are_refused(memory: Engram, tmp_path: Path) -> None:
         memory.seen_by(Access(role=Role.AGENT), "agent").drift(str(tmp_path))
 
 
-def test_beyond_its_limits_a_directory_says_nothing_is_missing(clock: FakeClock, project: Path) -> None:
-    with opened(clock, doubt__directory=str(project), doubt__files=1) as memory:
+def test_beyond_its_limits_a_directory_says_nothing_is_missing(
+    clock: FakeClock,
+    project: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("engram.api.maintenance.FILES_MOST", 1)
+    with opened(clock, doubt__directory=str(project)) as memory:
         assert not memory.drift().complete
         claim(memory, "Sessions live in src/session.py")
         assert memory.drift().dead == ()

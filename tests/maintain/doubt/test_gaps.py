@@ -24,8 +24,9 @@ def clock() -> FakeClock:
 
 
 @pytest.fixture
-def memory(clock: FakeClock) -> Iterator[Engram]:
-    with opened(clock, doubt__mentions=3) as one:
+def memory(clock: FakeClock, monkeypatch: pytest.MonkeyPatch) -> Iterator[Engram]:
+    monkeypatch.setattr("engram.maintain.gaps.NAMED_BY", 3)
+    with opened(clock) as one:
         yield one
 
 
@@ -228,8 +229,12 @@ def test_a_gap_goes_with_the_memories_it_speaks_of(memory: Engram) -> None:
     assert memory.gaps.list() == [], "two are not enough"
 
 
-def test_only_so_many_gaps_are_kept(clock: FakeClock) -> None:
-    with opened(clock, doubt__gaps=2) as memory:
+def test_only_so_many_gaps_are_kept(
+    clock: FakeClock,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("engram.maintain.gaps.GAPS_MOST", 2)
+    with opened(clock) as memory:
         for what in ("call the plumber", "water the plants", "fix the gate"):
             memory.commitments.open(f"I'll {what}")
         memory.consolidate(stages=DOUBT)

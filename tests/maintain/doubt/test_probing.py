@@ -152,8 +152,12 @@ def test_what_a_person_settled_is_not_raised_again(memory: Engram, clock: FakeCl
     assert memory.conflicts.list() == []
 
 
-def test_a_run_finds_nothing_twice_goes_on_where_it_stopped_and_is_taken_back(clock: FakeClock) -> None:
-    with opened(clock, meaning=True, doubt__probes=2, maintain__slice=2) as memory:
+def test_a_run_finds_nothing_twice_goes_on_where_it_stopped_and_is_taken_back(
+    clock: FakeClock,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("engram.maintain.doubt.PROBES", 2)
+    with opened(clock, meaning=True, maintain__slice=2) as memory:
         things = ("office", "museum", "library")
         beliefs = [believed(memory, f"The {one} is open on Sundays") for one in things]
         clock.advance(days=40)

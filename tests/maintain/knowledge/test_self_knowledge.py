@@ -65,10 +65,16 @@ def test_a_profile_has_no_more_lines_than_it_may(clock: FakeClock, cap: int, sec
 
 
 @pytest.mark.parametrize(("count", "compacted"), [(1, False), (2, False), (3, True)])
-def test_reflections_are_compacted_over_their_limit(clock: FakeClock, count: int, compacted: bool) -> None:
+def test_reflections_are_compacted_over_their_limit(
+    clock: FakeClock,
+    count: int,
+    compacted: bool,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("engram.maintain.self_knowledge.IDENTITY_BYTES", 1_000)
     said = [f"I am somebody who {what:<481}" for what in ("listens.", "reads.", "walks.")]
     lines = [line.rstrip() + "x" * (499 - len(line.rstrip())) for line in said[:count]]
-    with Engram.open(":memory:", clock=clock, config={"knowledge.identity_bytes": 1_000}) as memory:
+    with Engram.open(":memory:", clock=clock) as memory:
         memory.remember_many([Draft(line, category="identity") for line in lines])
         clock.advance(days=1)
         report = learned(memory, STAGE)
@@ -160,7 +166,7 @@ def test_the_map_knows_little_of_what_is_old_or_in_doubt(memory: Engram, clock: 
     ids = told(memory, clock, LIFE[3:7], kind=None)
     learned(memory, STAGE)
     fresh = only(memory, "map").body["coverage"]
-    clock.advance(days=30)
+    clock.advance(days=180)
     learned(memory, STAGE)
     old = only(memory, "map").body["coverage"]
     memory.set_status(ids[0], "challenged")

@@ -48,7 +48,7 @@ def test_a_tree_is_written_by_the_model_where_it_may_always_be_asked(full: Engra
 
 
 def test_it_is_asked_only_so_often(clock: FakeClock, writer: Writer) -> None:
-    with opened(clock, writer, "full", **{"knowledge.model_calls": 1}) as memory:
+    with opened(clock, writer, "full", **{"maintain.model_calls": 1}) as memory:
         told(
             memory, clock, [f"The {what} was slow on day {n}" for n in range(6) for what in ("disk", "query")]
         )

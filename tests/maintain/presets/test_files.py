@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from engram import Engram
-from engram.model.memory import Kind, Layer, Lifecycle, Priority, Status, Temperature
-from engram.rules.importance import tier_move, value
+from engram.model.memory import Kind, Layer, Lifecycle, Priority, Status
 from engram.testing import FakeClock
 from tests.maintain.presets.lives import bytes_of, decided, fields, later, living
 from tests.maintain.story import START, now, told
@@ -185,40 +184,3 @@ def test_a_resolved_commitment_goes_after_ninety_days(
     report = memory.consolidate(stages=["forgetting"])
     assert decided(report, kept) == (["archive.commitment-resolved"] if goes else [])
     assert decided(report, still) == []
-
-
-@pytest.mark.parametrize(
-    ("days", "more", "moves"),
-    [
-        (13.9, {}, ""),
-        (14.0, {}, "hot to cold"),  # worth 0.25 by now
-        (14.0, {"kind": Kind.SEMANTIC}, ""),  # 0.38: knowledge does not fade
-        (14.0, {"kind": Kind.SEMANTIC, "confidence": 0.41}, ""),  # 0.353
-        (14.0, {"kind": Kind.SEMANTIC, "confidence": 0.39}, "hot to cold"),  # 0.348
-        (14.0, {"pinned": True, "confidence": 0.1}, ""),
-    ],
-)
-def test_what_is_worth_little_would_leave_the_hot_tier_after_a_fortnight(
-    memory: Engram, clock: FakeClock, days: float, more: dict[str, Any], moves: str
-) -> None:
-    event = {"category": "moment", "kind": Kind.EPISODIC, "importance": 0.0, "confidence": 0.5, **more}
-    one = told(memory, "the ferry left at nine", **event)
-    clock.advance(days=days)
-    assert tier_move(now(memory, one), Temperature.HOT, clock.now(), memory.config).rule == moves
-
-
-def test_what_proves_itself_would_come_back_to_the_hot_tier(memory: Engram, clock: FakeClock) -> None:
-    one = told(memory, "the ferry leaves at nine", **{**FACT, "importance": 0.8}, confidence=0.8)
-
-    def worth() -> float:
-        return value(now(memory, one), clock.now(), memory.config)
-
-    def comes_back() -> bool:
-        return bool(tier_move(now(memory, one), Temperature.COLD, clock.now(), memory.config))
-
-    clock.advance(days=30)
-    assert (round(worth(), 2), comes_back()) == (0.65, False)
-    memory.touch([one])
-    assert (round(worth(), 2), comes_back()) == (0.70, False)  # 0.696
-    memory.touch([one])
-    assert (round(worth(), 2), comes_back()) == (0.72, True)

@@ -47,7 +47,7 @@ def test_the_life_of_a_memory_from_the_buffer_to_the_last_byte(tmp_path: Path, c
         # It asks for the core and is let in: it stands alone and has proved itself.
         assert later(memory, clock, one, minutes=1) == ["gate.approve"]
         assert now(memory, one).layer is Layer.CORE
-        assert fields(memory, one, "layer") == ["2", "3"]
+        assert fields(memory, one, "layer") == ["working", "core"]
 
         # Nobody asks for it. A dream holds it better for a while.
         clock.advance(days=20)
@@ -109,7 +109,7 @@ def test_what_was_extracted_goes_down_after_its_first_refusal_and_then_out(
     assert later(memory, clock, one, minutes=1) == ["working.rejected"]
     assert now(memory, one).layer is Layer.BUFFER
     assert later(memory, clock, one, minutes=1) == ["stuck.archive"]
-    assert fields(memory, one, "layer") == ["1"]
+    assert fields(memory, one, "layer") == ["buffer"]
 
 
 @pytest.mark.parametrize(

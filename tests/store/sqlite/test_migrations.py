@@ -11,10 +11,10 @@ import pytest
 from engram.errors import MigrationChanged, NewerSchema, StoreError
 from engram.model.memory import Memory
 from engram.model.scope import Scope
-from engram.store.sqlite import SqliteStore, rows, texts
+from engram.store.sqlite import SqliteStore, rows
 from engram.store.sqlite.migrate import Migration, known, migrate
 from engram.testing import START, FakeClock
-from tests.store.making import ALL, EVERYTHING, add, find, found_by, make
+from tests.store.making import ALL, EVERYTHING, add, find, make
 
 SCHEMA = (resources.files("engram.store.sqlite") / "schema.sql").read_text(encoding="utf-8")
 
@@ -125,13 +125,15 @@ def old_file(db: apsw.Connection, clock: FakeClock) -> list[Memory]:
     memories = [make("ada", scope=place, entities=name) for place, name in zip(places, names, strict=True)]
     for number, memory in enumerate(memories, 1):
         _add_old(db, memory, number)
-    texts.put(db, texts.line(1, found_by("ada"), (1, 1)))
+    db.execute("INSERT INTO texts (row, body, cues, place, length) VALUES (1, 'ada', '', '_ns1 _sc1', 1)")
     return memories
 
 
 def _add_old(db: apsw.Connection, memory: Memory, scope: int) -> None:
     """Write a record with the columns there were then."""
-    known_now = dict(zip(re.findall(r":(\w+)", rows.ADD), rows.to_row(memory, scope), strict=True))
+    known_now = dict(zip(re.findall(r":(\w+)", rows.ADD), rows.to_row(memory, scope), strict=True)) | {
+        "heat": 0.0
+    }
     columns = [str(line[1]) for line in db.execute("PRAGMA table_info(memories)") if line[1] in known_now]
     marks = ", ".join(f":{column}" for column in columns)
     db.execute(f"INSERT INTO memories ({', '.join(columns)}) VALUES ({marks})", known_now)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from engram.model.memory import Status
 from engram.model.scope import Access, Role, Scope
 from engram.ports import Findable, Unit
-from engram.store.sqlite import SqliteStore, StoreSettings
+from engram.store.sqlite import SqliteStore, texts
 from engram.testing import FakeClock
 from tests.store.making import ALL, EVERYTHING, add, contents_of, erase, find, found_by, make, view
 
@@ -60,16 +60,18 @@ def test_no_words_break_a_search(tea: SqliteStore, terms: list[str]) -> None:
 
 
 @pytest.fixture
-def crowded(path: Path, clock: FakeClock) -> Iterator[SqliteStore]:
-    """A store that counts a word as common when more than 20 memories have it."""
-    store = SqliteStore.open(path, clock, StoreSettings(rows_cap=20, share_cap=0, candidates=10))
+def crowded(path: Path, clock: FakeClock, monkeypatch: pytest.MonkeyPatch) -> Iterator[SqliteStore]:
+    """A store that counts words as common when more than 20 memories have them."""
+    monkeypatch.setattr(texts, "ROWS_CAP", 20)
+    monkeypatch.setattr(texts, "SHARE_CAP", 0.0)
+    store = SqliteStore.open(path, clock)
     yield store
     store.close()
 
 
-def fill(store: SqliteStore, texts: list[str], scope: Scope = Scope()) -> None:
+def fill(store: SqliteStore, contents: list[str], scope: Scope = Scope()) -> None:
     def work(unit: Unit) -> None:
-        for text in texts:
+        for text in contents:
             unit.add(make(text, scope=scope), found_by(text), None, "")
 
     store.write(work, "tester")

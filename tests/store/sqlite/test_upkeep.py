@@ -26,25 +26,30 @@ def wrong(store: SqliteStore) -> list[str]:
     return [finding.name for finding in store.check() if not finding.ok]
 
 
-def test_a_damaged_text_index_is_rebuilt(store: SqliteStore, path: Path) -> None:
+def test_what_nobody_was_told_of_is_told(store: SqliteStore, path: Path) -> None:
     for n in range(20):
         add(store, f"tea number {n}")
-    tamper(
-        path,
-        "INSERT INTO words (words, rowid, body, cues, place) VALUES ('delete', 3, 'tea number 2', '', '')",
-    )
+    tamper(path, "DELETE FROM changes WHERE row = 3")
     assert len(find(store, "tea", limit=50)) == 19
-    assert wrong(store) == wrong(store) == ["text index"], "a look changes nothing"
-    assert len(find(store, "tea", limit=50)) == 19
-    assert "rebuilt" in details(store)["text index"]
+    assert wrong(store) == wrong(store) == ["recall table"], "a look changes nothing"
+    assert "made anew" in details(store)["recall table"]
     assert len(find(store, "tea", limit=50)) == 20
-    assert "agrees" in details(store)["text index"]
+    assert "agrees" in details(store)["recall table"]
+
+
+def test_a_damaged_block_goes(store: SqliteStore, path: Path) -> None:
+    add(store, "tea is hot")
+    tamper(
+        path, "INSERT INTO blocks (namespace, since, upto, first, last, body) VALUES (1, 0, 1, 1, 1, x'07')"
+    )
+    assert wrong(store) == ["recall table"]
+    assert "made anew" in details(store)["recall table"]
+    assert wrong(store) == []
 
 
 @pytest.mark.parametrize(
     ("name", "harm"),
     [
-        ("text totals", "UPDATE totals SET texts = 99"),
         ("vector counts", "UPDATE spaces SET vectors = 99"),
         ("scope counts", "UPDATE scopes SET memories = 99"),
     ],

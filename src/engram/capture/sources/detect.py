@@ -12,6 +12,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from engram import plugins
 from engram.capture.sources import chats, documents, files, memories
 from engram.errors import BadSource, UnknownFormat, UnknownValue
 from engram.model.capture import Fate, Found, ItemReport
@@ -27,6 +28,8 @@ _BY_SUFFIX = {
 DOCUMENTS = frozenset(_BY_SUFFIX)
 """Suffixes of notes and documents: what is read of a folder."""
 _LINES = frozenset({".jsonl", ".ndjson"})
+READ_HERE = DOCUMENTS | _LINES | {".json", ".zip"}
+"""Suffixes that no extension is asked about."""
 SNIFFED = 20
 """Lines of JSON that are looked at: a log may begin with something else than a message."""
 
@@ -50,9 +53,13 @@ class Source:
 
 def open_source(path: Path, format: str = AUTO, limit: int = files.LARGEST) -> Source:  # noqa: A002 (a user's word)
     """How a file is read. Raises UnknownFormat, BadSource, BadText or SourceTooLarge."""
-    if format not in (AUTO, *FORMATS):
-        raise UnknownValue("format", format, (AUTO, *FORMATS))
     suffix = path.suffix.lower()
+    if format not in (AUTO, *FORMATS) or (format == AUTO and suffix not in READ_HERE):
+        for name, added in plugins.installed("sources"):
+            if format == name or (format == AUTO and suffix in added.suffixes):
+                return Source(name, added.read(files.read_text(path, limit), path.name), f"{name}:")
+    if format not in (AUTO, *FORMATS):
+        raise UnknownValue("format", format, (AUTO, *FORMATS, *plugins.names("sources")))
     if files.is_archive(path):
         return _archive(path, format, limit)
     text = files.read_text(path, limit)
@@ -61,6 +68,11 @@ def open_source(path: Path, format: str = AUTO, limit: int = files.LARGEST) -> S
         return document(text, named, f"file:{path.resolve().as_posix()}", path.name)
     data = _values(text, path.name, lines=suffix in _LINES)
     return _json(text, data, path, "" if format == AUTO else format)
+
+
+def suffixes() -> frozenset[str]:
+    """The suffixes of what is read of a folder: notes, documents, and what extensions read."""
+    return DOCUMENTS.union(*(added.suffixes for _, added in plugins.installed("sources")))
 
 
 def document(text: str, format: str, origin: str, title: str) -> Source:  # noqa: A002 (a user's word)

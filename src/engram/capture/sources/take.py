@@ -184,11 +184,11 @@ def _mine(unit: Unit, old: Sequence[str], owns: Owns) -> list[Memory]:
 
 def _settled(unit: Unit, former: Memory | None, one: PreparedDraft, tools: Tools) -> RevisedItem:
     if former is None:
-        return RevisedItem.of(settle(unit, one, New(), tools))
+        return RevisedItem.of(settle(unit, one, New()))
     same = unit.same_content(one.memory.content_hash, one.memory.scope)
     if same is not None and same.id != former.id:
         archive(unit, former, tools)
-        return RevisedItem.of(settle(unit, one, New(), tools))
+        return RevisedItem.of(settle(unit, one, New()))
     now = _rewritten(former, one.memory)
     unit.change(now, Verb.UPDATED, CHANGED, findable=one.findable)
     if one.vector is not None and now.content != former.content:
@@ -209,7 +209,6 @@ def _rewritten(former: Memory, new: Memory) -> Memory:
         priority=former.priority,
         importance=former.importance,
         strength=former.strength,
-        heat=former.heat,
         usage=former.usage,
         last_accessed=former.last_accessed,
         version=former.version + 1,

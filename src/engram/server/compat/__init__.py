@@ -3,10 +3,3 @@
 `layers/` are routes at the root (`/memories`, `/recall` …), `files/` those under `/engram/v1`. Each is a line
 in its table; a function takes an `Ask`, calls the facade, and gives back plain data in that system's shape.
 """
-
-from __future__ import annotations
-
-from engram.server.compat import files, layers
-from engram.server.compat.requests import Old
-
-ROUTES: tuple[Old, ...] = (*layers.ROUTES, *files.ROUTES)

@@ -17,10 +17,10 @@ from starlette.responses import Response
 
 from engram.errors import EngramError, UnknownValue
 from engram.model.memory import Filters, Kind
-from engram.server.binding import encoded
+from engram.operations.values import encoded
 from engram.server.compat import files
 from engram.server.compat.files_shapes import memory_of
-from engram.server.compat.requests import LenientRequest, OldAnswer, named, standing
+from engram.server.compat.requests import CLIENT, LenientRequest, OldAnswer, named, standing
 from engram.server.route import JSON, read
 
 if TYPE_CHECKING:
@@ -164,8 +164,6 @@ def _of(known: Mapping[str, bool], name: str, value: str) -> bool:
     return known[value]
 
 
-CLIENT = b"x-engram-client-id"
-"""The header by which those clients name themselves."""
 NO_SUCH_TOOL = -32_602
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from itertools import islice
@@ -19,6 +22,9 @@ from engram.model.recall import BUCKETS, Hit, Recall, public_score
 from engram.model.scope import Access, Role, Scope
 from engram.server.compat import layers_upkeep
 from engram.server.compat.layers_shapes import (
+    SUPERSEDED_BY,
+    as_said,
+    decay_rate,
     fact_id,
     fact_of,
     hit_of,
@@ -27,9 +33,9 @@ from engram.server.compat.layers_shapes import (
     memory_of,
     millis,
     moment_from,
-    triple_of,
 )
 from engram.server.compat.requests import LenientRequest, Old, OldAnswer
+from engram.text.statement import canonical
 
 if TYPE_CHECKING:
     from engram.engine import Engram
@@ -44,20 +50,26 @@ MOST = 1_000
 
 
 def state(ask: LenientRequest) -> dict[str, Any]:
-    """State facts. One with the same subject and predicate but another object takes the old one's place."""
+    """State facts. One with the same subject and predicate but another object ends the old fact, no more.
+
+    What else the memory of the old fact says goes on holding.
+    """
     given = [ask.of(one) for one in ask.objects("facts")]
     for one in given:
         [one.text(part) for part in ("subject", "predicate", "object")]
-    stated: list[Claim] = []
-    conflicts: list[Claim] = []
+    stated: list[dict[str, Any]] = []
+    ended: list[Claim] = []
     for one in given:
-        before = _same(one)
+        said = one.text("object").casefold()
+        over = [claim for claim in _same(one) if claim.fact.object != said]
         claim = _attach(one) if one.has("memory_id") else _state(one)
-        stated.append(claim)
-        after = {fact_id(left) for left in _same(one)}
-        conflicts += [old for old in before if fact_id(old) not in after]
-    told = [fact_of(one) for one in conflicts]
-    return {"facts": [fact_of(one) for one in stated], "conflicts": told, "resolved": len(told)}
+        names = {part: one.text(part) for part in ("subject", "predicate", "object")}
+        stated.append({**fact_of(claim), **names})
+        for old in over:
+            _end(ask.memory, old, by=fact_id(claim))
+        ended += over
+    told = [{**fact_of(old)} for old in ended]
+    return {"facts": stated, "conflicts": told, "resolved": len(told)}
 
 
 def query(ask: LenientRequest) -> dict[str, Any]:
@@ -68,7 +80,13 @@ def query(ask: LenientRequest) -> dict[str, Any]:
         *facts.query(entity, history=old, limit=MOST),
         *facts.query(object=entity, history=old, limit=MOST),
     ]
-    return _listed("facts", list({fact_id(one): one for one in found}.values()))
+    if not found:
+        # There a word of a name is enough.
+        asked = set(entity.casefold().split())
+        every = facts.query(history=old, limit=MOST)
+        found = [one for one in every if asked & {*one.fact.subject.split(), *one.fact.object.split()}]
+    own = [one for one in found if is_stated(one)]  # what a client stated goes before what words tell
+    return _listed("facts", list({fact_id(one): one for one in own or found}.values()))
 
 
 def everything(ask: LenientRequest) -> dict[str, Any]:
@@ -82,7 +100,7 @@ def graph(ask: LenientRequest) -> dict[str, Any]:
     """Chains of facts from a name."""
     entity, hops = ask.text("entity"), ask.whole("hops", 2, 1, 3)
     paths = ask.memory.facts.chain(entity, hops=hops)
-    chains = [{"path": [triple_of(claim.fact) for claim in path.claims]} for path in paths]
+    chains = [{"path": [as_said(claim) for claim in path.claims]} for path in paths]
     return {"entity": entity, "hops": hops, "chains": chains, "count": len(chains)}
 
 
@@ -100,10 +118,34 @@ def end(ask: LenientRequest) -> dict[str, Any]:
     """Say that a fact holds no longer."""
     memory_id, _, _ = ask.placed["id"].partition(".")
     for claim in ask.memory.facts.of(memory_id):
-        if fact_id(claim) == ask.placed["id"]:
-            ask.memory.facts.end(claim, because="deleted by a client")
+        if fact_id(claim) == ask.placed["id"] and claim.fact.valid_to is None:
+            _end(ask.memory, claim)
             return {"deleted": True}
     raise NotFound(ask.placed["id"])
+
+
+def _end(memory: Engram, claim: Claim, by: str = "") -> None:
+    """End one fact of a memory; `by` is the fact that took its place."""
+    because = "another fact took its place" if by else "deleted by a client"
+    names = as_said(claim)
+    memory.facts.end(claim, because=because)
+    now = memory.get(claim.memory.id)
+    if now is None:
+        return
+    mark = {SUPERSEDED_BY: by} if by else {}
+    listed = [
+        {**one, **names, **mark} if _parts(one) == _parts(names) else one
+        for one in now.details.get("facts", ())
+    ]
+    memory.update(now.id, details={**now.details, "facts": listed}, because=because)
+
+
+def _parts(fact: Mapping[str, Any]) -> tuple[str, str, str]:
+    """A fact of the details as it is compared."""
+    subject, predicate, object_ = (
+        str(fact.get(part, "")).lower() for part in ("subject", "predicate", "object")
+    )
+    return subject, canonical(predicate), object_
 
 
 def _state(ask: LenientRequest) -> Claim:
@@ -111,7 +153,7 @@ def _state(ask: LenientRequest) -> Claim:
         ask.text("subject"),
         ask.text("predicate"),
         ask.text("object"),
-        functional=True,
+        functional=False,
         valid_from=moment_from("valid_from", ask.number("valid_from")),
         source=SOURCE,
     )
@@ -141,7 +183,16 @@ def _stated(ask: LenientRequest, memory_id: str) -> Claim:
 
 
 def _same(ask: LenientRequest) -> list[Claim]:
-    return ask.memory.facts.query(ask.text("subject"), ask.text("predicate"))
+    found = ask.memory.facts.query(ask.text("subject"), ask.text("predicate"))
+    return [one for one in found if is_stated(one)]
+
+
+def is_stated(claim: Claim) -> bool:
+    """Whether a client stated a fact, rather than the words of its memory."""
+    listed = claim.memory.details.get("facts")
+    told = listed if isinstance(listed, list | tuple) else ()
+    said = claim.fact.subject, claim.fact.predicate, claim.fact.object
+    return any(_parts(one) == said for one in told if isinstance(one, Mapping))
 
 
 def _listed(name: str, claims: list[Claim]) -> dict[str, Any]:
@@ -434,7 +485,7 @@ def _record(ask: LenientRequest, *, keep_place: bool) -> Mapping[str, Any]:
         "content": ask.text("content"),
         "importance": IMPORTANCE if share is None else share,
         "source": source,
-        "tags": list(tags if source != MOVING_SESSION else dict.fromkeys((*tags, MOVING_SESSION))),
+        "tags": list(tags if source != SESSION else dict.fromkeys((*tags, SESSION))),
         "kind": kind_from(ask.given["kind"] if ask.has("kind") else "semantic"),
         "layer": layer_from(ask.given["layer"] if ask.has("layer") else 1),
         "usage": {
@@ -468,35 +519,126 @@ ORDERS = ("score", "recent", "accessed")
 ROUGH = {word: least for least, word in BUCKETS} | {"minimal": 0.2}
 """The number that stands for each word that those who are no owner are told."""
 CHAINS = 5
+USED_ABOVE = 0.5
+"""Only what is as relevant as this counts as used."""
+LAYER_BONUS = {Layer.BUFFER: 0.9, Layer.WORKING: 1.0, Layer.CORE: 1.1}
+WEEK_HOURS = 168
+WIDE = re.compile("[\u2e80-\u9fff\uac00-\ud7af]")
+"""Characters that are words, or syllables, by themselves."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredMemory:
+    """A memory with the numbers those clients are told."""
+
+    memory: Memory
+    relevance: float
+    score: float
+
+    def told(self, now: datetime) -> dict[str, Any]:
+        """As those clients know it."""
+        numbers = {
+            "score": self.score,
+            "relevance": round(self.relevance, 4),
+            "recency": recency(self.memory, now),
+        }
+        return {**memory_of(self.memory), **numbers}
 
 
 def recall(ask: LenientRequest) -> dict[str, Any]:
     """What helps with a question, best first, within a budget of tokens."""
     limit, offset = ask.whole("limit", 20, 1, 100), ask.whole("offset", 0, 0, RECALLING_MOST - 100)
     budget = ask.whole("budget_tokens", BUDGET, 0, 10_000_000)
+    order, now = ask.text("sort_by", "score") or "score", ask.memory.upkeep.clock.now()
+    layered = ask.memory.config.recall.profile == "layered"
     found = ask.memory.recall(
         ask.text("query"),
-        limit=offset + limit,
-        budget=budget or None,
+        limit=RECALLING_MOST,
         filters=_filters(ask),
         rerank="model" if ask.truth("rerank") else None,
-        min_relevance=ask.share("min_score"),
-        dry=ask.truth("dry"),
+        min_relevance=None if layered else ask.share("min_score"),
+        dry=True,
         expand=ask.truth("expand") if ask.has("expand") else None,
     )
-    hits = _ordered(list(found), ask.text("sort_by", "score") or "score")[offset:]
-    access = ask.memory.access
+    scored = _scored(ask, found, now, layered=layered)
+    eligible = _ordered([one for one in scored if one.score >= (ask.share("min_score") or 0.0)], order)
+    shown = _within(eligible[offset:], budget, limit)
+    if not ask.truth("dry"):
+        ask.memory.touch([one.memory.id for one in shown if one.relevance > USED_ABOVE])
     told: dict[str, Any] = {
-        "memories": [hit_of(hit, score_of(hit, access)) for hit in hits],
+        "memories": [one.told(now) for one in shown],
         "query": ask.text("query"),
-        "total_tokens": sum(hit.tokens for hit in hits),
-        "layer_breakdown": Counter(hit.memory.layer.name.lower() for hit in hits),
+        "total_tokens": sum(tokens_of(one.memory.content) for one in shown),
+        "layer_breakdown": Counter(str(one.memory.layer.number) for one in shown),
         "search_mode": mode_of(found),
-        "total": len(found),
+        "total": len(eligible),
         "offset": offset,
         "limit": limit,
     }
-    return told | _more(ask, found)
+    return told | _more(ask, found, order)
+
+
+def _scored(ask: LenientRequest, found: Recall, now: datetime, *, layered: bool) -> list[ScoredMemory]:
+    """Every hit with its score, and what facts about a name in the question lead to."""
+    access = ask.memory.access
+    linked = {one.id: one for one in _linked(ask)}
+    scored: list[ScoredMemory] = []
+    for hit in found:
+        relevance = 1.0 if linked.pop(hit.memory.id, None) else hit.relevance
+        score = layered_score(hit.memory, relevance, now) if layered else min(1.0, score_of(hit, access))
+        scored.append(ScoredMemory(hit.memory, relevance, score))
+    kept = _filters(ask)
+    others = [
+        one
+        for one in linked.values()
+        if one.status in kept.statuses and (not kept.layers or one.layer in kept.layers)
+    ]
+    scored += [ScoredMemory(one, 1.0, layered_score(one, 1.0, now)) for one in others]
+    if layered or linked:
+        scored.sort(key=lambda one: -one.score)
+    return scored
+
+
+def _linked(ask: LenientRequest) -> list[Memory]:
+    """Memories whose facts are about something that the question names."""
+    every = ask.memory.facts.mentioned(ask.text("query"))
+    return [one.memory for one in every if "facts" in one.memory.details]
+
+
+def layered_score(memory: Memory, relevance: float, now: datetime) -> float:
+    """The score as that system works it out; at most 1."""
+    told = 0.2 * memory.importance + 0.2 * recency(memory, now) + 0.6 * relevance
+    return round(min(1.0, told * LAYER_BONUS[memory.layer]), 4)
+
+
+def recency(memory: Memory, now: datetime) -> float:
+    """How fresh a memory is: by its layer's rate, since it was last used."""
+    hours = max(0.0, (now - (memory.last_accessed or memory.created_at)).total_seconds() / 3_600)
+    return round(math.exp(-decay_rate(memory) * hours / WEEK_HOURS), 4)
+
+
+def tokens_of(text: str) -> int:
+    """Tokens as those clients are told them.
+
+    >>> tokens_of("twelve bytes"), tokens_of("中文")
+    (3, 2)
+    """
+    wide = len(WIDE.findall(text))
+    rest = len(WIDE.sub("", text).encode())
+    return max(1, math.ceil(wide / 1.5 + rest / 4))
+
+
+def _within(scored: list[ScoredMemory], budget: int, limit: int) -> list[ScoredMemory]:
+    """As many as the budget takes; the first in any case."""
+    shown: list[ScoredMemory] = []
+    spent = 0
+    for one in scored[:limit]:
+        cost = tokens_of(one.memory.content)
+        if budget and shown and spent + cost > budget:
+            break
+        shown.append(one)
+        spent += cost
+    return shown
 
 
 def search(ask: LenientRequest) -> dict[str, Any]:
@@ -549,26 +691,26 @@ def _filters(ask: LenientRequest) -> Filters:
     )
 
 
-def _ordered(hits: list[Hit], order: str) -> list[Hit]:
+def _ordered(scored: list[ScoredMemory], order: str) -> list[ScoredMemory]:
     if order not in ORDERS:
         raise UnknownValue("sort_by", order, ORDERS)
     if order == "recent":
-        return sorted(hits, key=lambda hit: hit.memory.created_at, reverse=True)
+        return sorted(scored, key=lambda one: one.memory.created_at, reverse=True)
     if order == "accessed":
-        return sorted(hits, key=lambda hit: hit.memory.last_accessed or hit.memory.created_at, reverse=True)
-    return hits
+        return sorted(scored, key=lambda one: one.memory.last_accessed or one.memory.created_at, reverse=True)
+    return scored
 
 
-def _more(ask: LenientRequest, found: Recall) -> dict[str, Any]:
+def _more(ask: LenientRequest, found: Recall, order: str) -> dict[str, Any]:
     """What is told only where there is something to tell."""
     told: dict[str, Any] = {}
-    times = {name: ask.number(name) for name in ("since", "until") if ask.has(name)}
-    if times:
-        told["time_filter"] = times
+    times: dict[str, Any] = {name: ask.number(name) for name in ("since", "until") if ask.has(name)}
+    if times or order != "score":
+        told["time_filter"] = {**times, "sort_by": order}
     if found.plan.phrases:
         told["expanded_queries"] = list(found.plan.phrases)
     chains = [
-        {"path": [triple_of(claim.fact) for claim in path.claims]}
+        {"path": [as_said(claim) for claim in path.claims]}
         for name in found.plan.entities[:CHAINS]
         for path in ask.memory.facts.chain(name, limit=CHAINS)
     ]

@@ -8,6 +8,7 @@ from hashlib import sha256
 from types import MappingProxyType
 from typing import Any
 
+from engram.api.facts import AS_SAID
 from engram.errors import InvalidInput, WrongType
 from engram.model.facts import Claim, Fact
 from engram.model.memory import Kind, Layer, Memory
@@ -19,25 +20,31 @@ DECAY_RATES: Mapping[Layer, float] = MappingProxyType(
     {Layer.BUFFER: 5.0, Layer.WORKING: 1.0, Layer.CORE: 0.05}
 )
 PROCEDURAL_RATE = 0.01
+SUPERSEDED_BY = "superseded_by"
+"""With a fact in the details of a memory: the fact that took its place."""
 KINDS = (Kind.SEMANTIC, Kind.EPISODIC, Kind.PROCEDURAL)
 LATEST_MS = 253_402_300_799_000
 """The end of the year 9999."""
 
 
+def decay_rate(memory: Memory) -> float:
+    """How quickly a memory grows old there."""
+    return PROCEDURAL_RATE if memory.kind is Kind.PROCEDURAL else DECAY_RATES[memory.layer]
+
+
 def memory_of(memory: Memory) -> dict[str, Any]:
     """A memory as those clients know it."""
-    procedural = memory.kind is Kind.PROCEDURAL
     told: dict[str, Any] = {
         "id": memory.id,
         "content": memory.content,
-        "layer": int(memory.layer),
+        "layer": memory.layer.number,
         "layer_name": memory.layer.name.lower(),
         "importance": memory.importance,
         "created_at": millis(memory.created_at),
         "last_accessed": millis(memory.last_accessed or memory.created_at),
         "access_count": memory.usage.accessed,
         "repetition_count": memory.usage.repeated,
-        "decay_rate": PROCEDURAL_RATE if procedural else DECAY_RATES[memory.layer],
+        "decay_rate": decay_rate(memory),
         "source": memory.source,
         "tags": list(memory.tags),
         "kind": kind_of(memory.kind).value,
@@ -62,7 +69,7 @@ def brief_of(memory: Memory) -> dict[str, Any]:
     """A memory as a summary shows it: what is usual is left out."""
     told: dict[str, Any] = {
         "content": memory.content,
-        "layer": int(memory.layer),
+        "layer": memory.layer.number,
         "importance": memory.importance,
         "created_at": millis(memory.created_at),
     }
@@ -78,7 +85,7 @@ def fact_of(claim: Claim) -> dict[str, Any]:
     fact, memory = claim.fact, claim.memory
     told: dict[str, Any] = {
         "id": fact_id(claim),
-        **_as_said(claim),
+        **as_said(claim),
         "memory_id": memory.id,
         "namespace": memory.scope.namespace,
         "created_at": millis(memory.created_at),
@@ -88,17 +95,32 @@ def fact_of(claim: Claim) -> dict[str, Any]:
         told["valid_from"] = millis(since)
     if until is not None:
         told["valid_until"] = millis(until)
+    if by := _superseded_by(claim):
+        told["superseded_by"] = by
     return told
 
 
-def _as_said(claim: Claim) -> dict[str, str]:
+def _superseded_by(claim: Claim) -> str:
+    listed = claim.memory.details.get("facts")
+    for one in listed if isinstance(listed, list | tuple) else ():
+        parts = one if isinstance(one, Mapping) else {}
+        if (str(parts.get("subject", "")).lower(), str(parts.get("object", "")).lower()) == (
+            claim.fact.subject,
+            claim.fact.object,
+        ):
+            return str(parts.get(SUPERSEDED_BY) or "")
+    return ""
+
+
+def as_said(claim: Claim) -> dict[str, str]:
     """The fact with its names as they were written, where it was stated as a fact."""
     told, listed = triple_of(claim.fact), claim.memory.details.get("facts")
     for one in listed if isinstance(listed, list | tuple) else ():
         parts = one if isinstance(one, Mapping) else {}
         said = {name: str(parts.get(name, "")) for name in ("subject", "object")}
         if all(word.lower() == told[name] for name, word in said.items()):
-            return {**told, **said}
+            predicate = str(parts.get(AS_SAID) or parts.get("predicate") or told["predicate"])
+            return {**told, **said, "predicate": predicate}
     return told
 
 
@@ -128,7 +150,7 @@ def layer_from(value: Any) -> Layer:
     """The layer a client names, by number or by name."""
     if isinstance(value, str) and value.isdigit():
         value = int(value)
-    if isinstance(value, bool) or (isinstance(value, int) and value not in set(Layer)):
+    if isinstance(value, bool) or (isinstance(value, int) and value not in {one.number for one in Layer}):
         raise InvalidInput(f"invalid layer: {value}; 1 is buffer, 2 working, 3 core")
     found: Layer = member("layer", Layer, value)
     return found

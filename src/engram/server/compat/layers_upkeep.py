@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -28,21 +29,47 @@ FORMATS = ("json", "text")
 SECTIONS = ("core", "working", "buffer", "recent", "sessions")
 LEAST, MOST = 200, 10_000_000
 """Characters of a resume; those clients say 0 for no limit."""
+FILLED = ("core", "sessions", "working", "recent", "buffer")
+"""The order in which sections get their room."""
+SHARES = {"core": 0.45, "working": 0.75}
+"""What a section may take of the room at most; others take what is left."""
+OF_WORKSPACES = ("core", "working", "recent")
+LONGEST_RESUME = 64_000
+"""Characters of a resume whose room nobody named."""
 TRIGGER = "trigger:"
 TRIGGERED_MOST = 200
 CALLED = {
-    "promote": "promoted",
-    "demote": "demoted",
-    "merge": "merged",
-    "archive": "decayed",
-    "buffer.rescue": "promoted",
-    "buffer.expire": "decayed",
-    "buffer.cap": "decayed",
-    "reconcile": "reconciled",
-    "distill": "distilled",
-    "triage": "triaged",
+    "promote": ("promoted",),
+    "demote": ("demoted",),
+    "merge": ("merged",),
+    "archive": ("decayed",),
+    "buffer.rescue": ("promoted",),
+    "buffer.expire": ("decayed",),
+    "buffer.cap": ("decayed",),
+    "dedup": ("buffer_deduped",),
+    "stuck.promote": ("promoted",),
+    "stuck.archive": ("decayed",),
+    "working.rejected": ("demoted",),
+    "core.hygiene": ("demoted",),
+    "core": (),
+    "gate.approve": ("promoted",),
+    "gate.reject": ("gate_rejected",),
+    "reconcile": ("reconciled",),
+    "distill": ("distilled",),
+    "triage.promote": ("promoted", "triaged"),
+    "triage": (),
 }
-"""What a rule of ours, or a family of them, is called there."""
+"""What a rule of ours, or a family of them, is called there; nothing for what is not told there."""
+TOLD_BY_ID = {"promoted": "promoted_ids", "decayed": "dropped_ids", "merged": "merged_ids",
+              "reconciled": "reconciled_ids"}  # fmt: skip
+SETTINGS = {
+    "promote_threshold": ("promotion.core_reinforcement", 1.0),
+    "promote_min_importance": ("promotion.core_importance", 1.0),
+    "decay_drop_threshold": ("forgetting.strength_below", 1.0),
+    "buffer_ttl_secs": ("promotion.ttl_hours", 1 / 3_600),
+    "working_age_promote_secs": ("promotion.core_days", 1 / 86_400),
+}
+"""What the body of a consolidation may set, which setting of ours that is, and in what measure."""
 GOOD, BAD = "Good", "Bad"
 REFUSED = "audit.refused"
 UNSAFE = "audit.refused: unsafe"
@@ -54,12 +81,13 @@ def resume(ask: LenientRequest) -> OldAnswer:
     """What a session that starts cold should know: its memories, or a text where one is asked for."""
     budget = ask.number("budget")
     room = None if budget is None else int(min(max(budget, LEAST), MOST)) if budget else MOST
-    workspace = next(iter(ask.words("workspace")), "")
-    found = ask.memory.resume(room, workspace=workspace)
+    found = ask.memory.resume(room)
     wanted = ask.text("format", "text" if ask.has("recent_epochs") else "json")
     if wanted not in FORMATS:
         raise UnknownValue("format", wanted, FORMATS)
-    return OldAnswer(found.text or " ") if wanted == "text" else OldAnswer(_listed(ask, found))
+    if wanted == "text":
+        return OldAnswer(found.text or " ")
+    return OldAnswer(_listed(ask, found, room or LONGEST_RESUME))
 
 
 def triggers(ask: LenientRequest) -> dict[str, Any]:
@@ -74,10 +102,15 @@ def triggers(ask: LenientRequest) -> dict[str, Any]:
 def consolidate(ask: LenientRequest) -> dict[str, Any]:
     """Let memories mature; with `dry_run` only tell what would happen."""
     dry = ask.truth("dry_run")
-    report = ask.memory.consolidate(dry=dry)
+    given = {name: ask.number(name) for name in SETTINGS if ask.has(name)}
+    settings = {
+        SETTINGS[name][0]: value * SETTINGS[name][1] for name, value in given.items() if value is not None
+    }
+    report = ask.memory.upkeep.consolidate(dry=dry, settings=settings)
     ids = _ids(report)
-    told: dict[str, Any] = {name: len(ids.pop(name, ())) for name in ALWAYS}
+    told: dict[str, Any] = {name: len(ids.get(name, ())) for name in ALWAYS}
     told |= {name: len(found) for name, found in ids.items()}
+    told |= {TOLD_BY_ID[name]: found for name, found in ids.items() if name in TOLD_BY_ID}
     if not dry:
         return {**told, "run": report.run.id}
     would = {name: [_would(ask, one) for one in _ids(report).get(done, ())] for name, done in WOULD.items()}
@@ -122,8 +155,9 @@ def _ids(report: Report) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for one in report.decided:
         family = one.rule.partition(".")[0]
-        name = CALLED.get(one.rule) or CALLED.get(family, family)
-        found.setdefault(name, []).append(one.memory)
+        for name in CALLED.get(one.rule, CALLED.get(family, (family,))):
+            if one.memory and one.memory not in found.setdefault(name, []):
+                found[name].append(one.memory)
     return found
 
 
@@ -132,13 +166,45 @@ def _would(ask: LenientRequest, memory_id: str) -> dict[str, Any]:
     return {"id": memory_id} if memory is None else {"id": memory_id, "content": memory.content}
 
 
-def _listed(ask: LenientRequest, found: Resume) -> dict[str, Any]:
+def _in_workspace(ask: LenientRequest) -> Callable[[Memory], bool]:
+    """Whether a memory belongs to the workspaces asked for: by a tag, its beginning, or by having no tags."""
+    asked = ask.words("workspace") or tuple(os.environ.get("ENGRAM_WORKSPACE", "").split(","))
+    wanted = {part.strip().casefold() for one in asked for part in one.split(",") if part.strip()}
+
+    def fits(memory: Memory) -> bool:
+        tags = {tag.casefold().split(":")[0] for tag in memory.tags} | {tag.casefold() for tag in memory.tags}
+        return not wanted or not memory.tags or bool(tags & wanted)
+
+    return fits
+
+
+def _within(memories: Mapping[str, Sequence[Memory]], room: int) -> dict[str, list[Memory]]:
+    """As much of each section as its share of the characters takes, the first of the core in any case."""
+    kept: dict[str, list[Memory]] = {name: [] for name in SECTIONS}
+    left = room
+    for name in FILLED:
+        share = min(left, int(room * SHARES.get(name, 1.0)))
+        for one in memories[name]:
+            if len(one.content) > share and (kept[name] or name != "core"):
+                break
+            kept[name].append(one)
+            share -= len(one.content)
+            left -= len(one.content)
+    return kept
+
+
+def _listed(ask: LenientRequest, found: Resume, room: int) -> dict[str, Any]:
     hours = ask.number("hours")
     hours = 4.0 if hours is None else min(max(hours, 0.0), 87_600.0)
     since, most = datetime.now(UTC) - timedelta(hours=hours), ask.whole("limit", 100, 1, 1_000)
     sections = {section.name: section for section in found.sections}
     memories = {name: _memories(ask, sections.get(name)) for name in SECTIONS}
     memories["recent"] = [one for one in memories["recent"] if one.modified_at >= since]
+    fits = _in_workspace(ask)
+    for name in OF_WORKSPACES:
+        memories[name] = [one for one in memories[name] if fits(one)]
+    total = len(memories["core"])
+    memories = {**_within(memories, room)}
     shape: Callable[[Memory], Mapping[str, Any]] = (
         brief_of if ask.truth("compact", default=True) else memory_of
     )
@@ -148,7 +214,7 @@ def _listed(ask: LenientRequest, found: Resume) -> dict[str, Any]:
         **told,
         "hours": hours,
         "core_count": len(told["core"]),
-        "core_total": len(memories["core"]) + (core.left_out if core else 0),
+        "core_total": total + (core.left_out if core else 0),
         "core_summary_used": core is not None and core.how in {"model", "cached"},
         "working_count": len(told["working"]),
         "buffer_count": len(told["buffer"]),
@@ -172,7 +238,7 @@ ROUTES: tuple[Old, ...] = (
 
 
 MEGA = 1_048_576
-WORDS = frozenset({"text index", "words", "text totals"})
+WORDS = frozenset({"recall table", "words"})
 """What the doctor says of the text index under."""
 
 
@@ -260,16 +326,17 @@ def _sums(prefix: str, spent: Iterable[Spent]) -> dict[str, Any]:
         f"{prefix}calls": sum(one.calls for one in every),
         f"{prefix}input_tokens": read,
         f"{prefix}output_tokens": written,
+        f"{prefix}cached_tokens": 0,
         f"{prefix}tokens": read + written,
         f"{prefix}duration_ms": sum(one.ms for one in every),
         f"{prefix}cost": round(sum(one.cost for one in every), 6),
     }
 
 
-def _grouped(spent: Iterable[Spent], name: str) -> list[Mapping[str, Any]]:
+def _grouped(spent: Iterable[Spent], name: str) -> dict[str, Mapping[str, Any]]:
     every = list(spent)
-    keys = dict.fromkeys(getattr(one, name) for one in every)
-    return [{name: key, **_sums("", [one for one in every if getattr(one, name) == key])} for key in keys]
+    keys = dict.fromkeys(str(getattr(one, name)) for one in every)
+    return {key: _sums("", [one for one in every if getattr(one, name) == key]) for key in keys}
 
 
 def _resident_kb() -> int:

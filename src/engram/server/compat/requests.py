@@ -15,8 +15,8 @@ from starlette.responses import Response
 from engram.capture import screen
 from engram.errors import AccessDenied, EmbedderError, EngramError, InvalidInput, ModelNeeded, WrongType
 from engram.model.scope import DEFAULT_NAMESPACE, Access, Role, Scope
+from engram.operations.values import NO, YES
 from engram.server import problems
-from engram.server.binding import NO, YES
 from engram.server.caller import Caller
 from engram.server.problems import BadBody, headers_of, status_of
 
@@ -208,6 +208,8 @@ LAYERS = frozenset(
 )
 """How the addresses of *layers* begin; everything else at the root is ours."""
 FILES = "/engram/v1"
+CLIENT = b"x-engram-client-id"
+"""The header by which clients of *files* name themselves."""
 _CODES = {
     HTTPStatus.BAD_REQUEST: "validation_error",
     HTTPStatus.UNAUTHORIZED: "unauthorized",

@@ -16,8 +16,8 @@ from starlette.responses import Response
 from starlette.routing import Route as Served
 
 from engram.errors import AccessDenied
-from engram.server.binding import encoded
-from engram.server.compat import ROUTES, layers
+from engram.operations.values import encoded
+from engram.server.compat import files, layers
 from engram.server.compat.requests import LenientRequest, Old, OldAnswer, is_files, named, standing
 from engram.server.limits import HEADER, IdempotentAnswer, Keys
 from engram.server.problems import BadBody
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 LENIENT = frozenset({"", "application/json", "application/x-www-form-urlencoded"})
 PLAIN = "text/plain; charset=utf-8"
+ROUTES: tuple[Old, ...] = (*layers.ROUTES, *files.ROUTES)
 NAME = "compatibility"
 """What these routes are called, by which they are told from ours."""
 KEY_IN_BODY, REPLAY = "idempotencyKey", "idempotencyReplay"

@@ -7,16 +7,13 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from engram.errors import NotFound, UnknownValue
+from engram.errors import NotFound, UnknownEntity, UnknownValue
 from engram.model.plain import plain
-from engram.server.mcp import tool
-from engram.server.mcp.knowing import profile
-from engram.server.mcp.reading import URI
-from engram.server.mcp.tool import ToolCall
 
 if TYPE_CHECKING:
     from engram.engine import Engram
 
+URI = "memory://"
 MIME = "application/json"
 MARKDOWN = "text/markdown"
 RESOURCES: tuple[dict[str, Any], ...] = (
@@ -97,11 +94,22 @@ def read(memory: Engram, uri: str) -> str:
     if place == "stats":
         return _json(plain(memory.stats()))
     if place.startswith("entities/"):
-        return _json(profile(ToolCall(memory, {}), unquote(place.removeprefix("entities/"))))
+        return _json(_profile(memory, unquote(place.removeprefix("entities/"))))
     found = memory.get(unquote(place))
     if found is None:
         raise NotFound(place)
-    return _json(tool.full_memory(found))
+    from engram.server.mcp import shapes  # with the engine, which listing what there is does not need
+
+    return _json(shapes.full_memory(found))
+
+
+def _profile(memory: Engram, name: str) -> dict[str, Any]:
+    from engram.server.mcp import shapes  # as above
+
+    known = memory.entities.get(name)
+    if known is None:
+        raise UnknownEntity(name)
+    return shapes.profile(known, memory.access)
 
 
 def mime_of(uri: str) -> str:

@@ -11,11 +11,11 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib import resources
 from typing import Any
 
 from engram._version import __version__
 from engram.server.mcp.documents import PROMPTS, RESOURCES, TEMPLATES
-from engram.server.mcp.tool import Tool
 
 HANDSHAKE_VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 """Versions that begin with a handshake, oldest first; a client that asks for another gets the latest."""
@@ -31,11 +31,22 @@ _ENVELOPE = (f"{_META}protocolVersion", f"{_META}clientInfo", f"{_META}clientCap
 _MODERN = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
 
 
+def listed(toolset: str) -> Sequence[Mapping[str, Any]]:
+    """The tools of a set as the protocol lists them, from the file that `scripts/reference.py` writes."""
+    if toolset not in ("pinned", "full"):
+        from engram.server.mcp.tools import TOOLSETS  # few ask for it, and it loads the engine
+
+        return [tool.described for tool in TOOLSETS[toolset].values()]
+    text = (resources.files(__package__) / "tools.json").read_text(encoding="utf-8")
+    told: list[dict[str, Any]] = json.loads(text)["tools"]
+    return told if toolset == "full" else told[: json.loads(text)["pinned"]]
+
+
 @dataclass(slots=True)
 class FastHandshake:
     """The beginning of one connection. One thread reads and answers."""
 
-    tools: Mapping[str, Tool]
+    tools: Sequence[Mapping[str, Any]]
     seen: list[bytes] = field(default_factory=list)
     """What the SDK must be shown before anything else: the handshake."""
     version: str = ""
@@ -112,7 +123,7 @@ class FastHandshake:
     def _listed(self, method: Any) -> dict[str, Any] | None:
         if method == "tools/list":
             self.told = True
-            return {"tools": [tool.described for tool in self.tools.values()]}
+            return {"tools": [*self.tools]}
         name, listed = _LISTS.get(method, ("", ()))
         return {name: [dict(one) for one in listed]} if name else None
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import mcp_types as types
@@ -20,17 +21,19 @@ from mcp.shared.exceptions import MCPError
 
 from engram.errors import EngramError
 from engram.server.app import Mounted
-from engram.server.compat.files_tools import beside
+from engram.server.compat.requests import CLIENT
 from engram.server.mcp import documents
-from engram.server.mcp.dispatch import TOOLSETS, ToolAnswer, ToolDispatcher
+from engram.server.mcp.dispatch import ToolAnswer, ToolDispatcher, once
 from engram.server.mcp.handshake import INFO, INSTRUCTIONS
+from engram.server.mcp.tools import TOOLSETS
 
 if TYPE_CHECKING:
-    from starlette.types import Receive, Scope, Send
+    from starlette.types import ASGIApp, Receive, Scope, Send
 
     from engram.engine import Engram
     from engram.server.caller import Caller
     from engram.server.host import MemoryHost
+    from engram.server.limits import Keys
 
 
 Context = ServerRequestContext[Any]
@@ -46,6 +49,11 @@ class Carrier(Protocol):
 
     def who(self, request: Any) -> str:
         """Whose request it is, as far as telling request ids apart goes."""
+        ...
+
+    @property
+    def keys(self) -> Keys:
+        """What was answered to calls with a request id."""
         ...
 
 
@@ -87,11 +95,14 @@ class _Answers:
     async def call_tool(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         who, tell = self._carry.who(context.request), _teller(context)
         given = params.arguments or {}
-        try:
-            answer = await self._carry(
-                context.request,
-                lambda memory: self._door.call(memory, params.name, given, who=who, tell=tell),
+
+        async def work() -> ToolAnswer:
+            return await self._carry(
+                context.request, lambda memory: self._door.call(memory, params.name, given, tell=tell)
             )
+
+        try:
+            answer = await once(self._carry.keys, who, params.name, given, work)
         except EngramError as error:  # the memory could not be opened, or took too long
             answer = ToolAnswer(None, str(error))
         return types.CallToolResult(
@@ -143,14 +154,14 @@ def _teller(context: Context) -> Callable[[float, float | None, str], None]:
 
 
 # ---------------------------------------------------------------- mounting
-# MCP over streamable HTTP, mounted in the server: `/mcp` shows a dozen tools, `/mcp/full` all of them.
+# MCP over streamable HTTP, mounted in the server: `/mcp` shows a dozen tools, `/mcp/full` all of them, and
+# `/mcp/retention` those of that system.
 #
 # The guard of the server has seen every request before: who asks stands in its state, and the house carries
 # the work out as that caller. Nothing is kept between requests: a client goes on after a restart.
 
 
 PATH = "/mcp"
-FULL = "/full"
 
 
 def mount(house: MemoryHost) -> Mounted:
@@ -158,15 +169,32 @@ def mount(house: MemoryHost) -> Mounted:
     sessions = {name: _sessions(house, name) for name in TOOLSETS}
 
     async def enter(scope: Scope, receive: Receive, send: Send) -> None:
-        wanted = "full" if scope["path"].rstrip("/").endswith(FULL) else "pinned"
+        last = scope["path"].rstrip("/").rpartition("/")[2]
+        wanted = last if last in TOOLSETS else "pinned"
         await sessions[wanted].handle_request(scope, receive, send)
 
     @asynccontextmanager
     async def running() -> AsyncIterator[None]:
-        async with sessions["pinned"].run(), sessions["full"].run():
+        async with sessions["pinned"].run(), sessions["full"].run(), sessions["retention"].run():
             yield
 
-    return Mounted(PATH, beside(house, enter), running)
+    return Mounted(PATH, _with_old_clients(house, enter), running)
+
+
+def _with_old_clients(house: MemoryHost, inner: ASGIApp) -> ASGIApp:
+    """The same, and clients of *files*, which name themselves in a header, are answered in their way."""
+
+    @cache
+    def old() -> ASGIApp:
+        from engram.server.compat.files_tools import beside
+
+        return beside(house, inner)
+
+    async def enter(scope: Scope, receive: Receive, send: Send) -> None:
+        named = any(name == CLIENT for name, _ in scope["headers"])
+        await (old() if named else inner)(scope, receive, send)
+
+    return enter
 
 
 def _sessions(house: MemoryHost, toolset: str) -> StreamableHTTPSessionManager:
@@ -189,6 +217,11 @@ class ByCaller:
     def who(self, request: Any) -> str:
         """What the caller's requests are counted under."""
         return _caller(request).id
+
+    @property
+    def keys(self) -> Keys:
+        """The answers that the server keeps for every door."""
+        return self._house.keys
 
 
 def _caller(request: Any) -> Caller:

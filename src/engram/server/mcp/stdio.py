@@ -8,14 +8,15 @@ import signal
 import sys
 from collections import deque
 from collections.abc import Callable, Sequence
-from threading import Condition, Thread
+from functools import cached_property
+from threading import Condition, Lock, Thread
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
-from engram.server.mcp.dispatch import TOOLSETS, Opened, ToolDispatcher
-from engram.server.mcp.handshake import FastHandshake
+from engram.server.mcp.handshake import FastHandshake, listed
 
 if TYPE_CHECKING:
     from engram.engine import Engram
+    from engram.server.limits import Keys
 
 T = TypeVar("T")
 
@@ -26,7 +27,7 @@ GRACE_S = 10.0
 def serve(open: Callable[[], Engram], *, toolset: str = "pinned") -> None:  # noqa: A002 (the word for it)
     """Serve one client until stdin ends. The memory is opened with the first call that needs it."""
     came, goes = sys.stdin.buffer, _private_stdout()
-    porch = FastHandshake(TOOLSETS[toolset])
+    porch = FastHandshake(listed(toolset))
     pending = begin(porch, came, goes)
     if pending is None:
         return
@@ -35,7 +36,7 @@ def serve(open: Callable[[], Engram], *, toolset: str = "pinned") -> None:  # no
     calls = Unanswered()
     wire = Wire(goes, calls, greeted=bool(porch.seen))
     try:
-        _hand_over(ToolDispatcher(porch.tools), memory, StdioLines([*porch.seen, pending], came, calls), wire)
+        _hand_over(toolset, memory, StdioLines([*porch.seen, pending], came, calls), wire)
     finally:
         memory.close()
 
@@ -88,21 +89,46 @@ def load() -> None:
     import engram.server.mcp.serving  # noqa: F401
 
 
-def _hand_over(door: ToolDispatcher, memory: Opened, lines: StdioLines, wire: Wire) -> None:
+def _hand_over(toolset: str, memory: Opened, lines: StdioLines, wire: Wire) -> None:
     import anyio
     from mcp.server.stdio import stdio_server
 
+    from engram.server.mcp.dispatch import ToolDispatcher
     from engram.server.mcp.serving import build
+    from engram.server.mcp.tools import TOOLSETS
 
     came: Any = lines  # the SDK reads and writes lines, nothing else a file can do
     goes: Any = wire
 
     async def run() -> None:
-        server = build(door, OneClient(memory))
+        server = build(ToolDispatcher(TOOLSETS[toolset]), OneClient(memory))
         async with stdio_server(anyio.wrap_file(came), anyio.wrap_file(goes)) as (read, write):
             await server.run(read, write, server.create_initialization_options())
 
     anyio.run(run)
+
+
+class Opened:
+    """A memory that is opened when it is first needed, and once. Whoever made this closes it."""
+
+    def __init__(self, open: Callable[[], Engram]) -> None:  # noqa: A002 (the word for it)
+        self._open = open
+        self._memory: Engram | None = None
+        self._lock = Lock()
+
+    def __call__(self) -> Engram:
+        """The memory, opened by now."""
+        with self._lock:
+            if self._memory is None:
+                self._memory = self._open()
+            return self._memory
+
+    def close(self) -> None:
+        """Close what was opened, if anything was."""
+        with self._lock:
+            if self._memory is not None:
+                self._memory.close()
+                self._memory = None
 
 
 class OneClient:
@@ -120,6 +146,14 @@ class OneClient:
     def who(self, request: Any) -> str:  # noqa: ARG002 (as above)
         """There is nobody to be told apart from."""
         return ""
+
+    @cached_property
+    def keys(self) -> Keys:
+        """The answers that are kept with the memory."""
+        from engram.config import ServerConfig
+        from engram.server.host import keys_of
+
+        return keys_of(self._memory, ServerConfig())
 
 
 class Unanswered:

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from engram.server.caller import Caller
     from engram.server.host import MemoryHost
 
+WAITING_MOST = 1_000  # exchanges that may wait to be listened to
+
 PATH = "/proxy"
 BESIDE = "/v1"
 """Where clients of model services look; what we serve there ourselves stays ours."""
@@ -76,7 +78,7 @@ class Proxy:
         self._settings = settings
         self._upstream = upstream
         self._recalling = ProxyRecall(house, settings)
-        self._capturing = Capturing(house, settings.waiting)
+        self._capturing = Capturing(house, WAITING_MOST)
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:

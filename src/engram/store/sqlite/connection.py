@@ -7,9 +7,10 @@ SQLite's own `memdb`, which all connections of this process that know its name s
 from __future__ import annotations
 
 import os
+import secrets
 import uuid
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -18,6 +19,9 @@ import apsw
 
 from engram.errors import AccessDenied, ConfigError, DiskFull, KeyNeeded, StoreBusy, StoreCorrupt, StoreError
 from engram.model.clock import Clock
+
+QUEUE_LIMIT = 10_000  # writes that may wait before callers are told to slow down
+GROUP_LIMIT = 256  # writes committed together at most
 
 # ---------------------------------------------------------------- settings
 # How a file is opened and how much it may have in flight.
@@ -29,9 +33,9 @@ class StoreSettings:
 
     busy_timeout_s: float = 10.0
     """How long to wait for another process, and for room in the queue."""
-    queue_limit: int = 10_000
+    queue_limit: int = QUEUE_LIMIT
     """Most writes that wait at once."""
-    group_limit: int = 256
+    group_limit: int = GROUP_LIMIT
     """Most writes that share one commit."""
     readers: int = 4
     """Connections that read at once; further readers wait for one of them."""
@@ -42,29 +46,24 @@ class StoreSettings:
     """Page cache of each connection."""
     mmap_bytes: int = 0
     """How much of the file to map; not used under a key."""
+    backups: int = 3
+    """Backups kept of those made by themselves; 0: none are made."""
     read_only: bool = False
     key: bytes | None = field(default=None, repr=False)
     """32 raw bytes turn the file into a vault; derive them from a passphrase once, outside."""
-    candidates: int = 200
-    """How many memories the text index names before they are ranked by all words."""
-    rows_cap: int = 1_500
-    """How many matching rows a text search may touch, or `share_cap` of the file if that is more."""
-    share_cap: float = 0.005
-    cue_weight: float = 0.5
-    """What a cue word counts against a word of the content."""
-    k1: float = 1.2
-    b: float = 0.75
 
 
 IN_MEMORY = ":memory:"
-CIPHER = "chacha20"
-"""Authenticated, needs no special processor, and takes a raw key, so opening costs no key derivation."""
+CIPHER = "aegis"
+"""AEGIS-256: authenticated, the quickest there is, and it takes a raw key, so that opening derives none."""
 KEY_BYTES = 32
 LOG_LIMIT_BYTES = 16 * 1024 * 1024
 """The write-ahead log is cut back to this after a checkpoint."""
 CHECKPOINT_PAGES = 4_000
 """Changed pages after which the log is brought into the file: the writer waits for the disk then."""
 RETRY_S = 0.01
+PADDING_BYTES = 512 * 1024
+"""A vault has a multiple of this length, so that its length tells little about what is in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +99,10 @@ class Opener:
         db.pragma("secure_delete", True)  # noqa: FBT003 - the binding's own signature
         db.pragma("foreign_keys", True)  # noqa: FBT003
         return db
+
+    def raw_writer(self) -> apsw.Connection:
+        """A connection that writes, to a file that is there, and changes nothing about it by opening it."""
+        return self._open(apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_URI)
 
     def reader(self) -> apsw.Connection:
         """A connection that cannot write. It may still have to recover the log, unless all is read-only."""
@@ -165,6 +168,22 @@ class Opener:
             else:
                 return
         db.pragma("journal_mode", "wal")
+
+
+def pad(path: str) -> None:
+    """Bring a vault that nobody has open to one of the lengths it may have, by chance one further.
+
+    What is added is chance, like the rest to whoever has no key. It stands behind the last page, where SQLite
+    takes no notice of it and writes over it as the file grows. Whoever opens the file meanwhile loses
+    nothing: bytes are only ever added at the end.
+    """
+    if Path(f"{path}-wal").exists():
+        return
+    with suppress(OSError), Path(path).open("ab", buffering=0) as file:
+        size = os.fstat(file.fileno()).st_size
+        if size % PADDING_BYTES:
+            wanted = size + secrets.randbelow(PADDING_BYTES)
+            file.write(secrets.token_bytes(-(-wanted // PADDING_BYTES) * PADDING_BYTES - size))
 
 
 def can_hold_a_log(path: str) -> bool:

@@ -8,15 +8,16 @@ there; for everybody else they stay what they are.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from engram.model.clock import from_micros
-from engram.model.facts import Entity, words_of
+from engram.model.facts import Entity
 from engram.model.memory import Filters, Memory
 from engram.model.scope import Access, Role
 from engram.ports import Reach, View
+from engram.rules.entities import keys_of
 from engram.store.sqlite import rows as sqlite_rows
 from engram.store.sqlite.connection import HIGHEST, Db, Line, ask, ask_value
 from engram.store.sqlite.memories import BY_KEYS
@@ -240,16 +241,19 @@ class SqliteEntities:
 
     def like(self, name: str, access: Access, limit: int) -> list[Entity]:
         """Entities with a name that shares a word or the beginning with this one, last seen first."""
-        words, beginning = as_list(words_of(name)), name.casefold()[:BEGINNING]
-        values = {"words": words, "most": limit * SHARE, **_range(beginning)}
+        return self.like_each([name], access, limit)[0]
+
+    def like_each(self, names: Sequence[str], access: Access, limit: int) -> list[list[Entity]]:
+        """The same for many names, read together."""
         with self._readers.lend() as db:
-            found: dict[int, None] = {}
-            for namespace in _namespaces(db, access) if beginning else ():
-                lines = ask(db, ALIKE, {**values, "namespace": namespace})
-                found.update((line[0], None) for line in lines)
-            read = self._read(db, found, access, self._joins(db, access), counted=1)
-        asked = frozenset(words_of(name))
-        return [one for one in read if _is_like(one, asked, beginning)][:limit]
+            places = _namespaces(db, access)
+            found = [set(_alike(db, name, places, limit)) for name in names]
+            joins = self._joins(db, access)
+            read = self._read(db, set().union(*found), access, joins, counted=1) if any(found) else []
+        return [
+            [one for one in read if (joins or one.key in keys) and _is_like(one, name)][:limit]
+            for name, keys in zip(names, found, strict=True)
+        ]
 
     def memories(self, entity: Entity, view: View, limit: int) -> list[tuple[int, Memory]]:
         """Memories that name it, by any of its names, the latest happening first, with their keys."""
@@ -303,6 +307,14 @@ class SqliteEntities:
             return Joins()
         above = self._places.reach(db, replace(access, role=Role.READER))
         return Joins(dict(ask(db, JOINED, {"scopes": as_list(above.scopes)})))
+
+
+def _alike(db: Db, name: str, namespaces: Sequence[int], limit: int) -> Iterator[int]:
+    """Entities that may have a name like this one."""
+    words, beginning = as_list(keys_of(name)), name.casefold()[:BEGINNING]
+    values = {"words": words, "most": limit * SHARE, **_range(beginning)}
+    for namespace in namespaces if beginning else ():
+        yield from (line[0] for line in ask(db, ALIKE, {**values, "namespace": namespace}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -374,8 +386,9 @@ def _known_names(db: Db, reach: Reach) -> str:
     return KNOWN_NAMES.replace("{seen}", where(reach, ANYTHING, at_hand=True).sql)
 
 
-def _is_like(entity: Entity, words: frozenset[str], beginning: str) -> bool:
-    return any(alias.startswith(beginning) or words.intersection(words_of(alias)) for alias in entity.aliases)
+def _is_like(entity: Entity, name: str) -> bool:
+    words, beginning = frozenset(keys_of(name)), name.casefold()[:BEGINNING]
+    return any(alias.startswith(beginning) or words.intersection(keys_of(alias)) for alias in entity.aliases)
 
 
 def _one_of(shown: Entity, parts: Sequence[Entity], names: frozenset[str]) -> Entity:

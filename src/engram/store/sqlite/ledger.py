@@ -42,8 +42,21 @@ WHERE id > 'EVT-' || :day || '-'
 """
 
 APPEND = """
-INSERT INTO events (id, at, actor, verb, memory, scope, because, before, after, related, run, rule)
-VALUES (:id, :at, :actor, :verb, :memory, :scope, :because, :before, :after, :related, :run, :rule)
+INSERT INTO events (id, at, actor, verb, memory, scope, because, before, after, related, run, rule, chain)
+VALUES (:id, :at, :actor, :verb, :memory, :scope, :because, :before, :after, :related, :run, :rule, :chain)
+"""
+
+LAST_LINK = """
+SELECT chain
+FROM events
+ORDER BY seq DESC
+LIMIT 1
+"""
+
+CHAINED = """
+SELECT id, at, actor, verb, memory, scope, before, after, related, run, rule, chain
+FROM events
+ORDER BY seq
 """
 
 KEEP_WORDS = """
@@ -245,9 +258,32 @@ def append(db: Db, what: Happening, days: Days, change: Difference | None = None
         what.run,
         what.rule,
     )
-    db.execute(APPEND, values)
+    link = _link(ask_value(db, LAST_LINK) or b"", (*values[:BECAUSE], *values[BECAUSE + 1 :]))
+    db.execute(APPEND, (*values, link))
     if change and not change.is_secret:
         _keep_words(db, db.last_insert_rowid(), change)
+
+
+BECAUSE = 6
+"""Where the reason stands in an event: it goes when a memory is erased, so that the chain leaves it out."""
+
+
+def broken_link(db: Db) -> tuple[int, str]:
+    """How many events are chained, and the first that does not fit to the one before; empty: all do."""
+    last, chained = b"", 0
+    for *told, link in db.execute(CHAINED):
+        if link is None and not chained:
+            continue  # from before there was a chain
+        chained += 1
+        if link != _link(last, tuple(told)):
+            return chained, str(told[0])
+        last = link
+    return chained, ""
+
+
+def _link(last: bytes, told: tuple[Any, ...]) -> bytes:
+    """What an event adds to the chain: it changes with anything that stands in it or before it."""
+    return sha256(last + json.dumps(told, ensure_ascii=False).encode()).digest()
 
 
 def difference(row: int, old: Memory, new: Memory) -> Difference:

@@ -137,12 +137,6 @@ BY_ID = sqlite_rows.select("""
 WHERE m.id = :id
 """)
 
-ENDINGS = """
-SELECT row, substr(content, -:length)
-FROM memories
-WHERE row IN (SELECT value FROM json_each(:keys))
-"""
-
 # From the newest use backwards, by the key of the log: how long the log is does not matter.
 USED = """
 SELECT row
@@ -203,6 +197,12 @@ ORDER BY m.row
 LIMIT :limit
 """)
 
+WITHOUT_WORDS = sqlite_rows.select("""
+WHERE NOT EXISTS (SELECT 1 FROM texts AS t WHERE t.row = m.row)
+ORDER BY m.row
+LIMIT :limit
+""")
+
 WIDE_SHARE = 0.1
 """A caller who sees more of the file than this is served by going through all of it in order."""
 
@@ -250,11 +250,6 @@ class SqliteMemories:
             rows = {line[0] for line in ask(db, USED, {"at": to_micros(at), "limit": limit})}
         return list(self.read(sorted(rows)).values())
 
-    def endings(self, keys: Sequence[int], length: int) -> dict[int, str]:
-        """The last characters of each content."""
-        with self._readers.lend() as db:
-            return dict(ask(db, ENDINGS, {"keys": sqlite_rows.as_keys(keys), "length": length}))
-
     def keys(self, ids: Sequence[str]) -> dict[str, int]:
         """The keys of full ids."""
         with self._readers.lend() as db:
@@ -263,7 +258,7 @@ class SqliteMemories:
     def page(self, view: View, limit: int, cursor: str | None = None) -> Page:
         """Newest first."""
         with self._readers.lend() as db:
-            seen = self._where(db, view)
+            seen = _clauses(db, self._places.reach(db, view.access), view)
             sql = sqlite_rows.select("WHERE " + seen.sql)
             values = {**seen.values, "limit": limit + 1}
             if cursor is not None:
@@ -277,20 +272,13 @@ class SqliteMemories:
     def count(self, view: View) -> int:
         """How many the view allows."""
         with self._readers.lend() as db:
-            seen = self._where(db, view)
+            seen = _clauses(db, self._places.reach(db, view.access), view)
             return int(ask_value(db, COUNT + "WHERE " + seen.sql, seen.values))
 
     def select(self, view: View, limit: int) -> Keys | None:
         """All keys the view allows, in order; None when they are more than `limit`."""
-        import numpy as np
-
         with self._readers.lend() as db:
-            seen = self._where(db, view)
-            sql = ALL_KEYS + "WHERE " + seen.sql + IN_ORDER
-            found = ask(db, sql, {**seen.values, "limit": limit + 1})
-        if len(found) > limit:
-            return None
-        return np.fromiter((line[0] for line in found), dtype=np.int64, count=len(found))
+            return selected(db, self._places.reach(db, view.access), view, limit)
 
     def allow(self, view: View, keys: Sequence[int]) -> set[int]:
         """Those of the keys that the view allows."""
@@ -305,6 +293,11 @@ class SqliteMemories:
             values = {"after": after, "limit": limit, "base": vectors.base_of(db, space)}
             return [sqlite_rows.from_row(line) for line in ask(db, UNEMBEDDED, values)]
 
+    def without_words(self, limit: int) -> list[Memory]:
+        """Memories whose words were lost, so that no question finds them by a word."""
+        with self._readers.lend() as db:
+            return [sqlite_rows.from_row(line)[1] for line in ask(db, WITHOUT_WORDS, {"limit": limit})]
+
     def reach(self, access: Access) -> Reach:
         """The access, resolved."""
         with self._readers.lend() as db:
@@ -314,12 +307,6 @@ class SqliteMemories:
         """Counts of what the caller may see."""
         with self._readers.lend() as db:
             return stats(db, self._places.reach(db, access), space)
-
-    def _where(self, db: Db, view: View) -> WhereClause:
-        """The clauses of a view that is gone through in order: best where much of the file is seen."""
-        reach = self._places.reach(db, view.access)
-        covered, whole = views.size(db, reach), views.size(db, Reach(everything=True))
-        return where(reach, view.filters, wide=covered > WIDE_SHARE * whole)
 
 
 def by_id(db: Db, memory_id: str) -> tuple[int, Memory] | None:
@@ -334,6 +321,24 @@ def allowed(db: Db, reach: Reach, view: View, keys: Sequence[int]) -> set[int]:
     sql = ALL_KEYS + "WHERE " + AMONG + "\n  AND " + seen.sql
     values = {**seen.values, "keys": sqlite_rows.as_keys(keys)}
     return {line[0] for line in ask(db, sql, values)}
+
+
+def selected(db: Db, reach: Reach, view: View, limit: int) -> Keys | None:
+    """All keys the view allows, in order; None when they are more than `limit`."""
+    import numpy as np
+
+    seen = _clauses(db, reach, view)
+    sql = ALL_KEYS + "WHERE " + seen.sql + IN_ORDER
+    found = ask(db, sql, {**seen.values, "limit": limit + 1})
+    if len(found) > limit:
+        return None
+    return np.fromiter((line[0] for line in found), dtype=np.int64, count=len(found))
+
+
+def _clauses(db: Db, reach: Reach, view: View) -> WhereClause:
+    """The clauses of a view that is gone through in order: best where much of the file is seen."""
+    covered, whole = views.size(db, reach), views.size(db, Reach(everything=True))
+    return where(reach, view.filters, wide=covered > WIDE_SHARE * whole)
 
 
 def _cursor(key: int, memory: Memory) -> str:

@@ -60,16 +60,20 @@ class Migration:
         return sha256(self.sql.encode()).hexdigest()
 
 
-def migrate(db: Db, clock: Clock, steps: tuple[Migration, ...] | None = None) -> None:
-    """Bring the file to the present schema. Two processes may try at once: the second finds it done."""
+def migrate(db: Db, clock: Clock, steps: tuple[Migration, ...] | None = None) -> bool:
+    """Bring the file to the present schema; whether it had an older one.
+
+    Two processes may try at once: the second finds it done.
+    """
     steps = known() if steps is None else steps
     if is_current(db, steps):
-        return
+        return False
     for step in steps:
         with exclusive(db):
             db.execute(LEDGER)
             if step.number not in _applied(db):
                 _apply(db, step, clock)
+    return True
 
 
 def make_in_memory(db: Db) -> None:

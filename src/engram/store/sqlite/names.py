@@ -9,7 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from engram.errors import NotFound
-from engram.model.facts import Entity, Fact, Named, words_of
+from engram.model.facts import Entity, Fact, Named
+from engram.rules.entities import keys_of
 from engram.store.sqlite.connection import Db, Line, ask, ask_value
 from engram.store.sqlite.rows import as_list, names_to_json
 
@@ -168,7 +169,7 @@ def forget(db: Db, namespace: int, entity: int, alias: str) -> None:
     for other in [alias] if in_use else names:
         db.execute(DROP_ALIAS, {"namespace": namespace, "alias": other})
         db.execute(DROP_JOINS, {"namespace": namespace, "alias": other})
-        words = {"namespace": namespace, "alias": other, "words": as_list(words_of(other))}
+        words = {"namespace": namespace, "alias": other, "words": as_list(keys_of(other))}
         db.execute(DROP_WORDS, words)
     if not in_use:
         drop_entity(db, entity)
@@ -183,7 +184,7 @@ def add(db: Db, aliases: Sequence[Line]) -> None:
     words = [
         (namespace, word, alias)
         for namespace, alias, *_ in aliases
-        for word in words_of(alias)
+        for word in keys_of(alias)
         if word != alias
     ]
     if words:

@@ -35,22 +35,16 @@ WHERE e.target = :row
 ORDER BY e.id
 """
 
-LINKS_FROM = """
+LINKS = """
 SELECT e.source, e.target, e.type, 1, e.weight, e.confidence, e.last_reinforced_at
 FROM json_each(:keys) AS k
 CROSS JOIN edges AS e ON e.source = k.value
-CROSS JOIN memories AS m ON m.row = e.target
 WHERE e.type IN (SELECT value FROM json_each(:edge_types))
-  AND {seen}
-"""
-
-LINKS_TO = """
+UNION ALL
 SELECT e.target, e.source, e.type, 0, e.weight, e.confidence, e.last_reinforced_at
 FROM json_each(:keys) AS k
 CROSS JOIN edges AS e ON e.target = k.value
-CROSS JOIN memories AS m ON m.row = e.source
 WHERE e.type IN (SELECT value FROM json_each(:edge_types))
-  AND {seen}
 """
 
 IS_THERE = """
@@ -135,10 +129,12 @@ class SqliteRelations:
     def links(self, keys: Sequence[int], types: Iterable[EdgeType], view: View) -> list[Link]:
         """Edges of these types at these keys, in both directions, whose far ends the view allows."""
         with self._readers.lend() as db:
-            seen = where(self._places.reach(db, view.access), view.filters, at_hand=True)
-            asked = {"keys": rows.as_keys(keys), "edge_types": rows.as_list(types)}
-            both = (sql.replace("{seen}", seen.sql) for sql in (LINKS_FROM, LINKS_TO))
-            return [_link(line) for sql in both for line in ask(db, sql, {**seen.values, **asked})]
+            lines = ask(db, LINKS, {"keys": rows.as_keys(keys), "edge_types": rows.as_list(types)})
+            if not lines:
+                return []
+            far = {line[1] for line in lines}
+            seen = memories.allowed(db, self._places.reach(db, view.access), view, sorted(far))
+        return [_link(line) for line in lines if line[1] in seen]
 
 
 # ---------------------------------------------------------------- inside the writer

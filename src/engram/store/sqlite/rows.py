@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import lru_cache
 from json.encoder import encode_basestring
 from typing import Any
 
@@ -25,7 +26,8 @@ from engram.model.memory import (
     Verification,
 )
 from engram.model.scope import Scope
-from engram.store.sqlite.connection import Db, Line, ask_line, ask_value
+from engram.store.sqlite.connection import Db, Line, ask, ask_line, ask_value
+from engram.text.forms import FormsOnDemand
 from engram.text.metadata import values
 
 # ---------------------------------------------------------------- records
@@ -39,7 +41,7 @@ COLUMNS = """
   m.session, m.speaker,
   m.kind, m.category, m.type, m.tags, m.entities, m.details, m.metadata,
   m.layer, m.lifecycle, m.status, m.verification, m.policy, m.priority, m.pinned,
-  m.importance, m.confidence, m.strength, m.surprise, m.heat,
+  m.importance, m.confidence, m.strength, m.surprise,
   m.valence, m.intensity, m.arousal,
   m.accessed, m.repeated, m.confirmed, m.sessions, m.helpful, m.unhelpful,
   m.last_accessed, m.event_time, m.valid_from, m.valid_to, m.verified_at, m.expires_at,
@@ -62,7 +64,7 @@ def select(rest: str, also: str = "") -> str:
 # A plain look-up is several times faster than calling the enumeration.
 _KINDS = {x.value: x for x in Kind}
 _TYPES = {x.value: x for x in Type}
-_LAYERS = {x.value: x for x in Layer}
+_LAYERS = {x.number: x for x in Layer}
 _LIFECYCLES = {x.value: x for x in Lifecycle}
 _STATUSES = {x.value: x for x in Status}
 _VERIFICATIONS = {x.value: x for x in Verification}
@@ -73,7 +75,10 @@ _TIERS = {x.value: x for x in Tier}
 # Made once: `json.dumps` with options makes a new one for each call.
 _ENCODER = json.JSONEncoder(ensure_ascii=False, default=str)
 
+ON_DEMAND = ("", "", "", -1, -1, -1, -1)
+"""What is written for shorter forms that are worked out when they are asked for."""
 _NO_AFFECT, _NO_USAGE = Affect(), Usage()
+_scope = lru_cache(maxsize=1_000)(Scope)
 
 
 def from_row(line: tuple[Any, ...]) -> tuple[int, Memory]:
@@ -84,7 +89,7 @@ def from_row(line: tuple[Any, ...]) -> tuple[int, Memory]:
         session, speaker,
         kind, category, type_, tags, entities, details, metadata,
         layer, lifecycle, status, verification, policy, priority, pinned,
-        importance, confidence, strength, surprise, heat,
+        importance, confidence, strength, surprise,
         valence, intensity, arousal,
         accessed, repeated, confirmed, sessions, helpful, unhelpful,
         last_accessed, event_time, valid_from, valid_to, verified_at, expires_at,
@@ -93,15 +98,19 @@ def from_row(line: tuple[Any, ...]) -> tuple[int, Memory]:
     ) = line  # fmt: skip
     affect = Affect(valence, intensity, arousal) if valence or intensity or arousal else _NO_AFFECT
     used = (accessed, repeated, confirmed, sessions, helpful, unhelpful)
-    forms = Forms(summary, key_fact, label, content_tokens, summary_tokens, key_fact_tokens, label_tokens)
+    forms = (
+        FormsOnDemand(content)
+        if content_tokens == ON_DEMAND[-1]
+        else Forms(summary, key_fact, label, content_tokens, summary_tokens, key_fact_tokens, label_tokens)
+    )
     return key, Memory(
         id_, content, content_hash, _moment(created_at), _moment(modified_at),
-        Scope(namespace, project, squad, agent, channel, user), session, speaker,
+        _scope(namespace, project, squad, agent, channel, user), session, speaker,
         _KINDS[kind], category, _TYPES[type_], _names(tags), _names(entities), _object(details),
         _object(metadata),
         _LAYERS[layer], _LIFECYCLES[lifecycle], _STATUSES[status], _VERIFICATIONS[verification],
         _POLICIES[policy], _PRIORITIES[priority], pinned == 1,
-        importance, confidence, strength, surprise, heat,
+        importance, confidence, strength, surprise,
         affect, Usage(*used) if any(used) else _NO_USAGE,
         _maybe(last_accessed), _maybe(event_time), _maybe(valid_from), _maybe(valid_to),
         _maybe(verified_at), _maybe(expires_at),
@@ -111,7 +120,7 @@ def from_row(line: tuple[Any, ...]) -> tuple[int, Memory]:
 
 def to_row(memory: Memory, scope: int) -> tuple[Any, ...]:
     """The values of a memory's line, in the order of `rows.ADD`; `scope` is the number of its scope."""
-    affect, usage, forms = memory.affect, memory.usage, memory.forms
+    affect, usage = memory.affect, memory.usage
     return (
         memory.id,
         scope,
@@ -121,7 +130,7 @@ def to_row(memory: Memory, scope: int) -> tuple[Any, ...]:
         memory.kind.value,
         memory.category,
         memory.type.value,
-        memory.layer.value,
+        memory.layer.number,
         memory.lifecycle.value,
         memory.status.value,
         memory.verification.value,
@@ -132,7 +141,6 @@ def to_row(memory: Memory, scope: int) -> tuple[Any, ...]:
         memory.confidence,
         memory.strength,
         memory.surprise,
-        memory.heat,
         affect.valence,
         affect.intensity,
         affect.arousal,
@@ -159,14 +167,15 @@ def to_row(memory: Memory, scope: int) -> tuple[Any, ...]:
         names_to_json(memory.entities),
         to_json(dict(memory.details)),
         to_json(dict(memory.metadata)),
-        forms.summary,
-        forms.key_fact,
-        forms.label,
-        forms.content_tokens,
-        forms.summary_tokens,
-        forms.key_fact_tokens,
-        forms.label_tokens,
+        *_forms(memory.forms),
     )
+
+
+def _forms(forms: Forms) -> tuple[str | int, ...]:
+    if isinstance(forms, FormsOnDemand):
+        return ON_DEMAND
+    costs = (forms.content_tokens, forms.summary_tokens, forms.key_fact_tokens, forms.label_tokens)
+    return forms.summary, forms.key_fact, forms.label, *costs
 
 
 def to_json(value: object) -> str:
@@ -221,7 +230,7 @@ INSERT INTO memories (
   id, scope, session, speaker, content_hash,
   kind, category, type,
   layer, lifecycle, status, verification, policy, priority, pinned,
-  importance, confidence, strength, surprise, heat,
+  importance, confidence, strength, surprise,
   valence, intensity, arousal,
   accessed, repeated, confirmed, sessions, helpful, unhelpful,
   created_at, modified_at, last_accessed, event_time, valid_from, valid_to, verified_at, expires_at,
@@ -233,7 +242,7 @@ VALUES (
   :id, :scope, :session, :speaker, :content_hash,
   :kind, :category, :type,
   :layer, :lifecycle, :status, :verification, :policy, :priority, :pinned,
-  :importance, :confidence, :strength, :surprise, :heat,
+  :importance, :confidence, :strength, :surprise,
   :valence, :intensity, :arousal,
   :accessed, :repeated, :confirmed, :sessions, :helpful, :unhelpful,
   :created_at, :modified_at, :last_accessed, :event_time, :valid_from, :valid_to, :verified_at, :expires_at,
@@ -251,7 +260,7 @@ SET
   layer = :layer, lifecycle = :lifecycle, status = :status, verification = :verification,
   policy = :policy, priority = :priority, pinned = :pinned,
   importance = :importance, confidence = :confidence, strength = :strength,
-  surprise = :surprise, heat = :heat,
+  surprise = :surprise,
   valence = :valence, intensity = :intensity, arousal = :arousal,
   accessed = :accessed, repeated = :repeated, confirmed = :confirmed,
   sessions = :sessions, helpful = :helpful, unhelpful = :unhelpful,
@@ -273,14 +282,13 @@ WHERE row = :row
 """
 
 # Only the row: asking for a whole record costs its many columns even when there is none.
-WITH_HASH = """
-SELECT row
-FROM memories
-WHERE content_hash = :content_hash
-  AND scope = :scope
-  AND status = 'active'
-ORDER BY row
-LIMIT 1
+WITH_HASHES = """
+SELECT m.content_hash, min(m.row)
+FROM json_each(:hashes) AS j
+CROSS JOIN memories AS m ON m.content_hash = j.value
+WHERE m.scope = :scope
+  AND m.status = 'active'
+GROUP BY m.content_hash
 """
 
 BY_ROW = select("""
@@ -337,10 +345,14 @@ def remove(db: Db, row: int) -> None:
         db.execute(sql, {"row": row})
 
 
-def with_hash(db: Db, content_hash: str, scope: int) -> Memory | None:
-    """The active memory of a scope with this hash."""
-    row = ask_value(db, WITH_HASH, {"content_hash": content_hash, "scope": scope})
-    line = None if row is None else ask_line(db, BY_ROW, {"row": row})
+def with_hashes(db: Db, hashes: Iterable[str], scope: int) -> dict[str, int]:
+    """The rows of the active memories of a scope with these hashes."""
+    return dict(ask(db, WITH_HASHES, {"hashes": as_list(hashes), "scope": scope}))
+
+
+def by_row(db: Db, row: int) -> Memory | None:
+    """The memory of a row."""
+    line = ask_line(db, BY_ROW, {"row": row})
     return None if line is None else from_row(line)[1]
 
 

@@ -1,15 +1,7 @@
 -- The whole schema as it is now, to be read. Files are made by the migrations; a test proves that both give the same.
 -- Times are whole microseconds since 1970, UTC. "A memory's row" is `memories.row`, the key that searches speak in.
 
--- One line for the whole file: what the text index needs to know without counting.
-CREATE TABLE totals (
-  one INTEGER PRIMARY KEY CHECK (one = 1), -- there is one line only
-  texts INTEGER NOT NULL, -- indexed memories
-  terms INTEGER NOT NULL -- terms of all of them
-);
-INSERT INTO totals (one, texts, terms) VALUES (1, 0, 0);
-
--- Each namespace has a short number, which becomes a token of the text index.
+-- Each namespace has a short number.
 CREATE TABLE namespaces (
   id INTEGER PRIMARY KEY AUTOINCREMENT, -- its number, never used again
   name TEXT NOT NULL UNIQUE -- as callers write it
@@ -50,7 +42,6 @@ CREATE TABLE memories (
   confidence REAL NOT NULL, -- 0 to 1
   strength REAL NOT NULL, -- how well it is held
   surprise REAL NOT NULL, -- how little it was expected
-  heat REAL NOT NULL, -- how much it is in use now
   valence REAL NOT NULL, -- how it felt: -1 to 1
   intensity REAL NOT NULL, -- how strongly it felt
   arousal REAL NOT NULL, -- how much it stirred
@@ -177,37 +168,64 @@ CREATE TABLE alias_words (
   PRIMARY KEY (namespace, word, alias)
 ) WITHOUT ROWID;
 
--- What the text index is made of: analysed terms, joined by spaces.
+-- What a memory is found by: analysed terms, joined by spaces.
 CREATE TABLE texts (
   row INTEGER PRIMARY KEY REFERENCES memories (row), -- the memory
   body TEXT NOT NULL, -- terms of the content
   cues TEXT NOT NULL, -- terms that are not in the content but lead to it
-  place TEXT NOT NULL, -- its namespace and scope as tokens: `_ns1 _sc4`
   length INTEGER NOT NULL -- how many terms body and cues have
 );
 
--- The text index over `texts`. The analysis has made terms safe: this tokenizer only splits at spaces.
-CREATE VIRTUAL TABLE words USING fts5 (
-  body, cues, place,
-  content = 'texts', content_rowid = 'row', tokenize = "ascii tokenchars '_'"
+-- What recall holds in memory follows the file by this: a line is replaced, with a new `seq`, whenever something
+-- that recall holds of a memory changes. So "what is new since seq 17" is one short scan.
+CREATE TABLE changes (
+  seq INTEGER PRIMARY KEY, -- grows with each change
+  row INTEGER NOT NULL, -- the memory; not a reference: the line outlives an erased memory
+  namespace INTEGER NOT NULL, -- number of the memory's namespace
+  gone INTEGER NOT NULL, -- 1 when the memory is not there any more
+  UNIQUE (row, namespace)
 );
+CREATE INDEX changes_by_namespace ON changes (namespace, seq);
 
--- How many memories have a term.
-CREATE VIRTUAL TABLE vocabulary USING fts5vocab ('words', 'row');
+-- What recall holds in memory, put away: the next process begins with it. Copies only, made anew when missing.
+CREATE TABLE blocks (
+  id INTEGER PRIMARY KEY AUTOINCREMENT, -- its number, never used again
+  namespace INTEGER NOT NULL REFERENCES namespaces (id), -- whose memories
+  since INTEGER NOT NULL, -- the changes after this one,
+  upto INTEGER NOT NULL, -- up to this one, as they were when it was made
+  first INTEGER NOT NULL, -- the lowest row in it
+  last INTEGER NOT NULL, -- the highest: erasing a row between drops the block
+  body BLOB NOT NULL -- the arrays; words as 32-bit hashes
+);
+CREATE INDEX blocks_by_namespace ON blocks (namespace, since, upto);
 
--- Whatever writes to `texts`, index and totals follow.
+-- Whatever changes a memory, its words or the order of a talk is told to those who follow.
 CREATE TRIGGER texts_added AFTER INSERT ON texts BEGIN
-  INSERT INTO words (rowid, body, cues, place) VALUES (new.row, new.body, new.cues, new.place);
-  UPDATE totals SET texts = texts + 1, terms = terms + new.length;
-END;
-CREATE TRIGGER texts_removed AFTER DELETE ON texts BEGIN
-  INSERT INTO words (words, rowid, body, cues, place) VALUES ('delete', old.row, old.body, old.cues, old.place);
-  UPDATE totals SET texts = texts - 1, terms = terms - old.length;
+  INSERT INTO changes (row, namespace, gone)
+  SELECT new.row, s.namespace, 0 FROM memories AS m JOIN scopes AS s ON s.id = m.scope WHERE m.row = new.row
+  ON CONFLICT DO UPDATE SET seq = (SELECT max(seq) + 1 FROM changes), gone = excluded.gone;
 END;
 CREATE TRIGGER texts_changed AFTER UPDATE ON texts BEGIN
-  INSERT INTO words (words, rowid, body, cues, place) VALUES ('delete', old.row, old.body, old.cues, old.place);
-  INSERT INTO words (rowid, body, cues, place) VALUES (new.row, new.body, new.cues, new.place);
-  UPDATE totals SET terms = terms + new.length - old.length;
+  INSERT INTO changes (row, namespace, gone)
+  SELECT new.row, s.namespace, 0 FROM memories AS m JOIN scopes AS s ON s.id = m.scope WHERE m.row = new.row
+  ON CONFLICT DO UPDATE SET seq = (SELECT max(seq) + 1 FROM changes), gone = excluded.gone;
+END;
+CREATE TRIGGER texts_removed AFTER DELETE ON texts BEGIN
+  INSERT INTO changes (row, namespace, gone)
+  SELECT old.row, s.namespace, 1 FROM memories AS m JOIN scopes AS s ON s.id = m.scope WHERE m.row = old.row
+  ON CONFLICT DO UPDATE SET seq = (SELECT max(seq) + 1 FROM changes), gone = excluded.gone;
+  DELETE FROM blocks WHERE old.row BETWEEN first AND last;
+END;
+CREATE TRIGGER memories_changed
+AFTER UPDATE OF scope, kind, status, created_at, event_time, content ON memories
+WHEN (new.scope, new.kind, new.status, new.created_at, new.event_time, new.content)
+  IS NOT (old.scope, old.kind, old.status, old.created_at, old.event_time, old.content) BEGIN
+  INSERT INTO changes (row, namespace, gone)
+  SELECT old.row, namespace, 1 FROM scopes WHERE id = old.scope AND new.scope <> old.scope
+  ON CONFLICT DO UPDATE SET seq = (SELECT max(seq) + 1 FROM changes), gone = excluded.gone;
+  INSERT INTO changes (row, namespace, gone)
+  SELECT new.row, namespace, 0 FROM scopes WHERE id = new.scope
+  ON CONFLICT DO UPDATE SET seq = (SELECT max(seq) + 1 FROM changes), gone = excluded.gone;
 END;
 
 -- Which models have made vectors.
@@ -258,6 +276,20 @@ CREATE TABLE edges (
   UNIQUE (source, target, type)
 );
 CREATE INDEX edges_by_target ON edges (target);
+CREATE TRIGGER turns_joined AFTER INSERT ON edges WHEN new.type = 'next' BEGIN
+  INSERT INTO changes (row, namespace, gone)
+  SELECT t.row, s.namespace, 0
+  FROM texts AS t JOIN memories AS m ON m.row = t.row JOIN scopes AS s ON s.id = m.scope
+  WHERE t.row = new.target
+  ON CONFLICT DO UPDATE SET seq = (SELECT max(seq) + 1 FROM changes), gone = excluded.gone;
+END;
+CREATE TRIGGER turns_parted AFTER DELETE ON edges WHEN old.type = 'next' BEGIN
+  INSERT INTO changes (row, namespace, gone)
+  SELECT t.row, s.namespace, 0
+  FROM texts AS t JOIN memories AS m ON m.row = t.row JOIN scopes AS s ON s.id = m.scope
+  WHERE t.row = old.target
+  ON CONFLICT DO UPDATE SET seq = (SELECT max(seq) + 1 FROM changes), gone = excluded.gone;
+END;
 
 -- The ledger. It never holds a memory's words: those are in `versions`, which can be erased.
 CREATE TABLE events (
@@ -273,7 +305,8 @@ CREATE TABLE events (
   after TEXT NOT NULL, -- JSON object: changed fields as they are
   related TEXT NOT NULL, -- id of the other memory, or empty
   run TEXT NOT NULL DEFAULT '', -- the run of upkeep that did it, or empty
-  rule TEXT NOT NULL DEFAULT '' -- the rule that decided it, or empty
+  rule TEXT NOT NULL DEFAULT '', -- the rule that decided it, or empty
+  chain BLOB -- SHA-256 over the chain so far and this event without its reason; NULL: from before there was one
 );
 CREATE INDEX events_by_memory ON events (memory);
 CREATE INDEX events_by_run ON events (run) WHERE run <> '';

@@ -8,13 +8,13 @@ import secrets
 import tempfile
 from collections.abc import Mapping
 from datetime import datetime
-from hashlib import blake2b
 from pathlib import Path
 
 from engram.errors import AccessDenied, StoreError
 from engram.model.clock import from_micros, to_micros
 from engram.model.scope import Access, Scope
 from engram.model.session import Snapshot
+from engram.rules.secrets import KEY_BYTES, subkey
 from engram.store.sqlite.connection import Db, Line, Opener, ask, ask_line
 from engram.store.sqlite.readers import Readers
 from engram.store.sqlite.writer import Writer
@@ -74,7 +74,6 @@ WHERE EXISTS (
   OR session = (SELECT session FROM memories WHERE row = :row AND session <> '')
 """
 
-KEY_BYTES = 32
 SUFFIX = "-key"
 """What is added to the file's name for the file that holds the key."""
 
@@ -93,18 +92,14 @@ class SqliteSnapshots:
 
         Where nothing is kept, the key is not kept either.
         """
-        vault = self._opener.settings.key
-        if vault is not None:
-            return blake2b(b"snapshots", key=vault, digest_size=KEY_BYTES).digest()
         if self._in_memory:
             return self._in_memory
-        path = Path(self._opener.path + SUFFIX)
-        if not path.exists():
+        kept = snapshot_key(self._opener)
+        if kept is None:
             self._writing()
-            _make(path)
-        kept = path.read_bytes()
-        if len(kept) != KEY_BYTES:
-            raise StoreError(f"{path} is no key: remove it, and sessions that sleep begin anew.")
+            make_local_key(self._opener.path)
+            kept = snapshot_key(self._opener)
+        assert kept is not None  # noqa: S101 (it was made just now)
         return kept
 
     def put(self, snapshot: Snapshot) -> None:
@@ -148,6 +143,25 @@ class SqliteSnapshots:
         if self._writer is None:
             raise AccessDenied("keep a session: the file was opened for reading")
         return self._writer
+
+
+def snapshot_key(opener: Opener) -> bytes | None:
+    """What sessions that sleep in this file are sealed with; None when there is no key yet."""
+    if opener.settings.key is not None:
+        return subkey(opener.settings.key, "snapshot")
+    path = Path(opener.path + SUFFIX)
+    if not path.exists():
+        return None
+    kept = path.read_bytes()
+    if len(kept) != KEY_BYTES:
+        raise StoreError(f"{path} is no key: remove it, and sessions that sleep begin anew.")
+    return kept
+
+
+def make_local_key(path: str) -> None:
+    """A key beside a file that is no vault, unless there is one."""
+    if not Path(path + SUFFIX).exists():
+        _make(Path(path + SUFFIX))
 
 
 def drop(db: Db, row: int) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import takewhile
 from typing import cast
 
 from engram.errors import AccessDenied
 from engram.model.advice import CallOutcome, ModelCall, Spent
-from engram.model.clock import to_micros
+from engram.model.clock import Clock, to_micros
 from engram.store.sqlite.connection import Db, ask, ask_value
 from engram.store.sqlite.readers import Readers
 from engram.store.sqlite.rows import as_list
@@ -71,6 +71,26 @@ CLEAR = """
 DELETE FROM llm_usage
 """
 
+KNOWN_FORM = """
+SELECT verdict
+FROM judgements
+WHERE kind = 'model'
+  AND key = :model
+  AND again_at > :now
+"""
+
+KEEP_FORM = """
+INSERT INTO judgements (kind, key, verdict, at, again_at, times)
+VALUES ('model', :model, :form, :now, :again_at, 1)
+ON CONFLICT (kind, key) DO UPDATE SET
+  verdict = :form,
+  at = :now,
+  again_at = :again_at
+"""
+
+KNOWN_FOR = timedelta(days=30)
+"""After so long it is found out anew what a service understands: it may have learned more."""
+
 USEFUL = as_list([CallOutcome.ANSWERED.value, CallOutcome.REPAIRED.value])
 """How a call ends that brought something."""
 LOOKED_AT = 20
@@ -80,9 +100,29 @@ LOOKED_AT = 20
 class SqliteSpending:
     """Implements `ports.Spending`. Used by any thread but the writer's."""
 
-    def __init__(self, readers: Readers, writer: Writer | None) -> None:
+    def __init__(self, readers: Readers, writer: Writer | None, clock: Clock) -> None:
         self._readers = readers
         self._writer = writer
+        self._clock = clock
+
+    def form(self, model: str) -> str:
+        """How a model of a service is spoken to; empty when nobody has found out, or it is long ago."""
+        with self._readers.lend() as db:
+            given = {"model": model, "now": to_micros(self._clock.now())}
+            return str(ask_value(db, KNOWN_FORM, given) or "")
+
+    def keep_form(self, model: str, form: str) -> None:
+        """Write down how a model of a service is spoken to; a file opened for reading keeps nothing."""
+        if self._writer is None:
+            return
+        now = self._clock.now()
+        given = {
+            "model": model,
+            "form": form,
+            "now": to_micros(now),
+            "again_at": to_micros(now + KNOWN_FOR),
+        }
+        self._writer.run(lambda db: db.execute(KEEP_FORM, given))
 
     def record(self, call: ModelCall) -> None:
         """Account for a call; it is on disk when this returns."""

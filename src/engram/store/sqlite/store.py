@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import shutil
 import tempfile
+import threading
 import weakref
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -12,13 +13,23 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar, cast
 
-from engram.errors import AccessDenied, Overloaded, StoreError
+from engram.errors import AccessDenied, Overloaded, StoreClosed, StoreError
 from engram.model.clock import Cancellation, Clock, cancelled_by, current_cancellation
-from engram.model.event import Finding
+from engram.model.event import ArchiveReport, Finding, SalvageReport
 from engram.ports import Unit
 from engram.store.sqlite import upkeep
+from engram.store.sqlite.archive import read_archive
+from engram.store.sqlite.backups import SqliteBackups, restore_backup, salvage_file
 from engram.store.sqlite.bus import SqliteBus
-from engram.store.sqlite.connection import IN_MEMORY, Db, Opener, StoreSettings, can_hold_a_log, translated
+from engram.store.sqlite.connection import (
+    IN_MEMORY,
+    Db,
+    Opener,
+    StoreSettings,
+    can_hold_a_log,
+    pad,
+    translated,
+)
 from engram.store.sqlite.entities import SqliteEntities
 from engram.store.sqlite.facts import SqliteFacts
 from engram.store.sqlite.feedback import SqliteOpinions, SqliteRecalls
@@ -30,6 +41,7 @@ from engram.store.sqlite.readers import Readers, lease
 from engram.store.sqlite.relations import SqliteRelations
 from engram.store.sqlite.snapshots import SqliteSnapshots
 from engram.store.sqlite.spending import SqliteSpending
+from engram.store.sqlite.table import Tables
 from engram.store.sqlite.texts import SqliteTexts
 from engram.store.sqlite.tokens import SqliteAnswers, SqliteTokens, SqliteTriggers
 from engram.store.sqlite.turns import SqliteOrigins, SqliteTurns
@@ -42,6 +54,9 @@ T = TypeVar("T")
 
 log = logging.getLogger(__name__)
 
+LATER, LATER_S = 32, 1.0
+"""So much patient work is handed over together, or what came in so many seconds."""
+
 
 class SqliteStore:
     """Implements `ports.Store`. Made by `open`; whoever opened it closes it. Used by any thread."""
@@ -52,14 +67,18 @@ class SqliteStore:
         self._readers = Readers(opener, writer)
         self._places = places = Places()
         self.memories = SqliteMemories(self._readers, places)
-        self.texts = SqliteTexts(self._readers, places, opener.settings)
+        self._later: list[Callable[[Db], object]] = []
+        self._later_lock = threading.Lock()
+        self._later_until = 0.0
+        self._tables = Tables(None if writer is None or opener.passing else writer.run_later)
+        self.texts = SqliteTexts(self._readers, places, self._tables)
         self.vectors = SqliteVectors(self._readers, writer)
         self.relations = SqliteRelations(self._readers, places)
         self.facts = SqliteFacts(self._readers, places, opener.clock)
         self.entities = SqliteEntities(self._readers, places)
         self.turns = SqliteTurns(self._readers, places)
         self.origins = SqliteOrigins(self._readers)
-        self.spending = SqliteSpending(self._readers, writer)
+        self.spending = SqliteSpending(self._readers, writer, opener.clock)
         self.recalls = SqliteRecalls(self._readers, writer)
         self.ledger = SqliteLedger(self._readers, places)
         self.tokens = SqliteTokens(self._readers, writer)
@@ -69,6 +88,9 @@ class SqliteStore:
         self.opinions = SqliteOpinions(self._readers)
         self.bus = SqliteBus(self._readers, places)
         self.upkeep = SqliteUpkeep(self._readers, places)
+        self._has_erased = False
+        """Whether something was erased that backups may hold. Set by the writer."""
+        self.backups = SqliteBackups(self._readers, opener, self.flush if writer else None)
         self._remove = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True) if folder else None
 
     @classmethod
@@ -89,20 +111,43 @@ class SqliteStore:
 
     def write(self, work: Callable[[Unit], T], actor: str) -> T:
         """Run the work inside the writer and wait until it is on disk."""
-        return cast("T", self._writing().run(self._task(work, actor, current_cancellation())))
+        self._hand_over_later()
+        result = cast("T", self._writing().run(self._task(work, actor, current_cancellation())))
+        if self._has_erased:
+            self._has_erased = False
+            self.backups.drop_all()  # they hold what was erased; the next is due at once
+        return result
 
-    def write_later(self, work: Callable[[Unit], object], actor: str) -> None:
-        """Hand work over without waiting. Dropped when the queue is full, or the file is read-only."""
+    def write_later(self, work: Callable[[Unit], object], actor: str, *, patient: bool = False) -> None:
+        """Hand work over without waiting. Dropped when the queue is full, or the file is read-only.
+
+        Patient work waits for more of its kind, or for other work.
+        """
         if self._writer is None:
             return
-        try:
-            self._writer.run_later(self._task(work, actor))
-        except Overloaded:
-            log.warning("The write queue is full: a count of uses was dropped.")
+        with self._later_lock:
+            self._later.append(self._task(work, actor))
+            enough = len(self._later) >= LATER or self._opener.clock.monotonic() >= self._later_until
+        if enough or not patient:
+            self._hand_over_later()
+
+    def _hand_over_later(self) -> None:
+        """Let the writer do what can wait: in groups, as waking it costs more than most of that work."""
+        with self._later_lock:
+            waiting, self._later = self._later, []
+            self._later_until = self._opener.clock.monotonic() + LATER_S
+        if self._writer is None:
+            return
+        for task in waiting:
+            try:
+                self._writer.run_later(task)
+            except Overloaded:
+                log.warning("The write queue is full: a count of uses was dropped.")
 
     def flush(self) -> None:
         """Wait until everything handed over so far is written."""
         self.recalls.hand_over()
+        self._hand_over_later()
         if self._writer is not None:
             self._writer.run(lambda _: None)
 
@@ -110,6 +155,13 @@ class SqliteStore:
     def writes_waiting(self) -> int:
         """How many writes wait to be carried out."""
         return 0 if self._writer is None else self._writer.waiting
+
+    def leave_nothing(self, *, compact: bool = False) -> None:
+        """Leave nothing of what was erased in the file or its log; with `compact` free space is given back.
+
+        It takes as long as what was erased, not as the file: what becomes free is overwritten at once.
+        """
+        self._writing().run(upkeep.compact if compact else upkeep.tidy, alone=True)
 
     def vacuum(self, *, full: bool = True) -> None:
         """Give freed space back and leave nothing of erased memories in the file or its log."""
@@ -142,14 +194,45 @@ class SqliteStore:
                 copied = upkeep.copy(db, opener)
             return SqliteStore(opener, Writer(opener, copied), folder)
 
+    @classmethod
+    def restore(cls, path: str, backup: Path, clock: Clock, settings: StoreSettings) -> str:
+        """Put a backup in the place of a file that nobody has open; where the former file is kept."""
+        with translated(path, settings.busy_timeout_s):
+            return restore_backup(Opener(path, settings, clock), backup, clock.now())
+
+    @classmethod
+    def from_archive(
+        cls, path: str, archive: Path, passphrase: str, clock: Clock, settings: StoreSettings
+    ) -> ArchiveReport:
+        """Make a new file of an archive."""
+        with translated(path, settings.busy_timeout_s):
+            return read_archive(Opener(path, settings, clock), archive, passphrase)
+
+    @classmethod
+    def salvage(cls, path: str, backup: Path | None, clock: Clock, settings: StoreSettings) -> SalvageReport:
+        """Replace a damaged file by what can be saved of it."""
+        return salvage_file(Opener(path, settings, clock), clock.now(), backup)
+
     def close(self) -> None:
         """Finish what is waiting and let go of the file."""
         self.recalls.hand_over()
         if self._writer is not None:
+            self._hand_over_later()
+            self._put_away()
             self._writer.close()
         self._readers.close()
+        if self._writer is not None and self._opener.settings.key is not None and not self._opener.passing:
+            pad(self._opener.path)
         if self._remove is not None:
             self._remove()
+
+    def _put_away(self) -> None:
+        """Keep what the next process begins with, unless the store was closed before."""
+        try:
+            with self._readers.lend() as db:
+                self._tables.save(db)
+        except StoreClosed:
+            return
 
     def _task(
         self, work: Callable[[Unit], T], actor: str, cancellation: Cancellation | None = None
@@ -159,6 +242,7 @@ class SqliteStore:
                 unit = SqliteUnit(db, self._places, self._opener.clock, actor)
                 result = work(unit)
                 unit.finish()
+                self._has_erased = self._has_erased or unit.has_erased
                 return result
 
         return task
@@ -178,8 +262,8 @@ def _open_writer(opener: Opener) -> Writer | None:
     try:
         if opener.memory:
             make_in_memory(db)
-        else:
-            migrate(db, opener.clock)
+        elif migrate(db, opener.clock):
+            upkeep.index_names(db)
     except BaseException:
         db.close()
         raise

@@ -1,359 +1,453 @@
-"""The text index: analysed terms come in, the best memories come out.
+"""What memories are found by: analysed terms come in, the best memories come out.
 
-Two stages. The index names candidates by the rarest terms only, since its cost is one step for each matching
-row and a single common word decides it. Then all terms, the common ones too, rank the candidates.
+The terms of a question are looked up in the recall table (`table.py`). Its rarest terms name the memories
+worth a look, since one common word would name most of a file; all terms rank those.
+
+Only what a caller may read is counted for it. Counts over the whole file would tell everybody, by the scores
+of their own memories, which words others hold.
 """
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from math import ceil
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
+from engram.model.clock import to_micros
+from engram.model.memory import Filters, Kind, Status
 from engram.model.scope import Access
-from engram.ports import Findable, Match, Reach, Terms, View
-from engram.store.sqlite import rows, views
-from engram.store.sqlite.connection import Db, Line, StoreSettings, ask, ask_line, ask_value
-from engram.store.sqlite.memories import allowed
+from engram.ports import Findable, Match, Matched, NeighbouringTurns, Reach, Terms, View
+from engram.store.sqlite.connection import Db, Line
+from engram.store.sqlite.memories import allowed, selected
 from engram.store.sqlite.readers import Readers
-from engram.store.sqlite.rows import as_list
-from engram.store.sqlite.views import Places, where
+from engram.store.sqlite.segments import (
+    CUE_SHIFT,
+    MOST_SAID,
+    Floats,
+    Ints,
+    Lists,
+    Places,
+    Segment,
+    hashed,
+    lists,
+)
+from engram.store.sqlite.table import NamespaceTable, Tables
+from engram.store.sqlite.views import Places as KnownPlaces
 from engram.text import bm25
 from engram.text.words import weight
 
-# ---------------------------------------------------------------- frequencies
-# How many memories have a term: asked from the index once, then remembered until there is more to read.
-#
-# Only what a caller may read is counted for it. Counts over the whole file would tell everybody, by the
-# scores of their own memories, which words others hold.
+ROWS_CAP = 30_000
+"""Units that the rarest terms may name together, or `SHARE_CAP` of all memories if that is more."""
+SHARE_CAP = 0.02
+SPARE = 4
+"""So many times more than asked for are ranked by all terms when the common ones named none of them."""
+WIDEN = 4
+"""How many times more are shown to the filters when too few have passed."""
+_CODES = np.arange(256)
+SAID = ((_CODES & MOST_SAID) + bm25.CUE_WEIGHT * (_CODES >> CUE_SHIFT)).astype(np.float32)
+"""What a term counts by its code: how often it stands in the text and among its cues."""
+SELECTED = 20_000
+"""So many that pass the filters are named at most."""
 
 
-TOTALS = """
-SELECT texts, terms
-FROM totals
-"""
-
-DOCUMENTS = """
-SELECT doc
-FROM vocabulary
-WHERE term = :term
-"""
-
-DOCUMENTS_AT = """
-SELECT count(*)
-FROM words
-WHERE words MATCH :match
-"""
-
-# With many scopes, asking each matching row where it belongs is quicker than asking the index.
-DOCUMENTS_IN_MANY = """
-SELECT count(*)
-FROM words
-CROSS JOIN memories AS m ON m.row = words.rowid
-WHERE words MATCH :match
-  AND m.scope IN (SELECT value FROM json_each(:scopes))
-"""
-
-LENGTH_IN_NAMESPACE = """
-SELECT avg(length)
-FROM (
-  SELECT t.length
-  FROM scopes AS s
-  JOIN memories AS m ON m.scope = s.id
-  JOIN texts AS t ON t.row = m.row
-  WHERE s.namespace = :namespace
-  LIMIT :sample
-)
-"""
-
-LENGTH_IN_SCOPES = """
-SELECT avg(length)
-FROM (
-  SELECT t.length
-  FROM json_each(:scopes) AS s
-  JOIN memories AS m ON m.scope = s.value
-  JOIN texts AS t ON t.row = m.row
-  LIMIT :sample
-)
-"""
-
-GROWTH = 0.1
-"""Counts are asked anew when there is more or less to read by this share."""
-TERMS_KEPT = 100_000
-REACHES_KEPT = 64
-"""So many callers' counts are remembered; those unused for longest are let go."""
-LENGTHS_SAMPLED = 1_000
-PLACES_ASKED = 64
-"""With more scopes than this, asking each row is quicker than asking the index."""
+# ---------------------------------------------------------------- who may see what
 
 
 @dataclass(frozen=True, slots=True)
-class KnownFrequencies:
-    """What ranking needs to know of the terms of a question."""
+class Sight:
+    """What a caller may see of the tables."""
 
-    documents: Mapping[str, int]
-    """How many memories have each term; terms that none has are left out."""
-    texts: int
-    """How many memories there are."""
-    length: float
-    """How many terms they have on average."""
-    share: float = 1.0
-    """How much of the file they are."""
-    is_whole: bool = True
-    """Whether they are all there is: then the index's own figures tell nothing of others."""
+    tables: tuple[NamespaceTable, ...]
+    reach: Reach
+
+    @property
+    def whole(self) -> bool:
+        """Whether every line of these tables is seen."""
+        return self.reach.everything or self.reach.namespace is not None
+
+    def counted(self) -> tuple[int, int]:
+        """How many memories are seen, in any status, and how many terms they have together."""
+        memories = terms = 0
+        for table in self.tables:
+            for scope, (count, length) in table.counted.items():
+                if self.whole or scope in self.reach.scopes:
+                    memories, terms = memories + count, terms + length
+        return memories, terms
+
+    def scopes(self, segment: Segment) -> NDArray[np.bool_]:
+        """For the number of each scope whether it is seen."""
+        numbers = list(self.reach.scopes)
+        seen = np.zeros(max([*numbers, int(segment.scopes.max(initial=0))]) + 1, dtype=np.bool_)
+        seen[numbers] = True
+        return seen
 
 
-@dataclass(slots=True)
-class _Counted:
-    """What is remembered for one reach."""
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """What of the filters the arrays can tell: status, kind and when it happened."""
 
-    texts: int
-    length: float
-    counts: dict[str, int] = field(default_factory=dict)
+    statuses: NDArray[np.bool_] | None
+    kinds: NDArray[np.bool_] | None
+    since: int | None
+    until: int | None
+    is_all: bool
+    """Whether nothing else is asked for."""
 
-
-class Frequencies:
-    """Shared by all reading threads of a process."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._kept: OrderedDict[Reach, _Counted] = OrderedDict()
-
-    def of(self, db: Db, terms: Sequence[str], reach: Reach) -> KnownFrequencies:
-        """Counts of these terms among what a reach covers, in the order asked."""
-        texts, total = ask_line(db, TOTALS) or (0, 0)
-        whole = views.size(db, Reach(everything=True))
-        size = whole if reach.everything else views.size(db, reach)
-        if size == whole:
-            # Whoever reads everything there is may go by the index's own figures.
-            reach, size = Reach(everything=True), texts
-        known = self._remembered(db, reach, size)
-        found: dict[str, int] = {}
-        for term in filter(_is_sayable, terms):
-            count = known.counts.get(term) or _count(db, term, reach)
-            if count:
-                # A term that nobody has is not remembered: the next write may bring it.
-                known.counts[term] = found[term] = count
-        length = (total / texts if texts else 1.0) if reach.everything else known.length
-        return KnownFrequencies(
-            found, size, length, min(1.0, size / texts) if texts else 0.0, reach.everything
+    @classmethod
+    def of(cls, filters: Filters) -> Gate:
+        """The part of the filters that arrays can tell."""
+        return cls(
+            _flags(Status, filters.present_statuses),
+            _flags(Kind, filters.kinds),
+            None if filters.happened_since is None else to_micros(filters.happened_since),
+            None if filters.happened_until is None else to_micros(filters.happened_until),
+            filters.only_plain,
         )
 
-    def _remembered(self, db: Db, reach: Reach, size: int) -> _Counted:
-        with self._lock:
-            known = self._kept.get(reach)
-            if known is not None and abs(size - known.texts) <= GROWTH * known.texts:
-                self._kept.move_to_end(reach)
-                return known
-        known = _Counted(size, _length(db, reach))
-        with self._lock:
-            if sum(len(one.counts) for one in self._kept.values()) > TERMS_KEPT:
-                self._kept.clear()
-            self._kept[reach] = known
-            self._kept.move_to_end(reach)
-            if len(self._kept) > REACHES_KEPT:
-                self._kept.popitem(last=False)
+    def passes(self, segment: Segment, places: Places, sight: Sight) -> NDArray[np.bool_]:
+        """Which lines of a segment may be seen."""
+        good = segment.alive[places]
+        if not sight.whole:
+            good &= sight.scopes(segment)[segment.scopes[places]]
+        if self.statuses is not None:
+            good &= self.statuses[segment.statuses[places]]
+        if self.kinds is not None:
+            good &= self.kinds[segment.kinds[places]]
+        if self.since is not None:
+            good &= segment.happened[places] >= self.since
+        if self.until is not None:
+            good &= segment.happened[places] <= self.until
+        return good
+
+
+def _flags(names: Iterable[object], wanted: frozenset[object]) -> NDArray[np.bool_] | None:
+    """For the place of each name in its list whether it is wanted; None when nothing is asked."""
+    return np.array([name in wanted for name in names], dtype=np.bool_) if wanted else None
+
+
+# ---------------------------------------------------------------- a question
+
+
+class TableSearch:
+    """Implements `ports.WordSearch`: the terms of one question among what one caller may read."""
+
+    def __init__(self, terms: Terms, sight: Sight, readers: Readers) -> None:
+        shares = terms if isinstance(terms, Mapping) else {}
+        self.terms = tuple(dict.fromkeys(terms))
+        self._sight = sight
+        self._readers = readers
+        hashes = np.array([hashed(term) for term in self.terms], dtype=np.uint32)
+        self._lists = [lists(segment, hashes) for table in sight.tables for segment in table.segments]
+        memories, length = sight.counted()
+        self._documents = self._count_documents()
+        idf = [bm25.idf(int(count), memories) for count in self._documents]
+        self.rarity = dict(zip(self.terms, idf, strict=True))
+        weights = [value * weight(term) * shares.get(term, 1.0) for term, value in self.rarity.items()]
+        self._weights = np.array(weights, dtype=np.float32) * np.float32(bm25.K1 + 1)
+        self._weights[self._documents == 0] = 0.0
+        self._flat = bm25.K1 * (1 - bm25.B)
+        self._slope = bm25.K1 * bm25.B / max(length / max(1, memories), 1e-9)
+        self._named, self._common = self._split(max(ROWS_CAP, SHARE_CAP * memories))
+        self._gathered: list[_Gathered | None] = [None] * len(self._lists)
+
+    def search(self, view: View, limit: int) -> Matched:
+        """The memories that fit best among those that a view allows, best first."""
+        if limit < 1 or not len(self._named):
+            return self._none()
+        gate = Gate.of(view.filters)
+        if gate.is_all:
+            return self._best(gate, limit)
+        shown = max(WIDEN * limit, SPARE * limit)
+        selected_keys: Ints | None = None
+        while True:
+            found = self._best(gate, shown)
+            with self._readers.lend() as db:
+                passed = allowed(db, self._sight.reach, view, found.keys.tolist())
+                if len(passed) < limit and len(found.keys) == shown:
+                    selected_keys = selected(db, self._sight.reach, view, SELECTED)
+            if selected_keys is not None:
+                return self._best_of(selected_keys, limit)
+            if len(passed) >= limit or len(found.keys) < shown:
+                return found.take(np.flatnonzero(np.isin(found.keys, list(passed)))[:limit])
+            shown *= WIDEN
+
+    def of(self, keys: Sequence[int] | Ints) -> Matched:
+        """What the words of given memories say, whatever it is; unknown ones are left out."""
+        asked = np.asarray(keys, dtype=np.int64)
+        parts: list[Matched] = []
+        order: list[Places] = []
+        for at, one in enumerate(self._lists):
+            here, places = one.segment.places(asked)
+            if len(here):
+                parts.append(self._matched(at, places))
+                order.append(here)
+        if not parts:
+            return self._none()
+        return _joined(parts).take(np.argsort(np.concatenate(order), kind="stable"))
+
+    def turns(self, keys: Ints, view: View) -> NeighbouringTurns:
+        """The two turns before and the two after each of these that the view allows."""
+        before, asking = self._before(keys)
+        after = self._after(keys)
+        steps = np.stack([before, self._before(before)[0], after, self._after(after)])
+        seen = self._passing(steps.ravel(), view).reshape(steps.shape)
+        seen[1] &= seen[0]
+        seen[3] &= seen[2]
+        steps[~seen] = 0
+        return NeighbouringTurns(steps[:2], steps[2:], asking)
+
+    def _before(self, keys: Ints) -> tuple[Ints, NDArray[np.bool_]]:
+        before, asking = np.zeros_like(keys), np.zeros(len(keys), dtype=np.bool_)
+        for one in self._lists:
+            here, places = one.segment.places(keys)
+            before[here], asking[here] = one.segment.previous[places], one.segment.asking[places]
+        return before, asking
+
+    def _after(self, keys: Ints) -> Ints:
+        after = np.zeros_like(keys)
+        for one in self._lists:
+            here, places = one.segment.following(keys)
+            after[here] = one.segment.keys[places]
+        return after
+
+    def within(self, view: View, limit: int) -> Ints | None:
+        """All keys that a view allows, in order; None when they are more than `limit`."""
+        gate = Gate.of(view.filters)
+        found: list[Ints] = [np.zeros(0, dtype=np.int64)]
+        for one in self._lists:
+            everything = np.arange(one.segment.size)
+            found.append(one.segment.keys[gate.passes(one.segment, everything, self._sight)])
+        keys = np.sort(np.concatenate(found))
+        if not gate.is_all and len(keys) <= SELECTED:
+            keys = keys[self._passing(keys, view)]
+        elif not gate.is_all:
+            return None
+        return keys if len(keys) <= limit else None
+
+    def only(self, terms: Sequence[str]) -> TableSearch:
+        """The same search for some of its terms."""
+        return TableSearch(terms, self._sight, self._readers)
+
+    def _passing(self, keys: Ints, view: View) -> NDArray[np.bool_]:
+        """Which of the keys a view allows."""
+        gate, good = Gate.of(view.filters), np.zeros(len(keys), dtype=np.bool_)
+        for one in self._lists:
+            here, places = one.segment.places(keys)
+            if len(here):
+                good[here] = gate.passes(one.segment, places, self._sight)
+        if not gate.is_all and good.any():
+            with self._readers.lend() as db:
+                passed = allowed(db, self._sight.reach, view, keys[good].tolist())
+            good &= np.isin(keys, list(passed))
+        return good
+
+    def _count_documents(self) -> NDArray[np.int64]:
+        """How many memories have each term, among what is seen."""
+        total = np.zeros(len(self.terms), dtype=np.int64)
+        for one in self._lists:
+            segment = one.segment
+            if self._sight.whole and not segment.dead and not len(segment.owners):
+                total += one.lengths
+                continue
+            units, terms, _ = one.gather(np.flatnonzero(one.lengths))
+            is_memory = units < segment.size
+            units, terms = units[is_memory], terms[is_memory]
+            good = segment.alive[units]
+            if not self._sight.whole:
+                good &= self._sight.scopes(segment)[segment.scopes[units]]
+            total += np.bincount(terms[good], minlength=len(total))
+        return total
+
+    def _split(self, cap: float) -> tuple[Places, Places]:
+        """The rarest terms, as many as name few enough, and the others that anybody says."""
+        said = np.flatnonzero(self._documents)
+        rarest = said[np.argsort(self._documents[said], kind="stable")]
+        count = max(1, int(np.searchsorted(np.cumsum(self._documents[rarest]), cap, side="right")))
+        return np.sort(rarest[:count]), np.sort(rarest[count:])
+
+    def _gather(self, at: int) -> _Gathered:
+        """The units of the rarest terms in one segment, with what each adds."""
+        known = self._gathered[at]
+        if known is None:
+            one = self._lists[at]
+            units, terms, codes = one.gather(self._named)
+            known = self._gathered[at] = _Gathered(units, terms, self._added(one, units, terms, codes))
         return known
 
+    def _added(self, one: Lists, units: Array, terms: Places, codes: NDArray[np.uint8]) -> Floats:
+        """What each term adds to each unit."""
+        segment, counts = one.segment, SAID[codes]
+        if len(segment.owners):
+            memory = np.minimum(units, segment.size - 1)
+            lengths = np.where(units < segment.size, segment.lengths[memory], bm25.PASSAGE)
+        else:
+            lengths = segment.lengths[units]
+        damping = (self._flat + self._slope * lengths).astype(np.float32)
+        added: Floats = self._weights[terms] * counts / (counts + damping)
+        return added
 
-def places(reach: Reach) -> tuple[str, ...]:
-    """What a reach covers as tokens of the index; none when it cannot be said in a few."""
-    if reach.namespace is not None:
-        return (f"_ns{reach.namespace}",)
-    return tuple(f"_sc{id_}" for id_ in sorted(reach.scopes)) if len(reach.scopes) <= PLACES_ASKED else ()
+    def _best(self, gate: Gate, limit: int) -> Matched:
+        """The best of all that pass the gate."""
+        wanted = limit if not len(self._common) else SPARE * limit
+        found: list[tuple[int, Places, Floats]] = []
+        for at, one in enumerate(self._lists):
+            scores = self._scores(at)
+            places = np.flatnonzero(scores)
+            if len(places):
+                places = places[gate.passes(one.segment, places, self._sight)]
+                found.append((at, places, scores[places]))
+        if not found:
+            return self._none()
+        scores = np.concatenate([one[2] for one in found])
+        least = (
+            np.partition(scores, len(scores) - wanted)[len(scores) - wanted] if len(scores) > wanted else 0.0
+        )
+        kept = ((at, places[values >= least]) for at, places, values in found)
+        return (
+            _ranked([self._matched(at, places) for at, places in kept if len(places)], limit) or self._none()
+        )
 
+    def _best_of(self, keys: Ints, limit: int) -> Matched:
+        """The best of given memories."""
+        found = self.of(keys)
+        return _ranked([found], limit) or self._none()
 
-def quoted(term: str) -> str:
-    """A term as a string of the index's language: inside quotes nothing is syntax."""
-    return '"' + term.replace('"', '""') + '"'
+    def _scores(self, at: int) -> Floats:
+        """What the rarest terms add to each memory of a segment."""
+        segment, gathered = self._lists[at].segment, self._gather(at)
+        everything = np.bincount(
+            gathered.units, gathered.added, minlength=segment.size + len(segment.owners)
+        ).astype(np.float32)
+        scores = everything[: segment.size]
+        if len(segment.owners):
+            np.maximum.at(scores, segment.owners, everything[segment.size :])
+        return scores
 
+    def _matched(self, at: int, places: Places) -> Matched:
+        """What each term adds to these lines of a segment."""
+        segment = self._lists[at].segment
+        parts = self._parts(at, places)
+        if len(segment.owners):
+            row_of = np.full(segment.size, -1, dtype=np.intp)
+            row_of[places] = np.arange(len(places))
+            passages = np.flatnonzero(row_of[segment.owners] >= 0)
+            if len(passages):
+                _speak_for_the_whole(
+                    parts, row_of[segment.owners[passages]], self._parts(at, segment.size + passages)
+                )
+        return Matched(self.terms, segment.keys[places], parts, segment.lengths[places])
 
-def _count(db: Db, term: str, reach: Reach) -> int:
-    if reach.everything:
-        return ask_value(db, DOCUMENTS, {"term": term}) or 0
-    match = f"{{body cues}} : {quoted(term)}"
-    if tokens := places(reach):
-        match += f" AND place : ({' OR '.join(map(quoted, tokens))})"
-        return int(ask_value(db, DOCUMENTS_AT, {"match": match}))
-    return int(ask_value(db, DOCUMENTS_IN_MANY, {"match": match, "scopes": as_list(reach.scopes)}))
+    def _parts(self, at: int, units: Places) -> Floats:
+        one, gathered = self._lists[at], self._gather(at)
+        row_of = np.full(one.segment.size + len(one.segment.owners), -1, dtype=np.int32)
+        row_of[units] = np.arange(len(units), dtype=np.int32)
+        parts = np.zeros((len(units), len(self.terms)), dtype=np.float32)
+        lines = row_of[gathered.units]
+        kept = np.flatnonzero(lines >= 0)
+        parts[lines[kept], gathered.terms[kept]] = gathered.added[kept]
+        if len(self._common):
+            self._look_up(one, units, parts)
+        return parts
 
+    def _look_up(self, one: Lists, units: Places, parts: Floats) -> None:
+        """Put in what the common terms add to these units."""
+        terms = self._common[one.lengths[self._common] > 0]
+        lines = one.find(terms, units)
+        at, unit = np.nonzero(lines >= 0)
+        codes = one.segment.codes[lines[at, unit]]
+        parts[unit, terms[at]] = self._added(one, units[unit], terms[at], codes)
 
-def _length(db: Db, reach: Reach) -> float:
-    """How many terms a memory within a reach has on average, by a sample; the totals tell it for the file."""
-    if reach.everything:
-        return 1.0
-    if reach.namespace is not None:
-        found = ask_value(db, LENGTH_IN_NAMESPACE, {"namespace": reach.namespace, "sample": LENGTHS_SAMPLED})
-    else:
-        found = ask_value(db, LENGTH_IN_SCOPES, {"scopes": as_list(reach.scopes), "sample": LENGTHS_SAMPLED})
-    return float(found or 1.0)
-
-
-def _is_sayable(term: str) -> bool:
-    """Whether a term can be asked for at all: no NUL, no half of a surrogate pair."""
-    return "\0" not in term and not any("\ud800" <= c <= "\udfff" for c in term)
-
-
-# ---------------------------------------------------------------- candidates
-# The first stage of text search: terms and how common they are come in, the keys worth ranking come out.
-#
-# The index takes one step for each row that has a term, with no early stop, so a single common word decides
-# the cost. Hence only the rarest terms are asked for, as long as they have few enough rows together.
-
-
-BEST = """
-SELECT rowid
-FROM words
-WHERE words MATCH :match
-ORDER BY bm25(words, 1.0, :cue_weight, 0.0)
-LIMIT :limit
-"""
-
-BEST_SEEN = """
-SELECT words.rowid
-FROM words
-CROSS JOIN memories AS m ON m.row = words.rowid
-WHERE words MATCH :match
-  AND {seen}
-ORDER BY bm25(words, 1.0, :cue_weight, 0.0)
-LIMIT :limit
-"""
-
-# Goes through the index from its end and stops when there are enough: for words that are everywhere.
-NEWEST_SEEN = """
-SELECT words.rowid
-FROM words
-CROSS JOIN memories AS m ON m.row = words.rowid
-WHERE words MATCH :match
-  AND {seen}
-ORDER BY words.rowid DESC
-LIMIT :limit
-"""
-
-TERMS_ASKED = 64
-"""The rarest words of a long text tell enough."""
-WHOLE_SHARE = 0.5
-"""A place that holds more of the file than this is not worth asking the index for."""
-ENOUGH_SHARE = 0.5
-"""When a view lets through so many of the best, nothing was lost by asking for the view afterwards."""
-
-
-@dataclass(frozen=True, slots=True)
-class Search:
-    """Who asks for what, and what is known of the terms."""
-
-    db: Db
-    view: View
-    reach: Reach
-    known: KnownFrequencies
-    limit: int
-    settings: StoreSettings
-
-    @property
-    def most(self) -> int:
-        """How many keys are asked for: all, where the index's own ranking would tell of others' words."""
-        return self.limit if self.known.is_whole else max(self.limit, ceil(self.cap))
-
-    @property
-    def cap(self) -> float:
-        """How many rows may be touched."""
-        return max(self.settings.rows_cap, self.settings.share_cap * self.known.texts)
+    def _none(self) -> Matched:
+        parts = np.zeros((0, len(self.terms)), dtype=np.float32)
+        return Matched(self.terms, np.zeros(0, dtype=np.int64), parts, np.zeros(0, dtype=np.int32))
 
 
-def candidates(search: Search) -> list[int]:
-    """Keys that have the rarest terms; when all terms are common, keys that have two of them, or one."""
-    documents = search.known.documents
-    rarest = sorted(documents, key=lambda term: documents[term])
-    if not rarest:
-        return []
-    picked = _within(rarest, documents, search.cap)
-    return _best(search, _any(picked)) if picked else _of_common(search, rarest)
+@dataclass(frozen=True, slots=True, eq=False)
+class _Gathered:
+    units: NDArray[np.int32]
+    terms: Places
+    added: Floats
 
 
-def _within(rarest: Sequence[str], documents: Mapping[str, int], cap: float) -> list[str]:
-    """The rarest terms that together have at most `cap` rows."""
-    picked = []
-    for term in rarest[:TERMS_ASKED]:
-        cap -= documents[term]
-        if cap < 0:
-            break
-        picked.append(term)
-    return picked
+Array = NDArray[np.int32] | Places
 
 
-def _best(search: Search, words: str) -> list[int]:
-    """The best by these words. Looking at the record of each matching row would cost more than the match."""
-    if not search.known.is_whole and not places(search.reach):
-        return _ask_seen(search, NEWEST_SEEN, words)
-    found = [line[0] for line in ask(search.db, BEST, _asked(search, words))]
-    seen = allowed(search.db, search.reach, search.view, found)
-    if len(found) < search.most or len(seen) >= ENOUGH_SHARE * search.limit:
-        return list(seen)
-    return _ask_seen(search, BEST_SEEN, words)
+def _speak_for_the_whole(parts: Floats, rows_of: Places, passages: Floats) -> None:
+    """Each term counts by the whole text, or by the passage that fits best."""
+    sums = passages.sum(axis=1)
+    order = np.lexsort((-sums, rows_of))
+    first = order[np.flatnonzero(np.diff(rows_of[order], prepend=-1))]
+    parts[rows_of[first]] = np.maximum(parts[rows_of[first]], passages[first])
 
 
-def _of_common(search: Search, rarest: Sequence[str]) -> list[int]:
-    """Keys with the two rarest terms, then the newest with the rarest one."""
-    found: list[int] = []
-    if len(rarest) > 1:
-        first, second = (search.known.documents[term] for term in rarest[:2])
-        # As many as chance would bring together: ranked if that is affordable, else the newest.
-        together = first * second / search.known.texts
-        ranked = search.known.is_whole and together <= search.cap
-        statement = BEST_SEEN if ranked else NEWEST_SEEN
-        found = _ask_seen(search, statement, " AND ".join(map(quoted, rarest[:2])))
-    if len(found) < search.limit:
-        found += _ask_seen(search, NEWEST_SEEN, quoted(rarest[0]))
-    return list(dict.fromkeys(found))
+def _joined(parts: list[Matched]) -> Matched:
+    if len(parts) == 1:
+        return parts[0]
+    return Matched(
+        parts[0].terms,
+        np.concatenate([part.keys for part in parts]),
+        np.concatenate([part.parts for part in parts]),
+        np.concatenate([part.lengths for part in parts]),
+    )
 
 
-def _ask_seen(search: Search, statement: str, words: str) -> list[int]:
-    seen = where(search.reach, search.view.filters, at_hand=True)
-    sql = statement.replace("{seen}", seen.sql)
-    return [line[0] for line in ask(search.db, sql, {**seen.values, **_asked(search, words)})]
+def _ranked(parts: list[Matched], limit: int) -> Matched | None:
+    """The best of all, best first; of equals the newest."""
+    if not parts:
+        return None
+    joined = _joined(parts)
+    scores = joined.scores
+    order = np.lexsort((-joined.keys, -scores))[:limit]
+    return joined.take(order[scores[order] > 0])
 
 
-def _asked(search: Search, words: str) -> dict[str, Any]:
-    return {"match": _match(search, words), "limit": search.most, "cue_weight": search.settings.cue_weight}
+# ---------------------------------------------------------------- the store's noun
 
 
-def _match(search: Search, words: str) -> str:
-    """The words in the index's language, and the place where that narrows enough."""
-    tokens = places(search.reach)
-    match = f"{{body cues}} : ({words})"
-    if tokens and (search.known.share <= WHOLE_SHARE or not search.known.is_whole):
-        match += f" AND place : ({_any(tokens)})"
-    return match
+class SqliteTexts:
+    """Implements `ports.Texts`. Used by any thread."""
+
+    def __init__(self, readers: Readers, places: KnownPlaces, tables: Tables) -> None:
+        self._readers = readers
+        self._places = places
+        self._tables = tables
+
+    def ask(self, terms: Terms, access: Access) -> TableSearch:
+        """The terms of a question, looked up among what the caller may read."""
+        return TableSearch(terms, self._sight(access), self._readers)
+
+    def search(self, terms: Terms, view: View, limit: int) -> list[tuple[int, Match]]:
+        """The keys that fit these terms best by BM25, best first, with what fits of each."""
+        return list(self.ask(terms, view.access).search(view, limit).matches().items()) if terms else []
+
+    def matches(self, terms: Terms, keys: Sequence[int], access: Access) -> dict[int, Match]:
+        """What fits of given keys; keys that are not there are left out."""
+        return self.ask(terms, access).of(keys).matches() if len(keys) else {}
+
+    def rarity(self, terms: Sequence[str], access: Access) -> dict[str, float]:
+        """The inverse document frequency of each term, among what the caller may read."""
+        return dict(self.ask(terms, access).rarity)
+
+    def _sight(self, access: Access) -> Sight:
+        with self._readers.lend() as db:
+            reach = self._places.reach(db, access)
+            if reach.everything:
+                return Sight(tuple(self._tables.all(db)), reach)
+            numbers = {reach.namespace} if reach.namespace is not None else self._places.namespaces(reach)
+            return Sight(tuple(self._tables.of(db, number) for number in sorted(numbers)), reach)
 
 
-def _any(terms: Sequence[str]) -> str:
-    return " OR ".join(map(quoted, terms))
-
+# ---------------------------------------------------------------- inside the writer
 
 PUT = """
-INSERT INTO texts (row, body, cues, place, length)
-VALUES (:row, :body, :cues, :place, :length)
+INSERT INTO texts (row, body, cues, length)
+VALUES (:row, :body, :cues, :length)
 ON CONFLICT (row) DO UPDATE SET
   body = excluded.body,
   cues = excluded.cues,
-  place = excluded.place,
   length = excluded.length
-"""
-
-# One statement for all: before the next one that writes several lines, the index would close a segment.
-ADD_MANY = """
-INSERT INTO texts (row, body, cues, place, length)
-SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4
-FROM json_each(:lines)
-"""
-
-MOVE = """
-UPDATE texts
-SET place = :place
-WHERE row = :row
 """
 
 DROP = """
@@ -361,109 +455,23 @@ DELETE FROM texts
 WHERE row = :row
 """
 
-TEXTS_DOCUMENTS = """
-SELECT t.row, t.body, t.cues, t.length
-FROM json_each(:keys) AS k
-JOIN texts AS t ON t.row = k.value
-"""
 
-
-class SqliteTexts:
-    """Implements `ports.Texts`. Used by any thread."""
-
-    def __init__(self, readers: Readers, places: Places, settings: StoreSettings) -> None:
-        self._readers = readers
-        self._places = places
-        self._settings = settings
-        self._frequencies = Frequencies()
-
-    def search(self, terms: Terms, view: View, limit: int) -> list[tuple[int, Match]]:
-        """The keys that fit these terms best by BM25, best first, with what fits of each."""
-        with self._readers.lend() as db:
-            reach = self._places.reach(db, view.access)
-            known = self._frequencies.of(db, tuple(terms), reach)
-            most = max(limit, self._settings.candidates)
-            keys = candidates(Search(db, view, reach, known, most, self._settings))
-            found = self._matches(db, known, keys, terms)
-        fitting = ((key, match) for key, match in found.items() if match.terms)
-        return sorted(fitting, key=lambda one: (-one[1].score, -one[0]))[:limit]
-
-    def matches(self, terms: Terms, keys: Sequence[int], access: Access) -> dict[int, Match]:
-        """What fits of given keys; keys that are not indexed are left out."""
-        with self._readers.lend() as db:
-            return self._matches(db, self._known(db, tuple(terms), access), keys, terms)
-
-    def rarity(self, terms: Sequence[str], access: Access) -> dict[str, float]:
-        """The inverse document frequency of each term, among what the caller may read."""
-        with self._readers.lend() as db:
-            known = self._known(db, terms, access)
-        return {term: bm25.idf(known.documents.get(term, 0), known.texts) for term in terms}
-
-    def _known(self, db: Db, terms: Sequence[str], access: Access) -> KnownFrequencies:
-        return self._frequencies.of(db, terms, self._places.reach(db, access))
-
-    def _matches(
-        self, db: Db, known: KnownFrequencies, keys: Sequence[int], terms: Terms
-    ) -> dict[int, Match]:
-        shares = terms if isinstance(terms, Mapping) else {}
-        query = {
-            term: bm25.idf(count, known.texts) * weight(term) * shares.get(term, 1.0)
-            for term, count in known.documents.items()
-        }
-        lines = ask(db, TEXTS_DOCUMENTS, {"keys": rows.as_keys(keys)})
-        wanted, cue_weight = frozenset(query), self._settings.cue_weight
-        scale = bm25.scale(query, avg_len=known.length, k1=self._settings.k1, b=self._settings.b)
-        return {
-            row: Match(_fit(wanted, body, cues, length, scale, cue_weight), length)
-            for row, body, cues, length in lines
-        }
-
-
-# ---------------------------------------------------------------- inside the writer
-
-
-def line(row: int, findable: Findable, place: tuple[int, int]) -> Line:
-    """What is written of a memory's terms; `place` is the numbers of its scope and namespace."""
+def line(row: int, findable: Findable) -> Line:
+    """What is written of a memory's terms."""
     terms, cues = findable.terms, findable.cues
-    return row, " ".join(terms), " ".join(cues), _tokens(place), len(terms) + len(cues)
+    return row, " ".join(terms), " ".join(cues), len(terms) + len(cues)
 
 
 def put(db: Db, one: Line) -> None:
-    """Index a memory's terms, or index them anew."""
+    """Keep a memory's terms, or keep them anew."""
     db.execute(PUT, one)
 
 
 def add(db: Db, lines: list[Line]) -> None:
-    """Index the terms of new memories."""
-    if len(lines) == 1:
-        put(db, lines[0])
-    else:
-        db.execute(ADD_MANY, (rows.to_json(lines),))
-
-
-def move(db: Db, row: int, place: tuple[int, int]) -> None:
-    """Index a memory at another place."""
-    db.execute(MOVE, {"row": row, "place": _tokens(place)})
+    """Keep the terms of new memories."""
+    db.executemany(PUT, lines)
 
 
 def drop_texts(db: Db, row: int) -> None:
-    """Take a memory out of the index."""
+    """Forget a memory's terms."""
     db.execute(DROP, {"row": row})
-
-
-def _tokens(place: tuple[int, int]) -> str:
-    """A place as tokens that no term can be equal to: in terms, `u` or digits follow an underscore."""
-    return f"_ns{place[1]} _sc{place[0]}"
-
-
-def _fit(
-    terms: frozenset[str], body: str, cues: str, length: int, scale: bm25.Scale, cue_weight: float
-) -> dict[str, float]:
-    """What each asked term adds; a cue counts as part of a word, a long text by its best passage too."""
-    words = body.split(" ")
-    counts: dict[str, float] = {term: words.count(term) for term in terms.intersection(words)}
-    hints = cues.split(" ")
-    for term in terms.intersection(hints):
-        counts[term] = counts.get(term, 0) + cue_weight * hints.count(term)
-    found = bm25.parts_of(counts, length, scale)
-    return bm25.with_best_passage(found, words, terms, scale) if counts and length > bm25.LONG else found

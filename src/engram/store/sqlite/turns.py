@@ -143,6 +143,33 @@ ORDER BY t.key
 """
 )
 
+READ_BEFORE = (
+    COLUMNS
+    + """
+WHERE t.captured_at IS NOT NULL
+  AND t.key > :after
+  AND (:session = '' OR t.session = :session)
+ORDER BY t.key
+LIMIT :limit
+"""
+)
+
+COUNT_READ = """
+SELECT count(*)
+FROM turns
+WHERE captured_at IS NOT NULL
+  AND (:session = '' OR session = :session)
+"""
+
+# Of memories that came from some turns: all turns they came from.
+MADE_FROM = """
+SELECT DISTINCT l.row, o.turn
+FROM json_each(:turns) AS k
+CROSS JOIN turn_memories AS l ON l.turn = k.value
+JOIN turn_memories AS o ON o.row = l.row
+ORDER BY l.row, o.turn
+"""
+
 # A conflict would use up a number: this asks first.
 ADD = """
 INSERT INTO turns (scope, session, id, part, speaker, at, utc_offset, captured_at, content)
@@ -255,6 +282,25 @@ class SqliteTurns:
             seen = where_turn(self._places.reach(db, access))
             values = {**seen.values, "memory": memory_id}
             return [_turn(line) for line in ask(db, OF_MEMORY.format(seen=seen.sql), values)]
+
+    def read_before(self, after: int, limit: int, session: str = "") -> list[Turn]:
+        """Turns that have been read, in the order of logging, after a key; of one session if named."""
+        with self._readers.lend() as db:
+            values = {"after": after, "session": session, "limit": limit}
+            return [_turn(line) for line in ask(db, READ_BEFORE, values)]
+
+    def count_read(self, session: str = "") -> int:
+        """How many turns have been read, of one session or of all."""
+        with self._readers.lend() as db:
+            return int(ask_value(db, COUNT_READ, {"session": session}) or 0)
+
+    def made_from(self, turns: Sequence[int]) -> dict[int, frozenset[int]]:
+        """The keys of memories that came from these turns, each with the keys of all turns it came from."""
+        with self._readers.lend() as db:
+            found: dict[int, set[int]] = {}
+            for row, turn in ask(db, MADE_FROM, {"turns": as_list(turns)}):
+                found.setdefault(row, set()).add(turn)
+            return {row: frozenset(keys) for row, keys in found.items()}
 
 
 # ---------------------------------------------------------------- inside the writer

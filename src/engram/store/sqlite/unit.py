@@ -8,9 +8,9 @@ from datetime import datetime
 from engram.errors import NotFound
 from engram.model.capture import Turn, Waiting
 from engram.model.clock import Clock, to_micros
-from engram.model.event import Verb
+from engram.model.event import PurgeOrder, Verb
 from engram.model.facts import Edge, EdgeType, Entity, Fact
-from engram.model.memory import Memory, Space
+from engram.model.memory import Memory, Space, Status
 from engram.model.scope import Scope
 from engram.ports import Embedded, Findable
 from engram.store.sqlite import (
@@ -19,6 +19,7 @@ from engram.store.sqlite import (
     feedback,
     ledger,
     maintenance,
+    purging,
     relations,
     rows,
     runs,
@@ -62,13 +63,18 @@ class SqliteUnit:
         self._spaces: dict[Space, vectors.SpaceLine] = {}
         self._days: ledger.Days = {}
         self._rows: dict[str, int] = {}
+        self.has_erased = False
+        """Whether something was removed for good."""
         self._naming = sqlite_names.Naming(db)
         self._company = RecentMentions(db)
         self._unindexed: list[Line] = []
         self._unfiled: list[Line] = []
+        self._unplaced: dict[int, tuple[vectors.SpaceLine, list[vectors.Placed]]] = {}
         self._last: dict[tuple[str, Scope], str | None] = {}
         self._under = ("", "")
         self._read: dict[str, tuple[int, Memory] | None] = {}
+        self._same: dict[tuple[str, int], int | None] = {}
+        self._scopes: dict[str, Scope] = {}
         self.upkeep = SqliteUpkeepWork(db, self._place, self._read.clear)
         self.bus = bus.SqliteBusWork(db, self._place)
 
@@ -84,7 +90,18 @@ class SqliteUnit:
     def same_content(self, content_hash: str, scope: Scope) -> Memory | None:
         """The active memory of this very scope with the same normalized content."""
         place = self._known_place(scope)
-        return rows.with_hash(self._db, content_hash, place[0]) if place else None
+        if place is None:
+            return None
+        if (content_hash, place[0]) not in self._same:
+            self.look_up_contents([content_hash], scope)
+        row = self._same[content_hash, place[0]]
+        return None if row is None else rows.by_row(self._db, row)
+
+    def look_up_contents(self, hashes: Sequence[str], scope: Scope) -> None:
+        """Look for the active memories of a scope with these normalized contents, all at once."""
+        if (place := self._known_place(scope)) is not None:
+            found = rows.with_hashes(self._db, hashes, place[0])
+            self._same.update(((one, place[0]), found.get(one)) for one in hashes)
 
     def last_of_session(self, session: str, scope: Scope) -> str | None:
         """The id of the memory stored last in a session of this very scope."""
@@ -97,9 +114,12 @@ class SqliteUnit:
         place = self._place(memory.scope)
         self._read.pop(memory.id, None)
         row = self._rows[memory.id] = rows.add(self._db, memory, place[0])
+        self._scopes[memory.id] = memory.scope
+        if memory.status is Status.ACTIVE and self._same.get((memory.content_hash, place[0])) is None:
+            self._same[memory.content_hash, place[0]] = row
         if memory.session:
             self._last[memory.session, memory.scope] = memory.id
-        self._unindexed.append(texts.line(row, findable, place))
+        self._unindexed.append(texts.line(row, findable))
         self._unfiled += rows.lines(row, memory)
         if len(self._unindexed) >= INDEXED_AT_ONCE:
             self.finish()
@@ -120,6 +140,8 @@ class SqliteUnit:
         place = self._place(new.scope)
         change = ledger.difference(row, old, new)
         self._last.clear()
+        self._same.clear()
+        self._scopes.pop(new.id, None)
         self._company.changed()
         rows.replace(self._db, row, old, new, place[0])
         if new.metadata != old.metadata:
@@ -131,14 +153,15 @@ class SqliteUnit:
             self._naming.change(row, places, names, to_micros(new.happened_at))
         if findable is not None:
             self.finish()
-            texts.put(self._db, texts.line(row, findable, place))
+            texts.put(self._db, texts.line(row, findable))
             facts.change(self._db, row, findable.facts)
         elif new.scope != old.scope:
             self.finish()
-            texts.move(self._db, row, place)
         if new.content != old.content:
+            self.finish()
             vectors.drop(self._db, row)
         elif (new.status, new.scope) != (old.status, old.scope):
+            self.finish()
             vectors.move(self._db, row, place, new.status.value)
         self._tell(verb, new, because, related, change)
 
@@ -154,7 +177,8 @@ class SqliteUnit:
         if edge.type is not EdgeType.NEXT:
             told = {"type": edge.type.value, "new": fresh}
             change = Difference(ends[0], {}, told, is_secret=False)
-            self._tell(Verb.RELATED, self._find(edge.source)[1], because, edge.target, change)
+            scope = self._scopes.get(edge.source) or self._find(edge.source)[1].scope
+            self._tell_of(Verb.RELATED, edge.source, scope, because, edge.target, change)
 
     def add_edges(self, edges: Sequence[Edge], most: int) -> None:
         """Add edges that follow from what memories say, but for those that are there."""
@@ -241,6 +265,7 @@ class SqliteUnit:
     def erase(self, memory_id: str, because: str) -> None:
         """Remove a memory and everything that tells of its words; the ledger keeps the bare fact."""
         row, memory = self._find(memory_id)
+        self.has_erased = True
         for copy in bus.copies(self._db, row):
             self.erase(copy, because)
         self.finish()
@@ -250,6 +275,8 @@ class SqliteUnit:
         ledger.drop_reasons(self._db, memory.id)
         rows.remove(self._db, row)
         self._read.clear()
+        self._same.clear()
+        self._scopes.pop(memory_id, None)
         self._naming.sweep(self._place(memory.scope)[1], names)
         runs.forget_names(self._db, names)
         self._rows.pop(memory_id, None)
@@ -257,12 +284,35 @@ class SqliteUnit:
         self._company.changed()
         self._tell(Verb.ERASED, memory, ledger.unless_it_tells(because, memory))
 
+    def purge(self, what: PurgeOrder) -> dict[str, int]:
+        """Erase a person, a place or a conversation with all that tells of it; how much of what."""
+        self.has_erased = True
+        self.finish()
+        if what.person:
+            targets = purging.person(self._db, what.person)
+        elif what.scope is not None:
+            targets = purging.place(self._db, what.scope)
+        else:
+            targets = purging.conversation(self._db, what)
+        erased = 0
+        for memory_id in purging.memories_to_erase(self._db, targets):
+            if self.get(memory_id) is not None:
+                self.erase(memory_id, "")
+                erased += 1
+        self._read.clear()
+        self._last.clear()
+        counts = {"memories": erased, **purging.sweep(self._db, targets)}
+        return counts | {"remaining": purging.count_remaining(self._db, targets)}
+
     def finish(self) -> None:
-        """Index the words of what was added: all at once, at the end of the work or before they change."""
+        """Index the words and vectors of what was added: at once, at the end or before they change."""
         self._naming.finish()
         if self._unindexed:
             texts.add(self._db, self._unindexed)
             self._unindexed = []
+        for space, placed in self._unplaced.values():
+            vectors.put(self._db, space, placed)
+        self._unplaced = {}
         if self._unfiled:
             rows.add_facets(self._db, self._unfiled)
             self._unfiled = []
@@ -285,7 +335,8 @@ class SqliteUnit:
         space = self._spaces.get(vector.space)
         if space is None:
             space = self._spaces[vector.space] = vectors.find_or_add(self._db, vector.space)
-        vectors.put(self._db, row, vector, space, (*self._place(memory.scope), memory.status.value))
+        place = (*self._place(memory.scope), memory.status.value)
+        self._unplaced.setdefault(space[0], (space, []))[1].append((row, vectors.checked(vector), place))
 
     def _row(self, memory_id: str) -> int:
         row = self._rows.get(memory_id) or rows.row_of(self._db, memory_id)
@@ -318,8 +369,13 @@ class SqliteUnit:
     def _tell(
         self, verb: Verb, memory: Memory, because: str, related: str = "", change: Difference | None = None
     ) -> None:
-        place = self._place(memory.scope)[0]
+        self._tell_of(verb, memory.id, memory.scope, because, related, change)
+
+    def _tell_of(
+        self, verb: Verb, memory_id: str, scope: Scope, because: str, related: str, change: Difference | None
+    ) -> None:
+        place = self._place(scope)[0]
         what = Happening(
-            self._clock.now(), self._actor, verb, memory.id, place, because, related, *self._under
+            self._clock.now(), self._actor, verb, memory_id, place, because, related, *self._under
         )
         ledger.append(self._db, what, self._days, change)

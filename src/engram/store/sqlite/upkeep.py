@@ -5,9 +5,12 @@ from __future__ import annotations
 import apsw
 
 from engram.model.event import Finding
-from engram.model.facts import Named, words_of
+from engram.model.facts import Named
+from engram.rules.entities import keys_of
 from engram.store.sqlite import names as sqlite_names
 from engram.store.sqlite.connection import Db, Opener, ask, ask_value
+from engram.store.sqlite.ledger import broken_link
+from engram.store.sqlite.segments import is_sound
 
 # ---------------------------------------------------------------- mending
 # Names and links put right: what follows from the records is compared with them and mended.
@@ -108,7 +111,7 @@ def names(db: Db) -> int:
         for namespace, entity, alias in ask(db, IDLE):
             sqlite_names.forget(db, namespace, entity, alias)
         db.execute(DROP_NAMELESS)
-        _words(db)
+        index_names(db)
     return db.total_changes() - before
 
 
@@ -117,11 +120,12 @@ def waiting_turns(db: Db) -> int:
     return int(ask_value(db, WAITING))
 
 
-def _words(db: Db) -> None:
+def index_names(db: Db) -> None:
+    """Let every name be found by what it is looked up by today."""
     right = {
         (namespace, word, alias)
         for namespace, alias in ask(db, ALIASES)
-        for word in words_of(alias)
+        for word in keys_of(alias)
         if word != alias
     }
     there = set(ask(db, WORDS))
@@ -131,9 +135,6 @@ def _words(db: Db) -> None:
 
 COPIED_PAGES = 10_000
 """Pages copied at a time."""
-OPTIMIZE = "INSERT INTO words (words) VALUES ('optimize')"
-INSPECT = "INSERT INTO words (words, rank) VALUES ('integrity-check', 1)"
-REBUILD = "INSERT INTO words (words) VALUES ('rebuild')"
 
 UNINDEXED = """
 SELECT count(*)
@@ -141,16 +142,35 @@ FROM memories AS m
 WHERE NOT EXISTS (SELECT 1 FROM texts AS t WHERE t.row = m.row)
 """
 
-TOTALS_ARE_RIGHT = """
-SELECT t.texts = (SELECT count(*) FROM texts)
-  AND t.terms = (SELECT coalesce(sum(length), 0) FROM texts)
-FROM totals AS t
+UNTOLD = """
+SELECT count(*)
+FROM texts AS t
+JOIN memories AS m ON m.row = t.row
+JOIN scopes AS s ON s.id = m.scope
+WHERE NOT EXISTS (SELECT 1 FROM changes AS c WHERE c.row = t.row AND c.namespace = s.namespace AND c.gone = 0)
 """
 
-MEND_TOTALS = """
-UPDATE totals
-SET texts = (SELECT count(*) FROM texts),
-  terms = (SELECT coalesce(sum(length), 0) FROM texts)
+TELL_UNTOLD = """
+INSERT INTO changes (row, namespace, gone)
+SELECT t.row, s.namespace, 0
+FROM texts AS t
+JOIN memories AS m ON m.row = t.row
+JOIN scopes AS s ON s.id = m.scope
+WHERE NOT EXISTS (SELECT 1 FROM changes AS c WHERE c.row = t.row AND c.namespace = s.namespace AND c.gone = 0)
+ON CONFLICT DO UPDATE SET seq = (SELECT max(seq) + 1 FROM changes), gone = excluded.gone
+"""
+
+BLOCKS = """
+SELECT id, body
+FROM blocks
+"""
+
+DROP_BLOCKS = """
+DELETE FROM blocks
+"""
+
+DROP_CHANGES = """
+DELETE FROM changes
 """
 
 SPACES_ARE_RIGHT = """
@@ -188,6 +208,8 @@ SET memories = (SELECT count(*) FROM memories AS m WHERE m.scope = scopes.id)
 """
 
 PROBLEMS_SHOWN = 3
+FREE_SHARE = 0.25
+"""A file of which more is free is worth rewriting; less is used again by what comes next."""
 
 
 def copy(db: Db, opener: Opener) -> Db:
@@ -204,16 +226,26 @@ def copy(db: Db, opener: Opener) -> Db:
 
 
 def vacuum(db: Db) -> None:
-    """Rewrite text index and file without what was erased, and empty the log."""
-    db.execute(OPTIMIZE)
+    """Rewrite the file without what was erased, and empty the log."""
     db.execute("VACUUM")
     db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
 
 
 def tidy(db: Db) -> None:
-    """Join the parts of the text index and empty the log; the file keeps its length."""
-    db.execute(OPTIMIZE)
+    """Empty the log; the file keeps its length.
+
+    Nothing of what was erased is left then: what is deleted in the file is overwritten at once
+    (`secure_delete`), and only the log still held the pages as they were before.
+    """
     db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+
+
+def compact(db: Db) -> None:
+    """Empty the log, and rewrite the file when a good part of it is free."""
+    if db.pragma("freelist_count") > FREE_SHARE * db.pragma("page_count"):
+        vacuum(db)
+    else:
+        tidy(db)
 
 
 def find_damage(db: Db) -> list[Finding]:
@@ -232,7 +264,7 @@ def _unmended(one: Finding) -> Finding:
 
 
 def mend(db: Db) -> list[Finding]:
-    """Look at pages, references, names, text index and counters; mend what follows from the records."""
+    """Look at pages, references, names, recall table and counters; mend what follows from the records."""
     pages = _pages(db)
     if not pages.ok:
         return [pages]
@@ -240,13 +272,22 @@ def mend(db: Db) -> list[Finding]:
     return [
         pages,
         _references(db),
+        _ledger(db),
         *mended,
-        _text_index(db),
+        _recall_table(db),
         _unindexed(db),
-        _counter(db, "text totals", TOTALS_ARE_RIGHT, MEND_TOTALS),
         _counter(db, "scope counts", SCOPES_ARE_RIGHT, MEND_SCOPES),
         _counter(db, "vector counts", SPACES_ARE_RIGHT, MEND_SPACES),
     ]
+
+
+def rebuild(db: Db) -> None:
+    """Make everything anew that follows from the records: for a file whose rows were put there one by one."""
+    with db:
+        links(db)
+        for sql in (DROP_BLOCKS, DROP_CHANGES, TELL_UNTOLD, MEND_SCOPES, MEND_SPACES):
+            db.execute(sql)
+    names(db)
 
 
 def _pages(db: Db) -> Finding:
@@ -257,7 +298,7 @@ def _pages(db: Db) -> Finding:
     if problems == ["ok"]:
         return Finding("pages", ok=True, detail="every page of the file is sound")
     shown = "; ".join(problems[:PROBLEMS_SHOWN])
-    return Finding("pages", ok=False, detail=shown, advice="export what can be read, or restore a backup")
+    return Finding("pages", ok=False, detail=shown, advice="`engram doctor --repair` saves what can be read")
 
 
 def _references(db: Db) -> Finding:
@@ -267,6 +308,14 @@ def _references(db: Db) -> Finding:
     tables = ", ".join(sorted({line[0] for line in broken}))
     detail = f"{len(broken)} lines of {tables} point to what is not there"
     return Finding("references", ok=False, detail=detail, advice="restore a backup")
+
+
+def _ledger(db: Db) -> Finding:
+    chained, wrong = broken_link(db)
+    if not wrong:
+        return Finding("ledger", ok=True, detail=f"{chained} events, each chained to the one before")
+    detail = f"{wrong} does not fit to what stands before it: an event was changed or taken out"
+    return Finding("ledger", ok=False, detail=detail, advice="compare with a backup")
 
 
 def _links(db: Db) -> Finding:
@@ -284,22 +333,24 @@ def _names(db: Db) -> Finding:
     return Finding("names", ok=True, detail=detail, mended=wrong)
 
 
-def _text_index(db: Db) -> Finding:
-    try:
-        db.execute(INSPECT)
-    except apsw.CorruptError:
-        db.execute(REBUILD)
-        detail = "was damaged and has been rebuilt from the stored words"
-        return Finding("text index", ok=True, detail=detail, mended=1)
-    return Finding("text index", ok=True, detail="agrees with the stored words")
+def _recall_table(db: Db) -> Finding:
+    untold = ask_value(db, UNTOLD)
+    if untold:
+        db.execute(TELL_UNTOLD)
+    broken = [number for number, body in ask(db, BLOCKS) if not is_sound(body)]
+    if untold or broken:
+        db.execute(DROP_BLOCKS)
+        detail = "was damaged and will be made anew from the stored words"
+        return Finding("recall table", ok=True, detail=detail, mended=untold + len(broken))
+    return Finding("recall table", ok=True, detail="agrees with the stored words")
 
 
 def _unindexed(db: Db) -> Finding:
     missing = ask_value(db, UNINDEXED)
     if not missing:
         return Finding("words", ok=True, detail="every memory has its words")
-    detail = f"{missing} memories have no words in the text index"
-    return Finding("words", ok=False, detail=detail, advice="export and import them again")
+    detail = f"{missing} memories have no words to be found by"
+    return Finding("words", ok=False, detail=detail, advice="`engram doctor --repair` reads them again")
 
 
 def _counter(db: Db, name: str, question: str, repair: str) -> Finding:

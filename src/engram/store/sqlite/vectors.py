@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from engram.errors import EmbedderMismatch
 from engram.model.memory import Space, Status
 from engram.ports import Embedded, VectorChanges, VectorRows
-from engram.rules.vectors import STEPS, quantize, restore, sign
+from engram.rules.vectors import quantize, restore, sign
 from engram.store.sqlite import rows as sqlite_rows
 from engram.store.sqlite.connection import Db, ask, ask_line, ask_value
 from engram.store.sqlite.readers import Readers, snapshot
@@ -23,8 +23,6 @@ STRIDE = 1 << 40
 """An embedding's id is its space's number times this, plus the memory's row."""
 SIGN_BATCH = 10_000
 """Rows that are given signatures in one go: bounds the memory it takes."""
-PLAIN_FROM, PLAIN_TO = 1e-30, 1e30
-"""A vector whose largest part lies between these is far from the ends of what 32 bits can hold."""
 STATUS_PLACE = {status.value: place for place, status in enumerate(Status)}
 
 ADD_SPACE = """
@@ -173,19 +171,43 @@ SpaceLine = tuple[int, Floats | None]
 """The number of a space and its centre, once it has one."""
 
 
-def put(db: Db, row: int, vector: Embedded, line: SpaceLine, place: tuple[int, int, str]) -> None:
-    """Set a memory's vector in a space; `place` is the numbers of its scope and namespace, and its status."""
+Placed = tuple[int, Floats, tuple[int, int, str]]
+"""A memory's row, its vector, and the numbers of its scope and namespace with its status."""
+
+
+def checked(vector: Embedded) -> Floats:
+    """The numbers of a vector; raises EmbedderMismatch when they are not as many as its space has."""
     one = np.asarray(vector.vector, dtype=np.float32).reshape(-1)
     if len(one) != vector.space.dims:
         raise EmbedderMismatch(
             f"The vector has {len(one)} dimensions, {vector.space.key} has {vector.space.dims}."
         )
+    return one
+
+
+def put(db: Db, line: SpaceLine, placed: Sequence[Placed]) -> None:
+    """Set the vectors of memories in a space, all at once."""
     space, centre = line
-    scope, namespace, status = place
-    bytes_, scales = _quantized(one)
-    signature = None if centre is None else sign(restore(bytes_, scales), centre).tobytes()
-    db.execute(PUT_VECTOR, (space * STRIDE + row, float(scales[0]), bytes_.tobytes()))
-    db.execute(PUT_MARK, (row, space, namespace, scope, STATUS_PLACE[status], signature))
+    bytes_, scales = quantize(np.stack([vector for _, vector, _ in placed]))
+    signatures = None if centre is None else sign(restore(bytes_, scales), centre)
+    db.executemany(
+        PUT_VECTOR,
+        [
+            (space * STRIDE + row, scale, one.tobytes())
+            for (row, _, _), scale, one in zip(placed, scales.tolist(), bytes_, strict=True)
+        ],
+    )
+    db.executemany(
+        PUT_MARK,
+        [
+            (row, space, namespace, scope, STATUS_PLACE[status], _bits(signatures, at))
+            for at, (row, _, (scope, namespace, status)) in enumerate(placed)
+        ],
+    )
+
+
+def _bits(signatures: NDArray[Any] | None, at: int) -> bytes | None:
+    return None if signatures is None else signatures[at].tobytes()
 
 
 def move(db: Db, row: int, place: tuple[int, int], status: str) -> None:
@@ -198,15 +220,6 @@ def drop(db: Db, row: int) -> None:
     """Take away a memory's vectors in all spaces, and leave word of it."""
     db.execute(DROP_VECTORS, {"row": row})
     db.execute(DROP_MARKS, {"row": row})
-
-
-def _quantized(one: Floats) -> tuple[NDArray[np.int8], Floats]:
-    """What `quantize` makes of a table with this one row. A plain vector takes a shorter way."""
-    largest = np.maximum.reduce(np.abs(one), initial=0.0)
-    if not PLAIN_FROM < largest < PLAIN_TO:
-        return quantize(one[np.newaxis])
-    scale = largest / np.float32(STEPS)
-    return np.rint(one / scale).astype(np.int8)[np.newaxis], scale[np.newaxis]
 
 
 def _sign_all(db: Db, space: Space, centre: Floats) -> None:

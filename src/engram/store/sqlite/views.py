@@ -111,6 +111,10 @@ class Places:
         """Numbers of the scope and its namespace, if some reader has seen them on disk."""
         return self._numbers.get(scope)
 
+    def namespaces(self, reach: Reach) -> set[int]:
+        """The namespaces of the scopes that are reached."""
+        return {namespace for id_, namespace, _ in self._scopes if id_ in reach.scopes}
+
     def _refresh(self, db: Db) -> None:
         newest = ask_value(db, NEWEST)
         if newest != self._newest:
@@ -487,6 +491,8 @@ def _one_of(filters: Filters, clauses: list[str], values: dict[str, Any], wordin
         elif wanted and not (name == "statuses" and filters.as_of):
             clauses.append(clause)
             values[name] = as_list(wanted)
+    if filters.layers:
+        values["layers"] = as_list(one.number for one in filters.layers)
     if filters.entities:
         values["entities"] = as_list({name.casefold() for name in filters.entities})
     if filters.session:

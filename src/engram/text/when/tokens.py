@@ -188,7 +188,11 @@ def tokens(text: str, words: frozenset[str]) -> list[DateToken]:
     """The tokens of `text`, left to right; runs of anything else are gaps. `words` are its words."""
     found: list[DateToken] = []
     end, known = 0, vocabulary()
-    for match in _scanner(_holidays_in(words), chinese=not text.isascii()).finditer(text):
+    holidays = _holidays_in(words)
+    first, last = (0, len(text)) if holidays or not text.isascii() else _told_between(text)
+    for match in _scanner(holidays, chinese=not text.isascii()).finditer(text, first):
+        if match.start() >= last:
+            break
         if match.lastgroup == "word" and (match.group().lower() not in known or match.group() in _SHOUTED):
             continue  # most words: they become part of a gap
         token = _token(match)
@@ -205,6 +209,22 @@ def tokens(text: str, words: frozenset[str]) -> list[DateToken]:
     return list(with_numbers(found))
 
 
+def _told_between(text: str) -> tuple[int, int]:
+    """From where to where an English text may speak of time: from the first word or figure that does."""
+    first, last, before = -1, 0, 0
+    known = vocabulary()
+    for match in _RUN.finditer(text):
+        run = match.group().lower()
+        if run in known or run in _HALVES or not run.isalpha() or len(run) == 1:
+            first, last = (before, len(text)) if first < 0 else (first, len(text))
+        else:
+            last = match.start() if last == len(text) else last
+            before = match.end()
+    return max(first, 0), last
+
+
+_RUN = re.compile(r"[^\W_]+")
+_HALVES: Final = frozenset({"am", "pm", "ampm", "pmpm", "apm", "ppm"})
 _SHOUTED: Final = frozenset("DHWY")  # 3D is no three days
 
 

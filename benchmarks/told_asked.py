@@ -1,0 +1,95 @@
+"""Told, then asked in other words: three lives of our own, apart from every public set.
+
+    PYTHONPATH=. python benchmarks/told_asked.py [--verbose]
+
+Prints the share of questions whose answer stands first and among the first three, and the share of things
+never told that are left empty. Their misses were seen while recall was changed: no figure kept aside.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from engram import Engram
+from engram.testing import FakeClock
+
+DATA = Path(__file__).parent / "data" / "told_then_asked.tsv"
+START = datetime(2026, 3, 2, 9, tzinfo=UTC)
+ASKED_AFTER = timedelta(days=60)
+FIRST = 3
+
+
+@dataclass(frozen=True)
+class Line:
+    """Something told, and what is asked about it later."""
+
+    life: str
+    day: int
+    said: str
+    question: str
+    right: str
+
+    def is_in(self, text: str) -> bool:
+        """Whether a text says what is right."""
+        low = text.lower()
+        return all(any(one in low for one in group.split("|")) for group in self.right.split("&"))
+
+
+def lines() -> Iterator[Line]:
+    """All of them, in the order told."""
+    for row in DATA.read_text(encoding="utf-8").splitlines():
+        if row and not row.startswith("#"):
+            life, day, said, question, *right = row.split("\t")
+            yield Line(life, int(day), said, question, right[0] if right else "")
+
+
+def live(told: list[Line], folder: str) -> Iterator[tuple[Line, list[str]]]:
+    """Tell everything, then ask: each line with what came back."""
+    clock = FakeClock(START)
+    with Engram.open(Path(folder) / f"{told[0].life}.engram", clock=clock) as memory:
+        for number, line in enumerate(told):
+            if line.said != "-":
+                ahead = START + timedelta(days=line.day, minutes=number) - clock.now()
+                clock.advance(seconds=max(0.0, ahead.total_seconds()))
+                memory.observe(line.said, session=f"day {line.day}", time=clock.now())
+                memory.flush(f"day {line.day}")
+        clock.advance(seconds=ASKED_AFTER.total_seconds())
+        for line in told:
+            if line.question:
+                yield line, [hit.memory.content for hit in memory.recall(line.question, dry=True)]
+
+
+def main() -> None:
+    """Ask everything and print the figures."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--verbose", action="store_true", help="print what was missed")
+    verbose = parser.parse_args().verbose
+    lives: dict[str, list[Line]] = defaultdict(list)
+    for line in lines():
+        lives[line.life].append(line)
+    with tempfile.TemporaryDirectory() as folder:
+        for life, told in lives.items():
+            first = within = empty = never = asked = 0
+            for line, found in live(told, folder):
+                if not line.right:
+                    never, empty = never + 1, empty + (not found)
+                    continue
+                places = [place for place, text in enumerate(found) if line.is_in(text)]
+                asked, first = asked + 1, first + (places[:1] == [0])
+                within += bool(places) and places[0] < FIRST
+                if verbose and (not places or places[0] >= FIRST):
+                    print(f"  missed: {line.question!r} for {line.said!r}; place {places[:1]}; {found[:2]}")
+            print(
+                f"{life}: {asked} asked, first {first / asked:.2f}, among three {within / asked:.2f};"
+                f" {empty} of {never} never told left empty"
+            )
+
+
+if __name__ == "__main__":
+    main()

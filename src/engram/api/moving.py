@@ -1,0 +1,340 @@
+"""Moving in: what another system kept comes in as it was there, with ids, times, status, users and relations.
+
+    which system → records → taken in as one run, item by item → a report
+
+Known ids are left as they are, so a move that was cut off is simply asked for again; `undo` of its run takes
+all of it back.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from engram.api.caller import CallerContext
+from engram.api.commitments import Triggers
+from engram.api.import_records import id_of, import_records
+from engram.api.workspace_views import take_triggers
+from engram.capture.sources import files, homes
+from engram.capture.sources.files import BEGINNING, refused, unreadable
+from engram.capture.sources.homes import OF_JSON, Record, Told
+from engram.errors import BadSource, UnknownFormat, UnknownValue
+from engram.model.capture import Fate, IngestReport, ItemReport
+from engram.model.plain import plain
+from engram.model.scope import Scope
+from engram.store.sqlite import foreign
+from engram.workspace import folder, ledger, notes
+from engram.workspace import layouts as layout
+from engram.workspace.layouts import FILES, KINDS, LEDGER
+from engram.workspace.pages import event_line, page_parts
+from engram.workspace.text import split_front
+
+AUTO = "auto"
+SYSTEMS = (AUTO, LEDGER, FILES, "engram-rs", "retention", *OF_JSON, "basic-memory", "csv", "jsonl")
+"""What can be moved in as it was. Chats of ChatGPT and Claude are listened to instead: `sources.file`."""
+_DAY = re.compile(r"^memory/(\d{4}-\d{2}-\d{2})\.md$")
+_CLOCK = re.compile(r"^(\d{1,2}:\d{2})\b")
+LONGEST_NAME = 200
+
+
+def move_in(  # noqa: PLR0913 - each is a thing to say of a move; all but the path by name
+    desk: CallerContext,
+    path: Path,
+    system: str,
+    *,
+    mapping: Mapping[str, str],
+    dry: bool,
+    scope: Scope | None,
+    progress: Callable[[int, int], None] | None,
+) -> IngestReport:
+    """Take in what lies at a path. Raises UnknownValue, UnknownFormat, BadSource or OSError."""
+    if system not in SYSTEMS:
+        raise UnknownValue("system", system, SYSTEMS)
+    chosen = system if system != AUTO else system_at(path, mapping)
+    told = list(_records(path, chosen, mapping))
+    records = [one for one in told if not isinstance(one, ItemReport)]
+    placed = [_placed(one, scope) for one in records]
+    total = len(placed)
+    done = [0]
+
+    def more(count: int) -> None:
+        done[0] += count
+        if progress is not None:
+            progress(done[0], total)
+
+    found = import_records(desk, placed, dry=dry, within_run=True, refuse_others=True, progress=more)
+    if chosen == LEDGER and not dry:
+        _triggers(desk, path)
+    here = {at: one for at, one in enumerate(found.ids) if one}
+    errors = {one.index: one.error for one in found.refused}
+    items = _reports(told, here, frozenset(found.taken), errors, dry=dry)
+    return IngestReport(tuple(items), dry, chosen, found.run, found.related)
+
+
+def system_at(path: Path, mapping: Mapping[str, str]) -> str:
+    """Which system a folder or a file comes from. Raises UnknownFormat."""
+    if path.is_dir():
+        return _folder_system(path)
+    if foreign.is_database(path):
+        columns = _columns(path)
+        return "retention" if "source_type" in columns else "engram-rs"
+    if path.suffix.lower() in (".csv", ".tsv"):
+        return "csv"
+    if mapping:
+        return "jsonl"
+    text = files.read_text(path)
+    if ledger.events_in(text[:100_000]) and '"EVT-' in text[:100_000]:
+        return LEDGER
+    data = _data(text, path.name)
+    found = homes.system_of(data)
+    if not found:
+        raise UnknownFormat(
+            path.name, "it is of no system that is known: say which, or map its columns", SYSTEMS
+        )
+    return found
+
+
+def _folder_system(path: Path) -> str:
+    if (path / "memory" / "ledger.jsonl").is_file():
+        return LEDGER
+    if (path / "facts").is_dir() or (path / "profile.md").is_file():
+        return FILES
+    if any(path.rglob("*.md")):
+        return "basic-memory"
+    raise UnknownFormat(path.name, "the folder is of no system that is known", SYSTEMS)
+
+
+def _columns(path: Path) -> set[str]:
+    rows = foreign.tables(path, ["memories"]).get("memories")
+    if rows is None:
+        raise BadSource(path.name, "a memory's database", "it has no table `memories`")
+    return set(rows[0]) if rows else set()
+
+
+def _data(text: str, name: str) -> Any:
+    """The JSON of a file, or the values of JSON Lines."""
+    try:
+        data = json.loads(text)
+    except ValueError:
+        return [value for _, value in _lines(text, name)]
+    alone = isinstance(data, dict) and not any(one in data for one in homes.CONTAINERS)
+    return [data] if alone else data
+
+
+def _lines(text: str, name: str) -> Iterator[tuple[int, Any]]:
+    for number, line in files.lines(text):
+        try:
+            yield number, json.loads(line)
+        except (ValueError, RecursionError) as error:
+            yield number, unreadable(f"{name}:{number}", number, f"it is no JSON ({error}).")
+
+
+def _records(path: Path, system: str, mapping: Mapping[str, str]) -> Iterator[Told]:
+    if system == LEDGER:
+        yield from _ledger(path)
+    elif system == FILES:
+        yield from _notes(path)
+    elif system == "basic-memory":
+        yield from _basic(path)
+    elif system in ("engram-rs", "retention"):
+        wanted = foreign.tables(path, ["memories", "facts", "trash"])
+        yield from homes.engram_rs(wanted) if system == "engram-rs" else homes.retention(wanted)
+    elif system in ("csv", "jsonl"):
+        yield from homes.table(files.read_text(path), mapping, lines=system == "jsonl")
+    else:
+        data = _data(files.read_text(path), path.name)
+        if isinstance(data, list):
+            yield from (one for one in data if isinstance(one, ItemReport))
+            data = [one for one in data if not isinstance(one, ItemReport)]
+        if system == "mcp-memory" and isinstance(data, Mapping):
+            data = [
+                *(data.get("entities") or ()),
+                *({"type": "relation", **one} for one in data.get("relations") or ()),
+            ]
+        yield from OF_JSON[system](data)
+
+
+# ---------------------------------------------------------------- folders
+
+
+def _ledger(path: Path) -> Iterator[Told]:
+    """A folder of the ledger layout, or a ledger alone."""
+    if path.is_file():
+        yield from _events([(path.name, files.read_text(path))])
+        return
+    found = sorted(folder.listed(path, layout.TOPS[LEDGER]))
+    lines = [one for one in found if one.startswith("memory/ledger") and one.endswith(".jsonl")]
+    yield from _events([(one, folder.read(path, one)[0]) for one in lines])
+    seen: set[str] = set()
+    for name in found:
+        kind = layout.kind_of(name, [LEDGER])
+        if kind in ("", "event", "archived"):
+            continue
+        text = folder.read(path, name)[0]
+        for record in _page(name, kind, text):
+            if record["content"] not in seen:
+                seen.add(record["content"])
+                yield record
+
+
+def _events(texts: Sequence[tuple[str, str]]) -> Iterator[Told]:
+    events: dict[str, dict[str, Any]] = {}
+    for name, text in texts:
+        for number, line in files.lines(text):
+            event = event_line(line)
+            if event is None:
+                yield unreadable(f"{name}:{number}", number, "it is no event with an id and words.")
+            else:
+                events.setdefault(str(event["id"]), event)
+    for record in ledger.records(list(events.values())):
+        yield {"origin": f"ledger:{record['id']}", **record}
+
+
+def _page(name: str, kind: str, text: str) -> Iterator[Record]:
+    """The memories in a page of the ledger layout, and the free text of a day."""
+    pieces = KINDS[kind].pieces(text)
+    if kind in layout.PAGE_OF:
+        for piece in pieces:
+            record = layout.page_record(name, kind, piece.fields, piece.notes)
+            yield {"origin": name, "id": id_of(f"{name}\n{record['content']}"), **record}
+        return
+    whom = notes.entity_name(text)[0] if kind == "facts" else ""
+    day = _DAY.match(name)
+    for piece in pieces:
+        if kind == "extract" and day:
+            words = str(piece.fields["content"])
+            at = f"{day[1]}T12:00:00+00:00"
+            told: Record | None = {
+                "content": words,
+                "priority": piece.fields["priority"],
+                "source": "import",
+                "event_time": at,
+                "created_at": at,
+                "details": {"page": name},
+            }
+        else:
+            told = notes.item_record(piece, whom, name)
+        if told is not None:
+            yield {"origin": f"{name}#{piece.key}", "id": id_of(f"{name}\n{told['content']}"), **told}
+    if day:
+        yield from _free_text(name, text, day[1])
+
+
+def _free_text(name: str, text: str, day: str) -> Iterator[Record]:
+    """What was written in the log of a day beside its extracts: kept as reference, dated by its file."""
+    body = page_parts(text)[2]
+    taken = {str(piece.fields["content"]) for piece in KINDS["extract"].pieces(text)}
+    for paragraph in re.split(r"\n\s*\n", body):
+        lines = [line for line in paragraph.split("\n") if line.strip() and not line.startswith("#")]
+        words = "\n".join(line for line in lines if not any(one in line for one in taken)).strip()
+        if words:
+            clock = _CLOCK.match(words)
+            at = f"{day}T{clock[1].zfill(5) if clock else '12:00'}:00+00:00"
+            yield {
+                "origin": f"{name}#{words[:40]}",
+                "id": id_of(f"{name}\n{words}"),
+                "content": words,
+                "category": "reference",
+                "source": f"document:{name}"[:64],
+                "event_time": at,
+                "created_at": at,
+                "details": {"page": name},
+            }
+
+
+def _notes(path: Path) -> Iterator[Told]:
+    """A folder of the files layout."""
+    for name in sorted(folder.listed(path, layout.TOPS[FILES])):
+        kind = layout.kind_of(name, [FILES])
+        if not kind and not name.startswith("questions/"):
+            continue
+        text = folder.read(path, name)[0]
+        if name.startswith("questions/"):
+            body = split_front(text)[1].strip()
+            if body:
+                yield {
+                    "origin": name,
+                    "id": id_of(f"{name}\n{body}"),
+                    "content": body,
+                    "category": "question",
+                    "source": "import",
+                }
+        elif kind == "note":
+            for piece in KINDS["note"].pieces(text):
+                record = notes.note_record(piece, name)
+                yield {"origin": name, "id": id_of(f"{name}\n{record['content']}"), **record}
+        else:
+            whom = notes.entity_name(text)[0] if "/" in name else ""
+            for piece in KINDS["facts"].pieces(text):
+                told = notes.item_record(piece, whom, name)
+                if told is not None:
+                    if not whom:
+                        del told["category"]
+                    yield {"origin": f"{name}#{piece.key}", "id": id_of(f"{name}\n{told['content']}"), **told}
+
+
+def _basic(path: Path) -> Iterator[Told]:
+    """Notes of basic-memory, one or a folder of them."""
+    root = path if path.is_dir() else path.parent
+    names = (
+        [path.name]
+        if path.is_file()
+        else sorted(
+            name
+            for top in sorted(one.name for one in root.iterdir() if not one.name.startswith("."))
+            for name in folder.listed(root, [top])
+            if name.endswith(".md")
+        )
+    )
+    for name in names:
+        front, body = split_front(folder.read(root, name)[0])
+        yield from homes.basic_memory(body, name, front.values() if front else {})
+
+
+def _triggers(desk: CallerContext, path: Path) -> None:
+    """Words that load pages come along; a file that is none is passed over."""
+    with suppress(OSError, ValueError):
+        data = json.loads((path / layout.TRIGGERS_FILE).read_text(encoding="utf-8"))
+        told = data.get("triggers") if isinstance(data, dict) else None
+        take_triggers(Triggers(desk), told if isinstance(told, list) else [], may_remove=False)
+
+
+# ---------------------------------------------------------------- the report
+
+
+def _placed(record: Record, scope: Scope | None) -> Record:
+    told = {name: value for name, value in record.items() if name != "origin"}
+    if "id" not in told:
+        told["id"] = id_of(f"{record['origin']}\n{record.get('content')}"[:10_000])
+    return told if scope is None else {**told, "scope": plain(scope)}
+
+
+def _reports(
+    told: Sequence[Told],
+    ids: Mapping[int, str],
+    fresh: frozenset[str],
+    errors: Mapping[int, Any],
+    *,
+    dry: bool,
+) -> Iterator[ItemReport]:
+    index = -1
+    for one in told:
+        if isinstance(one, ItemReport):
+            yield one
+            continue
+        index += 1
+        origin, text = str(one["origin"])[:LONGEST_NAME], str(one.get("content") or "")[:BEGINNING]
+        if index in errors:
+            yield replace(refused(origin, errors[index]), text=text)
+        elif index in ids and (dry or ids[index] not in fresh):
+            yield ItemReport(origin, Fate.UNCHANGED, (ids[index],), "it is here already", text=text)
+        else:
+            memories = (ids[index],) if index in ids else ()
+            yield ItemReport(
+                origin, Fate.STORED, memories, f"as it was, {one.get('status') or 'active'}", text=text
+            )

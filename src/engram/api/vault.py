@@ -1,0 +1,347 @@
+"""The vault: a file becomes unreadable without its key, changes its key, or becomes readable again.
+
+The functions here work on a file that nobody has open. `memory.vault` is the same for a memory that is.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from pathlib import Path
+
+from engram.api.caller import CallerContext
+from engram.capture import screen
+from engram.config import Config, load
+from engram.errors import EmptyContent, InvalidInput, KeyNeeded, VaultRefused
+from engram.keys import FileState, Slots, VaultKeys, find_keys, read_key, read_slots, state_of
+from engram.keys import holders as key_holders
+from engram.keys.slots import new_slots, promote_slots, remove_slots, write_slots
+from engram.model.clock import Clock, SystemClock
+from engram.model.event import PurgeCertificate, PurgeOrder
+from engram.model.plain import plain
+from engram.model.scope import Scope
+from engram.opening import open_store
+from engram.rules.secrets import is_signed, sign, subkey
+from engram.store.sqlite import SqliteStore
+from engram.store.sqlite.backups import backups_of
+from engram.store.sqlite.reencrypt import reencrypt, settle, wipe
+
+CERTIFICATE = "certificate"
+"""The purpose of the key that certificates are signed with."""
+IN_MEMORY = ":memory:"
+
+
+@dataclass(frozen=True, slots=True)
+class VaultStatus:
+    """What a file is, and what opens it."""
+
+    path: str
+    state: str
+    """new, plain, fields (contents that are sensitive are sealed) or vault."""
+    unlocked: bool
+    """Whether a key is at hand, so that the next command can open it."""
+    passphrase: bool
+    """Whether a passphrase opens it."""
+
+
+def vault_status(path: str) -> VaultStatus:
+    """What a file is; reads its first bytes only."""
+    slots = read_slots(path) or read_slots(path, coming=True)
+    state = str(state_of(path))
+    if state == FileState.SEALED:
+        state = "vault"
+    elif slots is not None and slots.covers == "fields":
+        state = "fields"
+    return VaultStatus(path, state, _is_unlocked(path), slots is not None and slots.has_passphrase)
+
+
+def init_vault(
+    path: str,
+    *,
+    passphrase: str = "",
+    key: bytes | str | None = None,
+    clock: Clock | None = None,
+    config: Config | None = None,
+) -> str:
+    """Encrypt a file, or make a new one that is: under a passphrase, a key, or a new key in the keychain.
+
+    The file in clear, and backups beside it, are overwritten and removed when everything has been found again
+    in the new one.
+
+    Returns:
+        Where the key is now, in words.
+
+    Raises:
+        VaultRefused: it is a vault already.
+        NoKeychain: neither passphrase nor key was given, and there is no keychain.
+        StoreBusy: somebody has the file open.
+
+    """
+    clock, config = clock or SystemClock(), config or load()
+    if state_of(path) is FileState.SEALED:
+        raise VaultRefused(f"{path} is a vault already: `engram vault rotate` gives it another key.")
+    if state_of(path) is FileState.PLAIN:
+        settle(path, clock)
+        SqliteStore.open(path, clock).close()  # with the present schema
+    master, slots, where = _new_key(passphrase, key)
+    keys = VaultKeys(master)
+    if slots is not None:
+        write_slots(path, slots, coming=True)
+    if state_of(path) is FileState.NEW:
+        promote_slots(path)
+        open_store(path, config, clock, master)[0].close()
+    else:
+        reencrypt(path, None, keys.database, clock)
+        promote_slots(path)
+        _wipe_copies(path)  # they are in clear
+    return where
+
+
+def remove_vault(path: str, *, key: bytes | str | None = None, clock: Clock | None = None) -> None:
+    """Write a vault as a file that everybody can read who may read files of yours.
+
+    Raises:
+        VaultRefused: it is no vault, or holds sealed contents that would lie in clear.
+        KeyNeeded: no key, or a wrong one.
+        StoreBusy: somebody has the file open.
+
+    """
+    keys = open_keys(path, key, clock)
+    before = read_slots(path)
+    if before is not None:
+        write_slots(path, new_slots("nothing"), coming=True)
+    reencrypt(path, keys.database, None, clock or SystemClock())
+    remove_slots(path)
+    if before is not None:
+        key_holders.drop(before.id)
+
+
+def rotate_vault(
+    path: str,
+    *,
+    key: bytes | str | None = None,
+    passphrase: str = "",
+    new_key: bytes | str | None = None,
+    clock: Clock | None = None,
+) -> str:
+    """Give a vault another key; the old one opens neither the file nor what is sealed in it any more.
+
+    Args:
+        path: the file, which nobody has open.
+        key: what opens it now; by default what is at hand.
+        passphrase: what is to open it then; by default a key goes to where the old one was.
+        new_key: the key itself, where whoever rotates keeps it.
+        clock: for tests.
+
+    Returns:
+        Where the key is now, in words.
+
+    """
+    keys = open_keys(path, key, clock)
+    before = read_slots(path)
+    master, slots, where = _new_key(passphrase, new_key)
+    if slots is not None:
+        write_slots(path, slots, coming=True)
+    reencrypt(path, keys.database, VaultKeys(master).database, clock or SystemClock())
+    if slots is None:
+        remove_slots(path)
+    promote_slots(path)
+    if before is not None:
+        key_holders.drop(before.id)
+    return where
+
+
+def unlock_vault(path: str, key: bytes | str, clock: Clock | None = None) -> str:
+    """Hold the key of a vault until it is locked, so that every command, server, hook and worker opens it.
+
+    Returns:
+        Where it is held, in words.
+
+    """
+    keys = open_keys(path, key, clock)
+    slots = read_slots(path)
+    if slots is None:
+        slots = new_slots()
+        write_slots(path, slots)
+    return key_holders.hold(slots.id, keys.master, lasting=False)
+
+
+def lock_vault(path: str) -> bool:
+    """Hold the key no longer; whether it was held. Raises VaultRefused when there is no other copy of it."""
+    slots = read_slots(path)
+    if slots is None:
+        return False
+    if slots.keychain and key_holders.held(slots.id) is not None:
+        raise VaultRefused(
+            "The keychain has the only key of this vault: `engram vault export-key` shows it, `engram vault "
+            "rotate --passphrase` puts a passphrase in its place."
+        )
+    return key_holders.drop(slots.id)
+
+
+def open_keys(path: str, key: bytes | str | None = None, clock: Clock | None = None) -> VaultKeys:
+    """The keys that open a vault, tried on it. Raises KeyNeeded, and VaultRefused when it is no vault."""
+    store, keys = open_store(path, load(), clock or SystemClock(), key)
+    store.close()
+    if keys is None or keys.covers != "file":
+        raise VaultRefused(f"{path} is no vault: `engram vault init` makes it one.")
+    _settle_slots(path, keys)
+    return keys
+
+
+def export_key(path: str, key: bytes | str | None = None, clock: Clock | None = None) -> str:
+    """The master key as 64 hexadecimal digits, to be kept where nobody finds it."""
+    return open_keys(path, key, clock).master.hex()
+
+
+def _settle_slots(path: str, keys: VaultKeys) -> None:
+    """Whoever died while the vault got another key left two descriptions: the one that opened it holds."""
+    coming = read_slots(path, coming=True)
+    if coming is None:
+        return
+    if keys.vault == coming.id:
+        promote_slots(path)
+    elif keys.vault:
+        remove_slots(path, only_coming=True)
+
+
+def _new_key(passphrase: str, key: bytes | str | None) -> tuple[bytes, Slots | None, str]:
+    """A master key, what stands beside the vault for it, and where it is kept."""
+    given = None if key is None else read_key(key)
+    if isinstance(given, str):
+        passphrase, given = given, None
+    if given is not None:
+        return given, None, "with you"
+    master = os.urandom(32)
+    slots = new_slots()
+    if passphrase:
+        return master, slots.with_passphrase(passphrase, master), "under your passphrase"
+    return master, replace(slots, keychain=True), key_holders.hold(slots.id, master, lasting=True)
+
+
+def _wipe_copies(path: str) -> int:
+    """Wipe the backups beside a file, and what was set aside when one was put back; how many."""
+    file = Path(path)
+    aside = (one for ending in ("replaced", "damaged") for one in file.parent.glob(f"{file.name}.{ending}-*"))
+    copies = [
+        *(str(backup.file) for backup in backups_of(file)),
+        *(str(one) for one in aside if one.is_file()),
+    ]
+    for copy in copies:
+        wipe(copy)
+    return len(copies)
+
+
+def _is_unlocked(path: str) -> bool:
+    try:
+        return bool(find_keys(path)) if Path(path).exists() else False
+    except (KeyNeeded, VaultRefused):
+        return False
+
+
+# ---------------------------------------------------------------- noun
+# `memory.vault`: whether the file is encrypted, and taking people, places and conversations out of it.
+
+
+class Vault:
+    """What keeps secrets, and what makes them go. Hangs on the facade; safe to use from many threads."""
+
+    def __init__(self, desk: CallerContext, path: str) -> None:
+        self._desk = desk
+        self._path = path
+
+    def status(self) -> VaultStatus:
+        """Whether the file is encrypted, and what opens it. Raises AccessDenied unless it is the caller's."""
+        self._desk.check_owns_file("look at the vault")
+        return vault_status(self._path)
+
+    def erase_session(self, session: str) -> dict[str, int]:
+        """Erase a conversation: every turn, the memories that came from it, what slept of it.
+
+        Args:
+            session: its id. Only what the caller may change goes.
+
+        Returns:
+            How much of what was removed.
+
+        """
+        screen.name("session", session)
+        if not session.strip():
+            raise EmptyContent("session")
+        return self._purged(PurgeOrder(session=session, access=self._desk.access))
+
+    def erase_turns(self, turns: Sequence[int]) -> dict[str, int]:
+        """Erase single turns, by their keys, and the memories that came from them.
+
+        Returns:
+            How much of what was removed.
+
+        """
+        if not turns:
+            return {}
+        return self._purged(PurgeOrder(turns=tuple(turns), access=self._desk.access))
+
+    def purge(self, *, person: str = "", scope: Scope | None = None) -> PurgeCertificate:
+        """Take a person, or a place and all below it, out of the file for good, backups beside it included.
+
+        Every memory and turn that names the person (by any known name), was said by them or lies at a place
+        of theirs goes, with facts, names, reasons, triggers, wishes, answers, sleeping sessions and tokens.
+        Backups elsewhere end when the vault gets another key (`engram vault rotate`).
+
+        Args:
+            person: a name.
+            scope: a place.
+
+        Returns:
+            A signed certificate of what was removed; it holds no words.
+
+        Raises:
+            AccessDenied: the caller does not own the whole file.
+
+        """
+        self._desk.check_owns_file("purge")
+        if bool(person.strip()) == (scope is not None):
+            raise InvalidInput("Say who or what is to go: a person, or a scope.")
+        kept = len(self._desk.tools.store.backups.list())
+        removed = self._purged(PurgeOrder(person=person.strip(), scope=scope))
+        removed |= {"backups": kept + _wipe_copies(self._path)} if self._path != IN_MEMORY else {}
+        subject = person.strip().casefold() or str(scope)
+        return self._signed(
+            PurgeCertificate(
+                at=self._desk.tools.clock.now(),
+                actor=self._desk.actor,
+                kind="person" if person.strip() else "scope",
+                subject=sha256(subject.encode()).hexdigest(),
+                removed={name: number for name, number in removed.items() if name != "remaining"},
+                remaining=removed["remaining"],
+                public_key="",
+            )
+        )
+
+    def verify(self, certificate: PurgeCertificate) -> bool:
+        """Whether a certificate is as it was signed, by a key of this file."""
+        mine = sign(b"", self._seed())[1]
+        return certificate.public_key == mine and is_signed(
+            _message(certificate), certificate.signature, certificate.public_key
+        )
+
+    def _purged(self, order: PurgeOrder) -> dict[str, int]:
+        store = self._desk.tools.store
+        removed = store.write(lambda unit: unit.purge(order), self._desk.actor)
+        store.vacuum()
+        return removed
+
+    def _signed(self, certificate: PurgeCertificate) -> PurgeCertificate:
+        named = replace(certificate, public_key=sign(b"", self._seed())[1])
+        return replace(named, signature=sign(_message(named), self._seed())[0])
+
+    def _seed(self) -> bytes:
+        keys = self._desk.tools.keys
+        return keys.key(CERTIFICATE) if keys else subkey(self._desk.tools.store.snapshots.key(), CERTIFICATE)
+
+
+def _message(certificate: PurgeCertificate) -> bytes:
+    return json.dumps(plain(replace(certificate, signature="")), sort_keys=True).encode()

@@ -1,0 +1,260 @@
+"""What is asked for less often, on nouns: how a memory stands, what happened, looking after all of it.
+
+The verbs had their place on the facade once. Programs that call them there still find them (`VerbsBefore`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import wraps
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
+
+from engram.api import remembering
+from engram.api.caller import CallerContext
+from engram.api.recalling import Recalling
+from engram.api.remembering import Listening
+from engram.lazily import lazily
+from engram.model.advice import Spent
+from engram.model.capture import ImportedRecords, Turn
+from engram.model.event import Event, Finding, News
+from engram.model.facts import Edge, EdgeType
+from engram.model.maintenance import LISTED, DriftReport, Progress, Report, Run, Undone
+from engram.model.memory import Filters, Memory, Status
+from engram.model.plain import member
+from engram.model.recall import RecallHealth
+from engram.model.scope import Scope
+
+if TYPE_CHECKING:
+    from engram.api import browsing, import_records, maintenance
+    from engram.api.maintenance import Upkeep
+    from engram.capture import change, pipeline
+else:
+    browsing = lazily("engram.api.browsing")
+    import_records = lazily("engram.api.import_records")
+    maintenance = lazily("engram.api.maintenance")
+    change = lazily("engram.capture.change")
+    pipeline = lazily("engram.capture.pipeline")
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class Memories:
+    """How single memories stand and what they are to each other. Safe from many threads."""
+
+    def __init__(self, desk: CallerContext) -> None:
+        self._desk = desk
+
+    def pin(self, memory_id: str, *, pinned: bool = True) -> Memory:
+        """Make a memory immune to forgetting, or let it go again."""
+        tools, actor = self._desk.tools, self._desk.actor
+        return change.pin(self._desk.own(memory_id), pinned=pinned, tools=tools, actor=actor)
+
+    def confirm(self, memory_id: str, because: str = "") -> Memory:
+        """Vouch for a memory."""
+        return change.confirm(self._desk.own(memory_id), self._desk.tools, self._desk.actor, because)
+
+    def promote(self, memory_id: str, because: str = "") -> Memory:
+        """Move a memory one layer up: from the buffer to working, from working to core."""
+        return remembering.move(self._desk, memory_id, because, up=True)
+
+    def demote(self, memory_id: str, because: str = "") -> Memory:
+        """Move a memory one layer down."""
+        return remembering.move(self._desk, memory_id, because, up=False)
+
+    def set_status(self, memory_id: str, status: Status | str, because: str = "") -> Memory:
+        """Say that a memory is challenged, invalidated, archived … or active again."""
+        wanted: Status = member("status", Status, status)
+        one = self._desk.own_for_status(memory_id, wanted)
+        return change.set_status(one, wanted, self._desk.tools, self._desk.actor, because)
+
+    def touch(self, memory_ids: Sequence[str], *, session: str = "") -> int:
+        """Count a use of memories that were read otherwise than by recall; how many."""
+        return remembering.touch(self._desk, memory_ids, session)
+
+    def relations(self, memory_id: str) -> list[Edge]:
+        """What a memory is related to, in both directions."""
+        return remembering.relations(self._desk, memory_id)
+
+    def unrelate(self, source: str, target: str, type: EdgeType | str = EdgeType.RELATED_TO) -> bool:
+        """Take a relation away; whether there was one."""
+        return remembering.unrelate(self._desk, (source, target), type)
+
+    def count(self, *, filters: Filters | None = None, scope: Scope | None = None) -> int:
+        """How many memories fit."""
+        return browsing.count(self._desk, filters, scope)
+
+    def adopt(self, records: Iterable[Mapping[str, Any]], *, dry: bool = False) -> ImportedRecords:
+        """Take in what `export` wrote as it was, with ids, times and counts; what is here already stays."""
+        return import_records.import_records(self._desk, records, dry=dry, within_run=True)
+
+
+class History:
+    """What happened and what was said. Hangs on the facade; safe to use from many threads."""
+
+    def __init__(self, desk: CallerContext, listening: Listening) -> None:
+        self._desk = desk
+        self._listening = listening
+
+    def events(
+        self, memory_id: str | None = None, *, limit: int = 100, before: str | None = None
+    ) -> list[Event]:
+        """The history of a memory, or of all that the caller may see, newest first.
+
+        An erased memory has a history too: its full id still finds the bare facts.
+        """
+        return browsing.events(self._desk, memory_id, limit, before)
+
+    def news(self, after: str | None = None, *, limit: int = 100) -> News:
+        """What has happened since a place in the ledger, oldest first, and the place to go on from.
+
+        Without a place: nothing yet, and where the ledger ends now.
+        """
+        return browsing.news(self._desk, after, limit)
+
+    def turns(self, session: str, *, limit: int = 1_000, after: int = 0) -> list[Turn]:
+        """A session word for word, in order; `after` is the key of the last turn already seen."""
+        return self._listening.turns(session, limit, after)
+
+    def said(self, memory_id: str) -> list[Turn]:
+        """The turns a memory came from, word for word."""
+        return self._desk.tools.store.turns.of_memory(self._desk.resolve(memory_id), self._desk.access)
+
+
+class Maintenance:
+    """Looking after the memory: runs and taking them back, damage, space, costs. Safe from many threads."""
+
+    def __init__(
+        self,
+        desk: CallerContext,
+        upkeep: Upkeep,
+        recalling: Recalling,
+        parts: Sequence[Callable[[], Finding]],
+    ) -> None:
+        self._desk = desk
+        self._upkeep = upkeep
+        self._recalling = recalling
+        self._parts = parts
+
+    def dream(self, *, dry: bool = False) -> Report:
+        """Replay what is at risk, link what belongs together, strengthen what matters."""
+        return self._upkeep.dream(dry=dry)
+
+    def audit(self, *, dry: bool = False) -> Report:
+        """Let a model look over what is known for good; each of its proposals is tried in a sandbox first."""
+        return self._upkeep.audit(dry=dry)
+
+    def reread(
+        self,
+        *,
+        session: str = "",
+        rules: bool = False,
+        dry: bool = False,
+        progress: Progress | None = None,
+    ) -> Report:
+        """Read what was said again, with today's rules or the model, and let what is believed follow.
+
+        What people changed by hand stays as they left it. `dry` tells what would happen; `rules` asks no
+        model; cut off, it goes on where it stopped, and `undo` takes the whole run back.
+        """
+        return self._upkeep.reread(session=session, rules=rules, dry=dry, progress=progress)
+
+    def drift(
+        self,
+        directory: str = "",
+        *,
+        apply: bool = False,
+        limit: int = 1_000,
+        scope: Scope | None = None,
+    ) -> DriftReport:
+        """Check what memories claim about files, symbols, versions and addresses against a directory.
+
+        Without one the setting `doubt.directory`. With `apply` memories whose references are dead are
+        challenged, and invalidated if they stay so; `undo` takes that back.
+        """
+        from engram.api.gaps import drifted  # it reads a directory, which few ask for
+
+        return drifted(self._desk, directory, scope, limit, apply=apply)
+
+    def runs(self, limit: int = 20) -> list[Run]:
+        """The last runs, newest first."""
+        return self._upkeep.runs(limit)
+
+    def report(self, run_id: str, *, limit: int = LISTED, after: int = 0) -> Report:
+        """What a run did: counts by rule, and each decision in order, after a number."""
+        return self._upkeep.report(run_id, limit=limit, after=after)
+
+    def undo(self, run_id: str) -> Undone:
+        """Take a run of maintenance back; what somebody has changed since stays as it is."""
+        return self._upkeep.undo(run_id)
+
+    def doctor(self, *, repair: bool = False) -> list[Finding]:
+        """Look at every part and say in words what to do; with `repair` mend what can be rebuilt."""
+        return maintenance.examine(self._desk, [part() for part in self._parts], repair=repair)
+
+    def vacuum(self, *, full: bool = True) -> int:
+        """Give freed space back; how many bytes. Unless `full`, without writing the whole file anew."""
+        return maintenance.vacuum(self._desk, full=full)
+
+    def reembed(self, *, progress: Progress | None = None) -> int:
+        """Give every memory a vector of the present model. Cut off, it goes on where it stopped."""
+        total = self._desk.tools.store.memories.stats(self._desk.access, self._desk.space()).pending
+        tell = None if progress is None else (lambda done: progress(done, max(total, done)))
+        count = pipeline.fill(self._desk.tools, progress=tell)
+        self._desk.owing = False
+        return count
+
+    def spending(self, *, days: int = 30, daily: bool = False) -> list[Spent]:
+        """What calls to models have cost in the last days, by component and model; `daily`, by day too."""
+        return maintenance.spending(self._desk, days, daily=daily)
+
+    def forget_spending(self) -> int:
+        """Forget what models have cost; how many calls there were."""
+        return maintenance.forget_spending(self._desk)
+
+    def recall_health(self) -> RecallHealth:
+        """How the last recalls have been going: counts, averages by intent, times, warnings."""
+        return self._recalling.health()
+
+
+def moved(noun: str, verb: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any, P], R]:
+    """A verb that has moved to a noun, where it was before."""
+    find = attrgetter(f"{noun}.{verb.__name__}")
+
+    @wraps(verb)
+    def forward(self: object, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        found: Callable[P, R] = find(self)
+        return found(*args, **kwargs)
+
+    return forward
+
+
+class VerbsBefore:
+    """The old names of verbs, in one place: each is found on its noun by now."""
+
+    adopt = moved("memories", Memories.adopt)
+    audit = moved("maintenance", Maintenance.audit)
+    confirm = moved("memories", Memories.confirm)
+    count = moved("memories", Memories.count)
+    demote = moved("memories", Memories.demote)
+    doctor = moved("maintenance", Maintenance.doctor)
+    dream = moved("maintenance", Maintenance.dream)
+    drift = moved("maintenance", Maintenance.drift)
+    events = moved("history", History.events)
+    forget_spending = moved("maintenance", Maintenance.forget_spending)
+    news = moved("history", History.news)
+    pin = moved("memories", Memories.pin)
+    promote = moved("memories", Memories.promote)
+    recall_health = moved("maintenance", Maintenance.recall_health)
+    reembed = moved("maintenance", Maintenance.reembed)
+    relations = moved("memories", Memories.relations)
+    reread = moved("maintenance", Maintenance.reread)
+    said = moved("history", History.said)
+    set_status = moved("memories", Memories.set_status)
+    spending = moved("maintenance", Maintenance.spending)
+    touch = moved("memories", Memories.touch)
+    turns = moved("history", History.turns)
+    undo = moved("maintenance", Maintenance.undo)
+    unrelate = moved("memories", Memories.unrelate)
+    vacuum = moved("maintenance", Maintenance.vacuum)

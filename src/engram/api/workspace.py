@@ -1,0 +1,293 @@
+"""Workspace: a folder of plain files in step with the memory, both ways. `memory.workspace` keeps it so.
+
+    list files and events → read what a person changed → change the memory → write what changed there
+
+What changed on both sides is shown, in the file and among the conflicts, and never guessed. Cut off at any
+point, the next sync finishes: each side is compared with what both last agreed on.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from engram.api import workspace_views as views
+from engram.api.caller import CallerContext
+from engram.api.maintenance import Upkeep
+from engram.api.workspace_reading import PAGE, SyncConflict, SyncReport, open_conflicts
+from engram.api.workspace_sync import FolderSync
+from engram.errors import EngramError, InvalidInput, UnknownValue, WorkspaceError
+from engram.model.maintenance import Report, RunKind, Sketch
+from engram.model.memory import Tier
+from engram.model.plain import plain
+from engram.model.scope import Scope
+from engram.ports import Unit
+from engram.workspace import folder, git
+from engram.workspace import layouts as layout
+from engram.workspace.folder import FolderLock
+from engram.workspace.layouts import LAYOUTS, LEDGER, kind_of, tops
+from engram.workspace.state import (
+    SETUP,
+    Setup,
+    load_setup,
+    load_state,
+    save_setup,
+)
+
+SKETCH = "workspace"
+WATCH_S = 1.0
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class WorkspaceStatus:
+    """A folder as it stands."""
+
+    folder: str
+    layouts: tuple[str, ...]
+    tiers: tuple[str, ...]
+    files: int
+    memories: int
+    edited: tuple[str, ...]
+    """Files that were changed, made or deleted since the last sync."""
+    behind: int
+    """Memories that changed since then."""
+    conflicts: tuple[SyncConflict, ...] = ()
+    is_repository: bool = False
+    points: tuple[git.Point, ...] = ()
+
+
+Progress = Callable[[int, int], None]
+
+
+class Workspaces:
+    """Folders in step with the memory. Hangs on the facade; only the owner of the file may use it."""
+
+    def __init__(self, desk: CallerContext) -> None:
+        self._desk = desk
+
+    def init(
+        self,
+        directory: str | Path,
+        *,
+        layouts: Sequence[str] = (LEDGER,),
+        include: Sequence[str] = (),
+        scope: Scope | None = None,
+    ) -> SyncReport:
+        """Make a folder a workspace, or change how it is set up, and sync it.
+
+        Args:
+            directory: the folder; made if need be. Files of a layout that are there are read.
+            layouts: `ledger`, `files` or both.
+            include: `sensitive`, `confidential`: such memories stand in files only when asked for.
+            scope: only memories seen from there; new ones go there.
+
+        Raises:
+            WorkspaceError: the folder cannot be used.
+
+        """
+        self._check()
+        wanted = tuple(dict.fromkeys(layouts)) or (LEDGER,)
+        for one in wanted:
+            if one not in LAYOUTS:
+                raise UnknownValue("layout", one, LAYOUTS)
+        allowed = {str(tier) for tier in Tier}
+        for one in include:
+            if one not in allowed:
+                raise UnknownValue("tier", one, tuple(sorted(allowed)))
+        root = Path(directory).expanduser()
+        try:
+            root.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise WorkspaceError(f"{root} cannot be made: {error.strerror}.") from error
+        root = root.resolve()
+        today = self._desk.tools.here().date().isoformat()
+        name = self._desk.tools.new_id()
+        with suppress(WorkspaceError):
+            before = load_setup(root)
+            today, name = before.since or today, before.id or name
+        place = {} if scope is None else {k: v for k, v in plain(scope).items() if v}
+        tiers = tuple(str(t) for t in Tier if t is Tier.CLEAR or str(t) in include)
+        save_setup(root, Setup(wanted, tiers, place, today, name))
+        return self.sync(root, full=True)
+
+    def sync(
+        self,
+        directory: str | Path,
+        *,
+        full: bool = False,
+        accept_deletions: bool = False,
+        repair: bool = False,
+        dry: bool = False,
+    ) -> SyncReport:
+        """Bring files and memory in step.
+
+        Args:
+            directory: the workspace.
+            full: compare everything, not only what changed.
+            accept_deletions: forget memories even when most files are missing at once.
+            repair: give double ids of the ledger new ones, and move lines that are no events aside.
+            dry: say what would change in the memory, and change nothing on either side.
+
+        Raises:
+            WorkspaceError: it is no workspace, or another process syncs it.
+
+        """
+        self._check()
+        root = Path(directory).expanduser().resolve()
+        setup = load_setup(root)
+        with FolderLock(root):
+            state = load_state(root, self._mark(root, setup))
+            work = FolderSync(self._desk, root, setup, state, full=full, dry=dry)
+            return work.run(accept_deletions=accept_deletions, repair=repair)
+
+    def status(self, directory: str | Path) -> WorkspaceStatus:
+        """How a folder stands, without changing anything."""
+        self._check()
+        root = Path(directory).expanduser().resolve()
+        setup = load_setup(root)
+        state = load_state(root, self._mark(root, setup))
+        found = folder.listed(root, tops(setup.layouts))
+        edited = [
+            path
+            for path in sorted({*found, *state.files})
+            if kind_of(path, setup.layouts)
+            and found.get(path) != (state.files[path].stamp if path in state.files else None)
+        ]
+        behind = len(FolderSync(self._desk, root, setup, state, full=False, dry=True).changed_ids())
+        repository = git.is_repository(root)
+        return WorkspaceStatus(
+            str(root),
+            setup.layouts,
+            setup.tiers,
+            len(state.files),
+            len(state.places()),
+            tuple(edited),
+            behind,
+            tuple(open_conflicts(state)),
+            repository,
+            tuple(git.points(root, 5)) if repository else (),
+        )
+
+    def watch(
+        self, directory: str | Path, *, every: float = WATCH_S, stopping: Callable[[], bool] = lambda: False
+    ) -> Iterator[SyncReport]:
+        """Sync whenever something changed on either side; yields each report that tells of a change."""
+        yield self.sync(directory)
+        while not stopping():
+            time.sleep(every)
+            with suppress(WorkspaceError):
+                report = self.sync(directory)
+                if report.changes or report.conflicts or report.problems:
+                    yield report
+
+    def points(self, directory: str | Path, limit: int = 20) -> list[git.Point]:
+        """The points in the history of a folder that `rollback` takes, newest first."""
+        self._check()
+        root = Path(directory).expanduser().resolve()
+        load_setup(root)
+        if not git.is_repository(root):
+            raise WorkspaceError(
+                f"{root} is in no git repository: `git init` there, and consolidations make points."
+            )
+        return git.points(root, limit)
+
+    def rollback(self, directory: str | Path, point: str) -> SyncReport:
+        """Put files and memory back as they were at a commit.
+
+        Runs of maintenance since then are taken back first, newest first; then the files are, and what they
+        say is read back as changes by a person. Nothing is lost: the present state is committed before.
+        """
+        self._check()
+        root = Path(directory).expanduser().resolve()
+        setup = load_setup(root)
+        if not git.is_repository(root):
+            raise WorkspaceError(f"{root} is in no git repository: there is no point to go back to.")
+        full = git.resolve(root, point)
+        self.sync(root)
+        git.commit(root, tops(setup.layouts), f"engram: before rollback to {full[:12]}")
+        self._undo_since(root, full)
+        self.sync(root)
+        git.restore(root, tops(setup.layouts), full)
+        report = self.sync(root, accept_deletions=True)
+        git.commit(root, tops(setup.layouts), f"engram: rolled back to {full[:12]}")
+        return report
+
+    def folders(self) -> list[str]:
+        """The folders that are kept in step with this memory."""
+        found = self._desk.tools.store.upkeep.sketches(SKETCH, self._desk.access, PAGE)
+        return [str(one.body.get("folder")) for one in found if one.body.get("folder")]
+
+    def leave(self, directory: str | Path) -> bool:
+        """Keep a folder in step no longer; its files stay. Whether it was one."""
+        self._check()
+        root = Path(directory).expanduser().resolve()
+        scope, key = self._desk.access.scope, load_setup(root).id or str(root)
+
+        def work(unit: Unit) -> bool:
+            return unit.upkeep.unsketch(scope, SKETCH, key)
+
+        return self._desk.tools.store.write(work, self._desk.actor)
+
+    # ------------------------------------------------------------ around a consolidation
+
+    def before_run(self, kind: RunKind) -> None:
+        """Sync every folder and commit it, so that there is a point to go back to."""
+        self._commit_all(lambda day: f"pre-{kind.value} {day}", "")
+
+    def after_run(self, report: Report) -> None:
+        """Write the report, sync, and commit what the run changed."""
+        told = views.report_page(report)
+        for root in self._there():
+            with suppress(EngramError, OSError):
+                setup = load_setup(root)
+                if LEDGER in setup.layouts:
+                    day = self._desk.tools.here().date().isoformat()
+                    views.append_report(root, f"{layout.REPORTS}/{day}.md", told, day)
+        counts = ", ".join(f"{one.rule} {one.count}" for one in report.tallies) or "nothing to do"
+        self._commit_all(
+            lambda day: f"{report.run.kind.value} {day}", f"{counts}\n\nEngram-Run: {report.run.id}"
+        )
+
+    def _commit_all(self, subject: Callable[[str], str], body: str) -> None:
+        for root in self._there():
+            try:
+                self.sync(root)
+                if git.is_repository(root):
+                    setup = load_setup(root)
+                    day = self._desk.tools.here().date().isoformat()
+                    git.commit(root, tops(setup.layouts), subject(day), body)
+            except (EngramError, OSError) as error:
+                # A folder that cannot be written must not keep memories from being maintained.
+                log.warning("The workspace %s could not be brought in step: %s", root, error)
+
+    def _there(self) -> list[Path]:
+        return [Path(one) for one in self.folders() if Path(one, SETUP).exists()]
+
+    def _undo_since(self, root: Path, point: str) -> None:
+        for message in git.messages_since(root, point):
+            for line in message.splitlines():
+                if line.startswith("Engram-Run: "):
+                    with suppress(InvalidInput):
+                        Upkeep(self._desk).undo(line.removeprefix("Engram-Run: ").strip())
+
+    def _mark(self, root: Path, setup: Setup) -> str:
+        """What tells this memory and another apart in the folder; the folder is known here from now on."""
+        scope, key = self._desk.access.scope, setup.id or str(root)
+        known = self._desk.tools.store.upkeep.sketch(scope, SKETCH, key)
+        mark = str(known.body.get("mark", "")) if known is not None else ""
+        if known is not None and mark and known.body.get("folder") == str(root):
+            return mark
+        mark = mark or self._desk.tools.new_id()
+        body = {"folder": str(root), "mark": mark}
+        sketch = Sketch(scope, SKETCH, key, body, self._desk.tools.clock.now())
+        self._desk.tools.store.write(lambda unit: unit.upkeep.sketch(sketch), self._desk.actor)
+        return mark
+
+    def _check(self) -> None:
+        self._desk.check_owns_file("keep a folder of this machine in step")

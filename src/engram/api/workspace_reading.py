@@ -1,0 +1,805 @@
+"""Reading a workspace: what a person changed in files comes in, and the memory is changed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime
+from pathlib import Path
+from typing import Any
+
+from engram.api.caller import CallerContext
+from engram.api.conflicts import Conflicts
+from engram.api.import_records import id_of, import_records
+from engram.capture import change
+from engram.errors import InvalidInput, NotFound, WorkspaceError
+from engram.model.capture import Draft, Receipt
+from engram.model.facts import EdgeType
+from engram.model.memory import ANY_STATUS, Memory, Policy, Priority, Status
+from engram.model.plain import plain, scope_from
+from engram.model.session import LoopState
+from engram.ports import Unit, View
+from engram.rules.commitments import details_of, tags_of
+from engram.text.words import content_hash
+from engram.workspace import folder, ledger, notes
+from engram.workspace import layouts as layout
+from engram.workspace.folder import Stamp
+from engram.workspace.layouts import KINDS, LEDGER, kind_of
+from engram.workspace.pages import Edit, Fields, Piece, aligned, one_line
+from engram.workspace.state import (
+    Known,
+    KnownFile,
+    Setup,
+    State,
+    digest,
+)
+
+ACTOR = "human"
+PAGE = 1_000
+MOST_GONE = 0.5
+"""When more than this share of the files is missing at once, nobody meant to forget all that."""
+FEW = 10
+"""Up to so many missing files are believed whatever their share."""
+STANDING = frozenset({Status.ACTIVE, Status.CHALLENGED})
+EVENT_ORIGIN = "event:"
+LINES = frozenset({"event", "archived"})
+"""Kinds of files whose pieces are events."""
+ITEMS = frozenset({"facts", "extract"})
+"""Kinds of pages whose pieces are list items, known by their words."""
+
+
+@dataclass(frozen=True, slots=True)
+class SyncConflict:
+    """Something that changed on both sides."""
+
+    path: str
+    memory: str
+    because: str
+    other: str = ""
+    """The id of the memory that holds the version of the file; empty where there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class SyncReport:
+    """What a sync did, or would do."""
+
+    folder: str
+    created: tuple[str, ...] = ()
+    """Memories that files brought."""
+    updated: tuple[str, ...] = ()
+    """Memories that a person changed in a file."""
+    forgotten: tuple[str, ...] = ()
+    """Memories that were archived because their file or line was deleted."""
+    written: tuple[str, ...] = ()
+    """Files that were written."""
+    removed: tuple[str, ...] = ()
+    """Files that were taken away."""
+    conflicts: tuple[SyncConflict, ...] = ()
+    """What changed on both sides and waits for somebody to choose."""
+    problems: tuple[str, ...] = ()
+    """What could not be read or written, in words."""
+    files: int = 0
+    dry: bool = False
+
+    @property
+    def changes(self) -> int:
+        """How much changed on either side."""
+        return sum(map(len, (self.created, self.updated, self.forgotten, self.written, self.removed)))
+
+
+# ---------------------------------------------------------------- reading
+
+
+@dataclass
+class FileChange:
+    """What a file says of a memory that it did not say before."""
+
+    path: str
+    kind: str
+    piece: Piece
+    known: Known
+
+
+@dataclass
+class NewPiece:
+    """A piece of a file that nobody knew."""
+
+    path: str
+    kind: str
+    piece: Piece
+    name: str = ""
+    """Whom the page is about."""
+
+
+@dataclass
+class Tellings:
+    """What has been done so far."""
+
+    created: list[str] = field(default_factory=list)
+    updated: list[str] = field(default_factory=list)
+    forgotten: list[str] = field(default_factory=list)
+    written: list[str] = field(default_factory=list)
+    removed: list[str] = field(default_factory=list)
+    conflicts: list[SyncConflict] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+
+
+class FolderReader:
+    """Reads what a person changed in a folder and changes the memory. Lives for one call, in one thread."""
+
+    def __init__(
+        self, desk: CallerContext, root: Path, setup: Setup, state: State, *, full: bool, dry: bool
+    ) -> None:
+        self.desk = replace_actor(desk)
+        self.root = root
+        self.setup = setup
+        self.dry = dry
+        self.scope = scope_from(setup.scope) if setup.scope else desk.access.scope
+        self.access = desk.at(self.scope) if setup.scope else desk.access
+        self.state = state
+        self.full = full or not self.state.place
+        self.told = Tellings()
+        self.dirty = False
+        """Whether there is something new to keep about the files."""
+        self.texts: dict[str, str] = {}
+        self.stamps: dict[str, Stamp] = {}
+        self.touched: set[str] = set()
+        """Memories whose places are looked at again."""
+        self.edits: dict[str, list[tuple[Edit, Known | None]]] = {}
+        self.cache: dict[str, Memory | None] = {}
+        self.events: dict[str, str] = {}
+        """The event of each memory."""
+        self.by_event: dict[str, str] = {}
+        self.new_events: list[tuple[str, str]] = []
+        """Events that were given out in this sync."""
+        self.numbering = ledger.Numbering(())
+        self._where: dict[str, list[tuple[str, str]]] | None = None
+        self._clashes: set[str] | None = None
+
+    def changed_ids(self) -> set[str]:
+        """The memories that changed since the last sync; at first, all."""
+        if not self.full:
+            return self._since(self.state.place)
+        found: set[str] = set()
+        cursor: str | None = None
+        while True:
+            page = self.desk.tools.store.memories.page(View(self.access, ANY_STATUS), PAGE, cursor)
+            for memory in page:
+                self.cache[memory.id] = memory
+                found.add(memory.id)
+            cursor = page.cursor
+            if cursor is None:
+                break
+        return found | set(self.state.places())
+
+    def _since(self, place: str) -> set[str]:
+        found: set[str] = set()
+        while events := self.desk.tools.store.ledger.after(place, self.access, PAGE):
+            for event in events:
+                found.add(event.memory)
+                if event.related:
+                    found.add(event.related)
+            place = events[-1].id
+        return found
+
+    def _get(self, memory_id: str, *, again: bool = False) -> Memory | None:
+        if again or memory_id not in self.cache:
+            self.cache[memory_id] = self.desk.tools.store.memories.get(memory_id, self.access)
+        return self.cache[memory_id]
+
+    def _number_events(self) -> None:
+        if LEDGER not in self.setup.layouts:
+            return
+        known = self.desk.tools.store.origins.known(self.desk.access.scope, EVENT_ORIGIN)
+        for origin in sorted(known):
+            identity = origin.removeprefix(EVENT_ORIGIN)
+            self.by_event[identity] = known[origin][0]
+            self.events[known[origin][0]] = identity
+        for _, key, piece in self.state.pieces():
+            if piece.memory and ledger.ID.match(key):
+                self.by_event.setdefault(key, piece.memory)
+        self.numbering = ledger.Numbering([*self.by_event, *self._ids_in_files()])
+
+    def _ids_in_files(self) -> list[str]:
+        found: list[str] = []
+        for path in sorted(self.stamps):
+            if path.startswith("memory/") and path.endswith(".jsonl"):
+                with suppress(WorkspaceError):
+                    found += [str(one["id"]) for one in ledger.events_in(self._text(path))]
+        return found
+
+    def _event_of(self, memory: Memory) -> str:
+        identity = self.events.get(memory.id, "")
+        if not identity and ledger.ID.match(memory.id.upper()):
+            identity = memory.id.upper()
+        if not identity:
+            identity = self.numbering.take(memory.local(memory.created_at))
+            self._keep_event(memory.id, identity)
+        self.events[memory.id] = identity
+        return identity
+
+    def _keep_event(self, memory_id: str, identity: str) -> None:
+        self.by_event[identity] = memory_id
+        self.new_events.append((memory_id, identity))
+
+    def _text(self, path: str) -> str:
+        if path not in self.texts:
+            self.texts[path], self.stamps[path] = folder.read(self.root, path)
+        return self.texts[path]
+
+    def _read(self) -> tuple[list[FileChange], list[NewPiece], dict[str, list[tuple[str, str]]]]:
+        """What changed in files, what is new there, and which pieces are gone."""
+        changes: list[FileChange] = []
+        new: list[NewPiece] = []
+        gone: dict[str, list[tuple[str, str]]] = {}
+        for path in sorted(self.stamps):
+            kind = kind_of(path, self.setup.layouts)
+            known = self.state.files.get(path)
+            if not kind or (known is not None and known.stamp == self.stamps[path] and not self.full):
+                continue
+            try:
+                text = self._text(path)
+            except WorkspaceError as error:
+                self.told.problems.append(error.message)
+                continue
+            if known is not None and known.digest == digest(text):
+                known.stamp = self.stamps[path]
+                self.dirty = True
+                continue
+            self._compare(path, kind, text, known or KnownFile(kind), (changes, new, gone))
+        for path, known in self.state.files.items():
+            if path not in self.stamps and known.pieces:
+                for key, piece in known.pieces.items():
+                    gone.setdefault(piece.memory, []).append((path, key))
+        self._follow_moves(changes, new, gone)
+        return changes, new, gone
+
+    def _compare(
+        self,
+        path: str,
+        kind: str,
+        text: str,
+        known: KnownFile,
+        into: tuple[list[FileChange], list[NewPiece], dict[str, list[tuple[str, str]]]],
+    ) -> None:
+        changes, new, gone = into
+        pieces = KINDS[kind].pieces(text)
+        name = notes.entity_name(text)[0] if kind == "facts" and path.count("/") else ""
+        if kind in ITEMS:
+            pieces = aligned({key: one.file for key, one in known.pieces.items()}, pieces)
+        for piece in pieces:
+            before = known.pieces.get(piece.key)
+            if before is None:
+                new.append(NewPiece(path, kind, piece, name))
+            elif before.clash or piece.clash or (not before.old and _differs(piece.fields, before.file)):
+                changes.append(FileChange(path, kind, piece, before))
+        there = {piece.key: piece for piece in pieces}
+        for key, before in [*known.pieces.items()]:
+            if key in there or before.old:
+                continue
+            former = [
+                k for k, one in known.pieces.items() if one.old and one.memory == before.memory and k in there
+            ]
+            if former:
+                # The last word was taken away: what it had superseded holds again.
+                was = known.pieces[max(former)]
+                was.old, was.file, was.mind = False, before.file, before.mind
+                self.events[before.memory] = max(former)
+                del known.pieces[key]
+                changes.append(FileChange(path, kind, there[max(former)], was))
+            else:
+                gone.setdefault(before.memory, []).append((path, key))
+        file = self.state.files.setdefault(path, KnownFile(kind))
+        file.stamp, file.digest = self.stamps[path], digest(text)
+        self.dirty = True
+
+    def _follow_moves(
+        self, changes: list[FileChange], new: list[NewPiece], gone: dict[str, list[tuple[str, str]]]
+    ) -> None:
+        """A file that stands elsewhere now was moved, not deleted and written anew."""
+        for one in [*new]:
+            if one.kind != "note" or not one.piece.notes.get("id"):
+                continue
+            memory_id = id_of(str(one.piece.notes["id"]))
+            for path, key in [*gone.get(memory_id, ())]:
+                before = self.state.files[path].pieces.get(key)
+                if before is None or self.state.files[path].kind != "note":
+                    continue
+                gone[memory_id].remove((path, key))
+                del self.state.files[path]
+                self.state.files[one.path].pieces[one.piece.key] = before
+                new.remove(one)
+                if _differs(one.piece.fields, before.file):
+                    changes.append(FileChange(one.path, one.kind, one.piece, before))
+                break
+            if memory_id in gone and not gone[memory_id]:
+                del gone[memory_id]
+
+    def _believed(
+        self, gone: dict[str, list[tuple[str, str]]], *, accept_deletions: bool
+    ) -> dict[str, list[tuple[str, str]]]:
+        """What is gone, unless so much is gone at once that something else must have happened."""
+        known = len(self.state.places())
+        if accept_deletions or len(gone) <= FEW or len(gone) <= known * MOST_GONE:
+            return gone
+        self.told.problems.append(
+            f"{len(gone):,} of {known:,} memories are missing in the folder at once: nothing was forgotten, "
+            "and their files are written again. If it was meant, delete them and sync with accept_deletions."
+        )
+        for places in gone.values():
+            for path, key in places:
+                self.state.files[path].pieces.pop(key, None)
+        self.touched |= gone.keys()
+        return {}
+
+    def _create(self, new: Sequence[NewPiece]) -> None:
+        """Bring in what files have and the memory lacks: first what has an id, then list items."""
+        good = [one for one in new if not one.piece.clash]
+        told = self._events_told() if any(one.kind in LINES for one in good) else []
+        by_id = {str(record["id"]): record for record in ledger.records(told)}
+        named = [one for one in good if one.kind in LINES or one.kind == "note"]
+        fresh = [one for one in named if not self._bind(one)]
+        self._bring_in(
+            [(one, by_id[one.piece.key] if one.kind in LINES else self._record(one)) for one in fresh]
+        )
+        pages: list[tuple[NewPiece, dict[str, Any]]] = []
+        for one in good:
+            if one.kind in layout.PAGE_OF and not self._bind(one):
+                same = self._same(str(one.piece.fields["content"]))
+                if same is None:
+                    pages.append((one, self._record(one)))
+                else:
+                    self._know(one, same)
+        self._bring_in(pages)
+        for one in good:
+            if one.kind in ITEMS:
+                self._create_item(one)
+
+    def _events_told(self) -> list[dict[str, Any]]:
+        """Every event of the folder: what is over is known only from what came after it."""
+        found: list[dict[str, Any]] = []
+        for path in sorted(self.stamps):
+            if path.startswith("memory/ledger") and path.endswith(".jsonl"):
+                found += ledger.events_in(self._text(path))
+        return found
+
+    def _record(self, one: NewPiece) -> dict[str, Any]:
+        if one.kind == "note":
+            record = notes.note_record(one.piece, one.path)
+            if "id" not in record:
+                record |= {"id": id_of(f"{one.path}\n{record['content']}"), "source": "human"}
+            return record
+        record = layout.page_record(one.path, one.kind, one.piece.fields, one.piece.notes)
+        return {**record, "id": id_of(f"{one.path}\n{record['content']}")}
+
+    def _bind(self, one: NewPiece) -> bool:
+        """Whether the memory is known already: then the two are only joined, or differ and are shown."""
+        memory_id = self.by_event.get(one.piece.key, "") if one.kind in LINES else ""
+        named = one.piece.key if one.kind in LINES else str(one.piece.notes.get("id") or "")
+        if not memory_id and named:
+            memory_id = id_of(named)
+        if not memory_id and one.kind in layout.PAGE_OF:
+            memory_id = id_of(f"{one.path}\n{one.piece.fields['content']}")
+        memory = self._get(memory_id, again=True) if memory_id else None
+        if memory is None:
+            return False
+        mind = self._fields(one.kind, memory, one.name)
+        known = Known(memory.id, dict(one.piece.fields), mind)
+        self.state.files[one.path].pieces[one.piece.key] = known
+        if one.kind in LINES:
+            self.events[memory.id] = max(self.events.get(memory.id, ""), one.piece.key)
+        self.touched.add(memory.id)
+        if one_line(mind["content"]) != one_line(one.piece.fields["content"]) and not known.old:
+            if one.kind == "archived" or (one.kind == "event" and self.events[memory.id] != one.piece.key):
+                known.old = True
+            else:
+                # Without a memory of what both agreed on nobody can say which is newer.
+                known.file = {**one.piece.fields, "content": ""}
+                known.mind = {**mind, "content": ""}
+                self._merge(memory, [FileChange(one.path, one.kind, one.piece, known)])
+        return True
+
+    def _bring_in(self, records: Sequence[tuple[NewPiece, dict[str, Any]]]) -> None:
+        if not records:
+            return
+        placed = [self._placed(record) for _, record in records]
+        done = import_records(self.desk, placed)
+        for refusal in done.refused:
+            one = records[refusal.index][0]
+            self.told.problems.append(f"{one.path}: {refusal.error.message}")
+        fresh = set(done.taken)
+        for index, memory_id in enumerate(done.ids):
+            one = records[index][0]
+            memory = self._get(memory_id, again=True) if memory_id else None
+            if memory is None:
+                continue
+            if memory_id in fresh:
+                self.told.created.append(memory_id)
+            self._know(one, memory)
+
+    def _placed(self, record: dict[str, Any]) -> dict[str, Any]:
+        return record if not self.setup.scope else {**record, "scope": plain(self.scope)}
+
+    def _know(self, one: NewPiece, memory: Memory) -> None:
+        own = Known(memory.id, dict(one.piece.fields), self._fields(one.kind, memory, one.name), own=True)
+        self.state.files[one.path].pieces[one.piece.key] = own
+        if one.kind in LINES:
+            self.events[memory.id] = max(self.events.get(memory.id, ""), one.piece.key)
+            if id_of(one.piece.key) != memory.id:
+                self._keep_event(memory.id, one.piece.key)
+        if one.kind == "extract":
+            self.state.logged.add(memory.id)
+        self.touched.add(memory.id)
+
+    def _create_item(self, one: NewPiece) -> None:
+        """An item somebody wrote: the memory that says the same, or a new one."""
+        words = str(one.piece.fields["content"])
+        draft = self._item_draft(one)
+        if draft is None:
+            return
+        found = self._same(draft.content) or self._same(words)
+        try:
+            if found is None:
+                receipt = self._remember(draft)
+                found = receipt.memory
+                self.told.created.append(found.id)
+                self.touched.update(filter(None, (found.id, receipt.other)))
+            verified = ledger.moment_of(one.piece.fields.get("verified_at"))
+            if verified and (found.verified_at is None or found.verified_at.date() != verified.date()):
+                because = f"verified in {one.path}"
+                found = change.revise(found.id, {"verified_at": verified}, self.desk.tools, ACTOR, because)
+        except InvalidInput as error:
+            self.told.problems.append(f"{one.path}: {error.message}")
+            return
+        self.cache[found.id] = found
+        self._know(one, found)
+
+    def _item_draft(self, one: NewPiece) -> Draft | None:
+        words = str(one.piece.fields["content"])
+        if one.kind == "extract":
+            day = date.fromisoformat(Path(one.path).stem)
+            priority = Priority(one.piece.fields["priority"])
+            lesser = priority in (Priority.P2, Priority.P3)
+            at = datetime(day.year, day.month, day.day, 12, tzinfo=self.desk.tools.zone)
+            now = self.desk.tools.here()
+            return Draft(
+                words,
+                priority=priority,
+                # Who says P2 or P3 says that it may go in time.
+                policy=Policy.DURABLE if lesser else None,
+                event_time=at if day != now.date() else now,
+                details={"source": one.path},
+            )
+        record = notes.item_record(one.piece, one.name, one.path)
+        if record is None:
+            return None
+        time_ = ledger.moment_of(record.get("event_time"))
+        told = {"category": record["category"], "details": record["details"], "event_time": time_}
+        if one.name == "":
+            told["category"] = None
+        return Draft(str(record["content"]), **told)
+
+    def _same(self, content: str) -> Memory | None:
+        mark_ = content_hash(content)
+        found: list[Memory | None] = []
+
+        def work(unit: Unit) -> None:
+            found.append(unit.same_content(mark_, self.scope))
+
+        self.desk.tools.store.write(work, ACTOR)
+        return found[-1]
+
+    def _remember(self, draft: Draft) -> Receipt:
+        placed = replace(draft, scope=self.scope) if self.setup.scope else self.desk.mine(draft)
+        return self.desk.write([placed])[0]
+
+    def _apply(self, changes: Sequence[FileChange], gone: Mapping[str, list[tuple[str, str]]]) -> None:
+        grouped: dict[str, list[FileChange]] = {}
+        for one in changes:
+            grouped.setdefault(one.known.memory, []).append(one)
+        for memory_id, some in grouped.items():
+            self.touched.add(memory_id)
+            memory = self._get(memory_id, again=True)
+            if memory is None:  # it was erased: what a person wrote is a new statement
+                for one in some:
+                    self._revive(one)
+                continue
+            self._merge(memory, some)
+        for memory_id, places in gone.items():
+            self._forget(memory_id, places, edited=memory_id in grouped)
+
+    def _revive(self, one: FileChange) -> None:
+        del self.state.files[one.path].pieces[one.piece.key]
+        new = NewPiece(
+            one.path,
+            one.kind,
+            replace(one.piece, notes={k: v for k, v in one.piece.notes.items() if k != "id"}),
+        )
+        self._create([new])
+
+    def _merge(self, memory: Memory, some: Sequence[FileChange]) -> None:
+        """Take over what a person changed; what changed on both sides is shown instead."""
+        for one in some:
+            if one.known.clash or one.piece.clash:
+                self._choose(one)
+                continue
+            memory = self._get(memory.id, again=True) or memory
+            name = self._page_name(one.path, one.kind)
+            mind = self._fields(one.kind, memory, name)
+            edited = {f: v for f, v in one.piece.fields.items() if v != one.known.file.get(f)}
+            moved = {f for f in mind if mind[f] != one.known.told.get(f)}
+            clashing = {f for f in edited if f in moved and not _same_value(f, edited[f], mind[f])}
+            if clashing:
+                self._show(memory, one, clashing, name)
+                continue
+            wanted = {f: v for f, v in edited.items() if not _same_value(f, v, mind.get(f))}
+            self._take(memory, one, wanted, name)
+
+    def _take(self, memory: Memory, one: FileChange, wanted: Fields, name: str) -> None:
+        try:
+            changes = self._engine_changes(memory, one.kind, wanted, name)
+            if changes:
+                if memory.status not in STANDING and "content" in changes and "status" not in changes:
+                    changes["status"] = Status.ACTIVE  # who edits it wants it
+                because = f"edited in {one.path}"
+                memory = change.revise(memory.id, changes, self.desk.tools, ACTOR, because)
+                self.told.updated.append(memory.id)
+        except InvalidInput as error:
+            self.told.problems.append(f"{one.path}: {error.message}")
+            return
+        self.cache[memory.id] = memory
+        # What the person did not touch is as it was agreed on: a change there still has to reach the file.
+        now, before = self._fields(one.kind, memory, name), one.known.told
+        same = {f: before[f] for f in now if f in before and one.piece.fields.get(f) == one.known.file.get(f)}
+        one.known.file = dict(one.piece.fields)
+        one.known.mind = {**now, **same}
+
+    def _engine_changes(self, memory: Memory, kind: str, wanted: Fields, name: str) -> dict[str, Any]:
+        changes: dict[str, Any] = {}
+        for field_name, value in wanted.items():
+            if field_name == "content":
+                changes["content"] = notes.about(name, str(value)) if kind == "facts" else str(value)
+            elif field_name == "type":
+                changes["category"] = str(value).lower()
+            elif field_name == "status" and kind == "event":
+                state = LoopState.DONE if value == "closed" else LoopState.OPEN
+                now = self.desk.tools.clock.now()
+                changes["details"] = details_of(
+                    state, memory.details, closed=(now, "") if value == "closed" else None
+                )
+                changes["tags"] = tags_of(state, memory.tags)
+            elif field_name == "status":
+                changes["status"] = notes.status_of(value)
+            elif field_name == "tags":
+                changes["tags"] = notes.tags_of(value)
+            elif field_name in ("expires_at", "verified_at"):
+                changes[field_name] = ledger.moment_of(str(value)) if value else None
+            else:
+                changes[field_name] = value
+        if changes.get("verified_at", False) is None:
+            del changes["verified_at"]
+        return changes
+
+    def _show(self, memory: Memory, one: FileChange, clashing: Iterable[str], name: str) -> None:
+        """Keep the file's version as a memory of its own, against the other, and show both in the file."""
+        other = self._other_version(memory, one, name)
+        one.known.clash = other.id
+        names = " and ".join(sorted(clashing))
+        because = f"{names} changed both in {one.path} and in the memory"
+        self.told.conflicts.append(SyncConflict(one.path, memory.id, because, other.id))
+        self.touched |= {memory.id, other.id}
+        mind = self._fields(one.kind, memory, name)
+        if one.kind == "event":
+            # A line holds one version: the file's becomes an event of its own, this one says what is known.
+            one.known.clash = ""
+            one.known.file, one.known.mind = dict(one.piece.fields), dict(mind)
+            self._edit(one.path, Edit(one.piece, {f: mind[f] for f in mind}), one.known)
+            return
+        one.known.file = dict(one.piece.fields)
+        one.known.mind = mind
+        self._edit(one.path, Edit(one.piece, one.piece.fields, one.piece.notes, clash=mind), one.known)
+
+    def _other_version(self, memory: Memory, one: FileChange, name: str) -> Memory:
+        content = str(one.piece.fields["content"])
+        content = notes.about(name, content) if one.kind == "facts" else content
+        record = {
+            "id": id_of(f"{memory.id}\n{json.dumps(dict(one.piece.fields), sort_keys=True, default=str)}"),
+            "content": content,
+            "category": memory.category,
+            "kind": str(memory.kind),
+            "priority": str(one.piece.fields.get("priority") or memory.priority),
+            "tags": list(notes.tags_of(one.piece.fields.get("tags") or memory.tags)),
+            "scope": plain(memory.scope),
+            "status": str(Status.CHALLENGED),
+            "source": "human",
+            "details": {"file": one.path},
+            "edges": [{"target": memory.id, "type": str(EdgeType.CONTRADICTS)}],
+        }
+        done = import_records(self.desk, [record])
+        if done.refused:
+            raise done.refused[0].error
+        found = self._get(done.ids[0], again=True)
+        if found is None:
+            raise NotFound(done.ids[0])
+        return found
+
+    def _choose(self, one: FileChange) -> None:
+        """Two versions stood in the file. Once a person has left one of them, that holds."""
+        if one.piece.clash:
+            return
+        memory, other = self._get(one.known.memory, again=True), one.known.clash
+        one.known.clash = ""
+        if memory is None:
+            self._revive(one)
+            return
+        name = self._page_name(one.path, one.kind)
+        mind = self._fields(one.kind, memory, name)
+        wanted = {f: v for f, v in one.piece.fields.items() if not _same_value(f, v, mind.get(f))}
+        self._take(memory, one, wanted, name)
+        self.touched |= {memory.id, other}
+        with suppress(InvalidInput):
+            Conflicts(self.desk).resolve(memory.id, other, "a", f"chosen in {one.path}")
+
+    def _settle_clashes(self) -> None:
+        """Conflicts that were settled in the memory: the file shows what stands."""
+        for path, file in self.state.files.items():
+            for key, known in file.pieces.items():
+                if not known.clash or (known.memory not in self.touched and known.clash not in self.touched):
+                    continue
+                memory, other = self._get(known.memory, again=True), self._get(known.clash, again=True)
+                if _stands(memory) and _stands(other) and self._is_contradicted(known.memory, known.clash):
+                    continue
+                if any(edit.clash is not None for edit, by in self.edits.get(path, ()) if by is known):
+                    continue
+                stays = memory if _stands(memory) or not _stands(other) else other
+                known.clash = ""
+                if stays is None or path not in self.stamps:
+                    continue
+                self._show_choice(path, key, known, stays)
+
+    def _show_choice(self, path: str, key: str, known: Known, memory: Memory) -> None:
+        file = self.state.files[path]
+        pieces = KINDS[file.kind].pieces(self._text(path))
+        if file.kind in ITEMS:
+            pieces = aligned({k: one.file for k, one in file.pieces.items()}, pieces)
+        piece = next((one for one in pieces if one.key == key), None)
+        known.memory = memory.id
+        self.touched.add(memory.id)
+        if piece is None or not piece.clash:
+            return
+        fields = self._fields(file.kind, memory, self._page_name(path, file.kind))
+        known.mind = fields
+        told: Fields = piece.notes
+        if file.kind == "note":
+            told = notes.note_notes(memory, self.desk.tools.store.relations.of(memory.id, self.access))
+        self._edit(path, Edit(piece, {**piece.fields, **fields}, told), known)
+        self._where = None
+
+    def _is_contradicted(self, one: str, two: str) -> bool:
+        edges = self.desk.tools.store.relations.of(one, self.access)
+        return any(e.type is EdgeType.CONTRADICTS and two in (e.source, e.target) for e in edges)
+
+    def _forget(self, memory_id: str, places: Sequence[tuple[str, str]], *, edited: bool) -> None:
+        """A person took a file, a line or an item away."""
+        memory = self._get(memory_id, again=True)
+        known = [
+            (path, self.state.files[path].pieces[key])
+            for path, key in places
+            if key in self.state.files[path].pieces
+        ]
+        kinds = {self.state.files[path].kind for path, _ in known}
+        for path, key in places:
+            self.state.files[path].pieces.pop(key, None)
+        self.touched.add(memory_id)
+        if memory is None:
+            return
+        if memory.status not in STANDING or kinds <= {"extract", "archived"}:
+            if not kinds <= {"extract", "archived"}:
+                self.state.dismissed.add(memory_id)
+            return
+        if edited:
+            return
+        moved = [path for path, one in known if self._has_moved(memory, path, one)]
+        if moved:
+            because = f"it was deleted in {moved[0]} while it changed in the memory: it is written again"
+            self.told.conflicts.append(SyncConflict(moved[0], memory_id, because))
+            return
+        because = f"deleted in {known[0][0]}" if known else "deleted in the folder"
+        try:
+            change.set_status(memory_id, Status.ARCHIVED, self.desk.tools, ACTOR, because)
+        except InvalidInput as error:
+            self.told.problems.append(f"{places[0][0]}: {error.message}")
+            return
+        self.state.dismissed.add(memory_id)
+        self.told.forgotten.append(memory_id)
+        self._get(memory_id, again=True)
+
+    def _has_moved(self, memory: Memory, path: str, known: Known) -> bool:
+        kind = self.state.files[path].kind
+        mind = self._fields(kind, memory, self._page_name(path, kind))
+        return mind.get("content") != known.told.get("content")
+
+    def _fields(self, kind: str, memory: Memory, name: str = "") -> dict[str, Any]:
+        """What a page of a kind says of a memory."""
+        if kind == "note":
+            return notes.note_fields(memory)
+        if kind in LINES:
+            return ledger.event_fields(memory)
+        if kind == "extract":
+            return {"content": one_line(memory.content), "priority": str(memory.priority)}
+        if kind == "facts":
+            fields: dict[str, Any] = {"content": notes.item_words(name, memory.content)}
+            if memory.verified_at is not None:
+                fields["verified_at"] = memory.local(memory.verified_at).date().isoformat()
+            return fields
+        told: dict[str, Any] = {"content": memory.content}
+        return {**told, "priority": str(memory.priority)} if kind == "principle" else told
+
+    def _page_name(self, path: str, kind: str) -> str:
+        if kind != "facts" or "/" not in path or path not in self.stamps:
+            return ""
+        return notes.entity_name(self._text(path))[0]
+
+    def _piece(self, path: str, file: KnownFile, key: str) -> Piece | None:
+        pieces = KINDS[file.kind].pieces(self._text(path))
+        if file.kind in ITEMS:
+            pieces = aligned({k: one.file for k, one in file.pieces.items()}, pieces)
+        return next((one for one in pieces if one.key == key), None)
+
+    def _edit(self, path: str, edit: Edit, known: Known | None) -> None:
+        some = self.edits.setdefault(path, [])
+        if edit.piece is not None:
+            some[:] = [
+                pair
+                for pair in some
+                if pair[0].piece is None
+                or pair[0].piece.span != edit.piece.span
+                or pair[0].piece.key != edit.piece.key
+            ]
+        some.append((edit, known))
+
+
+def replace_actor(desk: CallerContext) -> CallerContext:
+    """The same caller, as a person: what is read from files was written by one."""
+    return CallerContext(desk.tools, desk.access, ACTOR, desk.opened)
+
+
+def age_of(memory: Memory | None) -> float:
+    """When a memory was made, to sort by."""
+    return memory.created_at.timestamp() if memory is not None else 0.0
+
+
+def _differs(now: Fields, before: Fields) -> bool:
+    return any(value != before.get(name) for name, value in now.items())
+
+
+def _same_value(name: str, one: Any, two: Any) -> bool:
+    if name in ("expires_at", "verified_at"):
+        times = [ledger.moment_of(str(value)) for value in (one, two)]
+        return times[0] == times[1]
+    if name == "content":
+        return str(one).strip() == str(two).strip()
+    if isinstance(one, list | tuple) and isinstance(two, list | tuple):
+        return list(map(str, one)) == list(map(str, two))
+    return bool(one == two)
+
+
+def _stands(memory: Memory | None) -> bool:
+    return memory is not None and memory.status in STANDING
+
+
+def line_id(line: str) -> str:
+    """The id of the event in a line; empty when it is none."""
+    from engram.workspace.pages import event_line
+
+    event = event_line(line)
+    return str(event["id"]) if event else ""
+
+
+def open_conflicts(state: State) -> Iterator[SyncConflict]:
+    """What waits for somebody to choose."""
+    for path, _, piece in state.pieces():
+        if piece.clash:
+            yield SyncConflict(path, piece.memory, "two versions stand in the file", piece.clash)

@@ -1,0 +1,359 @@
+"""Pages of a workspace that are made of memories taken together: pack, indexes, profiles, boxes."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from engram.api.briefing import packed
+from engram.api.caller import CallerContext
+from engram.api.commitments import Triggers
+from engram.api.gaps import Gaps
+from engram.api.knowledge import Knowledge
+from engram.errors import EngramError, WorkspaceError
+from engram.model.maintenance import Report
+from engram.model.memory import Filters, Memory, Tier, in_force
+from engram.model.scope import Access
+from engram.model.session import Trigger
+from engram.ports import View
+from engram.workspace import folder, ledger
+from engram.workspace import layouts as layout
+from engram.workspace.layouts import FILES, LEDGER
+from engram.workspace.state import KnownFile, Setup, State, digest
+from engram.workspace.text import FrontMatter, slug
+
+CARDS = 200
+"""Entities that have a page."""
+ITEMS = 60
+"""Statements on one page."""
+BOXES = 200
+_TIMES = re.compile(
+    r'"(?:ts|last_run_ts|updated_at)": "[^"]*"|^\*Last updated:.*$|^updated: .*$|^## \d{4}-\d\d-\d\dT.*$',
+    re.MULTILINE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerView:
+    """The ledger as it stands: its text, what was archived, and the event of each memory."""
+
+    text: str
+    archived: str = ""
+    events: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ItemPage:
+    """A page of list items: each is a memory, in a section."""
+
+    path: str
+    head: str
+    """The page when it is made."""
+    items: list[tuple[Memory, str]]
+
+
+def pages(desk: CallerContext, setup: Setup, access: Access, events: LedgerView) -> Iterator[tuple[str, str]]:
+    """Every page that is only written, with its path."""
+    if LEDGER in setup.layouts:
+        yield from _ledger_pages(desk, setup, events)
+    if FILES in setup.layouts:
+        yield from _file_pages(desk, setup, access)
+
+
+def _ledger_pages(desk: CallerContext, setup: Setup, events: LedgerView) -> Iterator[tuple[str, str]]:
+    now = desk.tools.here()
+    active = ledger.events_in(events.text)
+    loops = ledger.open_loops(active)
+    at = ledger.checkpoint(active, now)
+    yield layout.LOOPS_FILE, _json(loops)
+    yield layout.CHECKPOINT_FILE, _json(at)
+    checked = ledger.integrity(events.text, events.archived, loops, at)
+    yield layout.INTEGRITY_FILE, _json(checked.as_json(now))
+    told = [f"## {now.isoformat(timespec='seconds')}", f"- passed: {len(checked.passed)}"]
+    told += [f"- FAILED {one}" for one in checked.failures]
+    yield layout.INTEGRITY_LOG, "\n".join(told) + "\n"
+    pack = _as_in_ledger(packed(desk, "", (), None, "").text, events.events)
+    if checked.failures:
+        pack += f"\n⚠️ The ledger's integrity check failed: {'; '.join(checked.failures[:3])}\n"
+    if str(Tier.SENSITIVE) not in setup.tiers:
+        pack = _without_sensitive(desk, pack)
+    yield layout.PACK_FILE, pack if pack.endswith("\n") else f"{pack}\n"
+
+
+HEADINGS = {
+    "P0 constraints": "🔴 P0 CONSTRAINTS — Rules that must never be violated",
+    "Mantra": "🎯 THE MANTRA — Core mission",
+    "Open commitments": "📋 OPEN COMMITMENTS — Oldest first, with status and age",
+    "Waiting on": "⏳ WAITING ON — External dependencies",
+    "Today's focus": "🎯 TODAY'S FOCUS — Priority work for the day",
+    "Context": "🧠 CONTEXT — Current projects, recent decisions",
+    "Procedures": "📚 PROCEDURES — Key operational procedures",
+    "Accounts": "🔑 ACCOUNTS — Quick reference account IDs",
+}
+"""The sections of the pack as people of this layout know them."""
+
+
+def _as_in_ledger(pack: str, events: Mapping[str, str]) -> str:
+    """The pack under the headings of this layout, with events for ids."""
+    short = {one[:8]: event for one, event in events.items()}
+    text = re.sub(r"^# Recall pack (\S+)", r"# Recall Pack — \1", pack)
+    text = re.sub(
+        r"^## (.*)$", lambda found: f"## {HEADINGS.get(found[1], found[1])}", text, flags=re.MULTILINE
+    )
+    return re.sub(r"\[([0-9a-z-]{8})\]", lambda found: f"[{short.get(found[1], found[1])}]", text)
+
+
+def _without_sensitive(desk: CallerContext, pack: str) -> str:
+    """A prompt may tell what is sensitive; a file that lies about may not."""
+    view = View(desk.access, Filters(tiers=frozenset({Tier.SENSITIVE, Tier.CONFIDENTIAL})))
+    secret = {" ".join(one.content.split())[:40] for one in desk.tools.store.memories.page(view, 1_000)}
+    lines = [line for line in pack.split("\n") if not any(one in line for one in secret if one)]
+    return "\n".join(lines)
+
+
+def _file_pages(desk: CallerContext, setup: Setup, access: Access) -> Iterator[tuple[str, str]]:
+    knowledge = Knowledge(desk)
+    for box in knowledge.boxes(limit=BOXES):
+        front = FrontMatter().with_values(
+            {
+                "id": f"box-{box.key}",
+                "title": box.title,
+                "openedAt": box.started.isoformat(),
+                "sealedAt": box.ended.isoformat(),
+                "traceId": box.trace or None,
+                "topics": list(box.topics),
+                "memoryIds": list(box.memories),
+            }
+        )
+        told = [
+            f"- {one.content}"
+            for one in _memories(desk, box.memories, access)
+            if str(one.tier) in setup.tiers
+        ]
+        day = f"{box.started:%Y-%m-%d}"
+        yield f"boxes/{day}/box-{slug(box.key)}.md", "\n".join([*front.lines, "", *told, ""])
+    topics = {
+        one.topic: {"memories": one.memories, "importance": one.importance} for one in knowledge.topics()
+    }
+    yield "state/topics.json", _json(topics)
+    lines = knowledge.guidelines().lines
+    if lines:
+        yield (
+            "state/compression-guidelines.md",
+            "\n".join(["# Compression guidelines", "", *(f"- {one}" for one in lines), ""]),
+        )
+    gaps = Gaps(desk).list(limit=50)
+    if gaps:
+        asked = [f"- {gap.question}" for gap in gaps]
+        yield "questions/open.md", "\n".join(["# Open questions", "", *asked, ""])
+    yield from _artifacts(desk, setup, access)
+
+
+def _artifacts(desk: CallerContext, setup: Setup, access: Access) -> Iterator[tuple[str, str]]:
+    """Words that somebody wanted kept as they were said."""
+    view = View(access, in_force(Filters(), desk.tools.clock.now()))
+    for memory in desk.tools.store.memories.page(view, 1_000):
+        words = memory.details.get("verbatim")
+        if not isinstance(words, str) or not words.strip() or str(memory.tier) not in setup.tiers:
+            continue
+        front = FrontMatter().with_values(
+            {
+                "artifactType": memory.category,
+                "created": memory.created_at.isoformat(),
+                "sourceMemoryId": memory.id,
+            }
+        )
+        name = f"quote-{memory.id.replace('-', '')[:12]}.md"
+        yield f"state/artifacts/{memory.created_at:%Y-%m-%d}/{name}", "\n".join([*front.lines, "", words, ""])
+
+
+def _memories(desk: CallerContext, ids: Iterable[str], access: Access) -> list[Memory]:
+    found = (desk.tools.store.memories.get(one, access) for one in ids)
+    return [one for one in found if one is not None]
+
+
+# ---------------------------------------------------------------- pages of items
+
+
+def item_pages(desk: CallerContext, setup: Setup, access: Access) -> Iterator[ItemPage]:
+    """Pages of people and things, and of the user, whose items are memories."""
+    day = desk.tools.here().date().isoformat()
+    knowledge = Knowledge(desk)
+    for card in knowledge.cards(limit=CARDS):
+        entity = desk.tools.store.entities.get(card.name, access)
+        if entity is None:
+            continue
+        view = View(access, in_force(Filters(), desk.tools.clock.now()))
+        memories = [one for _, one in desk.tools.store.entities.memories(entity, view, ITEMS)]
+        told = sorted(memories, key=lambda one: (-one.importance, one.created_at, one.id))
+        safe = card.text if all(str(one.tier) in setup.tiers for one in memories) else ""
+        for kept in setup.layouts:
+            path = layout.entity_page(kept, card.name, card.type)
+            head = layout.entity_head(kept, card.name, card.type, safe, day, card.aliases)
+            yield ItemPage(path, head, [(one, _section(one, kept)) for one in told])
+    if FILES in setup.layouts:
+        yield from _own_pages(desk, knowledge, access)
+
+
+def _section(memory: Memory, kept: str) -> str:
+    if memory.category == "relationship":
+        return "Relationships" if kept == LEDGER else "Connected to"
+    return "Key Facts" if kept == LEDGER else "Facts"
+
+
+def _own_pages(desk: CallerContext, knowledge: Knowledge, access: Access) -> Iterator[ItemPage]:
+    by_id = {one.memory: one.section for one in knowledge.profile().traits}
+    traits = [(one, by_id[one.id].capitalize()) for one in _memories(desk, by_id, access)]
+    day = desk.tools.here().date().isoformat()
+    yield ItemPage("profile.md", f"# Behavioral Profile\n\n*Last updated: {day}*\n", traits)
+    about = [(one, "Reflections") for one, section in traits if section in ("Identity", "Principles")]
+    yield ItemPage("IDENTITY.md", "# Identity\n", about)
+
+
+# ---------------------------------------------------------------- triggers
+
+
+def read_triggers(desk: CallerContext, root: Path, setup: Setup, state: State) -> None:
+    """`recall/triggers.json`: what a person changed there holds; otherwise it tells what the memory has."""
+    if LEDGER not in setup.layouts:
+        return
+    triggers = Triggers(desk)
+    path = layout.TRIGGERS_FILE
+    known = state.files.get(path)
+    data: Any = {}
+    stamp = folder.stamp(root, path)
+    if stamp is not None:
+        try:
+            data = json.loads(folder.read(root, path)[0])
+        except (ValueError, WorkspaceError):
+            return  # it is damaged: whoever wrote it will want to look at it
+        if not isinstance(data, dict):
+            return
+        told = data.get("triggers")
+        if known is None or known.stamp != stamp:
+            take_triggers(triggers, told if isinstance(told, list) else [], may_remove=known is not None)
+    fresh = {**data, "triggers": _written(triggers.list(), data.get("triggers"))}
+    if not fresh["triggers"] and stamp is None:
+        return
+    text = _json(fresh)
+    if stamp is None or fresh != data:
+        stamp = folder.write(root, path, text, stamp) or stamp
+    state.files[path] = KnownFile("", stamp, {}, digest(text))
+
+
+def take_triggers(triggers: Triggers, told: list[Any], *, may_remove: bool) -> None:
+    """Keep the triggers that a file tells; with `may_remove` those it no longer tells go."""
+    there = {frozenset(word.lower() for word in one.words): one for one in triggers.list()}
+    wanted = {}
+    for one in told:
+        if (
+            isinstance(one, Mapping)
+            and isinstance(one.get("patterns"), list)
+            and isinstance(one.get("load"), list)
+        ):
+            wanted[frozenset(str(word).lower() for word in one["patterns"])] = one
+    for words, one in wanted.items():
+        pages_ = [_page(str(page)) for page in one["load"]]
+        with suppress(EngramError):
+            if words not in there:
+                triggers.add([str(word) for word in one["patterns"]], pages_)
+            elif tuple(pages_) != there[words].pages:
+                triggers.update(there[words].id, pages=pages_)
+    for words, trigger in there.items():
+        if may_remove and words not in wanted:
+            with suppress(EngramError):
+                triggers.remove(trigger.id)
+
+
+def _page(path: str) -> str:
+    """What a file of the folder is here: the page about somebody is the entity.
+
+    >>> _page("knowledge/entities/dress-like-mommy.md"), _page("tag:billing")
+    ('entity:dress like mommy', 'tag:billing')
+    """
+    if not path.endswith(".md"):
+        return path
+    stem = Path(path).stem.replace("-", " ")
+    if "/entities/" in path:
+        return f"entity:{stem}"
+    return f"origin:file:{path}" if "/" not in path else f"tag:{Path(path).stem[:32]}"
+
+
+def _written(found: list[Trigger], told: Any) -> list[dict[str, Any]]:
+    before = {
+        frozenset(str(word).lower() for word in one["patterns"]): one
+        for one in (told if isinstance(told, list) else ())
+        if isinstance(one, Mapping) and isinstance(one.get("patterns"), list)
+    }
+    lines = []
+    for one in found:
+        mark = frozenset(word.lower() for word in one.words)
+        kept = before.get(mark)
+        lines.append(
+            dict(kept) if kept else {"patterns": list(one.words), "load": [_path(page) for page in one.pages]}
+        )
+    return lines
+
+
+def _path(page: str) -> str:
+    kind, _, name = page.partition(":")
+    return f"knowledge/entities/{slug(name)}.md" if kind == "entity" else page
+
+
+# ---------------------------------------------------------------- reports and small files
+
+
+def report_page(report: Report) -> str:
+    """A consolidation as a section of the day's report."""
+    lines = [f"## {report.run.id} ({report.run.kind.value})", ""]
+    if report.run.finished_at is not None:
+        lines.append(f"*Finished: {report.run.finished_at.isoformat(timespec='seconds')}*")
+    lines += [f"- {one.rule}: {one.count}" for one in report.tallies] or ["- nothing to do"]
+    told = [one for one in report.decided if one.why][:50]
+    if told:
+        lines += ["", "### Decisions", *(f"- {one.rule}: {one.why}" for one in told)]
+    return "\n".join([*lines, ""])
+
+
+def append_report(root: Path, path: str, section: str, day: str) -> None:
+    """Add a run to the report of its day; a run that is told already is not told twice."""
+    stamp = folder.stamp(root, path)
+    there = folder.read(root, path)[0] if stamp is not None else f"# Consolidation report {day}\n\n"
+    if section.split("\n", 1)[0] not in there:
+        folder.write(root, path, f"{there.rstrip()}\n\n{section}", stamp)
+
+
+def log_with(here: str, entry: str) -> str:
+    """The log with an entry more, unless it says the same as the last."""
+    last = here.rstrip().rpartition("\n## ")[2].partition("\n")[2]
+    if last.strip() == entry.partition("\n")[2].strip():
+        return here
+    return f"{here.rstrip()}\n\n{entry}".lstrip() if here.strip() else f"# Integrity log\n\n{entry}"
+
+
+def json_with(here: str, text: str) -> str:
+    """The fresh values, and keys that somebody added to the former."""
+    fresh = json.loads(text)
+    try:
+        before = json.loads(here)
+    except ValueError:
+        return text
+    if isinstance(fresh, dict) and isinstance(before, dict):
+        return _json({**{k: v for k, v in before.items() if k not in fresh}, **fresh})
+    if isinstance(before, dict) and isinstance(fresh, list) and "open_commitments" in before:
+        return _json({**before, "open_commitments": fresh})
+    return text
+
+
+def same_but_time(one: str, two: str) -> bool:
+    """Whether two texts differ in nothing but when they were written."""
+    return _TIMES.sub("", one) == _TIMES.sub("", two)
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"

@@ -1,0 +1,628 @@
+"""Memories of other systems come out as records: with their ids, times, status, users, relations and trust.
+
+Each reader takes what a file of its system holds and gives records as `adopt` takes them, and reports of what
+could not be read. A record says by `origin` where it stood.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from engram.capture.sources import files
+from engram.capture.sources.files import label, moment, unreadable
+from engram.capture.sources.memories import about_whom
+from engram.errors import UnknownValue
+from engram.model.capture import ItemReport
+from engram.model.memory import CONTENT_LIMIT, SOURCE_LENGTH_LIMIT, TAG_LENGTH_LIMIT, TAG_LIMIT
+
+Record = dict[str, Any]
+Told = Record | ItemReport
+LAYERS = {1: "buffer", 2: "working", 3: "core"}
+KINDS = {"semantic": "semantic", "episodic": "episodic", "procedural": "procedural"}
+MAPPED = (
+    "id", "content", "created_at", "modified_at", "event_time", "tags", "category", "importance",
+    "confidence", "status", "user", "agent", "project", "session", "source", "kind", "priority",
+    "verified_at", "expires_at",
+)  # fmt: skip
+"""What a column of a table may stand for."""
+LONGEST_DAY = 8
+"""Digits of a day written as a number; more are seconds."""
+_OBSERVATION = re.compile(r"^\s*[-*] \[([^\[\]]{1,40})\]\s+(.*\S)\s*$")
+_RELATION = re.compile(r"^\s*[-*] ([\w][\w /-]{0,40}?)\s+\[\[([^\]]+)\]\](.*)$")
+_HASH_TAG = re.compile(r"(?<!\S)#([\w][\w/-]*)")
+_CONTEXT = re.compile(r"\s*\(([^()]*)\)\s*$")
+
+
+# ---------------------------------------------------------------- engram-rs
+
+
+def engram_rs(tables: Mapping[str, Sequence[Mapping[str, Any]]]) -> Iterator[Told]:
+    """The memories, facts and trash of an engram-rs database."""
+    facts: dict[str, list[dict[str, Any]]] = {}
+    for fact in tables.get("facts", ()):
+        parts = {name: str(fact.get(name) or "") for name in ("subject", "predicate", "object")}
+        over = fact.get("superseded_by") or fact.get("valid_until")
+        if not over:
+            facts.setdefault(str(fact.get("memory_id")), []).append(parts)
+    for row in tables.get("memories", ()):
+        yield _engram_rs(row, facts.get(str(row.get("id")), []), "active")
+    for row in tables.get("trash", ()):
+        yield _engram_rs(row, [], "archived")
+
+
+def _engram_rs(row: Mapping[str, Any], facts: Sequence[Mapping[str, Any]], status: str) -> Record:
+    kind = KINDS.get(str(row.get("kind") or "semantic"), "semantic")
+    details: Record = {"facts": list(facts)} if facts else {}
+    return _clean(
+        {
+            "origin": f"engram-rs:{row.get('id')}",
+            "id": str(row.get("id")),
+            "content": row.get("content"),
+            "layer": LAYERS.get(_whole(row.get("layer"), 1), "buffer"),
+            "importance": _share(row.get("importance")),
+            "created_at": row.get("created_at"),
+            "modified_at": row.get("modified_at") or row.get("created_at"),
+            "last_accessed": row.get("last_accessed"),
+            "usage": {
+                "accessed": _whole(row.get("access_count")),
+                "repeated": _whole(row.get("repetition_count")),
+            },
+            "source": row.get("source") or "api",
+            "tags": _json(row.get("tags")),
+            "scope": {"namespace": str(row["namespace"])}
+            if row.get("namespace") not in (None, "", "default")
+            else None,
+            "kind": kind,
+            "status": status,
+            "details": details,
+        }
+    )
+
+
+def retention(tables: Mapping[str, Sequence[Mapping[str, Any]]]) -> Iterator[Told]:
+    """The memories of an engram-memory-system database: layers by name, times in seconds, status."""
+    layers = {"working": ("buffer", "episodic"), "episodic": ("working", "episodic")}
+    for row in tables.get("memories", ()):
+        layer, kind = layers.get(str(row.get("layer")), ("core", str(row.get("layer") or "semantic")))
+        told = _json(row.get("metadata"))
+        metadata = told if isinstance(told, dict) else {}
+        status = str(row.get("status") or "active")
+        gone = row.get("forgotten") or metadata.get("forgotten")
+        yield _clean(
+            {
+                "origin": f"retention:{row.get('id')}",
+                "id": str(row.get("id")),
+                "content": row.get("content"),
+                "layer": layer,
+                "kind": kind if kind in (*KINDS, "codebase") else "semantic",
+                "type": row.get("memory_type"),
+                "importance": _share(row.get("importance")),
+                "created_at": row.get("created_at"),
+                "last_accessed": row.get("last_accessed"),
+                "event_time": row.get("fact_date"),
+                "usage": {"accessed": _whole(row.get("access_count"))},
+                "source": {"remember:human": "human", "remember:ai": "agent"}.get(
+                    str(row.get("source_type")), str(row.get("source_type") or "import")
+                ),
+                "status": "archived" if gone else status,
+                "pinned": bool(metadata.get("pinned")),
+                "tags": metadata.get("tags"),
+                "details": {k: v for k, v in metadata.items() if k not in ("tags", "pinned")},
+            }
+        )
+
+
+# ---------------------------------------------------------------- mem0, Zep, Hindsight, Letta
+
+
+def mem0(data: Any) -> Iterator[Told]:
+    """What mem0 exports: memories of several users, each in their own place, and relations."""
+    found = _listed(data, "results", "memories", "data")
+    people = {str(one["user_id"]) for one in found if isinstance(one, Mapping) and one.get("user_id")}
+    links = data.get("relations") if isinstance(data, Mapping) else None
+    for number, one in enumerate([*found, *(links if isinstance(links, list) else [])], 1):
+        if not isinstance(one, Mapping):
+            yield unreadable(f"mem0:{number}", number, "it is no object.")
+        elif "relationship" in one and "memory" not in one:
+            yield _relation(
+                "mem0", one.get("source"), one.get("relationship"), one.get("target", one.get("destination"))
+            )
+        else:
+            words = one.get("memory") or one.get("data") or one.get("text")
+            metadata = one.get("metadata") if isinstance(one.get("metadata"), Mapping) else {}
+            deleted = one.get("deleted") or one.get("is_deleted") or one.get("event") == "DELETE"
+            yield _clean(
+                {
+                    "origin": f"mem0:{one.get('id') or number}",
+                    "id": one.get("id"),
+                    "content": words,
+                    "created_at": one.get("created_at"),
+                    "modified_at": one.get("updated_at") or one.get("created_at"),
+                    "expires_at": one.get("expiration_date"),
+                    "tags": one.get("categories"),
+                    "scope": _scope(
+                        user=one.get("user_id") if len(people) > 1 else "", agent=one.get("agent_id")
+                    ),
+                    "session": one.get("run_id"),
+                    "status": "archived" if deleted else "active",
+                    "confidence": _share(one.get("score"))
+                    if one.get("confidence") is None
+                    else _share(one["confidence"]),
+                    "details": {
+                        **{
+                            name: one[name]
+                            for name in ("user_id", "agent_id", "app_id", "actor_id")
+                            if one.get(name)
+                        },
+                        **({"metadata": dict(metadata)} if metadata else {}),
+                    },
+                }
+            )
+
+
+def zep(data: Any) -> Iterator[Told]:
+    """Facts of Zep's graph with the time they held, and what it sums up of each node."""
+    nodes = {
+        str(one.get("uuid")): one
+        for one in _listed(data, "nodes", "entities", bare=False)
+        if isinstance(one, Mapping)
+    }
+    users = {
+        str(one.get("group_id") or one.get("user_id"))
+        for one in _listed(data, "edges", "facts")
+        if isinstance(one, Mapping)
+    }
+    for number, one in enumerate(_listed(data, "edges", "facts"), 1):
+        if not isinstance(one, Mapping):
+            yield unreadable(f"zep:{number}", number, "it is no object.")
+            continue
+        ends = [nodes.get(str(one.get(f"{end}_node_uuid")), {}).get("name") for end in ("source", "target")]
+        over = one.get("invalid_at") or one.get("expired_at")
+        fact = (
+            {"subject": ends[0], "predicate": str(one.get("name") or ""), "object": ends[1]}
+            if all(ends)
+            else None
+        )
+        yield _clean(
+            {
+                "origin": f"zep:{one.get('uuid') or number}",
+                "id": one.get("uuid"),
+                "content": one.get("fact"),
+                "created_at": one.get("created_at"),
+                "event_time": one.get("valid_at"),
+                "valid_from": one.get("valid_at"),
+                "valid_to": over,
+                "status": "superseded" if over else "active",
+                "confidence": _share(one.get("rating")),
+                "scope": _scope(user=one.get("group_id") or one.get("user_id")) if len(users) > 1 else None,
+                "category": "fact",
+                "details": {"facts": [fact]} if fact and fact["predicate"] else {},
+            }
+        )
+    for one in nodes.values():
+        summary = label(one.get("summary"))
+        if summary:
+            name = label(one.get("name"))
+            yield _clean(
+                {
+                    "origin": f"zep:{one.get('uuid')}",
+                    "id": one.get("uuid"),
+                    "content": about_whom(name, summary) if name else summary,
+                    "created_at": one.get("created_at"),
+                    "category": "entity",
+                    "tags": [word for word in _words(one.get("labels")) if word != "Entity"],
+                }
+            )
+
+
+def hindsight(data: Any) -> Iterator[Told]:
+    """Units of a Hindsight bank: world facts, experiences, opinions with their confidence."""
+    kinds = {
+        "world": ("semantic", "fact"),
+        "experience": ("episodic", "moment"),
+        "opinion": ("semantic", "preference"),
+        "observation": ("semantic", "insight"),
+    }
+    found = _listed(data, "units", "memory_units", "items", "memories", "results", "facts")
+    banks = {str(one.get("bank_id") or one.get("agent_id")) for one in found if isinstance(one, Mapping)}
+    for number, one in enumerate(found, 1):
+        if not isinstance(one, Mapping):
+            yield unreadable(f"hindsight:{number}", number, "it is no object.")
+            continue
+        kind, category = kinds.get(str(one.get("fact_type") or one.get("type")), ("semantic", "fact"))
+        entities = one.get("entities")
+        names = (
+            entities.split(",")
+            if isinstance(entities, str)
+            else entities
+            if isinstance(entities, list)
+            else []
+        )
+        told = one.get("links")
+        links = told if isinstance(told, list) else []
+        yield _clean(
+            {
+                "origin": f"hindsight:{one.get('id') or number}",
+                "id": one.get("id"),
+                "content": one.get("text") or one.get("content"),
+                "kind": kind,
+                "category": category,
+                "created_at": one.get("mentioned_at") or one.get("created_at"),
+                "event_time": one.get("occurred_start") or one.get("event_date"),
+                "valid_to": one.get("occurred_end") if kind == "episodic" else None,
+                "confidence": _share(one.get("confidence_score", one.get("confidence"))),
+                "tags": one.get("tags"),
+                "scope": _scope(agent=one.get("bank_id") or one.get("agent_id")) if len(banks) > 1 else None,
+                "details": {
+                    **({"context": label(one.get("context"))} if one.get("context") else {}),
+                    **({"document": str(one["document_id"])} if one.get("document_id") else {}),
+                    **({"entities": [_name(name) for name in names]} if names else {}),
+                },
+                "edges": [
+                    {
+                        "target": str(link.get("to_unit_id") or link.get("target")),
+                        "type": "related_to",
+                        "weight": _share(link.get("weight")) or 1.0,
+                    }
+                    for link in links
+                    if isinstance(link, Mapping)
+                ],
+            }
+        )
+
+
+def letta(data: Any) -> Iterator[Told]:
+    """An agent of Letta: its blocks, which are always in mind, and its archival passages."""
+    agents = data.get("agents") if isinstance(data, Mapping) else None
+    several = isinstance(agents, list) and len(agents) > 1
+    for agent in agents if isinstance(agents, list) else [data]:
+        if not isinstance(agent, Mapping):
+            continue
+        place = _scope(agent=agent.get("name")) if several else None
+        blocks = [*_listed(agent, "core_memory", "blocks", "memory_blocks", bare=False)]
+        if isinstance(data, Mapping) and agent is not data:
+            own = set(map(str, agent.get("block_ids") or ()))
+            blocks += [
+                one
+                for one in _listed(data, "blocks", bare=False)
+                if isinstance(one, Mapping) and str(one.get("id")) in own
+            ]
+        for block in blocks:
+            if isinstance(block, Mapping):
+                yield from _block(block, place)
+    archival = _listed(data, "passages", "archival_memory", "archival", bare=isinstance(data, list))
+    for number, one in enumerate(archival, 1):
+        if isinstance(one, Mapping) and (one.get("text") or one.get("content")):
+            yield _clean(
+                {
+                    "origin": f"letta:{one.get('id') or number}",
+                    "id": one.get("id"),
+                    "content": one.get("text") or one.get("content"),
+                    "created_at": one.get("created_at") or one.get("timestamp"),
+                    "tags": one.get("tags"),
+                    "details": one["metadata"] if isinstance(one.get("metadata"), Mapping) else {},
+                }
+            )
+
+
+def _block(block: Mapping[str, Any], place: Record | None) -> Iterator[Told]:
+    """A block is a page of lines; each is a statement of its own, always in mind."""
+    name = label(block.get("label"))
+    categories = {"human": "identity", "persona": "instruction"}
+    for number, line in enumerate(str(block.get("value") or "").split("\n"), 1):
+        words = line.strip().lstrip("-* ").strip()
+        if words:
+            yield _clean(
+                {
+                    "origin": f"letta:{block.get('id') or name}#{number}",
+                    "content": words,
+                    "category": categories.get(name, "context"),
+                    "layer": "core",
+                    "tags": [f"block:{name}"] if name else [],
+                    "created_at": block.get("created_at"),
+                    "scope": place,
+                    "details": {"block": name},
+                }
+            )
+
+
+# ---------------------------------------------------------------- the MCP memory server
+
+
+def graph(data: Any) -> Iterator[Told]:
+    """Entities with their observations and relations, as the MCP memory server keeps them."""
+    for number, one in enumerate(data, 1):
+        if not isinstance(one, Mapping):
+            yield unreadable(f"mcp-memory:{number}", number, "it is no object.")
+        elif one.get("type") == "relation" or "relationType" in one:
+            yield _relation("mcp-memory", one.get("from"), one.get("relationType"), one.get("to"))
+        else:
+            name, kind = label(one.get("name")), label(one.get("entityType"))
+            told = one.get("observations")
+            if not name or not isinstance(told, list):
+                yield unreadable(
+                    f"mcp-memory:{number}", number, "it is no entity with a name and observations."
+                )
+                continue
+            for observation in told:
+                words = label(observation)
+                if words:
+                    yield _clean(
+                        {
+                            "origin": f"mcp-memory:{name}#{words}",
+                            "content": about_whom(name, words),
+                            "tags": [kind] if kind else [],
+                            "details": {"entity": name, "entity_type": kind},
+                        }
+                    )
+
+
+def _relation(system: str, subject: Any, predicate: Any, target: Any) -> Told:
+    parts = [label(one) for one in (subject, predicate, target)]
+    if not all(parts):
+        return unreadable(f"{system}:relation", 0, "it is no relation with two ends and a name.")
+    told = [one.replace("_", " ") for one in parts]
+    fact = dict(zip(("subject", "predicate", "object"), told, strict=True))
+    return _clean(
+        {
+            "origin": f"{system}:{'|'.join(parts)}",
+            "content": " ".join(told),
+            "category": "relationship",
+            "details": {"facts": [fact]},
+        }
+    )
+
+
+# ---------------------------------------------------------------- basic-memory
+
+
+def basic_memory(text: str, path: str, front: Mapping[str, Any]) -> Iterator[Told]:
+    """A note of basic-memory: observations with category, tags and context, relations, and its other text."""
+    title = label(front.get("title")) or path.rpartition("/")[2].removesuffix(".md")
+    permalink = label(front.get("permalink")) or path.removesuffix(".md")
+    tags = _words(front.get("tags"))
+    base = {"created_at": front.get("created") or front.get("date"), "modified_at": front.get("modified")}
+    page = {
+        "page": path,
+        "title": title,
+        "permalink": permalink,
+        **({"note_type": front["type"]} if front.get("type") else {}),
+    }
+    free: list[str] = []
+    for line in text.split("\n"):
+        match = _OBSERVATION.match(line)
+        if match and len(match[1].strip()) > 1:  # a box to tick is no category
+            yield _observation(match[1].strip(), match[2], title, (permalink, tags), base, page)
+            continue
+        if match := _RELATION.match(line):
+            told = _relation("basic-memory", title, match[1].strip(), match[2].split("|")[0].strip())
+            if isinstance(told, dict):
+                told["details"] = {**told["details"], **page}
+                told |= {name: value for name, value in base.items() if value}
+            yield told
+            continue
+        free.append(line)
+    for paragraph in re.split(r"\n\s*\n", "\n".join(free)):
+        words = "\n".join(line for line in paragraph.strip().split("\n") if not line.startswith("#")).strip()
+        if words:
+            for start in range(0, len(words), CONTENT_LIMIT):
+                part = words[start : start + CONTENT_LIMIT]
+                yield _clean(
+                    {
+                        "origin": f"basic-memory:{permalink}#{part}",
+                        "content": part,
+                        "category": "reference",
+                        "tags": tags,
+                        "details": page,
+                        **base,
+                    }
+                )
+
+
+def _observation(
+    category: str, words: str, title: str, where: tuple[str, Sequence[str]], base: Record, page: Record
+) -> Record:
+    permalink, tags = where
+    context = _CONTEXT.search(words)
+    bare = _CONTEXT.sub("", words) if context else words
+    own = _HASH_TAG.findall(bare)
+    content = " ".join(_HASH_TAG.sub("", bare).split())
+    slug = re.sub(r"[^a-z0-9_-]+", "-", category.casefold()).strip("-") or "fact"
+    return _clean(
+        {
+            "origin": f"basic-memory:{permalink}#{words}",
+            "content": about_whom(title, content),
+            "category": slug,
+            "tags": [*own, *tags],
+            "details": {**page, "entity": title, **({"context": context[1]} if context else {})},
+            **base,
+        }
+    )
+
+
+# ---------------------------------------------------------------- any table
+
+
+def table(text: str, mapping: Mapping[str, str], *, lines: bool) -> Iterator[Told]:
+    r"""A row of CSV, or a line of JSON, as a record; the mapping says which column is what.
+
+    >>> found = table("note,when\nBuy milk,2026-01-02\n", {"content": "note"}, lines=False)
+    >>> next(found)["content"]
+    'Buy milk'
+    """
+    for name in mapping:
+        if name not in MAPPED:
+            raise UnknownValue("field of a memory", name, MAPPED)
+    read = csv.DictReader(io.StringIO(text), restkey="_more")
+    rows: Iterable[tuple[int, Any]] = _json_lines(text) if lines else enumerate(read, 1)
+    for number, row in rows:
+        if isinstance(row, ItemReport):
+            yield row
+        elif not isinstance(row, Mapping):
+            yield unreadable(f"row:{number}", number, "it is no object.")
+        else:
+            yield _row(row, mapping, number)
+
+
+def _row(row: Mapping[str, Any], mapping: Mapping[str, str], number: int) -> Told:
+    columns = {name: mapping.get(name, name) for name in MAPPED}
+    told = {name: _at(row, column) for name, column in columns.items()}
+    given = {name: value for name, value in told.items() if value not in (None, "")}
+    if not label(given.get("content")):
+        return unreadable(f"row:{number}", number, f"it has no words under {columns['content']!r}.")
+    used = {column.split(".")[0] for column in columns.values()}
+    rest = {str(name): value for name, value in row.items() if name not in used and value not in (None, "")}
+    place = _scope(user=given.pop("user", ""), agent=given.pop("agent", ""), project=given.pop("project", ""))
+    for name in ("importance", "confidence"):
+        if name in given:
+            given[name] = _share(_number(given[name]))
+    return _clean({"origin": f"row:{given.get('id') or number}", **given, "scope": place, "details": rest})
+
+
+def _at(row: Mapping[str, Any], path: str) -> Any:
+    """The value under a column; a dot leads into an object."""
+    if path in row:
+        return row[path]
+    value: Any = row
+    for part in path.split("."):
+        value = value.get(part) if isinstance(value, Mapping) else None
+    return value
+
+
+def _json_lines(text: str) -> Iterator[tuple[int, Any]]:
+    bare = text.lstrip()
+    if bare.startswith("["):
+        yield from enumerate(files.loaded(text, "the file"), 1)
+        return
+    for number, line in files.lines(text):
+        try:
+            yield number, json.loads(line)
+        except (ValueError, RecursionError) as error:
+            yield number, unreadable(f"row:{number}", number, f"it is no JSON ({error}).")
+
+
+# ---------------------------------------------------------------- shared
+
+
+def _clean(record: Record) -> Record:
+    """The record with times in one form, tags that may be, and nothing that is empty."""
+    for name in (
+        "created_at",
+        "modified_at",
+        "last_accessed",
+        "event_time",
+        "valid_from",
+        "valid_to",
+        "verified_at",
+        "expires_at",
+    ):
+        if record.get(name) not in (None, ""):
+            value = record[name]
+            is_seconds = isinstance(value, str) and value.isdigit() and len(value) > LONGEST_DAY
+            at = moment(_number(value) if is_seconds else value)
+            record[name] = at.isoformat() if at else None
+    if "tags" in record:
+        record["tags"] = _words(record["tags"])
+    if record.get("source"):
+        record["source"] = " ".join(str(record["source"]).split())[:SOURCE_LENGTH_LIMIT]
+    else:
+        record["source"] = "import"
+    if isinstance(record.get("content"), str):
+        record["content"] = record["content"].strip()
+    return {name: value for name, value in record.items() if value is not None}
+
+
+def _words(value: Any) -> tuple[str, ...]:
+    given = _json(value)
+    if isinstance(given, str):
+        given = [part for part in re.split(r"[,;|]", given) if part.strip()]
+    clean = (" ".join(str(one).split())[:TAG_LENGTH_LIMIT].strip() for one in given or ())
+    return tuple(dict.fromkeys(one for one in clean if one))[:TAG_LIMIT]
+
+
+def _json(value: Any) -> Any:
+    if isinstance(value, str) and value[:1] in ("[", "{"):
+        try:
+            return json.loads(value)
+        except ValueError:
+            return value
+    return value
+
+
+def _listed(data: Any, *names: str, bare: bool = True) -> list[Any]:
+    if isinstance(data, Mapping):
+        return next((data[name] for name in names if isinstance(data.get(name), list)), [])
+    return list(data) if bare and isinstance(data, Sequence) and not isinstance(data, str) else []
+
+
+def _scope(*, user: Any = "", agent: Any = "", project: Any = "") -> Record | None:
+    parts = {"user": label(user), "agent": label(agent), "project": label(project)}
+    return {name: value for name, value in parts.items() if value} or None
+
+
+def _name(value: Any) -> str:
+    return label(value.get("name") if isinstance(value, Mapping) else value)
+
+
+def _share(value: Any) -> float | None:
+    number = _number(value)
+    return min(1.0, max(0.0, number)) if number is not None else None
+
+
+def _number(value: Any) -> float | None:
+    if isinstance(value, bool):
+        return None
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return None
+
+
+def _whole(value: Any, usual: int = 0) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else usual
+
+
+Read = Callable[[Any], Iterator[Told]]
+OF_JSON: Mapping[str, Read] = {
+    "mem0": mem0,
+    "zep": zep,
+    "hindsight": hindsight,
+    "letta": letta,
+    "mcp-memory": graph,
+}
+
+
+def system_of(data: Any) -> str:
+    """Which system a JSON document comes from; empty when none of the known."""
+    if isinstance(data, Mapping):
+        if isinstance(data.get("agents"), list) or "core_memory" in data or "archival_memory" in data:
+            return "letta"
+        if isinstance(data.get("entities"), list) and isinstance(data.get("relations"), list):
+            return "mcp-memory"
+    first = next((one for one in _listed(data, *_LISTS) if isinstance(one, Mapping)), {})
+    return next((system for system, fits in _SIGNS if fits(first)), "")
+
+
+_LISTS = ("edges", "facts", "units", "memory_units", "items", "results", "memories", "data", "passages")
+CONTAINERS = frozenset(
+    {*_LISTS, "nodes", "entities", "relations", "agents", "blocks", "core_memory", "archival_memory"}
+)
+"""Under these names a document holds its records; one without any is a record itself."""
+_SIGNS: tuple[tuple[str, Callable[[Mapping[str, Any]], bool]], ...] = (
+    ("mcp-memory", lambda one: "relationType" in one or "observations" in one),
+    ("zep", lambda one: "fact" in one and ("uuid" in one or "valid_at" in one)),
+    (
+        "hindsight",
+        lambda one: (
+            "fact_type" in one or ("text" in one and ("mentioned_at" in one or "occurred_start" in one))
+        ),
+    ),
+    ("mem0", lambda one: isinstance(one.get("memory"), str)),
+    ("letta", lambda one: "text" in one and "archive_id" in one),
+)
+"""What a record of each system has and others lack."""

@@ -1,0 +1,453 @@
+"""Commands made from the table of operations: what must be said are arguments, the rest are options.
+
+A row of the table is a command by itself. `SPELLED` says where people are better served by another name,
+another order or a word for what was done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from enum import Enum
+from typing import Any, TypeVar, get_origin
+
+import click
+
+from engram.cli.options import (
+    Command,
+    CommandRun,
+    Group,
+    MomentOption,
+    one_of,
+    pass_run,
+    split,
+    text_or_stdin,
+)
+from engram.cli.output import NOT_FOUND, line, say, say_json, steps, table, text
+from engram.operations import OPERATIONS, Operation
+from engram.operations.values import LISTS, Parameter, options
+
+F = TypeVar("F", bound=Callable[..., Any])
+WORDS = frozenset({"about", "content", "message", "query", "question", "steps", "text", "words"})
+"""Arguments that need no quotation marks when they come last."""
+
+
+PLACE = ("namespace", "project", "squad", "agent", "channel", "user")
+"""Options that every command has; a parameter of that name is taken from there."""
+ASKED = "asked_"
+"""Before the names of parameters, lest one takes the place of an option that every command has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spelling:
+    """How a command is spelled and what it says."""
+
+    operation: str | Operation
+    places: str = ""
+    """What stands without a dash, in order: `subject? predicate?`; a star takes all words that are left."""
+    flags: Mapping[str, str] = field(default_factory=dict)
+    """Options of another name; `--dropped=dropped` is a switch that says this."""
+    done: str = ""
+    """The word for what was done; behind a bar the word for what a dry run tells."""
+    none: str = ""
+    """What is said when nothing came of it."""
+    fails: bool | None = False
+    """Whether nothing found is exit code 1; None: whether something is."""
+    hint: str = ""
+
+
+S = Spelling
+
+
+NOTHING_LEARNED = "nothing was worked out yet: run `engram consolidate`"
+_TURN = Operation(
+    "sessions.turn", "Say something in a session and show the prompt for it.", calls="calls.take_turn"
+)
+_END = Operation("facts.end", "Say that a fact of a memory holds no longer.", calls="calls.end_fact_by_parts")
+_BUS = Operation(
+    "bus.list", "List what is offered and who wants what.", calls="calls.whole_bus", owner=True, reads=True
+)
+
+GROUPS = (
+    "facts",
+    "entities",
+    "conflicts",
+    "knowledge",
+    "gaps",
+    "commitments",
+    "triggers",
+    "session",
+    "bus",
+    "memory",
+    "maintain",
+    "server",
+)
+"""Groups of commands."""
+MEANT = {"knowledge": "profile", "memory": "", "maintain": "", "server": ""}
+"""The command of a group that is meant when none is named; else its list."""
+NOUNS = {"session": "sessions", "memory": "memories", "maintain": "maintenance"}
+"""The nouns of groups that are called otherwise."""
+
+SPELLED: Mapping[str, Spelling] = {
+    "forget": S("forget", done="forgotten", hint="engram restore {id} brings it back"),
+    "memory restore": S("restore", done="restored"),
+    "memory pin": S("memories.pin", flags={"pinned": "--off=false"}, done="{pinned}"),
+    "memory confirm": S("memories.confirm", done="confirmed"),
+    "memory promote": S("memories.promote", done="promoted to {layer}"),
+    "memory demote": S("memories.demote", done="demoted to {layer}"),
+    "memory status": S("memories.set_status", done="{status}"),
+    "memory unrelate": S(
+        "memories.unrelate", "source target", done="removed", none="there was no such connection", fails=True
+    ),
+    "memory relate": S("relate", "source target"),
+    "facts list": S("facts.query", "subject? predicate?", none="no such fact is known"),
+    "facts add": S(
+        "facts.add", flags={"functional": "--one/--many", "valid_from": "--from", "valid_to": "--to"}
+    ),
+    "facts history": S("facts.history", "subject predicate?", none="no such fact is known"),
+    "facts conflicts": S("facts.conflicts", none="no two facts contradict each other"),
+    "facts chain": S("facts.chain", none="nothing leads on from there", fails=True),
+    "facts end": S(_END, "memory_id triple*", done="ended"),
+    "entities list": S("entities.list", none="nobody and nothing is named yet"),
+    "entities show": S("entities.get"),
+    "entities alias": S("entities.alias", done="named"),
+    "entities merge": S("entities.merge", done="merged"),
+    "entities split": S("entities.split", done="split off", none="split off: no memory names it"),
+    "conflicts list": S(
+        "conflicts.list",
+        none="nothing contradicts anything",
+        hint="settle one: engram conflicts resolve A B --keep a|b|both|merge",
+    ),
+    "conflicts resolve": S("conflicts.resolve", "id_a id_b", flags={"keep": "--keep"}, done="kept"),
+    "conflicts review": S("conflicts.review", none="0 settled"),
+    **{
+        f"knowledge {name}": S(f"knowledge.{name}", none=NOTHING_LEARNED)
+        for name in (
+            "profile",
+            "identity",
+            "map",
+            "tree",
+            "core",
+            "topics",
+            "cards",
+            "boxes",
+            "traces",
+            "patterns",
+            "guidelines",
+        )
+    },
+    "knowledge card": S("knowledge.card", "name*", none="nobody of that name has a card", fails=True),
+    "knowledge knowing": S(
+        "knowledge.knowing",
+        none="nothing says that little is known of it",
+        fails=None,
+        done="little is known of it",
+    ),
+    "gaps list": S("gaps.list", none="there is nothing to ask"),
+    "gaps ask": S("gaps.ask", none="there is nothing to ask"),
+    "gaps answer": S("gaps.answer", done="remembered"),
+    "gaps dismiss": S("gaps.dismiss", done="dismissed"),
+    "commitments list": S("commitments.list", none="nothing is open"),
+    "commitments open": S("commitments.open", done="opened"),
+    "commitments show": S("commitments.get"),
+    "commitments close": S(
+        "commitments.close", "commitment_id", flags={"outcome": "--dropped=dropped"}, done="{state}"
+    ),
+    "commitments wait": S("commitments.wait", "commitment_id on*", done="waiting"),
+    "commitments reopen": S("commitments.reopen", done="reopened"),
+    "commitments review": S(
+        "commitments.review", done="closed|would close", none="no statement says that anything was done"
+    ),
+    "triggers list": S(
+        "triggers.list", none="there is none: engram triggers add WORD … --load PAGE makes one"
+    ),
+    "triggers add": S("triggers.add", "words*", flags={"pages": "--load"}, done="made"),
+    "triggers edit": S("triggers.update", flags={"words": "--word", "pages": "--load"}, done="changed"),
+    "triggers match": S("triggers.match", none="it sets off nothing"),
+    "triggers remove": S("triggers.remove", done="removed"),
+    "session list": S("sessions.list", none="there is none: start one with engram session turn ID WORDS"),
+    "session show": S("sessions.resume"),
+    "session turn": S(_TURN, "session_id message*"),
+    "session hold": S("sessions.hold", done="held"),
+    "session suspend": S("sessions.suspend", done="asleep"),
+    "session end": S("sessions.end", done="ended {session_id}", none="ended {session_id}"),
+    "session learn": S("sessions.learn", done="learned"),
+    "session complete": S(
+        "sessions.complete", "project", flags={"lessons": "--lesson"}, done="complete {project}"
+    ),
+    "bus publish": S("bus.publish", flags={"agents": "--only", "topics": "--topic"}, done="offered"),
+    "bus withdraw": S("bus.withdraw", done="withdrawn", none="there is none of that id", fails=True),
+    "bus subscribe": S("bus.subscribe", flags={"agents": "--from", "topics": "--topic"}, done="subscribed"),
+    "bus unsubscribe": S("bus.unsubscribe", done="ended", none="there is none of that id", fails=True),
+    "bus list": S(_BUS, none="nothing is offered and nobody subscribed"),
+}
+"""Commands that are called or say otherwise than their operations by themselves."""
+
+
+def made_command(name: str, sentence: str) -> click.Command:
+    """The command or the group of a name."""
+    return _group(name, sentence) if name in GROUPS else _command(name, SPELLED.get(name) or Spelling(name))
+
+
+def _group(name: str, sentence: str) -> click.Group:
+    made = Group(name, help=sentence, otherwise=MEANT.get(name, "list"))
+    noun = NOUNS.get(name, name)
+    told = {path: one for path, one in SPELLED.items() if path.startswith(f"{name} ")}
+    spelled = {
+        one.operation if isinstance(one.operation, str) else one.operation.name for one in told.values()
+    }
+    for one in OPERATIONS.values():
+        if one.noun == noun and one.command is None and one.name not in spelled:
+            told[f"{name} {one.action}"] = Spelling(one.name)
+    for path, spelling in told.items():
+        made.add_command(_command(path.rpartition(" ")[2], spelling))
+    return made
+
+
+def _command(name: str, spelling: Spelling) -> click.Command:
+    operation = (
+        spelling.operation if isinstance(spelling.operation, Operation) else OPERATIONS[spelling.operation]
+    )
+    asked = {one.name: one for one in _own(operation) if one.name != "scope"}
+    placed = [word.rstrip("?*") for word in _places(spelling, asked)]
+    params: list[click.Parameter] = [
+        _argument(asked[word.rstrip("?*")], word) for word in _places(spelling, asked)
+    ]
+    params += [
+        _option(one, spelling.flags.get(one.name, ""))
+        for one in asked.values()
+        if one.name not in {*placed, *PLACE}
+    ]
+
+    def call(run: CommandRun, **given: Any) -> None:
+        said = {name.removeprefix(ASKED): value for name, value in given.items()}
+        _carry_out(run, operation, spelling, asked, said)
+
+    return Command(name, params=params, callback=pass_run(call), help=operation.sentence)
+
+
+def operation_options(
+    name: str, *, without: Sequence[str], choices: Mapping[str, tuple[str, ...]]
+) -> Callable[[F], F]:
+    """The options of an operation for a command made by hand, which takes them out by `taken`."""
+
+    def decorate(function: F) -> F:
+        made: list[click.Option] = []
+        for one in OPERATIONS[name].parameters:
+            if one.name not in without and not one.is_needed:
+                known = replace(one, says=replace(one.says, choices=choices.get(one.name, one.says.choices)))
+                made.append(_option(known, ""))
+        existing: list[click.Parameter] = getattr(function, "__click_params__", [])
+        function.__click_params__ = [*existing, *reversed(made)]  # type: ignore[attr-defined]
+        return function
+
+    return decorate
+
+
+def taken(given: dict[str, Any]) -> dict[str, Any]:
+    """What was said for the parameters of an operation, taken out of what a command was given."""
+    said = {name: given.pop(name) for name in [*given] if name.startswith(ASKED)}
+    return {name.removeprefix(ASKED): value for name, value in said.items() if value is not None}
+
+
+def _own(operation: Operation) -> Sequence[Parameter]:
+    """What the operation itself asks for, without the fields of a memory that REST takes beside."""
+    from engram.operations.values import parameters_of
+
+    own = {one.name for one in parameters_of(operation.call)}
+    return [one for one in operation.parameters if one.name in own]
+
+
+def _places(spelling: Spelling, asked: Mapping[str, Parameter]) -> list[str]:
+    if spelling.places:
+        return spelling.places.split()
+    needed = [one.name for one in asked.values() if one.is_needed and one.name not in spelling.flags]
+    return [f"{name}*" if name in WORDS and name == needed[-1] else name for name in needed]
+
+
+def _argument(one: Parameter, place: str) -> click.Argument:
+    many, needed = place.endswith("*"), not place.endswith(("?", "*"))
+    metavar = "ID" if one.name.endswith("_id") else one.name.upper()
+    kind = _kind(one) if not many else None
+    return click.Argument(
+        [f"{ASKED}{one.name}"], nargs=-1 if many else 1, required=needed, type=kind, metavar=metavar
+    )
+
+
+def _option(one: Parameter, flags: str) -> click.Option:
+    spelled = flags or one.says.flags or f"--{one.name.replace('_', '-')}"
+    name, _, value = spelled.partition("=")
+    more: dict[str, Any] = {"help": one.says.sentence, "default": None}
+    if value:
+        more |= {"is_flag": True, "flag_value": value, "type": str}
+    elif bool in (kinds := options(one.hint)):
+        if type(None) in kinds and "/" not in name:
+            name = f"{name}/--no-{one.name.replace('_', '-')}"
+        more |= {"is_flag": True, "required": one.is_needed}
+    else:
+        more |= {"type": _kind(one), "multiple": _is_list(one), "required": one.is_needed}
+        more |= {"metavar": _metavar(one)} if not isinstance(more["type"], click.Choice) else {}
+        if isinstance(one.default, int | float) and one.default is not None:
+            more |= {"help": f"{one.says.sentence}  [default: {one.default}]"}
+    return click.Option([f"{ASKED}{one.name}", *name.split()], **more)
+
+
+def _kind(one: Parameter) -> Any:
+    """What reads a value of the command line."""
+    kinds = options(one.hint)
+    if one.says.choices:
+        return click.Choice(one.says.choices)
+    for kind in kinds:
+        if isinstance(kind, type) and issubclass(kind, Enum):
+            return one_of(kind)
+        if kind is datetime:
+            return MomentOption()
+        if kind in (int, float):
+            return kind
+    return str
+
+
+def _is_list(one: Parameter) -> bool:
+    return any((get_origin(kind) or kind) in LISTS for kind in options(one.hint))
+
+
+def _metavar(one: Parameter) -> str | None:
+    kind = _kind(one)
+    if isinstance(kind, MomentOption):
+        return "TIME"
+    if kind is float and one.says.most == 1:
+        return "0..1"
+    return "N" if kind in (int, float) else "TEXT"
+
+
+def _carry_out(
+    run: CommandRun,
+    operation: Operation,
+    spelling: Spelling,
+    asked: Mapping[str, Parameter],
+    given: Mapping[str, Any],
+) -> None:
+    """Do it and say what came of it."""
+    arguments = {
+        name: _value(asked[name], value) for name, value in given.items() if value not in (None, (), "")
+    }
+    for name, one in asked.items():  # words may come through a pipe
+        if one.is_needed and name not in arguments and name in WORDS and not _is_list(one):
+            arguments[name] = text_or_stdin((), name)
+    for name in PLACE:
+        if name in asked and name not in arguments and getattr(run, name):
+            arguments[name] = getattr(run, name)
+    if any(one.name == "scope" for one in operation.parameters):
+        arguments["scope"] = run.scope
+    with run.open(whole_file=operation.owner, makes=_makes(operation)) as memory:
+        if operation.tells_progress:
+            with steps(run, operation.action) as counting:
+                found = operation.run(memory, arguments, progress=counting.reach)
+        else:
+            found = operation.run(memory, arguments)
+    _say(run, operation, spelling, found, arguments)
+
+
+def _value(one: Parameter, value: Any) -> Any:
+    if isinstance(value, tuple):
+        if not _is_list(one):
+            return text_or_stdin(value, one.name)
+        return split(value) if one.name == "tags" else value
+    if bool in options(one.hint) and isinstance(value, str):
+        return value == "true"
+    return value
+
+
+def _makes(operation: Operation) -> bool:
+    """Whether it brings something in, and so may make a file that is not there."""
+    if operation.reads or any(one.name.endswith(("memory_id", "source")) for one in _own(operation)):
+        return False
+    return operation.status == 201 or operation.noun == "sessions"  # noqa: PLR2004 (created, in HTTP's words)
+
+
+def _say(
+    run: CommandRun, operation: Operation, spelling: Spelling, found: Any, arguments: Mapping[str, Any]
+) -> None:
+    empty = _is_empty(found)
+    if run.json:
+        say_json({operation.gives: found} if operation.gives else found)
+    elif empty and spelling.none:
+        say(run, text((_filled(spelling.none, found, arguments), "bold")))
+    elif not empty:
+        _show(run, _filled(spelling.done, found, arguments), found)
+        if spelling.hint and not run.quiet:
+            say(run, text((f"  {_filled(spelling.hint, found, arguments)}", "dim")))
+    if (empty and spelling.fails) or (not empty and spelling.fails is None):
+        raise click.exceptions.Exit(NOT_FOUND)
+
+
+def _is_empty(found: Any) -> bool:
+    if isinstance(found, dict):
+        return not any(found.values())
+    return (
+        found is None
+        or found is False
+        or (isinstance(found, list | tuple) and not found)
+        or _told_nothing(found)
+    )
+
+
+def _told_nothing(found: Any) -> bool:
+    """Whether something that was to be worked out is not there yet."""
+    parts = ("traits", "domains", "lines", "paragraph", "text")
+    held = [getattr(found, name) for name in parts if hasattr(found, name)]
+    return type(found).__module__ == "engram.model.knowledge" and not any(held) and not hasattr(found, "name")
+
+
+def _filled(words: str, found: Any, arguments: Mapping[str, Any]) -> str:
+    """Words with what they name: a field of what came, or of what was said."""
+    done, _, would = words.partition("|")
+    words = would if would and arguments.get("dry") else done
+    if "{" not in words:
+        return words
+    known = {name: str(value) for name, value in arguments.items()}
+    if hasattr(found, "pinned"):
+        known["pinned"] = "pinned" if found.pinned else "unpinned"
+    for name in ("id", "layer", "status", "state"):
+        if hasattr(found, name):
+            known[name] = str(getattr(found, name))[:8] if name == "id" else str(getattr(found, name))
+    return line(words.format(**known))
+
+
+def _show(run: CommandRun, done: str, found: Any) -> None:
+    from engram.cli import views
+
+    if found is True:
+        say(run, text((done, "bold green")))
+    elif isinstance(found, list | tuple) and found and isinstance(found[0], dict):
+        _pairs(run, found)
+    elif isinstance(found, list | tuple):
+        if done and not run.quiet:
+            say(run, text((done, "bold green")))
+        views.say_many(run, found)
+    elif isinstance(found, dict):
+        for part in found.values():
+            if part:
+                views.say_many(run, part)
+    else:
+        views.say_one(run, done, found)
+
+
+def _pairs(run: CommandRun, found: Sequence[Mapping[str, Any]]) -> None:
+    """Two facts of which one is wrong."""
+    from engram.cli.views import id_of
+
+    rows = [
+        (
+            id_of(one["a"].memory),
+            id_of(one["b"].memory),
+            text(
+                line(f"{one['a'].fact.subject} {one['a'].fact.predicate} {one['a'].fact.object}"),
+                (" or ", "dim"),
+                line(one["b"].fact.object),
+            ),
+        )
+        for one in found
+    ]
+    say(run, table(("a", "b", "fact"), rows))

@@ -1,0 +1,493 @@
+"""What came of an operation, as people read it: a line for one thing, a table for many, ids if quiet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from engram.api.conflicts import Conflict
+from engram.api.entities import Profile
+from engram.api.session_services import Completed, Learned
+from engram.api.sessions import Begun
+from engram.cli.options import CommandRun
+from engram.cli.output import age, bar, counted, day, line, marks, say, short, shown, table, text
+from engram.model.capture import Observation, Receipt
+from engram.model.event import Publication, Subscription
+from engram.model.facts import Claim, Edge, Entity
+from engram.model.knowledge import (
+    Abstraction,
+    Behaviour,
+    Box,
+    Card,
+    CoreSummary,
+    Guidelines,
+    KnowledgeMap,
+    Pattern,
+    Reflections,
+    Topic,
+    Trace,
+)
+from engram.model.maintenance import Carried, Decided, Report, RunState
+from engram.model.maintenance import Run as Maintained
+from engram.model.memory import Memory
+from engram.model.plain import plain
+from engram.model.recall import TimelineStep
+from engram.model.session import Closing, Commitment, Gap, SessionInfo, Trigger
+from engram.rules.chains import Path
+from engram.rules.commitments import last_day
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.text import Text
+
+Row = Sequence["str | Text"]
+SHOWN = 20
+"""Decisions shown on a screen; a report has them all."""
+
+
+# ---------------------------------------------------------------- many
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """How things of one kind stand in a table."""
+
+    heads: tuple[str, ...]
+    rows: Callable[[Any, datetime], Sequence[Row]]
+    """The rows of one thing; most have one."""
+    name: Callable[[Any], str]
+    """What stands for it when quiet."""
+    counts: tuple[str, ...] = ()
+    """The word for one, and for several: the table ends with how many there are."""
+
+
+def id_of(memory: Memory) -> Text:
+    """A memory by the beginning of its id."""
+    return text((short(memory.id), "cyan"))
+
+
+def claim_row(one: Claim) -> Row:
+    """A fact and the memory that states it."""
+    fact = one.fact
+    return (
+        id_of(one.memory),
+        text((line(fact.subject), "bold")),
+        text((line(fact.predicate), "magenta")),
+        text((_date(fact.valid_from), "dim")),
+        text((_date(fact.valid_to or one.memory.valid_to), "dim")),
+        text(*marks(one.memory), line(fact.object)),
+    )
+
+
+def entity_row(one: Entity, now: datetime) -> Row:
+    """An entity: when it was last seen, what it is, how often it is named, and its names."""
+    others = [alias for alias in one.aliases if alias != one.name.lower()]
+    return (
+        text((age(one.last_seen, now) if one.last_seen else "", "dim")),
+        text((one.type, "magenta")),
+        text(f"{one.mentions:,}"),
+        text((line(one.name), "bold"), (f"  {line(', '.join(others))}" if others else "", "dim")),
+    )
+
+
+def step_row(step: TimelineStep) -> Row:
+    """A step of a timeline."""
+    return (
+        text((day(step.at), "dim")),
+        text((step.kind.value, "magenta")),
+        id_of(step.memory),
+        text(*marks(step.memory), line(step.what), (f"  {line(step.change)}" if step.change else "", "dim")),
+    )
+
+
+def memory_row(one: Memory, now: datetime) -> Row:
+    """Id, age, category and content of a memory."""
+    speaker = [(f"{line(one.speaker)}: ", "dim")] if one.speaker else []
+    return (
+        id_of(one),
+        text((age(one.happened_at, now), "dim")),
+        text((line(one.category), "magenta")),
+        text(*marks(one), *speaker, line(one.shown)),
+    )
+
+
+def _conflict(one: Conflict) -> Sequence[Row]:
+    return [
+        (id_of(one.a), text(("a", "dim")), text(*marks(one.a), line(one.a.content))),
+        (id_of(one.b), text(("b", "dim")), text(*marks(one.b), line(one.b.content))),
+        (text(""), text(""), text((line(one.because), "dim"))),
+    ]
+
+
+def _loop(one: Commitment) -> Row:
+    due = f"{last_day(one.due)}" if one.due else ""
+    whom = f"  waits for {line(one.waiting_on)}" if one.waiting_on else ""
+    return (
+        text((short(one.id), "cyan")),
+        text((str(one.state), "magenta")),
+        f"{one.age_days}d",
+        text((due, "bold red" if one.is_overdue else "")),
+        text(line(one.text), (whom, "dim")),
+    )
+
+
+def _date(moment: datetime | None) -> str:
+    return day(moment)[:10]
+
+
+_LOOPS = Columns(
+    ("id", "state", "age", "due", "what"), lambda o, _: [_loop(o)], lambda o: o.id, ("commitment",)
+)
+
+TABLES: Mapping[type, Columns] = {
+    Memory: Columns(
+        ("id", "age", "category", "memory"), lambda o, now: [memory_row(o, now)], lambda o: o.id,
+        ("memory", "memories"),
+    ),
+    Claim: Columns(
+        ("id", "subject", "predicate", "since", "until", "object"), lambda o, _: [claim_row(o)],
+        lambda o: o.memory.id, ("fact",),
+    ),
+    Entity: Columns(
+        ("seen", "type", "memories", "name"), lambda o, now: [entity_row(o, now)], lambda o: line(o.name),
+        ("name",),
+    ),
+    Path: Columns(
+        ("sure", "path"), lambda o, _: [(text((bar(o.confidence), "green")), text(line(str(o))))],
+        lambda o: line(str(o)),
+    ),
+    Conflict: Columns(("id", "", "memory"), lambda o, _: _conflict(o), lambda o: o.a.id),
+    TimelineStep: Columns(
+        ("when", "step", "id", "what"), lambda o, _: [step_row(o)], lambda o: line(o.what)
+    ),
+    Commitment: _LOOPS,
+    Closing: Columns(
+        ("id", "state", "age", "due", "what"),
+        lambda o, _: [_loop(o.commitment), ("", "", "", "", text((line(o.statement), "dim")))],
+        lambda o: o.commitment.id,
+    ),
+    Trigger: Columns(
+        ("id", "words", "pages"),
+        lambda o, _: [(text((o.id, "cyan")), line(", ".join(o.words)), line(" ".join(o.pages)))],
+        lambda o: o.id,
+    ),
+    Gap: Columns(
+        ("key", "kind", "weight", "question"),
+        lambda o, _: [
+            (text((o.key, "cyan")), text((o.kind, "magenta")), f"{o.weight:.2f}", line(o.question))
+        ],
+        lambda o: o.key,
+    ),
+    SessionInfo: Columns(
+        ("id", "agent", "used", "turns", "state", "place"),
+        lambda o, now: [
+            (line(o.id), line(o.agent), age(o.used_at, now), str(o.turns), o.state, line(str(o.scope)))
+        ],
+        lambda o: o.id,
+    ),
+    Publication: Columns(
+        ("offer", "agent", "memory", "topics", "importance"),
+        lambda o, _: [
+            (o.id, line(o.agent), short(o.memory), line(", ".join(o.topics)), f"{o.importance:.2f}")
+        ],
+        lambda o: o.id,
+    ),
+    Subscription: Columns(
+        ("wish", "agent", "topics", "from importance", "at a time"),
+        lambda o, _: [
+            (o.id, line(o.agent), line(", ".join(o.topics) or "all"), f"{o.min_importance:.2f}", str(o.rate))
+        ],
+        lambda o: o.id,
+    ),
+    Topic: Columns(
+        ("memories", "last", "topic"), lambda o, _: [(f"{o.memories:,}", _date(o.last), line(o.topic))],
+        lambda o: line(o.topic),
+    ),
+    Card: Columns(
+        ("memories", "type", "name", "text"),
+        lambda o, _: [(f"{o.memories:,}", line(o.type), line(o.name), line(o.text))],
+        lambda o: line(o.name),
+    ),
+    Box: Columns(
+        ("began", "memories", "about"), lambda o, _: [(day(o.started), f"{len(o.memories)}", line(o.title))],
+        lambda o: o.key,
+    ),
+    Trace: Columns(
+        ("last", "boxes", "about"), lambda o, _: [(day(o.last), f"{o.count}", line(o.title))], lambda o: o.key
+    ),
+    Pattern: Columns(
+        ("id", "episodes", "pattern"),
+        lambda o, _: [(text((short(o.memory), "cyan")), f"{o.episodes}", line(o.template))],
+        lambda o: o.memory,
+    ),
+    Maintained: Columns(
+        ("run", "kind", "began", "state", "by"),
+        lambda o, _: [(o.id, o.kind.value, day(o.started_at), o.state.value, line(o.actor))],
+        lambda o: o.id,
+    ),
+}  # fmt: skip
+
+
+def say_many(run: CommandRun, found: Sequence[Any]) -> None:
+    """Things of one kind, one a row."""
+    columns = TABLES.get(type(found[0])) or _any_columns(found[0])
+    if run.quiet:
+        say(run, *(columns.name(one) for one in found))
+        return
+    now = run.clock.now()
+    say(run, table(columns.heads, [row for one in found for row in columns.rows(one, now)]))
+    if columns.counts:
+        say(run, text((counted(len(found), *columns.counts), "dim")))
+
+
+def _any_columns(one: Any) -> Columns:
+    """Columns for a kind that has none of its own: its short fields."""
+    if not is_dataclass(one):
+        return Columns(("",), lambda o, _: [(line(str(plain(o))),)], lambda o: line(str(plain(o))))
+    names = [f.name for f in fields(one) if isinstance(plain(getattr(one, f.name)), str | int | float)]
+
+    def rows(o: Any, _: datetime) -> Sequence[Row]:
+        return [[line(str(plain(getattr(o, name)))) for name in names]]
+
+    return Columns(tuple(names), rows, lambda o: line(str(plain(getattr(o, names[0])))))
+
+
+# ---------------------------------------------------------------- one
+
+
+def say_one(run: CommandRun, done: str, value: Any) -> None:
+    """One thing, after what was `done` with it."""
+    kind = type(value)
+    if run.quiet:
+        say(run, _QUIET[kind](value) if kind in _QUIET else line(str(plain(value))))
+    elif kind in _ONE:
+        say(run, *_ONE[kind](done, value, run))
+    elif kind in TABLES:
+        say(run, *([text((done, "bold green"))] if done else []))
+        say_many(run, [value])
+    elif is_dataclass(value):
+        told = ((f.name, plain(getattr(value, f.name))) for f in fields(value))
+        say(
+            run,
+            *(
+                text((f"{name}: ", "dim"), line(str(held)))
+                for name, held in told
+                if held not in (None, "", [])
+            ),
+        )
+    else:
+        say(run, text((f"{done} " if done else "", "bold green"), line(str(plain(value)))))
+
+
+def changed(done: str, one: Memory, _: CommandRun | None = None) -> Iterator[RenderableType]:
+    """A memory after a change, in one line."""
+    yield text((done, "bold green"), " ", (short(one.id), "bold cyan"), f" · {line(one.content)}")
+
+
+def _receipt(_: str, done: Receipt, __: CommandRun) -> Iterator[RenderableType]:
+    yield from changed(str(done.outcome), done.memory)
+    yield text((f"  {line(done.because)}", "dim"))
+
+
+def _edge(_: str, edge: Edge, __: CommandRun) -> Iterator[RenderableType]:
+    yield text((short(edge.source), "cyan"), (f" {edge.type} → ", "bold green"), (short(edge.target), "cyan"))
+
+
+def _entity(done: str, one: Entity, _: CommandRun) -> Iterator[RenderableType]:
+    yield text(
+        (done, "bold green"), " ", (line(one.name), "bold"), (f" · {line(', '.join(one.aliases))}", "dim")
+    )
+
+
+def _profile(_: str, profile: Profile, run: CommandRun) -> Iterator[RenderableType]:
+    one, now = profile.entity, run.clock.now()
+    yield table(TABLES[Entity].heads, [entity_row(one, now)])
+    if one.first_seen:
+        yield text((f"first seen {day(one.first_seen)}", "dim"))
+    if profile.card is not None and profile.card.text:
+        yield text(line(profile.card.text))
+    if profile.facts:
+        yield text(("\nfacts", "bold"))
+        yield table(TABLES[Claim].heads, [claim_row(claim) for claim in profile.facts])
+    if profile.memories:
+        rows = [(id_of(memory), text(*marks(memory), line(memory.content))) for memory in profile.memories]
+        yield text(("\nmemories", "bold"))
+        yield table(("", ""), rows)
+    if profile.beside:
+        names = ", ".join(f"{line(name)} ({count})" for name, count in profile.beside)
+        yield text(("\nbeside it ", "bold"), names)
+
+
+def _commitment(done: str, one: Commitment, _: CommandRun) -> Iterator[RenderableType]:
+    yield text((f"{done} " if done else "", "bold green"), line(one.text))
+    yield table(_LOOPS.heads, [_loop(one)])
+
+
+def _trigger(done: str, one: Trigger, _: CommandRun) -> Iterator[RenderableType]:
+    told = f"{line(', '.join(one.words))} loads {line(' '.join(one.pages))}"
+    yield text((f"{done} ", "bold green"), (one.id, "cyan"), f" · {told}")
+
+
+def _gap(done: str, one: Gap, _: CommandRun) -> Iterator[RenderableType]:
+    yield text((f"{done} ", "bold green"), line(one.question))
+
+
+def _session(done: str, told: SessionInfo, _: CommandRun) -> Iterator[RenderableType]:
+    if done:
+        yield text((f"{done} ", "bold green"), line(told.id))
+        return
+    yield text((line(told.id), "bold"), f" {told.restored}, {counted(told.turns, 'turn')}")
+    yield from (text((f"{slot.activation:.2f} ", "cyan"), line(slot.content)) for slot in told.slots)
+
+
+def _begun(_: str, begun: Begun, __: CommandRun) -> Iterator[RenderableType]:
+    asked = " ".join(gap.question for gap in begun.questions)
+    yield text((f"topic: {begun.topic} ", "dim"), (line(asked), "yellow"))
+    yield from (text((f"{one['role']}: ", "dim"), shown(one["content"])) for one in begun.messages)
+
+
+def _heard(done: str, heard: Observation, _: CommandRun) -> Iterator[RenderableType]:
+    yield text((f"{done}, ", "bold yellow"), f"{counted(len(heard.receipts), 'memory', 'memories')} of it")
+
+
+def _learned(done: str, learned: Learned, _: CommandRun) -> Iterator[RenderableType]:
+    yield text((f"{done} ", "bold green"), shown(learned.memory.shown))
+
+
+def _completed(done: str, one: Completed, _: CommandRun) -> Iterator[RenderableType]:
+    yield text(
+        (f"{done}, ", "bold green"), f"{counted(len(one.promoted), 'memory', 'memories')} for everybody"
+    )
+
+
+def _profile_of(_: str, found: Behaviour, __: CommandRun) -> Iterator[RenderableType]:
+    for section in dict.fromkeys(one.section for one in found.traits):
+        yield text((section, "bold magenta"))
+        yield from (text(f"  {line(one.text)}") for one in found.traits if one.section == section)
+    for name in ("topics", "languages", "hours"):
+        if values := getattr(found, name):
+            yield text((f"{name}: ", "dim"), ", ".join(map(str, values)))
+
+
+def _identity(_: str, found: Reflections, __: CommandRun) -> Iterator[RenderableType]:
+    lines = found.text.splitlines()
+    yield from (text(line(one)) for one in lines)
+    if lines:
+        yield text(
+            (f"{counted(found.memories, 'reflection')}{', compacted' if found.compacted else ''}", "dim")
+        )
+
+
+def _lines(_: str, found: CoreSummary | Guidelines, __: CommandRun) -> Iterator[RenderableType]:
+    yield from (text(line(one)) for one in found.lines)
+
+
+def _map(_: str, found: KnowledgeMap, __: CommandRun) -> Iterator[RenderableType]:
+    if not found.domains:
+        return
+    rows = [
+        (
+            text((bar(one.confidence), "blue"), f" {one.confidence:.2f}"),
+            f"{one.memories:,}",
+            f"{one.depth:.2f}",
+            f"{one.freshness:.2f}",
+            f"{one.uncertainty:.2f}",
+            line(one.label),
+        )
+        for one in found.domains
+    ]
+    yield table(("confidence", "memories", "depth", "fresh", "doubt", "domain"), rows)
+    yield text((f"coverage {found.coverage:.2f}", "dim"))
+
+
+def _tree(_: str, found: Abstraction, __: CommandRun) -> Iterator[RenderableType]:
+    if found.paragraph:
+        yield text(line(found.paragraph))
+    for name, gists in (("domains", found.domains), ("clusters", found.clusters)):
+        if gists:
+            yield text((f"\n{name}", "bold magenta"))
+            yield from (text((f"{len(one.memories):>5}  ", "dim"), line(one.text)) for one in gists)
+
+
+def _card(_: str, card: Card, __: CommandRun) -> Iterator[RenderableType]:
+    yield text((line(card.name), "bold"), (f"  {card.type}", "magenta"))
+    if card.aliases:
+        yield text(("also ", "dim"), ", ".join(map(line, card.aliases)))
+    yield from (text("  ", line(" ".join(fact))) for fact in card.facts)
+    yield from (text(("  · ", "dim"), line(one)) for one in card.lines)
+    if beside := ", ".join(f"{line(name)} ({count})" for name, count in card.beside):
+        yield text(("with ", "dim"), beside)
+
+
+def report_lines(report: Report, most: int | None = SHOWN) -> Iterator[RenderableType]:
+    """A report of maintenance on a screen."""
+    run = report.run
+    mark = "would change" if report.dry else "changed"
+    yield text((run.id, "bold"), f" · {run.kind.value} · {mark} {counted(report.changes, 'thing')}")
+    if run.state is RunState.RUNNING:
+        yield text((f"paused in {run.step}: it goes on the next time", "yellow"))
+    if report.tallies:
+        counts = [(line(one.step), line(one.rule), f"{one.count:,}") for one in report.tallies]
+        yield table(("step", "rule", "times"), counts)
+    listed = report.decided if most is None else report.decided[:most]
+    if listed:
+        yield table(("memory", "rule", "why"), [_decided(one) for one in listed])
+    rest = len(report.decided) - len(listed)
+    if rest or report.more:
+        many = f"{rest:,}+" if report.more else f"{rest:,}"
+        yield text((f"{many} more: `engram runs {run.id}` or --report FILE tells all", "dim"))
+    if report.changes and not report.dry and run.state is RunState.DONE:
+        yield text((f"`engram undo {run.id}` takes it back", "dim"))
+
+
+def _decided(one: Decided) -> tuple[str, str, str]:
+    pair = f"{short(one.memory)} + {short(one.related)}" if one.related else short(one.memory)
+    left = " (left as it was)" if one.outcome is Carried.LEFT else ""
+    return pair, line(one.rule), line(one.why) + left
+
+
+_ONE: Mapping[type, Callable[[str, Any, CommandRun], Iterator[RenderableType]]] = {
+    Abstraction: _tree,
+    Begun: _begun,
+    Behaviour: _profile_of,
+    Card: _card,
+    Commitment: _commitment,
+    Completed: _completed,
+    CoreSummary: _lines,
+    Edge: _edge,
+    Entity: _entity,
+    Gap: _gap,
+    Guidelines: _lines,
+    KnowledgeMap: _map,
+    Learned: _learned,
+    Memory: changed,
+    Observation: _heard,
+    Profile: _profile,
+    Receipt: _receipt,
+    Reflections: _identity,
+    Report: lambda _, report, __: report_lines(report),
+    SessionInfo: _session,
+    Trigger: _trigger,
+}
+_QUIET: Mapping[type, Callable[[Any], str]] = {
+    Memory: lambda one: one.id,
+    Receipt: lambda one: one.memory.id,
+    Entity: lambda one: line(one.name),
+    Profile: lambda one: line(one.entity.name),
+    Commitment: lambda one: one.id,
+    Trigger: lambda one: one.id,
+    SessionInfo: lambda one: one.id,
+    Gap: lambda one: one.key,
+    Report: lambda one: str(one.changes),
+    Behaviour: lambda one: "\n".join(line(trait.text) for trait in one.traits),
+    Reflections: lambda one: shown(one.text),
+    CoreSummary: lambda one: "\n".join(map(line, one.lines)),
+    Guidelines: lambda one: "\n".join(map(line, one.lines)),
+    KnowledgeMap: lambda one: "\n".join(line(domain.label) for domain in one.domains),
+    Abstraction: lambda one: line(one.paragraph),
+    Card: lambda one: line(one.text),
+    Begun: lambda one: "\n".join(f"{said['role']}: {shown(said['content'])}" for said in one.messages),
+    Edge: lambda _: "",
+}

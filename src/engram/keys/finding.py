@@ -1,0 +1,162 @@
+"""A file and perhaps a key come in; the keys that may open it go out, or an error that says what to do.
+
+The order: the key given, `ENGRAM_KEY`, the file that `ENGRAM_KEY_FILE` names, what `engram vault unlock`
+holds. A file that is no vault needs none, and a key for it is an error: whoever gives one believes it is one.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+
+from engram.errors import BadKey, KeyNeeded, KeyNotWanted, VaultRefused
+from engram.keys import holders
+from engram.keys.slots import Slots, new_slots, read_slots, write_slots
+from engram.rules.secrets import KEY_BYTES, subkey
+
+KEY_VARIABLE = "ENGRAM_KEY"
+KEY_FILE_VARIABLE = "ENGRAM_KEY_FILE"
+HEADER = b"SQLite format 3\x00"
+IN_MEMORY = ":memory:"
+
+
+class FileState(StrEnum):
+    """What a file is, by its first bytes."""
+
+    NEW = "new"
+    PLAIN = "plain"
+    SEALED = "sealed"
+
+
+@dataclass(frozen=True, slots=True)
+class VaultKeys:
+    """The master key of a vault, and a key for each purpose. Implements `ports.KeyRing`."""
+
+    master: bytes = field(repr=False)
+    covers: str = "file"
+    vault: str = ""
+    """The id of the description beside the file that led to it; empty: the key itself was given."""
+
+    def key(self, purpose: str) -> bytes:
+        """32 bytes for one purpose; another purpose gets others."""
+        return subkey(self.master, purpose)
+
+    @property
+    def database(self) -> bytes | None:
+        """What the file is encrypted with; None when only contents of memories are sealed."""
+        return self.key("database") if self.covers == "file" else None
+
+
+def state_of(path: str | Path) -> FileState:
+    """Whether a file is there, and whether anybody can read it."""
+    try:
+        with Path(path).open("rb") as file:
+            head = file.read(len(HEADER))
+    except OSError:
+        return FileState.NEW
+    if not head:
+        return FileState.NEW
+    return FileState.PLAIN if head == HEADER else FileState.SEALED
+
+
+def find_keys(path: str, given: bytes | str | None = None) -> tuple[VaultKeys, ...]:
+    """The keys to try on a file, the likeliest first; none for a file without a vault.
+
+    Raises KeyNeeded for a vault without a key, KeyNotWanted for a key without a vault, VaultRefused for a
+    file in clear where a vault ought to be.
+    """
+    secret = read_key(given) if given is not None else _from_environment()
+    if path == IN_MEMORY:
+        return () if not isinstance(secret, bytes) else (VaultKeys(secret, "fields"),)
+    state, slots = state_of(path), slots_of(path)
+    if state is FileState.PLAIN and not slots:
+        if secret is not None:
+            raise KeyNotWanted(path)
+        return ()
+    if state is FileState.NEW and not slots:
+        return () if secret is None else (_new_vault(path, secret),)
+    found = tuple(_masters(secret, slots))
+    if not found:
+        raise KeyNeeded(path, wrong=secret is not None)
+    return found
+
+
+def slots_of(path: str) -> tuple[Slots, ...]:
+    """What describes the file as it is now: usually one, two while it is not known which of them holds."""
+    state, now, coming = state_of(path), read_slots(path), read_slots(path, coming=True)
+    if state is FileState.SEALED:
+        return tuple(one for one in (coming, now) if one is not None and one.covers == "file")
+    if state is FileState.PLAIN and now is not None and now.covers == "file":
+        if coming is not None and coming.covers == "nothing":
+            return ()
+        raise VaultRefused(
+            f"{path} is in clear, but beside it stands the description of a vault: somebody has put another "
+            "file in its place. Restore the vault, or remove the file that ends in -vault."
+        )
+    return () if now is None else (now,)
+
+
+def _masters(secret: bytes | str | None, slots: tuple[Slots, ...]) -> Iterator[VaultKeys]:
+    if isinstance(secret, bytes):
+        yield VaultKeys(secret, slots[0].covers if slots else "file")
+        return
+    for one in slots:
+        master = holders.held(one.id) if secret is None else one.master(secret)
+        if master is not None:
+            yield VaultKeys(master, one.covers, one.id)
+
+
+def _new_vault(path: str, secret: bytes | str) -> VaultKeys:
+    if isinstance(secret, bytes):
+        return VaultKeys(secret)
+    master, slots = os.urandom(KEY_BYTES), new_slots()
+    write_slots(path, slots.with_passphrase(secret, master))
+    return VaultKeys(master, vault=slots.id)
+
+
+def read_key(given: bytes | str) -> bytes | str:
+    """32 raw bytes, 64 hexadecimal digits or base64 of 32 bytes are a key; any other text is a passphrase.
+
+    >>> read_key("00" * 32) == bytes(32), read_key("correct horse battery")
+    (True, 'correct horse battery')
+    """
+    if isinstance(given, bytes):
+        if len(given) == KEY_BYTES:
+            return given
+        try:
+            given = given.decode()
+        except UnicodeDecodeError:
+            raise BadKey(f"A key has {KEY_BYTES} bytes, not {len(given)}.") from None
+    text = given.strip()
+    if not text:
+        raise BadKey("The key is empty.")
+    for decode in (bytes.fromhex, _base64):
+        try:
+            raw = decode(text)
+        except (ValueError, binascii.Error):
+            continue
+        if len(raw) == KEY_BYTES:
+            return raw
+    return text
+
+
+def _base64(text: str) -> bytes:
+    return base64.b64decode(text.replace("-", "+").replace("_", "/") + "=" * (-len(text) % 4), validate=True)
+
+
+def _from_environment() -> bytes | str | None:
+    if text := os.environ.get(KEY_VARIABLE):
+        return read_key(text)
+    if name := os.environ.get(KEY_FILE_VARIABLE):
+        try:
+            return read_key(Path(name).read_bytes())
+        except OSError as error:
+            raise BadKey(
+                f"{KEY_FILE_VARIABLE} names {name}, which cannot be read: {error.strerror}."
+            ) from error
+    return None

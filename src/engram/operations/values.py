@@ -1,0 +1,521 @@
+"""Values from outside and back: what a request says becomes arguments, an answer becomes JSON.
+
+One parser for every door, made once for each type hint. It reads in three styles: `JSON` takes values as they
+are; `SPELLED` reads text, as an address or a command line has it; `LENIENT` also takes what agents send for
+what they mean: "5" for 5, "a, b" for a list. Whatever does not fit is refused by name.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import math
+import types
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass
+from datetime import datetime
+from enum import Enum, StrEnum
+from functools import cache
+from typing import (
+    Annotated,
+    Any,
+    NotRequired,
+    Union,
+    Unpack,
+    get_args,
+    get_origin,
+    get_type_hints,
+    is_typeddict,
+)
+
+import msgspec
+
+from engram.errors import BadText, EngramError, InvalidInput, TooMany, UnknownValue, WrongType
+from engram.model.plain import member, moment, plain, scope_from
+from engram.model.says import Says
+from engram.model.scope import Scope
+
+LISTS = (list, tuple, frozenset, set, Sequence, Iterable)
+YES, NO = frozenset({"true", "1", "yes", "on"}), frozenset({"false", "0", "no", "off"})
+NOT_ASKED = frozenset({"self", "memory", "progress", "body"})
+"""Arguments that no request gives by name."""
+MOST_ITEMS = 10_000
+"""A list may not be longer: as many statements take about as long as a call may."""
+
+_NOTHING: tuple[Any, ...] = (None, "", [])
+
+Read = Callable[[str, Any], Any]
+"""Name and value come in; the value as it is wanted goes out, or MISSING when it is of another kind."""
+
+
+class Style(StrEnum):
+    """How a value is written."""
+
+    JSON = "json"
+    SPELLED = "spelled"
+    LENIENT = "lenient"
+
+
+# ---------------------------------------------------------------- parameters
+
+
+NOTHING_SAID = Says("")
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One thing a request may say."""
+
+    name: str
+    hint: Any
+    default: Any = MISSING
+    says: Says = NOTHING_SAID
+    is_option: bool = False
+    """Whether it is one of many options that come together as a `TypedDict`."""
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether the operation cannot do without it."""
+        return self.default is MISSING
+
+    @property
+    def group(self) -> type | None:
+        """The values that a query spells part by part: a scope, filters."""
+        kinds = [one for one in options(self.hint) if isinstance(one, type) and is_dataclass(one)]
+        return kinds[0] if kinds else None
+
+
+@cache
+def parameters_of(call: Callable[..., Any]) -> tuple[Parameter, ...]:
+    """What a function takes, in its order; options that it takes as a `TypedDict` one by one."""
+    hints = get_type_hints(call, include_extras=True)
+    found: list[Parameter] = []
+    for name, one in inspect.signature(call).parameters.items():
+        hint = hints.get(name, Any)
+        if one.kind is one.VAR_KEYWORD:
+            if get_origin(hint) is Unpack:
+                found += _options_of(get_args(hint)[0], {made.name for made in found})
+        elif name not in NOT_ASKED:
+            kind, says = _described(hint)
+            found.append(Parameter(name, kind, MISSING if one.default is one.empty else one.default, says))
+    return tuple(found)
+
+
+@cache
+def fields_of(kind: type) -> tuple[Parameter, ...]:
+    """The fields of a value, as parameters."""
+    hints = get_type_hints(kind)
+    return tuple(Parameter(f.name, hints[f.name], _default(f)) for f in fields(kind))
+
+
+def _options_of(kind: type, taken: AbstractSet[str]) -> Iterable[Parameter]:
+    for name, hint in get_type_hints(kind, include_extras=True).items():
+        inner, says = _described(hint)
+        if name not in taken:
+            yield Parameter(name, inner, says.default, says, is_option=True)
+
+
+def _described(hint: Any) -> tuple[Any, Says]:
+    """A hint without its description, and the description."""
+    if get_origin(hint) is not Annotated:
+        return hint, NOTHING_SAID
+    inner, *notes = get_args(hint)
+    return inner, next((one for one in notes if isinstance(one, Says)), NOTHING_SAID)
+
+
+def _default(item: Any) -> Any:
+    return item.default if item.default is not MISSING else item.default_factory
+
+
+# ---------------------------------------------------------------- reading
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Reads what is said for some parameters, in one style. Made once, used for every request."""
+
+    parameters: tuple[Parameter, ...]
+    style: Style = Style.JSON
+    also: Mapping[str, str] = field(default_factory=dict)
+    """Other names for arguments, as clients know them."""
+
+    def __post_init__(self) -> None:
+        apart = self.style is not Style.JSON
+        groups = {one.name: one.group for one in self.parameters if apart and one.group is not None}
+        known = {one.name: reader(one.hint, self.style) for one in self.parameters if one.name not in groups}
+        parts: dict[str, str] = {}
+        for name, kind in groups.items():
+            for part in fields_of(kind):
+                parts.setdefault(part.name, name)
+        of_groups = {name: (kind, Reader(fields_of(kind), self.style)) for name, kind in groups.items()}
+        needed = tuple(one for one in self.parameters if one.is_needed)
+        vars(self).update(_known=known, _parts=parts, _groups=of_groups, _needed=needed)
+
+    _known: dict[str, Read] = field(init=False, repr=False, compare=False)
+    _parts: dict[str, str] = field(init=False, repr=False, compare=False)
+    _groups: dict[str, tuple[type, Reader]] = field(init=False, repr=False, compare=False)
+    _needed: tuple[Parameter, ...] = field(init=False, repr=False, compare=False)
+
+    def read(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments. Raises UnknownValue, WrongType, InvalidInput for one that is missing."""
+        found: dict[str, Any] = {}
+        grouped: dict[str, dict[str, Any]] = {}
+        lenient = self.style is Style.LENIENT
+        for said, value in given.items():
+            name = self.also.get(said, said)
+            if lenient and (value in _NOTHING or (name != said and given.get(name) not in _NOTHING)):
+                continue  # an agent that sends nothing says nothing; its own word counts before another
+            if (read := self._known.get(name)) is not None:
+                found[name] = read(name, value)
+            elif name in self._parts:
+                grouped.setdefault(self._parts[name], {})[name] = value
+            else:
+                what = "argument of this tool" if lenient else "parameter of this call"
+                raise UnknownValue(what, said, (*self._known, *self._parts) or ("none",))
+        for name, values in grouped.items():
+            kind, inner = self._groups[name]
+            found[name] = kind(**inner.read(values))
+        for one in self._needed:
+            if one.name not in found:
+                told = f"argument {one.name!r} is missing: {one.says.sentence.rstrip('.') or 'give it'}"
+                raise InvalidInput(f"The {told if lenient else f'{one.name} is missing'}.")
+        return found
+
+    @property
+    def names(self) -> AbstractSet[str]:
+        """What it knows by name."""
+        return self._known.keys() | self._parts.keys()
+
+    def fits(self, given: Mapping[str, Any]) -> bool:
+        """Whether all of this is known and nothing needed is missing."""
+        names = {self.also.get(said, said) for said in given}
+        return names <= self.names and all(one.name in names for one in self._needed)
+
+
+def options(hint: Any) -> tuple[Any, ...]:
+    """The kinds of value that a hint allows.
+
+    >>> options(int | None)
+    (<class 'int'>, <class 'NoneType'>)
+    """
+    if get_origin(hint) in (Union, types.UnionType):
+        return get_args(hint)
+    return (hint,)
+
+
+@cache
+def reader(hint: Any, style: Style) -> Read:
+    """What reads a value of this hint. It raises WrongType or UnknownValue.
+
+    >>> reader(int | None, Style.LENIENT)("limit", "5")
+    5
+    """
+    wanted = options(hint)
+    if Any in wanted:
+        return lambda _, value: value
+    # Whoever takes a time and text reads the text, and knows the caller's time zone; text comes last, for
+    # nearly everything is text in a query.
+    kinds = [one for one in wanted if one is not type(None) and not (one is datetime and str in wanted)]
+    each = [_kind_reader(one, style) for one in sorted(kinds, key=lambda kind: kind is str)]
+    words, takes_none = _words(wanted), type(None) in wanted
+
+    def read(name: str, value: Any) -> Any:
+        if value is None:
+            if takes_none:
+                return None
+            raise WrongType(name, value, words)
+        for one in each:
+            made = one(name, value)
+            if made is not MISSING:
+                return made
+        raise WrongType(name, value, words)
+
+    return read
+
+
+def _kind_reader(kind: Any, style: Style) -> Read:  # noqa: PLR0911 - one line a kind of value reads best
+    origin = get_origin(kind) or kind
+    if kind is str:
+        return _lenient_text if style is Style.LENIENT else _text
+    if kind is bool:
+        return _truth if style is Style.JSON else _switch
+    if kind in (int, float):
+        return _number_reader(kind, style)
+    if kind is datetime:
+        return lambda name, value: moment(name, value) if isinstance(value, str) else MISSING
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        return lambda name, value: member(name, kind, value)
+    if kind is Scope:
+        return lambda _, value: scope_from(value)
+    if isinstance(kind, type) and is_dataclass(kind):
+        return _value_reader(kind)
+    if origin in (dict, Mapping):
+        return lambda _, value: dict(value) if isinstance(value, Mapping) else MISSING
+    if origin in LISTS:
+        return _list_reader(kind, style)
+    return lambda _, __: MISSING
+
+
+def _text(name: str, value: Any) -> Any:
+    if not isinstance(value, str):
+        return MISSING
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        raise BadText(name, "half of a character") from error
+    if "\0" in value:
+        raise BadText(name, "a NUL character")
+    return value
+
+
+def _lenient_text(name: str, value: Any) -> Any:
+    return str(value) if isinstance(value, bool | int | float) else _text(name, value)
+
+
+def _truth(_: str, value: Any) -> Any:
+    return value if isinstance(value, bool) else MISSING
+
+
+def _switch(_: str, value: Any) -> Any:
+    word = str(value).strip().lower()
+    return True if word in YES else False if word in NO else MISSING
+
+
+def _number_reader(kind: type, style: Style) -> Read:
+    def read(_: str, value: Any) -> Any:
+        if style is not Style.JSON and isinstance(value, str):
+            try:
+                value = int(value) if kind is int and style is Style.SPELLED else float(value)
+            except ValueError:
+                return MISSING
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            return MISSING
+        if isinstance(value, float) and not math.isfinite(value):
+            return MISSING
+        if kind is int:
+            return int(value) if isinstance(value, int) or value.is_integer() else MISSING
+        return value
+
+    return read
+
+
+def _value_reader(kind: type) -> Read:
+    inner: list[Reader] = []  # made at first use: a value may hold another of its kind
+
+    def read(_: str, value: Any) -> Any:
+        if not isinstance(value, Mapping):
+            return MISSING
+        if not inner:
+            inner.append(Reader(fields_of(kind)))
+        return kind(**inner[0].read(value))
+
+    return read
+
+
+def _list_reader(kind: Any, style: Style) -> Read:
+    origin = get_origin(kind) or kind
+    within = reader(next(iter(get_args(kind)), Any), style)
+    made = origin if origin in (list, tuple, frozenset, set) else list
+
+    def read(name: str, value: Any) -> Any:
+        if isinstance(value, str) and style is not Style.JSON:
+            value = _listed(value, style)
+        if style is Style.LENIENT and isinstance(value, Mapping):
+            value = [value]
+        if not isinstance(value, list | tuple):
+            return MISSING
+        if len(value) > MOST_ITEMS:
+            raise TooMany(f"items of {name!r}", len(value), MOST_ITEMS)
+        return made(within(name, item) for item in value)
+
+    return read
+
+
+def _listed(text: str, style: Style) -> Any:
+    """A list that came as text: words with commas between them, or JSON."""
+    if style is Style.LENIENT and text.lstrip().startswith(("[", "{")):
+        try:
+            return json.loads(text)
+        except ValueError:
+            return [text]
+    return [part for part in (piece.strip() for piece in text.split(",")) if part]
+
+
+def _words(wanted: Sequence[Any]) -> str:
+    names = {
+        str: "text", int: "a whole number", float: "a number", bool: "true or false", datetime: "a time",
+        dict: "an object", Mapping: "an object", type(None): "",
+    }  # fmt: skip
+    told = [
+        names.get(get_origin(one) or one, "") or _kind_words(one) for one in wanted if one is not type(None)
+    ]
+    return " or ".join(dict.fromkeys(told))
+
+
+def _kind_words(kind: Any) -> str:
+    return "a list" if (get_origin(kind) or kind) in LISTS else "an object"
+
+
+# ---------------------------------------------------------------- schemas
+# Type hints come in, JSON Schema goes out. A value of the model and an enum become components of their name.
+
+
+Schema = dict[str, Any]
+ERROR = {
+    "type": "object",
+    "properties": {"code": {"type": "string"}, "message": {"type": "string"}},
+    "required": ["code", "message"],
+}
+_SIMPLE: dict[Any, Schema] = {
+    str: {"type": "string"},
+    int: {"type": "integer"},
+    float: {"type": "number"},
+    bool: {"type": "boolean"},
+    datetime: {"type": "string", "format": "date-time"},
+    type(None): {"type": "null"},
+    Any: {},
+    dict: {"type": "object"},
+    Mapping: {"type": "object"},
+}
+
+
+class Components:
+    """Schemas of the values met so far, by name; unless `shared`, they are written out where they stand."""
+
+    def __init__(self, *, shared: bool = True) -> None:
+        self.found: dict[str, Schema] = {}
+        self._shared = shared
+
+    def of(self, hint: Any) -> Schema:
+        """The schema of a hint."""
+        kinds = options(hint)
+        return self._any(kinds) if len(kinds) > 1 else self._one(kinds[0])
+
+    def _any(self, kinds: Sequence[Any]) -> Schema:
+        """A choice; text that stands for a member or a time need not be told twice."""
+        narrow = [one for one in kinds if one is datetime or _is_enum(one)]
+        kept = [one for one in kinds if not (narrow and one is str)]
+        made = [self._one(one) for one in kept]
+        return made[0] if len(made) == 1 else {"anyOf": made}
+
+    def _one(self, kind: Any) -> Schema:
+        origin = get_origin(kind) or kind
+        if kind in _SIMPLE:
+            return dict(_SIMPLE[kind])
+        if isinstance(kind, type) and issubclass(kind, EngramError):
+            return dict(ERROR)
+        if _is_enum(kind) or is_typeddict(kind) or (isinstance(kind, type) and is_dataclass(kind)):
+            return self._reference(kind)
+        if origin in LISTS:
+            return self._list(kind)
+        if origin in (dict, Mapping):
+            inner = get_args(kind)
+            value = self.of(inner[1]) if len(inner) > 1 else {}
+            return {"type": "object", "additionalProperties": value} if value else {"type": "object"}
+        return {}
+
+    def _list(self, kind: Any) -> Schema:
+        inner = [one for one in get_args(kind) if one is not Ellipsis]
+        if (get_origin(kind) or kind) is tuple and len(inner) > 1 and Ellipsis not in get_args(kind):
+            return {"type": "array", "prefixItems": [self.of(one) for one in inner]}
+        return {"type": "array", "items": self.of(inner[0]) if inner else {}}
+
+    def _reference(self, kind: type) -> Schema:
+        if not self._shared:
+            return self._component(kind)
+        if kind.__name__ not in self.found:
+            self.found[kind.__name__] = {}  # named first: a value may hold another of its kind
+            self.found[kind.__name__] = self._component(kind)
+        return {"$ref": f"#/components/schemas/{kind.__name__}"}
+
+    def _component(self, kind: Any) -> Schema:
+        if _is_enum(kind):
+            words = {"description": inspect.getdoc(kind)} if self._shared else {}
+            return {"type": "string", **words, "enum": [one.value for one in kind]}
+        hints = get_type_hints(kind)
+        if is_typeddict(kind):
+            names, needed = [*hints], needed_keys(kind)
+        else:
+            names = [f.name for f in fields(kind)]
+            needed = [f.name for f in fields(kind) if f.default is MISSING and f.default_factory is MISSING]
+        made: Schema = {"type": "object", "properties": {name: self.of(hints[name]) for name in names}}
+        if self._shared:
+            made["description"] = inspect.getdoc(kind) or ""
+        return made | ({"required": needed} if needed else {})
+
+    def body(self, parameters: Iterable[Parameter]) -> Schema:
+        """An object with these parameters; nothing else may stand in it."""
+        told = list(parameters)
+        needed = [one.name for one in told if one.is_needed]
+        made: Schema = {
+            "type": "object",
+            "properties": {one.name: self.parameter(one) for one in told},
+            "additionalProperties": False,
+        }
+        return made | ({"required": needed} if needed else {})
+
+    def parameter(self, one: Parameter) -> Schema:
+        """One parameter, with its sentence, its range and what it is when it is left out."""
+        made, default, says = self.of(one.hint), plain_default(one), one.says
+        bounds = {"minimum": says.least, "maximum": says.most}
+        for kind in (made, *made.get("anyOf", ())):
+            if kind.get("type") in ("integer", "number"):
+                kind |= {name: bound for name, bound in bounds.items() if bound is not None}
+        if says.choices and made.get("type") == "string":
+            made["enum"] = [*says.choices]
+        if says.sentence:
+            made["description"] = says.sentence
+        return made | ({"default": default} if default is not None and "$ref" not in made else {})
+
+
+def needed_keys(kind: type) -> list[str]:
+    """The keys that a `TypedDict` always has."""
+    hints = get_type_hints(kind, include_extras=True)
+    return [name for name, hint in hints.items() if get_origin(hint) is not NotRequired]
+
+
+def plain_default(one: Parameter) -> Any:
+    """What a parameter is when it is left out, where that can be said; else None."""
+    if one.is_needed or callable(one.default) or one.default in ("", (), None):
+        return None
+    value = plain(one.default)
+    return value if isinstance(value, str | int | float | bool) else None
+
+
+def _is_enum(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, Enum)
+
+
+# ---------------------------------------------------------------- encoding
+# A value of the model comes in, JSON goes out, as `plain` says it. msgspec walks through dataclasses, enums
+# and times by itself, and asks here only for what it does not know. benchmarks/encoding.py has the figures.
+
+
+def encoded(value: Any) -> bytes:
+    """A value of the model as JSON.
+
+    >>> from engram.model.memory import Layer
+    >>> encoded({"layers": frozenset({Layer.CORE}), "at": None})
+    b'{"at":null,"layers":["core"]}'
+    """
+    try:
+        return _ENCODER.encode(value)
+    except (UnicodeEncodeError, TypeError):  # half of a character in old words, or keys that are no text
+        return json.dumps(plain(value), ensure_ascii=False).encode("utf-8", "replace")
+
+
+def _unknown(value: Any) -> Any:
+    if isinstance(value, EngramError):
+        return {"code": value.code, "message": value.message}
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, AbstractSet | Sequence):
+        return list(value)
+    for kind in (str, float, int):  # a kind of text or number, such as numpy's
+        if isinstance(value, kind):
+            return kind(value)
+    raise TypeError(f"A {type(value).__name__} cannot be sent as JSON.")
+
+
+_ENCODER = msgspec.json.Encoder(enc_hook=_unknown, order="deterministic")

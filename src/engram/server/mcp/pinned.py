@@ -1,0 +1,402 @@
+"""The tools every agent is shown, made by hand: few words, few arguments, answers as short as they may be.
+
+Each is a function whose signature says what it takes and gives. An option of recall that is meant for agents
+too (`Says(for_agents=True)`) is an argument of the search by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, NotRequired, TypedDict, Unpack, cast
+
+from engram.engine import Engram
+from engram.errors import InvalidInput, NotFound
+from engram.model.facts import EdgeType
+from engram.model.memory import Filters, Memory, Status
+from engram.model.plain import member, moment
+from engram.model.recall import RecallOptions
+from engram.model.says import Says
+from engram.operations import Operation
+from engram.server.mcp import shapes
+from engram.server.mcp.documents import URI
+
+SOURCE = "agent"
+"""What comes through this door was said by an agent, and is trusted as far."""
+CONTEXT_BUDGET = 1_000
+SEARCH_LIMIT = 10
+
+Id = Annotated[str, Says("Its id, or the first characters of it")]
+Because = Annotated[str, Says("Why")]
+Tags = Annotated[Sequence[str], Says("Any of these")]
+RequestId = Annotated[str, Says("Repeating it changes nothing")]
+
+
+class Brief(TypedDict):
+    """A memory in a list."""
+
+    id: str
+    content: str
+
+
+class Found(TypedDict):
+    """Memories, and where the next page begins."""
+
+    memories: list[Brief]
+    cursor: NotRequired[str]
+
+
+class Block(TypedDict):
+    """A text for a prompt."""
+
+    text: str
+    tokens: int
+    ids: list[str]
+
+
+class Whole(TypedDict):
+    """Everything about one memory."""
+
+    memory: dict[str, Any]
+    relations: list[dict[str, Any]]
+
+
+class Result(TypedDict):
+    """What a connector's search gives."""
+
+    id: str
+    title: str
+    url: str
+
+
+class Results(TypedDict):
+    """What a connector's search gives, in all."""
+
+    results: list[Result]
+
+
+class Fetched(Result):
+    """What a connector's fetch gives."""
+
+    text: str
+    metadata: NotRequired[dict[str, Any]]
+
+
+class Kept(TypedDict):
+    """What became of a statement."""
+
+    id: str
+    outcome: str
+    because: NotRequired[str]
+
+
+class Changed(TypedDict):
+    """A memory after a change."""
+
+    id: str
+    status: str
+    content: NotRequired[str]
+
+
+class Opinion(TypedDict):
+    """How often a memory helped."""
+
+    id: str
+    helpful: NotRequired[int]
+    unhelpful: NotRequired[int]
+
+
+class Related(TypedDict):
+    """A connection."""
+
+    source: str
+    target: str
+    type: str
+
+
+class Captured(TypedDict):
+    """What was made of something said."""
+
+    logged: int
+    memories: list[dict[str, Any]]
+    waiting: NotRequired[int]
+    because: NotRequired[str]
+
+
+def search(
+    memory: Engram,
+    query: Annotated[str, Says("A question in plain words")],
+    *,
+    category: str = "",
+    tags: Tags = (),
+    since: Annotated[str, Says("Happened since, ISO 8601")] = "",
+    until: str = "",
+    **options: Unpack[RecallOptions],
+) -> Found:
+    """What answers a question, best first."""
+    options["filters"] = _filters(category, tags, since=since, until=until)
+    options.setdefault("limit", SEARCH_LIMIT)
+    found = memory.recall(query, **options)
+    return {"memories": [cast("Brief", shapes.hit(hit, memory.access)) for hit in found]}
+
+
+def context(
+    memory: Engram,
+    query: Annotated[str, Says("Topic or question")],
+    *,
+    budget: Annotated[int, Says("Tokens, default 1000")] = CONTEXT_BUDGET,
+) -> Block:
+    """What is known about a question as one block for a prompt."""
+    made = memory.context(about=query, budget=budget)
+    return {"text": made.recalled, "tokens": made.tokens, "ids": [*made.ids]}
+
+
+def get(memory: Engram, id: Id) -> Whole:
+    """Everything about one memory, and what it is related to."""
+    found = _seen(memory, id)
+    edges = memory.relations(found.id)
+    related = [{"source": edge.source, "target": edge.target, "type": str(edge.type)} for edge in edges]
+    return {"memory": shapes.full_memory(found), "relations": related}
+
+
+def page(  # noqa: PLR0913 - what a list may be narrowed by; all by name
+    memory: Engram,
+    *,
+    limit: Annotated[int, Says("Default 20")] = 20,
+    cursor: Annotated[str, Says("From the page before")] = "",
+    category: str = "",
+    tags: Tags = (),
+    pinned: bool | None = None,
+    status: Annotated[str, Says("E.g. archived")] = "",
+) -> Found:
+    """Memories page by page."""
+    wanted = _filters(category, tags, pinned=pinned, status=status)
+    listed = memory.list(filters=wanted, limit=limit, cursor=cursor or None)
+    found: Found = {"memories": [cast("Brief", shapes.brief_memory(one)) for one in listed]}
+    if listed.cursor:
+        found["cursor"] = listed.cursor
+    return found
+
+
+def results(memory: Engram, query: str) -> Results:
+    """What a connector's search wants: an id, a title and an address each."""
+    found = memory.recall(query, limit=SEARCH_LIMIT)
+    return {"results": [_result(hit.memory) for hit in found]}
+
+
+def fetch(memory: Engram, id: str) -> Fetched:
+    """What a connector's fetch wants: the whole text of one result."""
+    found = _seen(memory, id)
+    about = {"category": found.category, "when": found.happened_at.isoformat(timespec="seconds")}
+    return {**_result(found), "text": found.content, "metadata": about}
+
+
+def store(  # noqa: PLR0913 - what may be known of a statement; all but the words by name
+    memory: Engram,
+    content: Annotated[str, Says("One self-contained statement")],
+    *,
+    category: Annotated[str, Says("preference, decision, fact, procedure, …")] = "",
+    tags: Sequence[str] = (),
+    importance: Annotated[float | None, Says("0 to 1")] = None,
+    event_time: Annotated[str, Says("When it happened, ISO 8601")] = "",
+    pinned: Annotated[bool, Says("Never forget it")] = False,
+    request_id: RequestId = "",  # noqa: ARG001 (the dispatcher heeds it)
+) -> Kept:
+    """Keep one statement."""
+    fields = {"category": category, "tags": tags, "importance": importance, "event_time": event_time}
+    done = memory.remember(content, source=SOURCE, pinned=pinned, **_given(fields))
+    return cast("Kept", shapes.receipt(done))
+
+
+def update(  # noqa: PLR0913 - what may change; all but the id by name
+    memory: Engram,
+    id: Id,
+    *,
+    content: Annotated[str, Says("The new words")] = "",
+    category: str = "",
+    tags: Sequence[str] = (),
+    importance: float | None = None,
+    event_time: str = "",
+    because: Because = "",
+) -> Changed:
+    """Change fields of a memory."""
+    fields = {"content": content, "category": category, "tags": tags, "importance": importance}
+    changes = _given({**fields, "event_time": event_time})
+    if not changes:
+        raise InvalidInput("Nothing to change: give a new content, category, tags, importance or event_time.")
+    changed = shapes.changed_memory(memory.update(id, because=because, **changes))
+    return cast("Changed", {**changed, "because": because})
+
+
+def delete(
+    memory: Engram,
+    id: Id,
+    *,
+    because: Because = "",
+    erase: Annotated[bool, Says("Only when the user asks to erase it")] = False,
+) -> Changed:
+    """Archive a memory, or erase it."""
+    if erase:
+        found = memory.get(id)
+        memory.erase(id, because)
+        return cast("Changed", {"id": found.id if found else id, "status": "erased", "because": because})
+    gone = memory.forget(id, because)
+    return cast("Changed", {"id": gone.id, "status": str(gone.status), "because": because})
+
+
+def feedback(
+    memory: Engram,
+    id: Id,
+    helpful: bool,  # noqa: FBT001 (arguments come by name)
+    *,
+    query: Annotated[str, Says("The question")] = "",
+    because: Because = "",
+) -> Opinion:
+    """Say whether a memory helped."""
+    found = memory.feedback(id, helpful=helpful, query=query, because=because)
+    return {"id": found.id, "helpful": found.usage.helpful, "unhelpful": found.usage.unhelpful}
+
+
+def relate(
+    memory: Engram,
+    source: Annotated[str, Says("An id")],
+    target: Annotated[str, Says("An id")],
+    *,
+    type: Annotated[EdgeType, Says("Default related_to")] = EdgeType.RELATED_TO,
+) -> Related:
+    """Connect two memories."""
+    edge = memory.relate(source, target, type)
+    return {"source": edge.source, "target": edge.target, "type": str(edge.type)}
+
+
+def capture(
+    memory: Engram,
+    *,
+    user: Annotated[str | None, Says("What the user said")] = None,
+    assistant: Annotated[str | None, Says("What you answered")] = None,
+    messages: Annotated[
+        Sequence[Mapping[str, Any]] | None, Says("Or chat messages with role and content")
+    ] = None,
+    session: Annotated[str, Says("Name of the conversation")] = "",
+    request_id: RequestId = "",
+) -> Captured:
+    """Listen to what was said."""
+    heard = memory.observe(user, assistant, messages=messages, session=session, message_id=request_id)
+    return cast("Captured", shapes.observation(heard))
+
+
+def _seen(memory: Engram, given: str) -> Memory:
+    """The memory with an id or address. Raises NotFound."""
+    found = memory.get(given.removeprefix(URI))
+    if found is None:
+        raise NotFound(given.removeprefix(URI))
+    return found
+
+
+def _result(found: Memory) -> Result:
+    return {"id": found.id, "title": shapes.label(found), "url": f"{URI}{found.id}"}
+
+
+def _given(fields: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if value not in ("", (), None)}
+
+
+def _filters(category: str, tags: Sequence[str], **more: Any) -> Filters:
+    """The conditions among the arguments."""
+    fields: dict[str, Any] = {}
+    if category:
+        fields["categories"] = frozenset(part.strip() for part in category.split(","))
+    if tags:
+        fields["tags_any"] = frozenset(tags)
+    if more.get("status"):
+        fields["statuses"] = frozenset({member("status", Status, more["status"])})
+    if more.get("pinned") is not None:
+        fields["pinned"] = more["pinned"]
+    for name, kept in (("since", "happened_since"), ("until", "happened_until")):
+        if more.get(name):
+            moment(name, more[name])  # refused by the name it was given
+            fields[kept] = more[name]
+    return Filters(**fields)
+
+
+def _tool(name: str, sentence: str, calls: Any, **more: Any) -> Operation:
+    return Operation(name, sentence, calls=calls, tool=name, **more)
+
+
+PINNED: Mapping[str, tuple[str, Operation]] = {
+    "memory_search": (
+        "Search memories",
+        _tool(
+            "memory_search",
+            "Find what is remembered about a question, best first. Use it before answering anything about "
+            "the user, their projects or earlier talks.",
+            search,
+            reads=True,
+        ),
+    ),
+    "memory_store": (
+        "Store a memory",
+        _tool(
+            "memory_store",
+            "Remember one statement that will still matter later: a preference, decision, fact or lesson. "
+            "Known statements are reinforced, outdated ones superseded.",
+            store,
+        ),
+    ),
+    "memory_context": (
+        "Get context for a prompt",
+        _tool(
+            "memory_context",
+            "What is known about a topic, with what is pinned, as one text within a token budget.",
+            context,
+            reads=True,
+        ),
+    ),
+    "memory_capture": (
+        "Listen to a conversation",
+        _tool(
+            "memory_capture",
+            "Hand over what was said; what is worth keeping becomes memories, the rest is left out.",
+            capture,
+        ),
+    ),
+    "memory_get": (
+        "Show one memory",
+        _tool("memory_get", "Everything about one memory and what it is related to.", get, reads=True),
+    ),
+    "memory_list": (
+        "List memories",
+        _tool("memory_list", "Memories page by page, newest first.", page, reads=True),
+    ),
+    "memory_update": (
+        "Change a memory",
+        _tool("memory_update", "Change a memory; its old words stay in its history.", update),
+    ),
+    "memory_delete": (
+        "Forget a memory",
+        _tool(
+            "memory_delete",
+            "Archive a memory: found no more, can be restored. With erase it is gone for good.",
+            delete,
+            destroys=True,
+        ),
+    ),
+    "memory_feedback": (
+        "Say whether a memory helped",
+        _tool(
+            "memory_feedback",
+            "Say whether a memory helped with a question; an unhelpful one stays out of questions like it.",
+            feedback,
+            repeats=False,
+        ),
+    ),
+    "memory_relate": (
+        "Connect two memories",
+        _tool("memory_relate", "Say what one memory is to another.", relate),
+    ),
+    "search": (
+        "Search",
+        _tool("search", "Search memories; fetch gives a result's text.", results, reads=True),
+    ),
+    "fetch": ("Fetch", _tool("fetch", "The text of one search result.", fetch, reads=True)),
+}
+"""The dozen, in the order in which they are told, each with its title."""

@@ -1,0 +1,371 @@
+"""Tools made from the table of operations: one for each noun with its actions, beside those made by hand.
+
+An agent that leaves the action out is understood by what it says: the first action that takes all of it and
+lacks nothing. Old names of tools still work when they are called; they are not listed any more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, is_dataclass
+from functools import cached_property
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, get_origin, get_type_hints, is_typeddict
+
+from engram.errors import UnknownValue
+from engram.model.memory import Memory
+from engram.operations import OPERATIONS, Operation
+from engram.operations.aliases import ACTIONS, ARGUMENTS, TOOLS_BEFORE
+from engram.operations.values import (
+    Components,
+    Parameter,
+    Reader,
+    Schema,
+    Style,
+    fields_of,
+    needed_keys,
+    options,
+    parameters_of,
+)
+from engram.server.compat import retention_tools
+from engram.server.mcp import shapes
+from engram.server.mcp.pinned import PINNED as BY_HAND
+
+if TYPE_CHECKING:
+    from engram.engine import Engram
+
+Tell = Callable[[float, float | None, str], None]
+"""Told how far a long call has come: done, of how much if that is known, and in words."""
+NOT_FOR_AGENTS = frozenset({"scope"})
+"""Who asks, and where, is known from the connection and never from a call."""
+COUNTED_BY = frozenset({"categories", "tags_any", "sources"})
+"""The filters that are told to agents; all others are understood too."""
+
+NOUNS: Mapping[str, tuple[str, str]] = {
+    "change": (
+        "Change how a memory stands",
+        "Pin, restore, confirm, move, count or unrelate memories, or set a status.",
+    ),
+    "trash": (
+        "Look into the trash",
+        "What was forgotten and can still be restored; purge empties it for good.",
+    ),
+    "history": (
+        "Tell what happened",
+        "What happened to a memory or to all, the words it came from, a conversation, news.",
+    ),
+    "timeline": (
+        "Tell how something changed",
+        'How something changed, oldest first: a name, "my editor", or any words.',
+    ),
+    "reason": (
+        "Think a question through",
+        "For questions that one search does not answer: takes them apart and answers with what it rests on.",
+    ),
+    "resume": (
+        "Go on where we stopped",
+        "What a session that starts cold should know: what always matters, what goes on, what is new.",
+    ),
+    "pack": (
+        "Get the recall pack",
+        "The document to start a session with: rules, open loops, today's focus, context, procedures.",
+    ),
+    "facts": (
+        "Ask for facts and state them",
+        "Who is what to whom: ask, state, follow and end facts; any part may be left open.",
+    ),
+    "entities": (
+        "Look at who and what is known",
+        "Entities, last seen first; what is known about one; joining and parting names.",
+    ),
+    "conflicts": ("Look at contradictions", "Pairs of memories that cannot both be true, and settling them."),
+    "knowledge": (
+        "Tell what was learned",
+        "What was learned from memories taken together: profile, core, map, tree, topics, cards and more.",
+    ),
+    "gaps": (
+        "Look at what is not known",
+        "Questions about what is missing or contradictory; ask gives the few to ask now.",
+    ),
+    "commitments": (
+        "Look at open loops",
+        "What was promised or is waited for: list, open, wait for, close and reopen it.",
+    ),
+    "triggers": (
+        "Look at triggers",
+        "Words in a message that load pages into the pack; match tells those a message sets off.",
+    ),
+    "sessions": (
+        "Hold a session",
+        "Conversations whose working memory lives between turns: start, turn, reply, suspend, resume.",
+    ),
+    "sources": (
+        "Take in documents and results",
+        "Take in a text, a summary, or what a task, a flow or a search came to.",
+    ),
+    "bus": ("Talk to other agents", "Offer memories to other agents, and ask for copies of theirs."),
+    "maintenance": (
+        "Look after the memory",
+        "Consolidate, dream, audit, look for damage, what runs did, taking one back, what models cost.",
+    ),
+    "stats": ("Count memories", "How much is kept, of what."),
+}
+"""The tools beside the pinned ones: title and sentence of each."""
+
+
+@dataclass(frozen=True)
+class Action:
+    """One operation as an agent calls it."""
+
+    operation: Operation
+    name: str = ""
+
+    @cached_property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """What an agent may say."""
+        own = self.operation.parameters
+        extra = {one.name for one in _fields_beside(self.operation)}
+        return tuple(
+            one
+            for one in own
+            if one.name not in NOT_FOR_AGENTS | extra and (one.says.for_agents or not one.is_option)
+        )
+
+    @cached_property
+    def reader(self) -> Reader:
+        """What reads the arguments."""
+        names = {one.name for one in self.parameters}
+        also = {
+            word: one.name
+            for one in self.parameters
+            for word in ARGUMENTS.get(one.name, ())
+            if word not in names
+        }
+        return Reader(self.parameters, Style.LENIENT, also)
+
+    def fits(self, given: Mapping[str, Any]) -> bool:
+        """Whether it takes all of this and lacks nothing."""
+        return self.reader.fits(given)
+
+    def run(self, memory: Engram, given: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
+        """Do it, and say what came of it as an agent is told it."""
+        operation = self.operation
+        arguments = self.reader.read(given)
+        beside: dict[str, Any] = {}
+        if operation.long or operation.tells_progress:
+            tell(0, None, operation.sentence)
+        if operation.tells_progress:
+            beside["progress"] = lambda done, total: tell(done, total, operation.sentence)
+        found = operation.run(memory, {**arguments, **operation.by_agents}, **beside)
+        return found if callable(operation.calls) else _told(operation, found, memory)
+
+    @property
+    def answers(self) -> dict[str, Schema]:
+        """What may stand in its answer, by name."""
+        operation = self.operation
+        if wrapped := operation.tool_gives or operation.gives:
+            more = {"ok": {"type": "boolean"}} if wrapped == "findings" else {}
+            return {wrapped: _shallow(operation.result)} | more
+        if is_typeddict(operation.result):
+            return {name: _shallow(hint) for name, hint in get_type_hints(operation.result).items()}
+        return {}
+
+
+def _fields_beside(operation: Operation) -> Iterable[Parameter]:
+    """The fields of a memory that REST takes beside what the operation itself asks for."""
+    if not operation.fields:
+        return ()
+    own = {one.name for one in parameters_of(operation.call)}
+    return [one for one in operation.parameters if one.name not in own]
+
+
+def _told(operation: Operation, found: Any, memory: Engram) -> dict[str, Any]:
+    """The answer of an operation in the shape of a tool's."""
+    under = operation.tool_gives or operation.gives
+    told = shapes.shaped(found, memory.access)
+    if operation.noun == "knowledge":
+        known = told if isinstance(told, dict) else {operation.action: told}
+        return {"what": operation.action, "known": known if found is not None else {}}
+    if under == "findings":
+        return {"ok": all(one.ok for one in found), "findings": told}
+    if under:
+        return {under: told}
+    if isinstance(found, Memory):
+        return shapes.changed_memory(found)
+    return told if isinstance(told, dict) else {"answer": told}
+
+
+def _shallow(hint: Any) -> Schema:
+    """The kind of a value; what is inside is not told: words cost."""
+    kinds = [one for one in options(hint) if one is not type(None)]
+    kind = get_origin(kinds[0]) or kinds[0]
+    if (isinstance(kind, type) and (is_dataclass(kind) or is_typeddict(kind))) or kind in (dict, Mapping):
+        made: Schema = {"type": "object"}
+    elif kind in (list, tuple, Sequence, set, frozenset) or kind is AbstractSet:
+        made = {"type": "array"}
+        if is_typeddict(inner := next(iter(getattr(kinds[0], "__args__", ())), None)):
+            made["items"] = Components(shared=False).of(inner)
+    else:
+        made = Components(shared=False).of(kinds[0])
+    return {**made, "type": [made["type"], "null"]} if len(kinds) < len(options(hint)) else made
+
+
+@dataclass(frozen=True)
+class Tool:
+    """What a client is told, and what runs."""
+
+    name: str
+    title: str
+    sentence: str
+    actions: Mapping[str, Action]
+
+    @property
+    def only(self) -> Action | None:
+        """The one action of a tool that has no other."""
+        return next(iter(self.actions.values())) if len(self.actions) == 1 else None
+
+    @cached_property
+    def takes(self) -> dict[str, Parameter]:
+        """Every argument by name; of several actions, the first that has it describes it."""
+        found: dict[str, Parameter] = {}
+        for action in self.actions.values():
+            for one in action.parameters:
+                found.setdefault(one.name, one)
+        return found
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """Arguments that it cannot do without."""
+        return tuple(one.name for one in self.takes.values() if one.is_needed) if self.only else ()
+
+    @cached_property
+    def described(self) -> Schema:
+        """The tool as the protocol lists it."""
+        operations = [one.operation for one in self.actions.values()]
+        reads = all(one.reads for one in operations)
+        answers: dict[str, Schema] = {}
+        for action in self.actions.values():
+            answers = {**action.answers, **answers}
+        always = sorted(_required(self.only.operation)) if self.only else []
+        return {
+            "name": self.name,
+            "title": self.title,
+            "description": self.sentence,
+            "inputSchema": _object(self._input(), self.needs),
+            "outputSchema": _object(answers, always),
+            "annotations": {
+                "readOnlyHint": reads,
+                "destructiveHint": any(one.destroys for one in operations),
+                "idempotentHint": reads or all(one.reads or one.repeats for one in operations),
+                "openWorldHint": False,
+            },
+        }
+
+    def _input(self) -> dict[str, Schema]:
+        components = Components(shared=False)
+        told: dict[str, Schema] = {}
+        if not self.only:
+            told["action"] = {"type": "string", "enum": [*self.actions]}
+        for one in self.takes.values():
+            if one.group is not None:
+                parts = {part.name: part for part in _parts(one)}
+                told |= {name: {"type": "array", "items": {"type": "string"}} for name in parts}
+            else:
+                told[one.name] = _slim(components.parameter(one))
+        return told
+
+    def chosen(self, given: Mapping[str, Any]) -> tuple[Action, dict[str, Any]]:
+        """The action that is meant, and what is said to it. Raises UnknownValue and InvalidInput."""
+        said = {name: value for name, value in given.items() if value not in (None, "", [])}
+        if self.only:
+            return self.only, said
+        named = said.pop("action", None) or said.pop("what", None)
+        for word in [*said]:  # `ask: true` says the same as `action: ask`
+            meant = ACTIONS.get(word, word)
+            if named is None and meant in self.actions and word not in self.takes:
+                named = meant if str(said[word]).lower() == "true" else None
+                del said[word]
+        if named is not None:
+            if named not in self.actions:
+                raise UnknownValue("action of this tool", named, tuple(self.actions))
+            return self.actions[named], said
+        fitting = (one for one in self.actions.values() if one.fits(said))
+        return next(fitting, next(iter(self.actions.values()))), said
+
+
+def _parts(one: Parameter) -> list[Parameter]:
+    return [part for part in fields_of(one.group or object) if part.name in COUNTED_BY]
+
+
+def _slim(schema: Schema) -> Schema:
+    """A schema without what no agent needs: that it may be null, and defaults that say nothing."""
+    if "anyOf" in schema:
+        some = [one for one in schema["anyOf"] if one != {"type": "null"}]
+        rest = {name: value for name, value in schema.items() if name != "anyOf"}
+        schema = {**some[0], **rest} if len(some) == 1 else {**rest, "anyOf": some}
+    idle = {"format", *(("default",) if schema.get("default") in (False, "") else ())}
+    return {name: value for name, value in schema.items() if name not in idle}
+
+
+def _required(operation: Operation) -> AbstractSet[str]:
+    if under := operation.tool_gives or operation.gives:
+        return {under}
+    return {*needed_keys(operation.result)} if is_typeddict(operation.result) else frozenset()
+
+
+def _object(properties: Mapping[str, Schema], required: Sequence[str]) -> Schema:
+    made: Schema = {"type": "object", "properties": dict(properties)}
+    return made | ({"required": [*required]} if required else {})
+
+
+# ---------------------------------------------------------------- toolset
+# Which tools a client is shown: a dozen that every agent can use, or all of them.
+
+
+def _of_noun(noun: str) -> Tool:
+    found = {
+        one.action: Action(one, one.action)
+        for one in OPERATIONS.values()
+        if (one.noun if one.tool is None else one.tool) == noun
+    }
+    title, sentence = NOUNS[noun]
+    return Tool(f"memory_{noun}", title, sentence, found)
+
+
+PINNED: Mapping[str, Tool] = MappingProxyType(
+    {name: Tool(name, title, made.sentence, {"": Action(made)}) for name, (title, made) in BY_HAND.items()}
+)
+FULL: Mapping[str, Tool] = MappingProxyType(
+    {**PINNED, **{tool.name: tool for tool in (_of_noun(noun) for noun in NOUNS)}}
+)
+RETENTION: Mapping[str, Tool] = MappingProxyType(
+    {
+        name: Tool(name, name, made.sentence, {"": Action(made)})
+        for name, made in retention_tools.operations().items()
+    }
+)
+"""What clients of *retention* know, by their names."""
+TOOLSETS: Mapping[str, Mapping[str, Tool]] = MappingProxyType(
+    {"pinned": PINNED, "full": FULL, "retention": RETENTION}
+)
+
+
+def find_tool(name: str, listed: Mapping[str, Tool]) -> Tool:
+    """The tool of a name, listed or known from before. Raises UnknownValue."""
+    if name in listed:
+        return listed[name]
+    if name in TOOLS_BEFORE and listed is not PINNED:
+        return _BEFORE[name]
+    raise UnknownValue("tool", name, tuple(listed))
+
+
+_BEFORE: Mapping[str, Tool] = {
+    name: Tool(
+        name,
+        name,
+        OPERATIONS[found[0]].sentence,
+        {OPERATIONS[one].action: Action(OPERATIONS[one]) for one in found},
+    )
+    for name, found in TOOLS_BEFORE.items()
+}

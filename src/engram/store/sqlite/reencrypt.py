@@ -1,0 +1,185 @@
+"""A file under one key, or none, comes in; the same file under another, or none, goes out.
+
+Nobody else may have it open. All of it is written anew beside the file, compared line by line, and put in its
+place in one step of the file system; only then is the old one overwritten and removed. Whoever dies on the
+way leaves the old file or the new one, each whole; leftovers (`-new`, `-old`) go when it is opened next.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from dataclasses import replace
+from itertools import zip_longest
+from pathlib import Path
+
+from engram.errors import StoreBusy, StoreCorrupt, UpkeepBusy
+from engram.model.clock import Clock
+from engram.model.scope import Scope
+from engram.model.session import snapshot_about
+from engram.rules.secrets import NONCE_BYTES, seal, unseal
+from engram.store.sqlite.connection import CIPHER, Db, Opener, StoreSettings, ask, translated
+from engram.store.sqlite.readers import lease
+from engram.store.sqlite.snapshots import SUFFIX as LOCAL_KEY
+from engram.store.sqlite.snapshots import make_local_key, snapshot_key
+
+NEW, OLD, OLD_LOG = "-new", "-old", "-wal-old"
+LEASE = "rekey"
+CHUNK = 1 << 20
+
+TABLES = """
+SELECT name
+FROM sqlite_schema
+WHERE type = 'table'
+  AND sql NOT LIKE 'CREATE VIRTUAL%'
+ORDER BY name
+"""
+
+SNAPSHOTS = """
+SELECT id, scope, session, body
+FROM snapshots
+"""
+
+PUT_SNAPSHOT = """
+UPDATE snapshots
+SET body = :body
+WHERE id = :id
+"""
+
+DROP_SNAPSHOT = """
+DELETE FROM snapshots
+WHERE id = :id
+"""
+
+
+def reencrypt(path: str, before: bytes | None, after: bytes | None, clock: Clock) -> None:
+    """Bring a file from one key to another; None: in clear. Raises StoreBusy when somebody has it open."""
+    settings = StoreSettings(key=before)
+    opener = Opener(path, settings, clock)
+    target = replace(opener, path=path + NEW, settings=replace(settings, key=after))
+    with translated(path, settings.busy_timeout_s), lease(opener, LEASE):
+        _clean(path)
+        if after is None:
+            make_local_key(path)
+        becomes = snapshot_key(replace(target, path=path))
+        assert becomes is not None  # noqa: S101 (of the vault, or made just now)
+        with closing(_alone(opener)) as db:
+            _write_anew(db, target)
+            with closing(_open(target)) as new:
+                _compare(db, new)
+                _seal_anew(new, snapshot_key(opener), becomes)
+                new.pragma("journal_mode", "delete")
+            _put_in_place(path)
+        if after is not None:
+            wipe(path + LOCAL_KEY)
+
+
+def settle(path: str, clock: Clock) -> None:
+    """Finish or take back what somebody left who died while a file was brought to another key."""
+    if not any(os.path.lexists(path + suffix) for suffix in (NEW, OLD, OLD_LOG)):
+        return
+    try:
+        with lease(Opener(path, StoreSettings(), clock), LEASE):
+            _clean(path)
+    except UpkeepBusy as error:
+        raise StoreBusy(0.0) from error
+
+
+def wipe(path: str) -> None:
+    """Overwrite a file with chance, and remove it. What a disk keeps of it elsewhere is out of reach."""
+    with suppress(FileNotFoundError):
+        with Path(path).open("r+b", buffering=0) as file:
+            left = os.fstat(file.fileno()).st_size
+            while left > 0:
+                left -= file.write(secrets.token_bytes(min(CHUNK, left)))
+            os.fsync(file.fileno())
+        Path(path).unlink()
+
+
+def _clean(path: str) -> None:
+    """The new file is whole once it is in its place: one beside it was never finished."""
+    for suffix in (NEW, f"{NEW}-journal", f"{NEW}-wal", f"{NEW}-shm", OLD, OLD_LOG):
+        wipe(path + suffix)
+
+
+def _alone(opener: Opener) -> Db:
+    """The file, with its log brought in, held by this connection alone until it is closed."""
+    log = Path(f"{opener.path}-wal")
+    if opener.settings.key is None and log.exists():
+        with suppress(FileExistsError):
+            Path(opener.path + OLD_LOG).hardlink_to(log)
+    db = opener.raw_writer()
+    try:
+        db.pragma("journal_mode", "delete")
+        db.pragma("locking_mode", "exclusive")
+        db.execute("BEGIN EXCLUSIVE; COMMIT")
+    except BaseException:
+        db.close()
+        raise
+    wipe(opener.path + OLD_LOG)
+    return db
+
+
+def _write_anew(db: Db, target: Opener) -> None:
+    os.close(os.open(target.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+    key = target.settings.key
+    under = "key=" if key is None else f"cipher={CIPHER}&key=raw:{key.hex()}"
+    db.execute("VACUUM INTO ?", (f"{Path(target.path).absolute().as_uri()}?{under}",))
+
+
+def _open(target: Opener) -> Db:
+    db = target.raw_writer()
+    db.pragma("secure_delete", True)  # noqa: FBT003 - the binding's own signature
+    return db
+
+
+def _compare(old: Db, new: Db) -> None:
+    """Every line of every table is there; every page is sound. Raises StoreCorrupt."""
+    tables = [name for (name,) in ask(old, TABLES)]
+    same = tables == [name for (name,) in ask(new, TABLES)] and all(_same(old, new, name) for name in tables)
+    if not same or new.pragma("integrity_check") != "ok":
+        raise StoreCorrupt("the copy under the new key differs from the file")
+
+
+def _same(old: Db, new: Db, table: str) -> bool:
+    sql = f'SELECT * FROM "{table}"'  # noqa: S608 (a name from the schema of our own file)
+    return all(a == b for a, b in zip_longest(old.execute(sql), new.execute(sql)))
+
+
+def _seal_anew(db: Db, was: bytes | None, becomes: bytes) -> None:
+    """What is sealed inside the file goes from the old keys to the new ones."""
+    with db:
+        for id_, scope, session, body in ask(db, SNAPSHOTS):
+            about = snapshot_about(session, Scope(*json.loads(scope)))
+            plain = unseal(body, was, about) if was is not None else None
+            if plain is None:
+                db.execute(DROP_SNAPSHOT, {"id": id_})
+            else:
+                db.execute(PUT_SNAPSHOT, {"id": id_, "body": _sealed(plain, becomes, about)})
+
+
+def _sealed(plain: bytes | bytearray, key: bytes, about: str) -> bytes:
+    return seal(plain, key, secrets.token_bytes(NONCE_BYTES), about)
+
+
+def _put_in_place(path: str) -> None:
+    """The new file takes the name; the old one, still held, is overwritten under another."""
+    with _synced(Path(path).absolute().parent):
+        os.link(path, path + OLD)
+        Path(path + NEW).replace(path)
+    wipe(path + OLD)
+
+
+@contextmanager
+def _synced(folder: Path) -> Iterator[None]:
+    """Afterwards the names in a folder are on disk, where the system can promise that."""
+    yield
+    if os.name == "posix":
+        number = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(number)
+        finally:
+            os.close(number)

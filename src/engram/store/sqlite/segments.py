@@ -1,0 +1,322 @@
+"""Segments: what recall needs of some memories, as arrays, and what their words say to a question.
+
+A memory is a unit that words are counted in; a long one has passages beside it, which are units as well, so
+that a name inside a contract counts by its paragraph. Words are kept as 32-bit hashes, each with the units
+that have it, in order. A segment never changes but for `alive`: whatever is written anew about a memory
+stands in a newer segment, and the older line is dead.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engram.text import bm25
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float32]
+Places = NDArray[np.intp]
+Array = NDArray[Any]
+
+MOST_SAID, MOST_CUED = 31, 7
+"""A word that stands more often in a text, or among its cues, is counted so often."""
+CUE_SHIFT = 5
+
+COLUMNS: Final[Mapping[str, str]] = {
+    "keys": "<i8",
+    "happened": "<i8",
+    "previous": "<i8",
+    "scopes": "<i4",
+    "lengths": "<i4",
+    "statuses": "<i1",
+    "kinds": "<i1",
+    "asking": "|b1",
+}
+"""What is kept of each memory: its key, when it happened, the key of the turn before it, the number of its
+scope, how many terms it has, its status and kind by their place in the list, whether it asks."""
+LISTS: Final[Mapping[str, str]] = {
+    "owners": "<i4",
+    "hashes": "<u4",
+    "starts": "<i4",
+    "units": "<i4",
+    "codes": "|u1",
+    "gone": "<i8",
+}
+"""The memory of each passage; the words, where the units of each begin, the units and how often each has the
+word; and keys that went."""
+
+
+@dataclass(frozen=True, slots=True)
+class UnitLine:
+    """A memory as it comes from its tables."""
+
+    key: int
+    happened: int
+    previous: int
+    scope: int
+    length: int
+    status: int
+    kind: int
+    asks: bool
+    body: str
+    cues: str
+
+
+@dataclass(slots=True, eq=False)
+class Segment:
+    """Some memories, in the order of their keys. One thread makes it; any thread reads it."""
+
+    keys: Ints
+    happened: Ints
+    previous: Ints
+    scopes: NDArray[np.int32]
+    lengths: NDArray[np.int32]
+    statuses: NDArray[np.int8]
+    kinds: NDArray[np.int8]
+    asking: NDArray[np.bool_]
+    owners: NDArray[np.int32]
+    hashes: NDArray[np.uint32]
+    starts: NDArray[np.int32]
+    units: NDArray[np.int32]
+    codes: NDArray[np.uint8]
+    gone: Ints
+    alive: NDArray[np.bool_] = field(init=False)
+    """Which lines still hold."""
+    dead: int = field(init=False, default=0)
+    block: int | None = field(init=False, default=None)
+    """The number of the block in the file that says the same."""
+    _followers: tuple[Ints, Places] | None = field(init=False, default=None)
+
+    def __post_init__(self) -> None:
+        self.alive = np.ones(len(self.keys), dtype=np.bool_)
+
+    @property
+    def size(self) -> int:
+        """How many memories it has lines of."""
+        return len(self.keys)
+
+    def places(self, keys: Ints) -> tuple[Places, Places]:
+        """Which of the keys have a line that holds here, and where those lines stand."""
+        if not self.size or not len(keys):
+            return _NOWHERE, _NOWHERE
+        found = np.minimum(np.searchsorted(self.keys, keys), self.size - 1)
+        here = np.flatnonzero((self.keys[found] == keys) & self.alive[found])
+        return here, found[here]
+
+    def following(self, keys: Ints) -> tuple[Places, Places]:
+        """Which of the keys are followed by a turn of here, and where that turn stands."""
+        if self._followers is None:
+            order = np.argsort(self.previous, kind="stable")
+            self._followers = self.previous[order], order
+        before, order = self._followers
+        if not len(before):
+            return _NOWHERE, _NOWHERE
+        found = np.minimum(np.searchsorted(before, keys), len(before) - 1)
+        here = np.flatnonzero((before[found] == keys) & self.alive[order[found]])
+        return here, order[found[here]]
+
+    def kill(self, keys: Ints) -> list[tuple[int, int]]:
+        """Let the lines of these keys hold no longer: scope and length of each."""
+        if not len(keys) or not self.size:
+            return []
+        if keys[-1] < self.keys[0] or keys[0] > self.keys[-1]:
+            return []
+        _, places = self.places(keys)
+        self.alive[places] = False
+        self.dead += len(places)
+        return list(zip(self.scopes[places].tolist(), self.lengths[places].tolist(), strict=True))
+
+    def encoded(self) -> bytes:
+        """All of it as bytes, as blocks in the file are."""
+        arrays = {name: np.ascontiguousarray(getattr(self, name)) for name in (*COLUMNS, *LISTS)}
+        head = json.dumps({name: len(array) for name, array in arrays.items()}).encode()
+        head += b" " * (-(len(head) + 4) % 8)
+        parts = [struct.pack("<I", len(head)), head]
+        for array in arrays.values():
+            raw = array.tobytes()
+            parts += [raw, b"\0" * (-len(raw) % 8)]
+        return b"".join(parts)
+
+    @classmethod
+    def decoded(cls, body: bytes) -> Segment:
+        """The way back."""
+        (length,) = struct.unpack_from("<I", body)
+        sizes = json.loads(body[4 : 4 + length])
+        at, arrays = 4 + length, {}
+        for name, kind in {**COLUMNS, **LISTS}.items():
+            array = np.frombuffer(body, dtype=kind, count=sizes[name], offset=at)
+            arrays[name] = array
+            at += array.nbytes + (-array.nbytes % 8)
+        return cls(**arrays)
+
+
+def is_sound(body: bytes) -> bool:
+    """Whether bytes of a block can be read back."""
+    try:
+        segment = Segment.decoded(body)
+    except (ValueError, KeyError, struct.error):
+        return False
+    return len(segment.starts) == len(segment.hashes) + 1 and int(segment.starts[-1]) == len(segment.units)
+
+
+_NOWHERE: Places = np.zeros(0, dtype=np.intp)
+
+
+def hashed(term: str) -> int:
+    """A term as a number of 32 bits."""
+    return crc32(term.encode("utf-8", "surrogatepass"))
+
+
+def build(lines: Iterable[UnitLine], gone: Sequence[int] = ()) -> Segment:
+    """A segment of these memories."""
+    ordered = sorted(lines, key=lambda line: line.key)
+    hashes: list[int] = []
+    units: list[int] = []
+    codes: list[int] = []
+    owners: list[int] = []
+    for place, line in enumerate(ordered):
+        body = line.body.split(" ") if line.body else []
+        _count(body, line.cues.split(" ") if line.cues else [], place, hashes, units, codes)
+        if line.length > bm25.LONG:
+            for start in range(0, max(1, len(body) - bm25.STEP), bm25.STEP):
+                owners.append(place)
+                passage = body[start : start + bm25.PASSAGE]
+                _count(passage, [], len(ordered) + len(owners) - 1, hashes, units, codes)
+    columns: dict[str, Array] = {
+        "keys": np.array([line.key for line in ordered], dtype=np.int64),
+        "happened": np.array([line.happened for line in ordered], dtype=np.int64),
+        "previous": np.array([line.previous for line in ordered], dtype=np.int64),
+        "scopes": np.array([line.scope for line in ordered], dtype=np.int32),
+        "lengths": np.array([line.length for line in ordered], dtype=np.int32),
+        "statuses": np.array([line.status for line in ordered], dtype=np.int8),
+        "kinds": np.array([line.kind for line in ordered], dtype=np.int8),
+        "asking": np.array([line.asks for line in ordered], dtype=np.bool_),
+        "owners": np.array(owners, dtype=np.int32),
+        "gone": np.array(sorted(gone), dtype=np.int64),
+    }
+    words = _inverted(
+        np.array(hashes, dtype=np.uint32), np.array(units, dtype=np.int32), np.array(codes, dtype=np.uint8)
+    )
+    return Segment(**columns, **words)
+
+
+def merged(parts: Sequence[Segment]) -> Segment:
+    """One segment of all lines that hold, of the older parts first."""
+    kept = [np.flatnonzero(part.alive) for part in parts]
+    keys = np.concatenate([part.keys[some] for part, some in zip(parts, kept, strict=True)])
+    order = np.argsort(keys, kind="stable")
+    place_of = np.empty(len(order), dtype=np.int32)
+    place_of[order] = np.arange(len(order), dtype=np.int32)
+    columns: dict[str, Array] = {
+        name: np.concatenate([getattr(part, name)[some] for part, some in zip(parts, kept, strict=True)])[
+            order
+        ]
+        for name in COLUMNS
+    }
+    owners: list[Array] = []
+    words: list[tuple[Array, Array, Array]] = []
+    passages, first = len(order), 0
+    for part, some in zip(parts, kept, strict=True):
+        new = np.full(part.size + len(part.owners), -1, dtype=np.int32)
+        new[some] = place_of[first : first + len(some)]
+        held = np.flatnonzero(part.alive[part.owners])
+        owners.append(new[part.owners[held]])
+        new[part.size + held] = np.arange(passages, passages + len(held), dtype=np.int32)
+        first, passages = first + len(some), passages + len(held)
+        units = new[part.units]
+        stays = units >= 0
+        said = np.repeat(part.hashes, np.diff(part.starts))
+        words.append((said[stays], units[stays], part.codes[stays]))
+    gone = np.setdiff1d(np.unique(np.concatenate([part.gone for part in parts])), columns["keys"])
+    return Segment(
+        **columns,
+        owners=np.concatenate(owners),
+        gone=gone,
+        **_inverted(*(np.concatenate([word[at] for word in words]) for at in range(3))),
+    )
+
+
+def _count(
+    body: list[str], cues: list[str], unit: int, hashes: list[int], units: list[int], codes: list[int]
+) -> None:
+    """Write down how often each word stands in a unit."""
+    counts: dict[str, int] = {}
+    for word in body:
+        count = counts.get(word, 0)
+        counts[word] = count + 1 if count < MOST_SAID else count
+    for word in cues:
+        count = counts.get(word, 0)
+        counts[word] = count + (1 << CUE_SHIFT) if count >> CUE_SHIFT < MOST_CUED else count
+    hashes += [hashed(word) for word in counts]
+    units += [unit] * len(counts)
+    codes += counts.values()
+
+
+def _inverted(hashes: Array, units: Array, codes: Array) -> dict[str, Array]:
+    order = np.lexsort((units, hashes))
+    hashes = hashes[order]
+    firsts = np.flatnonzero(np.diff(hashes, prepend=hashes[:1] ^ np.uint32(1)) != 0) if len(hashes) else order
+    return {
+        "hashes": hashes[firsts],
+        "starts": np.append(firsts, len(hashes)).astype(np.int32),
+        "units": units[order],
+        "codes": codes[order],
+    }
+
+
+# ---------------------------------------------------------------- words
+# A question's words among the units of one segment.
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lists:
+    """Where the units of each word of a question stand in a segment."""
+
+    segment: Segment
+    firsts: Places
+    lengths: Places
+
+    def find(self, terms: Places, units: Places) -> Places:
+        """Where each of these units stands in the list of each of these words; -1 where it does not.
+
+        All lists are searched at once, each by halves: words first, units second.
+        """
+        low = np.repeat(self.firsts[terms][:, None], len(units), axis=1)
+        last = (self.firsts[terms] + self.lengths[terms])[:, None] - 1
+        high = np.broadcast_to(last + 1, low.shape).copy()
+        wanted = units.astype(np.int32)[None, :]
+        for _ in range(int(self.lengths[terms].max(initial=0)).bit_length()):
+            middle = (low + high) >> 1
+            less = self.segment.units[np.minimum(middle, last)] < wanted
+            less &= middle < high
+            low = np.where(less, middle + 1, low)
+            high = np.where(less, high, middle)
+        hit = (low <= last) & (self.segment.units[np.minimum(low, last)] == wanted)
+        found: Places = np.where(hit, low, -1)
+        return found
+
+    def gather(self, terms: Places) -> tuple[NDArray[np.int32], Places, NDArray[np.uint8]]:
+        """Every unit with each of these words: units, words and codes side by side."""
+        lengths = self.lengths[terms]
+        ends = np.cumsum(lengths)
+        total = int(ends[-1]) if len(ends) else 0
+        lines = np.repeat(self.firsts[terms] - ends + lengths, lengths) + np.arange(total)
+        return self.segment.units[lines], np.repeat(terms, lengths), self.segment.codes[lines]
+
+
+def lists(segment: Segment, hashes: NDArray[np.uint32]) -> Lists:
+    """Where these words stand."""
+    if not len(segment.hashes):
+        none = np.zeros(len(hashes), dtype=np.intp)
+        return Lists(segment, none, none)
+    at = np.minimum(np.searchsorted(segment.hashes, hashes), len(segment.hashes) - 1)
+    firsts = segment.starts[at].astype(np.intp)
+    lengths = np.where(segment.hashes[at] == hashes, segment.starts[at + 1] - firsts, 0)
+    return Lists(segment, firsts, lengths)

@@ -1,0 +1,259 @@
+"""Slots: a clause comes in; whose slot it fills with which value comes out, or which value it says is over.
+
+The shapes are data with examples (`data/slot_shapes.txt`), English and Chinese: slots of a life (age, job,
+diet, car), of an appointment (day, time, place), of a thing (price, owner, version, how much it has). People
+leave out themselves ("sold the Golf") and write "im 27"; a clause is read as if they had not.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from typing import Final
+
+from engram.text import lexicon
+from engram.text.reading import read_once
+from engram.text.statement import USER, Statement
+from engram.text.words import HAN
+
+OVER: Final = "over: "
+ALSO_OVER: Final = {
+    "car": ("own", "have", "bought"),
+    "learn": ("play", "study"),
+    "partner": ("girlfriend", "boyfriend", "wife", "husband", "married to", "engaged to"),
+}
+"""What else is over when one of these is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """A slot of somebody or something with its value; `over` when it holds that no longer."""
+
+    subject: str
+    predicate: str
+    value: str
+    one: bool
+    """Whether the slot holds one value at a time."""
+    over: bool = False
+
+    def statement(self) -> Statement:
+        """As other facts are told."""
+        return Statement(self.subject, self.predicate, self.value, self.one)
+
+
+@read_once
+def filled(clause: str, speaker: str = USER) -> tuple[Filled, ...]:
+    """The slots that a clause fills or empties, each once.
+
+    >>> filled("sold the Golf") == (Filled("user", "car", "Golf", one=False, over=True),)
+    True
+    >>> [(one.subject, one.predicate, one.value) for one in filled("the build server has 32 GB")]
+    [('build server', 'memory', '32 GB')]
+    """
+    words = spelt_out(clause.strip(" .!。！~"))
+    if len(words) > _LONGEST or not _CALLS.search(words) or _UNREAL.search(words):
+        return ()
+    if _UNSAID.match(words):
+        words = f"I {words}"
+    found: dict[str, Filled] = {}
+    for shape in _shapes(plain=words.isascii()):
+        match = shape.pattern.match(words) if shape.predicate not in found else None
+        one = _read(match, shape, speaker) if match else None
+        if one is not None:
+            found[shape.predicate] = one
+    return tuple(found.values())
+
+
+_LONGEST: Final = 160
+# Most clauses hold no number, no word of change and none of the verbs.
+_CALLS = re.compile(
+    r"\d|[一-鿿]|\b(?:i'm|is|are|am|'s|has|have|had|on|to|at|joined|left|quit|sold|turned|owns?|leads?|took|lives?"
+    r"|living|share|work\w*|learning|gave|dropped|broke|split|weigh|married|vegan|gone|got|drives?|costs?)\b",
+    re.IGNORECASE,
+)
+_UNREAL = re.compile(
+    r"\b(?:if|would|could|might|maybe|perhaps|wish|hop(?:e|es|ing)|wants?|wanted|should|think|thinking|guess"
+    r"|suppose|imagine|dream|pretend|almost|nearly|whether|used to|never)\b|\?$"
+    r"|如果|要是|假如|可能|也许|希望|打算|想|以前|曾经|差点|[吗呢][?？]?$|[?？]$|什么|怎么|多少",
+    re.IGNORECASE,
+)
+_SPELLINGS: Final = (
+    (re.compile(r"\b(?:im|i'm|i am)\b", re.IGNORECASE), "I'm"),
+    (re.compile(r"\b(?:ive|i've)\b", re.IGNORECASE), "I've"),
+    (re.compile(r"\bi\b"), "I"),
+    (
+        re.compile(
+            r"^(?:so|and|but|well|ok|oh|btw|also|actually|update|fyi|plus|anyway)\b[,:]? +", re.IGNORECASE
+        ),
+        "",
+    ),
+)
+_UNSAID = re.compile(
+    r"(?:just |finally |recently )?(?:turned|joined|left|quit|resigned|sold|traded|scrapped|got|gave up"
+    r"|dropped|broke up|split|started|learning|living|working|driving|weigh|down to|up to|gone)\b",
+    re.IGNORECASE,
+)
+
+
+def spelt_out(clause: str) -> str:
+    """A clause as one writes it who has time: "I'm", not "im".
+
+    >>> spelt_out("btw im 27 and i live in Leeds")
+    "I'm 27 and I live in Leeds"
+    """
+    for pattern, spelling in _SPELLINGS:
+        clause = pattern.sub(spelling, clause)
+    return clause
+
+
+def _read(match: re.Match[str], shape: _Shape, speaker: str) -> Filled | None:
+    parts = match.groupdict()
+    value = _ARTICLE.sub("", (parts.get("value") or "").strip(" ,.'"))
+    thing = parts.get("thing")
+    if shape.predicate == "version":
+        subject = _thing(parts["where"]) if parts.get("where") else speaker
+        predicate = f"{(thing or '').lower()} version"
+    else:
+        subject = _thing(thing) if thing else _who(parts.get("who"), speaker)
+        predicate = _counted(parts) if shape.predicate == "count" else shape.predicate
+    if not (subject and value and predicate):
+        return None
+    return Filled(subject, predicate, value, shape.one, shape.over)
+
+
+_ARTICLE = re.compile(r"^(?:an?|the) (?!\d)", re.IGNORECASE)
+
+
+def _counted(parts: dict[str, str | None]) -> str:
+    """What a number counts: the noun said with it, or what its unit measures."""
+    noun = (parts.get("noun") or "").lower()
+    if noun:
+        return _NOUNS.get(noun, noun)
+    unit = re.sub(r"[\d.,\s]", "", parts["value"] or "").lower()
+    return "memory" if unit in _OF_MEMORY else unit
+
+
+_OF_MEMORY: Final = frozenset(
+    {"gb", "g", "tb", "mb", "gig", "gigs", "gigabyte", "gigabytes", "terabytes", "t"}
+)
+_NOUNS: Final = {"ram": "memory", "内存": "memory", "磁盘": "disk", "硬盘": "disk", "节点": "nodes"}
+
+
+def _who(who: str | None, speaker: str) -> str | None:
+    """The speaker, where nobody is named; somebody of theirs; or a name."""
+    lower = (who or "i").lower()
+    if lower in {"i", "we", "我", "我们", "我家", "家里", "my", "our"}:
+        return speaker
+    if lower.startswith(("my ", "our ")):
+        return f"{speaker}'s {lower.partition(' ')[2]}"
+    if lower in {"he", "she"} or lower in lexicon.words("stop_words") or lower.split()[0] in _OPENERS:
+        return None
+    if lower[0] == "我":
+        return f"{speaker}'s {lower[1:]}"
+    return None if lower[0] in _POINTERS or lower in _NO_NAMES else who
+
+
+def _thing(thing: str) -> str | None:
+    """A thing by its nouns in lower case; none for a pronoun or a phrase with a verb in it."""
+    words = thing.lower().removesuffix("'s").split()
+    if not words or words[0] in _NO_THING or words[-1] in _NO_THING or words[0][0] in _POINTERS:
+        return None
+    if words[0] == "new" and len(words) > 1:
+        words = words[1:]
+    if any("'s" in word or word in lexicon.words("attributes") or _WEEKDAY.fullmatch(word) for word in words):
+        return None  # "the deadline is Friday": the noun is the slot itself
+    return None if any(thing.endswith(noun) for noun in _slot_nouns()) else " ".join(words)
+
+
+_WEEKDAY = re.compile(r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?")
+
+
+@cache
+def _slot_nouns() -> tuple[str, ...]:
+    return tuple(row.partition(" = ")[0] for row in lexicon.lines("attributes_zh"))
+
+
+_OPENERS: Final = frozenset(
+    {"there", "here", "it", "that", "this", "what", "which", "who", "where", "when", "why", "how", "then"}
+)
+_NO_THING: Final = _OPENERS | frozenset(
+    "i you we they he she i'm i've i'll it's that's there's my our your his her their me us them is are was"  # noqa: SIM905 - a sentence
+    " were be not no only and or but to of for with on in at the a an today tomorrow yesterday if so".split()
+)
+_POINTERS: Final = frozenset("这那你他她它您其该此某不没")
+_NO_NAMES: Final = frozenset({"大家", "有人", "别人", "今天", "明天", "昨天", "现在", "目前", "已经"})
+
+
+# ---------------------------------------------------------------- kinds of values
+# Kinds of values: words come in; whether a day, a time, money, a measure or a count stands in them comes out.
+# "Make it Friday" goes with what had a day.
+
+
+@read_once
+def value_kinds(text: str) -> frozenset[str]:
+    """The kinds of values in a text.
+
+    >>> (
+    ...     sorted(value_kinds("Dinner is on Thursday at 7pm")),
+    ...     sorted(value_kinds("是16号")),
+    ...     value_kinds("make it red"),
+    ... )
+    (['day', 'time'], ['day'], frozenset())
+    """
+    lower = text.lower()
+    return frozenset(kind for kind, pattern in _KINDS.items() if pattern.search(lower))
+
+
+_KINDS: Final = {
+    "day": re.compile(
+        r"\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|tomorrow|\d{1,2}(?:st|nd|rd|th)"
+        r"|(?:\d{1,2} )?(?:jan|feb|march|april|may \d|june|july|aug|sept|oct|nov|dec)\w*)\b"
+        r"|(?:周|星期|礼拜)[一二三四五六日天末]|\d+[号日]|\d+月"
+    ),
+    "time": re.compile(
+        r"\b(?:\d{1,2}[:.]\d\d|\d{1,2} ?[ap]m|half (?:past|one|two|three|four|five|six|seven|eight|nine|ten)"
+        r"|quarter (?:to|past)|noon|midnight|o'clock)\b|[\d一二三四五六七八九十两]点"
+    ),
+    "money": re.compile(
+        r"[£$€¥]\s?\d|\b\d[\d.,]* ?(?:k|quid|euros?|pounds|dollars|bucks|grand)\b|\d(?:块|元|万)"
+    ),
+    "measure": re.compile(
+        r"\b\d[\d.]* ?(?:kg|kilos?|lbs|mg|ml|gb|gigs?|tb|km|miles|cm|metres|meters|minutes|mins|hours)\b"
+        r"|\d(?:斤|公斤|克|岁|度|层|楼|杯|分钟|小时)"
+    ),
+    "count": re.compile(
+        r"\b(?:\d+|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|sixty)\b"
+        r"|\d+个|[一二三四五六七八九十两]个"
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    predicate: str
+    one: bool
+    over: bool
+    pattern: re.Pattern[str]
+
+
+@cache
+def _shapes(*, plain: bool) -> tuple[_Shape, ...]:
+    """The shapes for a clause in plain letters, or for one that has others as well."""
+    found: list[_Shape] = []
+    for heading, rows in lexicon.parts("slot_shapes").items():
+        predicate, _, count = heading.rpartition(" ")
+        found += [
+            _Shape(predicate, count == "one", row.startswith(OVER), _pattern(row.removeprefix(OVER)))
+            for row in rows
+            if not (plain and _HAN_CHAR.search(row))
+        ]
+    return tuple(found)
+
+
+_HAN_CHAR = re.compile(f"[{HAN}]")
+
+
+# A name has a capital even where case does not matter.
+def _pattern(row: str) -> re.Pattern[str]:
+    return re.compile(row.replace("[A-Z]", "(?-i:[A-Z])"), re.IGNORECASE)

@@ -1,0 +1,1 @@
+"""Workspace: a folder of plain files that people read and edit, kept in step with the memory."""

@@ -1,0 +1,216 @@
+"""Layouts: which files a folder has, how each is read, and where a memory stands in them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from engram.model.facts import Edge
+from engram.model.memory import Memory, Status, Type
+from engram.workspace import ledger, notes
+from engram.workspace.pages import Extracts, Facts, Fields, LedgerLines, Note, PageKind, WholePage
+from engram.workspace.text import slug
+
+LEDGER, FILES = "ledger", "files"
+LAYOUTS = (LEDGER, FILES)
+LEDGER_FILE = "memory/ledger.jsonl"
+LOOPS_FILE = "memory/index/open-loops.json"
+CHECKPOINT_FILE = "memory/checkpoint.json"
+INTEGRITY_FILE = "memory/integrity.json"
+INTEGRITY_LOG = "memory/integrity-log.md"
+DAMAGED_FILE = "memory/archive/damaged.jsonl"
+PACK_FILE = "recall/pack.md"
+TRIGGERS_FILE = "recall/triggers.json"
+REPORTS = "knowledge/consolidation-reports"
+TOPS: Mapping[str, tuple[str, ...]] = {
+    LEDGER: ("memory", "knowledge", "recall"),
+    FILES: (
+        "facts", "corrections", "entities", "artifacts", "archive", "questions", "boxes", "state",
+        "profile.md", "IDENTITY.md",
+    ),
+}  # fmt: skip
+"""What of a folder belongs to a layout; everything else is never looked at."""
+
+KINDS: Mapping[str, PageKind] = {
+    "note": Note(),
+    "event": LedgerLines(),
+    "archived": LedgerLines(),
+    "extract": Extracts(),
+    "facts": Facts(),
+    "procedure": WholePage("Procedure", "Steps"),
+    "principle": WholePage("Principle", "Rule"),
+    "insight": WholePage("Insight", "The Insight"),
+}
+_PATTERNS: Mapping[str, tuple[tuple[re.Pattern[str], str], ...]] = {
+    LEDGER: (
+        (re.compile(r"^memory/ledger\.jsonl$"), "event"),
+        (re.compile(r"^memory/ledger-archive-[^/]+\.jsonl$"), "archived"),
+        (re.compile(r"^memory/\d{4}-\d{2}-\d{2}\.md$"), "extract"),
+        (re.compile(r"^knowledge/entities/[^/]+\.md$"), "facts"),
+        (re.compile(r"^knowledge/procedures/[^/]+\.md$"), "procedure"),
+        (re.compile(r"^knowledge/principles/[^/]+\.md$"), "principle"),
+        (re.compile(r"^knowledge/insights/[^/]+\.md$"), "insight"),
+    ),
+    FILES: (
+        (re.compile(r"^(?:facts|corrections|artifacts|archive)/.+\.md$"), "note"),
+        (re.compile(r"^entities/[^/]+\.md$"), "facts"),
+        (re.compile(r"^(?:profile|IDENTITY)\.md$"), "facts"),
+    ),
+}
+PAGE_OF = {"procedure": "procedures", "principle": "principles", "insight": "insights"}
+"""Pages that are one memory, and the folder of each."""
+SHORT_ID = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a memory stands: which file, and what that says of it."""
+
+    path: str
+    kind: str
+    fields: Fields
+    notes: Fields = field(default_factory=dict)
+    key: str = ""
+
+
+def kind_of(path: str, layouts: Sequence[str]) -> str:
+    """How a file is read; empty for one that is only written, or is somebody's own.
+
+    >>> kind_of("facts/2026-01-28/fact-1.md", ["files"]), kind_of("README.md", ["files", "ledger"])
+    ('note', '')
+    """
+    for layout in layouts:
+        for pattern, kind in _PATTERNS[layout]:
+            if pattern.match(path):
+                return kind
+    return ""
+
+
+def tops(layouts: Sequence[str]) -> tuple[str, ...]:
+    """Everything that these layouts look at."""
+    return tuple(top for layout in LAYOUTS if layout in layouts for top in TOPS[layout])
+
+
+def page_kind(memory: Memory) -> str:
+    """Which sort of page a memory has for itself: procedure, principle, insight, or none.
+
+    A page that came from a folder stays what it was there.
+    """
+    page = memory.details.get("page")
+    if isinstance(page, str):
+        for kind, folder in PAGE_OF.items():
+            if page.startswith(f"knowledge/{folder}/"):
+                return kind
+        return ""
+    if memory.category == "procedure" or (memory.type is Type.PROCEDURE and memory.category == "skill"):
+        return "procedure"
+    if memory.category == "principle" or (
+        memory.category in ("constraint", "instruction") and memory.priority == "P0"
+    ):
+        return "principle"
+    return "insight" if memory.category == "insight" or "insight" in memory.tags else ""
+
+
+def page_place(memory: Memory, kind: str, taken: Mapping[str, str]) -> Place:
+    """The page of a memory that is one; `taken` says whose each page is."""
+    page = memory.details.get("page")
+    if isinstance(page, str) and page.startswith("knowledge/"):
+        path = page
+    else:
+        name = slug(str(memory.details.get("title") or memory.forms.label or memory.content))
+        path = f"knowledge/{PAGE_OF[kind]}/{name}.md"
+        if taken.get(path, memory.id) != memory.id:
+            path = f"knowledge/{PAGE_OF[kind]}/{name}-{memory.id.replace('-', '')[:SHORT_ID]}.md"
+    fields: dict[str, Any] = {"content": memory.content}
+    if kind == "principle":
+        fields["priority"] = str(memory.priority)
+    return Place(path, kind, fields, _page_notes(memory, kind))
+
+
+def _page_notes(memory: Memory, kind: str) -> dict[str, Any]:
+    kept = memory.details.get("page_notes")
+    told: dict[str, Any] = dict(kept) if isinstance(kept, Mapping) else {}
+    day = f"{memory.local(memory.created_at):%Y-%m-%d}"
+    title = str(memory.details.get("title") or memory.forms.label or memory.content)[:80]
+    first = {"procedure": "Last updated", "principle": "Established", "insight": "Learned"}[kind]
+    return {
+        "title": title,
+        first: told.get(first) or day,
+        "Source": told.get("Source") or memory.source,
+        **told,
+    }
+
+
+def note_place(memory: Memory, edges: Sequence[Edge], known: str = "") -> Place:
+    """The file of a memory; one that is there already stays where it is unless it is archived or restored."""
+    fresh = notes.note_path(memory)
+    archived = memory.status is Status.ARCHIVED
+    stays = known and known.startswith("archive/") == archived
+    return Place(
+        known if stays else fresh, "note", notes.note_fields(memory), notes.note_notes(memory, edges)
+    )
+
+
+def event_place(memory: Memory, identity: str, edges: Sequence[Edge], ids: Mapping[str, str]) -> Place:
+    """The line of a memory in the ledger."""
+    told = ledger.event_notes(memory, identity, edges, ids)
+    return Place(LEDGER_FILE, "event", ledger.event_fields(memory), told, key=identity)
+
+
+def day_place(memory: Memory) -> Place:
+    """The item of a memory in the log of its day."""
+    day = f"{memory.local(memory.created_at):%Y-%m-%d}"
+    fields = {"content": " ".join(memory.content.split()), "priority": str(memory.priority)}
+    return Place(f"memory/{day}.md", "extract", fields)
+
+
+def entity_page(layout: str, name: str, kind: str) -> str:
+    """The path of the page about somebody or something."""
+    if layout == LEDGER:
+        return f"knowledge/entities/{slug(name)}.md"
+    sort = kind if kind and kind != "unknown" else "other"
+    return f"entities/{slug(sort)}-{slug(name)}.md"
+
+
+def entity_head(
+    layout: str, name: str, kind: str, summary: str, day: str, aliases: Sequence[str] = ()
+) -> str:
+    """A new page about somebody, with nothing known yet."""
+    if layout == LEDGER:
+        lines = [f"# {name}", f"*Type: {kind or 'unknown'}*", f"*Last updated: {day}*", ""]
+        lines += ["## Summary", summary or name, "", "## Key Facts", "", "## Relationships", ""]
+        return "\n".join([*lines, "## Active Context", "", "## History", ""])
+    lines = [f"# {name}", "", f"**Type:** {kind or 'other'}", f"**Updated:** {day}", ""]
+    lines += ["## Summary", "", summary, ""] if summary else []
+    lines += ["## Facts", ""]
+    lines += ["## Aliases", "", *(f"- {one}" for one in aliases), ""] if aliases else []
+    return "\n".join(lines)
+
+
+# ---------------------------------------------------------------- reading a page as records
+
+
+def page_record(path: str, kind: str, fields: Fields, told: Fields) -> dict[str, Any]:
+    """A page that is one memory, as a record."""
+    title = str(told.get("title") or "")
+    dates = [ledger.moment_of(told.get(name)) for name in ("Established", "Learned", "Last updated")]
+    at = next((one for one in dates if one is not None), None)
+    details: dict[str, Any] = {"page": path, "title": title}
+    rest = {name: value for name, value in told.items() if name != "title"}
+    if rest:
+        details["page_notes"] = rest
+    found: dict[str, Any] = {
+        "content": fields["content"],
+        "category": kind,
+        "source": "import",
+        "details": details,
+    }
+    if kind == "procedure":
+        found |= {"kind": "procedural", "type": "procedure"}
+    if kind == "principle":
+        found["priority"] = fields.get("priority") or "P1"
+    if at is not None:
+        found |= {"created_at": at.isoformat(), "event_time": at.isoformat()}
+    return found

@@ -1,0 +1,425 @@
+"""The ledger: events come in, one a line; memories come out, and checks, indexes and shorter ledgers.
+
+An event is never edited: what corrects it is a later event that supersedes it. So the ledger alone tells
+everything, and the rest of the folder can be made anew from it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+from engram.model.facts import Edge, EdgeType
+from engram.model.memory import TAG_LENGTH_LIMIT, TAG_LIMIT, Memory, Priority, Status
+from engram.model.session import LoopState
+from engram.rules.commitments import CATEGORY as COMMITMENT
+from engram.rules.commitments import details_of, state_of, tags_of
+from engram.workspace.pages import event_line
+
+Event = Mapping[str, Any]
+TYPES = ("fact", "decision", "preference", "commitment", "constraint", "procedure", "relationship")
+PRIORITIES = tuple(str(one) for one in Priority)
+TYPE_OF = {
+    "principle": "constraint", "instruction": "constraint", "skill": "procedure", "person": "relationship",
+}  # fmt: skip
+"""Categories of ours that are told as another of the seven types; all others are facts."""
+TAG_OF = {"insight": "insight", "moment": "milestone"}
+"""What is a type here and a tag there."""
+ACTIVE_EVENTS = 150
+"""So many events the active ledger holds; the rest is archived."""
+EXPIRES_DAYS = {"P2": 90, "P3": 30}
+"""How long events of the lesser priorities are kept in the active ledger."""
+KEPT = "ledger"
+"""In the details: what an event said beyond what a memory has a place for."""
+ID = re.compile(r"^EVT-(\d{8})-(\d{3,})$")
+_OWN = frozenset(
+    {"id", "content", "type", "category", "priority", "tags", "status", "session", "related", "supersedes"}
+)
+
+
+def event_type(category: str) -> str:
+    """The type of event that a category is told as.
+
+    >>> event_type("commitment"), event_type("instruction"), event_type("moment")
+    ('commitment', 'constraint', 'fact')
+    """
+    return category if category in TYPES else TYPE_OF.get(category, "fact")
+
+
+def event_id(day: date, number: int) -> str:
+    """The id of the n-th event of a day.
+
+    >>> event_id(date(2026, 1, 28), 7)
+    'EVT-20260128-007'
+    """
+    return f"EVT-{day:%Y%m%d}-{number:03}"
+
+
+class Numbering:
+    """Gives out the next free id of each day."""
+
+    def __init__(self, taken: Iterable[str]) -> None:
+        self._last: dict[str, int] = {}
+        for one in taken:
+            if match := ID.match(one.upper()):
+                self._last[match[1]] = max(self._last.get(match[1], 0), int(match[2]))
+
+    def take(self, at: datetime) -> str:
+        """The next id of a day."""
+        day = f"{at:%Y%m%d}"
+        self._last[day] = self._last.get(day, 0) + 1
+        return event_id(at.date(), self._last[day])
+
+
+# ---------------------------------------------------------------- from a memory
+
+
+def event_fields(memory: Memory) -> dict[str, Any]:
+    """What of a memory an event tells and a person may edit."""
+    tags = [tag for tag in memory.tags if tag != "closed"]
+    extra = TAG_OF.get(memory.category)
+    fields: dict[str, Any] = {
+        "content": memory.content,
+        "type": event_type(memory.category),
+        "priority": str(memory.priority),
+        "tags": tags if extra is None or extra in tags or "page" in memory.details else [*tags, extra],
+    }
+    if memory.category == COMMITMENT:
+        fields["status"] = "open" if state_of(memory).is_open else "closed"
+    return fields
+
+
+def event_notes(
+    memory: Memory, identity: str, edges: Sequence[Edge], ids: Mapping[str, str]
+) -> dict[str, Any]:
+    """What else the event says: when, whom it is about, where it is from, what it belongs to.
+
+    `ids` names the events of other memories.
+    """
+    kept = memory.details.get(KEPT)
+    told = dict(kept) if isinstance(kept, Mapping) else {}
+    about = _snake(memory.entities[0]) if memory.entities and not told else None
+    related = [
+        ids[e.target]
+        for e in edges
+        if e.type is EdgeType.RELATED_TO and e.source == memory.id and e.target in ids
+    ]
+    over = [
+        ids[e.target]
+        for e in edges
+        if e.type is EdgeType.SUPERSEDES and e.source == memory.id and e.target in ids
+    ]
+    return {
+        "ts": told.pop("ts", None) or memory.local(memory.created_at).isoformat(timespec="seconds"),
+        "id": identity,
+        "entity": told.pop("entity", about),
+        "source": told.pop("source", None)
+        or ("live" if memory.source in ("human", "agent") else memory.source),
+        "session": memory.session or None,
+        "related": list(dict.fromkeys(related)) or None,
+        "supersedes": over[0] if over else None,
+        **({} if memory.category in TYPES else {"category": memory.category}),
+        **told,
+    }
+
+
+def _snake(name: str) -> str:
+    return re.sub(r"[^\w]+", "_", name.casefold()).strip("_")
+
+
+# ---------------------------------------------------------------- to records
+
+
+def events_in(text: str) -> list[dict[str, Any]]:
+    """Every event of a ledger, the first of those with one id."""
+    found: dict[str, dict[str, Any]] = {}
+    for line in text.split("\n"):
+        event = event_line(line)
+        if event is not None:
+            found.setdefault(str(event["id"]), event)
+    return list(found.values())
+
+
+def records(events: Sequence[Event]) -> list[dict[str, Any]]:
+    """Each event as a record that is taken in as it was: with id, time, status, loop and relations."""
+    known = {str(one["id"]) for one in events}
+    over = {str(one["supersedes"]): one for one in events if one.get("supersedes") in known}
+    closed = {
+        other: one
+        for one in events
+        if one.get("type") == COMMITMENT and one.get("status") == "closed"
+        for other in [*_ids(one.get("related"))]
+        if other in known
+    }
+    return [record(one, over.get(str(one["id"])), closed.get(str(one["id"])), known) for one in events]
+
+
+def record(
+    event: Event, over: Event | None = None, closed: Event | None = None, known: Iterable[str] = ()
+) -> dict[str, Any]:
+    """One event as a record; `over` supersedes it, `closed` is what closed it."""
+    identity = str(event["id"])
+    here = set(known)
+    told = {name: value for name, value in event.items() if name not in _OWN}
+    priority = str(event.get("priority") or "P2").upper()
+    tags = tuple(dict.fromkeys(str(tag)[:TAG_LENGTH_LIMIT] for tag in _ids(event.get("tags"))))[:TAG_LIMIT]
+    details: dict[str, Any] = {KEPT: told}
+    found: dict[str, Any] = {
+        "id": identity,
+        "content": event["content"],
+        "category": str(event.get("category") or event.get("type") or "fact").lower(),
+        "priority": priority if priority in PRIORITIES else "P2",
+        "tags": tags,
+        "session": str(event.get("session") or ""),
+        "source": "import",
+        "status": str(Status.SUPERSEDED if over is not None else Status.ACTIVE),
+    }
+    at = moment_of(event.get("ts")) or moment_of(_day_of(identity))
+    if at is not None:
+        found |= {"created_at": at.isoformat(), "event_time": at.isoformat()}
+    if found["category"] == COMMITMENT:
+        ended = event if closed is None and event.get("status") == "closed" else closed
+        state = LoopState.OPEN if ended is None else LoopState.DONE
+        end = moment_of(ended.get("ts")) if ended is not None else None
+        why = "" if ended is None or ended is event else str(ended["content"])
+        details = details_of(state, details, closed=(end, why) if end is not None else None)
+        found["tags"] = tags_of(state, tags)
+    edges = [{"target": one, "type": "related_to"} for one in _ids(event.get("related")) if one in here]
+    if event.get("supersedes") in here:
+        edges.append({"target": str(event["supersedes"]), "type": "supersedes"})
+    return {**found, "details": details, "edges": edges}
+
+
+def _ids(value: Any) -> list[str]:
+    if isinstance(value, str):
+        return [value]
+    return [str(one) for one in value] if isinstance(value, Sequence) else []
+
+
+def _day_of(identity: str) -> str:
+    match = ID.match(identity.upper())
+    return f"{match[1][:4]}-{match[1][4:6]}-{match[1][6:]}" if match else ""
+
+
+def moment_of(value: Any) -> datetime | None:
+    """A time as people write it: ISO 8601, or a day; None when it is neither.
+
+    >>> moment_of("2026-01-28T14:03:11-05:00").hour, moment_of("2026-01-28").day, moment_of("soon")
+    (14, 28, None)
+    """
+    if not isinstance(value, str) or not value.strip():
+        return None
+    try:
+        found = datetime.fromisoformat(value.strip())
+    except ValueError:
+        return None
+    return found if found.tzinfo is not None else found.replace(tzinfo=UTC)
+
+
+# ---------------------------------------------------------------- indexes and checks
+
+
+def open_loops(events: Sequence[Event]) -> list[str]:
+    """Ids of the commitments that are open, oldest first."""
+    over = {str(one.get("supersedes")) for one in events if one.get("supersedes")}
+    shut = {
+        other
+        for one in events
+        if one.get("type") == COMMITMENT and one.get("status") == "closed"
+        for other in _ids(one.get("related"))
+    }
+    found = [
+        one
+        for one in events
+        if one.get("type") == COMMITMENT
+        and one.get("status", "open") != "closed"
+        and str(one["id"]) not in over | shut
+    ]
+    return [
+        str(one["id"]) for one in sorted(found, key=lambda one: (str(one.get("ts") or ""), str(one["id"])))
+    ]
+
+
+def checkpoint(
+    events: Sequence[Event], now: datetime, before: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """How far the ledger has been worked through."""
+    last = str(events[-1]["id"]) if events else ""
+    return {
+        **(before or {}),
+        "last_processed_event_id": last,
+        "last_run_ts": now.isoformat(timespec="seconds"),
+        "events_processed": len(events),
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Integrity:
+    """What a check of the ledger found."""
+
+    passed: tuple[str, ...] = ()
+    failures: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    def as_json(self, now: datetime) -> dict[str, Any]:
+        """The report as it is kept in the folder."""
+        return {
+            "ts": now.isoformat(timespec="seconds"),
+            "checks_passed": list(self.passed),
+            "checks_failed": len(self.failures),
+            "failures": list(self.failures),
+            "warnings": list(self.warnings),
+        }
+
+
+@dataclass
+class _Checks:
+    passed: list[str] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+    def add(self, name: str, failures: Sequence[str]) -> None:
+        if failures:
+            self.failures += [f"{name}: {one}" for one in failures]
+        else:
+            self.passed.append(name)
+
+
+def integrity(
+    text: str, archived: str = "", loops: Any = None, at: Mapping[str, Any] | None = None
+) -> Integrity:
+    """Check a ledger: its JSON, ids, references, index and checkpoint.
+
+    `archived` are lines that were moved out: what they hold may be referred to.
+    """
+    checks = _Checks()
+    bad, ids, events = [], [], []
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip():
+            continue
+        event = event_line(line)
+        if event is None:
+            bad.append(f"line {number} is no event")
+            continue
+        ids.append(str(event["id"]))
+        events.append(event)
+    checks.add("valid JSON", bad)
+    known = {*ids, *(str(one["id"]) for one in events_in(archived))}
+    checks.add("no duplicate ids", sorted({f"{one} occurs twice" for one in ids if ids.count(one) > 1}))
+    checks.add("ids of the right form", [f"{one} is no EVT-YYYYMMDD-NNN" for one in ids if not ID.match(one)])
+    checks.add("sequential ids", _gaps(sorted({one for one in known if ID.match(one)})))
+    checks.add("supersession references", _dangling(events, "supersedes", known))
+    checks.add("related references", _dangling(events, "related", known))
+    checks.add(
+        "types", [f"{e['id']} has type {e.get('type')!r}" for e in events if e.get("type") not in TYPES]
+    )
+    checks.add(
+        "priorities",
+        [
+            f"{e['id']} has priority {e.get('priority')!r}"
+            for e in events
+            if e.get("priority") not in PRIORITIES
+        ],
+    )
+    if loops is not None:
+        told = loops.get("open_commitments", []) if isinstance(loops, Mapping) else loops
+        named = [one.get("id", "") if isinstance(one, Mapping) else str(one) for one in told]
+        wrong = sorted(set(named) ^ set(open_loops(events)))
+        checks.add("open loops", [f"{one} is wrong in the index" for one in wrong])
+    if at:
+        last = at.get("last_processed_event_id")
+        checks.add("checkpoint", [f"{last} is no event"] if last and last not in known else [])
+    return Integrity(tuple(checks.passed), tuple(checks.failures), tuple(checks.warnings))
+
+
+def _gaps(ids: Sequence[str]) -> list[str]:
+    days: dict[str, list[int]] = {}
+    for one in ids:
+        match = ID.match(one)
+        if match:
+            days.setdefault(match[1], []).append(int(match[2]))
+    return [
+        f"EVT-{day}: {number:03} is missing"
+        for day, numbers in days.items()
+        for number in sorted(set(range(1, max(numbers))) - set(numbers))
+    ]
+
+
+def _dangling(events: Sequence[Event], name: str, known: set[str]) -> list[str]:
+    return [f"{e['id']} names {one}" for e in events for one in _ids(e.get(name)) if one not in known]
+
+
+def repaired(text: str) -> tuple[str, str, list[str]]:
+    r"""A ledger whose ids are one of a kind, the lines that are no events, and what was done, in words.
+
+    >>> good = '{"id": "EVT-20260128-001", "content": "a"}'
+    >>> text, damaged, told = repaired(good + "\n{broken\n" + good.replace('"a"', '"b"'))
+    >>> damaged, told[0]
+    ('{broken\n', 'line 2 is no event: moved aside')
+    >>> told[1]
+    'EVT-20260128-001 occurred twice: the later is EVT-20260128-002'
+    """
+    lines, damaged, told = [], [], []
+    ids = Numbering(str(one["id"]) for one in map(event_line, text.split("\n")) if one)
+    seen: set[str] = set()
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip():
+            continue
+        event = event_line(line)
+        if event is None:
+            damaged.append(line)
+            told.append(f"line {number} is no event: moved aside")
+            continue
+        if event["id"] in seen:
+            at = moment_of(event.get("ts")) or moment_of(_day_of(str(event["id"]))) or datetime.now(UTC)
+            fresh = ids.take(at)
+            told.append(f"{event['id']} occurred twice: the later is {fresh}")
+            event = {**event, "id": fresh}
+            lines.append(json.dumps(event, ensure_ascii=False))
+        else:
+            lines.append(line)
+        seen.add(str(event["id"]))
+    end = "\n" if lines else ""
+    return "\n".join(lines) + end, "".join(f"{one}\n" for one in damaged), told
+
+
+def compacted(
+    events: Sequence[Event], now: datetime, most: int = ACTIVE_EVENTS
+) -> tuple[list[Event], list[Event]]:
+    """The events that stay in the active ledger and those that are archived, each in their order.
+
+    Closed loops and superseded facts leave their last word; P2 and P3 leave when they expire. If that is not
+    enough, the oldest of P3 go, then of P2. P0 and P1 always stay.
+    """
+    over = {str(one.get("supersedes")) for one in events if one.get("supersedes")}
+    closing = {
+        other: str(one["id"])
+        for one in events
+        if one.get("status") == "closed"
+        for other in _ids(one.get("related"))
+    }
+    gone: set[str] = set()
+    for one in events:
+        identity, priority = str(one["id"]), str(one.get("priority"))
+        at = moment_of(one.get("ts"))
+        age = EXPIRES_DAYS.get(priority)
+        expired = age is not None and at is not None and now - at > timedelta(days=age)
+        kept_open = one.get("type") == COMMITMENT and one.get("status", "open") == "open"
+        if identity in over or identity in closing or (expired and not kept_open):
+            gone.add(identity)
+    for priority in ("P3", "P2"):
+        left = [one for one in events if str(one["id"]) not in gone]
+        too_many = len(left) - most
+        lesser = [
+            str(one["id"])
+            for one in left
+            if one.get("priority") == priority
+            and not (one.get("type") == COMMITMENT and one.get("status", "open") == "open")
+        ]
+        gone.update(lesser[: max(0, too_many)])
+    stay = [one for one in events if str(one["id"]) not in gone]
+    return stay, [one for one in events if str(one["id"]) in gone]

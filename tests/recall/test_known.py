@@ -1,0 +1,37 @@
+"""What a caller has already does not come again, through every door."""
+
+from __future__ import annotations
+
+from click.testing import CliRunner
+
+from engram import Engram
+from engram.cli.app import app
+from engram.operations import OPERATIONS
+from engram.server.mcp.dispatch import ToolDispatcher
+from engram.server.mcp.tools import PINNED
+from engram.server.openapi import document
+from engram.server.route import ROUTES
+
+
+def test_what_is_known_does_not_come_again(memory: Engram) -> None:
+    ids = [
+        memory.remember(f"The {what} of the boat is red", apart=True).memory.id for what in ("hull", "sail")
+    ]
+    first = memory.recall("what is red on the boat?", limit=1)
+    other = memory.recall("what is red on the boat?", limit=1, known=[first.hits[0].memory.id], explain=True)
+
+    assert {first.hits[0].memory.id, other.hits[0].memory.id} == {*ids}
+    assert "known to the caller already" in {one.why for one in other.dropped}
+
+
+def test_one_line_in_the_model_is_all_the_doors_need(memory: Engram) -> None:
+    kept = memory.remember("The hull of the boat is red").memory.id
+    asked = {"query": "what is red?", "known": [kept]}
+    told = document(ROUTES)["paths"]["/v1/recall"]
+    helped = CliRunner().invoke(app, ["recall", "--help"], standalone_mode=False).output
+
+    assert "known" in {one.name for one in OPERATIONS["recall"].parameters}
+    assert "known" in told["post"]["requestBody"]["content"]["application/json"]["schema"]["properties"]
+    assert "known" in {one["name"] for one in told["get"]["parameters"]}
+    assert ToolDispatcher(PINNED).call(memory, "memory_search", asked).fields == {"memories": []}
+    assert "--known" in helped

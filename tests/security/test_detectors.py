@@ -1,0 +1,23 @@
+"""Precision and recall of what is sensitive, on texts written by published formats."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from engram.rules.sensitivity import sensitive_parts
+
+DATA = Path(__file__).parents[2] / "benchmarks" / "data"
+
+
+@pytest.mark.parametrize("half", ["dev", "test"])
+def test_precision_and_recall(half: str) -> None:
+    lines = (DATA / f"sensitive_{half}.jsonl").read_text(encoding="utf-8").split("\n")
+    texts = [json.loads(line) for line in lines if line]
+    marked = {one["text"] for one in texts if sensitive_parts(one["text"])}
+    wanted = {one["text"] for one in texts if one["kind"] != "none"}
+
+    assert len(marked & wanted) / len(marked) >= 0.9
+    assert len(marked & wanted) / len(wanted) >= 0.9

@@ -1,0 +1,134 @@
+"""Nothing that pretends: a setting that nothing reads, or a name that nothing uses, is found here."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import fields
+from pathlib import Path
+
+from engram.config import Config, _collect
+
+ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "src" / "engram"
+
+USED_BY_OTHERS = (
+    "testing/",  # what ships for the tests of those who use Engram
+    "plugins.py:SourceFormat",  # what an extension is made of
+    "rules/sensitivity.py:redacted",  # what the tests of the detectors read their finds by
+    "text/bm25.py:with_best_passage",  # the plain form that the table of recall is compared with
+)
+"""Places whose names are there for whoever imports the package."""
+
+
+def trees(root: Path) -> dict[str, ast.Module]:
+    return {
+        path.relative_to(root).as_posix(): ast.parse(path.read_text(encoding="utf-8"))
+        for path in sorted(root.rglob("*.py"))
+    }
+
+
+def unread(settings: Iterable[tuple[str, str, str]], modules: dict[str, ast.Module]) -> list[str]:
+    """Settings (group, its class, name) read nowhere: neither beside their group nor of `settings`."""
+    known: dict[str, set[str]] = {}
+    of_settings: set[str] = set()
+    for name, tree in modules.items():
+        if name == "config.py":
+            continue
+        for node in ast.walk(tree):
+            for word in _words(node):
+                known.setdefault(word, set()).add(name)
+            match node:
+                case ast.Attribute(attr=key, value=ast.Name(id=base) | ast.Attribute(attr=base)):
+                    if base.endswith("settings"):
+                        of_settings.add(key)
+                case _:
+                    continue
+    return [
+        f"{group}.{key}" if group else key
+        for group, kind, key in settings
+        if key not in of_settings
+        and not known.get(key, set()) & (known.get(group, set()) | known.get(kind, set()))
+    ]
+
+
+def _words(node: ast.AST) -> Iterator[str]:
+    """The names that a node refers to; a text may be a name that is looked up, also one of `module.name`."""
+    match node:
+        case ast.Attribute(attr=word) | ast.Name(id=word, ctx=ast.Load()) | ast.keyword(arg=str(word)):
+            yield word
+        case ast.ImportFrom(names=names):
+            yield from (one.name for one in names)
+        case ast.Constant(value=str(text)) if text.replace(".", "").isidentifier():
+            yield text.rpartition(".")[2]
+        case _:
+            return
+
+
+def unused(modules: dict[str, ast.Module], others: Iterable[ast.Module] = ()) -> list[str]:
+    """Public functions, classes and constants of modules that nothing in the program names a second time."""
+    named = Counter(
+        word for tree in (*modules.values(), *others) for node in ast.walk(tree) for word in _words(node)
+    )
+    found = []
+    for place, tree in modules.items():
+        for node, name in _public(tree):
+            within = Counter(word for inner in ast.walk(node) for word in _words(inner))
+            if named[name] <= within[name] and not _is_registered(node):
+                found.append(f"{place}:{name}")
+    return found
+
+
+def _public(tree: ast.Module) -> Iterator[tuple[ast.stmt, str]]:
+    for node in tree.body:
+        match node:
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                yield node, name
+            case (
+                ast.Assign(targets=[ast.Name(id=name)], value=value)
+                | ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value)
+            ):
+                if not name.startswith("_"):
+                    yield ast.Expr(value), name
+            case _:
+                continue
+
+
+def _is_registered(node: ast.stmt) -> bool:
+    """A decorator hands it over: a command, a route, an operation. What is private is ruff's to find."""
+    name = getattr(node, "name", "")
+    return (
+        bool(getattr(node, "decorator_list", ())) and not isinstance(node, ast.ClassDef)
+    ) or name.startswith("_")
+
+
+def groups() -> Iterator[tuple[str, str, str]]:
+    kinds = {one.name: str(one.type) for one in fields(Config)}
+    for setting in _collect():
+        group, _, key = setting.name.rpartition(".")
+        yield group, kinds.get(group, "Config"), key
+
+
+def test_every_setting_is_read() -> None:
+    assert unread(groups(), trees(SOURCE)) == []
+
+
+def test_a_setting_that_nothing_reads_is_found() -> None:
+    modules = {"a.py": ast.parse("def f(config): return config.recall.limit")}
+    settings = [("recall", "RecallConfig", "limit"), ("recall", "RecallConfig", "shape")]
+    assert unread(settings, modules) == ["recall.shape"]
+    assert (
+        unread(settings, {"a.py": ast.parse("def f(settings): return settings.shape, settings.limit")}) == []
+    )
+
+
+def test_every_public_name_is_used() -> None:
+    found = [one for one in unused(trees(SOURCE)) if not re.match("|".join(USED_BY_OTHERS), one)]
+    assert found == []
+
+
+def test_a_name_that_nothing_uses_is_found() -> None:
+    alone = {"a.py": ast.parse("LIMIT = 3\ndef recency(): return recency() if LIMIT else 0\nUNREAD = 4")}
+    assert unused(alone) == ["a.py:recency", "a.py:UNREAD"]
