@@ -84,7 +84,7 @@ def build(path: Path, amount: int, seed: int, began: datetime = BEGAN, days: flo
     at = began
     drafts = notes(seed, amount)
     with Engram.open(path) as memory:
-        tools = memory.upkeep._desk.tools  # noqa: SLF001 - past the gate that would refuse repetitions
+        tools = memory.upkeep._caller.tools  # noqa: SLF001 - past the gate that would refuse repetitions
         while some := list(islice(drafts, TOGETHER)):
             ready = make_ready(some, tools)
             times = [at + step * place for place in range(len(some))]

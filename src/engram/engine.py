@@ -50,12 +50,12 @@ class Engram(Nouns, VerbsBefore):
         self, tools: Tools, access: Access, actor: str, path: str, opened: Access | None = None
     ) -> None:
         super().__init__(CallerContext(tools, access, actor, opened))
-        self._recalling = Recalling(self._desk)
+        self._recalling = Recalling(self._caller)
         self._path = path
 
     @property
     def _tools(self) -> Tools:
-        return self._desk.tools
+        return self._caller.tools
 
     @classmethod
     def open(  # noqa: PLR0913 - each is a thing a user may bring along; all but the path by name
@@ -92,7 +92,7 @@ class Engram(Nouns, VerbsBefore):
 
     def remember(self, content: str, **given: Any) -> Receipt:
         """Keep one statement. The fields are those of `Draft`; the receipt says what happened and why."""
-        return remembering.one(self._desk, content, given)
+        return remembering.one(self._caller, content, given)
 
     def remember_many(
         self,
@@ -102,7 +102,7 @@ class Engram(Nouns, VerbsBefore):
         progress: Callable[[int], None] | None = None,
     ) -> Results:
         """Keep many statements: all or none; with `partial` each good one, and a refusal for each other."""
-        return remembering.many(self._desk, drafts, progress, partial=partial)
+        return remembering.many(self._caller, drafts, progress, partial=partial)
 
     def observe(  # noqa: PLR0913 - what may be known about something said; all but the words by name
         self,
@@ -133,7 +133,7 @@ class Engram(Nouns, VerbsBefore):
 
     def update(self, memory_id: str, *, because: str = "", **changes: Any) -> Memory:
         """Change fields of a memory; its former content stays in its history."""
-        return change.update(self._desk.own(memory_id), changes, self._tools, self._desk.actor, because)
+        return change.update(self._caller.own(memory_id), changes, self._tools, self._caller.actor, because)
 
     def forget(self, memory_id: str, because: str = "") -> Memory:
         """Archive a memory: no longer recalled, and restored at any time."""
@@ -145,11 +145,11 @@ class Engram(Nouns, VerbsBefore):
 
     def erase(self, memory_id: str, because: str = "") -> None:
         """Remove a memory for good, everywhere: afterwards its words are nowhere in the file."""
-        remembering.erase(self._desk, memory_id, because)
+        remembering.erase(self._caller, memory_id, because)
 
     def feedback(self, memory_id: str, *, helpful: bool, query: str = "", because: str = "") -> Memory:
         """Say whether a memory helped. If not, and with the question, it stays out of questions like that."""
-        return remembering.opine(self._desk, memory_id, query, because, helpful=helpful)
+        return remembering.opine(self._caller, memory_id, query, because, helpful=helpful)
 
     def relate(
         self,
@@ -161,7 +161,7 @@ class Engram(Nouns, VerbsBefore):
         confidence: float = 1.0,
     ) -> Edge:
         """Say what one memory is to another."""
-        return remembering.relate(self._desk, (source, target), type, weight, confidence)
+        return remembering.relate(self._caller, (source, target), type, weight, confidence)
 
     # ------------------------------------------------------------ reading
 
@@ -172,9 +172,9 @@ class Engram(Nouns, VerbsBefore):
         `plan` says what to do otherwise than planned: `{"intent": "temporal", "weights": {"vector": 0.5}}`.
         With `as_of` what was believed then; it leaves no trace.
         """
-        question = recalling.question(self._desk, query, options)
+        question = recalling.question(self._caller, query, options)
         found = self._recalling.answer(question, mode_given=options.get("rerank") is not None)
-        return without_figures(found, self._desk.access) if self._desk.is_guest else found
+        return without_figures(found, self._caller.access) if self._caller.is_guest else found
 
     def context(  # noqa: PLR0913 - each is a thing a prompt is made of; all but the message by name
         self,
@@ -198,7 +198,7 @@ class Engram(Nouns, VerbsBefore):
         wanted = contexts.PromptOptions(
             message, about, model, system, history, budget, session, scope, sections, dry=dry
         )
-        return contexts.Contexts(self._desk, self._recalling).make(wanted)
+        return contexts.Contexts(self._caller, self._recalling).make(wanted)
 
     def timeline(
         self,
@@ -240,7 +240,7 @@ class Engram(Nouns, VerbsBefore):
 
         `form` is full or compact. `workspace` leaves out what belongs to another one.
         """
-        return briefing.resumed(self._desk, budget, form, scope, workspace)
+        return briefing.resumed(self._caller, budget, form, scope, workspace)
 
     def recall_pack(
         self, message: str = "", *, tasks: Sequence[str] = (), scope: Scope | None = None, workspace: str = ""
@@ -250,11 +250,11 @@ class Engram(Nouns, VerbsBefore):
         The same memories give the same bytes all day. `tasks` says what is to be done today; words of the
         `message` may load more pages (see `triggers`).
         """
-        return briefing.packed(self._desk, message, tasks, scope, workspace)
+        return briefing.packed(self._caller, message, tasks, scope, workspace)
 
     def get(self, memory_id: str) -> Memory | None:
         """One memory by its id or the beginning of it; None when there is none."""
-        return browsing.get(self._desk, memory_id)
+        return browsing.get(self._caller, memory_id)
 
     def list(
         self,
@@ -266,11 +266,11 @@ class Engram(Nouns, VerbsBefore):
         as_of: datetime | str | None = None,
     ) -> Page:
         """Memories page by page, newest first; with `as_of` what was believed then, as it was."""
-        return browsing.page(self._desk, filters, (limit, cursor), scope, as_of)
+        return browsing.page(self._caller, filters, (limit, cursor), scope, as_of)
 
     def stats(self) -> Stats:
         """How much is kept, of what."""
-        return self._tools.store.memories.stats(self._desk.access, self._desk.space())
+        return self._tools.store.memories.stats(self._caller.access, self._caller.space())
 
     # ------------------------------------------------------------ upkeep
 
@@ -289,7 +289,7 @@ class Engram(Nouns, VerbsBefore):
 
     def export(self, *, scope: Scope | None = None, vectors: bool = False) -> Iterator[dict[str, Any]]:
         """Every memory in every status as plain data, newest first, with its relations."""
-        return browsing.everything(self._desk, scope, vectors=vectors)
+        return browsing.everything(self._caller, scope, vectors=vectors)
 
     def session(
         self,
@@ -307,21 +307,21 @@ class Engram(Nouns, VerbsBefore):
     def maintenance(self) -> Maintenance:
         """Looking after the memory: runs and taking them back, damage, space, what models cost."""
         parts = (self._listening.finding, self._recalling.finding, self.backups.finding)
-        return Maintenance(self._desk, self.upkeep, self._recalling, parts)
+        return Maintenance(self._caller, self.upkeep, self._recalling, parts)
 
     @cached_property
     def vault(self) -> Vault:
         """Whether the file is encrypted, and taking people, places and conversations out of it for good."""
         from engram.api.vault import Vault  # few need it
 
-        return Vault(self._desk, self._path)
+        return Vault(self._caller, self._path)
 
     @cached_property
     def sessions(self) -> Sessions:
         """Conversations, awake and asleep: start, look at, suspend and resume them."""
         from engram.api.sessions import sessions_at  # with numpy, which most who open a memory need later
 
-        return sessions_at(self._desk, self._listening, self._recalling)
+        return sessions_at(self._caller, self._listening, self._recalling)
 
     @property
     def config(self) -> Config:
@@ -331,7 +331,7 @@ class Engram(Nouns, VerbsBefore):
     @property
     def access(self) -> Access:
         """Who asks here, and what they may see and change."""
-        return self._desk.access
+        return self._caller.access
 
     @property
     def path(self) -> str:
@@ -340,9 +340,9 @@ class Engram(Nouns, VerbsBefore):
 
     def seen_by(self, access: Access, actor: str) -> Engram:
         """The same memory for another caller. Cheap; `settle` it when that one goes, close only this."""
-        opened = self._desk.opened or self._desk.access
+        opened = self._caller.opened or self._caller.access
         other = type(self)(self._tools, access, actor, self._path, opened)
-        other._recalling = self._recalling.beside(other._desk)  # noqa: SLF001 - one record, one set of limits
+        other._recalling = self._recalling.beside(other._caller)  # noqa: SLF001 - one record, one set of limits
         return other
 
     def settle(self) -> None:

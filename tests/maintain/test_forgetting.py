@@ -136,7 +136,7 @@ def test_logs_of_use_and_old_reports_go_after_ninety_days(memory: Engram, clock:
     use(memory, one, 3)
     first = memory.consolidate(stages=STAGE).run.id
     assert memory.upkeep.report(first).decided
-    store = memory.upkeep._desk.tools.store  # noqa: SLF001
+    store = memory.upkeep._caller.tools.store  # noqa: SLF001
     key = store.memories.keys([one])[one]
     assert store.upkeep.uses([key], 9)
     clock.advance(days=91)

@@ -148,7 +148,7 @@ def test_triage_asks_about_some_of_a_namespace_in_a_run_and_about_one_scope_at_a
         report = memory.consolidate(stages=["review"])
         promoted = [line.memory for line in report.decided if line.rule == "triage.promote"]
         assert (model.asked, len(promoted)) == (["triage"] * 2, 3)
-        store = memory.upkeep._desk.tools.store  # noqa: SLF001
+        store = memory.upkeep._caller.tools.store  # noqa: SLF001
         assert len(store.upkeep.judgements("triage", 99)) == 6
         clock.advance(hours=1)
         memory.consolidate(stages=["review"])
@@ -182,8 +182,8 @@ def test_pairs_that_nobody_could_be_asked_about_come_first_the_next_time(
     model = Model(reconcile={"outcome": "keep_both"})
     with asked(clock, model, "auto") as memory:
         rooms = ("small room", "big hall upstairs", "old kitchen downstairs")
-        for room in rooms:
-            told(memory, f"The billing team meets in the {room}", **WORKING)
+        for context in rooms:
+            told(memory, f"The billing team meets in the {context}", **WORKING)
             clock.advance(hours=2)
         counts = []
         for _ in range(6):

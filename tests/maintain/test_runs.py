@@ -30,9 +30,9 @@ def memory() -> Iterator[Engram]:
         yield one
 
 
-def lift(room: StepContext, cursor: str) -> Iterator[Batch]:
+def lift(context: StepContext, cursor: str) -> Iterator[Batch]:
     """Every memory of the buffer moves up."""
-    for part in room.memories(Filters(layers=frozenset({Layer.BUFFER})), int(cursor or 0)):
+    for part in context.memories(Filters(layers=frozenset({Layer.BUFFER})), int(cursor or 0)):
         decisions = [
             Decision("test.lift", "it is there", (becomes(one, layer=Layer.WORKING),), one.id)
             for _, one in part
@@ -40,14 +40,14 @@ def lift(room: StepContext, cursor: str) -> Iterator[Batch]:
         yield Batch(tuple(decisions), str(part[-1][0]))
 
 
-def notice(room: StepContext, _cursor: str) -> Iterator[Batch]:
+def notice(context: StepContext, _cursor: str) -> Iterator[Batch]:
     """A memory about all memories, linked to each."""
-    found = [one for part in room.memories(Filters()) for _, one in part if not one.tags]
+    found = [one for part in context.memories(Filters()) for _, one in part if not one.tags]
     if not found:
         return
     ids = [one.id for one in found]
     draft = Draft("There is a garden to be seen to", tags=("noticed",), source="engine", scope=found[0].scope)
-    add = room.new(draft, "test.notice", *ids)
+    add = context.new(draft, "test.notice", *ids)
     edges = tuple(Draw(Edge(add.memory.id, one, EdgeType.DERIVED_FROM)) for one in ids)
     yield Batch((Decision("test.notice", f"{len(ids)} memories", (add, *edges), add.memory.id),))
 
@@ -69,14 +69,14 @@ def fill(memory: Engram, count: int = 5) -> list[str]:
 
 def carried(memory: Engram, stopping: int | None = None) -> StepContext:
     """Run both steps; stop after so many slices."""
-    tools = memory.upkeep._desk.tools  # noqa: SLF001 - the steps of this test are no steps of the engine
+    tools = memory.upkeep._caller.tools  # noqa: SLF001 - the steps of this test are no steps of the engine
     run = begin(tools.store, RunKind.CONSOLIDATE, tools.clock, "human")
     count = iter(range(100))
-    room = replace(
-        maintenance._room(tools, run),  # noqa: SLF001
+    context = replace(
+        maintenance._context(tools, run),  # noqa: SLF001
         stopping=lambda: stopping is not None and next(count) + 1 >= stopping,
     )
-    return replace(room, run=go(room, STEPS))
+    return replace(context, run=go(context, STEPS))
 
 
 def test_what_is_decided_is_carried_out_and_reported_with_its_reason(memory: Engram) -> None:
@@ -96,7 +96,7 @@ def test_a_run_that_was_cut_off_goes_on_with_its_own_time(memory: Engram) -> Non
     fill(memory)
     first = carried(memory, stopping=2).run
     assert (first.state, first.step, first.cursor) == (RunState.RUNNING, "lift", "4")
-    clock = memory.upkeep._desk.tools.clock  # noqa: SLF001
+    clock = memory.upkeep._caller.tools.clock  # noqa: SLF001
     assert isinstance(clock, FakeClock)
     clock.advance(days=3)
     last = carried(memory).run
@@ -132,17 +132,17 @@ def test_what_a_person_changed_since_stays(memory: Engram) -> None:
 
 def test_a_decision_about_what_changed_meanwhile_is_left(memory: Engram) -> None:
     ids = fill(memory, 1)
-    room = carried(memory)
+    context = carried(memory)
     seen = memory.get(ids[0])
     assert seen is not None
     memory.update(ids[0], content="the roses were watered")
 
-    def late(_room: StepContext, _cursor: str) -> Iterator[Batch]:
+    def late(_context: StepContext, _cursor: str) -> Iterator[Batch]:
         yield Batch((Decision("test.late", "too late", (becomes(seen, layer=Layer.CORE),), seen.id),))
 
-    tools = room.tools
+    tools = context.tools
     run = begin(tools.store, RunKind.CONSOLIDATE, tools.clock, "human")
-    done = go(replace(room, run=run), [Step("test", "late", late)])
+    done = go(replace(context, run=run), [Step("test", "late", late)])
     assert memory.upkeep.report(done.id).decided[0].outcome is Carried.LEFT
     assert memory.get(ids[0]).layer is Layer.WORKING  # type: ignore[union-attr]
 
@@ -160,7 +160,7 @@ def test_a_dry_run_reports_the_same_and_changes_nothing(memory: Engram) -> None:
 
 
 def test_only_one_maintains_a_file_at_a_time(memory: Engram) -> None:
-    with memory.upkeep._desk.tools.store.lease("upkeep"), pytest.raises(UpkeepBusy):  # noqa: SLF001
+    with memory.upkeep._caller.tools.store.lease("upkeep"), pytest.raises(UpkeepBusy):  # noqa: SLF001
         memory.consolidate()
     assert memory.consolidate().run.state is RunState.DONE
 
@@ -179,7 +179,7 @@ def test_bad_wishes_are_refused_with_a_reason(memory: Engram) -> None:
 
 
 def test_a_day_may_have_more_than_a_thousand_runs(memory: Engram) -> None:
-    store, clock = memory.upkeep._desk.tools.store, memory.upkeep._desk.tools.clock  # noqa: SLF001
+    store, clock = memory.upkeep._caller.tools.store, memory.upkeep._caller.tools.clock  # noqa: SLF001
     ids = []
     for _ in range(1_003):
         run = begin(store, RunKind.CONSOLIDATE, clock, "human")

@@ -65,7 +65,7 @@ def test_a_day_of_a_quiet_server(memory: Engram, clock: FakeClock) -> None:
 
 def test_when_another_process_is_at_it_the_worker_waits_without_trouble(memory: Engram) -> None:
     worker = Worker(memory.upkeep, lambda: IDLE)
-    with memory.upkeep._desk.tools.store.lease("upkeep"):  # noqa: SLF001 - as another process would
+    with memory.upkeep._caller.tools.store.lease("upkeep"):  # noqa: SLF001 - as another process would
         assert worker.tick() is None
     assert worker.told.trouble == ""
     assert worker.tick() is not None

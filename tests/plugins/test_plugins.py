@@ -113,5 +113,5 @@ def test_a_store_is_chosen_by_its_address() -> None:
 
 def test_a_route_is_served_and_its_caller_is_known(file: Path) -> None:
     with running(file, mounts=tuple(made for _, made in plugins.installed("routes"))) as server:
-        server.house.memory.remember("We met at the lake")
+        server.memory_host.memory.remember("We met at the lake")
         assert httpx.get(f"{server.url}/example/count").json() == {"count": 1}

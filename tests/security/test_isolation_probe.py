@@ -342,7 +342,7 @@ async def by_http(world: World, tally: Tally, chance: random.Random, service: Sc
                 await doors.mcp()
             for _ in range(PROBES["proxy"]):
                 await doors.chat(service)
-            await doors.streams(app.state.house)
+            await doors.streams(app.state.memory_host)
 
 
 @dataclass
@@ -421,7 +421,7 @@ class Doors:
         leaks += [] if named is None else self.world.leaks(sent, Access(named, Role.AGENT), None, "")
         self.tally.note("proxy", f"chat by {asker} for {named}", leaks, sent)
 
-    async def streams(self, house: MemoryHost) -> None:
+    async def streams(self, memory_host: MemoryHost) -> None:
         """All at once: each reads the ledger from its beginning, until its token is revoked."""
         tokens, askers = self.world.whole.tokens, [*self.tokens][:: len(self.tokens) // PROBES["stream"] or 1]
         issued = [
@@ -430,8 +430,8 @@ class Doors:
         first = self.world.whole.events(limit=1_000)[-1].id
 
         async def listen(asker: Access, secret: str) -> None:
-            caller = caller_from({}, {"authorization": f"Bearer {secret}"}, house.bearer)
-            told = [str(piece) async for piece in feed(house, caller, first).body_iterator]
+            caller = caller_from({}, {"authorization": f"Bearer {secret}"}, memory_host.bearer)
+            told = [str(piece) async for piece in feed(memory_host, caller, first).body_iterator]
             assert "E6001" in told[-1]
             leaks = self.world.leaks("".join(told), asker, None, "")
             self.tally.note("stream", f"by {asker}", leaks, "".join(told))

@@ -28,7 +28,7 @@ class Running:
     """A server that listens."""
 
     url: str
-    house: MemoryHost
+    memory_host: MemoryHost
 
     @property
     def port(self) -> int:
@@ -36,7 +36,7 @@ class Running:
 
     def token(self, name: str, role: Role | str = "agent", scope: Scope | None = None) -> dict[str, str]:
         """The header that lets somebody in."""
-        owner = self.house.memory.seen_by(Access.everything(), "owner of the file")
+        owner = self.memory_host.memory.seen_by(Access.everything(), "owner of the file")
         issued = owner.tokens.create(name, role, scope=scope)
         return {"Authorization": f"Bearer {issued.secret}"}
 
@@ -58,7 +58,7 @@ def running(
     thread.start()
     try:
         assert ready.wait(STARTS_WITHIN_S), "the server did not start"
-        yield Running(f"http://127.0.0.1:{sock.getsockname()[1]}", app.state.house)
+        yield Running(f"http://127.0.0.1:{sock.getsockname()[1]}", app.state.memory_host)
     finally:
         serving.should_exit = True
         thread.join(STARTS_WITHIN_S)

@@ -177,11 +177,11 @@ def test_work_whose_time_is_over_ends(server: Running) -> None:
 
     async def run() -> None:
         with pytest.raises(TookTooLong):
-            await server.house.run(LOCAL, goes_on(seen), limit_s=0.2)
+            await server.memory_host.run(LOCAL, goes_on(seen), limit_s=0.2)
 
     anyio.run(run)
 
-    assert soon(lambda: seen == ["ended"] and server.house.running == 0)
+    assert soon(lambda: seen == ["ended"] and server.memory_host.running == 0)
 
 
 def test_a_call_that_is_given_up_writes_nothing_more(start: Start) -> None:
@@ -191,9 +191,9 @@ def test_a_call_that_is_given_up_writes_nothing_more(start: Start) -> None:
         answer = client.post("/v1/memories", json={"memories": many})
 
         assert (answer.status_code, answer.json()["code"]) == (504, "E6007")
-        assert soon(lambda: server.house.running == 0)
+        assert soon(lambda: server.memory_host.running == 0)
         time.sleep(0.5)
-        assert server.house.memory.count() == 0, "all or none"
+        assert server.memory_host.memory.count() == 0, "all or none"
 
 
 def test_a_caller_that_has_gone_is_worked_for_only_a_little_longer(
@@ -205,10 +205,10 @@ def test_a_caller_that_has_gone_is_worked_for_only_a_little_longer(
     with socket.create_connection(("127.0.0.1", server.port)) as caller:
         head = f"POST /v1/memories HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(many)}\r\n\r\n"
         caller.sendall((head + many).encode())
-        assert soon(lambda: server.house.running == 1)
+        assert soon(lambda: server.memory_host.running == 1)
 
-    assert soon(lambda: server.house.running == 0)
-    assert server.house.memory.count() == 0
+    assert soon(lambda: server.memory_host.running == 0)
+    assert server.memory_host.memory.count() == 0
 
 
 def test_who_sends_and_does_not_wait_is_served(server: Running) -> None:
@@ -217,14 +217,14 @@ def test_who_sends_and_does_not_wait_is_served(server: Running) -> None:
         head = f"POST /v1/memories HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(said)}\r\n\r\n"
         caller.sendall((head + said).encode())
 
-    assert soon(lambda: server.house.memory.count() == 1)
+    assert soon(lambda: server.memory_host.memory.count() == 1)
 
 
 def test_the_house_closes_in_time_whatever_runs_in_it(tmp_path: Path) -> None:
     from engram.config import ServerConfig
 
-    house = MemoryHost(lambda: opened(tmp_path / "m.db"), ServerConfig(drain_s=1.0))
-    house.open()
+    memory_host = MemoryHost(lambda: opened(tmp_path / "m.db"), ServerConfig(drain_s=1.0))
+    memory_host.open()
     seen: list[str] = []
 
     def ask() -> None:
@@ -233,13 +233,13 @@ def test_the_house_closes_in_time_whatever_runs_in_it(tmp_path: Path) -> None:
         from engram.errors import WorkCancelled
 
         with pytest.raises(WorkCancelled, match="the server stops"):
-            anyio.run(lambda: house.run(LOCAL, goes_on(seen)))
+            anyio.run(lambda: memory_host.run(LOCAL, goes_on(seen)))
 
     asking = threading.Thread(target=ask)
     asking.start()
-    assert soon(lambda: house.running == 1)
+    assert soon(lambda: memory_host.running == 1)
     begun = time.monotonic()
-    house.close()
+    memory_host.close()
 
     assert time.monotonic() - begun < 2.0
     asking.join(SOON_S)

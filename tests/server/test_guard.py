@@ -129,7 +129,7 @@ def test_a_token_is_kept_as_a_digest_and_ends_when_it_is_revoked(server: Running
 
 
 def server_files(server: Running) -> list[Path]:
-    file = Path(server.house.memory.path)
+    file = Path(server.memory_host.memory.path)
     return [path for path in file.parent.iterdir() if path.name.startswith(file.name)]
 
 
@@ -252,17 +252,17 @@ def test_a_body_that_breaks_off_breaks_nothing(server: Running, client: Client) 
 def test_an_open_server_is_for_this_machine_alone(server: Running) -> None:
     server.token("rex")
     with pytest.raises(OpenToAll):
-        check_open("0.0.0.0", server.house)
-    check_open("127.0.0.1", server.house)
+        check_open("0.0.0.0", server.memory_host)
+    check_open("127.0.0.1", server.memory_host)
 
 
 def test_a_server_that_nobody_could_come_into_does_not_start(start: Start) -> None:
     server = start(access="secret")
     with pytest.raises(OpenToAll):
-        check_open("127.0.0.1", server.house)
+        check_open("127.0.0.1", server.memory_host)
     server.token("rex")
-    check_open("0.0.0.0", server.house)
-    check_open("0.0.0.0", start(access="secret", api_key="hunter2").house)
+    check_open("0.0.0.0", server.memory_host)
+    check_open("0.0.0.0", start(access="secret", api_key="hunter2").memory_host)
 
 
 def test_a_port_that_is_taken_says_so() -> None:

@@ -10,7 +10,7 @@ def test_what_was_learned_is_served(client: Client, server: Running) -> None:
     for line in ("Anna Keller leads Apollo", "Anna Keller lives in Bremen", "Anna Keller likes tea"):
         keep(client, line)
     keep(client, "I prefer dark mode in every editor")
-    server.house.memory.consolidate(stages=["knowledge", "self_knowledge"])
+    server.memory_host.memory.consolidate(stages=["knowledge", "self_knowledge"])
 
     assert client.get("/v1/knowledge/profile").json()["traits"]
     assert client.get("/v1/knowledge/tree").json()["paragraph"]

@@ -57,7 +57,7 @@ def test_the_printed_link_opens_the_page_once(server: Running, client: httpx.Cli
     refused = client.get("/", headers=PAGE)
     assert (refused.status_code, "engram page" in refused.text) == (401, True)
 
-    link = server.house.login_path()
+    link = server.memory_host.login_path()
     came = client.get(link, headers=PAGE)
     told = came.headers["set-cookie"].lower()
 
@@ -75,7 +75,7 @@ def test_the_printed_link_opens_the_page_once(server: Running, client: httpx.Cli
 
 
 def test_a_cookie_is_no_use_to_other_sites(server: Running, client: httpx.Client) -> None:
-    client.get(server.house.login_path())
+    client.get(server.memory_host.login_path())
     for headers in (
         {"Origin": "https://evil.example"},
         {"Origin": "null"},

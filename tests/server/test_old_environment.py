@@ -47,4 +47,4 @@ def test_the_variables_of_layers_say_where_with_which_file_and_for_whom(tmp_path
 
 
 def test_a_secret_of_the_owner_is_enough_to_be_reached_from_elsewhere(start: Start) -> None:
-    check_open("0.0.0.0", start(api_key=KEY).house)
+    check_open("0.0.0.0", start(api_key=KEY).memory_host)

@@ -52,7 +52,7 @@ class Proxied:
 
     @property
     def memory(self) -> Engram:
-        return self.server.house.memory
+        return self.server.memory_host.memory
 
     def ask(self, words: str = QUESTION, **more: Any) -> Any:
         messages = more.pop("messages", [{"role": "user", "content": words}])

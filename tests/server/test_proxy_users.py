@@ -29,7 +29,7 @@ class Proxied:
 
     @property
     def memory(self) -> Engram:
-        return self.server.house.memory
+        return self.server.memory_host.memory
 
     def ask(self, words: str, user: str | None = None, **headers: str) -> str:
         """Ask as somebody; what the service was sent."""

@@ -202,10 +202,10 @@ def test_what_was_heard_is_read_when_the_server_stops(tmp_path: Path) -> None:
 def test_another_door_is_mounted_behind_the_same_guard(start: Start) -> None:
     lived: list[str] = []
 
-    def mounting(house: MemoryHost) -> Mounted:
+    def mounting(memory_host: MemoryHost) -> Mounted:
         async def app(scope: Scope, receive: Receive, send: Send) -> None:
             caller = scope["state"]["caller"]
-            found = await house.run(caller, lambda memory: memory.stats().memories)
+            found = await memory_host.run(caller, lambda memory: memory.stats().memories)
             await JSONResponse({"actor": caller.actor, "memories": found})(scope, receive, send)
 
         @asynccontextmanager

@@ -77,7 +77,7 @@ def test_a_stream_ends_when_the_server_stops(start: Start) -> None:
     thread = threading.Thread(target=follow)
     thread.start()
     assert began.wait(10)
-    server.house.stop()
+    server.memory_host.stop()
     thread.join(10)
 
     assert ended.is_set()

@@ -34,33 +34,33 @@ TOLD = Filters(tiers=frozenset({Tier.CLEAR, Tier.SENSITIVE}))
 
 
 def resumed(
-    desk: CallerContext, budget: int | None, form: str, scope: Scope | None, workspace: str
+    caller: CallerContext, budget: int | None, form: str, scope: Scope | None, workspace: str
 ) -> Resume:
     """What a session that starts cold should know. Counts as no use of anything."""
-    settings = desk.tools.config.context
+    settings = caller.tools.config.context
     if form not in FORMS:
         raise UnknownValue("form", form, FORMS)
     screen.name("workspace", workspace)
-    view = View(desk.at(scope), in_force(TOLD, desk.tools.clock.now()))
+    view = View(caller.at(scope), in_force(TOLD, caller.tools.clock.now()))
     if budget is None:
-        room = room_for(desk.tools.store.memories.count(View(view.access, Filters())), settings)
+        room = room_for(caller.tools.store.memories.count(View(view.access, Filters())), settings)
         room = int(room * COMPACT_SHARE) if form == "compact" else room
     else:
         room = whole("budget", budget, 200, 10_000_000)
     found = resume(
-        ResumeRequest(view, room, form, workspace), desk.tools, Shortening(desk, view.access.scope, form)
+        ResumeRequest(view, room, form, workspace), caller.tools, Shortening(caller, view.access.scope, form)
     )
-    desk.gate.shown(_lines(found.sections))
+    caller.gate.shown(_lines(found.sections))
     return found
 
 
 def packed(
-    desk: CallerContext, message: str, tasks: Sequence[str], scope: Scope | None, workspace: str
+    caller: CallerContext, message: str, tasks: Sequence[str], scope: Scope | None, workspace: str
 ) -> RecallPack:
     """The document for the start of a session, and what the first message calls for."""
     screen.name("workspace", workspace)
     said = screen.readable("message", message)[:MESSAGE_LIMIT]
-    view = View(desk.at(scope), in_force(TOLD, desk.tools.clock.now()))
+    view = View(caller.at(scope), in_force(TOLD, caller.tools.clock.now()))
 
     def told(memory: Memory) -> bool:
         """Whether a memory that comes from elsewhere may stand here."""
@@ -72,14 +72,14 @@ def packed(
         tasks=_tasks(tasks),
         message=said,
         workspace=workspace,
-        loops=tuple(one for one in loops(desk.tools, view.access, closed=False) if told(one)),
+        loops=tuple(one for one in loops(caller.tools, view.access, closed=False) if told(one)),
         conflicts=tuple(
-            (one.a, one.b) for one in Conflicts(desk).list(CONFLICTS_LIMIT) if told(one.a) and told(one.b)
+            (one.a, one.b) for one in Conflicts(caller).list(CONFLICTS_LIMIT) if told(one.a) and told(one.b)
         ),
-        triggers=tuple(matching(said, desk.tools.store.triggers.known(view.access))),
+        triggers=tuple(matching(said, caller.tools.store.triggers.known(view.access))),
     )
-    found = packing.build(asked, desk.tools)
-    desk.gate.shown(_lines(found.sections))
+    found = packing.build(asked, caller.tools)
+    caller.gate.shown(_lines(found.sections))
     return found
 
 
@@ -104,8 +104,8 @@ class Shortening:
     The last summary of each section is kept until its memories change; erasing one of them erases it too.
     """
 
-    def __init__(self, desk: CallerContext, scope: Scope, form: str) -> None:
-        self._tools, self._actor = desk.tools, desk.actor
+    def __init__(self, caller: CallerContext, scope: Scope, form: str) -> None:
+        self._tools, self._actor = caller.tools, caller.actor
         self._scope, self._form = scope, form
 
     def __call__(self, key: str, memories: Sequence[Memory], room: int) -> tuple[str, str] | None:

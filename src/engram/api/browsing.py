@@ -20,46 +20,46 @@ from engram.ports import Unit, View
 from engram.recall.past import then
 
 
-def get(desk: CallerContext, memory_id: str) -> Memory | None:
+def get(caller: CallerContext, memory_id: str) -> Memory | None:
     """One memory by its id or the beginning of it."""
     try:
-        return desk.tools.store.memories.get(desk.resolve(memory_id), desk.access)
+        return caller.tools.store.memories.get(caller.resolve(memory_id), caller.access)
     except NotFound:
         return None
 
 
 def page(
-    desk: CallerContext,
+    caller: CallerContext,
     filters: Filters | None,
     window: tuple[int, str | None],
     scope: Scope | None,
     as_of: datetime | str | None,
 ) -> Page:
     """One page, newest first; `window` is the limit and the cursor. With `as_of` as it was then."""
-    view = View(desk.at(scope), in_force(checked(desk, filters, as_of), desk.tools.clock.now()))
-    found = desk.tools.store.memories.page(view, whole("limit", window[0], 1, PAGE_LIMIT), window[1])
+    view = View(caller.at(scope), in_force(checked(caller, filters, as_of), caller.tools.clock.now()))
+    found = caller.tools.store.memories.page(view, whole("limit", window[0], 1, PAGE_LIMIT), window[1])
     if view.filters.as_of is None:
         return found
-    was = then(found, desk.tools.store, view.filters.as_of)
+    was = then(found, caller.tools.store, view.filters.as_of)
     return replace(found, memories=tuple(was[one.id] for one in found if one.id in was))
 
 
-def count(desk: CallerContext, filters: Filters | None, scope: Scope | None) -> int:
+def count(caller: CallerContext, filters: Filters | None, scope: Scope | None) -> int:
     """How many memories fit."""
-    wanted = in_force(checked(desk, filters, None), desk.tools.clock.now())
-    return desk.tools.store.memories.count(View(desk.at(scope), wanted))
+    wanted = in_force(checked(caller, filters, None), caller.tools.clock.now())
+    return caller.tools.store.memories.count(View(caller.at(scope), wanted))
 
 
 def everything(
-    desk: CallerContext, scope: Scope | None, *, vectors: bool = False
+    caller: CallerContext, scope: Scope | None, *, vectors: bool = False
 ) -> Iterator[dict[str, Any]]:
     """Every memory in every status as plain data, newest first, with its relations; its vector if asked."""
     cursor: str | None = None
     while True:
-        found = page(desk, ANY_STATUS, (PAGE_LIMIT, cursor), scope, None)
-        vector_of = _vectors(desk, [memory.id for memory in found]) if vectors else {}
+        found = page(caller, ANY_STATUS, (PAGE_LIMIT, cursor), scope, None)
+        vector_of = _vectors(caller, [memory.id for memory in found]) if vectors else {}
         for memory in found:
-            edges = desk.tools.store.relations.of(memory.id, desk.at(scope))
+            edges = caller.tools.store.relations.of(memory.id, caller.at(scope))
             also = {"vector": vector_of.get(memory.id)} if vectors else {}
             yield {**plain(memory), "edges": plain(edges), **also}
         cursor = found.cursor
@@ -67,13 +67,13 @@ def everything(
             return
 
 
-def _vectors(desk: CallerContext, ids: list[str]) -> dict[str, list[float]]:
+def _vectors(caller: CallerContext, ids: list[str]) -> dict[str, list[float]]:
     """The vectors in the present space, as far as they are there."""
-    space = desk.space()
+    space = caller.space()
     if space is None:
         return {}
-    keys = desk.tools.store.memories.keys(ids)
-    rows = desk.tools.store.vectors.rows(space, sorted(keys.values()))
+    keys = caller.tools.store.memories.keys(ids)
+    rows = caller.tools.store.vectors.rows(space, sorted(keys.values()))
     whole_rows = rows.rows * rows.scales[:, None]
     by_key = {int(key): row.tolist() for key, row in zip(rows.keys, whole_rows, strict=True)}
     return {memory_id: by_key[key] for memory_id, key in keys.items() if key in by_key}
@@ -83,27 +83,27 @@ def _vectors(desk: CallerContext, ids: list[str]) -> dict[str, list[float]]:
 # The ledger as a caller may read it: what happened to a memory, to all, and since a place.
 
 
-def events(desk: CallerContext, memory_id: str | None, limit: int, before: str | None) -> list[Event]:
+def events(caller: CallerContext, memory_id: str | None, limit: int, before: str | None) -> list[Event]:
     """Newest first. An erased memory has a history too: its full id still finds the bare facts."""
     most = whole("limit", limit, 1, PAGE_LIMIT)
-    ledger = desk.tools.store.ledger
+    ledger = caller.tools.store.ledger
     try:
-        full = None if memory_id is None else desk.resolve(memory_id)
+        full = None if memory_id is None else caller.resolve(memory_id)
     except NotFound:
-        found = ledger.events(str(memory_id).strip().lower(), desk.access, most, before)
+        found = ledger.events(str(memory_id).strip().lower(), caller.access, most, before)
         if not found:
             raise
         return found
-    return ledger.events(full, desk.access, most, before)
+    return ledger.events(full, caller.access, most, before)
 
 
-def news(desk: CallerContext, after: str | None, limit: int) -> News:
+def news(caller: CallerContext, after: str | None, limit: int) -> News:
     """Since a place, oldest first, and the place to go on from; without one, where the ledger ends now."""
-    ledger = desk.tools.store.ledger
+    ledger = caller.tools.store.ledger
     end = ledger.newest()
     if after is None:
         return News((), end)
-    found = ledger.after(after, desk.access, whole("limit", limit, 1, PAGE_LIMIT))
+    found = ledger.after(after, caller.access, whole("limit", limit, 1, PAGE_LIMIT))
     # `end` was looked up first: what came in between is found the next time, and nothing twice.
     return News(tuple(found), found[-1].id if found else end)
 
@@ -141,23 +141,23 @@ class Lying:
 class Trash:
     """What was forgotten, replaced or merged. Hangs on the facade; safe to use from many threads."""
 
-    def __init__(self, desk: CallerContext) -> None:
-        self._desk = desk
+    def __init__(self, caller: CallerContext) -> None:
+        self._caller = caller
 
     def list(self, *, limit: int = 100, offset: int = 0) -> Lying:
         """What lies there, the newest memory first."""
         first, most = whole("offset", offset, 0, FURTHEST), whole("limit", limit, 1, PAGE_LIMIT)
-        total = self._desk.tools.store.memories.count(View(self._desk.access, LYING))
+        total = self._caller.tools.store.memories.count(View(self._caller.access, LYING))
         found = islice(self._all(), first, first + most) if first < total else ()
         return Lying(tuple(Discarded(one, one.modified_at) for one in found), total)
 
     def restore(self, memory_id: str, because: str = "") -> Memory:
         """Bring a memory back. Raises NotFound when it does not lie there."""
-        full = self._desk.own(memory_id)
-        memory = self._desk.tools.store.memories.get(full, self._desk.access)
+        full = self._caller.own(memory_id)
+        memory = self._caller.tools.store.memories.get(full, self._caller.access)
         if memory is None or memory.status not in GONE:
             raise NotFound(memory_id)
-        return change.set_status(full, Status.ACTIVE, self._desk.tools, self._desk.actor, because)
+        return change.set_status(full, Status.ACTIVE, self._caller.tools, self._caller.actor, because)
 
     def purge(
         self, because: str = "", *, before: datetime | str | None = None, also_in_use: bool = False
@@ -166,24 +166,24 @@ class Trash:
 
         With `also_in_use` everything of the caller's place goes; only an owner may ask for that.
         """
-        until = None if before is None else moment("before", before, self._desk.tools.zone)
-        if also_in_use and self._desk.access.role is not Role.OWNER:
+        until = None if before is None else moment("before", before, self._caller.tools.zone)
+        if also_in_use and self._caller.access.role is not Role.OWNER:
             raise AccessDenied("remove what is in use; only an owner may")
         mine = [
             one.id
             for one in self._all(ANY_STATUS if also_in_use else LYING)
-            if self._desk.access.may_write(one.scope) and (until is None or one.modified_at < until)
+            if self._caller.access.may_write(one.scope) and (until is None or one.modified_at < until)
         ]
         for start in range(0, len(mine), AT_ONCE):
             self._erase(mine[start : start + AT_ONCE], because)
         if mine:
-            self._desk.tools.store.leave_nothing(compact=True)
+            self._caller.tools.store.leave_nothing(compact=True)
         return len(mine)
 
     def _all(self, filters: Filters = LYING) -> Iterator[Memory]:
-        view, cursor = View(self._desk.access, filters), None
+        view, cursor = View(self._caller.access, filters), None
         while True:
-            page = self._desk.tools.store.memories.page(view, PAGE_LIMIT, cursor)
+            page = self._caller.tools.store.memories.page(view, PAGE_LIMIT, cursor)
             yield from page
             cursor = page.cursor
             if cursor is None:
@@ -194,4 +194,4 @@ class Trash:
             for memory_id in ids:
                 unit.erase(memory_id, because)
 
-        self._desk.tools.store.write(work, self._desk.actor)
+        self._caller.tools.store.write(work, self._caller.actor)

@@ -26,8 +26,8 @@ Wishes = list[Subscription]
 class Bus:
     """What agents tell each other. Hangs on the facade; safe to use from many threads."""
 
-    def __init__(self, desk: CallerContext) -> None:
-        self._desk = desk
+    def __init__(self, caller: CallerContext) -> None:
+        self._caller = caller
 
     def publish(
         self, memory_id: str, *, to: str = "project", agents: Sequence[str] = (), topics: Sequence[str] = ()
@@ -43,22 +43,24 @@ class Bus:
             agent=self._agent,
             scope=memory.scope,
             region=_region(to, memory.scope),
-            published_at=self._desk.tools.clock.now(),
+            published_at=self._caller.tools.clock.now(),
             agents=_names("agents", agents),
             topics=_topics(topics, memory),
             importance=memory.importance,
             clock={self._agent: memory.version},
         )
-        self._desk.tools.store.write(lambda unit: unit.bus.publish(offer), self._desk.actor)
+        self._caller.tools.store.write(lambda unit: unit.bus.publish(offer), self._caller.actor)
         return offer
 
     def withdraw(self, publication_id: str) -> bool:
         """Take an offer back; copies that were delivered stay. Whether there was one."""
-        offer = self._desk.tools.store.bus.publication(publication_id)
-        if offer is None or not self._desk.access.may_read(offer.scope):
+        offer = self._caller.tools.store.bus.publication(publication_id)
+        if offer is None or not self._caller.access.may_read(offer.scope):
             return False
-        self._desk.check_write(offer.scope)
-        return self._desk.tools.store.write(lambda unit: unit.bus.withdraw(publication_id), self._desk.actor)
+        self._caller.check_write(offer.scope)
+        return self._caller.tools.store.write(
+            lambda unit: unit.bus.withdraw(publication_id), self._caller.actor
+        )
 
     def subscribe(
         self,
@@ -76,20 +78,20 @@ class Bus:
         rest waits for the next.
         """
         screen.share("min_importance", min_importance)
-        place = scope or self._desk.access.scope
-        self._desk.check_write(place)
+        place = scope or self._caller.access.scope
+        self._caller.check_write(place)
         wish = Subscription(
             id=secrets.token_hex(ID_BYTES),
             agent=place.agent or self._agent,
             scope=place,
-            made_at=self._desk.tools.clock.now(),
+            made_at=self._caller.tools.clock.now(),
             topics=_names("topics", topics),
             agents=_names("agents", agents),
             min_importance=min_importance,
             rate=whole("rate", rate, 1, 1_000),
-            place=0 if earlier else self._desk.tools.store.bus.newest(),
+            place=0 if earlier else self._caller.tools.store.bus.newest(),
         )
-        self._desk.tools.store.write(lambda unit: unit.bus.subscribe(wish), self._desk.actor)
+        self._caller.tools.store.write(lambda unit: unit.bus.subscribe(wish), self._caller.actor)
         return wish
 
     def unsubscribe(self, subscription_id: str) -> bool:
@@ -97,30 +99,30 @@ class Bus:
         mine = [one for one in self.subscriptions() if one.id == subscription_id]
         if not mine:
             return False
-        self._desk.check_write(mine[0].scope)
-        return self._desk.tools.store.write(
-            lambda unit: unit.bus.unsubscribe(subscription_id), self._desk.actor
+        self._caller.check_write(mine[0].scope)
+        return self._caller.tools.store.write(
+            lambda unit: unit.bus.unsubscribe(subscription_id), self._caller.actor
         )
 
     def publications(self, *, limit: int = 100, after: int = 0) -> Offers:
         """What is offered, by number, as far as the caller may see the memories."""
         most = whole("limit", limit, 1, PAGE)
-        return self._desk.tools.store.bus.publications(after, most, self._desk.access)
+        return self._caller.tools.store.bus.publications(after, most, self._caller.access)
 
     def subscriptions(self) -> Wishes:
         """Who wants what, as far as the caller may see the places."""
-        return self._desk.tools.store.bus.subscriptions(self._desk.access)
+        return self._caller.tools.store.bus.subscriptions(self._caller.access)
 
     def deliver(self) -> Report:
         """Deliver now what waits; maintenance does it by itself. Only an owner may."""
-        return Upkeep(self._desk).consolidate(stages=("publish",))
+        return Upkeep(self._caller).consolidate(stages=("publish",))
 
     @property
     def _agent(self) -> str:
-        return self._desk.access.scope.agent or self._desk.actor
+        return self._caller.access.scope.agent or self._caller.actor
 
     def _own(self, memory_id: str) -> Memory:
-        memory = self._desk.tools.store.memories.get(self._desk.own(memory_id), self._desk.access)
+        memory = self._caller.tools.store.memories.get(self._caller.own(memory_id), self._caller.access)
         if memory is None:
             raise NotFound(memory_id)
         if memory.tier is not Tier.CLEAR:

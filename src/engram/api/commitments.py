@@ -60,8 +60,8 @@ Closings = list[Closing]
 class Commitments:
     """Open loops. Hangs on the facade; safe to use from many threads."""
 
-    def __init__(self, desk: CallerContext) -> None:
-        self._desk = desk
+    def __init__(self, caller: CallerContext) -> None:
+        self._caller = caller
 
     def open(
         self,
@@ -73,7 +73,7 @@ class Commitments:
         session: str = "",
     ) -> Commitment:
         """Open a loop. `due` is a time or words ("by Friday"); when it is not given, the text may name it."""
-        now = self._desk.tools.here()
+        now = self._caller.tools.here()
         until = _due(due, now) if due is not None else due_in(screen.readable("text", text), now)
         screen.name("waiting_on", waiting_on)
         state = LoopState.WAITING if waiting_on else LoopState.OPEN
@@ -87,7 +87,7 @@ class Commitments:
             scope=scope or HERE,
             session=session,
         )
-        kept = self._desk.write([self._desk.mine(draft)])[0].memory
+        kept = self._caller.write([self._caller.mine(draft)])[0].memory
         if any(kept.details.get(name) != value for name, value in details.items()):  # it was known already
             kept = self._set(kept.id, state, "opened again", due=until, whom=waiting_on)
         return loop(kept, now)
@@ -97,16 +97,18 @@ class Commitments:
     ) -> Loops:
         """Loops in a state, oldest first; without one, those that are not closed."""
         wanted: LoopState | None = None if state is None else member("state", LoopState, state)
-        most, now = whole("limit", limit, 1, PAGE_LIMIT), self._desk.tools.clock.now()
+        most, now = whole("limit", limit, 1, PAGE_LIMIT), self._caller.tools.clock.now()
         closed = wanted is not None and not wanted.is_open
-        found = loops(self._desk.tools, self._desk.at(scope), closed=closed)
+        found = loops(self._caller.tools, self._caller.at(scope), closed=closed)
         fitting = [one for one in found if wanted is None or state_of(one) is wanted]
         return [loop(one, now) for one in fitting[:most]]
 
     def get(self, commitment_id: str) -> Commitment:
         """One loop by its id or the beginning of it. Raises NotFound, also for a memory that is none."""
-        memory = self._desk.tools.store.memories.get(self._desk.resolve(commitment_id), self._desk.access)
-        return loop(_loop_memory(memory, commitment_id), self._desk.tools.clock.now())
+        memory = self._caller.tools.store.memories.get(
+            self._caller.resolve(commitment_id), self._caller.access
+        )
+        return loop(_loop_memory(memory, commitment_id), self._caller.tools.clock.now())
 
     def close(
         self, commitment_id: str, outcome: LoopState | str = "done", *, because: str = ""
@@ -115,8 +117,8 @@ class Commitments:
         state: LoopState = member("outcome", LoopState, outcome)
         if state not in OUTCOMES:
             raise UnknownValue("outcome", outcome, tuple(str(one) for one in OUTCOMES))
-        now = self._desk.tools.clock.now()
-        full = self._desk.own(commitment_id)
+        now = self._caller.tools.clock.now()
+        full = self._caller.own(commitment_id)
         return loop(self._set(full, state, because or str(state), closed=(now, because)), now)
 
     def wait(self, commitment_id: str, on: str) -> Commitment:
@@ -125,23 +127,23 @@ class Commitments:
         if not whom:
             raise InvalidInput("Say for whom or what it waits.")
         screen.name("on", whom)
-        full = self._desk.own(commitment_id)
+        full = self._caller.own(commitment_id)
         return loop(
-            self._set(full, LoopState.WAITING, f"waits for {whom}", whom=whom), self._desk.tools.clock.now()
+            self._set(full, LoopState.WAITING, f"waits for {whom}", whom=whom), self._caller.tools.clock.now()
         )
 
     def reopen(
         self, commitment_id: str, *, due: datetime | str | None = None, because: str = ""
     ) -> Commitment:
         """Open it again: it was closed too soon, or nobody is waited for any more. `due` moves the day."""
-        now = self._desk.tools.here()
+        now = self._caller.tools.here()
         until = None if due is None else _due(due, now)
-        full = self._desk.own(commitment_id)
+        full = self._caller.own(commitment_id)
         return loop(self._set(full, LoopState.OPEN, because or "opened again", due=until), now)
 
     def review(self, *, dry: bool = False, limit: int = 100) -> Closings:
         """Close what a later statement says, beyond doubt, was done; with `dry` only tell."""
-        access, tools = self._desk.access, self._desk.tools
+        access, tools = self._caller.access, self._caller.tools
         kept = [
             (memory, later)
             for memory in loops(tools, access, closed=False)[: whole("limit", limit, 1, PAGE_LIMIT)]
@@ -153,7 +155,7 @@ class Commitments:
     # ------------------------------------------------------------ inside
 
     def _closing(self, memory: Memory, later: Memory, *, dry: bool) -> Closing:
-        now = self._desk.tools.clock.now()
+        now = self._caller.tools.clock.now()
         if not dry:
             because = f"memory {later.id} says so"
             memory = self._set(memory.id, LoopState.DONE, because, closed=(now, because))
@@ -173,7 +175,7 @@ class Commitments:
             details = details_of(state, old.details, due=due, whom=whom, closed=closed)
             return replace(old, details=details, tags=tags_of(state, old.tags))
 
-        return _change(memory_id, change, because, self._desk)
+        return _change(memory_id, change, because, self._caller)
 
 
 def loops(tools: Tools, access: Access, *, closed: bool) -> list[Memory]:
@@ -218,17 +220,19 @@ def _due(given: datetime | str, now: datetime) -> datetime:
         raise WrongType("due", given, 'a time, or words that name a day to come ("by Friday")') from error
 
 
-def _change(memory_id: str, change: Callable[[Memory], Memory], because: str, desk: CallerContext) -> Memory:
+def _change(
+    memory_id: str, change: Callable[[Memory], Memory], because: str, caller: CallerContext
+) -> Memory:
     def work(unit: Unit) -> Memory:
         old = _loop_memory(unit.get(memory_id), memory_id)
         new = change(old)
         if new == old:
             return old
-        new = replace(new, version=old.version + 1, modified_at=desk.tools.clock.now())
+        new = replace(new, version=old.version + 1, modified_at=caller.tools.clock.now())
         unit.change(new, Verb.UPDATED, because)
         return new
 
-    return desk.tools.store.write(work, desk.actor)
+    return caller.tools.store.write(work, caller.actor)
 
 
 def _loop_memory(memory: Memory | None, asked: str) -> Memory:
@@ -256,8 +260,8 @@ Found = list[Trigger]
 class Triggers:
     """Words that load pages. Hangs on the facade; safe to use from many threads."""
 
-    def __init__(self, desk: CallerContext) -> None:
-        self._desk = desk
+    def __init__(self, caller: CallerContext) -> None:
+        self._caller = caller
 
     def add(self, words: Sequence[str], pages: Sequence[str], *, scope: Scope | None = None) -> Trigger:
         """When a message holds one of the words, the pack also tells these pages.
@@ -265,23 +269,23 @@ class Triggers:
         A page is `entity:Anna`, `tag:billing`, `category:procedure`, `memory:7f3a91c2` or
         `origin:file:/notes/house.md`; a bare name means the entity.
         """
-        place = self._desk.access.scope if scope is None else scope
-        self._desk.check_write(place)
-        if len(self._desk.tools.store.triggers.known(self._desk.access)) >= TRIGGERS_LIMIT:
+        place = self._caller.access.scope if scope is None else scope
+        self._caller.check_write(place)
+        if len(self._caller.tools.store.triggers.known(self._caller.access)) >= TRIGGERS_LIMIT:
             raise OutOfRange("number of triggers", TRIGGERS_LIMIT + 1, 0, TRIGGERS_LIMIT)
         made = Trigger(
-            id=self._desk.tools.new_id()[:ID_LENGTH],
+            id=self._caller.tools.new_id()[:ID_LENGTH],
             words=_words("words", words),
             pages=self._pages(pages),
             scope=place,
-            created_at=self._desk.tools.clock.now(),
+            created_at=self._caller.tools.clock.now(),
         )
-        self._desk.tools.store.triggers.put(made)
+        self._caller.tools.store.triggers.put(made)
         return made
 
     def list(self) -> Found:
         """The triggers of places this caller sees, oldest first."""
-        return self._desk.tools.store.triggers.known(self._desk.access)
+        return self._caller.tools.store.triggers.known(self._caller.access)
 
     def get(self, trigger_id: str) -> Trigger:
         """One trigger by its id."""
@@ -302,13 +306,13 @@ class Triggers:
             words=old.words if words is None else _words("words", words),
             pages=old.pages if pages is None else self._pages(pages),
         )
-        self._desk.tools.store.triggers.put(new)
+        self._caller.tools.store.triggers.put(new)
         return new
 
     def remove(self, trigger_id: str) -> Trigger:
         """Take a trigger away."""
         old = self._own(trigger_id)
-        self._desk.tools.store.triggers.remove(old.id)
+        self._caller.tools.store.triggers.remove(old.id)
         return old
 
     def match(self, message: str) -> Found:
@@ -317,7 +321,7 @@ class Triggers:
 
     def _own(self, trigger_id: str) -> Trigger:
         found = self.get(trigger_id)
-        if not self._desk.access.may_write(found.scope):
+        if not self._caller.access.may_write(found.scope):
             what = f"change triggers of {found.scope}"
             raise AccessDenied(what)
         return found
@@ -331,7 +335,7 @@ class Triggers:
             return f"entity:{given}"
         if kind not in PAGE_KINDS or not name.strip():
             raise UnknownValue("kind of page", kind, PAGE_KINDS)
-        return f"memory:{self._desk.resolve(name)}" if kind == "memory" else f"{kind}:{name.strip()}"
+        return f"memory:{self._caller.resolve(name)}" if kind == "memory" else f"{kind}:{name.strip()}"
 
 
 def _words(field: str, given: Any) -> tuple[str, ...]:

@@ -46,13 +46,13 @@ Found = list[Conflict]
 class Conflicts:
     """What contradicts what. Hangs on the facade; safe to use from many threads."""
 
-    def __init__(self, desk: CallerContext) -> None:
-        self._desk = desk
+    def __init__(self, caller: CallerContext) -> None:
+        self._caller = caller
 
     def list(self, limit: int = 50) -> Found:
         """Pairs that are still open, those a rule or a person marked first; each pair once."""
         most = whole("limit", limit, 1, PAGE_LIMIT)
-        view = View(self._desk.access, Filters())
+        view = View(self._caller.access, Filters())
         pairs: dict[frozenset[str], Conflict] = {}
         for conflict in (*self._marked(view), *self._disputed(view, most)):
             pair = frozenset({conflict.a.id, conflict.b.id})
@@ -87,9 +87,9 @@ class Conflicts:
     def ask(self, id_a: str, id_b: str) -> bool:
         """Ask a model about one pair; whether it was settled. What it finds contradictory stays open."""
         pair = {memory.id: memory for memory in (self._get(id_a), self._get(id_b))}
-        stored = self._desk.tools.store.memories.keys(list(pair))
+        stored = self._caller.tools.store.memories.keys(list(pair))
         older, newer = sorted(pair.values(), key=lambda one: (one.happened_at, stored[one.id]))
-        answer = self._desk.tools.advisor.compare(older.content, newer.content)
+        answer = self._caller.tools.advisor.compare(older.content, newer.content)
         keep = _SETTLES.get(answer) if answer is not None else None
         if keep is None:
             return False
@@ -100,7 +100,7 @@ class Conflicts:
 
     def _marked(self, view: View) -> Iterator[Conflict]:
         """Pairs with a `contradicts` edge of which both still stand."""
-        store = self._desk.tools.store
+        store = self._caller.tools.store
         # All layers are named because an index of layer and status then finds these few at once.
         rare = Filters(statuses=frozenset({Status.CHALLENGED}), layers=frozenset(Layer))
         challenged = View(view.access, rare)
@@ -115,13 +115,13 @@ class Conflicts:
                 yield Conflict(memories[source], memories[target], "one is said to contradict the other")
 
     def _disputed(self, view: View, limit: int) -> Iterator[Conflict]:
-        for one, two in self._desk.tools.store.facts.disputed(view, limit):
+        for one, two in self._caller.tools.store.facts.disputed(view, limit):
             because = f"{one.fact.subject} {one.fact.predicate}: {one.fact.object!r} or {two.fact.object!r}"
             yield Conflict(one.memory, two.memory, because, (one.fact, two.fact))
 
     def _get(self, memory_id: str) -> Memory:
-        full = self._desk.own(memory_id)
-        memory = self._desk.tools.store.memories.get(full, self._desk.access)
+        full = self._caller.own(memory_id)
+        memory = self._caller.tools.store.memories.get(full, self._caller.access)
         if memory is None:
             raise NotFound(memory_id)
         return memory
@@ -130,9 +130,9 @@ class Conflicts:
 
     def _settled(self, one: Memory, two: Memory, keep: str) -> None:
         """Maintenance does not raise it again."""
-        at = self._desk.tools.clock.now()
+        at = self._caller.tools.clock.now()
         judgement = Judgement(SETTLED, pair_key(one.id, two.id), keep, at)
-        self._desk.tools.store.write(lambda unit: unit.upkeep.judge(judgement), self._desk.actor)
+        self._caller.tools.store.write(lambda unit: unit.upkeep.judge(judgement), self._caller.actor)
 
     def _replace(self, stays: Memory, goes: Memory, because: str) -> Memory:
         def work(unit: Unit) -> Memory:
@@ -140,7 +140,7 @@ class Conflicts:
             self._give_way(unit, goes.id, Status.SUPERSEDED, kept, because)
             return kept
 
-        return self._desk.tools.store.write(work, self._desk.actor)
+        return self._caller.tools.store.write(work, self._caller.actor)
 
     def _keep_both(self, one: Memory, two: Memory, because: str) -> Memory:
         """Both stand, the edge between them goes, and facts that excluded each other do so no longer."""
@@ -151,7 +151,7 @@ class Conflicts:
             for ends in ((one.id, two.id), (two.id, one.id)):
                 unit.unrelate(*ends, EdgeType.CONTRADICTS, because)
 
-        self._desk.tools.store.write(work, self._desk.actor)
+        self._caller.tools.store.write(work, self._caller.actor)
         shared = _subjects(one) & _subjects(two)
         kept, _ = (self._loosen(memory, shared, because) for memory in (one, two))
         return kept
@@ -162,21 +162,21 @@ class Conflicts:
             for fact in _facts(memory)
         ]
         changes: dict[str, Any] = {"details": {**memory.details, "facts": facts}} if shared else {}
-        return change.update(memory.id, changes, self._desk.tools, self._desk.actor, because)
+        return change.update(memory.id, changes, self._caller.tools, self._caller.actor, because)
 
     def _merge(self, one: Memory, two: Memory, because: str) -> Memory:
         """The newer takes the words of both; the older is merged into it."""
         older, newer = sorted((one, two), key=lambda memory: memory.happened_at)
-        words = self._desk.tools.advisor.merge(older.content, newer.content) or _joined(older, newer)
+        words = self._caller.tools.advisor.merge(older.content, newer.content) or _joined(older, newer)
         changes = {"content": screen.content(words[:CONTENT_LIMIT])}
-        merged = change.update(newer.id, changes, self._desk.tools, self._desk.actor, because)
+        merged = change.update(newer.id, changes, self._caller.tools, self._caller.actor, because)
 
         def work(unit: Unit) -> Memory:
             kept = self._stand(unit, merged.id, because)
             self._give_way(unit, older.id, Status.MERGED, kept, because)
             return kept
 
-        return self._desk.tools.store.write(work, self._desk.actor)
+        return self._caller.tools.store.write(work, self._caller.actor)
 
     def _stand(self, unit: Unit, memory_id: str, because: str) -> Memory:
         old = _in(unit, memory_id)
@@ -195,10 +195,12 @@ class Conflicts:
         new = replace(self._changed(old, status), valid_to=until)
         verb = Verb.MERGED if status is Status.MERGED else Verb.SUPERSEDED
         unit.change(new, verb, because, related=to.id)
-        unit.relate(Edge(to.id, old.id, EdgeType.SUPERSEDES, origin=self._desk.actor), because)
+        unit.relate(Edge(to.id, old.id, EdgeType.SUPERSEDES, origin=self._caller.actor), because)
 
     def _changed(self, old: Memory, status: Status) -> Memory:
-        return replace(old, status=status, version=old.version + 1, modified_at=self._desk.tools.clock.now())
+        return replace(
+            old, status=status, version=old.version + 1, modified_at=self._caller.tools.clock.now()
+        )
 
 
 _SETTLES: Mapping[Comparison, str] = MappingProxyType(

@@ -77,8 +77,8 @@ class PromptOptions:
 class Contexts:
     """Prompts for a caller. Holds nothing; any thread may use it."""
 
-    def __init__(self, desk: CallerContext, recalling: Recalling) -> None:
-        self._desk = desk
+    def __init__(self, caller: CallerContext, recalling: Recalling) -> None:
+        self._caller = caller
         self._recalling = recalling
 
     def make(self, wanted: PromptOptions) -> Context:
@@ -91,8 +91,8 @@ class Contexts:
             screen.readable(name, getattr(wanted, name))
         screen.name("session", wanted.session)
         budget = None if wanted.budget is None else whole("budget", wanted.budget, 1, 100_000_000)
-        config, now = self._desk.tools.config, self._desk.tools.clock.now()
-        learned = Knowledge(self._desk)
+        config, now = self._caller.tools.config, self._caller.tools.clock.now()
+        learned = Knowledge(self._caller)
         asked = PromptRequest(
             message=wanted.message,
             model=context_budget.find(wanted.model or config.context.model, config.context.models_file),
@@ -113,10 +113,10 @@ class Contexts:
 
         if wanted.hits is not None or not wanted.question.strip():
             return wanted.hits or ()
-        settings = self._desk.tools.config.recall
+        settings = self._caller.tools.config.recall
         question = Question(
             text=wanted.question[:QUERY_LIMIT],
-            access=self._desk.at(wanted.scope),
+            access=self._caller.at(wanted.scope),
             limit=limit,
             profile=settings.profile,
             # Among many hits variety comes by itself, and looking for it takes longer than all else.
@@ -129,8 +129,8 @@ class Contexts:
 
     def _standing(self, wanted: PromptOptions) -> tuple[Memory, ...]:
         """What matters whatever is asked; kept until the next event, as hardly any memory is of this kind."""
-        store, bare = self._desk.tools.store, not wanted.question.strip()
-        now, place = store.ledger.newest(), (self._desk.at(wanted.scope), bare)
+        store, bare = self._caller.tools.store, not wanted.question.strip()
+        now, place = store.ledger.newest(), (self._caller.at(wanted.scope), bare)
         with _LOCK:
             at, kept = _KEPT.get(store, ("", {}))
             if at == now and place in kept:
@@ -144,11 +144,11 @@ class Contexts:
 
     def _history(self, wanted: PromptOptions) -> tuple[Message, ...]:
         if wanted.history is not None:
-            return tuple(_messages(wanted.history, self._desk))
+            return tuple(_messages(wanted.history, self._caller))
         if not wanted.session:
             return ()
-        log = self._desk.tools.store.turns
-        turns = log.of_session(wanted.session, self._desk.at(wanted.scope), LOGGED)
+        log = self._caller.tools.store.turns
+        turns = log.of_session(wanted.session, self._caller.at(wanted.scope), LOGGED)
         said = [Message(turn.part, turn.content) for turn in turns[-TURNS:]]
         if said and said[-1].content.strip() == wanted.message.strip():
             said.pop()  # the message itself was logged before the prompt was asked for
@@ -157,11 +157,11 @@ class Contexts:
     def _summarize(self) -> Summarize | None:
         from engram.ports import NoAdvisor
 
-        advisor = self._desk.tools.advisor
+        advisor = self._caller.tools.advisor
         return None if isinstance(advisor, NoAdvisor) else advisor.summarize
 
 
-def _messages(given: Sequence[Any], desk: CallerContext) -> Iterable[Message]:
+def _messages(given: Sequence[Any], caller: CallerContext) -> Iterable[Message]:
     """Messages as chat services shape them, or as they are kept here."""
     from engram.capture.observe import TalkSetting, turns_from
 
@@ -169,7 +169,7 @@ def _messages(given: Sequence[Any], desk: CallerContext) -> Iterable[Message]:
         raise WrongType("history", given, "a list of messages")
     if all(isinstance(one, Message) for one in given):
         return given
-    setting = TalkSetting("", desk.tools.clock.now(), desk.access.scope)
+    setting = TalkSetting("", caller.tools.clock.now(), caller.access.scope)
     return [Message(turn.part, turn.content) for turn in turns_from(given, setting)]
 
 

@@ -56,8 +56,8 @@ Steps = list[TimelineStep]
 class Entities:
     """Who and what is spoken of. Hangs on the facade; safe to use from many threads."""
 
-    def __init__(self, desk: CallerContext) -> None:
-        self._desk = desk
+    def __init__(self, caller: CallerContext) -> None:
+        self._caller = caller
 
     def get(self, name: str) -> Profile | None:
         """What is known about somebody or something, under any of its names; None when nothing is.
@@ -65,7 +65,7 @@ class Entities:
         A name that nobody has may still mean one: the first name of one person, a known short form, or
         "my sister", where it was told who that is.
         """
-        entity = known(_name(name), self._desk.tools.store.entities, self._desk.access)
+        entity = known(_name(name), self._caller.tools.store.entities, self._caller.access)
         entity = entity or self._of_mine(_name(name))
         return None if entity is None else self._profile(entity)
 
@@ -75,7 +75,7 @@ class Entities:
             raise UnknownValue("type", type, ENTITY_TYPES)
         most = whole("limit", limit, 1, PAGE_LIMIT)
         beginning = screen.readable("prefix", prefix).strip()
-        return self._desk.tools.store.entities.page(self._desk.access, most, type, beginning)
+        return self._caller.tools.store.entities.page(self._caller.access, most, type, beginning)
 
     def alias(self, name: str, other: str) -> Entity:
         """Let an entity go by one more name; what was known under that name becomes part of it.
@@ -86,17 +86,17 @@ class Entities:
         entity, also = self._known(name), _name(other)
         if also.casefold() in entity.aliases:
             return entity
-        self._desk.check_write(self._desk.access.scope)
+        self._caller.check_write(self._caller.access.scope)
 
         def work(unit: Unit) -> None:
-            if self._desk.access.owns_namespace:
+            if self._caller.access.owns_namespace:
                 unit.alias(also, entity)
             else:
                 body = {"to": entity.name.casefold()}
-                scope, now = self._desk.access.scope, self._desk.tools.clock.now()
+                scope, now = self._caller.access.scope, self._caller.tools.clock.now()
                 unit.upkeep.sketch(Sketch(scope, JOINED, also.casefold(), body, now))
 
-        self._desk.tools.store.write(work, self._desk.actor)
+        self._caller.tools.store.write(work, self._caller.actor)
         return self._known(entity.name)
 
     def merge(self, keep: str, other: str) -> Entity:
@@ -112,29 +112,31 @@ class Entities:
         None when no memory that the caller may see does.
         """
         entity = self._known(name)
-        self._desk.check_write(self._desk.access.scope)
-        if not self._desk.access.owns_namespace:
+        self._caller.check_write(self._caller.access.scope)
+        if not self._caller.access.owns_namespace:
             return self._part_here(_name(name))
 
         def work(unit: Unit) -> bool:
             from engram.maintain.knowledge import parted
 
-            for judgement in parted(entity.name, _name(name), entity.namespace, self._desk.tools.clock.now()):
+            for judgement in parted(
+                entity.name, _name(name), entity.namespace, self._caller.tools.clock.now()
+            ):
                 unit.upkeep.judge(judgement)
             return unit.split(_name(name), entity.namespace)
 
-        done = self._desk.tools.store.write(work, self._desk.actor)
+        done = self._caller.tools.store.write(work, self._caller.actor)
         if not done:
             raise InvalidInput(f"{name!r} is the entity's own name: split off one of its other names.")
-        return self._desk.tools.store.entities.get(_name(name), self._desk.access)
+        return self._caller.tools.store.entities.get(_name(name), self._caller.access)
 
     def timeline(self, name: str, limit: int = 50) -> Steps:
         """How the knowledge about an entity grew, oldest first; of a long story the latest steps."""
         most = whole("limit", limit, 1, PAGE_LIMIT)
-        entity = known(_name(name), self._desk.tools.store.entities, self._desk.access)
+        entity = known(_name(name), self._caller.tools.store.entities, self._caller.access)
         if entity is None:
             raise UnknownEntity(name)
-        return list(Window(most).of(of_entity(entity, most, self._desk.access, self._desk)))
+        return list(Window(most).of(of_entity(entity, most, self._caller.access, self._caller)))
 
     # ------------------------------------------------------------ inside
 
@@ -143,32 +145,32 @@ class Entities:
         role = _MINE.match(name)
         if role is None:
             return None
-        store, view = self._desk.tools.store, View(self._desk.access, Filters())
+        store, view = self._caller.tools.store, View(self._caller.access, Filters())
         claims = store.facts.find(FactQuery(predicates=asked(role["role"])), view, FACTS)
-        now = self._desk.tools.clock.now()
+        now = self._caller.tools.clock.now()
         named = [claim.fact.object for claim in claims if holds(claim, now)]
-        found = (store.entities.get(one, self._desk.access) for one in named)
+        found = (store.entities.get(one, self._caller.access) for one in named)
         return next((one for one in found if one is not None), None)
 
     def _known(self, name: str) -> Entity:
-        entity = self._desk.tools.store.entities.get(_name(name), self._desk.access)
+        entity = self._caller.tools.store.entities.get(_name(name), self._caller.access)
         if entity is None:
             raise UnknownEntity(name)
         return entity
 
     def _part_here(self, name: str) -> Entity | None:
         """Take back what was joined in the caller's own place; what holds for all is the owner's to part."""
-        scope, key = self._desk.access.scope, name.casefold()
-        done = self._desk.tools.store.write(
-            lambda unit: unit.upkeep.unsketch(scope, JOINED, key), self._desk.actor
+        scope, key = self._caller.access.scope, name.casefold()
+        done = self._caller.tools.store.write(
+            lambda unit: unit.upkeep.unsketch(scope, JOINED, key), self._caller.actor
         )
         if not done:
             raise AccessDenied(f"part {name!r} for everybody: only the owner of the namespace may")
-        return self._desk.tools.store.entities.get(name, self._desk.access)
+        return self._caller.tools.store.entities.get(name, self._caller.access)
 
     def _profile(self, entity: Entity) -> Profile:
-        store, view = self._desk.tools.store, View(self._desk.access, Filters())
-        now = self._desk.tools.clock.now()
+        store, view = self._caller.tools.store, View(self._caller.access, Filters())
+        now = self._caller.tools.clock.now()
         names = frozenset({entity.name.lower(), *(alias.lower() for alias in entity.aliases)})
         claims = store.facts.find(FactQuery(subjects=names), view, FACTS)
         memories = [memory for _, memory in store.entities.memories(entity, view, SAMPLE)]
@@ -177,7 +179,7 @@ class Entities:
             tuple(claim for claim in claims if holds(claim, now)),
             tuple(sorted(memories, key=_weight, reverse=True)[:SHOWN]),
             _beside(memories, names),
-            Knowledge(self._desk).card(entity.name),
+            Knowledge(self._caller).card(entity.name),
         )
 
 

@@ -48,8 +48,8 @@ Pairs = list[tuple[Claim, Claim]]
 class Facts:
     """What is known about whom. Hangs on the facade; safe to use from many threads."""
 
-    def __init__(self, desk: CallerContext) -> None:
-        self._desk = desk
+    def __init__(self, caller: CallerContext) -> None:
+        self._caller = caller
 
     def add(  # noqa: PLR0913 - the parts of a fact; all but the triple by name
         self,
@@ -72,9 +72,9 @@ class Facts:
         """
         who, what, whom = (_part(*pair) for pair in _parts(subject, predicate, object))
         screen.share("confidence", confidence)
-        since = None if valid_from is None else moment("valid_from", valid_from, self._desk.tools.zone)
-        until = None if valid_to is None else moment("valid_to", valid_to, self._desk.tools.zone)
-        over = until is not None and until <= self._desk.tools.clock.now()
+        since = None if valid_from is None else moment("valid_from", valid_from, self._caller.tools.zone)
+        until = None if valid_to is None else moment("valid_to", valid_to, self._caller.tools.zone)
+        over = until is not None and until <= self._caller.tools.clock.now()
         one = is_functional(what) if functional is None else bool(functional)
         fact = {
             "subject": who,
@@ -86,7 +86,7 @@ class Facts:
         } | ({} if confidence is None else {"confidence": confidence})
         if canonical(what) != what:
             fact[AS_SAID] = what
-        return self._desk.write([self._draft(worded(who, what, whom), fact, scope, because, given)])[0]
+        return self._caller.write([self._draft(worded(who, what, whom), fact, scope, because, given)])[0]
 
     def query(  # noqa: PLR0913 - each is a part of the question; all but the triple by name
         self,
@@ -104,15 +104,15 @@ class Facts:
         What holds now; with `as_of` what held then; with `history` whatever was ever said.
         """
         most = whole("limit", limit, 1, PAGE_LIMIT)
-        access = self._desk.at(scope)
-        at = None if as_of is None else moment("as_of", as_of, self._desk.tools.zone)
+        access = self._caller.at(scope)
+        at = None if as_of is None else moment("as_of", as_of, self._caller.tools.zone)
         query = FactQuery(
             self._names(subject, access), asked(predicate), self._names(object, access), as_of=at
         )
         any_time = history or at is not None
         filters = ANY_STATUS if any_time else Filters()
-        now = self._desk.tools.clock.now()
-        found = self._desk.tools.store.facts.find(
+        now = self._caller.tools.clock.now()
+        found = self._caller.tools.store.facts.find(
             query, View(access, filters), most if any_time else min(2 * most, PAGE_LIMIT)
         )
         return [claim for claim in found if any_time or holds(claim, now)][:most]
@@ -128,7 +128,7 @@ class Facts:
 
     def of(self, memory_id: str) -> Claims:
         """What one memory states, in the order of its words."""
-        memory = self._desk.tools.store.memories.get(self._desk.resolve(memory_id), self._desk.access)
+        memory = self._caller.tools.store.memories.get(self._caller.resolve(memory_id), self._caller.access)
         if memory is None:
             raise NotFound(memory_id)
         known = stated(memory.content, memory.details, memory.speaker, memory.heard_at)
@@ -142,16 +142,16 @@ class Facts:
     def conflicts(self, limit: int = DISPUTES) -> Pairs:
         """Pairs of facts that cannot both be true and that nobody has decided about, newest first."""
         most = whole("limit", limit, 1, PAGE_LIMIT)
-        return self._desk.tools.store.facts.disputed(View(self._desk.access, Filters()), most)
+        return self._caller.tools.store.facts.disputed(View(self._caller.access, Filters()), most)
 
     def chain(self, start: str, *, hops: int = 2, goal: str = "", limit: int = CHAINS) -> Paths:
         """What follows from what: paths of facts from a name, the surest first; to `goal` if one is named.
 
         The object of one fact is the subject of the next, or the other way round.
         """
-        access = self._desk.access
+        access = self._caller.access
         limits = ChainLimits(hops=whole("hops", hops, 1, MOST_HOPS))
-        begin = known(_called(_part("start", start)), self._desk.tools.store.entities, access)
+        begin = known(_called(_part("start", start)), self._caller.tools.store.entities, access)
         # Many paths pass one name: each is looked up once.
         names_of, fetch = cache(partial(self._very_names, access=access)), cache(self._fetch)
         paths = walk(begin.name if begin else _called(start), fetch, limits, names_of=names_of)
@@ -171,12 +171,12 @@ class Facts:
 
         A claim says which fact it is; a memory's id may stand alone if the memory states just one.
         """
-        memory_id = self._desk.own(claim.memory.id if isinstance(claim, Claim) else claim)
-        memory = self._desk.tools.store.memories.get(memory_id, self._desk.access)
+        memory_id = self._caller.own(claim.memory.id if isinstance(claim, Claim) else claim)
+        memory = self._caller.tools.store.memories.get(memory_id, self._caller.access)
         if memory is None:
             raise NotFound(memory_id)
         over = self._meant(memory, claim.fact if isinstance(claim, Claim) else fact)
-        when = self._desk.tools.clock.now() if at is None else moment("at", at, self._desk.tools.zone)
+        when = self._caller.tools.clock.now() if at is None else moment("at", at, self._caller.tools.zone)
         return self._end(memory, over, when, because or "no longer so")
 
     # ------------------------------------------------------------ inside
@@ -193,7 +193,7 @@ class Facts:
         if scope is not None:
             given["scope"] = scope
         shares = {name: fact[name] for name in ("confidence", "valid_from", "valid_to") if fact.get(name)}
-        return self._desk.mine(
+        return self._caller.mine(
             replace(draft(content="", details=details, **shares, **given), content=content)
         )
 
@@ -202,17 +202,17 @@ class Facts:
         if not name.strip():
             return frozenset()
         one = _called(_part("name", name))
-        entity = known(one, self._desk.tools.store.entities, access)
+        entity = known(one, self._caller.tools.store.entities, access)
         return also_called(one) | (self._very_names(entity.name, access) if entity else frozenset())
 
     def _very_names(self, name: str, access: Access) -> frozenset[str]:
         """The same without guessing."""
-        entity = self._desk.tools.store.entities.get(name, access)
+        entity = self._caller.tools.store.entities.get(name, access)
         return also_called(name) | ({alias.lower() for alias in entity.aliases} if entity else frozenset())
 
     def _fetch(self, names: frozenset[str], limit: int) -> Claims:
-        view, now = View(self._desk.access, Filters()), self._desk.tools.clock.now()
-        find = self._desk.tools.store.facts.find
+        view, now = View(self._caller.access, Filters()), self._caller.tools.clock.now()
+        find = self._caller.tools.store.facts.find
         found = [
             *find(FactQuery(subjects=names), view, limit),
             *find(FactQuery(objects=names), view, limit),
@@ -237,12 +237,12 @@ class Facts:
         others = stated(memory.content, memory.details, memory.speaker, memory.heard_at)
         if all(one.valid_to is not None for one in others if _triple(one) != _triple(over)):
             changes["valid_to"] = at
-        changed = change.update(memory.id, changes, self._desk.tools, self._desk.actor, because)
+        changed = change.update(memory.id, changes, self._caller.tools, self._caller.actor, because)
 
         def work(unit: Unit) -> None:
             unit.end_fact(memory.id, over, at)
 
-        self._desk.tools.store.write(work, self._desk.actor)
+        self._caller.tools.store.write(work, self._caller.actor)
         return changed
 
 

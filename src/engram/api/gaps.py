@@ -40,28 +40,28 @@ CLAIMS: Final = frozenset({Status.ACTIVE, Status.CHALLENGED, Status.INVALIDATED}
 
 
 def drifted(
-    desk: CallerContext, directory: str | Path, scope: Scope | None, limit: int, *, apply: bool
+    caller: CallerContext, directory: str | Path, scope: Scope | None, limit: int, *, apply: bool
 ) -> DriftReport:
     """What is dead, of memories the caller sees; with `apply` they are doubted, in a run of its own."""
-    desk.check_owns_file("look at directories of this machine")
-    settings = desk.tools.config.doubt
+    caller.check_owns_file("look at directories of this machine")
+    settings = caller.tools.config.doubt
     where = str(directory) or settings.directory
     place = landscape(where) if where else None
     if place is None:
         message = f"There is no directory {where[:200]!r} to check against." if where else NONE_SET
         raise InvalidInput(message)
-    report = _looked(desk, place, scope, whole("limit", limit, 0, 100_000))
-    return replace(report, run=_carried(desk, where)) if apply else report
+    report = _looked(caller, place, scope, whole("limit", limit, 0, 100_000))
+    return replace(report, run=_carried(caller, where)) if apply else report
 
 
 NONE_SET: Final = "Say against which directory to check, or set `doubt.directory`."
 
 
-def _looked(desk: CallerContext, place: Landscape, scope: Scope | None, limit: int) -> DriftReport:
+def _looked(caller: CallerContext, place: Landscape, scope: Scope | None, limit: int) -> DriftReport:
     from engram.maintain.doubt import checked
 
-    store, config = desk.tools.store, desk.tools.config
-    view = View(desk.at(scope), Filters(statuses=CLAIMS))
+    store, config = caller.tools.store, caller.tools.config
+    view = View(caller.at(scope), Filters(statuses=CLAIMS))
     memories = references = 0
     dead: list[Drifted] = []
     cursor: str | None = None
@@ -81,10 +81,10 @@ def _looked(desk: CallerContext, place: Landscape, scope: Scope | None, limit: i
     )
 
 
-def _carried(desk: CallerContext, where: str) -> Report:
-    config = overlay(desk.tools.config, {"doubt.directory": where})
+def _carried(caller: CallerContext, where: str) -> Report:
+    config = overlay(caller.tools.config, {"doubt.directory": where})
     return Upkeep(
-        CallerContext(replace(desk.tools, config=config), desk.access, desk.actor, desk.opened)
+        CallerContext(replace(caller.tools, config=config), caller.access, caller.actor, caller.opened)
     ).drift()
 
 
@@ -105,18 +105,18 @@ Found = list[Gap]
 class Gaps:
     """What is not known. Hangs on the facade; safe to use from many threads."""
 
-    def __init__(self, desk: CallerContext) -> None:
-        self._desk = desk
+    def __init__(self, caller: CallerContext) -> None:
+        self._caller = caller
 
     def list(self, *, limit: int = 50, scope: Scope | None = None) -> Found:
         """Open gaps, the weightiest first."""
-        found = opened(self._desk, self._desk.at(scope))
+        found = opened(self._caller, self._caller.at(scope))
         return found[: whole("limit", limit, 1, PAGE_LIMIT)]
 
     def get(self, gap_id: str) -> Gap:
         """One open gap by its key or the beginning of it. Raises InvalidInput."""
         wanted = screen.readable("id", gap_id).strip().lower()
-        fitting = [one for one in opened(self._desk, self._desk.access) if one.key.startswith(wanted)]
+        fitting = [one for one in opened(self._caller, self._caller.access) if one.key.startswith(wanted)]
         if len(fitting) != 1 or len(wanted) <= len("gap-"):
             message = f"There is no open gap {gap_id[:60]!r}; `engram gaps` lists them."
             raise InvalidInput(message)
@@ -128,20 +128,20 @@ class Gaps:
         What is given out counts as asked.
         """
         screen.name("session", session)
-        settings = self._desk.tools.config.session
-        place = self._desk.at(scope).scope
-        gaps = of_place(self._desk, place)
+        settings = self._caller.tools.config.session
+        place = self._caller.at(scope).scope
+        gaps = of_place(self._caller, place)
         chosen = anticipation.choose(
-            gaps, about, self._asked_in(session), lambda key: is_due(self._desk, key), settings.questions
+            gaps, about, self._asked_in(session), lambda key: is_due(self._caller, key), settings.questions
         )
-        if chosen and self._desk.access.may_write(place):
-            note_asked(self._desk, chosen, session)
+        if chosen and self._caller.access.may_write(place):
+            note_asked(self._caller, chosen, session)
         return chosen
 
     def answer(self, gap_id: str, text: str) -> Memory:
         """Remember the answer and close the gap. The memory that holds it now."""
         gap, said = self.get(gap_id), screen.content(text)
-        self._desk.check_write(gap.scope)
+        self._caller.check_write(gap.scope)
         held = self._held(gap, said)
         self._close(gap, "answered")
         return held
@@ -149,7 +149,7 @@ class Gaps:
     def dismiss(self, gap_id: str) -> Gap:
         """Close a gap without an answer: it is not asked about again."""
         gap = self.get(gap_id)
-        self._desk.check_write(gap.scope)
+        self._caller.check_write(gap.scope)
         self._close(gap, "dismissed")
         return gap
 
@@ -157,50 +157,50 @@ class Gaps:
 
     def _held(self, gap: Gap, said: str) -> Memory:
         """The answer where it belongs: in what it is about, or as a memory of its own."""
-        desk = self._desk
-        if gap.kind == DUE and due_in(said, desk.tools.clock.now()) is not None:
-            loop = Commitments(desk).reopen(gap.memories[0], due=said, because="asked for")
-            return _memory(desk, loop.id)
+        caller = self._caller
+        if gap.kind == DUE and due_in(said, caller.tools.clock.now()) is not None:
+            loop = Commitments(caller).reopen(gap.memories[0], due=said, because="asked for")
+            return _memory(caller, loop.id)
         if gap.kind == STALE and wording.says_yes(said):
-            return change.confirm(gap.memories[0], desk.tools, desk.actor, "asked for")
-        return desk.write([_draft(gap, said, desk)])[0].memory
+            return change.confirm(gap.memories[0], caller.tools, caller.actor, "asked for")
+        return caller.write([_draft(gap, said, caller)])[0].memory
 
     def _close(self, gap: Gap, verdict: str) -> None:
-        at = self._desk.tools.clock.now()
+        at = self._caller.tools.clock.now()
 
         def work(unit: Unit) -> None:
             unit.upkeep.unsketch(gap.scope, GAP, gap.key)
             unit.upkeep.judge(Judgement(GAP, gap.key, verdict, at))
 
-        self._desk.tools.store.write(work, self._desk.actor)
+        self._caller.tools.store.write(work, self._caller.actor)
 
     def _asked_in(self, session: str) -> int:
-        known = self._desk.tools.store.upkeep.judged(IN_SESSION, [session]) if session else {}
+        known = self._caller.tools.store.upkeep.judged(IN_SESSION, [session]) if session else {}
         return known[session].times if known else 0
 
 
-def opened(desk: CallerContext, access: Access) -> Found:
+def opened(caller: CallerContext, access: Access) -> Found:
     """The open gaps of places that somebody sees, the weightiest first."""
-    found = [_gap(one) for one in desk.tools.store.upkeep.sketches(GAP, access, SEEN)]
+    found = [_gap(one) for one in caller.tools.store.upkeep.sketches(GAP, access, SEEN)]
     return sorted(found, key=lambda one: (-one.weight, one.key))
 
 
-def of_place(desk: CallerContext, scope: Scope) -> Found:
+def of_place(caller: CallerContext, scope: Scope) -> Found:
     """The open gaps that a conversation in a place may ask about: its own and those above, none beside."""
-    return opened(desk, desk.at(scope, Role.AGENT))
+    return opened(caller, caller.at(scope, Role.AGENT))
 
 
-def is_due(desk: CallerContext, key: str) -> bool:
+def is_due(caller: CallerContext, key: str) -> bool:
     """Whether a gap has been left alone for long enough to be asked about."""
-    judged = desk.tools.store.upkeep.judged(ASKED, [key]).get(key)
-    return judged is None or judged.again_at is None or judged.again_at <= desk.tools.clock.now()
+    judged = caller.tools.store.upkeep.judged(ASKED, [key]).get(key)
+    return judged is None or judged.again_at is None or judged.again_at <= caller.tools.clock.now()
 
 
-def note_asked(desk: CallerContext, gaps: Sequence[Gap], session: str) -> None:
+def note_asked(caller: CallerContext, gaps: Sequence[Gap], session: str) -> None:
     """Note which gaps are asked about now, and in which session."""
-    at = desk.tools.clock.now()
-    again = at + timedelta(days=desk.tools.config.session.question_days)
-    known = desk.tools.store.upkeep.judged(IN_SESSION, [session]) if session else {}
+    at = caller.tools.clock.now()
+    again = at + timedelta(days=caller.tools.config.session.question_days)
+    known = caller.tools.store.upkeep.judged(IN_SESSION, [session]) if session else {}
     times = len(gaps) + (known[session].times if known else 0)
 
     def work(unit: Unit) -> None:
@@ -209,17 +209,17 @@ def note_asked(desk: CallerContext, gaps: Sequence[Gap], session: str) -> None:
         if session:
             unit.upkeep.judge(Judgement(IN_SESSION, session, "asked", at, None, times))
 
-    desk.tools.store.write(work, desk.actor)
+    caller.tools.store.write(work, caller.actor)
 
 
-def note_in_vain(desk: CallerContext, found: Recall) -> None:
+def note_in_vain(caller: CallerContext, found: Recall) -> None:
     """Count the names of a question that found nothing. No other word of it is kept; it may be lost."""
     scope = found.question.access.scope
     text = found.question.text
-    if not desk.access.may_write(scope) or tier_of(text) is not Tier.CLEAR:
+    if not caller.access.may_write(scope) or tier_of(text) is not Tier.CLEAR:
         return
     asked = [one.name for one in names.entities(text) if one.type in NAMED][:NAMES]
-    upkeep, now = desk.tools.store.upkeep, desk.tools.clock.now()
+    upkeep, now = caller.tools.store.upkeep, caller.tools.clock.now()
     if not asked:
         return
     known = {name: upkeep.sketch(scope, IN_VAIN, name.casefold()) for name in asked}
@@ -236,7 +236,7 @@ def note_in_vain(desk: CallerContext, found: Recall) -> None:
         for one in sketches:
             unit.upkeep.sketch(one)
 
-    desk.tools.store.write_later(work, desk.actor)
+    caller.tools.store.write_later(work, caller.actor)
 
 
 def forget_names(unit: Unit, memory_id: str, place: Scope) -> None:
@@ -262,17 +262,19 @@ def _gap(sketch: Sketch) -> Gap:
     )
 
 
-def _draft(gap: Gap, said: str, desk: CallerContext) -> Draft:
+def _draft(gap: Gap, said: str, caller: CallerContext) -> Draft:
     """The answer as a statement that stands alone, with the fact it states where one was asked for."""
-    entity = desk.tools.store.entities.get(gap.about, desk.at(gap.scope, Role.AGENT)) if gap.about else None
+    entity = (
+        caller.tools.store.entities.get(gap.about, caller.at(gap.scope, Role.AGENT)) if gap.about else None
+    )
     forms = {one.what: one for one in wording.expected(entity.type)} if entity is not None else {}
     form = forms[gap.expects].statement if gap.expects in forms else "{name} is {answer}"
     words = wording.stated(said, "" if gap.kind in {DUE, STALE, CONFLICT} else gap.about, form)
     return Draft(words, scope=gap.scope, details={"answers": gap.key})
 
 
-def _memory(desk: CallerContext, memory_id: str) -> Memory:
-    found = desk.tools.store.memories.get(memory_id, desk.access)
+def _memory(caller: CallerContext, memory_id: str) -> Memory:
+    found = caller.tools.store.memories.get(memory_id, caller.access)
     if found is None:
         raise NotFound(memory_id)
     return found

@@ -56,7 +56,7 @@ class _Ready:
 
 
 def import_records(
-    desk: CallerContext,
+    caller: CallerContext,
     records: Iterable[Mapping[str, Any]],
     *,
     dry: bool = False,
@@ -67,7 +67,7 @@ def import_records(
     """Take in records as `export` writes them.
 
     Args:
-        desk: who asks.
+        caller: who asks.
         records: each with at least `content`; `id`, times, `usage`, `status`, `verification`, `lifecycle` and
             `edges` are kept. An edge names its other end by `target` or `source`, and its `type`.
         dry: check everything and write nothing.
@@ -81,13 +81,13 @@ def import_records(
 
     """
     ready, refused = _all_ready(
-        desk, records, (InvalidInput, AccessDenied) if refuse_others else (InvalidInput,)
+        caller, records, (InvalidInput, AccessDenied) if refuse_others else (InvalidInput,)
     )
     if dry:
-        known = {one.index: str(one.kept["id"]) for one in ready if _is_there(desk, one)}
+        known = {one.index: str(one.kept["id"]) for one in ready if _is_there(caller, one)}
         return ImportedRecords((), tuple(known.values()), tuple(refused), _in_order(known, ready, refused))
     run = (
-        begin(desk.tools.store, RunKind.IMPORT, desk.tools.clock, desk.actor)
+        begin(caller.tools.store, RunKind.IMPORT, caller.tools.clock, caller.actor)
         if within_run and ready
         else None
     )
@@ -96,15 +96,15 @@ def import_records(
     ids: dict[int, str] = {}
     for start in range(0, len(ready), AT_ONCE):
         some = ready[start : start + AT_ONCE]
-        new, old, where = _write(desk, some, run)
+        new, old, where = _write(caller, some, run)
         taken += new
         known_ids += old
         ids |= where
         if progress is not None:
             progress(len(some))
-    related = _relate(desk, ready, ids, frozenset(taken), run)
+    related = _relate(caller, ready, ids, frozenset(taken), run)
     if run is not None:
-        _end(desk, run)
+        _end(caller, run)
     made = run.id if run is not None and (taken or related) else ""
     placed = _in_order(ids, ready, refused)
     return ImportedRecords(tuple(taken), tuple(known_ids), tuple(refused), placed, related, made)
@@ -115,14 +115,14 @@ def _in_order(ids: Mapping[int, str], ready: Sequence[_Ready], refused: Sequence
 
 
 def _all_ready(
-    desk: CallerContext, records: Iterable[Mapping[str, Any]], faults: tuple[type[EngramError], ...]
+    caller: CallerContext, records: Iterable[Mapping[str, Any]], faults: tuple[type[EngramError], ...]
 ) -> tuple[list[_Ready], list[Refusal]]:
     ready: list[_Ready] = []
     refused: list[Refusal] = []
     for index, record in enumerate(records):
         check_cancelled()
         try:
-            ready.append(_ready(desk, record, index))
+            ready.append(_ready(caller, record, index))
         except faults as error:
             refused.append(Refusal(index, error))
         except OverflowError:
@@ -133,14 +133,14 @@ def _all_ready(
     return ready, refused
 
 
-def _ready(desk: CallerContext, record: Mapping[str, Any], index: int) -> _Ready:
+def _ready(caller: CallerContext, record: Mapping[str, Any], index: int) -> _Ready:
     if not isinstance(record, Mapping):
         raise WrongType("record", record, "an object")
     kept = _kept(record)
     draft = draft_from({name: value for name, value in record.items() if name not in TIMES})
     # A record that was kept in the default place is taken in where the caller stands.
-    draft = desk.mine(replace(draft, scope=HERE) if draft.scope == Scope() else draft)
-    desk.check_write(draft.scope)
+    draft = caller.mine(replace(draft, scope=HERE) if draft.scope == Scope() else draft)
+    caller.check_write(draft.scope)
     return _Ready(index, screen(replace(draft, tags=noted_tags(draft))), kept)
 
 
@@ -181,26 +181,26 @@ def _usage(value: Any) -> Usage:
     return Usage(**{name: count for name, count in value.items() if name in names})
 
 
-def _is_there(desk: CallerContext, one: _Ready) -> bool:
-    there = desk.tools.store.memories.get(one.kept["id"], desk.access) if "id" in one.kept else None
-    return there is not None and there.scope == one.draft.scope and not _was_taken_back(desk, there)
+def _is_there(caller: CallerContext, one: _Ready) -> bool:
+    there = caller.tools.store.memories.get(one.kept["id"], caller.access) if "id" in one.kept else None
+    return there is not None and there.scope == one.draft.scope and not _was_taken_back(caller, there)
 
 
-def _was_taken_back(desk: CallerContext, memory: Memory) -> bool:
+def _was_taken_back(caller: CallerContext, memory: Memory) -> bool:
     """Whether it lies in the archive because the import that brought it was taken back."""
     if memory.status is not Status.ARCHIVED:
         return False
-    last = desk.tools.store.ledger.events(memory.id, desk.access, 1)
+    last = caller.tools.store.ledger.events(memory.id, caller.access, 1)
     return bool(last) and last[0].rule == UNDO_RULE
 
 
 def _write(
-    desk: CallerContext, ready: Sequence[_Ready], run: Run | None
+    caller: CallerContext, ready: Sequence[_Ready], run: Run | None
 ) -> tuple[list[str], list[str], dict[int, str]]:
     """The ids that are new, those that were there, and the id of each record."""
-    prepared = link(make_ready([one.draft for one in ready], desk.tools), desk.tools)
+    prepared = link(make_ready([one.draft for one in ready], caller.tools), caller.tools)
     made = [(one, item, _as_it_was(item, one.kept)) for item, one in zip(prepared, ready, strict=True)]
-    back = {memory.id for one, _, memory in made if _came_back(desk, one)}
+    back = {memory.id for one, _, memory in made if _came_back(caller, one)}
     taken: list[str] = []
     known: list[str] = []
     ids: dict[int, str] = {}
@@ -224,7 +224,7 @@ def _write(
                 continue
             if there is not None:
                 mine = replace(memory, id=item.memory.id)
-            if not desk.owns_file:
+            if not caller.owns_file:
                 # Whether the id is taken elsewhere is none of this caller's business: it gets its own.
                 mine = _from_a_stranger(replace(memory, id=_id_at(memory)))
                 if unit.get(mine.id) is not None:
@@ -237,13 +237,13 @@ def _write(
         if run is not None:
             unit.within_run("", "")
 
-    desk.tools.store.write(work, desk.actor)
+    caller.tools.store.write(work, caller.actor)
     return list(taken), list(known), dict(ids)
 
 
-def _came_back(desk: CallerContext, one: _Ready) -> bool:
-    there = desk.tools.store.memories.get(one.kept["id"], desk.access) if "id" in one.kept else None
-    return there is not None and _was_taken_back(desk, there)
+def _came_back(caller: CallerContext, one: _Ready) -> bool:
+    there = caller.tools.store.memories.get(one.kept["id"], caller.access) if "id" in one.kept else None
+    return there is not None and _was_taken_back(caller, there)
 
 
 def _id_at(memory: Memory) -> str:
@@ -276,7 +276,11 @@ def _as_it_was(item: PreparedDraft, kept: Mapping[str, Any]) -> Memory:
 
 
 def _relate(
-    desk: CallerContext, ready: Sequence[_Ready], ids: Mapping[int, str], new: frozenset[str], run: Run | None
+    caller: CallerContext,
+    ready: Sequence[_Ready],
+    ids: Mapping[int, str],
+    new: frozenset[str],
+    run: Run | None,
 ) -> int:
     """Draw the relations whose both ends are here and one of which is new; forbidden circles stay out."""
     by_name = {one.kept["id"]: ids[one.index] for one in ready if "id" in one.kept and one.index in ids}
@@ -284,17 +288,19 @@ def _relate(
     for one in ready:
         mine = ids.get(one.index)
         for told in one.kept["edges"] if mine is not None else ():
-            edge = _edge(told, str(mine), by_name, desk)
+            edge = _edge(told, str(mine), by_name, caller)
             if edge is not None and (edge.source in new or edge.target in new):
                 wanted.setdefault((edge.source, edge.target, edge.type), edge)
     edges = list(wanted.values())
     done = 0
     for start in range(0, len(edges), AT_ONCE):
-        done += _draw(desk, edges[start : start + AT_ONCE], run)
+        done += _draw(caller, edges[start : start + AT_ONCE], run)
     return done
 
 
-def _edge(told: Mapping[str, Any], mine: str, by_name: Mapping[str, str], desk: CallerContext) -> Edge | None:
+def _edge(
+    told: Mapping[str, Any], mine: str, by_name: Mapping[str, str], caller: CallerContext
+) -> Edge | None:
     """A relation as a record tells it; what the engine drew itself it draws again."""
     kind = _EDGE_TYPES.get(str(told.get("type", "")).lower())
     if kind is None or told.get("origin") == "engine":
@@ -307,7 +313,7 @@ def _edge(told: Mapping[str, Any], mine: str, by_name: Mapping[str, str], desk: 
             continue
         given = id_of(str(other))
         there = by_name.get(given)
-        if there is None and desk.tools.store.memories.get(given, desk.access) is not None:
+        if there is None and caller.tools.store.memories.get(given, caller.access) is not None:
             there = given
         if there is None:
             return None
@@ -329,7 +335,7 @@ def _share(value: Any) -> float:
     return float(value) if good else 1.0
 
 
-def _draw(desk: CallerContext, edges: Sequence[Edge], run: Run | None) -> int:
+def _draw(caller: CallerContext, edges: Sequence[Edge], run: Run | None) -> int:
     drawn = 0
     for edge in edges:
 
@@ -341,13 +347,13 @@ def _draw(desk: CallerContext, edges: Sequence[Edge], run: Run | None) -> int:
                 unit.within_run("", "")
 
         try:
-            desk.tools.store.write(work, desk.actor)
+            caller.tools.store.write(work, caller.actor)
         except InvalidInput:
             continue
         drawn += 1
     return drawn
 
 
-def _end(desk: CallerContext, run: Run) -> None:
-    done = replace(run, state=RunState.DONE, finished_at=desk.tools.clock.now())
-    desk.tools.store.write(lambda unit: unit.upkeep.note(done), desk.actor)
+def _end(caller: CallerContext, run: Run) -> None:
+    done = replace(run, state=RunState.DONE, finished_at=caller.tools.clock.now())
+    caller.tools.store.write(lambda unit: unit.upkeep.note(done), caller.actor)

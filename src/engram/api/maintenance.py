@@ -186,89 +186,89 @@ def _table(tree: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 # The check-up: every part is looked at; what is wrong is told in words, with what to do about it.
 
 
-def examine(desk: CallerContext, others: Iterable[Finding], *, repair: bool) -> list[Finding]:
+def examine(caller: CallerContext, others: Iterable[Finding], *, repair: bool) -> list[Finding]:
     """What the doctor finds: the file, the embedder, tokens, what others found, the model, the vectors."""
     if repair:
-        _check_owner(desk, "mend the file")
-        _read_again(desk)
+        _check_owner(caller, "mend the file")
+        _read_again(caller)
     counted = (
         "counted exactly" if is_exact() else "estimated; `pip install engram-cortex[tokens]` counts them"
     )
     return [
-        *desk.tools.store.check(repair=repair),
-        _embedder(desk),
+        *caller.tools.store.check(repair=repair),
+        _embedder(caller),
         Finding("tokens", ok=True, detail=counted),
         *others,
-        _model(desk),
-        *_vectors(desk),
+        _model(caller),
+        *_vectors(caller),
     ]
 
 
-def spending(desk: CallerContext, days: int, *, daily: bool) -> list[Spent]:
+def spending(caller: CallerContext, days: int, *, daily: bool) -> list[Spent]:
     """What calls to models have cost in the last days."""
-    since = desk.tools.clock.now() - timedelta(days=whole("days", days, 1, 36_500))
-    noun = desk.tools.store.spending
+    since = caller.tools.clock.now() - timedelta(days=whole("days", days, 1, 36_500))
+    noun = caller.tools.store.spending
     return noun.by_day(since) if daily else noun.summary(since)
 
 
-def forget_spending(desk: CallerContext) -> int:
+def forget_spending(caller: CallerContext) -> int:
     """Forget what models have cost; how many calls there were."""
-    _check_owner(desk, "forget what models have cost")
-    return desk.tools.store.spending.clear()
+    _check_owner(caller, "forget what models have cost")
+    return caller.tools.store.spending.clear()
 
 
-def vacuum(desk: CallerContext, *, full: bool) -> int:
+def vacuum(caller: CallerContext, *, full: bool) -> int:
     """Give freed space back; how many bytes."""
-    _check_owner(desk, "rewrite the file")
-    before = _size(desk)
-    desk.tools.store.vacuum(full=full)
-    return max(0, before - _size(desk))
+    _check_owner(caller, "rewrite the file")
+    before = _size(caller)
+    caller.tools.store.vacuum(full=full)
+    return max(0, before - _size(caller))
 
 
-def _size(desk: CallerContext) -> int:
-    return desk.tools.store.memories.stats(desk.access, None).size_bytes
+def _size(caller: CallerContext) -> int:
+    return caller.tools.store.memories.stats(caller.access, None).size_bytes
 
 
-def _check_owner(desk: CallerContext, what: str) -> None:
-    if desk.access.role is not Role.OWNER:
+def _check_owner(caller: CallerContext, what: str) -> None:
+    if caller.access.role is not Role.OWNER:
         raise AccessDenied(f"{what}; only an owner may")
 
 
-def _read_again(desk: CallerContext) -> None:
+def _read_again(caller: CallerContext) -> None:
     """Work out anew by which words memories are found whose words were lost with a damaged page."""
-    store = desk.tools.store
+    store = caller.tools.store
     while lost := store.memories.without_words(READ_AT_ONCE):
         # Bound now: the writer runs it later than the loop goes on.
         def work(unit: Unit, lost: Sequence[Memory] = tuple(lost)) -> None:
             for memory in lost:
                 unit.change(memory, Verb.UPDATED, "lost words read again", findable=_findable(memory))
 
-        store.write(work, desk.actor)
+        store.write(work, caller.actor)
 
 
-def _embedder(desk: CallerContext) -> Finding:
-    health = desk.tools.embedder.health()
+def _embedder(caller: CallerContext) -> Finding:
+    health = caller.tools.embedder.health()
     advice = "memories are found by their words meanwhile; check the embedder's settings"
     return Finding("embedder", health.ok, health.detail, "" if health.ok else advice)
 
 
-def _model(desk: CallerContext) -> Finding:
+def _model(caller: CallerContext) -> Finding:
     """Whether a model can be asked, and what it has cost today; one that was never asked is tried out."""
-    health = desk.tools.advisor.health()
-    if health.ok and not isinstance(desk.tools.advisor, NoAdvisor) and not _was_asked(desk):
-        desk.tools.advisor.compare(*TRIAL)
-    today = desk.tools.here().replace(hour=0, minute=0, second=0, microsecond=0)
-    spent = desk.tools.store.spending.tokens_since(today)
-    trouble = desk.tools.model_trouble()
+    health = caller.tools.advisor.health()
+    if health.ok and not isinstance(caller.tools.advisor, NoAdvisor) and not _was_asked(caller):
+        caller.tools.advisor.compare(*TRIAL)
+    today = caller.tools.here().replace(hour=0, minute=0, second=0, microsecond=0)
+    spent = caller.tools.store.spending.tokens_since(today)
+    trouble = caller.tools.model_trouble()
     told = trouble if health.ok and trouble else health.detail
     detail = f"{told}; {spent:,} tokens today" if spent else told
     ok = health.ok and not trouble
     return Finding("model", ok, detail, "" if ok else "rules decide meanwhile; check the settings of `llm`")
 
 
-def _was_asked(desk: CallerContext) -> bool:
-    since = desk.tools.clock.now() - TRIED_FOR
-    return bool(desk.tools.store.spending.summary(since))
+def _was_asked(caller: CallerContext) -> bool:
+    since = caller.tools.clock.now() - TRIED_FOR
+    return bool(caller.tools.store.spending.summary(since))
 
 
 TRIAL: Final = ("Anna lives in Rome.", "Anna lives in Rome now.")
@@ -276,12 +276,12 @@ TRIAL: Final = ("Anna lives in Rome.", "Anna lives in Rome now.")
 TRIED_FOR: Final = timedelta(days=30)
 
 
-def _vectors(desk: CallerContext) -> list[Finding]:
-    space = desk.space()
+def _vectors(caller: CallerContext) -> list[Finding]:
+    space = caller.space()
     if space is None:
         return []
-    index = desk.tools.index.stats(space)
-    pending = desk.tools.store.memories.stats(desk.access, space).pending
+    index = caller.tools.index.stats(space)
+    pending = caller.tools.store.memories.stats(caller.access, space).pending
     held = f"{index.vectors:,} in {space.key}, searched by {index.mode}, {pending:,} pending"
     return [Finding("vectors", pending == 0, held, "run `engram reembed`" if pending else "")]
 
@@ -342,8 +342,8 @@ class Upkeep:
     The owner of a place within it is told of a run what concerns that place, and nothing of others.
     """
 
-    def __init__(self, desk: CallerContext, in_step: Callable[[], FoldersInStep] | None = None) -> None:
-        self._desk = desk
+    def __init__(self, caller: CallerContext, in_step: Callable[[], FoldersInStep] | None = None) -> None:
+        self._caller = caller
         self._in_step = in_step
 
     def consolidate(
@@ -373,12 +373,12 @@ class Upkeep:
 
     def _with(self, settings: Mapping[str, Any]) -> Upkeep:
         """The same caller under other settings."""
-        tools = replace(self._desk.tools, config=overlay(self._desk.tools.config, settings))
-        return Upkeep(CallerContext(tools, self._desk.access, self._desk.actor, self._desk.opened))
+        tools = replace(self._caller.tools, config=overlay(self._caller.tools.config, settings))
+        return Upkeep(CallerContext(tools, self._caller.access, self._caller.actor, self._caller.opened))
 
     def _folders(self) -> FoldersInStep | None:
         """The folders that are kept in step with this file; None when there are none, or it is another's."""
-        if self._in_step is None or not self._desk.owns_file or self._desk.access.role is not Role.OWNER:
+        if self._in_step is None or not self._caller.owns_file or self._caller.access.role is not Role.OWNER:
             return None
         found = self._in_step()
         return found if found.folders() else None
@@ -400,7 +400,7 @@ class Upkeep:
         """
         from engram.maintain.auditing import STEPS
 
-        if isinstance(self._desk.tools.advisor, NoAdvisor) or self._desk.tools.config.llm.level == "off":
+        if isinstance(self._caller.tools.advisor, NoAdvisor) or self._caller.tools.config.llm.level == "off":
             raise ModelNeeded("An audit")
         return self._carry(RunKind.AUDIT, STEPS, Watch(progress, stopping), dry=dry)
 
@@ -421,37 +421,37 @@ class Upkeep:
         Raises UpkeepBusy.
         """
         self._check()
-        tools = self._desk.tools
+        tools = self._caller.tools
         if rules:
             settings = replace(tools.config, llm=replace(tools.config.llm, level="off"))
             tools = replace(tools, config=settings)
         if not dry:
             with tools.store.lease(LEASE):
-                return self._told(_reread(session, tools, self._desk.actor, progress, LISTED), LISTED)
+                return self._told(_reread(session, tools, self._caller.actor, progress, LISTED), LISTED)
         with _shadow(tools) as shadow:
-            report = _reread(session, shadow, self._desk.actor, progress, LISTED_DRY)
+            report = _reread(session, shadow, self._caller.actor, progress, LISTED_DRY)
             return self._told(replace(report, dry=True), LISTED_DRY)
 
     @property
     def settings(self) -> MaintainConfig:
         """When memories are maintained."""
-        return self._desk.tools.config.maintain
+        return self._caller.tools.config.maintain
 
     @property
     def clock(self) -> Clock:
         """The time by which that is."""
-        return self._desk.tools.clock
+        return self._caller.tools.clock
 
     def last(self, kind: RunKind) -> datetime | None:
         """When a run of this kind last came to its end."""
-        done = self._desk.tools.store.upkeep.runs(1, kind, RunState.DONE)
+        done = self._caller.tools.store.upkeep.runs(1, kind, RunState.DONE)
         return done[0].finished_at if done else None
 
     def runs(self, limit: int = 20) -> list[Run]:
         """The last runs, newest first."""
         self._check()
-        found = self._desk.tools.store.upkeep.runs(whole("limit", limit, 1, 1_000))
-        if self._desk.owns_file:
+        found = self._caller.tools.store.upkeep.runs(whole("limit", limit, 1, 1_000))
+        if self._caller.owns_file:
             return found
         return [run for run in found if next(self._seen(run), None) is not None]
 
@@ -459,7 +459,7 @@ class Upkeep:
         """What a run did: counts by rule, and its decisions in order, beginning after a number."""
         self._check()
         most = whole("limit", limit, 0, 100_000)
-        return self._told(_report(self._run(run_id), self._desk.tools, most, after), most, after)
+        return self._told(_report(self._run(run_id), self._caller.tools, most, after), most, after)
 
     def undo(self, run_id: str) -> Undone:
         """Take a whole run back. What somebody has changed since stays. Raises NotUndoable."""
@@ -467,30 +467,30 @@ class Upkeep:
 
         self._check()
         run = self._run(run_id)
-        if not self._desk.owns_file and any(not seen for _, seen in self._looked_at(run)):
+        if not self._caller.owns_file and any(not seen for _, seen in self._looked_at(run)):
             raise AccessDenied("take back what a run did for others: only the owner of the file may")
         if run.state is RunState.UNDONE:
             raise NotUndoable(run.id, "it has been taken back already")
-        tools = self._desk.tools
+        tools = self._caller.tools
         with tools.store.lease(LEASE):
-            return undo(_room(tools, run), self._desk.actor)
+            return undo(_context(tools, run), self._caller.actor)
 
     def _carry(self, kind: RunKind, steps: Sequence[Step], watch: Watch, *, dry: bool) -> Report:
         self._check()
-        tools = self._desk.tools
+        tools = self._caller.tools
         if not dry:
             with tools.store.lease(LEASE):
-                Backups(self._desk).make_if_due()
-                report = _carried(kind, steps, tools, self._desk.actor, watch)
-                Backups(self._desk).make_if_due()  # a run that erases takes the backups with it
+                Backups(self._caller).make_if_due()
+                report = _carried(kind, steps, tools, self._caller.actor, watch)
+                Backups(self._caller).make_if_due()  # a run that erases takes the backups with it
                 return self._told(report, LISTED)
         with _shadow(tools) as shadow:
-            report = _carried(kind, steps, shadow, self._desk.actor, watch, LISTED_DRY)
+            report = _carried(kind, steps, shadow, self._caller.actor, watch, LISTED_DRY)
             return self._told(replace(report, dry=True), LISTED_DRY)
 
     def _told(self, report: Report, limit: int, after: int = 0) -> Report:
         """A report as far as the caller may see the memories it is about."""
-        if self._desk.owns_file:
+        if self._caller.owns_file:
             return report
         # The decisions of a dry run are in no store any more.
         seen = [*filter(self._sees, report.decided)] if report.dry else [*self._seen(report.run)]
@@ -509,24 +509,24 @@ class Upkeep:
     def _looked_at(self, run: Run) -> Iterator[tuple[Decided, bool]]:
         """What a run decided, and whether the caller may see what it is about."""
         after = 0
-        while lines := self._desk.tools.store.upkeep.decided(run.id, after, LISTED):
+        while lines := self._caller.tools.store.upkeep.decided(run.id, after, LISTED):
             for one in lines:
                 yield one, self._sees(one)
             after = lines[-1].number
 
     def _sees(self, one: Decided) -> bool:
-        get, access = self._desk.tools.store.memories.get, self._desk.access
+        get, access = self._caller.tools.store.memories.get, self._caller.access
         about = [id_ for id_ in (one.memory, one.related) if id_]
         return bool(about) and all(get(id_, access) is not None for id_ in about)
 
     def _run(self, run_id: str) -> Run:
-        run = self._desk.tools.store.upkeep.run(run_id.strip().upper())
+        run = self._caller.tools.store.upkeep.run(run_id.strip().upper())
         if run is None:
             raise UnknownRun(run_id)
         return run
 
     def _check(self) -> None:
-        if self._desk.access.role is not Role.OWNER:
+        if self._caller.access.role is not Role.OWNER:
             what = "maintain the memory: only an owner may"
             raise AccessDenied(what)
 
@@ -584,11 +584,11 @@ def _carried(
 
     run = begin(tools.store, kind, tools.clock, actor)
     hears = watch.hearing([one.name for one in steps])
-    room = replace(_room(tools, run), stopping=watch.stopping, told=hears)
+    room = replace(_context(tools, run), stopping=watch.stopping, told=hears)
     return _report(go(room, steps), tools, listed, 0)
 
 
-def _room(tools: Tools, run: Run) -> StepContext:
+def _context(tools: Tools, run: Run) -> StepContext:
     from engram.maintain.step import StepContext
 
     return StepContext(

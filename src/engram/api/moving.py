@@ -43,7 +43,7 @@ LONGEST_NAME = 200
 
 
 def move_in(  # noqa: PLR0913 - each is a thing to say of a move; all but the path by name
-    desk: CallerContext,
+    caller: CallerContext,
     path: Path,
     system: str,
     *,
@@ -67,9 +67,9 @@ def move_in(  # noqa: PLR0913 - each is a thing to say of a move; all but the pa
         if progress is not None:
             progress(done[0], total)
 
-    found = import_records(desk, placed, dry=dry, within_run=True, refuse_others=True, progress=more)
+    found = import_records(caller, placed, dry=dry, within_run=True, refuse_others=True, progress=more)
     if chosen == LEDGER and not dry:
-        _triggers(desk, path)
+        _triggers(caller, path)
     here = {at: one for at, one in enumerate(found.ids) if one}
     errors = {one.index: one.error for one in found.refused}
     items = _reports(told, here, frozenset(found.taken), errors, dry=dry)
@@ -296,12 +296,12 @@ def _basic(path: Path) -> Iterator[Told]:
         yield from homes.basic_memory(body, name, front.values() if front else {})
 
 
-def _triggers(desk: CallerContext, path: Path) -> None:
+def _triggers(caller: CallerContext, path: Path) -> None:
     """Words that load pages come along; a file that is none is passed over."""
     with suppress(OSError, ValueError):
         data = json.loads((path / layout.TRIGGERS_FILE).read_text(encoding="utf-8"))
         told = data.get("triggers") if isinstance(data, dict) else None
-        take_triggers(Triggers(desk), told if isinstance(told, list) else [], may_remove=False)
+        take_triggers(Triggers(caller), told if isinstance(told, list) else [], may_remove=False)
 
 
 # ---------------------------------------------------------------- the report

@@ -179,36 +179,36 @@ class Recalling:
     """What stands between a caller and the flow. Lives as long as the engine; any thread may use it."""
 
     def __init__(
-        self, desk: CallerContext, limits: RecallLimits | None = None, record: RecallRecord | None = None
+        self, caller: CallerContext, limits: RecallLimits | None = None, record: RecallRecord | None = None
     ) -> None:
-        self._desk = desk
-        self._limits = limits or RecallLimits(desk.tools.config.limits, desk.tools.clock)
-        self._record = record or RecallRecord(desk.tools.store.recalls)
+        self._caller = caller
+        self._limits = limits or RecallLimits(caller.tools.config.limits, caller.tools.clock)
+        self._record = record or RecallRecord(caller.tools.store.recalls)
 
-    def beside(self, desk: CallerContext) -> Recalling:
+    def beside(self, caller: CallerContext) -> Recalling:
         """The same for another caller of the same memory: it counts together."""
-        return Recalling(desk, self._limits, self._record)
+        return Recalling(caller, self._limits, self._record)
 
     def answer(
         self, question: Question, *, mode_given: bool = False, lean: ConversationBias | None = None
     ) -> Recall:
         """Recall. Raises TooManyRecalls. A reranking that the caller named is not tried against another."""
-        self._limits.take(self._desk.access, question.session)
-        trial = self._desk.tools.config.recall.auto_rerank
+        self._limits.take(self._caller.access, question.session)
+        trial = self._caller.tools.config.recall.auto_rerank
         if trial not in {"off", question.rerank} and not mode_given:
             question = replace(question, trial=trial, trial_for=self._record.helped())
         found = self._find(question, lean)
         if not question.dry and question.filters.as_of is None:
-            self._desk.gate.heard(found)
+            self._caller.gate.heard(found)
             weak = self._is_weak(found)
             self._record.keep(found, weak=weak)
             if weak:
-                gaps.note_in_vain(self._desk, found)
+                gaps.note_in_vain(self._caller, found)
         return found
 
     def _find(self, question: Question, lean: ConversationBias | None) -> Recall:
         """By a process beside this one if there is one; what the recall leaves behind is written here."""
-        tools = self._desk.tools
+        tools = self._caller.tools
         found = tools.finder.find(question, lean) if tools.finder is not None else None
         if found is None:
             return recall(question, tools, lean)
@@ -218,8 +218,8 @@ class Recalling:
 
     def close(self) -> None:
         """Let go of the processes that recall beside this one."""
-        if self._desk.tools.finder is not None:
-            self._desk.tools.finder.close()
+        if self._caller.tools.finder is not None:
+            self._caller.tools.finder.close()
 
     def timeline(
         self,
@@ -234,31 +234,31 @@ class Recalling:
             raise WrongType("about", about, "words, or a subject and a predicate")
         clean = [screen.readable("about", part)[:QUERY_LIMIT] for part in parts]
         since, until = (
-            None if end is None else moment(name, end, self._desk.tools.zone)
+            None if end is None else moment(name, end, self._caller.tools.zone)
             for name, end in zip(("since", "until"), ends, strict=True)
         )
         window = timelines.Window(whole("limit", limit, 1, PAGE_LIMIT), since, until)
         what = clean[0] if len(clean) == 1 else (clean[0], clean[1])
-        access = self._desk.at(scope)
-        self._limits.take(self._desk.access)
-        return timelines.timeline(what, window, access, self._desk)
+        access = self._caller.at(scope)
+        self._limits.take(self._caller.access)
+        return timelines.timeline(what, window, access, self._caller)
 
     def reason(
         self, question: str, depth: int | None, budget: int | None, scope: Scope | None, session: str
     ) -> Reasoning:
         """Think a question through; it counts as one recall."""
-        settings = self._desk.tools.config
+        settings = self._caller.tools.config
         screen.name("session", session)
         text = screen.readable("question", question)[:QUERY_LIMIT]
-        asked = Question(text, self._desk.at(scope), settings.recall.limit, session=session)
+        asked = Question(text, self._caller.at(scope), settings.recall.limit, session=session)
         deep = whole("depth", settings.recall.reason_depth if depth is None else depth, 1, 5)
         room = settings.llm.context_tokens // 2 if budget is None else whole("budget", budget, 0, 10_000_000)
-        self._limits.take(self._desk.access, session)
-        return reasoning.reason(asked, deep, room, self._desk.tools)
+        self._limits.take(self._caller.access, session)
+        return reasoning.reason(asked, deep, room, self._caller.tools)
 
     def health(self) -> RecallHealth:
         """How the last recalls of all callers have been going. Raises AccessDenied for guests."""
-        if self._desk.is_guest:
+        if self._caller.is_guest:
             raise AccessDenied("see how the recalls of all callers went: only the owner of the file may")
         return self._record.health()
 
@@ -272,13 +272,13 @@ class Recalling:
 
     def _is_weak(self, found: Recall) -> bool:
         """Whether nothing worth showing came though there are memories; a higher floor is no sign."""
-        floor = self._desk.tools.config.recall.relevance_floor
+        floor = self._caller.tools.config.recall.relevance_floor
         asked = found.question
         if found.hits:
             return found.quality.top_relevance < floor
         if asked.min_relevance is not None and asked.min_relevance > floor:
             return False
-        return len(self._desk.tools.store.memories.page(View(asked.access, asked.filters), 1)) > 0
+        return len(self._caller.tools.store.memories.page(View(asked.access, asked.filters), 1)) > 0
 
 
 # ---------------------------------------------------------------- asking
@@ -290,21 +290,21 @@ TIMES = tuple(f.name for f in fields(Filters) if f.type == "datetime | None")
 SHARES = ("min_importance", "max_importance", "min_confidence", "min_trust", "min_arousal")
 
 
-def question(desk: CallerContext, query: str, options: RecallOptions) -> Question:
+def question(caller: CallerContext, query: str, options: RecallOptions) -> Question:
     """The question, checked; what is not said is as the settings have it.
 
     Options that need no check here reach the question under their own names.
     """
-    settings = desk.tools.config.recall
+    settings = caller.tools.config.recall
     given: dict[str, Any] = {**options}
-    filters = checked(desk, options.get("filters"), options.get("as_of"))
+    filters = checked(caller, options.get("filters"), options.get("as_of"))
     mode, archived = options.get("mode", Mode.FULL_CONTEXT), options.get("include_archived", False)
     limit, budget = options.get("limit"), options.get("budget")
     screen.share("min_relevance", options.get("min_relevance"))
     screen.name("session", options.get("session", ""))
     looked_at: dict[str, Any] = {
         "text": screen.readable("query", query)[:QUERY_LIMIT],
-        "access": desk.at(options.get("scope")),
+        "access": caller.at(options.get("scope")),
         "limit": whole("limit", settings.limit if limit is None else limit, 1, 500),
         "budget": None if budget is None else whole("budget", budget, 0, 10_000_000),
         "filters": in_mode(filters, mode, include_archived=archived),
@@ -317,12 +317,12 @@ def question(desk: CallerContext, query: str, options: RecallOptions) -> Questio
     return Question(**looked_at, **{name: value for name, value in given.items() if value is not None})
 
 
-def checked(desk: CallerContext, filters: Filters | None, as_of: datetime | str | None = None) -> Filters:
+def checked(caller: CallerContext, filters: Filters | None, as_of: datetime | str | None = None) -> Filters:
     """The filters with their times in UTC, days as they were named. Raises WrongType and OutOfRange."""
     wanted = filters or Filters()
     times = {name: getattr(wanted, name) for name in TIMES} | ({} if as_of is None else {"as_of": as_of})
     given: dict[str, Any] = {
-        name: _time(name, value, desk.tools.zone) for name, value in times.items() if value is not None
+        name: _time(name, value, caller.tools.zone) for name, value in times.items() if value is not None
     }
     for name in SHARES:
         share = getattr(wanted, name)

@@ -35,49 +35,51 @@ Given = Draft | Mapping[str, Any] | str
 Results = list[Receipt | Refusal]
 
 
-def one(desk: CallerContext, content: str, given: Mapping[str, Any]) -> Receipt:
+def one(caller: CallerContext, content: str, given: Mapping[str, Any]) -> Receipt:
     """Keep one statement."""
     unknown = given.keys() - {f.name for f in fields(Draft)}
     if unknown:
         raise UnknownValue("field of a memory", min(unknown), tuple(f.name for f in fields(Draft)))
-    return desk.write([desk.mine(replace(draft(desk.tools.zone, content="", **given), content=content))])[0]
+    return caller.write(
+        [caller.mine(replace(draft(caller.tools.zone, content="", **given), content=content))]
+    )[0]
 
 
 def many(
-    desk: CallerContext, drafts: Iterable[Given], progress: Callable[[int], None] | None, *, partial: bool
+    caller: CallerContext, drafts: Iterable[Given], progress: Callable[[int], None] | None, *, partial: bool
 ) -> Results:
     """Keep many: all or none; or each good one, and a refusal for each other."""
     if partial:
         results = remember_partly(
-            [*drafts], lambda item: _draft(desk, item), desk.tools, desk.actor, progress
+            [*drafts], lambda item: _draft(caller, item), caller.tools, caller.actor, progress
         )
-        desk.pay([result for result in results if isinstance(result, Receipt)])
+        caller.pay([result for result in results if isinstance(result, Receipt)])
         return results
-    done: Results = [*desk.write([_draft(desk, item) for item in drafts])]
+    done: Results = [*caller.write([_draft(caller, item) for item in drafts])]
     if progress is not None:
         progress(len(done))
     return done
 
 
-def erase(desk: CallerContext, memory_id: str, because: str) -> None:
+def erase(caller: CallerContext, memory_id: str, because: str) -> None:
     """Remove a memory for good."""
-    full = desk.own(memory_id)
+    full = caller.own(memory_id)
 
     def work(unit: Unit) -> None:
-        gaps.forget_names(unit, full, desk.access.scope)
+        gaps.forget_names(unit, full, caller.access.scope)
         unit.erase(full, because)
 
-    desk.tools.store.write(work, desk.actor)
-    desk.tools.store.leave_nothing()
+    caller.tools.store.write(work, caller.actor)
+    caller.tools.store.leave_nothing()
 
 
-def _draft(desk: CallerContext, item: Given) -> Draft:
+def _draft(caller: CallerContext, item: Given) -> Draft:
     if isinstance(item, str):
         item = Draft(item)
     elif not isinstance(item, Draft):
-        item = draft_from(item, desk.tools.zone)
-    mine = desk.mine(item)
-    desk.check_write(mine.scope)
+        item = draft_from(item, caller.tools.zone)
+    mine = caller.mine(item)
+    caller.check_write(mine.scope)
     return mine
 
 
@@ -86,13 +88,13 @@ def _draft(desk: CallerContext, item: Given) -> Draft:
 
 
 def relate(
-    desk: CallerContext, ends: tuple[str, str], edge_type: EdgeType | str, weight: float, confidence: float
+    caller: CallerContext, ends: tuple[str, str], edge_type: EdgeType | str, weight: float, confidence: float
 ) -> Edge:
     """Draw an edge between two memories that the caller may change."""
     screen.share("weight", weight)
     screen.share("confidence", confidence)
     kind: EdgeType = member("type", EdgeType, edge_type)
-    edge = Edge(desk.own(ends[0]), desk.own(ends[1]), kind, weight, confidence, origin=desk.actor)
+    edge = Edge(caller.own(ends[0]), caller.own(ends[1]), kind, weight, confidence, origin=caller.actor)
     if edge.source == edge.target:
         message = "A memory cannot be related to itself."
         raise InvalidInput(message)
@@ -100,20 +102,22 @@ def relate(
     def work(unit: Unit) -> None:
         unit.relate(edge, because="")
 
-    desk.tools.store.write(work, desk.actor)
+    caller.tools.store.write(work, caller.actor)
     return edge
 
 
-def unrelate(desk: CallerContext, ends: tuple[str, str], edge_type: EdgeType | str) -> bool:
+def unrelate(caller: CallerContext, ends: tuple[str, str], edge_type: EdgeType | str) -> bool:
     """Take an edge away; whether there was one."""
-    source, target = (desk.own(end) for end in ends)
+    source, target = (caller.own(end) for end in ends)
     kind: EdgeType = member("type", EdgeType, edge_type)
-    return desk.tools.store.write(lambda unit: unit.unrelate(source, target, kind, because=""), desk.actor)
+    return caller.tools.store.write(
+        lambda unit: unit.unrelate(source, target, kind, because=""), caller.actor
+    )
 
 
-def relations(desk: CallerContext, memory_id: str) -> list[Edge]:
+def relations(caller: CallerContext, memory_id: str) -> list[Edge]:
     """Edges from and to a memory."""
-    return desk.tools.store.relations.of(desk.resolve(memory_id), desk.access)
+    return caller.tools.store.relations.of(caller.resolve(memory_id), caller.access)
 
 
 # ---------------------------------------------------------------- standing
@@ -123,9 +127,9 @@ def relations(desk: CallerContext, memory_id: str) -> list[Edge]:
 UP, DOWN = "promoted by hand", "demoted by hand"
 
 
-def move(desk: CallerContext, memory_id: str, because: str, *, up: bool) -> Memory:
+def move(caller: CallerContext, memory_id: str, because: str, *, up: bool) -> Memory:
     """The memory in the next layer up or down. Raises NoFurtherLayer at the ends."""
-    full = desk.own(memory_id)
+    full = caller.own(memory_id)
 
     def work(unit: Unit) -> Memory:
         old = unit.get(full)
@@ -135,38 +139,38 @@ def move(desk: CallerContext, memory_id: str, because: str, *, up: bool) -> Memo
             old,
             layer=step_layer(old, up=up),
             version=old.version + 1,
-            modified_at=desk.tools.clock.now(),
+            modified_at=caller.tools.clock.now(),
         )
         unit.change(new, Verb.UPDATED, because or (UP if up else DOWN))
         return new
 
-    return desk.tools.store.write(work, desk.actor)
+    return caller.tools.store.write(work, caller.actor)
 
 
-def opine(desk: CallerContext, memory_id: str, query: str, because: str, *, helpful: bool) -> Memory:
+def opine(caller: CallerContext, memory_id: str, query: str, because: str, *, helpful: bool) -> Memory:
     """Keep whether a memory helped."""
     return change.opine(
-        desk.own(memory_id),
+        caller.own(memory_id),
         helpful=helpful,
         query=query,
-        tools=desk.tools,
-        actor=desk.actor,
+        tools=caller.tools,
+        actor=caller.actor,
         because=because,
     )
 
 
-def touch(desk: CallerContext, memory_ids: Iterable[str], session: str) -> int:
+def touch(caller: CallerContext, memory_ids: Iterable[str], session: str) -> int:
     """Count a use of each memory that the caller sees; how many there are."""
     screen.name("session", session)
-    if desk.access.role is Role.READER:
+    if caller.access.role is Role.READER:
         raise AccessDenied("count uses: a reader changes nothing")
-    ids = [desk.resolve(one) for one in memory_ids]
+    ids = [caller.resolve(one) for one in memory_ids]
 
     def work(unit: Unit) -> None:
-        unit.touch(ids, desk.tools.clock.now(), session)
+        unit.touch(ids, caller.tools.clock.now(), session)
 
     if ids:
-        desk.tools.store.write(work, desk.actor)
+        caller.tools.store.write(work, caller.actor)
     return len(ids)
 
 
@@ -182,8 +186,8 @@ ASKED_ABOUT = 5
 class Listening:
     """One ear for each open memory. Any thread may speak; what waits in a scope is read by one at a time."""
 
-    def __init__(self, desk: CallerContext) -> None:
-        self._desk = desk
+    def __init__(self, caller: CallerContext) -> None:
+        self._caller = caller
         self._heard_in: set[Scope] = set()
         self._lock = Lock()
 
@@ -215,10 +219,10 @@ class Listening:
         assistant_name: str,
     ) -> TalkSetting:
         """Where and when something is said, and by whom."""
-        place = self._desk.access.scope if scope is None else scope
-        self._desk.check_write(place)
-        zone = self._desk.tools.zone
-        at = self._desk.tools.clock.now() if time is None else told_moment("time", time, zone)
+        place = self._caller.access.scope if scope is None else scope
+        self._caller.check_write(place)
+        zone = self._caller.tools.zone
+        at = self._caller.tools.clock.now() if time is None else told_moment("time", time, zone)
         return TalkSetting(session, here(at, zone), place, speaker, assistant_name)
 
     def messages(self, messages: Sequence[Mapping[str, Any]], setting: TalkSetting) -> list[Turn]:
@@ -231,33 +235,33 @@ class Listening:
             message = "Nothing was said: give `user`, `assistant` or `messages`."
             raise InvalidInput(message)
         for turn in turns:
-            self._desk.check_write(turn.scope)
-        heard, because = observe.log(turns, self._desk.tools, self._desk.actor)
+            self._caller.check_write(turn.scope)
+        heard, because = observe.log(turns, self._caller.tools, self._caller.actor)
         self._heard_in.add(turns[0].scope)
         if not because:
             return heard
         with self._lock:
-            done = observe.capture(turns[0].scope, self._desk.gate, self._desk.tools, self._desk.actor)
+            done = observe.capture(turns[0].scope, self._caller.gate, self._caller.tools, self._caller.actor)
         self._settle(done)
         return replace(done, logged=heard.logged, known=heard.known, signal=heard.signal, because=because)
 
     def flush(self, session: str | None = None, scope: Scope | None = None) -> Observation:
         """Read now whatever waits in a scope, of one session or of all."""
-        place = self._desk.access.scope if scope is None else scope
-        self._desk.check_write(place)
+        place = self._caller.access.scope if scope is None else scope
+        self._caller.check_write(place)
         with self._lock:
-            done = observe.capture(place, self._desk.gate, self._desk.tools, self._desk.actor, session)
+            done = observe.capture(place, self._caller.gate, self._caller.tools, self._caller.actor, session)
         self._settle(done)
         return replace(done, because="asked to" if done.captured else "nothing waits")
 
     def _settle(self, heard: Observation) -> None:
         """Vectors that were owed are made; a model, if one may help, is asked about pairs in doubt."""
-        self._desk.pay(heard.receipts)
-        if self._desk.tools.config.llm.level == "off":
+        self._caller.pay(heard.receipts)
+        if self._caller.tools.config.llm.level == "off":
             return
         doubtful = [one for one in heard.receipts if one.outcome is Outcome.CHALLENGED]
         for receipt in doubtful[:ASKED_ABOUT]:
-            conflicts.Conflicts(self._desk).ask(receipt.other, receipt.memory.id)
+            conflicts.Conflicts(self._caller).ask(receipt.other, receipt.memory.id)
 
     def close(self) -> None:
         """Read what is left in every scope that was heard here."""
@@ -267,8 +271,8 @@ class Listening:
 
     def finding(self) -> Finding:
         """Whether turns wait to be read; those of a process that died are read with the next ones."""
-        waiting = self._desk.tools.store.turns.scopes_waiting()
-        scopes = [scope for scope in waiting if self._desk.access.may_read(scope)]
+        waiting = self._caller.tools.store.turns.scopes_waiting()
+        scopes = [scope for scope in waiting if self._caller.access.may_read(scope)]
         if not scopes:
             return Finding("turns", ok=True, detail="none waits to be read")
         places = f"{len(scopes)} scope" + ("s" if len(scopes) > 1 else "")
@@ -279,4 +283,4 @@ class Listening:
     def turns(self, session: str, limit: int, after: int) -> list[Turn]:
         """A session word for word."""
         most = whole("limit", limit, 1, TURNS_LIMIT)
-        return self._desk.tools.store.turns.of_session(session, self._desk.access, most, after)
+        return self._caller.tools.store.turns.of_session(session, self._caller.access, most, after)

@@ -299,7 +299,7 @@ class Session:
     @cached_property
     def runs(self) -> Runs:
         """What came of work: runs of flows as procedures, projects that are complete."""
-        return Runs(self._parts.desk, self.scope, self.id)
+        return Runs(self._parts.caller, self.scope, self.id)
 
     def info(self) -> SessionInfo:
         """What is told of this session."""
@@ -373,9 +373,9 @@ class Session:
             state, self._state = self._state, None
             if state is not None:
                 state.wipe()
-        if not self._parts.desk.access.may_write(self.scope):
+        if not self._parts.caller.access.may_write(self.scope):
             return None
-        self._parts.desk.tools.store.snapshots.remove(self.id, self.scope)
+        self._parts.caller.tools.store.snapshots.remove(self.id, self.scope)
         return self._parts.listening.flush(self.id, self.scope)
 
     def __enter__(self) -> Self:
@@ -386,7 +386,7 @@ class Session:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.suspend()
-        if self._parts.desk.access.may_write(self.scope):
+        if self._parts.caller.access.may_write(self.scope):
             self._parts.listening.flush(self.id, self.scope)
 
     # ------------------------------------------------------------ the six steps
@@ -446,7 +446,7 @@ class Session:
 
     def _prepare(self, state: State, message: str, reply: str) -> None:
         """Recall what the next message may need, while the caller reads the answer."""
-        parts, settings = self._parts, self._parts.desk.tools.config.session
+        parts, settings = self._parts, self._parts.caller.tools.config.session
         with self._lock:
             momentum, names = state.momentum, state.buffer.named()
         if momentum is None or not settings.anticipate:
@@ -464,12 +464,12 @@ class Session:
                 state.anticipation.prepare(ready)
 
     def _questions(self, state: State, names: Sequence[str]) -> tuple[Gap, ...]:
-        settings = self._parts.desk.tools.config.session
+        settings = self._parts.caller.tools.config.session
         if state.asked >= settings.questions:
             return ()
         gaps = self._parts.gaps(self.scope)
         chosen = anticipation.choose(gaps, names, state.asked, self._parts.due, settings.questions)
-        if chosen and self._parts.desk.access.may_write(self.scope):
+        if chosen and self._parts.caller.access.may_write(self.scope):
             self._parts.asked(chosen, self.id)
         state.asked += len(chosen)
         return tuple(chosen)
@@ -487,7 +487,7 @@ class Session:
 
     def _restore(self, state: State) -> Restored:
         parts, now = self._parts, self._parts.now
-        kept = parts.desk.tools.store.snapshots.get(self.id, self.scope)
+        kept = parts.caller.tools.store.snapshots.get(self.id, self.scope)
         restored = Restored.NEW
         if kept is not None:
             restored = Restored.FRESH
@@ -504,7 +504,7 @@ class Session:
         return restored
 
     def _save(self, state: State) -> None:
-        if not self._parts.desk.access.may_write(self.scope):
+        if not self._parts.caller.access.may_write(self.scope):
             return
         slots, state.timezone = state.working.slots, self._timezone
         kept = Snapshot(
@@ -518,7 +518,7 @@ class Session:
             memories=tuple(slot.memory for slot in slots if slot.memory),
             body=self._seal(state),
         )
-        self._parts.desk.tools.store.snapshots.put(kept)
+        self._parts.caller.tools.store.snapshots.put(kept)
 
     def _seal(self, state: State) -> bytes:
         return self._parts.sealed(snapshot.to_bytes(state), self._about)

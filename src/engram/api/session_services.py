@@ -122,7 +122,7 @@ class Builds(Protocol):
 class SessionServices:
     """The other parts of the engine, as a session uses them. One for all sessions of a caller."""
 
-    desk: CallerContext
+    caller: CallerContext
     listening: Listening
     recalling: Recalling
     build: Builds
@@ -131,13 +131,13 @@ class SessionServices:
     @property
     def now(self) -> datetime:
         """The present moment."""
-        return self.desk.tools.clock.now()
+        return self.caller.tools.clock.now()
 
     def state(self) -> State:
         """An empty mind, by the settings."""
-        settings = self.desk.tools.config.session
+        settings = self.caller.tools.config.session
         rules = WorkingMemoryRules(HALF_LIFE_MINUTES, EVICT_BELOW, OFFER_ABOVE, settings.slots)
-        making = Making(self.desk.tools.new_id, self.desk.tools.count_tokens)
+        making = Making(self.caller.tools.new_id, self.caller.tools.count_tokens)
         return fresh(making, rules, ALIKE)
 
     @property
@@ -151,14 +151,14 @@ class SessionServices:
         if not words.strip():
             return None
         try:
-            space, rows = self.desk.tools.embedder.embed([words, *topic.sentences(words)])
+            space, rows = self.caller.tools.embedder.embed([words, *topic.sentences(words)])
         except EmbedderError:
             return None
         return Meaning(space, rows)
 
     def limit(self, model: str, budget: int | None) -> int:
         """How many memories may find room in a prompt of this model, and are worth a turn's time."""
-        settings = self.desk.tools.config.context
+        settings = self.caller.tools.config.context
         room = budget or context_budget.find(model or settings.model, settings.models_file).window
         return min(
             RECALLED_MOST,
@@ -167,7 +167,7 @@ class SessionServices:
 
     def question(self, message: str, session: SessionTalk, limit: int) -> Question:
         """A message as a question to long-term memory."""
-        settings, access = self.desk.tools.config.recall, self.desk.at(session.scope)
+        settings, access = self.caller.tools.config.recall, self.caller.at(session.scope)
         return Question(
             text=screen.readable("message", message)[:QUERY_LIMIT],
             access=replace(access, timezone=session.timezone or access.timezone),
@@ -185,25 +185,25 @@ class SessionServices:
         What is understood from the talk fits nothing as well as what stands alone: less of it will do.
         """
         if lean is not None and lean.share:
-            floor = self.desk.tools.config.recall.relevance_floor
+            floor = self.caller.tools.config.recall.relevance_floor
             question = replace(question, min_relevance=floor * (1.0 - lean.share))
         if prepared is None:
             return self.recalling.answer(question, lean=lean)
-        found = among(question, prepared, self.desk.tools, lean)
+        found = among(question, prepared, self.caller.tools, lean)
         if not found.hits:
             return self.recalling.answer(question, lean=lean)
-        self.desk.gate.heard(found)
-        touch(found, self.desk.tools)
+        self.caller.gate.heard(found)
+        touch(found, self.caller.tools)
         return found
 
     def prepare(self, question: Question, lean: ConversationBias | None) -> Recall:
         """What may help with the next message, in no certain order; counts as no use, against no limit."""
         asked = replace(question, dry=True, expand=False, rerank="none")
-        return recall(asked, self.desk.tools, lean)
+        return recall(asked, self.caller.tools, lean)
 
     def observe(self, message: str, reply: str, session: SessionTalk) -> Observation | None:
         """Listen to an exchange; None when the caller may not write."""
-        if not self.desk.access.may_write(session.scope):
+        if not self.caller.access.may_write(session.scope):
             return None
         now = self.now.astimezone(zone_of(session.timezone)) if session.timezone else None
         setting = self.listening.setting(session.id, now, session.scope, "", "")
@@ -214,21 +214,23 @@ class SessionServices:
 
     def offer(self, gone: Sequence[Slot], session: str, scope: Scope) -> None:
         """Tell long-term memory of what left the mind while it stood strong."""
-        if not gone or not self.desk.access.may_write(scope):
+        if not gone or not self.caller.access.may_write(scope):
             return
         known = [slot.memory for slot in gone if slot.memory]
         own = [slot for slot in gone if not slot.memory and slot.origin in {Origin.AGENT, Origin.USER}]
         if known:
             at = self.now
-            self.desk.tools.store.write_later(lambda unit: unit.touch(known, at, session), self.desk.actor)
+            self.caller.tools.store.write_later(
+                lambda unit: unit.touch(known, at, session), self.caller.actor
+            )
         if own:
-            self.desk.write([self._draft(slot, session, scope) for slot in own])
+            self.caller.write([self._draft(slot, session, scope) for slot in own])
         if any(slot.origin is Origin.SPOKEN for slot in gone):
             self.listening.flush(session, scope)
 
     def present(self, slots: Sequence[Slot], scope: Scope) -> list[str]:
         """The ids of slots whose memory is no more, or no longer true."""
-        access, memories = self.desk.at(scope), self.desk.tools.store.memories
+        access, memories = self.caller.at(scope), self.caller.tools.store.memories
         gone = []
         for slot in slots:
             found = memories.get(slot.memory, access) if slot.memory else None
@@ -239,28 +241,28 @@ class SessionServices:
     def morning(self, scope: Scope) -> list[Slot]:
         """What comes to mind at a fresh start: of the newest memories those that matter most."""
         most = MORNING_MEMORIES
-        view = View(self.desk.at(scope), in_force(WAKEFUL, self.now))
-        newest = list(self.desk.tools.store.memories.page(view, LOOKED_AT).memories) if most else []
+        view = View(self.caller.at(scope), in_force(WAKEFUL, self.now))
+        newest = list(self.caller.tools.store.memories.page(view, LOOKED_AT).memories) if most else []
         best = sorted(newest, key=lambda one: (-one.pinned, -one.importance))[:most]
         return [self._slot(memory) for memory in best]
 
     def due(self, key: str) -> bool:
         """Whether a clarifying question has been left alone for long enough."""
-        return is_due(self.desk, key)
+        return is_due(self.caller, key)
 
     def asked(self, gaps: Sequence[Gap], session: str) -> None:
         """Note which questions are asked now."""
-        note_asked(self.desk, gaps, session)
+        note_asked(self.caller, gaps, session)
 
     def sealed(self, body: bytearray, about: str) -> bytes:
         """The bytes sealed; the ones given are overwritten."""
-        hidden = seal(body, self.desk.tools.store.snapshots.key(), secrets.token_bytes(NONCE_BYTES), about)
+        hidden = seal(body, self.caller.tools.store.snapshots.key(), secrets.token_bytes(NONCE_BYTES), about)
         body[:] = bytes(len(body))
         return hidden
 
     def unsealed(self, body: bytes, about: str) -> bytearray | None:
         """What was sealed; None when it cannot be opened."""
-        return unseal(body, self.desk.tools.store.snapshots.key(), about)
+        return unseal(body, self.caller.tools.store.snapshots.key(), about)
 
     def _draft(self, slot: Slot, session: str, scope: Scope) -> Draft:
         return Draft(slot.content, scope=scope, session=session, source=f"session:{slot.origin}")
@@ -268,12 +270,12 @@ class SessionServices:
     def _slot(self, memory: Memory) -> Slot:
         content = summary(memory.content)
         return Slot(
-            id=self.desk.tools.new_id(),
+            id=self.caller.tools.new_id(),
             content=content,
             origin=Origin.MORNING,
             activation=0.3 + 0.4 * memory.importance,
             used_at=self.now,
-            tokens=self.desk.tools.count_tokens(content),
+            tokens=self.caller.tools.count_tokens(content),
             memory=memory.id,
         )
 
@@ -341,8 +343,8 @@ class Completed:
 class Runs:
     """What came of work in one place. Any thread may use it."""
 
-    def __init__(self, desk: CallerContext, scope: Scope, session: str = "") -> None:
-        self._desk = desk
+    def __init__(self, caller: CallerContext, scope: Scope, session: str = "") -> None:
+        self._caller = caller
         self._scope = scope
         self._session = session
 
@@ -353,7 +355,7 @@ class Runs:
         if outcome not in ENDED:
             raise UnknownValue("outcome", outcome, tuple(ENDED))
         flow, taken = screen.content(name), [step(one) for one in steps]
-        self._desk.check_write(self._scope)
+        self._caller.check_write(self._scope)
         old = self._known(flow)
         former = old.details if old else {}
         runs = int(former.get("runs", 0)) + 1
@@ -374,9 +376,9 @@ class Runs:
         Raises AccessDenied unless the caller may write where everybody reads.
         """
         wide = Scope(self._scope.namespace)
-        self._desk.check_write(wide)
+        self._caller.check_write(wide)
         place = replace(wide, project=screen.content(project))
-        inside = self._desk.access.may_write(place)  # an agent that stands above may not look below
+        inside = self._caller.access.may_write(place)  # an agent that stands above may not look below
         ended = Draft(
             f"Project {project} is complete. {summary}".strip(),
             scope=place if inside else wide,
@@ -387,22 +389,24 @@ class Runs:
             source=f"project:{project}",
         )
         taught = [_lesson(lesson, project, wide) for lesson in lessons]
-        [kept, *others] = self._desk.write([ended, *taught])
+        [kept, *others] = self._caller.write([ended, *taught])
         found = self._strong(place, kept) if inside else []
         strong = [self._for_everybody(one, project, wide) for one in found]
-        promoted = self._desk.write(strong) if strong else []
+        promoted = self._caller.write(strong) if strong else []
         return Completed(kept.memory, _memories(others), _memories(promoted))
 
     def _known(self, flow: str) -> Memory | None:
         """The procedure of this flow in this very place."""
         wanted = Filters(tags_all=frozenset({FLOW, _tag(flow)}), kinds=frozenset({Kind.PROCEDURAL}))
-        found = self._desk.tools.store.memories.page(View(self._desk.at(self._scope), wanted), RUNS_LOOKED_AT)
+        found = self._caller.tools.store.memories.page(
+            View(self._caller.at(self._scope), wanted), RUNS_LOOKED_AT
+        )
         return next((one for one in found if one.scope == self._scope), None)
 
     def _keep(self, old: Memory | None, flow: str, told: str, details: dict[str, Any]) -> Memory:
         if old is not None:
             changes = {"content": told, "details": details}
-            return change.update(old.id, changes, self._desk.tools, self._desk.actor, "ran again")
+            return change.update(old.id, changes, self._caller.tools, self._caller.actor, "ran again")
         made = Draft(
             told,
             kind=Kind.PROCEDURAL,
@@ -414,12 +418,12 @@ class Runs:
             session=self._session,
             source=f"flow:{flow}",
         )
-        return self._desk.write([made])[0].memory
+        return self._caller.write([made])[0].memory
 
     def _strong(self, place: Scope, ended: Receipt) -> list[Memory]:
         """What a project's agents learned that proved itself; nothing secret."""
         wanted = Filters(statuses=frozenset({Status.ACTIVE}), tiers=frozenset({Tier.CLEAR}))
-        found = self._desk.tools.store.memories.page(View(self._desk.at(place), wanted), RUNS_LOOKED_AT)
+        found = self._caller.tools.store.memories.page(View(self._caller.at(place), wanted), RUNS_LOOKED_AT)
         inside = [one for one in found if one.scope.project == place.project and one.id != ended.memory.id]
         strong = [one for one in inside if min(one.strength, one.importance) > STRONG]
         return sorted(strong, key=lambda one: -one.importance)[:PROMOTED_MOST]

@@ -54,13 +54,13 @@ _AT_DESKS: WeakKeyDictionary[Listening, Sessions] = WeakKeyDictionary()
 _MAKING = Lock()
 
 
-def sessions_at(desk: CallerContext, listening: Listening, recalling: Recalling) -> Sessions:
+def sessions_at(caller: CallerContext, listening: Listening, recalling: Recalling) -> Sessions:
     """The sessions of a caller; whoever asks first makes them, and two at once get the same ones."""
     with _MAKING:
         found = _AT_DESKS.get(listening)
         if found is None:
-            build = measured(Contexts(desk, recalling))
-            parts = SessionServices(desk, listening, recalling, build, partial(of_place, desk))
+            build = measured(Contexts(caller, recalling))
+            parts = SessionServices(caller, listening, recalling, build, partial(of_place, caller))
             found = _AT_DESKS[listening] = Sessions(parts)
         return found
 
@@ -200,12 +200,12 @@ class Sessions:
         scope: Scope | None = None,
     ) -> Learned:
         """Keep how a flow ran, as a procedure that counts its runs."""
-        place = self._parts.desk.access.scope if scope is None else scope
-        return Runs(self._parts.desk, place).learn(name, steps, outcome=outcome, result=result)
+        place = self._parts.caller.access.scope if scope is None else scope
+        return Runs(self._parts.caller, place).learn(name, steps, outcome=outcome, result=result)
 
     def complete(self, project: str, summary: str = "", *, lessons: Sequence[str] = ()) -> Completed:
         """End a project: keep what it came to and taught; what proved itself is for everybody."""
-        return Runs(self._parts.desk, self._parts.desk.access.scope).complete(
+        return Runs(self._parts.caller, self._parts.caller.access.scope).complete(
             project, summary, lessons=lessons
         )
 
@@ -213,7 +213,7 @@ class Sessions:
 
     def sweep(self) -> int:
         """Send to sleep what nobody has used for a while, and drop what slept too long; how many slept."""
-        settings, now = self._parts.desk.tools.config.session, self._parts.now
+        settings, now = self._parts.caller.tools.config.session, self._parts.now
         idle = now - timedelta(minutes=settings.idle_minutes)
         with self._lock:
             order = sorted(self._live.values(), key=lambda one: one.used_at)
@@ -251,7 +251,7 @@ class Sessions:
             self._expired_at = now
         hours = DECAYED_HOURS
         with suppress(AccessDenied):  # the file was opened for reading
-            self._parts.desk.tools.store.snapshots.expire(now - timedelta(hours=hours))
+            self._parts.caller.tools.store.snapshots.expire(now - timedelta(hours=hours))
 
     def _woken(self, session: Session) -> None:
         """A session woke by itself, in the hands of somebody who kept it: it may fall asleep again."""
@@ -264,7 +264,7 @@ class Sessions:
 
     def _ring_later(self) -> None:
         """Look for idle sessions later, whether or not anybody asks for one by then."""
-        seconds = self._parts.desk.tools.config.session.idle_minutes * 60.0 + 1.0
+        seconds = self._parts.caller.tools.config.session.idle_minutes * 60.0 + 1.0
         with self._lock:
             if self._alarm is None and not self._closed and self._live:
                 self._alarm = Timer(seconds, self._ring)
@@ -284,10 +284,10 @@ class Sessions:
 
     def _place(self, agent: str, scope: Scope | None) -> Scope:
         """Where a session belongs: the given place, or the agent's own below where the caller stands."""
-        own = self._parts.desk.access.scope
+        own = self._parts.caller.access.scope
         if scope is None:
             scope = replace(own, agent=agent) if agent and own.agent != agent else own
-        self._parts.desk.at(scope)
+        self._parts.caller.at(scope)
         return scope
 
     def _asleep(self, agent: str, place: Scope) -> str:
@@ -299,9 +299,9 @@ class Sessions:
         return next((one.session for one in kept if one.session not in awake), "")
 
     def _kept(self) -> Sequence[Snapshot]:
-        snapshots, now = self._parts.desk.tools.store.snapshots, self._parts.now
+        snapshots, now = self._parts.caller.tools.store.snapshots, self._parts.now
         oldest = now - timedelta(hours=DECAYED_HOURS)
-        return [one for one in snapshots.known(self._parts.desk.access) if one.saved_at > oldest]
+        return [one for one in snapshots.known(self._parts.caller.access) if one.saved_at > oldest]
 
     def _session(self, session_id: str, scope: Scope | None) -> Session:
         """The session of an id, awake or asleep."""

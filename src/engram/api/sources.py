@@ -32,8 +32,8 @@ Progress = Callable[[int, int], None]
 class Sources:
     """What comes from elsewhere. Hangs on the facade; safe to use from many threads."""
 
-    def __init__(self, desk: CallerContext, ear: listen.ChatListener) -> None:
-        self._desk = desk
+    def __init__(self, caller: CallerContext, ear: listen.ChatListener) -> None:
+        self._caller = caller
         self._ear = ear
 
     def file(
@@ -84,7 +84,7 @@ class Sources:
         from engram.api.moving import move_in
 
         return move_in(
-            self._desk, Path(path), system, mapping=mapping or {}, dry=dry, scope=scope, progress=progress
+            self._caller, Path(path), system, mapping=mapping or {}, dry=dry, scope=scope, progress=progress
         )
 
     def text(
@@ -129,7 +129,7 @@ class Sources:
     ) -> IngestReport:
         """Take in the summary of a session, as a client writes it when it makes room."""
         order = replace(self._order(scope, (), dry=dry), beginning=f"session:{session}#")
-        return self._take(results.summary(text, session, self._desk.tools.clock.now()), order)
+        return self._take(results.summary(text, session, self._caller.tools.clock.now()), order)
 
     def task(
         self,
@@ -142,7 +142,7 @@ class Sources:
         scope: Scope | None = None,
     ) -> IngestReport:
         """Keep what a task came to: success, failure or partial."""
-        now = self._desk.tools.clock.now()
+        now = self._caller.tools.clock.now()
         item = results.task(name, result, outcome, now, details or {})
         return self._take([item], self._order(scope, (), dry=dry))
 
@@ -158,7 +158,7 @@ class Sources:
         scope: Scope | None = None,
     ) -> IngestReport:
         """Keep what a flow of several steps came to. A step is its name, or has name, outcome and result."""
-        now = self._desk.tools.clock.now()
+        now = self._caller.tools.clock.now()
         taken = [results.step(one) for one in steps]
         item = results.flow(name, taken, result, outcome, now, details or {})
         return self._take([item], self._order(scope, (), dry=dry))
@@ -177,7 +177,7 @@ class Sources:
         A finding is text, or has `text` and its own `url`.
         """
         given = [findings] if isinstance(findings, str) else list(findings)
-        items = list(results.research(given, query, urls, self._desk.tools.clock.now()))
+        items = list(results.research(given, query, urls, self._caller.tools.clock.now()))
         order = self._order(scope, (), dry=dry)
         return self._take(items, replace(order, beginning="research:"))
 
@@ -191,12 +191,12 @@ class Sources:
         dry: bool,
         progress: Progress | None = None,
     ) -> IngestOptions:
-        place = self._desk.access.scope if scope is None else scope
-        self._desk.check_write(place)
+        place = self._caller.access.scope if scope is None else scope
+        self._caller.check_write(place)
         return IngestOptions(
             scope=place,
-            actor=self._desk.actor,
-            check=self._desk.check_write,
+            actor=self._caller.actor,
+            check=self._caller.check_write,
             dry=dry,
             moved=scope is not None,
             tags=screened_tags(tuple(tags)),
@@ -219,7 +219,7 @@ class Sources:
                 report += self._source(open_source(path, format), order)
             except InvalidInput as error:
                 report += IngestReport((refused(origin, error),), order.dry)
-        for origin in self._desk.tools.store.origins.known(order.scope, beginning):
+        for origin in self._caller.tools.store.origins.known(order.scope, beginning):
             former = f"{origin.partition('#')[0]}#"
             if former not in read:
                 read.add(former)
@@ -234,15 +234,15 @@ class Sources:
             everything.append(one)
         turns = [one for one in everything if isinstance(one, Item) and one.kind is ItemKind.TURN]
         if turns:
-            return listen.listen(everything, order, self._ear, self._desk.gate, self._desk.tools)
-        report = ingest(everything, order, self._desk.tools)
+            return listen.listen(everything, order, self._ear, self._caller.gate, self._caller.tools)
+        report = ingest(everything, order, self._caller.tools)
         self._check_owing()
         return report
 
     def _check_owing(self) -> None:
         """Whether something was stored without its vector: the next write pays for it."""
-        space = self._desk.space()
-        self._desk.owing = space is None or bool(self._desk.tools.store.memories.unembedded(space, 0, 1))
+        space = self._caller.space()
+        self._caller.owing = space is None or bool(self._caller.tools.store.memories.unembedded(space, 0, 1))
 
 
 def _by_words(one: Found) -> Found:

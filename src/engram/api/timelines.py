@@ -51,47 +51,47 @@ class Window:
         return tuple(sorted(inside, key=lambda step: step.at)[-self.limit :])
 
 
-def timeline(about: str | tuple[str, str], window: Window, access: Access, desk: CallerContext) -> Timeline:
+def timeline(about: str | tuple[str, str], window: Window, access: Access, caller: CallerContext) -> Timeline:
     """How something changed; without steps when nothing is known of it."""
     if not isinstance(about, str):
-        return _of_fact(*about, window, access, desk) or Timeline(" ".join(about), "fact")
+        return _of_fact(*about, window, access, caller) or Timeline(" ".join(about), "fact")
     topic = topic_of_change(about) or about.strip()
     owned = owner_and_thing(topic)
-    if owned and (found := _of_fact(*owned, window, access, desk)):
+    if owned and (found := _of_fact(*owned, window, access, caller)):
         return found
-    entity = known(topic, desk.tools.store.entities, access)
+    entity = known(topic, caller.tools.store.entities, access)
     if entity is not None:
-        return Timeline(entity.name, "entity", window.of(of_entity(entity, window.limit, access, desk)))
+        return Timeline(entity.name, "entity", window.of(of_entity(entity, window.limit, access, caller)))
     few = len(topic.split()) <= FEW_WORDS
-    return (few and _of_fact(USER, topic, window, access, desk)) or _of_words(topic, window, access, desk)
+    return (few and _of_fact(USER, topic, window, access, caller)) or _of_words(topic, window, access, caller)
 
 
-def of_entity(entity: Entity, limit: int, access: Access, desk: CallerContext) -> list[TimelineStep]:
+def of_entity(entity: Entity, limit: int, access: Access, caller: CallerContext) -> list[TimelineStep]:
     """How the knowledge about an entity grew."""
     view = View(access, ANY_STATUS)
-    found = desk.tools.store.entities.memories(entity, view, limit)
-    return steps_of(found, view, desk, complete=len(found) < limit)
+    found = caller.tools.store.entities.memories(entity, view, limit)
+    return steps_of(found, view, caller, complete=len(found) < limit)
 
 
-def steps_of(found: Found, view: View, desk: CallerContext, *, complete: bool = True) -> list[TimelineStep]:
+def steps_of(found: Found, view: View, caller: CallerContext, *, complete: bool = True) -> list[TimelineStep]:
     """What each memory did to what was known, oldest first. `complete`: the first of all is among them."""
-    former = _former([key for key, _ in found], view, desk)
+    former = _former([key for key, _ in found], view, caller)
     told = sorted(found, key=lambda pair: (pair[1].happened_at, pair[0]))
     steps = [
         _step(key, memory, former, first=complete and not place) for place, (key, memory) in enumerate(told)
     ]
     memories = [memory for _, memory in told]
     replaced = {memory.id for olds in former.values() for memory in olds}
-    steps += _reinforcements(memories, view.access, desk)
-    steps += _ends([one for one in memories if one.id not in replaced], view.access, desk)
+    steps += _reinforcements(memories, view.access, caller)
+    steps += _ends([one for one in memories if one.id not in replaced], view.access, caller)
     return sorted(steps, key=lambda step: step.at)
 
 
 def _of_fact(
-    subject: str, predicate: str, window: Window, access: Access, desk: CallerContext
+    subject: str, predicate: str, window: Window, access: Access, caller: CallerContext
 ) -> Timeline | None:
     """The story of one fact; None when nobody ever stated it."""
-    store, view = desk.tools.store, View(access, ANY_STATUS)
+    store, view = caller.tools.store, View(access, ANY_STATUS)
     who = USER if subject.lower() in {"i", "me", "my", USER} else subject.lower()
     entity = known(who, store.entities, access)
     names = frozenset({who, *((entity.name.lower(), *entity.aliases) if entity else ())})
@@ -101,7 +101,7 @@ def _of_fact(
     by_id = {claim.memory.id: claim for claim in reversed(claims)}
     keys = store.memories.keys(list(by_id))
     found = [(keys[one], claim.memory) for one, claim in by_id.items() if one in keys]
-    steps = [_in_facts(step, by_id) for step in steps_of(found, view, desk)]
+    steps = [_in_facts(step, by_id) for step in steps_of(found, view, caller)]
     return Timeline(f"{who} {predicate}", "fact", window.of(_objects(steps, by_id)))
 
 
@@ -124,25 +124,25 @@ def _objects(steps: Iterable[TimelineStep], claims: Mapping[str, Claim]) -> Iter
         last = new if step.kind not in {StepKind.REINFORCED, StepKind.ENDED} else last
 
 
-def _of_words(topic: str, window: Window, access: Access, desk: CallerContext) -> Timeline:
+def _of_words(topic: str, window: Window, access: Access, caller: CallerContext) -> Timeline:
     """What a recall finds in any status, and what took the place of it."""
     view = View(access, ANY_STATUS)
     question = Question(topic, access, limit=window.limit, filters=ANY_STATUS, dry=True, expand=False)
-    memories = {hit.memory.id: hit.memory for hit in recall(question, desk.tools)}
-    keys = desk.tools.store.memories.keys(list(memories))
+    memories = {hit.memory.id: hit.memory for hit in recall(question, caller.tools)}
+    keys = caller.tools.store.memories.keys(list(memories))
     found = {keys[one]: memory for one, memory in memories.items() if one in keys}
     for _ in range(GENERATIONS):
-        links = desk.tools.store.relations.links(list(found), {EdgeType.SUPERSEDES}, view)
+        links = caller.tools.store.relations.links(list(found), {EdgeType.SUPERSEDES}, view)
         new = {link.other for link in links} - found.keys()
         if not new or len(found) >= window.limit:
             break
-        found |= desk.tools.store.memories.read(sorted(new))
-    return Timeline(topic, "words", window.of(steps_of(list(found.items()), view, desk)))
+        found |= caller.tools.store.memories.read(sorted(new))
+    return Timeline(topic, "words", window.of(steps_of(list(found.items()), view, caller)))
 
 
-def _former(keys: Sequence[int], view: View, desk: CallerContext) -> dict[int, list[Memory]]:
+def _former(keys: Sequence[int], view: View, caller: CallerContext) -> dict[int, list[Memory]]:
     """For each memory those whose place it took."""
-    store, olds = desk.tools.store, dict[int, list[int]]()
+    store, olds = caller.tools.store, dict[int, list[int]]()
     for link in store.relations.links(keys, {EdgeType.SUPERSEDES}, view):
         new, old = (link.key, link.other) if link.forward else (link.other, link.key)
         olds.setdefault(new, []).append(old)
@@ -161,32 +161,32 @@ def _step(key: int, memory: Memory, former: Mapping[int, list[Memory]], *, first
 
 
 def _reinforcements(
-    memories: Iterable[Memory], access: Access, desk: CallerContext
+    memories: Iterable[Memory], access: Access, caller: CallerContext
 ) -> Iterator[TimelineStep]:
     repeated = [memory for memory in memories if memory.usage.repeated][:REINFORCED]
     for memory in repeated:
-        for event in _events(memory, access, desk):
+        for event in _events(memory, access, caller):
             if event.verb is Verb.REINFORCED:
                 yield TimelineStep(event.at, StepKind.REINFORCED, label(memory), memory, "said again")
 
 
-def _ends(memories: Iterable[Memory], access: Access, desk: CallerContext) -> Iterator[TimelineStep]:
+def _ends(memories: Iterable[Memory], access: Access, caller: CallerContext) -> Iterator[TimelineStep]:
     """What holds no longer though nothing took its place."""
-    now = desk.tools.clock.now()
+    now = caller.tools.clock.now()
     for memory in memories:
         if memory.valid_to is not None and memory.valid_to <= now:
             yield TimelineStep(memory.valid_to, StepKind.ENDED, label(memory), memory, "held until then")
         elif memory.status in OVER:
             verbs = {Verb.ARCHIVED, Verb.STATUS_CHANGED}
-            event = next((one for one in _events(memory, access, desk) if one.verb in verbs), None)
+            event = next((one for one in _events(memory, access, caller) if one.verb in verbs), None)
             why = f"{memory.status}: {event.because}" if event and event.because else str(memory.status)
             yield TimelineStep(
                 event.at if event else memory.modified_at, StepKind.ENDED, label(memory), memory, why
             )
 
 
-def _events(memory: Memory, access: Access, desk: CallerContext) -> list[Event]:
-    return desk.tools.store.ledger.events(memory.id, access, EVENTS)
+def _events(memory: Memory, access: Access, caller: CallerContext) -> list[Event]:
+    return caller.tools.store.ledger.events(memory.id, access, EVENTS)
 
 
 def label(memory: Memory) -> str:

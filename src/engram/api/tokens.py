@@ -34,8 +34,8 @@ Found = list[Token]
 class Tokens:
     """Who may come in from outside. Hangs on the facade; safe to use from many threads."""
 
-    def __init__(self, desk: CallerContext, chance: Callable[[int], bytes] = secrets.token_bytes) -> None:
-        self._desk = desk
+    def __init__(self, caller: CallerContext, chance: Callable[[int], bytes] = secrets.token_bytes) -> None:
+        self._caller = caller
         self._chance = chance
 
     def create(
@@ -57,24 +57,24 @@ class Tokens:
             name=_name(name),
             role=member("role", Role, role),
             scope=place,
-            created_at=self._desk.tools.clock.now(),
+            created_at=self._caller.tools.clock.now(),
             expires_at=None
             if expires_at is None
-            else moment("expires_at", expires_at, self._desk.tools.zone),
+            else moment("expires_at", expires_at, self._caller.tools.zone),
             timezone=screen.timezone("timezone", timezone),
         )
         secret = secret_from(self._chance(SECRET_BYTES))
-        self._desk.tools.store.tokens.add(token, digest_of(secret))
+        self._caller.tools.store.tokens.add(token, digest_of(secret))
         return Issued(token, secret)
 
     def list(self, *, revoked: bool = False) -> Found:
         """The tokens for places this caller owns, oldest first; with `revoked` also those taken back."""
         self._check(None)
-        known = (token for _, token in self._desk.tools.store.tokens.known())
+        known = (token for _, token in self._caller.tools.store.tokens.known())
         return [
             token
             for token in known
-            if self._desk.access.may_write(token.scope) and (revoked or token.revoked_at is None)
+            if self._caller.access.may_write(token.scope) and (revoked or token.revoked_at is None)
         ]
 
     def revoke(self, token_id: str) -> Token:
@@ -84,12 +84,12 @@ class Tokens:
             told = "several tokens have this name: give the id" if found else "there is no such token"
             message = f"{token_id[:60]!r}: {told}; `engram token list` shows them."
             raise InvalidInput(message)
-        self._desk.tools.store.tokens.revoke(found[0].id, self._desk.tools.clock.now())
+        self._caller.tools.store.tokens.revoke(found[0].id, self._caller.tools.clock.now())
         return found[0]
 
     def bearer(self, secret: str) -> Token | None:
         """The valid token with this secret; None when there is none. Whoever asks needs no right to."""
-        store, now = self._desk.tools.store.tokens, self._desk.tools.clock.now()
+        store, now = self._caller.tools.store.tokens, self._caller.tools.clock.now()
         token = match(secret, store.known())
         if token is None or not token.is_valid(now):
             return None
@@ -99,21 +99,21 @@ class Tokens:
 
     def is_valid(self, token_id: str) -> bool:
         """Whether a token still lets somebody in."""
-        known, now = self._desk.tools.store.tokens.known(), self._desk.tools.clock.now()
+        known, now = self._caller.tools.store.tokens.known(), self._caller.tools.clock.now()
         return any(one.id == token_id and one.is_valid(now) for _, one in known)
 
     def any_valid(self) -> bool:
         """Whether anybody could come in by a token now."""
-        now = self._desk.tools.clock.now()
-        return any(token.is_valid(now) for _, token in self._desk.tools.store.tokens.known())
+        now = self._caller.tools.clock.now()
+        return any(token.is_valid(now) for _, token in self._caller.tools.store.tokens.known())
 
     def _check(self, scope: Scope | None) -> Scope:
         """The place a token is for: an owner gives out places of their own."""
-        place = self._desk.access.scope if scope is None else scope
-        if self._desk.access.role is not Role.OWNER:
+        place = self._caller.access.scope if scope is None else scope
+        if self._caller.access.role is not Role.OWNER:
             what = "give out or take back tokens"
             raise AccessDenied(what)
-        self._desk.check_write(place)
+        self._caller.check_write(place)
         return place
 
 
@@ -138,8 +138,8 @@ ABOUT = "answer"
 class Answers:
     """Answers to keyed writes, for a while. Hangs on the facade; safe to use from many threads."""
 
-    def __init__(self, desk: CallerContext, chance: Callable[[int], bytes] = secrets.token_bytes) -> None:
-        self._desk = desk
+    def __init__(self, caller: CallerContext, chance: Callable[[int], bytes] = secrets.token_bytes) -> None:
+        self._caller = caller
         self._chance = chance
 
     def find(self, caller: str, key: str, request: bytes, *, hours: float) -> tuple[int, bytes] | bool | None:
@@ -147,8 +147,8 @@ class Answers:
 
         False when the key was used for another request.
         """
-        kept = self._desk.tools.store.answers.find(caller, key)
-        if kept is None or kept.at < self._desk.tools.clock.now() - timedelta(hours=hours):
+        kept = self._caller.tools.store.answers.find(caller, key)
+        if kept is None or kept.at < self._caller.tools.clock.now() - timedelta(hours=hours):
             return None
         if kept.mark != sha256(request).hexdigest():
             return False
@@ -160,10 +160,10 @@ class Answers:
     ) -> None:
         """Keep an answer for so many hours, and so many in all."""
         status, body = answer
-        now = self._desk.tools.clock.now()
+        now = self._caller.tools.clock.now()
         sealed = seal(body, _key(caller, key, request), self._chance(NONCE_BYTES), ABOUT)
         kept = KeptAnswer(caller, key, sha256(request).hexdigest(), status, sealed, now)
-        self._desk.tools.store.answers.keep(kept, now - timedelta(hours=hours), most)
+        self._caller.tools.store.answers.keep(kept, now - timedelta(hours=hours), most)
 
 
 def _key(caller: str, key: str, request: bytes) -> bytes:

@@ -249,13 +249,13 @@ def _is_unlocked(path: str) -> bool:
 class Vault:
     """What keeps secrets, and what makes them go. Hangs on the facade; safe to use from many threads."""
 
-    def __init__(self, desk: CallerContext, path: str) -> None:
-        self._desk = desk
+    def __init__(self, caller: CallerContext, path: str) -> None:
+        self._caller = caller
         self._path = path
 
     def status(self) -> VaultStatus:
         """Whether the file is encrypted, and what opens it. Raises AccessDenied unless it is the caller's."""
-        self._desk.check_owns_file("look at the vault")
+        self._caller.check_owns_file("look at the vault")
         return vault_status(self._path)
 
     def erase_session(self, session: str) -> dict[str, int]:
@@ -271,7 +271,7 @@ class Vault:
         screen.name("session", session)
         if not session.strip():
             raise EmptyContent("session")
-        return self._purged(PurgeOrder(session=session, access=self._desk.access))
+        return self._purged(PurgeOrder(session=session, access=self._caller.access))
 
     def erase_turns(self, turns: Sequence[int]) -> dict[str, int]:
         """Erase single turns, by their keys, and the memories that came from them.
@@ -282,7 +282,7 @@ class Vault:
         """
         if not turns:
             return {}
-        return self._purged(PurgeOrder(turns=tuple(turns), access=self._desk.access))
+        return self._purged(PurgeOrder(turns=tuple(turns), access=self._caller.access))
 
     def purge(self, *, person: str = "", scope: Scope | None = None) -> PurgeCertificate:
         """Take a person, or a place and all below it, out of the file for good, backups beside it included.
@@ -302,17 +302,17 @@ class Vault:
             AccessDenied: the caller does not own the whole file.
 
         """
-        self._desk.check_owns_file("purge")
+        self._caller.check_owns_file("purge")
         if bool(person.strip()) == (scope is not None):
             raise InvalidInput("Say who or what is to go: a person, or a scope.")
-        kept = len(self._desk.tools.store.backups.list())
+        kept = len(self._caller.tools.store.backups.list())
         removed = self._purged(PurgeOrder(person=person.strip(), scope=scope))
         removed |= {"backups": kept + _wipe_copies(self._path)} if self._path != IN_MEMORY else {}
         subject = person.strip().casefold() or str(scope)
         return self._signed(
             PurgeCertificate(
-                at=self._desk.tools.clock.now(),
-                actor=self._desk.actor,
+                at=self._caller.tools.clock.now(),
+                actor=self._caller.actor,
                 kind="person" if person.strip() else "scope",
                 subject=sha256(subject.encode()).hexdigest(),
                 removed={name: number for name, number in removed.items() if name != "remaining"},
@@ -329,8 +329,8 @@ class Vault:
         )
 
     def _purged(self, order: PurgeOrder) -> dict[str, int]:
-        store = self._desk.tools.store
-        removed = store.write(lambda unit: unit.purge(order), self._desk.actor)
+        store = self._caller.tools.store
+        removed = store.write(lambda unit: unit.purge(order), self._caller.actor)
         store.vacuum()
         return removed
 
@@ -339,8 +339,10 @@ class Vault:
         return replace(named, signature=sign(_message(named), self._seed())[0])
 
     def _seed(self) -> bytes:
-        keys = self._desk.tools.keys
-        return keys.key(CERTIFICATE) if keys else subkey(self._desk.tools.store.snapshots.key(), CERTIFICATE)
+        keys = self._caller.tools.keys
+        return (
+            keys.key(CERTIFICATE) if keys else subkey(self._caller.tools.store.snapshots.key(), CERTIFICATE)
+        )
 
 
 def _message(certificate: PurgeCertificate) -> bytes:

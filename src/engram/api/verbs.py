@@ -43,58 +43,58 @@ R = TypeVar("R")
 class Memories:
     """How single memories stand and what they are to each other. Safe from many threads."""
 
-    def __init__(self, desk: CallerContext) -> None:
-        self._desk = desk
+    def __init__(self, caller: CallerContext) -> None:
+        self._caller = caller
 
     def pin(self, memory_id: str, *, pinned: bool = True) -> Memory:
         """Make a memory immune to forgetting, or let it go again."""
-        tools, actor = self._desk.tools, self._desk.actor
-        return change.pin(self._desk.own(memory_id), pinned=pinned, tools=tools, actor=actor)
+        tools, actor = self._caller.tools, self._caller.actor
+        return change.pin(self._caller.own(memory_id), pinned=pinned, tools=tools, actor=actor)
 
     def confirm(self, memory_id: str, because: str = "") -> Memory:
         """Vouch for a memory."""
-        return change.confirm(self._desk.own(memory_id), self._desk.tools, self._desk.actor, because)
+        return change.confirm(self._caller.own(memory_id), self._caller.tools, self._caller.actor, because)
 
     def promote(self, memory_id: str, because: str = "") -> Memory:
         """Move a memory one layer up: from the buffer to working, from working to core."""
-        return remembering.move(self._desk, memory_id, because, up=True)
+        return remembering.move(self._caller, memory_id, because, up=True)
 
     def demote(self, memory_id: str, because: str = "") -> Memory:
         """Move a memory one layer down."""
-        return remembering.move(self._desk, memory_id, because, up=False)
+        return remembering.move(self._caller, memory_id, because, up=False)
 
     def set_status(self, memory_id: str, status: Status | str, because: str = "") -> Memory:
         """Say that a memory is challenged, invalidated, archived … or active again."""
         wanted: Status = member("status", Status, status)
-        one = self._desk.own_for_status(memory_id, wanted)
-        return change.set_status(one, wanted, self._desk.tools, self._desk.actor, because)
+        one = self._caller.own_for_status(memory_id, wanted)
+        return change.set_status(one, wanted, self._caller.tools, self._caller.actor, because)
 
     def touch(self, memory_ids: Sequence[str], *, session: str = "") -> int:
         """Count a use of memories that were read otherwise than by recall; how many."""
-        return remembering.touch(self._desk, memory_ids, session)
+        return remembering.touch(self._caller, memory_ids, session)
 
     def relations(self, memory_id: str) -> list[Edge]:
         """What a memory is related to, in both directions."""
-        return remembering.relations(self._desk, memory_id)
+        return remembering.relations(self._caller, memory_id)
 
     def unrelate(self, source: str, target: str, type: EdgeType | str = EdgeType.RELATED_TO) -> bool:
         """Take a relation away; whether there was one."""
-        return remembering.unrelate(self._desk, (source, target), type)
+        return remembering.unrelate(self._caller, (source, target), type)
 
     def count(self, *, filters: Filters | None = None, scope: Scope | None = None) -> int:
         """How many memories fit."""
-        return browsing.count(self._desk, filters, scope)
+        return browsing.count(self._caller, filters, scope)
 
     def adopt(self, records: Iterable[Mapping[str, Any]], *, dry: bool = False) -> ImportedRecords:
         """Take in what `export` wrote as it was, with ids, times and counts; what is here already stays."""
-        return import_records.import_records(self._desk, records, dry=dry, within_run=True)
+        return import_records.import_records(self._caller, records, dry=dry, within_run=True)
 
 
 class History:
     """What happened and what was said. Hangs on the facade; safe to use from many threads."""
 
-    def __init__(self, desk: CallerContext, listening: Listening) -> None:
-        self._desk = desk
+    def __init__(self, caller: CallerContext, listening: Listening) -> None:
+        self._caller = caller
         self._listening = listening
 
     def events(
@@ -104,14 +104,14 @@ class History:
 
         An erased memory has a history too: its full id still finds the bare facts.
         """
-        return browsing.events(self._desk, memory_id, limit, before)
+        return browsing.events(self._caller, memory_id, limit, before)
 
     def news(self, after: str | None = None, *, limit: int = 100) -> News:
         """What has happened since a place in the ledger, oldest first, and the place to go on from.
 
         Without a place: nothing yet, and where the ledger ends now.
         """
-        return browsing.news(self._desk, after, limit)
+        return browsing.news(self._caller, after, limit)
 
     def turns(self, session: str, *, limit: int = 1_000, after: int = 0) -> list[Turn]:
         """A session word for word, in order; `after` is the key of the last turn already seen."""
@@ -119,7 +119,7 @@ class History:
 
     def said(self, memory_id: str) -> list[Turn]:
         """The turns a memory came from, word for word."""
-        return self._desk.tools.store.turns.of_memory(self._desk.resolve(memory_id), self._desk.access)
+        return self._caller.tools.store.turns.of_memory(self._caller.resolve(memory_id), self._caller.access)
 
 
 class Maintenance:
@@ -127,12 +127,12 @@ class Maintenance:
 
     def __init__(
         self,
-        desk: CallerContext,
+        caller: CallerContext,
         upkeep: Upkeep,
         recalling: Recalling,
         parts: Sequence[Callable[[], Finding]],
     ) -> None:
-        self._desk = desk
+        self._caller = caller
         self._upkeep = upkeep
         self._recalling = recalling
         self._parts = parts
@@ -175,7 +175,7 @@ class Maintenance:
         """
         from engram.api.gaps import drifted  # it reads a directory, which few ask for
 
-        return drifted(self._desk, directory, scope, limit, apply=apply)
+        return drifted(self._caller, directory, scope, limit, apply=apply)
 
     def runs(self, limit: int = 20) -> list[Run]:
         """The last runs, newest first."""
@@ -191,27 +191,27 @@ class Maintenance:
 
     def doctor(self, *, repair: bool = False) -> list[Finding]:
         """Look at every part and say in words what to do; with `repair` mend what can be rebuilt."""
-        return maintenance.examine(self._desk, [part() for part in self._parts], repair=repair)
+        return maintenance.examine(self._caller, [part() for part in self._parts], repair=repair)
 
     def vacuum(self, *, full: bool = True) -> int:
         """Give freed space back; how many bytes. Unless `full`, without writing the whole file anew."""
-        return maintenance.vacuum(self._desk, full=full)
+        return maintenance.vacuum(self._caller, full=full)
 
     def reembed(self, *, progress: Progress | None = None) -> int:
         """Give every memory a vector of the present model. Cut off, it goes on where it stopped."""
-        total = self._desk.tools.store.memories.stats(self._desk.access, self._desk.space()).pending
+        total = self._caller.tools.store.memories.stats(self._caller.access, self._caller.space()).pending
         tell = None if progress is None else (lambda done: progress(done, max(total, done)))
-        count = pipeline.fill(self._desk.tools, progress=tell)
-        self._desk.owing = False
+        count = pipeline.fill(self._caller.tools, progress=tell)
+        self._caller.owing = False
         return count
 
     def spending(self, *, days: int = 30, daily: bool = False) -> list[Spent]:
         """What calls to models have cost in the last days, by component and model; `daily`, by day too."""
-        return maintenance.spending(self._desk, days, daily=daily)
+        return maintenance.spending(self._caller, days, daily=daily)
 
     def forget_spending(self) -> int:
         """Forget what models have cost; how many calls there were."""
-        return maintenance.forget_spending(self._desk)
+        return maintenance.forget_spending(self._caller)
 
     def recall_health(self) -> RecallHealth:
         """How the last recalls have been going: counts, averages by intent, times, warnings."""

@@ -68,8 +68,8 @@ Progress = Callable[[int, int], None]
 class Workspaces:
     """Folders in step with the memory. Hangs on the facade; only the owner of the file may use it."""
 
-    def __init__(self, desk: CallerContext) -> None:
-        self._desk = desk
+    def __init__(self, caller: CallerContext) -> None:
+        self._caller = caller
 
     def init(
         self,
@@ -106,8 +106,8 @@ class Workspaces:
         except OSError as error:
             raise WorkspaceError(f"{root} cannot be made: {error.strerror}.") from error
         root = root.resolve()
-        today = self._desk.tools.here().date().isoformat()
-        name = self._desk.tools.new_id()
+        today = self._caller.tools.here().date().isoformat()
+        name = self._caller.tools.new_id()
         with suppress(WorkspaceError):
             before = load_setup(root)
             today, name = before.since or today, before.id or name
@@ -143,7 +143,7 @@ class Workspaces:
         setup = load_setup(root)
         with FolderLock(root):
             state = load_state(root, self._mark(root, setup))
-            work = FolderSync(self._desk, root, setup, state, full=full, dry=dry)
+            work = FolderSync(self._caller, root, setup, state, full=full, dry=dry)
             return work.run(accept_deletions=accept_deletions, repair=repair)
 
     def status(self, directory: str | Path) -> WorkspaceStatus:
@@ -159,7 +159,7 @@ class Workspaces:
             if kind_of(path, setup.layouts)
             and found.get(path) != (state.files[path].stamp if path in state.files else None)
         ]
-        behind = len(FolderSync(self._desk, root, setup, state, full=False, dry=True).changed_ids())
+        behind = len(FolderSync(self._caller, root, setup, state, full=False, dry=True).changed_ids())
         repository = git.is_repository(root)
         return WorkspaceStatus(
             str(root),
@@ -220,19 +220,19 @@ class Workspaces:
 
     def folders(self) -> list[str]:
         """The folders that are kept in step with this memory."""
-        found = self._desk.tools.store.upkeep.sketches(SKETCH, self._desk.access, PAGE)
+        found = self._caller.tools.store.upkeep.sketches(SKETCH, self._caller.access, PAGE)
         return [str(one.body.get("folder")) for one in found if one.body.get("folder")]
 
     def leave(self, directory: str | Path) -> bool:
         """Keep a folder in step no longer; its files stay. Whether it was one."""
         self._check()
         root = Path(directory).expanduser().resolve()
-        scope, key = self._desk.access.scope, load_setup(root).id or str(root)
+        scope, key = self._caller.access.scope, load_setup(root).id or str(root)
 
         def work(unit: Unit) -> bool:
             return unit.upkeep.unsketch(scope, SKETCH, key)
 
-        return self._desk.tools.store.write(work, self._desk.actor)
+        return self._caller.tools.store.write(work, self._caller.actor)
 
     # ------------------------------------------------------------ around a consolidation
 
@@ -247,7 +247,7 @@ class Workspaces:
             with suppress(EngramError, OSError):
                 setup = load_setup(root)
                 if LEDGER in setup.layouts:
-                    day = self._desk.tools.here().date().isoformat()
+                    day = self._caller.tools.here().date().isoformat()
                     views.append_report(root, f"{layout.REPORTS}/{day}.md", told, day)
         counts = ", ".join(f"{one.rule} {one.count}" for one in report.tallies) or "nothing to do"
         self._commit_all(
@@ -260,7 +260,7 @@ class Workspaces:
                 self.sync(root)
                 if git.is_repository(root):
                     setup = load_setup(root)
-                    day = self._desk.tools.here().date().isoformat()
+                    day = self._caller.tools.here().date().isoformat()
                     git.commit(root, tops(setup.layouts), subject(day), body)
             except (EngramError, OSError) as error:
                 # A folder that cannot be written must not keep memories from being maintained.
@@ -274,20 +274,20 @@ class Workspaces:
             for line in message.splitlines():
                 if line.startswith("Engram-Run: "):
                     with suppress(InvalidInput):
-                        Upkeep(self._desk).undo(line.removeprefix("Engram-Run: ").strip())
+                        Upkeep(self._caller).undo(line.removeprefix("Engram-Run: ").strip())
 
     def _mark(self, root: Path, setup: Setup) -> str:
         """What tells this memory and another apart in the folder; the folder is known here from now on."""
-        scope, key = self._desk.access.scope, setup.id or str(root)
-        known = self._desk.tools.store.upkeep.sketch(scope, SKETCH, key)
+        scope, key = self._caller.access.scope, setup.id or str(root)
+        known = self._caller.tools.store.upkeep.sketch(scope, SKETCH, key)
         mark = str(known.body.get("mark", "")) if known is not None else ""
         if known is not None and mark and known.body.get("folder") == str(root):
             return mark
-        mark = mark or self._desk.tools.new_id()
+        mark = mark or self._caller.tools.new_id()
         body = {"folder": str(root), "mark": mark}
-        sketch = Sketch(scope, SKETCH, key, body, self._desk.tools.clock.now())
-        self._desk.tools.store.write(lambda unit: unit.upkeep.sketch(sketch), self._desk.actor)
+        sketch = Sketch(scope, SKETCH, key, body, self._caller.tools.clock.now())
+        self._caller.tools.store.write(lambda unit: unit.upkeep.sketch(sketch), self._caller.actor)
         return mark
 
     def _check(self) -> None:
-        self._desk.check_owns_file("keep a folder of this machine in step")
+        self._caller.check_owns_file("keep a folder of this machine in step")

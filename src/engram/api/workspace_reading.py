@@ -29,10 +29,10 @@ from engram.workspace.folder import Stamp
 from engram.workspace.layouts import KINDS, LEDGER, kind_of
 from engram.workspace.pages import Edit, Fields, Piece, aligned, one_line
 from engram.workspace.state import (
+    FolderState,
     Known,
     KnownFile,
     Setup,
-    State,
     digest,
 )
 
@@ -130,14 +130,14 @@ class FolderReader:
     """Reads what a person changed in a folder and changes the memory. Lives for one call, in one thread."""
 
     def __init__(
-        self, desk: CallerContext, root: Path, setup: Setup, state: State, *, full: bool, dry: bool
+        self, caller: CallerContext, root: Path, setup: Setup, state: FolderState, *, full: bool, dry: bool
     ) -> None:
-        self.desk = replace_actor(desk)
+        self.caller = replace_actor(caller)
         self.root = root
         self.setup = setup
         self.dry = dry
-        self.scope = scope_from(setup.scope) if setup.scope else desk.access.scope
-        self.access = desk.at(self.scope) if setup.scope else desk.access
+        self.scope = scope_from(setup.scope) if setup.scope else caller.access.scope
+        self.access = caller.at(self.scope) if setup.scope else caller.access
         self.state = state
         self.full = full or not self.state.place
         self.told = Tellings()
@@ -165,7 +165,7 @@ class FolderReader:
         found: set[str] = set()
         cursor: str | None = None
         while True:
-            page = self.desk.tools.store.memories.page(View(self.access, ANY_STATUS), PAGE, cursor)
+            page = self.caller.tools.store.memories.page(View(self.access, ANY_STATUS), PAGE, cursor)
             for memory in page:
                 self.cache[memory.id] = memory
                 found.add(memory.id)
@@ -176,7 +176,7 @@ class FolderReader:
 
     def _since(self, place: str) -> set[str]:
         found: set[str] = set()
-        while events := self.desk.tools.store.ledger.after(place, self.access, PAGE):
+        while events := self.caller.tools.store.ledger.after(place, self.access, PAGE):
             for event in events:
                 found.add(event.memory)
                 if event.related:
@@ -186,13 +186,13 @@ class FolderReader:
 
     def _get(self, memory_id: str, *, again: bool = False) -> Memory | None:
         if again or memory_id not in self.cache:
-            self.cache[memory_id] = self.desk.tools.store.memories.get(memory_id, self.access)
+            self.cache[memory_id] = self.caller.tools.store.memories.get(memory_id, self.access)
         return self.cache[memory_id]
 
     def _number_events(self) -> None:
         if LEDGER not in self.setup.layouts:
             return
-        known = self.desk.tools.store.origins.known(self.desk.access.scope, EVENT_ORIGIN)
+        known = self.caller.tools.store.origins.known(self.caller.access.scope, EVENT_ORIGIN)
         for origin in sorted(known):
             identity = origin.removeprefix(EVENT_ORIGIN)
             self.by_event[identity] = known[origin][0]
@@ -405,7 +405,7 @@ class FolderReader:
         if not records:
             return
         placed = [self._placed(record) for _, record in records]
-        done = import_records(self.desk, placed)
+        done = import_records(self.caller, placed)
         for refusal in done.refused:
             one = records[refusal.index][0]
             self.told.problems.append(f"{one.path}: {refusal.error.message}")
@@ -449,7 +449,7 @@ class FolderReader:
             verified = ledger.moment_of(one.piece.fields.get("verified_at"))
             if verified and (found.verified_at is None or found.verified_at.date() != verified.date()):
                 because = f"verified in {one.path}"
-                found = change.revise(found.id, {"verified_at": verified}, self.desk.tools, ACTOR, because)
+                found = change.revise(found.id, {"verified_at": verified}, self.caller.tools, ACTOR, because)
         except InvalidInput as error:
             self.told.problems.append(f"{one.path}: {error.message}")
             return
@@ -462,8 +462,8 @@ class FolderReader:
             day = date.fromisoformat(Path(one.path).stem)
             priority = Priority(one.piece.fields["priority"])
             lesser = priority in (Priority.P2, Priority.P3)
-            at = datetime(day.year, day.month, day.day, 12, tzinfo=self.desk.tools.zone)
-            now = self.desk.tools.here()
+            at = datetime(day.year, day.month, day.day, 12, tzinfo=self.caller.tools.zone)
+            now = self.caller.tools.here()
             return Draft(
                 words,
                 priority=priority,
@@ -488,12 +488,12 @@ class FolderReader:
         def work(unit: Unit) -> None:
             found.append(unit.same_content(mark_, self.scope))
 
-        self.desk.tools.store.write(work, ACTOR)
+        self.caller.tools.store.write(work, ACTOR)
         return found[-1]
 
     def _remember(self, draft: Draft) -> Receipt:
-        placed = replace(draft, scope=self.scope) if self.setup.scope else self.desk.mine(draft)
-        return self.desk.write([placed])[0]
+        placed = replace(draft, scope=self.scope) if self.setup.scope else self.caller.mine(draft)
+        return self.caller.write([placed])[0]
 
     def _apply(self, changes: Sequence[FileChange], gone: Mapping[str, list[tuple[str, str]]]) -> None:
         grouped: dict[str, list[FileChange]] = {}
@@ -544,7 +544,7 @@ class FolderReader:
                 if memory.status not in STANDING and "content" in changes and "status" not in changes:
                     changes["status"] = Status.ACTIVE  # who edits it wants it
                 because = f"edited in {one.path}"
-                memory = change.revise(memory.id, changes, self.desk.tools, ACTOR, because)
+                memory = change.revise(memory.id, changes, self.caller.tools, ACTOR, because)
                 self.told.updated.append(memory.id)
         except InvalidInput as error:
             self.told.problems.append(f"{one.path}: {error.message}")
@@ -565,7 +565,7 @@ class FolderReader:
                 changes["category"] = str(value).lower()
             elif field_name == "status" and kind == "event":
                 state = LoopState.DONE if value == "closed" else LoopState.OPEN
-                now = self.desk.tools.clock.now()
+                now = self.caller.tools.clock.now()
                 changes["details"] = details_of(
                     state, memory.details, closed=(now, "") if value == "closed" else None
                 )
@@ -617,7 +617,7 @@ class FolderReader:
             "details": {"file": one.path},
             "edges": [{"target": memory.id, "type": str(EdgeType.CONTRADICTS)}],
         }
-        done = import_records(self.desk, [record])
+        done = import_records(self.caller, [record])
         if done.refused:
             raise done.refused[0].error
         found = self._get(done.ids[0], again=True)
@@ -640,7 +640,7 @@ class FolderReader:
         self._take(memory, one, wanted, name)
         self.touched |= {memory.id, other}
         with suppress(InvalidInput):
-            Conflicts(self.desk).resolve(memory.id, other, "a", f"chosen in {one.path}")
+            Conflicts(self.caller).resolve(memory.id, other, "a", f"chosen in {one.path}")
 
     def _settle_clashes(self) -> None:
         """Conflicts that were settled in the memory: the file shows what stands."""
@@ -673,12 +673,12 @@ class FolderReader:
         known.mind = fields
         told: Fields = piece.notes
         if file.kind == "note":
-            told = notes.note_notes(memory, self.desk.tools.store.relations.of(memory.id, self.access))
+            told = notes.note_notes(memory, self.caller.tools.store.relations.of(memory.id, self.access))
         self._edit(path, Edit(piece, {**piece.fields, **fields}, told), known)
         self._where = None
 
     def _is_contradicted(self, one: str, two: str) -> bool:
-        edges = self.desk.tools.store.relations.of(one, self.access)
+        edges = self.caller.tools.store.relations.of(one, self.access)
         return any(e.type is EdgeType.CONTRADICTS and two in (e.source, e.target) for e in edges)
 
     def _forget(self, memory_id: str, places: Sequence[tuple[str, str]], *, edited: bool) -> None:
@@ -708,7 +708,7 @@ class FolderReader:
             return
         because = f"deleted in {known[0][0]}" if known else "deleted in the folder"
         try:
-            change.set_status(memory_id, Status.ARCHIVED, self.desk.tools, ACTOR, because)
+            change.set_status(memory_id, Status.ARCHIVED, self.caller.tools, ACTOR, because)
         except InvalidInput as error:
             self.told.problems.append(f"{places[0][0]}: {error.message}")
             return
@@ -761,9 +761,9 @@ class FolderReader:
         some.append((edit, known))
 
 
-def replace_actor(desk: CallerContext) -> CallerContext:
+def replace_actor(caller: CallerContext) -> CallerContext:
     """The same caller, as a person: what is read from files was written by one."""
-    return CallerContext(desk.tools, desk.access, ACTOR, desk.opened)
+    return CallerContext(caller.tools, caller.access, ACTOR, caller.opened)
 
 
 def age_of(memory: Memory | None) -> float:
@@ -798,7 +798,7 @@ def line_id(line: str) -> str:
     return str(event["id"]) if event else ""
 
 
-def open_conflicts(state: State) -> Iterator[SyncConflict]:
+def open_conflicts(state: FolderState) -> Iterator[SyncConflict]:
     """What waits for somebody to choose."""
     for path, _, piece in state.pieces():
         if piece.clash:

@@ -50,7 +50,7 @@ class FolderSync(FolderReader):
 
     def run(self, *, accept_deletions: bool, repair: bool) -> SyncReport:
         """Sync."""
-        store = self.desk.tools.store
+        store = self.caller.tools.store
         if self.full and not self.dry:
             folder.swept(self.root, tops(self.setup.layouts))
         self.stamps = folder.listed(self.root, tops(self.setup.layouts))
@@ -81,27 +81,27 @@ class FolderSync(FolderReader):
 
     def _in_order(self, ids: Iterable[str]) -> list[str]:
         """Oldest first: so that events are numbered as they happened."""
-        keys = self.desk.tools.store.memories.keys(list(ids))
+        keys = self.caller.tools.store.memories.keys(list(ids))
         memories = {one: self._get(one) for one in ids}
         return sorted(ids, key=lambda one: (age_of(memories[one]), keys.get(one, 0), one))
 
     def _foreign(self, end: str) -> bool:
         """Whether somebody else changed a memory while this went on."""
-        after = self.desk.tools.store.ledger.after(end, self.access, PAGE)
+        after = self.caller.tools.store.ledger.after(end, self.access, PAGE)
         return any(event.memory not in self.touched for event in after) or len(after) >= PAGE
 
     def _keep_events(self) -> None:
         pending = list(self.new_events)
         if not pending:
             return
-        place = self.desk.access.scope
+        place = self.caller.access.scope
 
         def work(unit: Unit) -> None:
             for memory_id, identity in pending:
                 if unit.get(memory_id) is not None:
                     unit.set_origin(memory_id, place, f"{EVENT_ORIGIN}{identity}", "")
 
-        self.desk.tools.store.write(work, self.desk.actor)
+        self.caller.tools.store.write(work, self.caller.actor)
         self.new_events.clear()
 
     def _wanted(self, memory: Memory | None) -> bool:
@@ -122,7 +122,7 @@ class FolderSync(FolderReader):
             if memory.status not in STANDING:
                 return
             self.state.dismissed.discard(memory_id)
-        edges = self.desk.tools.store.relations.of(memory_id, self.access)
+        edges = self.caller.tools.store.relations.of(memory_id, self.access)
         clashing = self._clash_ids()
         kinds = {self.state.files[path].kind for path, _, _ in here}
         for path, key, known in here:
@@ -376,7 +376,7 @@ class FolderSync(FolderReader):
         if LEDGER_FILE not in self.stamps:
             return
         text = self._text(LEDGER_FILE)
-        now = self.desk.tools.here()
+        now = self.caller.tools.here()
         events = ledger.events_in(text)
         due = not self.state.compacted or now - datetime.fromisoformat(self.state.compacted) > timedelta(
             days=30
@@ -412,7 +412,7 @@ class FolderSync(FolderReader):
         years: dict[str, list[Mapping[str, Any]]] = {}
         for one in events:
             at = ledger.moment_of(one.get("ts"))
-            years.setdefault(f"{at:%Y}" if at else f"{self.desk.tools.here():%Y}", []).append(one)
+            years.setdefault(f"{at:%Y}" if at else f"{self.caller.tools.here():%Y}", []).append(one)
         for year, some in years.items():
             path = f"memory/ledger-archive-{year}.jsonl"
             there = self._text(path) if path in self.stamps else ""
@@ -438,15 +438,15 @@ class FolderSync(FolderReader):
 
     def _new_day(self) -> bool:
         pack = self.state.files.get(layout.PACK_FILE)
-        return pack is not None and self.desk.tools.here().date().isoformat() not in (pack.text or "")
+        return pack is not None and self.caller.tools.here().date().isoformat() not in (pack.text or "")
 
     def _views(self) -> None:
         """Pages that are made from memories taken together."""
-        for path, text in views.pages(self.desk, self.setup, self.access, self._ledger_view()):
+        for path, text in views.pages(self.caller, self.setup, self.access, self._ledger_view()):
             self._view(path, text)
-        for page in views.item_pages(self.desk, self.setup, self.access):
+        for page in views.item_pages(self.caller, self.setup, self.access):
             self._item_page(page)
-        views.read_triggers(self.desk, self.root, self.setup, self.state)
+        views.read_triggers(self.caller, self.root, self.setup, self.state)
 
     def _ledger_view(self) -> views.LedgerView:
         text = self._text(LEDGER_FILE) if LEDGER_FILE in self.stamps else ""

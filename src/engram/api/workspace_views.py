@@ -24,7 +24,7 @@ from engram.ports import View
 from engram.workspace import folder, ledger
 from engram.workspace import layouts as layout
 from engram.workspace.layouts import FILES, LEDGER
-from engram.workspace.state import KnownFile, Setup, State, digest
+from engram.workspace.state import FolderState, KnownFile, Setup, digest
 from engram.workspace.text import FrontMatter, slug
 
 CARDS = 200
@@ -57,16 +57,18 @@ class ItemPage:
     items: list[tuple[Memory, str]]
 
 
-def pages(desk: CallerContext, setup: Setup, access: Access, events: LedgerView) -> Iterator[tuple[str, str]]:
+def pages(
+    caller: CallerContext, setup: Setup, access: Access, events: LedgerView
+) -> Iterator[tuple[str, str]]:
     """Every page that is only written, with its path."""
     if LEDGER in setup.layouts:
-        yield from _ledger_pages(desk, setup, events)
+        yield from _ledger_pages(caller, setup, events)
     if FILES in setup.layouts:
-        yield from _file_pages(desk, setup, access)
+        yield from _file_pages(caller, setup, access)
 
 
-def _ledger_pages(desk: CallerContext, setup: Setup, events: LedgerView) -> Iterator[tuple[str, str]]:
-    now = desk.tools.here()
+def _ledger_pages(caller: CallerContext, setup: Setup, events: LedgerView) -> Iterator[tuple[str, str]]:
+    now = caller.tools.here()
     active = ledger.events_in(events.text)
     loops = ledger.open_loops(active)
     at = ledger.checkpoint(active, now)
@@ -77,11 +79,11 @@ def _ledger_pages(desk: CallerContext, setup: Setup, events: LedgerView) -> Iter
     told = [f"## {now.isoformat(timespec='seconds')}", f"- passed: {len(checked.passed)}"]
     told += [f"- FAILED {one}" for one in checked.failures]
     yield layout.INTEGRITY_LOG, "\n".join(told) + "\n"
-    pack = _as_in_ledger(packed(desk, "", (), None, "").text, events.events)
+    pack = _as_in_ledger(packed(caller, "", (), None, "").text, events.events)
     if checked.failures:
         pack += f"\n⚠️ The ledger's integrity check failed: {'; '.join(checked.failures[:3])}\n"
     if str(Tier.SENSITIVE) not in setup.tiers:
-        pack = _without_sensitive(desk, pack)
+        pack = _without_sensitive(caller, pack)
     yield layout.PACK_FILE, pack if pack.endswith("\n") else f"{pack}\n"
 
 
@@ -108,16 +110,16 @@ def _as_in_ledger(pack: str, events: Mapping[str, str]) -> str:
     return re.sub(r"\[([0-9a-z-]{8})\]", lambda found: f"[{short.get(found[1], found[1])}]", text)
 
 
-def _without_sensitive(desk: CallerContext, pack: str) -> str:
+def _without_sensitive(caller: CallerContext, pack: str) -> str:
     """A prompt may tell what is sensitive; a file that lies about may not."""
-    view = View(desk.access, Filters(tiers=frozenset({Tier.SENSITIVE, Tier.CONFIDENTIAL})))
-    secret = {" ".join(one.content.split())[:40] for one in desk.tools.store.memories.page(view, 1_000)}
+    view = View(caller.access, Filters(tiers=frozenset({Tier.SENSITIVE, Tier.CONFIDENTIAL})))
+    secret = {" ".join(one.content.split())[:40] for one in caller.tools.store.memories.page(view, 1_000)}
     lines = [line for line in pack.split("\n") if not any(one in line for one in secret if one)]
     return "\n".join(lines)
 
 
-def _file_pages(desk: CallerContext, setup: Setup, access: Access) -> Iterator[tuple[str, str]]:
-    knowledge = Knowledge(desk)
+def _file_pages(caller: CallerContext, setup: Setup, access: Access) -> Iterator[tuple[str, str]]:
+    knowledge = Knowledge(caller)
     for box in knowledge.boxes(limit=BOXES):
         front = FrontMatter().with_values(
             {
@@ -132,7 +134,7 @@ def _file_pages(desk: CallerContext, setup: Setup, access: Access) -> Iterator[t
         )
         told = [
             f"- {one.content}"
-            for one in _memories(desk, box.memories, access)
+            for one in _memories(caller, box.memories, access)
             if str(one.tier) in setup.tiers
         ]
         day = f"{box.started:%Y-%m-%d}"
@@ -147,17 +149,17 @@ def _file_pages(desk: CallerContext, setup: Setup, access: Access) -> Iterator[t
             "state/compression-guidelines.md",
             "\n".join(["# Compression guidelines", "", *(f"- {one}" for one in lines), ""]),
         )
-    gaps = Gaps(desk).list(limit=50)
+    gaps = Gaps(caller).list(limit=50)
     if gaps:
         asked = [f"- {gap.question}" for gap in gaps]
         yield "questions/open.md", "\n".join(["# Open questions", "", *asked, ""])
-    yield from _artifacts(desk, setup, access)
+    yield from _artifacts(caller, setup, access)
 
 
-def _artifacts(desk: CallerContext, setup: Setup, access: Access) -> Iterator[tuple[str, str]]:
+def _artifacts(caller: CallerContext, setup: Setup, access: Access) -> Iterator[tuple[str, str]]:
     """Words that somebody wanted kept as they were said."""
-    view = View(access, in_force(Filters(), desk.tools.clock.now()))
-    for memory in desk.tools.store.memories.page(view, 1_000):
+    view = View(access, in_force(Filters(), caller.tools.clock.now()))
+    for memory in caller.tools.store.memories.page(view, 1_000):
         words = memory.details.get("verbatim")
         if not isinstance(words, str) or not words.strip() or str(memory.tier) not in setup.tiers:
             continue
@@ -172,24 +174,24 @@ def _artifacts(desk: CallerContext, setup: Setup, access: Access) -> Iterator[tu
         yield f"state/artifacts/{memory.created_at:%Y-%m-%d}/{name}", "\n".join([*front.lines, "", words, ""])
 
 
-def _memories(desk: CallerContext, ids: Iterable[str], access: Access) -> list[Memory]:
-    found = (desk.tools.store.memories.get(one, access) for one in ids)
+def _memories(caller: CallerContext, ids: Iterable[str], access: Access) -> list[Memory]:
+    found = (caller.tools.store.memories.get(one, access) for one in ids)
     return [one for one in found if one is not None]
 
 
 # ---------------------------------------------------------------- pages of items
 
 
-def item_pages(desk: CallerContext, setup: Setup, access: Access) -> Iterator[ItemPage]:
+def item_pages(caller: CallerContext, setup: Setup, access: Access) -> Iterator[ItemPage]:
     """Pages of people and things, and of the user, whose items are memories."""
-    day = desk.tools.here().date().isoformat()
-    knowledge = Knowledge(desk)
+    day = caller.tools.here().date().isoformat()
+    knowledge = Knowledge(caller)
     for card in knowledge.cards(limit=CARDS):
-        entity = desk.tools.store.entities.get(card.name, access)
+        entity = caller.tools.store.entities.get(card.name, access)
         if entity is None:
             continue
-        view = View(access, in_force(Filters(), desk.tools.clock.now()))
-        memories = [one for _, one in desk.tools.store.entities.memories(entity, view, ITEMS)]
+        view = View(access, in_force(Filters(), caller.tools.clock.now()))
+        memories = [one for _, one in caller.tools.store.entities.memories(entity, view, ITEMS)]
         told = sorted(memories, key=lambda one: (-one.importance, one.created_at, one.id))
         safe = card.text if all(str(one.tier) in setup.tiers for one in memories) else ""
         for kept in setup.layouts:
@@ -197,7 +199,7 @@ def item_pages(desk: CallerContext, setup: Setup, access: Access) -> Iterator[It
             head = layout.entity_head(kept, card.name, card.type, safe, day, card.aliases)
             yield ItemPage(path, head, [(one, _section(one, kept)) for one in told])
     if FILES in setup.layouts:
-        yield from _own_pages(desk, knowledge, access)
+        yield from _own_pages(caller, knowledge, access)
 
 
 def _section(memory: Memory, kept: str) -> str:
@@ -206,10 +208,10 @@ def _section(memory: Memory, kept: str) -> str:
     return "Key Facts" if kept == LEDGER else "Facts"
 
 
-def _own_pages(desk: CallerContext, knowledge: Knowledge, access: Access) -> Iterator[ItemPage]:
+def _own_pages(caller: CallerContext, knowledge: Knowledge, access: Access) -> Iterator[ItemPage]:
     by_id = {one.memory: one.section for one in knowledge.profile().traits}
-    traits = [(one, by_id[one.id].capitalize()) for one in _memories(desk, by_id, access)]
-    day = desk.tools.here().date().isoformat()
+    traits = [(one, by_id[one.id].capitalize()) for one in _memories(caller, by_id, access)]
+    day = caller.tools.here().date().isoformat()
     yield ItemPage("profile.md", f"# Behavioral Profile\n\n*Last updated: {day}*\n", traits)
     about = [(one, "Reflections") for one, section in traits if section in ("Identity", "Principles")]
     yield ItemPage("IDENTITY.md", "# Identity\n", about)
@@ -218,11 +220,11 @@ def _own_pages(desk: CallerContext, knowledge: Knowledge, access: Access) -> Ite
 # ---------------------------------------------------------------- triggers
 
 
-def read_triggers(desk: CallerContext, root: Path, setup: Setup, state: State) -> None:
+def read_triggers(caller: CallerContext, root: Path, setup: Setup, state: FolderState) -> None:
     """`recall/triggers.json`: what a person changed there holds; otherwise it tells what the memory has."""
     if LEDGER not in setup.layouts:
         return
-    triggers = Triggers(desk)
+    triggers = Triggers(caller)
     path = layout.TRIGGERS_FILE
     known = state.files.get(path)
     data: Any = {}

@@ -99,7 +99,7 @@ def reread(turns: Sequence[Turn], run: Run, tools: Tools, note: Callable[[Unit],
     check_cancelled()
     before = tools.store.turns.before(turns[0], CONTEXT_TURNS)
     reading = extract.read(turns, before, Gate(tools, listening=False), tools)
-    slice_ = _Slice(turns, run, tools)
+    slice_ = _RereadTurns(turns, run, tools)
     prepared = make_ready(list(slice_.unmatched(reading)), tools)
     again = [*slice_.refreshed(make_ready(slice_.matched, tools)), *prepared]
 
@@ -157,7 +157,7 @@ def is_changed_by_hand(memory: Memory, events: Sequence[Event]) -> bool:
 
 
 @dataclass(slots=True)
-class _Slice:
+class _RereadTurns:
     """Some turns that are read again: what was believed of them, and what becomes of that."""
 
     turns: Sequence[Turn]

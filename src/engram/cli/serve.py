@@ -72,22 +72,22 @@ def served(
     doors += [made for _, made in plugins.installed("routes")]
     made = app.build(lambda: _open(run, config), settings, doors, () if alone else ROUTES)
     with serve.listen_at(at) if at else serve.listen(settings.host, settings.port) as sock:
-        house = made.state.house
-        house.open()
+        memory_host = made.state.memory_host
+        memory_host.open()
         try:
             if not at:
-                serve.check_open(settings.host, house)
+                serve.check_open(settings.host, memory_host)
             metrics.write_to(level=logging.WARNING if run.quiet else logging.INFO)
             url = f"unix:{at}" if at else address_of(settings.host, sock.getsockname()[1])
 
             def tell() -> None:
-                path = house.memory.path
+                path = memory_host.memory.path
                 kept = str(login.secret_file(path)) if secret else ""
-                ready(Ready(url, path, url + house.login_path(), kept))
+                ready(Ready(url, path, url + memory_host.login_path(), kept))
 
             serve.serve(made, sock, tell)
         finally:
-            house.close()
+            memory_host.close()
 
 
 def _secret_needed(config: Config) -> bool:

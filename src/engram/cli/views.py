@@ -51,7 +51,7 @@ SHOWN = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Columns:
+class ViewColumns:
     """How things of one kind stand in a table."""
 
     heads: tuple[str, ...]
@@ -137,92 +137,92 @@ def _date(moment: datetime | None) -> str:
     return day(moment)[:10]
 
 
-_LOOPS = Columns(
+_LOOPS = ViewColumns(
     ("id", "state", "age", "due", "what"), lambda o, _: [_loop(o)], lambda o: o.id, ("commitment",)
 )
 
-TABLES: Mapping[type, Columns] = {
-    Memory: Columns(
+TABLES: Mapping[type, ViewColumns] = {
+    Memory: ViewColumns(
         ("id", "age", "category", "memory"), lambda o, now: [memory_row(o, now)], lambda o: o.id,
         ("memory", "memories"),
     ),
-    Claim: Columns(
+    Claim: ViewColumns(
         ("id", "subject", "predicate", "since", "until", "object"), lambda o, _: [claim_row(o)],
         lambda o: o.memory.id, ("fact",),
     ),
-    Entity: Columns(
+    Entity: ViewColumns(
         ("seen", "type", "memories", "name"), lambda o, now: [entity_row(o, now)], lambda o: line(o.name),
         ("name",),
     ),
-    Path: Columns(
+    Path: ViewColumns(
         ("sure", "path"), lambda o, _: [(text((bar(o.confidence), "green")), text(line(str(o))))],
         lambda o: line(str(o)),
     ),
-    Conflict: Columns(("id", "", "memory"), lambda o, _: _conflict(o), lambda o: o.a.id),
-    TimelineStep: Columns(
+    Conflict: ViewColumns(("id", "", "memory"), lambda o, _: _conflict(o), lambda o: o.a.id),
+    TimelineStep: ViewColumns(
         ("when", "step", "id", "what"), lambda o, _: [step_row(o)], lambda o: line(o.what)
     ),
     Commitment: _LOOPS,
-    Closing: Columns(
+    Closing: ViewColumns(
         ("id", "state", "age", "due", "what"),
         lambda o, _: [_loop(o.commitment), ("", "", "", "", text((line(o.statement), "dim")))],
         lambda o: o.commitment.id,
     ),
-    Trigger: Columns(
+    Trigger: ViewColumns(
         ("id", "words", "pages"),
         lambda o, _: [(text((o.id, "cyan")), line(", ".join(o.words)), line(" ".join(o.pages)))],
         lambda o: o.id,
     ),
-    Gap: Columns(
+    Gap: ViewColumns(
         ("key", "kind", "weight", "question"),
         lambda o, _: [
             (text((o.key, "cyan")), text((o.kind, "magenta")), f"{o.weight:.2f}", line(o.question))
         ],
         lambda o: o.key,
     ),
-    SessionInfo: Columns(
+    SessionInfo: ViewColumns(
         ("id", "agent", "used", "turns", "state", "place"),
         lambda o, now: [
             (line(o.id), line(o.agent), age(o.used_at, now), str(o.turns), o.state, line(str(o.scope)))
         ],
         lambda o: o.id,
     ),
-    Publication: Columns(
+    Publication: ViewColumns(
         ("offer", "agent", "memory", "topics", "importance"),
         lambda o, _: [
             (o.id, line(o.agent), short(o.memory), line(", ".join(o.topics)), f"{o.importance:.2f}")
         ],
         lambda o: o.id,
     ),
-    Subscription: Columns(
+    Subscription: ViewColumns(
         ("wish", "agent", "topics", "from importance", "at a time"),
         lambda o, _: [
             (o.id, line(o.agent), line(", ".join(o.topics) or "all"), f"{o.min_importance:.2f}", str(o.rate))
         ],
         lambda o: o.id,
     ),
-    Topic: Columns(
+    Topic: ViewColumns(
         ("memories", "last", "topic"), lambda o, _: [(f"{o.memories:,}", _date(o.last), line(o.topic))],
         lambda o: line(o.topic),
     ),
-    Card: Columns(
+    Card: ViewColumns(
         ("memories", "type", "name", "text"),
         lambda o, _: [(f"{o.memories:,}", line(o.type), line(o.name), line(o.text))],
         lambda o: line(o.name),
     ),
-    Box: Columns(
+    Box: ViewColumns(
         ("began", "memories", "about"), lambda o, _: [(day(o.started), f"{len(o.memories)}", line(o.title))],
         lambda o: o.key,
     ),
-    Trace: Columns(
+    Trace: ViewColumns(
         ("last", "boxes", "about"), lambda o, _: [(day(o.last), f"{o.count}", line(o.title))], lambda o: o.key
     ),
-    Pattern: Columns(
+    Pattern: ViewColumns(
         ("id", "episodes", "pattern"),
         lambda o, _: [(text((short(o.memory), "cyan")), f"{o.episodes}", line(o.template))],
         lambda o: o.memory,
     ),
-    Maintained: Columns(
+    Maintained: ViewColumns(
         ("run", "kind", "began", "state", "by"),
         lambda o, _: [(o.id, o.kind.value, day(o.started_at), o.state.value, line(o.actor))],
         lambda o: o.id,
@@ -242,16 +242,16 @@ def say_many(run: CommandRun, found: Sequence[Any]) -> None:
         say(run, text((counted(len(found), *columns.counts), "dim")))
 
 
-def _any_columns(one: Any) -> Columns:
-    """Columns for a kind that has none of its own: its short fields."""
+def _any_columns(one: Any) -> ViewColumns:
+    """ViewColumns for a kind that has none of its own: its short fields."""
     if not is_dataclass(one):
-        return Columns(("",), lambda o, _: [(line(str(plain(o))),)], lambda o: line(str(plain(o))))
+        return ViewColumns(("",), lambda o, _: [(line(str(plain(o))),)], lambda o: line(str(plain(o))))
     names = [f.name for f in fields(one) if isinstance(plain(getattr(one, f.name)), str | int | float)]
 
     def rows(o: Any, _: datetime) -> Sequence[Row]:
         return [[line(str(plain(getattr(o, name)))) for name in names]]
 
-    return Columns(tuple(names), rows, lambda o: line(str(plain(getattr(o, names[0])))))
+    return ViewColumns(tuple(names), rows, lambda o: line(str(plain(getattr(o, names[0])))))
 
 
 # ---------------------------------------------------------------- one

@@ -38,17 +38,19 @@ NAMES = tuple(f.name for f in fields(Memory))
 RESTED_ON = tuple(name for name in NAMES if name not in LIVING)
 
 
-def apply_decisions(unit: Unit, decisions: Sequence[Decision], step: str, room: StepContext) -> list[Decided]:
+def apply_decisions(
+    unit: Unit, decisions: Sequence[Decision], step: str, context: StepContext
+) -> list[Decided]:
     """Do what was decided; a line of the report for each that is not quiet."""
-    refused = room.tools.store.upkeep.judged(UNDONE, [one.key for one in decisions if one.memory])
+    refused = context.tools.store.upkeep.judged(UNDONE, [one.key for one in decisions if one.memory])
     lines: list[Decided] = []
     for one in decisions:
         also: dict[str, Any] = {}
         done = one.key not in refused and _fits(unit, one)
         if done:
-            unit.within_run(room.run.id, one.rule)
+            unit.within_run(context.run.id, one.rule)
             for effect in one.effects:
-                also.update(_do(unit, effect, one, room))
+                also.update(_do(unit, effect, one, context))
         if not one.quiet:
             outcome = Carried.DONE if done else Carried.LEFT
             lines.append(Decided(0, step, one.rule, one.why, one.memory, one.related, outcome, also))
@@ -75,10 +77,10 @@ def _same(now: Memory | None, seen: Memory) -> bool:
     return now is not None and all(getattr(now, name) == getattr(seen, name) for name in RESTED_ON)
 
 
-def _do(unit: Unit, effect: Effect, decision: Decision, room: StepContext) -> dict[str, Any]:
+def _do(unit: Unit, effect: Effect, decision: Decision, context: StepContext) -> dict[str, Any]:
     match effect:
         case MemoryChange(old=old, new=new):
-            _change(unit, effect, decision, room, _differences(old, new))
+            _change(unit, effect, decision, context, _differences(old, new))
         case Add(memory=memory, findable=findable, vector=vector):
             unit.add(memory, findable, vector, decision.why)
         case Draw():
@@ -89,17 +91,17 @@ def _do(unit: Unit, effect: Effect, decision: Decision, room: StepContext) -> di
             unit.alias(name, entity)
             return {"alias": name, "namespace": namespace}
         case _:
-            _note(unit, effect, room)
+            _note(unit, effect, context)
     return {}
 
 
-def _note(unit: Unit, effect: Effect, room: StepContext) -> None:
+def _note(unit: Unit, effect: Effect, context: StepContext) -> None:
     """What is kept beside the records."""
     match effect:
         case Judge(judgement=judgement):
             unit.upkeep.judge(judgement)
         case Keep(sketch=sketch):
-            unit.upkeep.sketch(replace(sketch, run=room.run.id))
+            unit.upkeep.sketch(replace(sketch, run=context.run.id))
         case Drop(scope=scope, kind=kind, key=key):
             unit.upkeep.unsketch(scope, kind, key)
         case Deliver(delivery=delivery):
@@ -111,7 +113,7 @@ def _note(unit: Unit, effect: Effect, room: StepContext) -> None:
 
 
 def _change(
-    unit: Unit, effect: MemoryChange, decision: Decision, room: StepContext, changed: dict[str, Any]
+    unit: Unit, effect: MemoryChange, decision: Decision, context: StepContext, changed: dict[str, Any]
 ) -> None:
     now = unit.get(effect.old.id)
     if now is None or not changed:
@@ -119,21 +121,21 @@ def _change(
     new = replace(now, **changed)
     reworded = new.content != now.content
     if reworded:
-        derived = {} if new.content_hash != now.content_hash else _told_by_words(new, room)
+        derived = {} if new.content_hash != now.content_hash else _told_by_words(new, context)
         new = replace(new, version=now.version + 1, **derived)
     if changed.keys() - VIEW:
-        new = replace(new, modified_at=max(now.modified_at, room.now))
-    findable = room.findable(new) if reworded or new.tags != now.tags else None
+        new = replace(new, modified_at=max(now.modified_at, context.now))
+    findable = context.findable(new) if reworded or new.tags != now.tags else None
     related = effect.related or decision.related
     unit.change(new, effect.verb, decision.why, findable=findable, related=related)
-    vector = room.vector(new) if reworded else None
+    vector = context.vector(new) if reworded else None
     if vector is not None:
         unit.embed(new.id, vector)
 
 
-def _told_by_words(memory: Memory, room: StepContext) -> dict[str, Any]:
+def _told_by_words(memory: Memory, context: StepContext) -> dict[str, Any]:
     """The fields that follow from a content."""
-    made = room.make(Draft(memory.content, speaker=memory.speaker, event_time=memory.event_time)).memory
+    made = context.make(Draft(memory.content, speaker=memory.speaker, event_time=memory.event_time)).memory
     return {name: getattr(made, name) for name in ("content_hash", "forms", "entities", "metadata")}
 
 

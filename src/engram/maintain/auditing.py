@@ -42,23 +42,23 @@ class Tried:
     verdict: Verdict
 
 
-def plan_audit(room: StepContext, cursor: str) -> Iterator[Batch]:
+def plan_audit(context: StepContext, cursor: str) -> Iterator[Batch]:
     """Show what was not shown lately, cluster by cluster; the memories shown are remembered."""
     left = AUDIT_MOST
-    for part in room.memories(SEEN, int(cursor or 0)):
-        due = _due([one for _, one in part], room)[:left]
+    for part in context.memories(SEEN, int(cursor or 0)):
+        due = _due([one for _, one in part], context)[:left]
         left -= len(due)
         decisions: list[Decision] = []
-        for group in _clusters(due, part, room):
-            decisions += _audit(group, room)
+        for group in _clusters(due, part, context):
+            decisions += _audit(group, context)
         if decisions:
             yield Batch(tuple(decisions), str(part[-1][0]))
         if left <= 0:
             return
 
 
-def _due(memories: Sequence[Memory], room: StepContext) -> list[Memory]:
-    known = room.tools.store.upkeep.judged(AUDIT, [_key(one) for one in memories])
+def _due(memories: Sequence[Memory], context: StepContext) -> list[Memory]:
+    known = context.tools.store.upkeep.judged(AUDIT, [_key(one) for one in memories])
     return [
         one
         for one in memories
@@ -66,19 +66,21 @@ def _due(memories: Sequence[Memory], room: StepContext) -> list[Memory]:
         and not one.speaker
         and (
             (found := known.get(_key(one))) is None
-            or (found.again_at is not None and found.again_at <= room.now)
+            or (found.again_at is not None and found.again_at <= context.now)
         )
     ]
 
 
-def _clusters(due: Sequence[Memory], part: maintain_pairs.Slice, room: StepContext) -> Iterator[list[Memory]]:
+def _clusters(
+    due: Sequence[Memory], part: maintain_pairs.Slice, context: StepContext
+) -> Iterator[list[Memory]]:
     """Memories of one scope, those near each other side by side, as many as are shown at once."""
     most = AUDIT_TOGETHER
     scopes: dict[Scope, list[Memory]] = {}
     for one in due:
         scopes.setdefault(one.scope, []).append(one)
-    known = maintain_pairs.cosines(room)
-    pairs = maintain_pairs.pairs(part, room, known[1].reconcile)[0] if known is not None else []
+    known = maintain_pairs.cosines(context)
+    pairs = maintain_pairs.pairs(part, context, known[1].reconcile)[0] if known is not None else []
     for members in scopes.values():
         ordered = _side_by_side(members, pairs)
         yield from (ordered[start : start + most] for start in range(0, len(ordered), most))
@@ -98,12 +100,14 @@ def _side_by_side(members: Sequence[Memory], pairs: Sequence[maintain_pairs.Near
     return list(ordered.values())
 
 
-def _audit(group: Sequence[Memory], room: StepContext) -> Iterator[Decision]:
-    answer = room.tools.advisor.audit([_line(one, room) for one in group], [one.content for one in group])
+def _audit(group: Sequence[Memory], context: StepContext) -> Iterator[Decision]:
+    answer = context.tools.advisor.audit(
+        [_line(one, context) for one in group], [one.content for one in group]
+    )
     if answer is None:
         return  # no usable answer: they are shown again the next time
-    yield Decision("audit.shown", "", tuple(_shown(one, room) for one in group), quiet=True)
-    tried = [_try(one, group, room) for one in answer]
+    yield Decision("audit.shown", "", tuple(_shown(one, context) for one in group), quiet=True)
+    tried = [_try(one, group, context) for one in answer]
     good = [one for one in tried if one.verdict]
     share = len(good) / len(tried) if tried else 1.0
     safe = share >= AUDIT_SAFE
@@ -112,18 +116,18 @@ def _audit(group: Sequence[Memory], room: StepContext) -> Iterator[Decision]:
         ids = {target.id for target in one.targets}
         if one.verdict and safe and changed.isdisjoint(ids):
             changed |= ids
-            yield _decision(one, room)
+            yield _decision(one, context)
         else:
             yield _refused(one, share, safe=safe)
 
 
-def _try(proposal: Proposal, group: Sequence[Memory], room: StepContext) -> Tried:
+def _try(proposal: Proposal, group: Sequence[Memory], context: StepContext) -> Tried:
     targets = [group[place] if 0 <= place < len(group) else None for place in proposal.places]
-    verdict = check(proposal, targets, room.now, room.tools.config)
+    verdict = check(proposal, targets, context.now, context.tools.config)
     return Tried(proposal, tuple(one for one in targets if one is not None), verdict)
 
 
-def _decision(one: Tried, room: StepContext) -> Decision:
+def _decision(one: Tried, context: StepContext) -> Decision:
     proposal, targets = one.proposal, one.targets
     first = targets[0]
     effects: tuple[Effect, ...]
@@ -136,7 +140,7 @@ def _decision(one: Tried, room: StepContext) -> Decision:
             effects = (becomes(first, importance=proposal.importance),)
         case _:
             first, *losers = ranked(list(targets))
-            effects = made_one(first, losers, proposal.content, room)
+            effects = made_one(first, losers, proposal.content, context)
     others = " ".join(each.id for each in targets if each.id != first.id)
     return Decision(one.verdict.rule, one.verdict.why, effects, first.id, others)
 
@@ -150,20 +154,20 @@ def _refused(one: Tried, share: float, *, safe: bool) -> Decision:
     return Decision(rule, why, (), memory)
 
 
-def _shown(memory: Memory, room: StepContext) -> Judge:
-    again = room.now + timedelta(days=AUDIT_DAYS)
-    return Judge(Judgement(AUDIT, _key(memory), "shown", room.now, again))
+def _shown(memory: Memory, context: StepContext) -> Judge:
+    again = context.now + timedelta(days=AUDIT_DAYS)
+    return Judge(Judgement(AUDIT, _key(memory), "shown", context.now, again))
 
 
 def _key(memory: Memory) -> str:
     return f"{memory.id}@{memory.version}"
 
 
-def _line(memory: Memory, room: StepContext) -> str:
+def _line(memory: Memory, context: StepContext) -> str:
     facts = (
         f"{memory.layer.name.lower()}, importance {memory.importance:.2f}, used {memory.usage.accessed} times"
     )
-    return f"{facts}, {age_days(memory, room.now):.0f} days old: {memory.content}"
+    return f"{facts}, {age_days(memory, context.now):.0f} days old: {memory.content}"
 
 
 STEPS: tuple[Step, ...] = (Step("audit", "audit", plan_audit),)

@@ -72,19 +72,19 @@ Decide = Callable[[Slice, int], tuple[int, int, Sequence[Decision]]]
 
 
 def rounds(
-    room: StepContext, cursor: str, step: str, filters: Filters, most: int, decide: Decide
+    context: StepContext, cursor: str, step: str, filters: Filters, most: int, decide: Decide
 ) -> Iterator[Batch]:
     """One stretch of the memories that fit: batches, and at the end the place to go on from."""
     if cursor == DONE:
         return
-    start, stop = _stretch(room, step)
+    start, stop = _stretch(context, step)
     count, _, at = cursor.partition(" ")
     looked, after, ended = int(count or 0), int(at or start), True
-    for number, part in enumerate(room.memories(filters, after), 1):
+    for number, part in enumerate(context.memories(filters, after), 1):
         if looked >= most or 0 < stop <= after:
             ended = False
             break
-        usable = [(key, one) for key, one in part if not is_fresh(one, room) and not 0 < stop < key]
+        usable = [(key, one) for key, one in part if not is_fresh(one, context) and not 0 < stop < key]
         seen, reached, decisions = decide(usable, most - looked)
         looked, after = looked + seen, reached if looked + seen >= most else part[-1][0]
         if decisions or number % PAUSE_EVERY == 0:
@@ -92,18 +92,18 @@ def rounds(
         if looked >= most:  # the rest of the slice is for the next run
             ended = False
             break
-    here = Judgement(PLACE, step, f"{start} {stop or (0 if ended else after)}", room.now)
-    if here != room.tools.store.upkeep.judged(PLACE, [step]).get(step):
+    here = Judgement(PLACE, step, f"{start} {stop or (0 if ended else after)}", context.now)
+    if here != context.tools.store.upkeep.judged(PLACE, [step]).get(step):
         yield Batch((Decision(PLACE, "", (Judge(here),), quiet=True),), DONE)
 
 
-def _stretch(room: StepContext, step: str) -> tuple[int, int]:
+def _stretch(context: StepContext, step: str) -> tuple[int, int]:
     """Where to begin, and where to stop if this moment was looked at before (0: nowhere)."""
-    known = room.tools.store.upkeep.judged(PLACE, [step]).get(step)
+    known = context.tools.store.upkeep.judged(PLACE, [step]).get(step)
     if known is None:
         return 0, 0
     start, end = (int(number) for number in known.verdict.split())
-    return (start, end) if known.at >= room.now else (end, 0)
+    return (start, end) if known.at >= context.now else (end, 0)
 
 
 # ---------------------------------------------------------------- drifting
@@ -121,17 +121,17 @@ CLAIMS = Filters(statuses=frozenset({Status.ACTIVE, Status.CHALLENGED, Status.IN
 BECOMES: Final = {CHALLENGE: Status.CHALLENGED, INVALIDATE: Status.INVALIDATED}
 
 
-def plan_drift_check(room: StepContext, cursor: str) -> Iterator[Batch]:
+def plan_drift_check(context: StepContext, cursor: str) -> Iterator[Batch]:
     """Check claims against the configured directory; nothing when there is none, or nothing in it."""
-    settings = room.tools.config.doubt
-    place = room.landscape(settings.directory) if settings.directory else None
+    settings = context.tools.config.doubt
+    place = context.landscape(settings.directory) if settings.directory else None
     if place is None or not place.paths:
         return
 
     def decide(part: Slice, left: int) -> tuple[int, int, Sequence[Decision]]:
-        return _decided(part, left, place, room)
+        return _decided(part, left, place, context)
 
-    yield from rounds(room, cursor, NAME, CLAIMS, REFERENCES_MOST, decide)
+    yield from rounds(context, cursor, NAME, CLAIMS, REFERENCES_MOST, decide)
 
 
 def checked(memory: Memory, place: Landscape, project: str) -> Look:
@@ -142,41 +142,43 @@ def checked(memory: Memory, place: Landscape, project: str) -> Look:
 
 
 def _decided(
-    part: Slice, left: int, place: Landscape, room: StepContext
+    part: Slice, left: int, place: Landscape, context: StepContext
 ) -> tuple[int, int, Sequence[Decision]]:
     found: list[tuple[Memory, Look]] = []
     reached = part[-1][0] if part else 0
     for key, one in part:
-        seen = checked(one, place, room.tools.config.doubt.project)
+        seen = checked(one, place, context.tools.config.doubt.project)
         if seen.checked:
             found.append((one, seen))
         if len(found) >= left:
             reached = key
             break
-    before = room.tools.store.upkeep.judged(KIND, [one.id for one, _ in found])
+    before = context.tools.store.upkeep.judged(KIND, [one.id for one, _ in found])
     decisions = [
-        decision for one, seen in found if (decision := _one(one, seen, before.get(one.id), room)) is not None
+        decision
+        for one, seen in found
+        if (decision := _one(one, seen, before.get(one.id), context)) is not None
     ]
     return len(found), reached, decisions
 
 
-def _one(memory: Memory, found: Look, before: Judgement | None, room: StepContext) -> Decision | None:
-    if before is not None and memory.status is Status.ACTIVE and _is_reworded(memory, before, room):
+def _one(memory: Memory, found: Look, before: Judgement | None, context: StepContext) -> Decision | None:
+    if before is not None and memory.status is Status.ACTIVE and _is_reworded(memory, before, context):
         before = None  # other words are another claim
-    verdict = drift_verdict(memory, found, before, room.now, room.tools.config)
+    verdict = drift_verdict(memory, found, before, context.now, context.tools.config)
     if not verdict:
         return None
     status = BECOMES.get(verdict.rule, Status.ACTIVE)
     verb = Verb.RESTORED if status is Status.ACTIVE else Verb.STATUS_CHANGED
-    since = before.at if verdict.rule == INVALIDATE and before is not None else room.now
+    since = before.at if verdict.rule == INVALIDATE and before is not None else context.now
     state = "alive" if status is Status.ACTIVE else DEAD
     effects = (becomes(memory, verb, status=status), judge(KIND, memory, state, since))
     return Decision(f"drift.{verdict.rule}", verdict.why, effects, memory.id)
 
 
-def _is_reworded(memory: Memory, before: Judgement, room: StepContext) -> bool:
+def _is_reworded(memory: Memory, before: Judgement, context: StepContext) -> bool:
     """Whether its words changed since; that a person made it active again is another thing."""
-    events = room.tools.store.ledger.events(memory.id, Access.everything(), EVENTS)
+    events = context.tools.store.ledger.events(memory.id, Access.everything(), EVENTS)
     return any("content" in event.after and event.at >= before.at for event in events)
 
 
@@ -207,30 +209,32 @@ class Asking:
     told: list[Judge] = field(default_factory=list)
 
 
-def plan_probes(room: StepContext, cursor: str) -> Iterator[Batch]:
+def plan_probes(context: StepContext, cursor: str) -> Iterator[Batch]:
     """Probe beliefs that are due, a bounded number in a run."""
-    settings = room.tools.config.doubt
-    old = room.now - timedelta(days=settings.probe_days)
-    asking = Asking(room.tools.config.llm.level, room.tools.config.maintain.model_calls)
+    settings = context.tools.config.doubt
+    old = context.now - timedelta(days=settings.probe_days)
+    asking = Asking(context.tools.config.llm.level, context.tools.config.maintain.model_calls)
 
     def decide(part: Slice, left: int) -> tuple[int, int, Sequence[Decision]]:
-        due, reached = _due(part, left, room)
-        near = _said_since(due, room)
-        decisions = [one for key, belief in due for one in _probed(belief, near.get(key, []), asking, room)]
+        due, reached = _due(part, left, context)
+        near = _said_since(due, context)
+        decisions = [
+            one for key, belief in due for one in _probed(belief, near.get(key, []), asking, context)
+        ]
         return len(due), reached, decisions
 
     filters = Filters(statuses=ACTIVE, created_until=old)
-    yield from rounds(room, cursor, PROBING_NAME, filters, PROBES, decide)
+    yield from rounds(context, cursor, PROBING_NAME, filters, PROBES, decide)
 
 
-def _due(part: Slice, left: int, room: StepContext) -> tuple[list[tuple[int, Memory]], int]:
+def _due(part: Slice, left: int, context: StepContext) -> tuple[list[tuple[int, Memory]], int]:
     """Beliefs to look at now, no more than so many; and how far was looked."""
-    known = room.tools.store.upkeep.judged(PROBE, [one.id for _, one in part])
+    known = context.tools.store.upkeep.judged(PROBE, [one.id for _, one in part])
     found: list[tuple[int, Memory]] = []
     for key, one in part:
         before = known.get(one.id)
-        rests = before is not None and before.again_at is not None and before.again_at > room.now
-        if not rests and is_belief(one) and probe_due(one, room.now, room.tools.config):
+        rests = before is not None and before.again_at is not None and before.again_at > context.now
+        if not rests and is_belief(one) and probe_due(one, context.now, context.tools.config):
             found.append((key, one))
         if len(found) >= left:
             return found, key
@@ -240,37 +244,37 @@ def _due(part: Slice, left: int, room: StepContext) -> tuple[list[tuple[int, Mem
 # ---------------------------------------------------------------- what was said since
 
 
-def _said_since(due: Slice, room: StepContext) -> Near:
+def _said_since(due: Slice, context: StepContext) -> Near:
     """Later memories that state the same facts, or lie near; each once, with the cosine where it is known."""
     found: dict[int, dict[str, tuple[Memory, float | None]]] = {key: {} for key, _ in due}
     for key, belief in due:
-        for other in _stated(belief, room):
+        for other in _stated(belief, context):
             if is_since(other, belief):
                 found[key][other.id] = (other, None)
     beliefs = dict(due)
-    for key, other, cosine in _near(due, room):
+    for key, other, cosine in _near(due, context):
         if is_since(other, beliefs[key]):
             found[key][other.id] = (other, cosine)
-    return {key: _unweighed(beliefs[key], list(others.values()), room) for key, others in found.items()}
+    return {key: _unweighed(beliefs[key], list(others.values()), context) for key, others in found.items()}
 
 
-def _stated(belief: Memory, room: StepContext) -> Iterator[Memory]:
+def _stated(belief: Memory, context: StepContext) -> Iterator[Memory]:
     for fact in NewStatement.of(belief).facts[:FACTS]:
-        for claim in room.tools.store.facts.stated(
+        for claim in context.tools.store.facts.stated(
             fact.subject, fact.predicate, belief.scope, PROBING_CLAIMS
         ):
             yield claim.memory
 
 
-def _near(due: Slice, room: StepContext) -> Iterator[tuple[int, Memory, float]]:
-    known = cosines(room)
+def _near(due: Slice, context: StepContext) -> Iterator[tuple[int, Memory, float]]:
+    known = cosines(context)
     if known is None or not due:
         return
     space, marks = known
     for scope in dict.fromkeys(one.scope for _, one in due):
         keys = [key for key, one in due if one.scope == scope]
-        found = list(neighbour_pairs(room, space, scope, keys, marks.related))
-        records = room.tools.store.memories.read(sorted({other for _, other, _ in found}))
+        found = list(neighbour_pairs(context, space, scope, keys, marks.related))
+        records = context.tools.store.memories.read(sorted({other for _, other, _ in found}))
         for key, other, cosine in found:
             record = records.get(other)
             if record is not None and record.scope == scope and record.status is Status.ACTIVE:
@@ -278,11 +282,11 @@ def _near(due: Slice, room: StepContext) -> Iterator[tuple[int, Memory, float]]:
 
 
 def _unweighed(
-    belief: Memory, others: Iterable[tuple[Memory, float | None]], room: StepContext
+    belief: Memory, others: Iterable[tuple[Memory, float | None]], context: StepContext
 ) -> list[tuple[Memory, float | None]]:
     """Those that were not weighed before and that nobody has settled."""
     by_pair = {pair_key(belief.id, other.id): (other, cosine) for other, cosine in others}
-    upkeep = room.tools.store.upkeep
+    upkeep = context.tools.store.upkeep
     known = {**upkeep.judged(PAIR, by_pair), **upkeep.judged(SETTLED, by_pair)}
     return [other for key, other in by_pair.items() if key not in known]
 
@@ -291,23 +295,23 @@ def _unweighed(
 
 
 def _probed(
-    belief: Memory, others: Sequence[tuple[Memory, float | None]], asking: Asking, room: StepContext
+    belief: Memory, others: Sequence[tuple[Memory, float | None]], asking: Asking, context: StepContext
 ) -> Iterator[Decision]:
-    marks = _limits(room)
+    marks = _limits(context)
     found = [weighed(belief, other, cosine, marks) for other, cosine in others]
     if asking.level == "full" or (asking.level == "auto" and outcome(found) is None):
-        found = _asked(belief, found, asking, room)
+        found = _asked(belief, found, asking, context)
     telling = outcome(found)
     if telling is None:
-        yield from _left(belief, asking, room)
+        yield from _left(belief, asking, context)
     elif telling.speaks is Speaks.FOR:
-        yield _borne_out(belief, found, asking, room)
+        yield _borne_out(belief, found, asking, context)
     else:
-        yield _contradicted(belief, telling, asking, room)
+        yield _contradicted(belief, telling, asking, context)
 
 
 def _asked(
-    belief: Memory, found: list[ProbeEvidence], asking: Asking, room: StepContext
+    belief: Memory, found: list[ProbeEvidence], asking: Asking, context: StepContext
 ) -> list[ProbeEvidence]:
     """What a model says about those that rules cannot tell, the latest first; secrets are not shown."""
     ordered = sorted(found, key=lambda one: one.memory.happened_at, reverse=True)
@@ -317,11 +321,11 @@ def _asked(
         uncertain = one.speaks is Speaks.NEITHER or asking.level == "full"
         if clear and uncertain and asking.left > 0:
             asking.left -= 1
-            answer = room.tools.advisor.compare(belief.content, one.memory.content)
+            answer = context.tools.advisor.compare(belief.content, one.memory.content)
             one = _answered(one, answer)  # noqa: PLW2901 - the same evidence, better known
             if answer is not None and one.speaks is Speaks.NEITHER:
                 pair = pair_key(belief.id, one.memory.id)
-                asking.told.append(Judge(Judgement(PAIR, pair, answer.value, room.now)))
+                asking.told.append(Judge(Judgement(PAIR, pair, answer.value, context.now)))
         told.append(one)
     return told
 
@@ -337,7 +341,9 @@ def _answered(one: ProbeEvidence, answer: Comparison | None) -> ProbeEvidence:
     return replace(one, speaks=speaks, why=f"a model says {answer.value}")
 
 
-def _borne_out(belief: Memory, found: Sequence[ProbeEvidence], asking: Asking, room: StepContext) -> Decision:
+def _borne_out(
+    belief: Memory, found: Sequence[ProbeEvidence], asking: Asking, context: StepContext
+) -> Decision:
     backing = [one for one in found if one.speaks is Speaks.FOR]
     usage = replace(belief.usage, confirmed=belief.usage.confirmed + 1)
     inferred = belief.verification is Verification.UNVERIFIED
@@ -345,48 +351,48 @@ def _borne_out(belief: Memory, found: Sequence[ProbeEvidence], asking: Asking, r
         belief,
         Verb.CONFIRMED,
         usage=usage,
-        verified_at=room.now,
+        verified_at=context.now,
         lifecycle=Lifecycle.VALIDATED,
         verification=Verification.SYSTEM_INFERRED if inferred else belief.verification,
     )
-    effects: list[Effect] = [validated, *_noted(belief, backing, asking, room)]
+    effects: list[Effect] = [validated, *_noted(belief, backing, asking, context)]
     effects += [Draw(Edge(one.memory.id, belief.id, EdgeType.SUPPORTS, confidence=0.7)) for one in backing]
     why = f"{len(backing)} later: {backing[0].why}"
     return Decision("belief.validated", why, tuple(effects), belief.id, backing[0].memory.id)
 
 
-def _contradicted(belief: Memory, telling: ProbeEvidence, asking: Asking, room: StepContext) -> Decision:
+def _contradicted(belief: Memory, telling: ProbeEvidence, asking: Asking, context: StepContext) -> Decision:
     edge = Draw(Edge(telling.memory.id, belief.id, EdgeType.CONTRADICTS, confidence=0.7))
     days = (telling.memory.happened_at - belief.happened_at).days
     why = f"{days} days later: {telling.why}"
-    effects: list[Effect] = [edge, *_noted(belief, [telling], asking, room)]
+    effects: list[Effect] = [edge, *_noted(belief, [telling], asking, context)]
     if not may_be_challenged(belief):
-        shown = (*effects, _resting(belief, "disputed", room))
+        shown = (*effects, _resting(belief, "disputed", context))
         return Decision("belief.disputed", why, shown, belief.id, telling.memory.id)
     challenged = becomes(belief, Verb.STATUS_CHANGED, status=Status.CHALLENGED)
     return Decision("belief.challenged", why, (challenged, *effects), belief.id, telling.memory.id)
 
 
-def _left(belief: Memory, asking: Asking, room: StepContext) -> Iterator[Decision]:
+def _left(belief: Memory, asking: Asking, context: StepContext) -> Iterator[Decision]:
     """Nothing speaks for or against: it rests; what much rests on is asked about."""
-    notes = (_resting(belief, "nothing", room), *_told(asking))
+    notes = (_resting(belief, "nothing", context), *_told(asking))
     yield Decision("belief.probed", "", notes, quiet=True)
     if belief.usage.accessed >= STALE_USES and belief.tier is Tier.CLEAR:
         gap = of_memory(STALE, belief)
         why = f"used {belief.usage.accessed} times, nothing said since"
-        if gap.key not in closed(room, [gap.key]) and not _is_open(belief, gap.key, room):
-            yield Decision(FOUND, why, (keep(room, gap, [belief.id]),), gap.key)
+        if gap.key not in closed(context, [gap.key]) and not _is_open(belief, gap.key, context):
+            yield Decision(FOUND, why, (keep(context, gap, [belief.id]),), gap.key)
 
 
-def _is_open(belief: Memory, key: str, room: StepContext) -> bool:
-    return room.tools.store.upkeep.sketch(belief.scope, "gap", key) is not None
+def _is_open(belief: Memory, key: str, context: StepContext) -> bool:
+    return context.tools.store.upkeep.sketch(belief.scope, "gap", key) is not None
 
 
 def _noted(
-    belief: Memory, used: Sequence[ProbeEvidence], asking: Asking, room: StepContext
+    belief: Memory, used: Sequence[ProbeEvidence], asking: Asking, context: StepContext
 ) -> Iterator[Judge]:
     for one in used:
-        yield Judge(Judgement(PAIR, pair_key(belief.id, one.memory.id), one.speaks.value, room.now))
+        yield Judge(Judgement(PAIR, pair_key(belief.id, one.memory.id), one.speaks.value, context.now))
     yield from _told(asking)
 
 
@@ -395,15 +401,15 @@ def _told(asking: Asking) -> list[Judge]:
     return told
 
 
-def _resting(belief: Memory, verdict: str, room: StepContext) -> Judge:
-    again = room.now + timedelta(days=PROBE_AGAIN_DAYS)
-    return Judge(Judgement(PROBE, belief.id, verdict, room.now, again))
+def _resting(belief: Memory, verdict: str, context: StepContext) -> Judge:
+    again = context.now + timedelta(days=PROBE_AGAIN_DAYS)
+    return Judge(Judgement(PROBE, belief.id, verdict, context.now, again))
 
 
-def _limits(room: StepContext) -> SamenessLimits:
+def _limits(context: StepContext) -> SamenessLimits:
     from engram.rules.vectors import DEFAULT
 
-    known = cosines(room)
+    known = cosines(context)
     marks = DEFAULT if known is None else known[1]
     return replace(limits(marks.duplicate, marks), strong=marks.strong)
 

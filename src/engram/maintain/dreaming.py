@@ -31,10 +31,10 @@ NEWEST: Final = 200
 """New memories that a dream looks at."""
 
 
-def touched(room: StepContext) -> dict[int, Memory]:
+def touched(context: StepContext) -> dict[int, Memory]:
     """By key; active and without a speaker: the turns of a conversation are linked by their order."""
-    store = room.tools.store
-    ids = {line.memory for line in store.upkeep.decided(room.run.id, 0, 1_000) if line.memory}
+    store = context.tools.store
+    ids = {line.memory for line in store.upkeep.decided(context.run.id, 0, 1_000) if line.memory}
     last = store.upkeep.runs(1, RunKind.DREAM, RunState.DONE)
     since = last[0].started_at if last else None
     new = store.upkeep.slice(Filters(created_since=since), 0, NEWEST)
@@ -60,32 +60,32 @@ MOST: Final = 20
 """Bridges in one dream."""
 
 
-def plan_bridges(room: StepContext, cursor: str) -> Iterator[Batch]:
+def plan_bridges(context: StepContext, cursor: str) -> Iterator[Batch]:
     """Tie memories of different topics that name the same entity."""
     if cursor:
         return
     decisions: dict[frozenset[str], Decision] = {}
-    for one in touched(room).values():
-        for other, name_count in _elsewhere(room, one):
+    for one in touched(context).values():
+        for other, name_count in _elsewhere(context, one):
             pair = frozenset({one.id, other.id})
-            if len(decisions) < MOST and pair not in decisions and not _tied(room, one, other):
+            if len(decisions) < MOST and pair not in decisions and not _tied(context, one, other):
                 edge = Edge(one.id, other.id, EdgeType.RELATED_TO, weight=0.5, confidence=0.5)
                 why = f"one name in {name_count} memories, no topic in common"
                 decisions[pair] = Decision("dream.bridge", why, (Draw(edge),), one.id, other.id)
     yield Batch(tuple(decisions.values()), "done")
 
 
-def _elsewhere(room: StepContext, one: Memory) -> Iterator[tuple[Memory, int]]:
+def _elsewhere(context: StepContext, one: Memory) -> Iterator[tuple[Memory, int]]:
     """The latest memory of another topic for each of its names."""
     topics = _topics(one)
     if not topics:
         return
     view = View(Access(one.scope, Role.AGENT), Filters())
     for name in one.entities[:NAMES]:
-        entity = room.tools.store.entities.get(name, view.access)
+        entity = context.tools.store.entities.get(name, view.access)
         if entity is None:
             continue
-        found = room.tools.store.entities.memories(entity, view, NAMING)
+        found = context.tools.store.entities.memories(entity, view, NAMING)
         for _, other in found:
             theirs = _topics(other)
             if other.scope == one.scope and other.id != one.id and theirs and topics.isdisjoint(theirs):
@@ -97,8 +97,8 @@ def _topics(memory: Memory) -> frozenset[str]:
     return frozenset(memory.metadata.get("topics", ()))
 
 
-def _tied(room: StepContext, one: Memory, other: Memory) -> bool:
-    edges = room.tools.store.relations.of(one.id, Access.everything())
+def _tied(context: StepContext, one: Memory, other: Memory) -> bool:
+    edges = context.tools.store.relations.of(one.id, Access.everything())
     return any(other.id in (edge.source, edge.target) for edge in edges)
 
 
@@ -111,30 +111,30 @@ def _tied(room: StepContext, one: Memory, other: Memory) -> bool:
 INTERFERENCE = "interference"
 
 
-def plan_interference_flags(room: StepContext, cursor: str) -> Iterator[Batch]:
+def plan_interference_flags(context: StepContext, cursor: str) -> Iterator[Batch]:
     """Flag pairs that are near in words and opposed in what they say."""
-    space = space_of(room)
+    space = space_of(context)
     if cursor or space is None:
         return
     near = thresholds(space.key)
-    known, limits = touched(room), limits_of(near.strong, near)
+    known, limits = touched(context), limits_of(near.strong, near)
     decisions: dict[str, Decision] = {}
     for scope in dict.fromkeys(one.scope for one in known.values()):
         keys = [key for key, one in known.items() if one.scope == scope]
-        found = list(neighbour_pairs(room, space, scope, keys, limits.related))
-        others = room.tools.store.memories.read(sorted({other for _, other, _ in found}))
+        found = list(neighbour_pairs(context, space, scope, keys, limits.related))
+        others = context.tools.store.memories.read(sorted({other for _, other, _ in found}))
         for key, other, cosine in found:
             if other in others and others[other].scope == scope:
-                decision = _opposed(known[key], others[other], cosine, limits, room)
+                decision = _opposed(known[key], others[other], cosine, limits, context)
                 decisions.update({decision.key: decision} if decision else {})
     flagged = [_pair(one) for one in decisions.values()]
-    upkeep = room.tools.store.upkeep
+    upkeep = context.tools.store.upkeep
     seen = {**upkeep.judged(INTERFERENCE, flagged), **upkeep.judged(SETTLED, flagged)}
     yield Batch(tuple(one for one in decisions.values() if _pair(one) not in seen), "done")
 
 
 def _opposed(
-    one: Memory, other: Memory, cosine: float, limits: SamenessLimits, room: StepContext
+    one: Memory, other: Memory, cosine: float, limits: SamenessLimits, context: StepContext
 ) -> Decision | None:
     first, second = sorted((one, other), key=lambda each: (each.happened_at, each.id))
     if other.status is not Status.ACTIVE or other.speaker:
@@ -144,7 +144,7 @@ def _opposed(
         return None
     edge = Edge(second.id, first.id, EdgeType.CONTRADICTS, confidence=0.5)
     key = pair_key(first.id, second.id)
-    judge = Judge(Judgement(INTERFERENCE, key, "flagged", room.now))
+    judge = Judge(Judgement(INTERFERENCE, key, "flagged", context.now))
     why = f"{because} (cosine {cosine:.2f})"
     return Decision("dream.interference", why, (Draw(edge), judge), second.id, first.id)
 
@@ -169,28 +169,28 @@ INSIGHT: Final = 0.05
 LINKS: Final = frozenset({EdgeType.RELATED_TO, EdgeType.SIMILAR_TO, EdgeType.SAME_ENTITY, EdgeType.NEXT})
 
 
-def plan_links(room: StepContext, cursor: str) -> Iterator[Batch]:
+def plan_links(context: StepContext, cursor: str) -> Iterator[Batch]:
     """Draw edges between what is alike and not linked yet."""
-    space = space_of(room)
+    space = space_of(context)
     if cursor or space is None:
         return
-    known = touched(room)
+    known = touched(context)
     least = meant(ALIKE, space.key)
     decisions: list[Decision] = []
     for scope in dict.fromkeys(one.scope for one in known.values()):
         keys = [key for key, one in known.items() if one.scope == scope]
         near: dict[int, list[tuple[int, float]]] = {}
-        for key, other, cosine in neighbour_pairs(room, space, scope, keys, least):
+        for key, other, cosine in neighbour_pairs(context, space, scope, keys, least):
             near.setdefault(key, []).append((other, cosine))
-        decisions += _links(room, known, near)
+        decisions += _links(context, known, near)
     yield Batch(tuple(decisions), "done")
 
 
 def _links(
-    room: StepContext, known: dict[int, Memory], near: dict[int, list[tuple[int, float]]]
+    context: StepContext, known: dict[int, Memory], near: dict[int, list[tuple[int, float]]]
 ) -> Iterator[Decision]:
-    linked = _linked(room, list(near))
-    others = room.tools.store.memories.read(sorted({key for found in near.values() for key, _ in found}))
+    linked = _linked(context, list(near))
+    others = context.tools.store.memories.read(sorted({key for found in near.values() for key, _ in found}))
     done: set[frozenset[int]] = set()
     for key, found in near.items():
         mine = known[key]
@@ -217,10 +217,10 @@ def _edge(one: Memory, other: Memory, cosine: float) -> Draw:
     return Draw(Edge(one.id, other.id, EdgeType.RELATED_TO, weight=round(cosine, 2), confidence=0.7))
 
 
-def _linked(room: StepContext, keys: list[int]) -> dict[int, set[int]]:
+def _linked(context: StepContext, keys: list[int]) -> dict[int, set[int]]:
     view = View(Access.everything(), Filters())
     found: dict[int, set[int]] = {}
-    for link in room.tools.store.relations.links(keys, LINKS, view):
+    for link in context.tools.store.relations.links(keys, LINKS, view):
         found.setdefault(link.key, set()).add(link.other)
     return found
 
@@ -246,40 +246,40 @@ MATTERS: Final = 0.6
 """Importance that makes a memory worth holding though nobody has used it."""
 
 
-def plan_replay(room: StepContext, cursor: str) -> Iterator[Batch]:
+def plan_replay(context: StepContext, cursor: str) -> Iterator[Batch]:
     """Replay those at risk; the next dream goes on where this one stopped."""
     if cursor:  # cut off after its only batch
         return
-    start = _place(room)
-    seen, chosen = candidates(room, start)
-    again = room.now + timedelta(days=REPLAY_DAYS)
+    start = _place(context)
+    seen, chosen = candidates(context, start)
+    again = context.now + timedelta(days=REPLAY_DAYS)
     decisions = [
         Decision(
             "dream.replay",
             f"{left:.2f} of it was left; held {one.strength:.1f} times, now {hold:.1f}",
             (
                 becomes(one, Verb.REINFORCED, strength=hold),
-                Judge(Judgement(REPLAY, one.id, "replayed", room.now, again)),
+                Judge(Judgement(REPLAY, one.id, "replayed", context.now, again)),
             ),
             one.id,
         )
         for one, left in chosen
         for hold in (replayed(one),)
     ]
-    place = Judgement(PLACE, PLACE, str(seen), room.now)
+    place = Judgement(PLACE, PLACE, str(seen), context.now)
     mark = Decision("dream.place", "", (Judge(place),), quiet=True)
     yield Batch((*decisions, mark), "done")
 
 
-def candidates(room: StepContext, start: int) -> tuple[int, list[tuple[Memory, float]]]:
+def candidates(context: StepContext, start: int) -> tuple[int, list[tuple[Memory, float]]]:
     """How far was looked, and the memories most worth replaying with what is left of each."""
     episodes = Filters(kinds=frozenset({Kind.EPISODIC}), statuses=frozenset({Status.ACTIVE}), pinned=False)
     found: list[tuple[float, int, Memory, float]] = []
     looked, last = 0, start
-    for part in room.memories(episodes, start):
-        resting = _resting(room, [one for _, one in part])
+    for part in context.memories(episodes, start):
+        resting = _resting(context, [one for _, one in part])
         for key, one in part:
-            left = retention(one, room.now, room.tools.config)
+            left = retention(one, context.now, context.tools.config)
             if one.id not in resting and is_at_risk(one, left):
                 found.append((worth(one, left), key, one, left))
         looked, last = looked + len(part), part[-1][0]
@@ -317,16 +317,16 @@ def worth(memory: Memory, left: float) -> float:
     return stirred + (10.0 if memory.source.partition(":")[0] == RECEIVED else 0.0)
 
 
-def _resting(room: StepContext, memories: Sequence[Memory]) -> frozenset[str]:
+def _resting(context: StepContext, memories: Sequence[Memory]) -> frozenset[str]:
     """Those that were replayed not long ago."""
-    known = room.tools.store.upkeep.judged(REPLAY, [one.id for one in memories])
+    known = context.tools.store.upkeep.judged(REPLAY, [one.id for one in memories])
     return frozenset(
-        key for key, one in known.items() if one.again_at is not None and one.again_at > room.now
+        key for key, one in known.items() if one.again_at is not None and one.again_at > context.now
     )
 
 
-def _place(room: StepContext) -> int:
-    known = room.tools.store.upkeep.judged(PLACE, [PLACE]).get(PLACE)
+def _place(context: StepContext) -> int:
+    known = context.tools.store.upkeep.judged(PLACE, [PLACE]).get(PLACE)
     return int(known.verdict) if known is not None else 0
 
 
@@ -338,11 +338,11 @@ VECTORS_MOST: Final = 1_000
 """Vectors made in one dream."""
 
 
-def plan_missing_vectors(room: StepContext, cursor: str) -> Iterator[Batch]:
+def plan_missing_vectors(context: StepContext, cursor: str) -> Iterator[Batch]:
     """Make vectors that are missing, in the present model's space."""
     if cursor:
         return
-    made = room.repay(VECTORS_MOST)
+    made = context.repay(VECTORS_MOST)
     if made:
         yield Batch((Decision("dream.embed", f"{made:,} vectors made", ()),), "done")
 

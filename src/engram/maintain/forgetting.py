@@ -31,16 +31,16 @@ from engram.rules.retention import age_days
 # It is the last look of a run at the memories: whatever was decided before counts.
 
 
-def plan_lifecycle_states(room: StepContext, cursor: str) -> Iterator[Batch]:
+def plan_lifecycle_states(context: StepContext, cursor: str) -> Iterator[Batch]:
     """Set the lifecycle state of every memory that has come to another one."""
-    for number, part in enumerate(room.memories(Filters(), int(cursor or 0)), 1):
-        decisions = tuple(_decided((one for _, one in part), room))
+    for number, part in enumerate(context.memories(Filters(), int(cursor or 0)), 1):
+        decisions = tuple(_decided((one for _, one in part), context))
         if decisions or number % PAUSE_EVERY == 0:
             yield Batch(decisions, str(part[-1][0]))
 
 
-def _decided(memories: Iterable[Memory], room: StepContext) -> Iterator[Decision]:
-    now, config = room.now, room.tools.config
+def _decided(memories: Iterable[Memory], context: StepContext) -> Iterator[Decision]:
+    now, config = context.now, context.tools.config
     for one in memories:
         state = lifecycle_state(one, now, config)
         if state is not one.lifecycle:
@@ -58,41 +58,41 @@ USES: Final = 20
 """Uses of a memory that are looked at to weigh it."""
 
 
-def plan_archive(room: StepContext, cursor: str) -> Iterator[Batch]:
+def plan_archive(context: StepContext, cursor: str) -> Iterator[Batch]:
     """Archive by rule: speculative, expired, resolved, too weak, or old, gone, unimportant and unused."""
-    now, config = room.now, room.tools.config
+    now, config = context.now, context.tools.config
 
     def decide(part: Slice) -> Iterable[Decision]:
-        used = _uses(part, room)
+        used = _uses(part, context)
         for key, one in part:
             if verdict := archive_verdict(one, now, config, used.get(key, ())):
                 rule = f"archive.{verdict.rule.replace(' ', '-')}"
                 archived = becomes(one, Verb.ARCHIVED, status=Status.ARCHIVED)
                 yield Decision(rule, verdict.why, (archived,), one.id)
 
-    return sweep(room, cursor, Filters(), decide)
+    return sweep(context, cursor, Filters(), decide)
 
 
-def _uses(part: Slice, room: StepContext) -> dict[int, list[datetime]]:
+def _uses(part: Slice, context: StepContext) -> dict[int, list[datetime]]:
     """When those were used whose importance may decide."""
-    settings = room.tools.config.forgetting
+    settings = context.tools.config.forgetting
     weighed = [
         key
         for key, one in part
         if 0 < one.usage.accessed < settings.accesses_below
-        and age_days(one, room.now) > settings.archive_days
+        and age_days(one, context.now) > settings.archive_days
     ]
-    return room.tools.store.upkeep.uses(weighed, USES) if weighed else {}
+    return context.tools.store.upkeep.uses(weighed, USES) if weighed else {}
 
 
 # ---------------------------------------------------------------- pruning
 # Pruning: the logs of uses and the reports of old runs come in; what is older than they are kept goes.
 
 
-def plan_log_pruning(room: StepContext, _cursor: str) -> Iterator[Batch]:
+def plan_log_pruning(context: StepContext, _cursor: str) -> Iterator[Batch]:
     """Drop log lines that nobody looks at any more."""
-    days = room.tools.config.maintain.log_days
-    before = room.now - timedelta(days=days)
+    days = context.tools.config.maintain.log_days
+    before = context.now - timedelta(days=days)
     yield Batch((Decision("logs.prune", f"older than {days} days", (Prune(before),), quiet=True),))
 
 
@@ -102,9 +102,9 @@ def plan_log_pruning(room: StepContext, _cursor: str) -> Iterator[Batch]:
 # The run empties the file of its traces once, at its end.
 
 
-def plan_purge(room: StepContext, cursor: str) -> Iterator[Batch]:
+def plan_purge(context: StepContext, cursor: str) -> Iterator[Batch]:
     """Erase what was archived so long ago that nobody will restore it."""
-    now, config = room.now, room.tools.config
+    now, config = context.now, context.tools.config
     # The last change of an archived memory is the one that archived it, or a later one: never too early.
     long_ago = now - timedelta(days=config.forgetting.purge_days)
     archived = Filters(statuses=frozenset({Status.ARCHIVED}), modified_until=long_ago)
@@ -114,7 +114,7 @@ def plan_purge(room: StepContext, cursor: str) -> Iterator[Batch]:
             if verdict := purge_due(one, one.modified_at, now, config):
                 yield Decision(PURGE, verdict.why, (Erase(one),), one.id)
 
-    return sweep(room, cursor, archived, decide)
+    return sweep(context, cursor, archived, decide)
 
 
 STEPS: tuple[Step, ...] = (

@@ -41,25 +41,25 @@ LOOKED_AT: Final = 200
 CLEAR = frozenset({Tier.CLEAR})
 
 
-def disputes(room: StepContext, scope: Scope, most: int) -> list[tuple[Memory, Memory]]:
+def disputes(context: StepContext, scope: Scope, most: int) -> list[tuple[Memory, Memory]]:
     """Open pairs of this very place, each once: marked by an edge, or with facts that exclude each other."""
     found: dict[str, tuple[Memory, Memory]] = {}
-    for one, two in (*_marked(room, scope), *_torn(room, scope, most)):
+    for one, two in (*_marked(context, scope), *_torn(context, scope, most)):
         if one.scope == scope == two.scope and one.tier is two.tier is Tier.CLEAR:
             found.setdefault(pair_key(one.id, two.id), (one, two))
-    settled = room.tools.store.upkeep.judged(SETTLED, found)
+    settled = context.tools.store.upkeep.judged(SETTLED, found)
     return [pair for key, pair in found.items() if key not in settled][:most]
 
 
-def _torn(room: StepContext, scope: Scope, most: int) -> Iterator[tuple[Memory, Memory]]:
+def _torn(context: StepContext, scope: Scope, most: int) -> Iterator[tuple[Memory, Memory]]:
     view = View(Access(scope, Role.AGENT), Filters(tiers=CLEAR))
-    for one, two in room.tools.store.facts.disputed(view, max(1, most)):
+    for one, two in context.tools.store.facts.disputed(view, max(1, most)):
         yield one.memory, two.memory
 
 
-def _marked(room: StepContext, scope: Scope) -> Iterator[tuple[Memory, Memory]]:
+def _marked(context: StepContext, scope: Scope) -> Iterator[tuple[Memory, Memory]]:
     """Pairs with a `contradicts` edge of which both still stand."""
-    store, access = room.tools.store, Access(scope, Role.AGENT)
+    store, access = context.tools.store, Access(scope, Role.AGENT)
     view = View(access, Filters(tiers=CLEAR))
     challenged = View(access, Filters(tiers=CLEAR, statuses=frozenset({Status.CHALLENGED})))
     pages = (store.memories.page(one, LOOKED_AT) for one in (challenged, view))
@@ -102,20 +102,20 @@ class GapPlace:
     asked: dict[str, Sketch] = field(default_factory=dict)
 
 
-def plan_gaps(room: StepContext, cursor: str) -> Iterator[Batch]:
+def plan_gaps(context: StepContext, cursor: str) -> Iterator[Batch]:
     """Gaps of every place in which something was said, asked or is still open."""
     if cursor == DONE:
         return
-    news = since(room, NAME)
-    for scope, place in sorted(_places(room, news).items(), key=lambda one: one[0].parts):
-        decisions = tuple(_decided(room, scope, place))
+    news = since(context, NAME)
+    for scope, place in sorted(_places(context, news).items(), key=lambda one: one[0].parts):
+        decisions = tuple(_decided(context, scope, place))
         if decisions:
             yield Batch(decisions)
-    if mark := seen(room, NAME, news):
+    if mark := seen(context, NAME, news):
         yield Batch(mark, DONE)
 
 
-def keep(room: StepContext, gap: Gap, sources: Sequence[str]) -> Keep:
+def keep(context: StepContext, gap: Gap, sources: Sequence[str]) -> Keep:
     """The effect that keeps a gap."""
     body = {
         "question": gap.question,
@@ -125,12 +125,12 @@ def keep(room: StepContext, gap: Gap, sources: Sequence[str]) -> Keep:
         "expects": gap.expects,
         "memories": list(gap.memories),
     }
-    return Keep(Sketch(gap.scope, GAP, gap.key, body, room.now, "", tuple(dict.fromkeys(sources))))
+    return Keep(Sketch(gap.scope, GAP, gap.key, body, context.now, "", tuple(dict.fromkeys(sources))))
 
 
-def closed(room: StepContext, keys: Iterable[str]) -> frozenset[str]:
+def closed(context: StepContext, keys: Iterable[str]) -> frozenset[str]:
     """Those that were answered or dismissed, or that a person has taken back."""
-    every, upkeep = list(keys), room.tools.store.upkeep
+    every, upkeep = list(keys), context.tools.store.upkeep
     undone = upkeep.judged(UNDONE, [Decision(FOUND, "", (), key).key for key in every])
     taken_back = {key for key in every if Decision(FOUND, "", (), key).key in undone}
     return frozenset(upkeep.judged(GAP, every)) | taken_back
@@ -139,13 +139,13 @@ def closed(room: StepContext, keys: Iterable[str]) -> frozenset[str]:
 # ---------------------------------------------------------------- where to look
 
 
-def _places(room: StepContext, news: RecentChanges) -> dict[Scope, GapPlace]:
+def _places(context: StepContext, news: RecentChanges) -> dict[Scope, GapPlace]:
     """Where something was said or asked since the last time, or waits for an answer."""
-    store = room.tools.store
+    store = context.tools.store
     found: dict[Scope, GapPlace] = {}
     if news.any:
         everything = RecentChanges(whole=True) if news.gone else news
-        for part in memories(room, everything, GAPS_CLEAR if everything.whole else ANY_STATUS):
+        for part in memories(context, everything, GAPS_CLEAR if everything.whole else ANY_STATUS):
             for _, one in part:
                 _note(found.setdefault(one.scope, GapPlace()), one)
     for sketch in store.upkeep.sketches(GAP, Access.everything(), EVERY):
@@ -167,12 +167,12 @@ def _note(place: GapPlace, memory: Memory) -> None:
 # ---------------------------------------------------------------- what is missing
 
 
-def _decided(room: StepContext, scope: Scope, place: GapPlace) -> Iterator[Decision]:
-    found = {gap.key: (gap, sources, why) for gap, sources, why in _missing(room, scope, place)}
+def _decided(context: StepContext, scope: Scope, place: GapPlace) -> Iterator[Decision]:
+    found = {gap.key: (gap, sources, why) for gap, sources, why in _missing(context, scope, place)}
     for key in place.open.keys() - found.keys():
         yield Decision("gap.closed", "it is known, or asked for no more", (Drop(scope, GAP, key),))
-    yield from _forgotten(room, place, {gap.about.casefold() for gap, _, _ in found.values()})
-    gone = closed(room, found)
+    yield from _forgotten(context, place, {gap.about.casefold() for gap, _, _ in found.values()})
+    gone = closed(context, found)
     left = GAPS_MOST - len(place.open.keys() & found.keys())
     for gap, sources, why in sorted(found.values(), key=lambda one: (-one[0].weight, one[0].key)):
         known = place.open.get(gap.key)
@@ -181,89 +181,89 @@ def _decided(room: StepContext, scope: Scope, place: GapPlace) -> Iterator[Decis
         if known is None and left <= 0:
             continue
         left -= known is None
-        yield Decision(FOUND, why, (keep(room, gap, sources),), gap.key)
+        yield Decision(FOUND, why, (keep(context, gap, sources),), gap.key)
 
 
-def _missing(room: StepContext, scope: Scope, place: GapPlace) -> Iterator[Looked]:
-    yield from _about_names(room, scope, place)
-    yield from _in_vain(room, scope, place)
+def _missing(context: StepContext, scope: Scope, place: GapPlace) -> Iterator[Looked]:
+    yield from _about_names(context, scope, place)
+    yield from _in_vain(context, scope, place)
     loops = place.loops | {one.body["memories"][0] for one in place.open.values() if _kind(one) == DUE}
-    for memory in _read(room, loops):
-        if _has_no_day(memory, room.now):
+    for memory in _read(context, loops):
+        if _has_no_day(memory, context.now):
             yield of_memory(DUE, memory), (memory.id,), "an open commitment without a day"
     for sketch in place.open.values():
         if _kind(sketch) == STALE:
-            yield from _still_stale(room, sketch)
+            yield from _still_stale(context, sketch)
     if place.has_news or any(_kind(one) == "conflict" for one in place.open.values()):
-        for one, two in disputes(room, scope, GAPS_MOST):
+        for one, two in disputes(context, scope, GAPS_MOST):
             yield of_conflict(one, two), (one.id, two.id), "two memories exclude each other"
 
 
-def _about_names(room: StepContext, scope: Scope, place: GapPlace) -> Iterator[Looked]:
+def _about_names(context: StepContext, scope: Scope, place: GapPlace) -> Iterator[Looked]:
     """What is not known of those spoken of."""
     names = [name for name, _ in place.names.most_common(NAMES_MOST)]
     names += [one.body["about"].casefold() for one in place.open.values() if one.body["about"]]
-    found = room.tools.store.entities.among(list(dict.fromkeys(names)), Access(scope, Role.AGENT))
+    found = context.tools.store.entities.among(list(dict.fromkeys(names)), Access(scope, Role.AGENT))
     for entity in sorted(found, key=lambda one: one.name):
-        named = _naming(room, scope, entity, NAMED_BY)
+        named = _naming(context, scope, entity, NAMED_BY)
         if len(named) < NAMED_BY:
             continue
-        facts = [claim.fact for claim in _claims(room, scope, entity)]
+        facts = [claim.fact for claim in _claims(context, scope, entity)]
         for gap in about_entity(entity, len(named), facts, scope):
             why = f"named in {len(named)} memories or more, {len(facts)} facts"
             yield gap, tuple(one.id for one in named[-SOURCES:]), why
 
 
-def _naming(room: StepContext, scope: Scope, entity: Entity, least: int) -> list[Memory]:
+def _naming(context: StepContext, scope: Scope, entity: Entity, least: int) -> list[Memory]:
     """Memories of this very place that name it, the latest first; a few more than it takes."""
     view = View(Access(scope, Role.AGENT), GAPS_CLEAR)
-    found = room.tools.store.entities.memories(entity, view, least * 4)
+    found = context.tools.store.entities.memories(entity, view, least * 4)
     return [one for _, one in found if one.scope == scope]
 
 
-def _claims(room: StepContext, scope: Scope, entity: Entity) -> list[Any]:
+def _claims(context: StepContext, scope: Scope, entity: Entity) -> list[Any]:
     """What is stated about it or names it; also what is seen from above, or is a secret, is known."""
     names = frozenset({entity.name.casefold(), *entity.aliases})
     view = View(Access(scope, Role.AGENT), Filters())
-    find = room.tools.store.facts.find
+    find = context.tools.store.facts.find
     return [
         *find(FactQuery(subjects=names), view, CLAIMS),
         *find(FactQuery(objects=names), view, CLAIMS),
     ]
 
 
-def _in_vain(room: StepContext, scope: Scope, place: GapPlace) -> Iterator[Looked]:
+def _in_vain(context: StepContext, scope: Scope, place: GapPlace) -> Iterator[Looked]:
     """Names that were asked about several times, and of which nothing was said since."""
     for sketch in place.asked.values():
         name, times = str(sketch.body["name"]), int(sketch.body["times"])
-        if times >= ASKED_TIMES and not _is_over(sketch, room) and not _said_since(room, scope, sketch):
-            named = [one.id for one in _named_so(room, scope, name)]
+        if times >= ASKED_TIMES and not _is_over(sketch, context) and not _said_since(context, scope, sketch):
+            named = [one.id for one in _named_so(context, scope, name)]
             yield asked_about(name, times, scope), tuple(named[-SOURCES:]), f"asked about {times} times"
 
 
-def _forgotten(room: StepContext, place: GapPlace, wanted: set[str]) -> Iterator[Decision]:
+def _forgotten(context: StepContext, place: GapPlace, wanted: set[str]) -> Iterator[Decision]:
     """What was asked in vain long ago, or is known by now, counts no more."""
     for sketch in place.asked.values():
         name = str(sketch.body["name"])
         if name.casefold() in wanted:
             continue
-        if _is_over(sketch, room) or _said_since(room, sketch.scope, sketch):
+        if _is_over(sketch, context) or _said_since(context, sketch.scope, sketch):
             yield Decision("gap.asked", "", (Drop(sketch.scope, IN_VAIN, sketch.key),), quiet=True)
 
 
-def _is_over(sketch: Sketch, room: StepContext) -> bool:
+def _is_over(sketch: Sketch, context: StepContext) -> bool:
     last = datetime.fromisoformat(sketch.body["last"])
-    return last <= room.now - timedelta(days=ASKED_DAYS)
+    return last <= context.now - timedelta(days=ASKED_DAYS)
 
 
-def _said_since(room: StepContext, scope: Scope, sketch: Sketch) -> bool:
+def _said_since(context: StepContext, scope: Scope, sketch: Sketch) -> bool:
     last = datetime.fromisoformat(sketch.body["last"])
-    return any(one.created_at > last for one in _named_so(room, scope, str(sketch.body["name"])))
+    return any(one.created_at > last for one in _named_so(context, scope, str(sketch.body["name"])))
 
 
-def _named_so(room: StepContext, scope: Scope, name: str) -> list[Memory]:
-    entity = room.tools.store.entities.get(name, Access(scope, Role.AGENT))
-    return [] if entity is None else _naming(room, scope, entity, SOURCES)
+def _named_so(context: StepContext, scope: Scope, name: str) -> list[Memory]:
+    entity = context.tools.store.entities.get(name, Access(scope, Role.AGENT))
+    return [] if entity is None else _naming(context, scope, entity, SOURCES)
 
 
 def _has_no_day(memory: Memory, now: datetime) -> bool:
@@ -273,9 +273,9 @@ def _has_no_day(memory: Memory, now: datetime) -> bool:
     return found.state is LoopState.OPEN and found.due is None
 
 
-def _still_stale(room: StepContext, sketch: Sketch) -> Iterator[Looked]:
+def _still_stale(context: StepContext, sketch: Sketch) -> Iterator[Looked]:
     """The question stands until somebody vouches for the memory or it changes."""
-    for memory in _read(room, sketch.body["memories"]):
+    for memory in _read(context, sketch.body["memories"]):
         gap = of_memory(STALE, memory)
         if gap.key == sketch.key and _stands(memory) and memory.status is Status.ACTIVE:
             yield gap, (memory.id,), "long not confirmed"
@@ -285,8 +285,8 @@ def _stands(memory: Memory) -> bool:
     return memory.status in {Status.ACTIVE, Status.CHALLENGED} and memory.tier is Tier.CLEAR
 
 
-def _read(room: StepContext, ids: Iterable[str]) -> list[Memory]:
-    store = room.tools.store.memories
+def _read(context: StepContext, ids: Iterable[str]) -> list[Memory]:
+    store = context.tools.store.memories
     return list(store.read(sorted(store.keys(sorted(ids)).values())).values())
 
 

@@ -32,40 +32,40 @@ CORE = Filters(layers=frozenset({Layer.CORE}))
 WORKING = Filters(layers=frozenset({Layer.WORKING}))
 
 
-def plan_working_quality(room: StepContext, cursor: str) -> Iterator[Batch]:
+def plan_working_quality(context: StepContext, cursor: str) -> Iterator[Batch]:
     """Working quality: what the gate refused for good goes back to the buffer."""
-    config = room.tools.config
+    config = context.tools.config
 
     def decide(part: Slice) -> Iterable[Decision]:
         extracted = [one for _, one in part if is_overheard(one) or EXTRACTED in one.tags]
-        known = judged(GATE, extracted, room)
+        known = judged(GATE, extracted, context)
         for one in extracted:
-            verdict = demotion(one, config, rejections=rejections(one, known, room))
-            if verdict and not _comes_back(one, room):
+            verdict = demotion(one, config, rejections=rejections(one, known, context))
+            if verdict and not _comes_back(one, context):
                 yield _down(one, "working.rejected", verdict.why)
 
-    return sweep(room, cursor, WORKING, decide)
+    return sweep(context, cursor, WORKING, decide)
 
 
-def plan_core_hygiene(room: StepContext, cursor: str) -> Iterator[Batch]:
+def plan_core_hygiene(context: StepContext, cursor: str) -> Iterator[Batch]:
     """Core hygiene: what is not meant to last leaves the core."""
 
     def decide(part: Slice) -> Iterable[Decision]:
         for _, one in part:
-            if verdict := demotion(one, room.tools.config):
+            if verdict := demotion(one, context.tools.config):
                 yield _down(one, "core.hygiene", verdict.why)
 
-    return sweep(room, cursor, CORE, decide)
+    return sweep(context, cursor, CORE, decide)
 
 
 def _down(memory: Memory, rule: str, why: str) -> Decision:
     return Decision(rule, why, (becomes(memory, layer=step_layer(memory, up=False)),), memory.id)
 
 
-def _comes_back(memory: Memory, room: StepContext) -> bool:
-    config = room.tools.config
+def _comes_back(memory: Memory, context: StepContext) -> bool:
+    config = context.tools.config
     below = replace(memory, layer=Layer.BUFFER)
-    return bool(buffer_verdict(below, room.now, config)) or bool(buffer_rescue(below, room.now, config))
+    return bool(buffer_verdict(below, context.now, config)) or bool(buffer_rescue(below, context.now, config))
 
 
 # ---------------------------------------------------------------- overlap
@@ -76,20 +76,20 @@ STEP = "overlap"
 OVERLAP_CORE = frozenset({Layer.CORE})
 
 
-def plan_overlap_flags(room: StepContext, cursor: str) -> Iterator[Batch]:
+def plan_overlap_flags(context: StepContext, cursor: str) -> Iterator[Batch]:
     """Flag what overlaps: an audit looks at it, nothing is changed here."""
-    known = pairs.cosines(room)
+    known = pairs.cosines(context)
     if known is None:
         return
-    for part, place in pairs.news(room, STEP, OVERLAP_CORE, cursor):
-        found, _ = pairs.pairs(part, room, known[1].overlap)
+    for part, place in pairs.news(context, STEP, OVERLAP_CORE, cursor):
+        found, _ = pairs.pairs(part, context, known[1].overlap)
         inside = [pair for pair in found if pair.older.layer is pair.newer.layer is Layer.CORE]
-        judged = room.tools.store.upkeep.judged(STEP, [pair.key for pair in inside])
+        judged = context.tools.store.upkeep.judged(STEP, [pair.key for pair in inside])
         flags = tuple(
             Decision(
                 "core.overlap",
                 f"cosine {pair.cosine:.2f} >= {known[1].overlap:.2f}",
-                (Judge(Judgement(STEP, pair.key, f"{pair.cosine:.2f}", room.now)),),
+                (Judge(Judgement(STEP, pair.key, f"{pair.cosine:.2f}", context.now)),),
                 pair.older.id,
                 pair.newer.id,
             )
@@ -98,7 +98,7 @@ def plan_overlap_flags(room: StepContext, cursor: str) -> Iterator[Batch]:
         )
         if flags:
             yield Batch(flags, place)
-    yield Batch((pairs.looked(room, STEP),), cursor)
+    yield Batch((pairs.looked(context, STEP),), cursor)
 
 
 # ---------------------------------------------------------------- stuck
@@ -108,19 +108,19 @@ def plan_overlap_flags(room: StepContext, cursor: str) -> Iterator[Batch]:
 BUFFER = Filters(layers=frozenset({Layer.BUFFER}))
 
 
-def plan_stuck_buffer(room: StepContext, cursor: str) -> Iterator[Batch]:
+def plan_stuck_buffer(context: StepContext, cursor: str) -> Iterator[Batch]:
     """See to what has been in the buffer for a week, or longer than the buffer holds anything."""
 
     def decide(part: Slice) -> Iterable[Decision]:
-        return (found for _, one in part if (found := _decided(one, room)) is not None)
+        return (found for _, one in part if (found := _decided(one, context)) is not None)
 
-    return sweep(room, cursor, BUFFER, decide)
+    return sweep(context, cursor, BUFFER, decide)
 
 
-def _decided(memory: Memory, room: StepContext) -> Decision | None:
-    config = room.tools.config
+def _decided(memory: Memory, context: StepContext) -> Decision | None:
+    config = context.tools.config
     days = max(STUCK_DAYS, config.promotion.untriaged_hours / HOURS)
-    age = age_days(memory, room.now)
+    age = age_days(memory, context.now)
     if age <= days:
         return None
     why = f"{age:.1f} days in the buffer > {days:g}"
@@ -130,7 +130,7 @@ def _decided(memory: Memory, room: StepContext) -> Decision | None:
     if memory.usage.accessed >= STUCK_USES or protected(memory, config):
         return None
     # It only waited for a run: promotion, which comes next, lets it rise.
-    if buffer_verdict(memory, room.now, config) or buffer_rescue(memory, room.now, config):
+    if buffer_verdict(memory, context.now, config) or buffer_rescue(memory, context.now, config):
         return None
     gone = becomes(memory, Verb.ARCHIVED, status=Status.ARCHIVED)
     return Decision("stuck.archive", f"{why}, accesses {memory.usage.accessed}", (gone,), memory.id)
@@ -149,22 +149,22 @@ MOVED: Final = frozenset({"promotion", "_triaged"})
 TAGGED: Final = Filters(layers=frozenset({Layer.WORKING, Layer.CORE}), tags_any=REJECTED | MOVED)
 
 
-def plan_stale_tags(room: StepContext, cursor: str) -> Iterator[Batch]:
+def plan_stale_tags(context: StepContext, cursor: str) -> Iterator[Batch]:
     """Take off marks of promotion beyond the buffer, and of rejection after a day without use."""
     wait = timedelta(hours=STALE_TAG_HOURS)
 
     def decide(part: Slice) -> Iterable[Decision]:
         for _, one in part:
-            over = REJECTED if last_used(one) + wait < room.now else frozenset()
+            over = REJECTED if last_used(one) + wait < context.now else frozenset()
             kept = tuple(tag for tag in one.tags if tag not in MOVED | over)
             if kept != one.tags:
                 why = f"{len(one.tags) - len(kept)} marks of an old review"
                 # How often it was refused still counts when the mark is gone.
-                refused = judged(GATE, [one], room).get(one.id) if over else None
+                refused = judged(GATE, [one], context).get(one.id) if over else None
                 notes = (Judge(refused),) if refused is not None else ()
                 yield Decision("tags.stale", why, (becomes(one, tags=kept), *notes), one.id)
 
-    return sweep(room, cursor, TAGGED, decide)
+    return sweep(context, cursor, TAGGED, decide)
 
 
 STEPS: tuple[Step, ...] = (

@@ -63,33 +63,33 @@ class BoxShelf:
     touched: dict[str, None] = field(default_factory=dict)
 
 
-def plan_boxes(room: StepContext, _cursor: str) -> Iterator[Batch]:
+def plan_boxes(context: StepContext, _cursor: str) -> Iterator[Batch]:
     """New boxes of each place, then boxes that lost a memory."""
-    news = since(room, NAME)
-    waiting = _waiting(room) if not news.any else ()
+    news = since(context, NAME)
+    waiting = _waiting(context) if not news.any else ()
     if not news.any and not waiting:
         return
-    where = places(room, news, CLEAR) | set(waiting)
+    where = places(context, news, CLEAR) | set(waiting)
     if news.gone:
-        where |= {one.scope for one in room.tools.store.upkeep.sketches(SHELF, EVERYTHING, MOST_TRACES)}
-    shelves = {scope: _shelf(room, scope) for scope in sorted(where, key=lambda one: one.parts)}
+        where |= {one.scope for one in context.tools.store.upkeep.sketches(SHELF, EVERYTHING, MOST_TRACES)}
+    shelves = {scope: _shelf(context, scope) for scope in sorted(where, key=lambda one: one.parts)}
     if news.gone:
         for shelf in shelves.values():
-            yield from _repacked(room, shelf)
-    yield from _packed(room, shelves)
-    yield from noted(room, NAME, news)
+            yield from _repacked(context, shelf)
+    yield from _packed(context, shelves)
+    yield from noted(context, NAME, news)
 
 
-def _waiting(room: StepContext) -> tuple[Scope, ...]:
+def _waiting(context: StepContext) -> tuple[Scope, ...]:
     """Places whose last box was open and has been quiet since."""
     idle = timedelta(minutes=BOX_IDLE_MINUTES)
-    found = room.tools.store.upkeep.sketches(SHELF, EVERYTHING, MOST_TRACES)
-    latest = (room.now - idle).timestamp()
+    found = context.tools.store.upkeep.sketches(SHELF, EVERYTHING, MOST_TRACES)
+    latest = (context.now - idle).timestamp()
     return tuple(one.scope for one in found if one.body["open_since"] and one.body["open_since"] <= latest)
 
 
-def _shelf(room: StepContext, scope: Scope) -> BoxShelf:
-    store = room.tools.store.upkeep
+def _shelf(context: StepContext, scope: Scope) -> BoxShelf:
+    store = context.tools.store.upkeep
     kept = store.sketch(scope, SHELF, "")
     shelf = BoxShelf(scope)
     if kept is None:
@@ -103,12 +103,12 @@ def _shelf(room: StepContext, scope: Scope) -> BoxShelf:
     return shelf
 
 
-def _packed(room: StepContext, shelves: dict[Scope, BoxShelf]) -> Iterator[Batch]:
+def _packed(context: StepContext, shelves: dict[Scope, BoxShelf]) -> Iterator[Batch]:
     """Boxes of everything that came since, place by place; what is open stays for the next time."""
     open_: dict[Scope, list[BoxItem]] = {scope: [] for scope in shelves}
     start = min((shelf.upto for shelf in shelves.values()), default=0)
     limits = _limits()
-    for part in room.memories(CLEAR, start) if shelves else ():
+    for part in context.memories(CLEAR, start) if shelves else ():
         for key, one in part:
             if one.scope in shelves and key > shelves[one.scope].upto:
                 open_[one.scope].append(_item(key, one))
@@ -116,55 +116,55 @@ def _packed(room: StepContext, shelves: dict[Scope, BoxShelf]) -> Iterator[Batch
             if len(items) >= TOGETHER:
                 sealed, rest = boxed(items, items[-1].at, limits)
                 open_[scope] = rest
-                yield from _sealed(room, shelves[scope], sealed, rest)
+                yield from _sealed(context, shelves[scope], sealed, rest)
     for scope, items in open_.items():
-        sealed, rest = boxed(items, room.now, limits)
-        yield from _sealed(room, shelves[scope], sealed, rest)
+        sealed, rest = boxed(items, context.now, limits)
+        yield from _sealed(context, shelves[scope], sealed, rest)
 
 
 def _sealed(
-    room: StepContext, shelf: BoxShelf, sealed: Sequence[Box], rest: Sequence[BoxItem]
+    context: StepContext, shelf: BoxShelf, sealed: Sequence[Box], rest: Sequence[BoxItem]
 ) -> Iterator[Batch]:
     effects: list[Effect] = []
     full = [box for box in sealed if len(box) >= LEAST]
     for box in full:
         key = f"{box[0].at:%Y%m%dT%H%M%S}-{box[0].id[:8]}"
         shelf.boxes.append((key, box[0].key, box[-1].key))
-        effects += _box(room, shelf, key, box)
+        effects += _box(context, shelf, key, box)
     if sealed:
         shelf.upto = sealed[-1][-1].key
-    effects += _traces(room, shelf)
+    effects += _traces(context, shelf)
     body = {
         "upto": shelf.upto,
         "boxes": shelf.boxes,
         "open_since": rest[-1].at.timestamp() if rest else None,
     }
     if sealed or rest:
-        effects += support_keep(room, shelf.scope, SHELF, "", body)
+        effects += support_keep(context, shelf.scope, SHELF, "", body)
     if effects:
         why = f"{len(full)} boxes with {sum(map(len, full))} memories"
         yield Batch((Decision("box.sealed", why, tuple(effects), quiet=not full),))
 
 
-def _repacked(room: StepContext, shelf: BoxShelf) -> Iterator[Batch]:
+def _repacked(context: StepContext, shelf: BoxShelf) -> Iterator[Batch]:
     """Boxes that went with an erased memory, packed again from what is left."""
-    store = room.tools.store.upkeep
+    store = context.tools.store.upkeep
     lost = [one for one in shelf.boxes if store.sketch(shelf.scope, BOX, one[0]) is None]
     effects: list[Effect] = []
     for key, first, last in lost:
-        items = [_item(at, one) for at, one in _between(room, shelf.scope, first, last)]
+        items = [_item(at, one) for at, one in _between(context, shelf.scope, first, last)]
         if len(items) >= LEAST:
-            effects += _box(room, shelf, key, items, woven=True)
+            effects += _box(context, shelf, key, items, woven=True)
         else:
             shelf.boxes.remove((key, first, last))
     if effects or lost:
         body = {"upto": shelf.upto, "boxes": shelf.boxes, "open_since": None}
-        effects += support_keep(room, shelf.scope, SHELF, "", body)
+        effects += support_keep(context, shelf.scope, SHELF, "", body)
         yield Batch((Decision("box.repacked", f"{len(lost)} boxes", tuple(effects)),))
 
 
-def _between(room: StepContext, scope: Scope, first: int, last: int) -> Iterator[tuple[int, Memory]]:
-    for part in room.memories(CLEAR, first - 1):
+def _between(context: StepContext, scope: Scope, first: int, last: int) -> Iterator[tuple[int, Memory]]:
+    for part in context.memories(CLEAR, first - 1):
         for key, one in part:
             if key > last:
                 return
@@ -173,7 +173,7 @@ def _between(room: StepContext, scope: Scope, first: int, last: int) -> Iterator
 
 
 def _box(
-    room: StepContext, shelf: BoxShelf, key: str, box: Sequence[BoxItem], *, woven: bool = False
+    context: StepContext, shelf: BoxShelf, key: str, box: Sequence[BoxItem], *, woven: bool = False
 ) -> Sequence[Effect]:
     about = counted(item.about for item in box)
     topics = {topic: count for topic, count in about.items() if topic in _topics()}
@@ -188,7 +188,7 @@ def _box(
         "trace": trace,
     }
     title = ", ".join([*sorted(main_topics(topics)), *names[:3]])
-    return support_keep(room, shelf.scope, BOX, key, body, title=title, sources=[item.id for item in box])
+    return support_keep(context, shelf.scope, BOX, key, body, title=title, sources=[item.id for item in box])
 
 
 def _weave(shelf: BoxShelf, key: str, box: Sequence[BoxItem], topics: dict[str, int]) -> str:
@@ -211,12 +211,12 @@ def _weave(shelf: BoxShelf, key: str, box: Sequence[BoxItem], topics: dict[str, 
     return trace
 
 
-def _traces(room: StepContext, shelf: BoxShelf) -> list[Effect]:
+def _traces(context: StepContext, shelf: BoxShelf) -> list[Effect]:
     effects: list[Effect] = []
     for key in shelf.touched:
         body = shelf.traces[key]
         title = ", ".join(sorted(main_topics(body["topics"])))
-        effects += support_keep(room, shelf.scope, TRACE, key, body, title=title)
+        effects += support_keep(context, shelf.scope, TRACE, key, body, title=title)
     shelf.touched.clear()
     return effects
 
@@ -257,26 +257,26 @@ WORDS: Final = 60
 """Words of a card that a model writes."""
 
 
-def plan_cards(room: StepContext, _cursor: str) -> Iterator[Batch]:
+def plan_cards(context: StepContext, _cursor: str) -> Iterator[Batch]:
     """Cards of the names that news speaks of; of all names when something was erased."""
-    news = since(room, CARDS_NAME)
+    news = since(context, CARDS_NAME)
     if not news.any:
         return
     everything = RecentChanges(whole=True) if news.gone else news
-    for scope, names in _named(room, everything).items():
-        entities = _entities(room, scope, names, everything)
+    for scope, names in _named(context, everything).items():
+        entities = _entities(context, scope, names, everything)
         for start in range(0, len(entities), CARDS_TOGETHER):
             some = entities[start : start + CARDS_TOGETHER]
-            effects = [effect for one in some for effect in _card(room, scope, one)]
+            effects = [effect for one in some for effect in _card(context, scope, one)]
             if effects:
                 yield Batch((Decision("card.written", f"{len(effects)} cards", tuple(effects)),))
-    yield from noted(room, CARDS_NAME, news)
+    yield from noted(context, CARDS_NAME, news)
 
 
-def _named(room: StepContext, news: RecentChanges) -> dict[Scope, Counter[str]]:
+def _named(context: StepContext, news: RecentChanges) -> dict[Scope, Counter[str]]:
     """The names in memories, place by place. What a memory was put away with may stand on a card still."""
     found: dict[Scope, Counter[str]] = {}
-    for part in memories(room, news, CARDS_CLEAR if news.whole else ANY_STATUS):
+    for part in memories(context, news, CARDS_CLEAR if news.whole else ANY_STATUS):
         for _, one in part:
             names = (*one.entities, one.speaker) if one.speaker else one.entities
             if names:
@@ -284,9 +284,9 @@ def _named(room: StepContext, news: RecentChanges) -> dict[Scope, Counter[str]]:
     return found
 
 
-def _entities(room: StepContext, scope: Scope, names: Counter[str], news: RecentChanges) -> list[Entity]:
+def _entities(context: StepContext, scope: Scope, names: Counter[str], news: RecentChanges) -> list[Entity]:
     """Who gets a card: the most spoken of; later also newcomers while there is room, and who has one."""
-    settings, store = room.tools.config.knowledge, room.tools.store
+    settings, store = context.tools.config.knowledge, context.tools.store
     access = Access(scope, Role.AGENT)
     if news.whole:
         common = [name for name, count in names.most_common(settings.cards * 2) if count]
@@ -301,26 +301,26 @@ def _entities(room: StepContext, scope: Scope, names: Counter[str], news: Recent
     return known + [one for one in found if one.name.casefold() not in have][: max(0, free)]
 
 
-def _card(room: StepContext, scope: Scope, entity: Entity) -> Sequence[Effect]:
-    store = room.tools.store
+def _card(context: StepContext, scope: Scope, entity: Entity) -> Sequence[Effect]:
+    store = context.tools.store
     view = View(Access(scope, Role.AGENT), CARDS_CLEAR)
     found = [one for _, one in store.entities.memories(entity, view, SAMPLE) if one.scope == scope]
     key = entity.name.casefold()
     if len(found) < CARD_MENTIONS:
         known = store.upkeep.sketch(scope, KIND, key)
         return () if known is None else (Drop(scope, KIND, key),)
-    claims = _claims(room, scope, entity, view)
-    own = _own(room, scope, entity)
+    claims = _claims(context, scope, entity, view)
+    own = _own(context, scope, entity)
     weighty = [*own[: CARD_FACTS // 2], *_weighty(found)][:CARD_FACTS]
-    body = _body(room, entity, found, weighty, claims)
+    body = _body(context, entity, found, weighty, claims)
     sources = [one.id for one in (*found, *weighty)] + [one.memory.id for one in claims]
-    return support_keep(room, scope, KIND, key, body, title=entity.name, sources=sources)
+    return support_keep(context, scope, KIND, key, body, title=entity.name, sources=sources)
 
 
-def _own(room: StepContext, scope: Scope, entity: Entity) -> list[Memory]:
+def _own(context: StepContext, scope: Scope, entity: Entity) -> list[Memory]:
     """What somebody says of themselves, who seldom name themselves: the weightiest of their last words."""
     said = replace(CARDS_CLEAR, speakers=frozenset({entity.name}))
-    page = room.tools.store.memories.page(View(Access(scope, Role.AGENT), said), SAMPLE)
+    page = context.tools.store.memories.page(View(Access(scope, Role.AGENT), said), SAMPLE)
     return [
         one for one in _weighty([one for one in page if one.scope == scope]) if tells(_said(one), one.speaker)
     ]
@@ -331,16 +331,16 @@ def _weighty(found: Sequence[Memory]) -> list[Memory]:
     return sorted(telling, key=_weight, reverse=True)
 
 
-def _claims(room: StepContext, scope: Scope, entity: Entity, view: View) -> list[Claim]:
+def _claims(context: StepContext, scope: Scope, entity: Entity, view: View) -> list[Claim]:
     names = frozenset({entity.name.lower(), *entity.aliases})
-    found = room.tools.store.facts.find(FactQuery(subjects=names, as_of=room.now), view, SAMPLE)
+    found = context.tools.store.facts.find(FactQuery(subjects=names, as_of=context.now), view, SAMPLE)
     here = [one for one in found if one.memory.scope == scope and one.memory.status in ACTIVE]
     clear = [one for one in here if one.memory.tier is Tier.CLEAR]
     return clear[:CARD_FACTS]
 
 
 def _body(
-    room: StepContext,
+    context: StepContext,
     entity: Entity,
     found: Sequence[Memory],
     weighty: Sequence[Memory],
@@ -357,7 +357,7 @@ def _body(
         "aliases": [alias for alias in entity.aliases if alias != entity.name.casefold()],
         "facts": [list(one) for one in dict.fromkeys(map(tuple, facts))],
         "lines": lines,
-        "text": _text(room, lines),
+        "text": _text(context, lines),
         "beside": [list(pair) for pair in sorted(beside.items(), key=lambda it: (-it[1], it[0]))[:BESIDE]],
         "memories": len(found),
         "first": times[0].isoformat(),
@@ -365,9 +365,9 @@ def _body(
     }
 
 
-def _text(room: StepContext, lines: Sequence[str]) -> str:
+def _text(context: StepContext, lines: Sequence[str]) -> str:
     """A few sentences: a model's where one is always asked, else the weightiest statements."""
-    return in_words(room, CARDS_NAME, lines, WORDS) or "; ".join(line.rstrip(".") for line in lines[:3])
+    return in_words(context, CARDS_NAME, lines, WORDS) or "; ".join(line.rstrip(".") for line in lines[:3])
 
 
 def _said(memory: Memory) -> str:
@@ -394,77 +394,77 @@ FRAGMENTS_SAMPLE: Final = 20
 FRAGMENTS_TOGETHER: Final = 100
 
 
-def plan_name_fragments(room: StepContext, _cursor: str) -> Iterator[Batch]:
+def plan_name_fragments(context: StepContext, _cursor: str) -> Iterator[Batch]:
     """Names that came up since the last time, each compared with those like it."""
-    news = since(room, FRAGMENTS_NAME)
+    news = since(context, FRAGMENTS_NAME)
     if not news.any:
         return
     names: dict[Scope, dict[str, None]] = {}
-    for part in memories(room, news, FRAGMENTS_CLEAR):
+    for part in memories(context, news, FRAGMENTS_CLEAR):
         for _, one in part:
             names.setdefault(one.scope, {}).update((name.casefold(), None) for name in one.entities)
     joined: set[int] = set()
     for scope, some in names.items():
         every = list(some)
         for start in range(0, len(every), FRAGMENTS_TOGETHER):
-            decided = list(_decide(room, scope, every[start : start + FRAGMENTS_TOGETHER], joined))
+            decided = list(_decide(context, scope, every[start : start + FRAGMENTS_TOGETHER], joined))
             if decided:
                 yield Batch(tuple(decided))
-    yield from noted(room, FRAGMENTS_NAME, news)
+    yield from noted(context, FRAGMENTS_NAME, news)
 
 
-def _decide(room: StepContext, scope: Scope, names: list[str], joined: set[int]) -> Iterator[Decision]:
+def _decide(context: StepContext, scope: Scope, names: list[str], joined: set[int]) -> Iterator[Decision]:
     access = Access(scope, Role.AGENT)
-    for entity in room.tools.store.entities.among(names, access):
-        other = _same(room, entity, access) if entity.key not in joined else None
+    for entity in context.tools.store.entities.among(names, access):
+        other = _same(context, entity, access) if entity.key not in joined else None
         if other is None or other.key in joined:
             continue
         joined |= {entity.key, other.key}
-        keep, part = _fuller(room, entity, other, access)
-        if not _share_a_place(room, keep, part):
+        keep, part = _fuller(context, entity, other, access)
+        if not _share_a_place(context, keep, part):
             continue
-        why = f"one name means the other, {_mentions(room, part, access)} memories"
+        why = f"one name means the other, {_mentions(context, part, access)} memories"
         name = Name(part.name, keep, keep.namespace)
         part_mark, keep_mark = (mark_of(one.namespace, one.name) for one in (part, keep))
         yield Decision(RULE, why, (name,), part_mark, keep_mark)
 
 
-def _same(room: StepContext, entity: Entity, access: Access) -> Entity | None:
+def _same(context: StepContext, entity: Entity, access: Access) -> Entity | None:
     """The entity that this one means and that means this one."""
-    found = _meant(room, entity, access)
+    found = _meant(context, entity, access)
     if found is None or found.namespace != entity.namespace:
         return None
-    back = _meant(room, found, access)
+    back = _meant(context, found, access)
     return found if back is not None and back.key == entity.key else None
 
 
-def _meant(room: StepContext, entity: Entity, access: Access) -> Entity | None:
-    alike = room.tools.store.entities.like(entity.name, access, CANDIDATES)
+def _meant(context: StepContext, entity: Entity, access: Access) -> Entity | None:
+    alike = context.tools.store.entities.like(entity.name, access, CANDIDATES)
     others = [one for one in alike if one.key != entity.key]
     return resolve(Named(entity.name, entity.type), others)
 
 
-def _fuller(room: StepContext, one: Entity, other: Entity, access: Access) -> tuple[Entity, Entity]:
+def _fuller(context: StepContext, one: Entity, other: Entity, access: Access) -> tuple[Entity, Entity]:
     """The one that stays and the one that becomes part of it: the longer name, then the commoner."""
     ranked = sorted(
         (one, other),
-        key=lambda it: (len(it.name.split()), it.type != "unknown", _mentions(room, it, access), it.name),
+        key=lambda it: (len(it.name.split()), it.type != "unknown", _mentions(context, it, access), it.name),
         reverse=True,
     )
     return ranked[0], ranked[1]
 
 
-def _mentions(room: StepContext, entity: Entity, access: Access) -> int:
-    found = room.tools.store.entities.get(entity.name, access)
+def _mentions(context: StepContext, entity: Entity, access: Access) -> int:
+    found = context.tools.store.entities.get(entity.name, access)
     return 0 if found is None else found.mentions
 
 
-def _share_a_place(room: StepContext, one: Entity, other: Entity) -> bool:
-    return not _places(room, one).isdisjoint(_places(room, other))
+def _share_a_place(context: StepContext, one: Entity, other: Entity) -> bool:
+    return not _places(context, one).isdisjoint(_places(context, other))
 
 
-def _places(room: StepContext, entity: Entity) -> frozenset[Scope]:
-    found = room.tools.store.entities.memories(entity, View(EVERYTHING, Filters()), FRAGMENTS_SAMPLE)
+def _places(context: StepContext, entity: Entity) -> frozenset[Scope]:
+    found = context.tools.store.entities.memories(entity, View(EVERYTHING, Filters()), FRAGMENTS_SAMPLE)
     return frozenset(one.scope for _, one in found)
 
 
@@ -483,13 +483,13 @@ METADATA_NAME: Final = "metadata"
 METADATA_CLEAR = Filters(tiers=frozenset({Tier.CLEAR}))
 
 
-def plan_metadata(room: StepContext, _cursor: str) -> Iterator[Batch]:
+def plan_metadata(context: StepContext, _cursor: str) -> Iterator[Batch]:
     """Memories without metadata whose words speak of something."""
-    news = since(room, METADATA_NAME)
+    news = since(context, METADATA_NAME)
     if not news.any:
         return
-    for part in memories(room, news, METADATA_CLEAR):
-        missing = [(one, room.spoken_of(one)) for _, one in part if not one.metadata]
+    for part in memories(context, news, METADATA_CLEAR):
+        missing = [(one, context.spoken_of(one)) for _, one in part if not one.metadata]
         decided = [
             Decision("metadata.filled", f"{len(told)} kinds", (becomes(one, metadata=told),), one.id)
             for one, told in missing
@@ -497,7 +497,7 @@ def plan_metadata(room: StepContext, _cursor: str) -> Iterator[Batch]:
         ]
         if decided:
             yield Batch(tuple(decided))
-    yield from noted(room, METADATA_NAME, news)
+    yield from noted(context, METADATA_NAME, news)
 
 
 STAGE = "knowledge"

@@ -38,28 +38,30 @@ JOINED = "joined"
 
 
 def joining(
-    room: StepContext, cursor: str, step: str, layers: frozenset[Layer], least: float
+    context: StepContext, cursor: str, step: str, layers: frozenset[Layer], least: float
 ) -> Iterator[Batch]:
     """Look at what is new to a step, in some layers, from a cosine on; and join what says the same."""
-    known = maintain_pairs.cosines(room)
+    known = maintain_pairs.cosines(context)
     if known is None:
         return
     limits = maintain_pairs.limits(least, known[1])
-    questions = Questions(step, PAIRS_MOST, level(room))
-    for part, place in maintain_pairs.news(room, step, layers, cursor):
-        found, unseen = maintain_pairs.pairs(part, room, least)
+    questions = Questions(step, PAIRS_MOST, level(context))
+    for part, place in maintain_pairs.news(context, step, layers, cursor):
+        found, unseen = maintain_pairs.pairs(part, context, least)
         inside = [pair for pair in found if {pair.older.layer, pair.newer.layer} <= layers]
-        alike = joints(inside, limits, questions, room)
-        made = (*decisions(alike, step, room), *noted(questions, unseen, step, room))
+        alike = joints(inside, limits, questions, context)
+        made = (*decisions(alike, step, context), *noted(questions, unseen, step, context))
         if made:
             yield Batch(made, place)
-    yield Batch((maintain_pairs.looked(room, step),), cursor)
+    yield Batch((maintain_pairs.looked(context, step),), cursor)
 
 
-def noted(questions: Questions, unseen: Sequence[Memory], step: str, room: StepContext) -> Iterator[Decision]:
+def noted(
+    questions: Questions, unseen: Sequence[Memory], step: str, context: StepContext
+) -> Iterator[Decision]:
     """What was answered, and what has to be looked at again, is remembered; the questions begin anew."""
     ids = sorted(questions.postponed | {one.id for one in unseen})
-    left = [Judgement(f"open {step}", id_, "open", room.now) for id_ in ids]
+    left = [Judgement(f"open {step}", id_, "open", context.now) for id_ in ids]
     notes = tuple(Judge(one) for one in (*questions.answered, *left))
     questions.answered, questions.postponed = [], set()
     if notes:
@@ -76,10 +78,10 @@ class Joint:
 
 
 def joints(
-    pairs: Sequence[NearPair], limits: SamenessLimits, questions: Questions, room: StepContext
+    pairs: Sequence[NearPair], limits: SamenessLimits, questions: Questions, context: StepContext
 ) -> list[Joint]:
     """Those of the pairs that say the same."""
-    upkeep = room.tools.store.upkeep
+    upkeep = context.tools.store.upkeep
     answered = upkeep.judged(questions.kind, [pair.key for pair in pairs])
     # What was joined once and stands apart again was parted by a person.
     before = upkeep.judged(JOINED, [_ends(pair.older, pair.newer) for pair in pairs])
@@ -90,13 +92,13 @@ def joints(
             continue
         joint = _by_rule(pair, limits, questions)
         if questions.level == "full" or (questions.level == "auto" and joint is None):
-            joint = _by_model(pair, joint, questions, room)
+            joint = _by_model(pair, joint, questions, context)
         if joint is not None and _fits(joint):
             found.append(joint)
     return found
 
 
-def decisions(found: Sequence[Joint], rule: str, room: StepContext) -> Iterator[Decision]:
+def decisions(found: Sequence[Joint], rule: str, context: StepContext) -> Iterator[Decision]:
     """Clusters of joints become decisions: one memory takes in those that say the same as it."""
     edges: dict[str, dict[str, Joint]] = {}
     members: dict[str, Memory] = {}
@@ -116,23 +118,23 @@ def decisions(found: Sequence[Joint], rule: str, room: StepContext) -> Iterator[
             for one, _ in taken:
                 del members[one.id]
             del members[winner.id]
-            yield _decision(winner, taken, rule, room)
+            yield _decision(winner, taken, rule, context)
 
 
-def taken_in(winner: Memory, loser: Memory, rule: str, why: str, room: StepContext) -> Decision:
+def taken_in(winner: Memory, loser: Memory, rule: str, why: str, context: StepContext) -> Decision:
     """One memory takes in another that says nothing it does not say."""
     change = MemoryChange(winner, absorbed(winner, [loser]), Verb.MERGED, related=loser.id)
-    effects = (change, *_gone([loser], winner), *_remembered([winner, loser], room))
+    effects = (change, *_gone([loser], winner), *_remembered([winner, loser], context))
     return Decision(rule, why, effects, winner.id, loser.id)
 
 
 def made_one(
-    winner: Memory, losers: Sequence[Memory], words: str, room: StepContext
+    winner: Memory, losers: Sequence[Memory], words: str, context: StepContext
 ) -> tuple[MemoryChange | Draw, ...]:
     """One memory takes in others, in words that say what all of them say."""
     new = absorbed(winner, losers)
     if words != winner.content:
-        new = _reworded(new, words, losers, room)
+        new = _reworded(new, words, losers, context)
     return (MemoryChange(winner, new, Verb.MERGED, related=losers[0].id), *_gone(losers, winner))
 
 
@@ -146,7 +148,9 @@ def _by_rule(pair: NearPair, limits: SamenessLimits, questions: Questions) -> Jo
     return None if verdict is None else Joint(pair, verdict.fuller.content, verdict.why)
 
 
-def _by_model(pair: NearPair, ruled: Joint | None, questions: Questions, room: StepContext) -> Joint | None:
+def _by_model(
+    pair: NearPair, ruled: Joint | None, questions: Questions, context: StepContext
+) -> Joint | None:
     """What a model says about a pair; what rules say when it may not be asked or gives no answer.
 
     Whatever it says: another number, name, time or a denial is another statement.
@@ -156,14 +160,14 @@ def _by_model(pair: NearPair, ruled: Joint | None, questions: Questions, room: S
     if not questions.may_ask(pair.older, pair.newer):
         return None if pair.older.id in questions.postponed else ruled
     older, newer = pair.older.content, pair.newer.content
-    answer = room.tools.advisor.compare(older, newer)
+    answer = context.tools.advisor.compare(older, newer)
     if answer is None:
         return ruled
-    questions.answered.append(Judgement(questions.kind, pair.key, answer.value, room.now))
+    questions.answered.append(Judgement(questions.kind, pair.key, answer.value, context.now))
     why = f"cosine {pair.cosine:.2f}, a model says {answer.value}"
     if answer is Comparison.SAME:
         return Joint(pair, max(newer, older, key=len), why)
-    words = room.tools.advisor.merge(older, newer) if answer is Comparison.ADDS else None
+    words = context.tools.advisor.merge(older, newer) if answer is Comparison.ADDS else None
     return Joint(pair, words, why) if words else None
 
 
@@ -173,11 +177,11 @@ def _fits(joint: Joint) -> bool:
 
 
 def _decision(
-    winner: Memory, taken: Sequence[tuple[Memory, Joint]], rule: str, room: StepContext
+    winner: Memory, taken: Sequence[tuple[Memory, Joint]], rule: str, context: StepContext
 ) -> Decision:
     losers = [one for one, _ in taken]
     words = max(chain([winner.content], (joint.words for _, joint in taken)), key=len)
-    effects = made_one(winner, losers, winner.content if stands(winner) else words, room)
+    effects = made_one(winner, losers, winner.content if stands(winner) else words, context)
     name = f"{rule}.cluster" if len(losers) > 1 else f"{rule}.pair"
     why = f"{len(losers)} taken in: {'; '.join(dict.fromkeys(joint.why for _, joint in taken))}"
     return Decision(name, why, effects, winner.id, " ".join(one.id for one in losers))
@@ -190,19 +194,19 @@ def _gone(losers: Iterable[Memory], winner: Memory) -> Iterator[MemoryChange | D
         yield Draw(Edge(winner.id, one.id, EdgeType.SUPERSEDES))
 
 
-def _remembered(memories: Sequence[Memory], room: StepContext) -> Iterator[Judge]:
+def _remembered(memories: Sequence[Memory], context: StepContext) -> Iterator[Judge]:
     for one, other in combinations(memories, 2):
-        yield Judge(Judgement(JOINED, _ends(one, other), "joined", room.now))
+        yield Judge(Judgement(JOINED, _ends(one, other), "joined", context.now))
 
 
 def _ends(one: Memory, other: Memory) -> str:
     return " ".join(sorted((one.id, other.id)))
 
 
-def _reworded(memory: Memory, words: str, losers: Sequence[Memory], room: StepContext) -> Memory:
+def _reworded(memory: Memory, words: str, losers: Sequence[Memory], context: StepContext) -> Memory:
     """The memory with other words, and what follows from them: known already where a loser had them."""
     known = next((one for one in losers if one.content == words), None)
-    made = known or room.make(Draft(words, scope=memory.scope, source=memory.source)).memory
+    made = known or context.make(Draft(words, scope=memory.scope, source=memory.source)).memory
     derived: dict[str, Any] = {
         "content": made.content,
         "content_hash": made.content_hash,
@@ -217,11 +221,11 @@ def _reworded(memory: Memory, words: str, losers: Sequence[Memory], room: StepCo
 # Merging: memories that came or changed come in; those that say what another one says become one with it.
 
 
-def plan_merge(room: StepContext, cursor: str) -> Iterator[Batch]:
+def plan_merge(context: StepContext, cursor: str) -> Iterator[Batch]:
     """Join pairs and clusters of memories that say the same; what is left stands in the highest layer."""
-    known = pairs.cosines(room)
+    known = pairs.cosines(context)
     if known is not None:
-        yield from joining(room, cursor, "merge", EVERY, known[1].merge)
+        yield from joining(context, cursor, "merge", EVERY, known[1].merge)
 
 
 STEPS: tuple[Step, ...] = (Step("merge", "merge", plan_merge),)

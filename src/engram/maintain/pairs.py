@@ -36,42 +36,42 @@ TOGETHER: Final = 512
 """Vectors that are compared in one question to the index."""
 
 
-def space_of(room: StepContext) -> Space | None:
+def space_of(context: StepContext) -> Space | None:
     """Where vectors are compared; None while nobody can say."""
     try:
-        return room.tools.embedder.space
+        return context.tools.embedder.space
     except EmbedderError:
         return None
 
 
 def neighbour_pairs(
-    room: StepContext, space: Space, scope: Scope, keys: Sequence[int], least: float
+    context: StepContext, space: Space, scope: Scope, keys: Sequence[int], least: float
 ) -> Iterator[tuple[int, int, float]]:
     """Each of these keys with what lies near it; also places above are searched, the caller looks again."""
-    for key, hits in nearest(room, space, scope, keys, NEIGHBOURS):
+    for key, hits in nearest(context, space, scope, keys, NEIGHBOURS):
         yield from ((key, other, cosine) for other, cosine in hits if cosine >= least)
 
 
 def nearest(
-    room: StepContext, space: Space, scope: Scope, keys: Sequence[int], most: int
+    context: StepContext, space: Space, scope: Scope, keys: Sequence[int], most: int
 ) -> Iterator[tuple[int, list[tuple[int, float]]]]:
     """Of each of these keys that has a vector: the nearest others, with their cosines."""
-    reach = room.tools.store.memories.reach(Access(scope, Role.AGENT))
+    reach = context.tools.store.memories.reach(Access(scope, Role.AGENT))
     for start in range(0, len(keys), TOGETHER):
-        found, vectors = vectors_of(room, space, keys[start : start + TOGETHER])
+        found, vectors = vectors_of(context, space, keys[start : start + TOGETHER])
         if not found:
             continue
         # One more than wanted: each memory finds itself.
-        answers = room.tools.index.nearest(space, vectors, most + 1, reach)
+        answers = context.tools.index.nearest(space, vectors, most + 1, reach)
         for key, hits in zip(found, answers, strict=True):
             yield key, [hit for hit in hits if hit[0] != key]
 
 
-def vectors_of(room: StepContext, space: Space, keys: Sequence[int]) -> tuple[list[int], Floats]:
+def vectors_of(context: StepContext, space: Space, keys: Sequence[int]) -> tuple[list[int], Floats]:
     """Those of the keys that have a vector, and the vectors."""
     from engram.rules.vectors import restore, unit
 
-    rows = room.tools.store.vectors.rows(space, list(keys))
+    rows = context.tools.store.vectors.rows(space, list(keys))
     return rows.keys.tolist(), unit(restore(rows.rows, rows.scales))
 
 
@@ -109,9 +109,9 @@ class NearPair:
         return f"{one} {two}"
 
 
-def cosines(room: StepContext) -> tuple[Space, Thresholds] | None:
+def cosines(context: StepContext) -> tuple[Space, Thresholds] | None:
     """The space vectors are compared in, and what near means there; None while there are no vectors."""
-    space = space_of(room)
+    space = space_of(context)
     return None if space is None else (space, thresholds(space.key))
 
 
@@ -126,77 +126,79 @@ def limits(least: float, cosines: Thresholds) -> SamenessLimits:
     )
 
 
-def news(room: StepContext, step: str, layers: frozenset[Layer], cursor: str) -> Iterator[tuple[Slice, str]]:
+def news(
+    context: StepContext, step: str, layers: frozenset[Layer], cursor: str
+) -> Iterator[tuple[Slice, str]]:
     """What a step has to look at, in slices, each with the cursor that stands behind it."""
     phase, _, after = cursor.rpartition(" ")
     start = int(after or 0)
-    since, seen = last_look(room, step)
+    since, seen = last_look(context, step)
     if not phase:
-        for part in room.memories(Filters(statuses=ACTIVE, layers=layers, modified_since=since), start):
-            _note_key(room, step, part[-1][0] if since is None else seen)
+        for part in context.memories(Filters(statuses=ACTIVE, layers=layers, modified_since=since), start):
+            _note_key(context, step, part[-1][0] if since is None else seen)
             yield part, str(part[-1][0])
         start = 0
     if phase != AGAIN and since is not None:
         # What was imported brings old times along: that it is new here is told by its key alone.
-        for part in room.memories(Filters(statuses=ACTIVE, layers=layers), max(start, seen)):
-            _note_key(room, step, part[-1][0])
+        for part in context.memories(Filters(statuses=ACTIVE, layers=layers), max(start, seen)):
+            _note_key(context, step, part[-1][0])
             yield [(key, one) for key, one in part if one.modified_at < since], f"{LATE} {part[-1][0]}"
         start = 0
-    ids = frozenset(one.key for one in left_open(room, step))
+    ids = frozenset(one.key for one in left_open(context, step))
     if ids:
-        for part in room.memories(Filters(statuses=ACTIVE, layers=layers, ids=ids), start):
+        for part in context.memories(Filters(statuses=ACTIVE, layers=layers, ids=ids), start):
             yield part, f"{AGAIN} {part[-1][0]}"
 
 
-def last_look(room: StepContext, step: str) -> tuple[datetime | None, int]:
+def last_look(context: StepContext, step: str) -> tuple[datetime | None, int]:
     """When a step last came to its end, and the last key it had seen then."""
-    mark = room.tools.store.upkeep.judged(LOOKED, [step]).get(step)
+    mark = context.tools.store.upkeep.judged(LOOKED, [step]).get(step)
     if mark is None:
         return None, 0
     at, _, key = mark.verdict.partition(" ")
     return datetime.fromisoformat(at), int(key or 0)
 
 
-def _note_key(room: StepContext, step: str, key: int) -> None:
-    room.notes[f"{LOOKED} {step}"] = max(key, room.notes.get(f"{LOOKED} {step}", 0))
+def _note_key(context: StepContext, step: str, key: int) -> None:
+    context.notes[f"{LOOKED} {step}"] = max(key, context.notes.get(f"{LOOKED} {step}", 0))
 
 
-def looked(room: StepContext, step: str) -> Decision:
+def looked(context: StepContext, step: str) -> Decision:
     """Says that a step has come to its end: the next time it looks at what has changed since.
 
     What was open from earlier runs and is not open anew has been dealt with.
     """
-    seen = max(room.notes.pop(f"{LOOKED} {step}", 0), last_look(room, step)[1])
-    mark = Judgement(LOOKED, step, f"{room.now.isoformat()} {seen}", room.now)
-    dealt = (replace(one, verdict="done", at=room.now) for one in left_open(room, step))
+    seen = max(context.notes.pop(f"{LOOKED} {step}", 0), last_look(context, step)[1])
+    mark = Judgement(LOOKED, step, f"{context.now.isoformat()} {seen}", context.now)
+    dealt = (replace(one, verdict="done", at=context.now) for one in left_open(context, step))
     return Decision(f"{step}.looked", "", tuple(Judge(one) for one in (*dealt, mark)), quiet=True)
 
 
-def left_open(room: StepContext, step: str) -> list[Judgement]:
+def left_open(context: StepContext, step: str) -> list[Judgement]:
     """The memories that a step could not deal with in earlier runs."""
-    found = room.tools.store.upkeep.judgements(f"open {step}", OPEN_MOST, "open")
-    return [one for one in found if one.at < room.now]
+    found = context.tools.store.upkeep.judgements(f"open {step}", OPEN_MOST, "open")
+    return [one for one in found if one.at < context.now]
 
 
 def pairs(
-    part: Slice, room: StepContext, least: float, *, below: float = 2.0, most: int = 64
+    part: Slice, context: StepContext, least: float, *, below: float = 2.0, most: int = 64
 ) -> tuple[list[NearPair], list[Memory]]:
     """Pairs of these memories with the nearest ones, nearest first; and the memories without vectors.
 
     Both ends are active, of one scope, no turns of a conversation, not drawn from others, and were not
     changed by this run.
     """
-    known = cosines(room)
-    usable = [(key, one) for key, one in part if _is_usable(one, room)]
+    known = cosines(context)
+    usable = [(key, one) for key, one in part if _is_usable(one, context)]
     if known is None:
         return [], [one for _, one in usable]
-    found = _search_all(usable, room, known[0])
+    found = _search_all(usable, context, known[0])
     near = {
         (key, other): cosine
         for key, hits in found.items()
         for other, cosine in [hit for hit in hits if least <= hit[1] < below][:most]
     }
-    records = _records(usable, (other for _, other in near), room)
+    records = _records(usable, (other for _, other in near), context)
     made: dict[tuple[int, int], NearPair] = {}
     for (key, other), cosine in near.items():
         ends = (key, other) if key < other else (other, key)
@@ -206,18 +208,18 @@ def pairs(
     return [pair for _, pair in ordered], [one for key, one in usable if key not in found]
 
 
-def _records(part: Slice, others: Iterable[int], room: StepContext) -> dict[int, Memory]:
+def _records(part: Slice, others: Iterable[int], context: StepContext) -> dict[int, Memory]:
     """The memories of the slice and those near to them that may be looked at."""
     known = dict(part)
     unread = sorted(set(others) - known.keys())
-    read = room.tools.store.memories.read(unread) if unread else {}
-    return known | {key: one for key, one in read.items() if _is_usable(one, room)}
+    read = context.tools.store.memories.read(unread) if unread else {}
+    return known | {key: one for key, one in read.items() if _is_usable(one, context)}
 
 
-def _is_usable(memory: Memory, room: StepContext) -> bool:
+def _is_usable(memory: Memory, context: StepContext) -> bool:
     if memory.speaker or is_drawn(memory):
         return False
-    return memory.status is Status.ACTIVE and memory.modified_at < room.now
+    return memory.status is Status.ACTIVE and memory.modified_at < context.now
 
 
 def _in_order(ends: tuple[int, int], records: dict[int, Memory]) -> tuple[Memory, Memory]:
@@ -225,19 +227,19 @@ def _in_order(ends: tuple[int, int], records: dict[int, Memory]) -> tuple[Memory
     return records[first], records[second]
 
 
-def _search_all(part: Slice, room: StepContext, space: Space) -> dict[int, Found]:
+def _search_all(part: Slice, context: StepContext, space: Space) -> dict[int, Found]:
     """The nearest keys of each memory; those without a vector are left out."""
     places: dict[Scope, list[int]] = {}
     for key, one in part:
         places.setdefault(one.scope, []).append(key)
-    return {key: hits for scope, keys in places.items() for key, hits in _search(keys, scope, room, space)}
+    return {key: hits for scope, keys in places.items() for key, hits in _search(keys, scope, context, space)}
 
 
 def _search(
-    keys: Sequence[int], scope: Scope, room: StepContext, space: Space
+    keys: Sequence[int], scope: Scope, context: StepContext, space: Space
 ) -> Iterator[tuple[int, Found]]:
     least = thresholds(space.key).reconcile
-    for key, hits in nearest(room, space, scope, keys, NEAREST):
+    for key, hits in nearest(context, space, scope, keys, NEAREST):
         yield key, tuple(hit for hit in hits if hit[1] >= least)
 
 

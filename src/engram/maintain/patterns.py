@@ -97,47 +97,47 @@ class Wording:
     """The episode whose own words it has; empty when all of them have these words."""
 
 
-def plan_patterns(room: StepContext, _cursor: str) -> Iterator[Batch]:
+def plan_patterns(context: StepContext, _cursor: str) -> Iterator[Batch]:
     """Patterns over what is new, and those whose words were erased."""
-    news, space = since(room, NAME), space_of(room)
+    news, space = since(context, NAME), space_of(context)
     if not news.any or space is None:
         return
     if news.gone:
-        yield from _withdrawn(room, news)
-    for scope, keys in _episodes(room, news).items():
-        groups = _groups(room, space, scope, keys, news)
+        yield from _withdrawn(context, news)
+    for scope, keys in _episodes(context, news).items():
+        groups = _groups(context, space, scope, keys, news)
         for start in range(0, len(groups), TOGETHER):
-            decided = [_decide(room, group) for group in groups[start : start + TOGETHER]]
+            decided = [_decide(context, group) for group in groups[start : start + TOGETHER]]
             if any(decided):
                 yield Batch(tuple(one for one in decided if one is not None))
-    yield from noted(room, NAME, news)
+    yield from noted(context, NAME, news)
 
 
-def _withdrawn(room: StepContext, news: RecentChanges) -> Iterator[Batch]:
+def _withdrawn(context: StepContext, news: RecentChanges) -> Iterator[Batch]:
     """Patterns that have the own words of an erased memory go with it; others are found anew without it."""
-    for part in room.memories(replace(ANY_STATUS, tags_any=frozenset({TAG}))):
+    for part in context.memories(replace(ANY_STATUS, tags_any=frozenset({TAG}))):
         gone = [one for _, one in part if one.details.get("words_of") in news.gone]
         why = "the episode whose words it has was erased"
         if gone:
             yield Batch(tuple(Decision("pattern.erased", why, (Erase(one),), one.id) for one in gone))
 
 
-def _episodes(room: StepContext, news: RecentChanges) -> dict[Scope, list[int]]:
+def _episodes(context: StepContext, news: RecentChanges) -> dict[Scope, list[int]]:
     found: dict[Scope, list[int]] = {}
-    for part in memories(room, news, EPISODES):
+    for part in memories(context, news, EPISODES):
         for key, one in part:
             found.setdefault(one.scope, []).append(key)
     return found
 
 
 def _groups(
-    room: StepContext, space: Space, scope: Scope, keys: Sequence[int], news: RecentChanges
+    context: StepContext, space: Space, scope: Scope, keys: Sequence[int], news: RecentChanges
 ) -> list[list[int]]:
     """Keys of episodes that hang together, each group in order."""
-    near = list(neighbour_pairs(room, space, scope, keys, meant(PATTERN_COSINE, space.key)))
+    near = list(neighbour_pairs(context, space, scope, keys, meant(PATTERN_COSINE, space.key)))
     known = frozenset(keys)
     if not news.whole:
-        known |= _fitting(room, scope, {other for _, other, _ in near} - known)
+        known |= _fitting(context, scope, {other for _, other, _ in near} - known)
     near = [pair for pair in near if pair[1] in known]
     groups: list[list[int]] = []
     tight = meant(TIGHT, space.key)
@@ -151,26 +151,26 @@ def _groups(
     return [sorted(group) for group in groups if len(group) >= PATTERN_EPISODES]
 
 
-def _fitting(room: StepContext, scope: Scope, keys: set[int]) -> frozenset[int]:
+def _fitting(context: StepContext, scope: Scope, keys: set[int]) -> frozenset[int]:
     """Those of the keys that are episodes of this very place."""
-    store = room.tools.store
+    store = context.tools.store
     allowed = store.memories.allow(View(EVERYTHING, EPISODES), sorted(keys))
     read = store.memories.read(sorted(allowed))
     return frozenset(key for key, one in read.items() if one.scope == scope)
 
 
-def _decide(room: StepContext, group: Sequence[int]) -> Decision | None:
+def _decide(context: StepContext, group: Sequence[int]) -> Decision | None:
     """What becomes of a group: it is a new pattern, part of a known one, or none."""
-    read = room.tools.store.memories.read(list(group)[-MOST:])
+    read = context.tools.store.memories.read(list(group)[-MOST:])
     members = _one_voice(sorted(read.items()))
-    known = _known(room, [key for key, _ in members])
+    known = _known(context, [key for key, _ in members])
     if known is not None:
-        return _grown(room, known, members)
+        return _grown(context, known, members)
     episodes = [one for _, one in members]
     sure = 1.0 - math.prod(1.0 - one.confidence for one in episodes)
     if len(episodes) < PATTERN_EPISODES or sure <= PATTERN_CONFIDENCE:
         return None
-    return _found(room, episodes, sure)
+    return _found(context, episodes, sure)
 
 
 def _one_voice(members: Sequence[tuple[int, Memory]]) -> list[tuple[int, Memory]]:
@@ -186,19 +186,19 @@ def _one_voice(members: Sequence[tuple[int, Memory]]) -> list[tuple[int, Memory]
     return list(said.values())
 
 
-def _known(room: StepContext, keys: Sequence[int]) -> tuple[int, Memory] | None:
+def _known(context: StepContext, keys: Sequence[int]) -> tuple[int, Memory] | None:
     """The pattern that most of these episodes belong to, in whatever status a person left it."""
     view = View(EVERYTHING, replace(ANY_STATUS, tags_any=frozenset({TAG})))
-    links = room.tools.store.relations.links(keys, (EdgeType.DERIVED_FROM,), view)
+    links = context.tools.store.relations.links(keys, (EdgeType.DERIVED_FROM,), view)
     counts = Counter(link.other for link in links if not link.forward)
     if not counts:
         return None
     key = min(counts, key=lambda one: (-counts[one], one))
-    return key, room.tools.store.memories.read([key])[key]
+    return key, context.tools.store.memories.read([key])[key]
 
 
-def _found(room: StepContext, episodes: Sequence[Memory], sure: float) -> Decision | None:
-    wording = _wording(room, episodes)
+def _found(context: StepContext, episodes: Sequence[Memory], sure: float) -> Decision | None:
+    wording = _wording(context, episodes)
     if wording is None:
         return None
     first = episodes[0]
@@ -218,12 +218,12 @@ def _found(room: StepContext, episodes: Sequence[Memory], sure: float) -> Decisi
         speaker=first.speaker,
         source="engine",
     )
-    add = room.new(draft, "pattern", *(one.id for one in episodes))
+    add = context.new(draft, "pattern", *(one.id for one in episodes))
     add = replace(add, memory=replace(add.memory, verification=Verification.SYSTEM_INFERRED))
     effects: list[Effect] = [add]
     effects += [Draw(Edge(add.memory.id, one.id, EdgeType.DERIVED_FROM)) for one in episodes]
     effects += keep(
-        room,
+        context,
         first.scope,
         "schema",
         add.memory.id,
@@ -235,11 +235,11 @@ def _found(room: StepContext, episodes: Sequence[Memory], sure: float) -> Decisi
 
 
 def _grown(
-    room: StepContext, pattern: tuple[int, Memory], members: Sequence[tuple[int, Memory]]
+    context: StepContext, pattern: tuple[int, Memory], members: Sequence[tuple[int, Memory]]
 ) -> Decision | None:
     """The known pattern has further episodes; one that a person put away stays as it is."""
     key, memory = pattern
-    store = room.tools.store
+    store = context.tools.store
     links = store.relations.links([key], (EdgeType.DERIVED_FROM,), View(EVERYTHING, ANY_STATUS))
     has = {link.other for link in links if link.forward}
     fresh = [(at, one) for at, one in members if at not in has]
@@ -250,7 +250,7 @@ def _grown(
     effects: list[Effect] = [Draw(Edge(memory.id, one.id, EdgeType.DERIVED_FROM)) for _, one in fresh]
     body = _schema(common([one.content for one in episodes[-TOLD:]]), episodes)
     body["episodes"] = len(has) + len(fresh)
-    effects += keep(room, memory.scope, "schema", memory.id, body, sources=[one.id for one in episodes])
+    effects += keep(context, memory.scope, "schema", memory.id, body, sources=[one.id for one in episodes])
     why = f"{len(fresh)} further episodes, {len(has) + len(fresh)} now"
     return Decision("pattern.grown", why, tuple(effects), memory.id, fresh[-1][1].id)
 
@@ -284,7 +284,7 @@ def _weighed(episodes: Sequence[Memory]) -> float:
 # ---------------------------------------------------------------- in which words
 
 
-def _wording(room: StepContext, episodes: Sequence[Memory]) -> Wording | None:
+def _wording(context: StepContext, episodes: Sequence[Memory]) -> Wording | None:
     """A fact that all state, the words that all have, a model's words, or those of the most typical one."""
     told = episodes[-TOLD:]
     shared = common([one.content for one in told])
@@ -295,7 +295,7 @@ def _wording(room: StepContext, episodes: Sequence[Memory]) -> Wording | None:
     alike = len(shared.says) >= max(LEAST_WORDS, LEAST_SHARE * shortest)
     if alike and shared.whole and not shared.ends_open and _is_whole(str(shared), told):
         return Wording(str(shared), shared)
-    written = in_words(room, NAME, [one.content for one in told], WORDS, always=True)
+    written = in_words(context, NAME, [one.content for one in told], WORDS, always=True)
     if written is not None:
         return Wording(written, shared)
     typical = _typical(told)
@@ -373,27 +373,27 @@ class Done:
     name: str = ""
 
 
-def plan_procedures(room: StepContext, _cursor: str) -> Iterator[Batch]:
+def plan_procedures(context: StepContext, _cursor: str) -> Iterator[Batch]:
     """Procedures of every place that has new results."""
-    news = since(room, PROCEDURES_NAME)
+    news = since(context, PROCEDURES_NAME)
     if not news.any:
         return
     told = replace(RESULTS, statuses=ANY_STATUS.statuses)
-    where = places(room, news, told)
-    known = _known_procedures(room)
+    where = places(context, news, told)
+    known = _known_procedures(context)
     if news.gone:
         where |= known.keys()
-    for scope, done in _occasions(room, where).items():
-        decided = list(_decide_procedures(room, scope, done, known.get(scope, {})))
+    for scope, done in _occasions(context, where).items():
+        decided = list(_decide_procedures(context, scope, done, known.get(scope, {})))
         if decided:
             yield Batch(tuple(decided))
-    yield from noted(room, PROCEDURES_NAME, news)
+    yield from noted(context, PROCEDURES_NAME, news)
 
 
-def _known_procedures(room: StepContext) -> dict[Scope, dict[str, Memory]]:
+def _known_procedures(context: StepContext) -> dict[Scope, dict[str, Memory]]:
     """Procedures that were learned, in every status, by place and sequence."""
     found: dict[Scope, dict[str, Memory]] = {}
-    for part in room.memories(replace(ANY_STATUS, tags_any=frozenset({PROCEDURES_TAG}))):
+    for part in context.memories(replace(ANY_STATUS, tags_any=frozenset({PROCEDURES_TAG}))):
         for _, one in part:
             told = one.details.get("procedure")
             if one.source == "engine" and isinstance(told, Mapping):
@@ -401,10 +401,10 @@ def _known_procedures(room: StepContext) -> dict[Scope, dict[str, Memory]]:
     return found
 
 
-def _occasions(room: StepContext, places: set[Scope]) -> dict[Scope, dict[str, Done]]:
+def _occasions(context: StepContext, places: set[Scope]) -> dict[Scope, dict[str, Done]]:
     flows: dict[Scope, dict[str, Done]] = {scope: {} for scope in sorted(places, key=lambda one: one.parts)}
     tasks: dict[Scope, dict[str, list[Memory]]] = {scope: {} for scope in flows}
-    for part in room.memories(RESULTS) if flows else ():
+    for part in context.memories(RESULTS) if flows else ():
         for _, one in part:
             if one.scope not in flows:
                 continue
@@ -427,19 +427,19 @@ def _session(results: Sequence[Memory]) -> Done:
 
 
 def _decide_procedures(
-    room: StepContext, scope: Scope, done: Mapping[str, Done], known: Mapping[str, Memory]
+    context: StepContext, scope: Scope, done: Mapping[str, Done], known: Mapping[str, Memory]
 ) -> Iterator[Decision]:
     least = PROCEDURE_RUNS
     found = {_named(one.actions): one for one in repeated(_repeats(done), least)}
     for name, one in found.items():
         occasions = [done[occasion] for occasion in dict.fromkeys(at for at, _ in one.occasions)]
         if name not in known:
-            yield _learned(room, scope, one, occasions)
+            yield _learned(context, scope, one, occasions)
         elif known[name].status in ACTIVE:
-            yield from _counted(room, known[name], occasions)
+            yield from _counted(context, known[name], occasions)
     for name, memory in known.items():
         if name not in found and not any(_holds(one.actions, memory) for one in done.values()):
-            yield from _gone(room, memory)
+            yield from _gone(context, memory)
 
 
 def _repeats(done: Mapping[str, Done]) -> dict[tuple[str, int], tuple[str, ...]]:
@@ -455,7 +455,7 @@ MOST_REPEATS: Final = 100
 
 
 def _learned(
-    room: StepContext, scope: Scope, one: Repeated[tuple[str, int]], occasions: Sequence[Done]
+    context: StepContext, scope: Scope, one: Repeated[tuple[str, int]], occasions: Sequence[Done]
 ) -> Decision:
     counts = _counts(occasions)
     names = Counter(occasion.name for occasion in occasions if occasion.actions == one.actions)
@@ -473,21 +473,21 @@ def _learned(
         scope=scope,
         source="engine",
     )
-    add = room.new(draft, "procedure", f"{scope}|{_named(one.actions)}")
+    add = context.new(draft, "procedure", f"{scope}|{_named(one.actions)}")
     add = replace(add, memory=replace(add.memory, verification=Verification.SYSTEM_INFERRED))
     told_by = [memory for occasion in occasions for memory in occasion.told_by][-EDGES:]
     edges = [Draw(Edge(add.memory.id, told.id, EdgeType.DERIVED_FROM)) for told in told_by]
     return Decision("procedure.learned", _why(counts), (add, *edges), add.memory.id)
 
 
-def _counted(room: StepContext, memory: Memory, occasions: Sequence[Done]) -> Iterator[Decision]:
+def _counted(context: StepContext, memory: Memory, occasions: Sequence[Done]) -> Iterator[Decision]:
     """The same procedure was done more often since."""
     counts, told = _counts(occasions), dict(memory.details["procedure"])
     if {name: told.get(name) for name in counts} == counts:
         return
     details = {**memory.details, "procedure": {**told, **counts}}
     effects: list[Effect] = [MemoryChange(memory, replace(memory, details=details, confidence=_sure(counts)))]
-    store = room.tools.store
+    store = context.tools.store
     key = store.memories.keys([memory.id])[memory.id]
     links = store.relations.links([key], (EdgeType.DERIVED_FROM,), View(EVERYTHING, ANY_STATUS))
     has = {link.other for link in links if link.forward}
@@ -500,10 +500,10 @@ def _counted(room: StepContext, memory: Memory, occasions: Sequence[Done]) -> It
     yield Decision("procedure.counted", _why(counts), tuple(effects), memory.id, related)
 
 
-def _gone(room: StepContext, memory: Memory) -> Iterator[Decision]:
+def _gone(context: StepContext, memory: Memory) -> Iterator[Decision]:
     """Nobody tells of it any longer: put away; erased when what told of it was."""
-    key = room.tools.store.memories.keys([memory.id])[memory.id]
-    links = room.tools.store.relations.links([key], (EdgeType.DERIVED_FROM,), View(EVERYTHING, ANY_STATUS))
+    key = context.tools.store.memories.keys([memory.id])[memory.id]
+    links = context.tools.store.relations.links([key], (EdgeType.DERIVED_FROM,), View(EVERYTHING, ANY_STATUS))
     if not any(link.forward for link in links):
         why = "all results it rested on were erased"
         yield Decision("procedure.erased", why, (Erase(memory),), memory.id)
@@ -566,24 +566,24 @@ INFERENCE_TOGETHER: Final = 100
 Triple = tuple[str, str, str]
 
 
-def plan_inferences(room: StepContext, _cursor: str) -> Iterator[Batch]:
+def plan_inferences(context: StepContext, _cursor: str) -> Iterator[Batch]:
     """Conclusions of every place where something changed; those that no longer follow are withdrawn."""
-    news = since(room, INFERENCE_NAME)
+    news = since(context, INFERENCE_NAME)
     if not news.any:
         return
-    where = places(room, news, ANY_STATUS)
-    known = _known_inference(room)
+    where = places(context, news, ANY_STATUS)
+    known = _known_inference(context)
     if news.gone:
         where |= known.keys()
     left = INFERENCES
     for scope in sorted(where, key=lambda one: one.parts):
-        found = _conclusions(room, scope)
+        found = _conclusions(context, scope)
         inferred = known.get(scope, {})
-        yield from _batches(_withdrawn_inference(room, inferred, found))
+        yield from _batches(_withdrawn_inference(context, inferred, found))
         fresh = [one for triple, one in found.items() if triple not in inferred][:left]
         left -= len(fresh)
-        yield from _batches(_drawn(room, scope, fresh))
-    yield from noted(room, INFERENCE_NAME, news)
+        yield from _batches(_drawn(context, scope, fresh))
+    yield from noted(context, INFERENCE_NAME, news)
 
 
 def _batches(decisions: Iterator[Decision]) -> Iterator[Batch]:
@@ -592,10 +592,10 @@ def _batches(decisions: Iterator[Decision]) -> Iterator[Batch]:
         yield Batch(tuple(every[start : start + INFERENCE_TOGETHER]))
 
 
-def _known_inference(room: StepContext) -> dict[Scope, dict[Triple, Memory]]:
+def _known_inference(context: StepContext) -> dict[Scope, dict[Triple, Memory]]:
     """What was concluded before, in every status: what a person put away is not concluded again."""
     found: dict[Scope, dict[Triple, Memory]] = {}
-    for part in room.memories(replace(ANY_STATUS, tags_any=frozenset({INFERENCE_TAG}))):
+    for part in context.memories(replace(ANY_STATUS, tags_any=frozenset({INFERENCE_TAG}))):
         for _, one in part:
             for fact in one.details.get("facts", ()) if one.source == "engine" else ():
                 triple = (fact["subject"], fact["predicate"], fact["object"])
@@ -603,18 +603,18 @@ def _known_inference(room: StepContext) -> dict[Scope, dict[Triple, Memory]]:
     return found
 
 
-def _conclusions(room: StepContext, scope: Scope) -> dict[Triple, InferredFact]:
+def _conclusions(context: StepContext, scope: Scope) -> dict[Triple, InferredFact]:
     """What follows from facts of this very place."""
     view = View(Access(scope, Role.AGENT), STATED)
     query = FactQuery(predicates=predicates())
     told = [
         one
-        for one in room.tools.store.facts.told(query, view, MOST_FACTS)
-        if one.until is None or one.until > room.now
+        for one in context.tools.store.facts.told(query, view, MOST_FACTS)
+        if one.until is None or one.until > context.now
     ]
     found = conclude(told, INFERENCE_STEPS, INFERENCE_CONFIDENCE)
     keys = sorted({premise.key for one in found for premise in one.premises})
-    read = room.tools.store.memories.read(keys)
+    read = context.tools.store.memories.read(keys)
     here = {key for key, one in read.items() if one.scope == scope}
     return {
         (one.fact.subject, one.fact.predicate, one.fact.object): one
@@ -624,11 +624,11 @@ def _conclusions(room: StepContext, scope: Scope) -> dict[Triple, InferredFact]:
 
 
 def _withdrawn_inference(
-    room: StepContext, inferred: Mapping[Triple, Memory], found: Mapping[Triple, InferredFact]
+    context: StepContext, inferred: Mapping[Triple, Memory], found: Mapping[Triple, InferredFact]
 ) -> Iterator[Decision]:
     for triple, memory in inferred.items():
         premises = [str(one) for one in memory.details.get("premises", ())]
-        if len(room.tools.store.memories.keys(premises)) < len(premises):
+        if len(context.tools.store.memories.keys(premises)) < len(premises):
             why = "a memory it followed from was erased"
             yield Decision("inference.erased", why, (Erase(memory),), memory.id)
         elif triple not in found and memory.status in ACTIVE:
@@ -637,20 +637,20 @@ def _withdrawn_inference(
             yield Decision("inference.withdrawn", why, (away,), memory.id)
 
 
-def _drawn(room: StepContext, scope: Scope, found: Sequence[InferredFact]) -> Iterator[Decision]:
+def _drawn(context: StepContext, scope: Scope, found: Sequence[InferredFact]) -> Iterator[Decision]:
     keys = sorted({premise.key for one in found for premise in one.premises})
-    read = room.tools.store.memories.read(keys)
+    read = context.tools.store.memories.read(keys)
     for one in found:
         premises = list(dict.fromkeys(read[premise.key].id for premise in one.premises))
         if len(premises) < len({premise.key for premise in one.premises}):
             continue
-        add = _memory(room, scope, one, premises)
+        add = _memory(context, scope, one, premises)
         edges = [Draw(Edge(add.memory.id, premise, EdgeType.INFERRED_FROM)) for premise in premises]
         why = f"follows from {len(one.premises)} facts, sure to {one.sure:.2f}"
         yield Decision("inference.drawn", why, (add, *edges), add.memory.id)
 
 
-def _memory(room: StepContext, scope: Scope, one: InferredFact, premises: Sequence[str]) -> Add:
+def _memory(context: StepContext, scope: Scope, one: InferredFact, premises: Sequence[str]) -> Add:
     fact = {
         "subject": one.fact.subject,
         "predicate": one.fact.predicate,
@@ -658,7 +658,7 @@ def _memory(room: StepContext, scope: Scope, one: InferredFact, premises: Sequen
         "functional": False,
         "confidence": round(one.sure, 4),
     }
-    who, whom = (_called(room, scope, name) for name in (one.fact.subject, one.fact.object))
+    who, whom = (_called(context, scope, name) for name in (one.fact.subject, one.fact.object))
     draft = Draft(
         worded(who, one.fact.predicate, whom),
         category="fact",
@@ -671,11 +671,11 @@ def _memory(room: StepContext, scope: Scope, one: InferredFact, premises: Sequen
         scope=scope,
         source="engine",
     )
-    add = room.new(draft, "inference", *premises, one.fact.predicate, one.fact.subject, one.fact.object)
+    add = context.new(draft, "inference", *premises, one.fact.predicate, one.fact.subject, one.fact.object)
     return replace(add, memory=replace(add.memory, verification=Verification.SYSTEM_INFERRED))
 
 
-def _called(room: StepContext, scope: Scope, name: str) -> str:
+def _called(context: StepContext, scope: Scope, name: str) -> str:
     """A name as people write it; facts have it in lower case."""
-    entity = room.tools.store.entities.get(name, Access(scope, Role.AGENT))
+    entity = context.tools.store.entities.get(name, Access(scope, Role.AGENT))
     return entity.name if entity is not None and entity.name.casefold() == name else name

@@ -76,50 +76,50 @@ def begin(store: Store, kind: RunKind, clock: Clock, actor: str) -> Run:
     return run
 
 
-def go(room: StepContext, steps: Sequence[Step]) -> Run:
+def go(context: StepContext, steps: Sequence[Step]) -> Run:
     """Carry the run on to its end, or until somebody wants it to pause. The run as it stands then."""
-    run, store = room.run, room.tools.store
+    run, store = context.run, context.tools.store
     names = [step.name for step in steps]
     first = names.index(run.step) if run.step in names else 0
     pausing = False
     for step in steps[first:]:
         cursor = run.cursor if step.name == run.step else ""
-        room.told(step.name, cursor)
+        context.told(step.name, cursor)
         run = _note(replace(run, step=step.name, cursor=cursor), store)
         if pausing:
             return run
-        for batch in step.look(replace(room, run=run), cursor):
+        for batch in step.look(replace(context, run=run), cursor):
             if (
                 pausing
             ):  # only now is it clear that the step has more to do: a pause never repeats a step's end
                 return run
             check_cancelled()
-            _make_way(room)
-            run = _carry_out(batch, step, replace(room, run=run))
-            pausing = room.stopping()
-    _leave_nothing(room)
+            _make_way(context)
+            run = _carry_out(batch, step, replace(context, run=run))
+            pausing = context.stopping()
+    _leave_nothing(context)
     return _note(
-        replace(run, state=RunState.DONE, finished_at=room.tools.clock.now(), step="", cursor=""), store
+        replace(run, state=RunState.DONE, finished_at=context.tools.clock.now(), step="", cursor=""), store
     )
 
 
-def _carry_out(batch: Batch, step: Step, room: StepContext) -> Run:
-    run = replace(room.run, cursor=batch.cursor)
+def _carry_out(batch: Batch, step: Step, context: StepContext) -> Run:
+    run = replace(context.run, cursor=batch.cursor)
 
     def work(unit: Unit) -> None:
-        lines = apply_decisions(unit, batch.decisions, step.name, room)
+        lines = apply_decisions(unit, batch.decisions, step.name, context)
         unit.upkeep.decided(run.id, lines)
         unit.upkeep.note(run)
 
-    room.tools.store.write(work, ACTOR)
-    room.told(step.name, batch.cursor)
+    context.tools.store.write(work, ACTOR)
+    context.told(step.name, batch.cursor)
     return run
 
 
-def _leave_nothing(room: StepContext) -> None:
+def _leave_nothing(context: StepContext) -> None:
     """What a run erased leaves the file once, at its end, not memory by memory."""
-    store = room.tools.store
-    if any(tally.rule == PURGE for tally in store.upkeep.tallies(room.run.id)):
+    store = context.tools.store
+    if any(tally.rule == PURGE for tally in store.upkeep.tallies(context.run.id)):
         store.leave_nothing(compact=True)
 
 
@@ -128,12 +128,12 @@ def _note(run: Run, store: Store) -> Run:
     return run
 
 
-def _make_way(room: StepContext) -> None:
+def _make_way(context: StepContext) -> None:
     """Let writers that wait go first, for a while."""
-    if room.tools.store.writes_waiting:
-        until = room.tools.clock.monotonic() + PATIENCE_S
-        while room.tools.store.writes_waiting and room.tools.clock.monotonic() < until:
-            room.tools.store.flush()
+    if context.tools.store.writes_waiting:
+        until = context.tools.clock.monotonic() + PATIENCE_S
+        while context.tools.store.writes_waiting and context.tools.clock.monotonic() < until:
+            context.tools.store.flush()
 
 
 def _next_id(store: Store, now: datetime) -> str:

@@ -20,33 +20,33 @@ from engram.rules.traits import is_lesson, is_overheard, lasting, protected
 BUFFER = Filters(layers=frozenset({Layer.BUFFER}))
 
 
-def plan_promotion(room: StepContext, cursor: str) -> Iterator[Batch]:
+def plan_promotion(context: StepContext, cursor: str) -> Iterator[Batch]:
     """Promote what was used or said often enough, and lessons that have settled."""
 
     def decide(part: Slice) -> Iterable[Decision]:
         for _, one in part:
-            verdict = buffer_verdict(one, room.now, room.tools.config)
+            verdict = buffer_verdict(one, context.now, context.tools.config)
             if verdict:
                 rule = f"promote.{verdict.rule.replace(' ', '-')}"
                 yield Decision(rule, verdict.why, (becomes(one, layer=Layer.WORKING),), one.id)
 
-    return sweep(room, cursor, BUFFER, decide)
+    return sweep(context, cursor, BUFFER, decide)
 
 
 # ---------------------------------------------------------------- capping
 # Capping: the buffer of each scope comes in; what is over the limit is archived, the oldest first.
 
 
-def plan_buffer_cap(room: StepContext, cursor: str) -> Iterator[Batch]:
+def plan_buffer_cap(context: StepContext, cursor: str) -> Iterator[Batch]:
     """Archive the oldest of each buffer that holds too many; what is protected stays and counts."""
-    config = room.tools.config
+    config = context.tools.config
     cap = config.forgetting.buffer_cap
-    over = _over(room, cap) if cap else Counter()
+    over = _over(context, cap) if cap else Counter()
 
     def decide(part: Slice) -> Iterable[Decision]:
         # Keys grow with the time of storing: the first ones are the oldest.
         for one in (one for _, one in part if is_overheard(one)):
-            if over[one.scope] > 0 and not _stays(one, room):
+            if over[one.scope] > 0 and not _stays(one, context):
                 why = f"{over[one.scope]} more than {cap} in the buffer, the oldest"
                 over[one.scope] -= 1
                 archived = becomes(one, Verb.ARCHIVED, status=Status.ARCHIVED)
@@ -54,17 +54,17 @@ def plan_buffer_cap(room: StepContext, cursor: str) -> Iterator[Batch]:
 
     if not any(over.values()):
         return iter(())
-    return sweep(room, cursor, BUFFER, decide)
+    return sweep(context, cursor, BUFFER, decide)
 
 
-def _stays(memory: Memory, room: StepContext) -> bool:
-    held = is_lesson(memory) or protected(memory, room.tools.config) or lasting(memory, room.now)
+def _stays(memory: Memory, context: StepContext) -> bool:
+    held = is_lesson(memory) or protected(memory, context.tools.config) or lasting(memory, context.now)
     return bool(held)
 
 
-def _over(room: StepContext, cap: int) -> Counter[Scope]:
+def _over(context: StepContext, cap: int) -> Counter[Scope]:
     """How many each buffer holds above the limit; what was given on purpose does not count."""
-    held = Counter(one.scope for part in room.memories(BUFFER) for _, one in part if is_overheard(one))
+    held = Counter(one.scope for part in context.memories(BUFFER) for _, one in part if is_overheard(one))
     return Counter({scope: count - cap for scope, count in held.items() if count > cap})
 
 
@@ -72,12 +72,12 @@ def _over(room: StepContext, cap: int) -> Counter[Scope]:
 # Expiring: memories whose time in the buffer is over come in; they are rescued, or go to the archive.
 
 
-def plan_expiry(room: StepContext, cursor: str) -> Iterator[Batch]:
+def plan_expiry(context: StepContext, cursor: str) -> Iterator[Batch]:
     """Rescue what half proved itself or matters; archive the rest. What was never triaged has longer."""
-    now, config = room.now, room.tools.config
+    now, config = context.now, context.tools.config
 
     def decide(part: Slice) -> Iterable[Decision]:
-        seen = triaged([one for _, one in part], room)
+        seen = triaged([one for _, one in part], context)
         for _, one in part:
             if rescued := buffer_rescue(one, now, config):
                 yield Decision("buffer.rescue", rescued.why, (becomes(one, layer=Layer.WORKING),), one.id)
@@ -85,27 +85,27 @@ def plan_expiry(room: StepContext, cursor: str) -> Iterator[Batch]:
                 archived = becomes(one, Verb.ARCHIVED, status=Status.ARCHIVED)
                 yield Decision("buffer.expire", over.why, (archived,), one.id)
 
-    return sweep(room, cursor, BUFFER, decide)
+    return sweep(context, cursor, BUFFER, decide)
 
 
 # ---------------------------------------------------------------- learning
 # Learning: episodes that matter and are used again and again come in; they become knowledge.
 
 
-def plan_knowledge_promotion(room: StepContext, cursor: str) -> Iterator[Batch]:
+def plan_knowledge_promotion(context: StepContext, cursor: str) -> Iterator[Batch]:
     """Let an important episode that is used often be remembered as knowledge: it fades no more."""
-    config = room.tools.config
+    config = context.tools.config
     # Disuse only takes importance off: what has too little stored can be left out unread.
     episodes = Filters(kinds=frozenset({Kind.EPISODIC}), min_importance=config.promotion.semantic_importance)
 
     def decide(part: Slice) -> Iterable[Decision]:
         for _, one in part:
-            verdict = semantic_candidate(one, room.now, config)
+            verdict = semantic_candidate(one, context.now, config)
             if verdict and not one.speaker:
                 effect = becomes(one, kind=Kind.SEMANTIC)
                 yield Decision("promote.knowledge", verdict.why, (effect,), one.id)
 
-    return sweep(room, cursor, episodes, decide)
+    return sweep(context, cursor, episodes, decide)
 
 
 STEPS: tuple[Step, ...] = (

@@ -49,11 +49,11 @@ CHECK: Final = "check"
 FILE: Final = "file"
 
 
-def plan_store_check(room: StepContext, cursor: str) -> Iterator[Batch]:
+def plan_store_check(context: StepContext, cursor: str) -> Iterator[Batch]:
     """Look at pages, references, text index and counters; only what is wrong is touched."""
-    store = room.tools.store
+    store = context.tools.store
     known = store.upkeep.judged(CHECK, [FILE]).get(FILE)
-    rests = known is not None and known.again_at is not None and known.again_at > room.now
+    rests = known is not None and known.again_at is not None and known.again_at > context.now
     if cursor or rests:
         return
     wrong = [one for one in store.check() if not one.ok]
@@ -65,8 +65,8 @@ def plan_store_check(room: StepContext, cursor: str) -> Iterator[Batch]:
         for one in wrong
         if one.name not in names
     ]
-    again = room.now + timedelta(days=CHECK_DAYS)
-    mark = Judge(Judgement(CHECK, FILE, "wrong" if wrong else "sound", room.now, again))
+    again = context.now + timedelta(days=CHECK_DAYS)
+    mark = Judge(Judgement(CHECK, FILE, "wrong" if wrong else "sound", context.now, again))
     yield Batch((*decisions, Decision("file.checked", "", (mark,), quiet=True)), "done")
 
 
@@ -84,54 +84,54 @@ LOOKED_AT: Final = 1_000
 EVERYTHING: Final = Access.everything()
 
 
-def plan_deliveries(room: StepContext, cursor: str) -> Iterator[Batch]:
+def plan_deliveries(context: StepContext, cursor: str) -> Iterator[Batch]:
     """Serve each subscription, in the order in which they were made."""
-    for one in room.tools.store.bus.subscriptions():
+    for one in context.tools.store.bus.subscriptions():
         if f"{one.made_at.isoformat()} {one.id}" > cursor:
-            decisions = tuple(_serve(room, one))
+            decisions = tuple(_serve(context, one))
             if decisions:
                 yield Batch(decisions, f"{one.made_at.isoformat()} {one.id}")
 
 
-def _serve(room: StepContext, wish: Subscription) -> Iterator[Decision]:
-    found = room.tools.store.bus.publications(wish.place, LOOKED_AT)
+def _serve(context: StepContext, wish: Subscription) -> Iterator[Decision]:
+    found = context.tools.store.bus.publications(wish.place, LOOKED_AT)
     wanted = [one for one in found if wants(wish, one)]
     taken = wanted[: wish.rate]
-    copies = room.tools.store.bus.delivered([one.memory for one in taken], wish.scope)
+    copies = context.tools.store.bus.delivered([one.memory for one in taken], wish.scope)
     for one in taken:
-        original = room.tools.store.memories.get(one.memory, EVERYTHING)
+        original = context.tools.store.memories.get(one.memory, EVERYTHING)
         if original is not None and original.status is Status.ACTIVE and original.tier is Tier.CLEAR:
-            yield from _deliver(room, wish, one, original, copies.get(one.memory))
+            yield from _deliver(context, wish, one, original, copies.get(one.memory))
     upto = taken[-1].number if len(wanted) > wish.rate else (found[-1].number if found else wish.place)
     if upto != wish.place:
         yield Decision("bus.place", "", (GoOnFrom(replace(wish, place=upto)),), quiet=True)
 
 
 def _deliver(
-    room: StepContext, wish: Subscription, offer: Publication, original: Memory, known: Delivery | None
+    context: StepContext, wish: Subscription, offer: Publication, original: Memory, known: Delivery | None
 ) -> Iterator[Decision]:
-    copy = room.tools.store.memories.get(known.memory, EVERYTHING) if known is not None else None
+    copy = context.tools.store.memories.get(known.memory, EVERYTHING) if known is not None else None
     if known is None or copy is None:
-        yield _first(room, wish, offer, original)
+        yield _first(context, wish, offer, original)
         return
     mine = seen(known, copy, wish.agent)
     match order(offer.clock, mine):
         case DeliveryOrder.NEWER:
             yield _later(wish, offer, original, (known, copy))
         case DeliveryOrder.CONCURRENT:
-            yield _beside(room, wish, offer, original, copy)
+            yield _beside(context, wish, offer, original, copy)
         case _:
             return
 
 
-def _first(room: StepContext, wish: Subscription, offer: Publication, original: Memory) -> Decision:
-    add, note = _copied(room, wish, offer, original)
+def _first(context: StepContext, wish: Subscription, offer: Publication, original: Memory) -> Decision:
+    add, note = _copied(context, wish, offer, original)
     why = f"importance {original.importance:.2f}"
     return Decision("bus.deliver", why, (add, note), add.memory.id, original.id)
 
 
 def _copied(
-    room: StepContext, wish: Subscription, offer: Publication, original: Memory
+    context: StepContext, wish: Subscription, offer: Publication, original: Memory
 ) -> tuple[Add, Deliver]:
     """A memory of the receiver's own, and the note of what it is a copy of."""
     draft = Draft(
@@ -146,7 +146,7 @@ def _copied(
         event_time=original.event_time,
         source=f"bus:{offer.agent}",
     )
-    add = room.new(draft, "bus.deliver", offer.id, wish.id)
+    add = context.new(draft, "bus.deliver", offer.id, wish.id)
     trust, confidence = inherited(original.trust, original.confidence)
     memory = replace(add.memory, trust=trust, confidence=confidence)
     delivery = Delivery(memory.id, original.id, offer.id, wish.id, dict(offer.clock), memory.version)
@@ -166,10 +166,10 @@ def _later(
 
 
 def _beside(
-    room: StepContext, wish: Subscription, offer: Publication, original: Memory, copy: Memory
+    context: StepContext, wish: Subscription, offer: Publication, original: Memory, copy: Memory
 ) -> Decision:
     """Both were changed: both stay, one of them in doubt."""
-    add, note = _copied(room, wish, offer, original)
+    add, note = _copied(context, wish, offer, original)
     theirs = add.memory
     stands = prevails(copy, theirs)
     doubted: tuple[Effect, ...]
@@ -198,53 +198,55 @@ WORDS: Final = 120
 """Words of a summary that a model writes."""
 
 
-def plan_core_summaries(room: StepContext, cursor: str) -> Iterator[Batch]:
+def plan_core_summaries(context: StepContext, cursor: str) -> Iterator[Batch]:
     """Sum up the core of every place in which something changed; of all when something was erased."""
     if cursor == DONE:
         return
-    news = since(room, SUMMING_NAME)
-    places = _places(room, news)
+    news = since(context, SUMMING_NAME)
+    places = _places(context, news)
     for scope in places:
-        effects = tuple(_summed(room, scope))
+        effects = tuple(_summed(context, scope))
         if effects:
             kept = sum(len(one.sketch.sources) for one in effects if isinstance(one, Keep))
             yield Batch((Decision("core.summed", f"{kept} statements of the core", effects),))
     if places:
-        yield Batch((looked(room, SUMMING_NAME), *support_seen(room, SUMMING_NAME, news)), DONE)
+        yield Batch((looked(context, SUMMING_NAME), *support_seen(context, SUMMING_NAME, news)), DONE)
 
 
-def _places(room: StepContext, news: RecentChanges) -> list[Scope]:
+def _places(context: StepContext, news: RecentChanges) -> list[Scope]:
     """Where memories came, went or moved: that a memory moves to the core is no news to other steps."""
-    upkeep = room.tools.store.upkeep
-    last, _ = last_look(room, SUMMING_NAME)
+    upkeep = context.tools.store.upkeep
+    last, _ = last_look(context, SUMMING_NAME)
     if news.whole or news.gone or last is None:
         found = set(upkeep.scopes())
     else:
-        moved = room.memories(replace(ANY_STATUS, modified_since=last))
-        came = memories(room, news, ANY_STATUS)  # an import has old times
+        moved = context.memories(replace(ANY_STATUS, modified_since=last))
+        came = memories(context, news, ANY_STATUS)  # an import has old times
         found = {one.scope for part in (*moved, *came) for _, one in part}
     return sorted(found, key=lambda one: one.parts)
 
 
-def _summed(room: StepContext, scope: Scope) -> Sequence[Effect]:
+def _summed(context: StepContext, scope: Scope) -> Sequence[Effect]:
     view = View(Access(scope, Role.AGENT), CORE)
-    page = room.tools.store.memories.page(view, SAMPLE)
+    page = context.tools.store.memories.page(view, SAMPLE)
     here = [one for one in page if one.scope == scope and not one.speaker]
     best = sorted(here, key=_weight, reverse=True)[:CORE_LINES]
     if not best:
-        known = room.tools.store.upkeep.sketch(scope, KIND, KEY)
+        known = context.tools.store.upkeep.sketch(scope, KIND, KEY)
         return () if known is None else (Drop(scope, KIND, KEY),)
     lines = list(dict.fromkeys(one.forms.key_fact or one.content for one in best))
-    old = room.tools.store.upkeep.sketch(scope, KIND, KEY)
+    old = context.tools.store.upkeep.sketch(scope, KIND, KEY)
     same = old is not None and old.body["lines"] == lines
-    text = old.body["text"] if old is not None and same else _text(room, lines)
+    text = old.body["text"] if old is not None and same else _text(context, lines)
     body = {"text": text, "lines": lines, "memories": len(here)}
-    return keep(room, scope, KIND, KEY, body, sources=[one.id for one in best])
+    return keep(context, scope, KIND, KEY, body, sources=[one.id for one in best])
 
 
-def _text(room: StepContext, lines: Sequence[str]) -> str:
+def _text(context: StepContext, lines: Sequence[str]) -> str:
     """A paragraph: a model's where one is always asked, else the statements themselves."""
-    written = room.tools.advisor.summarize(lines, WORDS) if room.tools.config.llm.level == "full" else None
+    written = (
+        context.tools.advisor.summarize(lines, WORDS) if context.tools.config.llm.level == "full" else None
+    )
     return written or " ".join(line if line.endswith((".", "!", "?", "。")) else f"{line}." for line in lines)
 
 

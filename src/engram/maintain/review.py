@@ -85,20 +85,20 @@ TOGETHER: Final = 100
 EVERYTHING: Final = View(Access.everything(), Filters())
 
 
-def plan_contradictions(room: StepContext, _cursor: str) -> Iterator[Batch]:
+def plan_contradictions(context: StepContext, _cursor: str) -> Iterator[Batch]:
     """Judge pairs of facts of which one object at a time can hold; each pair once."""
-    pairs = _pairs(room)
-    questions = Questions(KIND, PAIRS_MOST, level(room))
+    pairs = _pairs(context)
+    questions = Questions(KIND, PAIRS_MOST, level(context))
     changed: frozenset[str] = frozenset()
     for start in range(0, len(pairs), TOGETHER):
         some = pairs[start : start + TOGETHER]
-        judged = room.tools.store.upkeep.judged(KIND, [pair.key for _, pair in some])
+        judged = context.tools.store.upkeep.judged(KIND, [pair.key for _, pair in some])
         decisions: list[Decision] = []
         for mark, pair in some:
             if pair.key not in judged and changed.isdisjoint({pair.older.id, pair.newer.id}):
-                made = _decided(pair, questions, room)
+                made = _decided(pair, questions, context)
                 if made is not None:
-                    note = Judge(Judgement(FACTS, mark, "seen", room.now))
+                    note = Judge(Judgement(FACTS, mark, "seen", context.now))
                     made = replace(made, effects=(*made.effects, note))
                 decisions += [made] if made is not None else []
                 changed |= made.changes if made is not None else frozenset()
@@ -106,7 +106,7 @@ def plan_contradictions(room: StepContext, _cursor: str) -> Iterator[Batch]:
             yield Batch(tuple(decisions))
 
 
-def _pairs(room: StepContext) -> list[tuple[str, NearPair]]:
+def _pairs(context: StepContext) -> list[tuple[str, NearPair]]:
     """What is in dispute and may be judged: no turns of a conversation, nothing this run has changed.
 
     Of a fact that several memories state one is in dispute; when that one is merged, another comes forward.
@@ -114,11 +114,11 @@ def _pairs(room: StepContext) -> list[tuple[str, NearPair]]:
     """
     found = [
         (_mark(newer, older), NearPair(older.memory, newer.memory, 0.0))
-        for newer, older in room.tools.store.facts.disputed(EVERYTHING, MOST)
-        if _may_judge(older.memory, room) and _may_judge(newer.memory, room)
+        for newer, older in context.tools.store.facts.disputed(EVERYTHING, MOST)
+        if _may_judge(older.memory, context) and _may_judge(newer.memory, context)
     ]
-    judged = room.tools.store.upkeep.judged(FACTS, [mark for mark, _ in found])
-    return [(mark, pair) for mark, pair in found if mark not in judged or judged[mark].at != room.now]
+    judged = context.tools.store.upkeep.judged(FACTS, [mark for mark, _ in found])
+    return [(mark, pair) for mark, pair in found if mark not in judged or judged[mark].at != context.now]
 
 
 FACTS: Final = "reconciled facts"
@@ -131,25 +131,25 @@ def _mark(newer: Claim, older: Claim) -> str:
     return hashlib.blake2b(told.encode(), digest_size=12).hexdigest()
 
 
-def _may_judge(memory: Memory, room: StepContext) -> bool:
-    return not memory.speaker and not is_fresh(memory, room)
+def _may_judge(memory: Memory, context: StepContext) -> bool:
+    return not memory.speaker and not is_fresh(memory, context)
 
 
-def _decided(pair: NearPair, questions: Questions, room: StepContext) -> Decision | None:
+def _decided(pair: NearPair, questions: Questions, context: StepContext) -> Decision | None:
     """What becomes of a pair; None when it has to wait until a model may be asked again."""
-    known = maintain_pairs.cosines(room)
+    known = maintain_pairs.cosines(context)
     limits = maintain_pairs.limits(1.0, known[1] if known else thresholds(""))
     ruled = questions.compared.replaces(pair.older, pair.newer, None, limits)
     said: Comparison | None = None
     if questions.level == "full" or not ruled:
         if questions.may_ask(pair.older, pair.newer):
-            said = room.tools.advisor.compare(pair.older.content, pair.newer.content)
+            said = context.tools.advisor.compare(pair.older.content, pair.newer.content)
         elif pair.older.id in questions.postponed:
             return None
     answer = said or (Comparison.REPLACES if ruled else Comparison.CONTRADICTS)
     why = f"{'by rule' if said is None else 'a model says'}: {answer.value}"
     decision = _decision(pair, answer, why)
-    note = Judge(Judgement(KIND, pair.key, answer.value, room.now))
+    note = Judge(Judgement(KIND, pair.key, answer.value, context.now))
     return replace(decision, effects=(*decision.effects, note))
 
 
@@ -168,11 +168,11 @@ def _decision(pair: NearPair, answer: Comparison, why: str) -> Decision:
 BUFFER = frozenset({Layer.BUFFER})
 
 
-def plan_buffer_duplicates(room: StepContext, cursor: str) -> Iterator[Batch]:
+def plan_buffer_duplicates(context: StepContext, cursor: str) -> Iterator[Batch]:
     """Join what says the same, both still in the buffer, a little further apart than elsewhere."""
-    known = pairs.cosines(room)
+    known = pairs.cosines(context)
     if known is not None:
-        yield from merge.joining(room, cursor, "dedup", BUFFER, known[1].dedup)
+        yield from merge.joining(context, cursor, "dedup", BUFFER, known[1].dedup)
 
 
 # ---------------------------------------------------------------- distilling
@@ -184,23 +184,23 @@ MADE = ("project-status", "auto-distilled")
 NOTES = Filters(tags_any=SESSION_NOTES, not_tags=frozenset({DONE, *MADE}))
 
 
-def plan_session_notes(room: StepContext, _cursor: str) -> Iterator[Batch]:
+def plan_session_notes(context: StepContext, _cursor: str) -> Iterator[Batch]:
     """Distil the notes of each scope that has several; they are marked, so that it happens once."""
     groups: dict[Scope, list[Memory]] = {}
-    for part in room.memories(NOTES):
+    for part in context.memories(NOTES):
         for _, one in part:
             # Marked notes are left out above: one that triage has just moved can be taken as well.
-            if not one.speaker and one.created_at < room.now:
+            if not one.speaker and one.created_at < context.now:
                 groups.setdefault(one.scope, []).append(one)
     for notes in groups.values():
         if len(notes) >= NOTES_LEAST:
-            yield Batch((_distilled(notes, room),))
+            yield Batch((_distilled(notes, context),))
 
 
-def _distilled(notes: Sequence[Memory], room: StepContext) -> Decision:
+def _distilled(notes: Sequence[Memory], context: StepContext) -> Decision:
     ordered = sorted(notes, key=lambda one: (one.happened_at, one.id))
     newest = ordered[-NOTES_MOST:]
-    words, how = _words(newest, room)
+    words, how = _words(newest, context)
     tier = max((one.tier for one in newest), key=tuple(Tier).index)
     draft = Draft(
         words,
@@ -212,18 +212,18 @@ def _distilled(notes: Sequence[Memory], room: StepContext) -> Decision:
         tier=tier,
         event_time=newest[-1].happened_at,
     )
-    add = room.new(draft, "distill", *(one.id for one in newest))
+    add = context.new(draft, "distill", *(one.id for one in newest))
     drawn = tuple(Draw(Edge(add.memory.id, one.id, EdgeType.DERIVED_FROM)) for one in newest)
     marked = tuple(becomes(one, tags=(*one.tags[: TAG_LIMIT - 1], DONE)) for one in notes)
     why = f"{len(notes)} session notes, the newest {len(newest)} in {len(words)} characters, {how}"
     return Decision("distill", why, (add, *drawn, *marked), add.memory.id)
 
 
-def _words(notes: Sequence[Memory], room: StepContext) -> tuple[str, str]:
+def _words(notes: Sequence[Memory], context: StepContext) -> tuple[str, str]:
     """A model's words for how things stand, or what the newest notes say themselves."""
     longest = NOTES_LENGTH
-    if level(room) != "off" and may_be_shown(*notes):
-        said = room.tools.advisor.distill([one.content for one in notes], longest)
+    if level(context) != "off" and may_be_shown(*notes):
+        said = context.tools.advisor.distill([one.content for one in notes], longest)
         if said is not None:
             return said, "by a model"
     return extract([one.content for one in notes], longest), "by rule"
@@ -252,39 +252,39 @@ def extract(notes: Sequence[str], longest: int) -> str:
 # A refused one may ask again after a day, then after three days, then never again.
 
 
-def plan_gate(room: StepContext, cursor: str) -> Iterator[Batch]:
+def plan_gate(context: StepContext, cursor: str) -> Iterator[Batch]:
     """Weigh every candidate that may ask."""
-    config = room.tools.config
+    config = context.tools.config
     # Disuse only takes importance off: what has too little stored can be left out unread.
     working = Filters(layers=frozenset({Layer.WORKING}), min_importance=config.promotion.core_importance)
-    weighing = Weighing(room.tools.advisor.gate, GATE_MOST, level(room))
+    weighing = Weighing(context.tools.advisor.gate, GATE_MOST, level(context))
 
     def decide(part: Slice) -> Iterable[Decision]:
-        candidates = [one for _, one in part if core_candidate(one, room.now, config)]
-        known = judged(GATE, candidates, room)
-        asking = [one for one in candidates if _may_ask(known.get(one.id), room)]
+        candidates = [one for _, one in part if core_candidate(one, context.now, config)]
+        known = judged(GATE, candidates, context)
+        asking = [one for one in candidates if _may_ask(known.get(one.id), context)]
         for one, yes, why in weighing.outcomes([(one, gate_review(one, config)) for one in asking]):
-            yield _approved(one, why, room) if yes else _rejected(one, why, known.get(one.id), room)
+            yield _approved(one, why, context) if yes else _rejected(one, why, known.get(one.id), context)
 
-    return sweep(room, cursor, working, decide)
+    return sweep(context, cursor, working, decide)
 
 
-def _may_ask(last: Judgement | None, room: StepContext) -> bool:
+def _may_ask(last: Judgement | None, context: StepContext) -> bool:
     if last is None:
         return True
-    return last.verdict.startswith("reject") and last.again_at is not None and last.again_at <= room.now
+    return last.verdict.startswith("reject") and last.again_at is not None and last.again_at <= context.now
 
 
-def _approved(memory: Memory, why: str, room: StepContext) -> Decision:
-    effects = (becomes(memory, layer=Layer.CORE), judge(GATE, memory, "approve", room.now))
+def _approved(memory: Memory, why: str, context: StepContext) -> Decision:
+    effects = (becomes(memory, layer=Layer.CORE), judge(GATE, memory, "approve", context.now))
     return Decision("gate.approve", why, effects, memory.id)
 
 
-def _rejected(memory: Memory, why: str, last: Judgement | None, room: StepContext) -> Decision:
+def _rejected(memory: Memory, why: str, last: Judgement | None, context: StepContext) -> Decision:
     times = last.times + 1 if last is not None else 1
-    again = next_try(times, room.now)
+    again = next_try(times, context.now)
     wait = "asks never again" if again is None else f"may ask again at {again:%Y-%m-%d %H:%M}"
-    effect = judge(GATE, memory, "reject", room.now, again_at=again, times=times)
+    effect = judge(GATE, memory, "reject", context.now, again_at=again, times=times)
     return Decision("gate.reject", f"{why}; rejection {times}, {wait}", (effect,), memory.id)
 
 
@@ -303,22 +303,22 @@ MOST_OPEN: Final = 10_000
 """Open promises that are looked at, the newest: nobody keeps a promise that is older than so many others."""
 
 
-def plan_commitments(room: StepContext, _cursor: str) -> Iterator[Batch]:
+def plan_commitments(context: StepContext, _cursor: str) -> Iterator[Batch]:
     """Compare what is new with what is open, in each scope by itself."""
-    news = since(room, STEP)
+    news = since(context, STEP)
     if not news.any:
-        yield from noted(room, STEP, news)
+        yield from noted(context, STEP, news)
         return
-    owed = _open_promises(room)
-    for part in memories(room, news, Filters(statuses=frozenset({Status.ACTIVE, Status.SAID}))):
+    owed = _open_promises(context)
+    for part in memories(context, news, Filters(statuses=frozenset({Status.ACTIVE, Status.SAID}))):
         said = [one for _, one in part if not is_loop(one) and one.scope in owed]
         closed: dict[str, Decision] = {}
         for one in said:
             if (promise := _kept(one, owed[one.scope])) is not None:
-                closed.setdefault(promise.id, _closed(promise, one, room))
+                closed.setdefault(promise.id, _closed(promise, one, context))
         if closed:
             yield Batch(tuple(closed.values()))
-    yield from noted(room, STEP, news)
+    yield from noted(context, STEP, news)
 
 
 class Owed:
@@ -340,10 +340,10 @@ class Owed:
         return [promise for owed, promise in self._owed if fulfils(deed, owed)]
 
 
-def _open_promises(room: StepContext) -> dict[Scope, Owed]:
+def _open_promises(context: StepContext) -> dict[Scope, Owed]:
     """What is open, scope by scope, up to a limit; the newest are the last to be left out."""
     owed: dict[Scope, Owed] = {}
-    parts = (part for filters in OPEN for part in room.memories(filters))
+    parts = (part for filters in OPEN for part in context.memories(filters))
     found = {one.id: one for part in parts for _, one in part if _is_open(one)}
     for one in list(found.values())[-MOST_OPEN:]:
         owed.setdefault(one.scope, Owed()).add(one)
@@ -361,10 +361,10 @@ def _is_open(memory: Memory) -> bool:
     return is_loop(memory) and state_of(memory).is_open
 
 
-def _closed(promise: Memory, statement: Memory, room: StepContext) -> Decision:
+def _closed(promise: Memory, statement: Memory, context: StepContext) -> Decision:
     because = f"memory {statement.id} says so"
     state = LoopState.DONE
-    details = details_of(state, promise.details, closed=(room.now, because))
+    details = details_of(state, promise.details, closed=(context.now, because))
     change = becomes(promise, details=details, tags=tags_of(state, promise.tags))
     why = "a later statement of the same person says that it was done"
     return Decision("commitment.kept", why, (change,), promise.id, statement.id)
@@ -381,24 +381,24 @@ LAYERS = frozenset({Layer.WORKING, Layer.CORE})
 Outcome = tuple[Reconciled, str]
 
 
-def plan_reconciliation(room: StepContext, cursor: str) -> Iterator[Batch]:
+def plan_reconciliation(context: StepContext, cursor: str) -> Iterator[Batch]:
     """Judge pairs that are near but not the same, and were stored some time apart; each pair once."""
-    known = maintain_pairs.cosines(room)
+    known = maintain_pairs.cosines(context)
     if known is None:
         return
-    questions = Questions(RECONCILING_STEP, PAIRS_MOST, level(room))
+    questions = Questions(RECONCILING_STEP, PAIRS_MOST, level(context))
     limits = maintain_pairs.limits(known[1].reconcile, known[1])
-    for part, place in maintain_pairs.news(room, RECONCILING_STEP, LAYERS, cursor):
+    for part, place in maintain_pairs.news(context, RECONCILING_STEP, LAYERS, cursor):
         found, unseen = maintain_pairs.pairs(
-            part, room, known[1].reconcile, below=known[1].merge, most=NEAREST
+            part, context, known[1].reconcile, below=known[1].merge, most=NEAREST
         )
         made = (
-            *_decided_reconciling([pair for pair in found if _is_due(pair)], limits, questions, room),
-            *merge.noted(questions, unseen, RECONCILING_STEP, room),
+            *_decided_reconciling([pair for pair in found if _is_due(pair)], limits, questions, context),
+            *merge.noted(questions, unseen, RECONCILING_STEP, context),
         )
         if made:
             yield Batch(made, place)
-    yield Batch((maintain_pairs.looked(room, RECONCILING_STEP),), cursor)
+    yield Batch((maintain_pairs.looked(context, RECONCILING_STEP),), cursor)
 
 
 def _is_due(pair: NearPair) -> bool:
@@ -409,33 +409,33 @@ def _is_due(pair: NearPair) -> bool:
 
 
 def _decided_reconciling(
-    pairs: Sequence[NearPair], limits: SamenessLimits, questions: Questions, room: StepContext
+    pairs: Sequence[NearPair], limits: SamenessLimits, questions: Questions, context: StepContext
 ) -> Iterator[Decision]:
     """What was changed by one decision is not looked at for another: it is fresh."""
-    judged = room.tools.store.upkeep.judged(RECONCILING_STEP, [pair.key for pair in pairs])
+    judged = context.tools.store.upkeep.judged(RECONCILING_STEP, [pair.key for pair in pairs])
     changed: frozenset[str] = frozenset()
     for pair in pairs:
         if pair.key in judged or not changed.isdisjoint({pair.older.id, pair.newer.id}):
             continue
-        outcome = _outcome(pair, limits, questions, room)
+        outcome = _outcome(pair, limits, questions, context)
         if outcome is not None:
-            decision = _decision_reconciling(pair, outcome, room)
+            decision = _decision_reconciling(pair, outcome, context)
             changed |= decision.changes
-            note = Judge(Judgement(RECONCILING_STEP, pair.key, outcome[0].value, room.now))
+            note = Judge(Judgement(RECONCILING_STEP, pair.key, outcome[0].value, context.now))
             yield replace(decision, effects=(*decision.effects, note))
 
 
 def _outcome(
-    pair: NearPair, limits: SamenessLimits, questions: Questions, room: StepContext
+    pair: NearPair, limits: SamenessLimits, questions: Questions, context: StepContext
 ) -> Outcome | None:
     """What becomes of the older one; None: both stay."""
     ruled = _by_rule(pair, limits, questions)
     if (questions.level != "full" and ruled is not None) or not questions.may_ask(pair.older, pair.newer):
         return ruled
-    answer = room.tools.advisor.reconcile(pair.older.content, pair.newer.content)
+    answer = context.tools.advisor.reconcile(pair.older.content, pair.newer.content)
     if answer is None:
         return ruled
-    questions.answered.append(Judgement(RECONCILING_STEP, pair.key, answer.value, room.now))
+    questions.answered.append(Judgement(RECONCILING_STEP, pair.key, answer.value, context.now))
     if answer is Reconciled.KEEP_BOTH or (answer is Reconciled.ABSORB and _loses(pair, questions)):
         return None
     return answer, f"cosine {pair.cosine:.2f}, a model says {answer.value}"
@@ -456,11 +456,11 @@ def _loses(pair: NearPair, questions: Questions) -> bool:
     return stands(pair.older) or bool(questions.compared.differing(pair.older, pair.newer))
 
 
-def _decision_reconciling(pair: NearPair, outcome: Outcome, room: StepContext) -> Decision:
+def _decision_reconciling(pair: NearPair, outcome: Outcome, context: StepContext) -> Decision:
     what, why = outcome
     if what is Reconciled.UPDATE:
         return superseded(pair.older, pair.newer, "reconcile.update", why)
-    return merge.taken_in(pair.newer, pair.older, "reconcile.absorb", why, room)
+    return merge.taken_in(pair.newer, pair.older, "reconcile.absorb", why, context)
 
 
 # ---------------------------------------------------------------- triage
@@ -470,24 +470,24 @@ def _decision_reconciling(pair: NearPair, outcome: Outcome, room: StepContext) -
 TRIAGE_BUFFER = Filters(layers=frozenset({Layer.BUFFER}))
 
 
-def plan_triage(room: StepContext, cursor: str) -> Iterator[Batch]:
+def plan_triage(context: StepContext, cursor: str) -> Iterator[Batch]:
     """Weigh what has lain in the buffer for some minutes and was not weighed in these words yet."""
-    config = room.tools.config
-    weighing = Weighing(room.tools.advisor.triage, TRIAGE_MOST, level(room))
+    config = context.tools.config
+    weighing = Weighing(context.tools.advisor.triage, TRIAGE_MOST, level(context))
 
     def decide(part: Slice) -> Iterable[Decision]:
-        due = [one for _, one in part if triage_due(one, room.now)]
-        known = judged(TRIAGE, due, room)
+        due = [one for _, one in part if triage_due(one, context.now)]
+        known = judged(TRIAGE, due, context)
         weighed = [(one, triage_review(one, config)) for one in due if one.id not in known]
         for one, yes, why in weighing.outcomes(weighed):
             if yes:
-                effects = (becomes(one, layer=Layer.WORKING), judge(TRIAGE, one, "promote", room.now))
+                effects = (becomes(one, layer=Layer.WORKING), judge(TRIAGE, one, "promote", context.now))
                 yield Decision("triage.promote", why, effects, one.id)
             else:
-                note = judge(TRIAGE, one, "keep", room.now)
+                note = judge(TRIAGE, one, "keep", context.now)
                 yield Decision("triage.keep", why, (note,), one.id, quiet=True)
 
-    return sweep(room, cursor, TRIAGE_BUFFER, decide)
+    return sweep(context, cursor, TRIAGE_BUFFER, decide)
 
 
 STEPS: tuple[Step, ...] = (

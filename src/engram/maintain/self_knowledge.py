@@ -43,44 +43,44 @@ MOST_GAPS: Final = 1_000
 DAY_S: Final = 86_400.0
 
 
-def plan_confidence_map(room: StepContext, _cursor: str) -> Iterator[Batch]:
+def plan_confidence_map(context: StepContext, _cursor: str) -> Iterator[Batch]:
     """A map for each place that has a tree."""
-    for scope, known in census(room).items():
-        tree = room.tools.store.upkeep.sketch(scope, TREE, "")
+    for scope, known in census(context).items():
+        tree = context.tools.store.upkeep.sketch(scope, TREE, "")
         if tree is None:
-            if room.tools.store.upkeep.sketch(scope, NAME, "") is not None:
+            if context.tools.store.upkeep.sketch(scope, NAME, "") is not None:
                 yield Batch((Decision("map.dropped", "there is no tree", (Drop(scope, NAME, ""),)),))
             continue
-        members = _members(room, scope, {one.id: one for one in known})
-        gaps = _gaps(room, scope)
-        domains = [_domain(room, one, members, gaps) for one in tree.body["domains"]]
+        members = _members(context, scope, {one.id: one for one in known})
+        gaps = _gaps(context, scope)
+        domains = [_domain(context, one, members, gaps) for one in tree.body["domains"]]
         whole = sum(one["memories"] for one in domains)
         coverage = sum(one["confidence"] * one["memories"] for one in domains) / max(whole, 1)
         body = {"domains": domains, "coverage": round(coverage, 3)}
-        effects = keep(room, scope, NAME, "", body, sources=tree.sources)
+        effects = keep(context, scope, NAME, "", body, sources=tree.sources)
         if effects:
             why = f"{len(domains)} domains, coverage {coverage:.2f}"
             yield Batch((Decision("map.drawn", why, effects),))
-    forget(room)
+    forget(context)
 
 
 def _members(
-    room: StepContext, scope: Scope, by_id: Mapping[str, PlaceKnowledge]
+    context: StepContext, scope: Scope, by_id: Mapping[str, PlaceKnowledge]
 ) -> dict[str, list[PlaceKnowledge]]:
-    found = room.tools.store.upkeep.sketches(BRANCH, Access(scope, Role.AGENT), 100_000)
+    found = context.tools.store.upkeep.sketches(BRANCH, Access(scope, Role.AGENT), 100_000)
     return {
         one.key: [by_id[id_] for id_ in one.sources if id_ in by_id] for one in found if one.scope == scope
     }
 
 
-def _gaps(room: StepContext, scope: Scope) -> list[frozenset[str]]:
+def _gaps(context: StepContext, scope: Scope) -> list[frozenset[str]]:
     """What is known not to be known: for each open gap the memories it comes from."""
-    found = room.tools.store.upkeep.sketches(GAP, Access(scope, Role.AGENT), MOST_GAPS)
+    found = context.tools.store.upkeep.sketches(GAP, Access(scope, Role.AGENT), MOST_GAPS)
     return [frozenset((*one.sources, *one.body["memories"])) for one in found if one.scope == scope]
 
 
 def _domain(
-    room: StepContext,
+    context: StepContext,
     domain: Mapping[str, Any],
     members: Mapping[str, Sequence[PlaceKnowledge]],
     gaps: Sequence[frozenset[str]],
@@ -88,8 +88,8 @@ def _domain(
     some = [one for key in domain["branches"] for one in members.get(key, ())]
     held = sum(min(one.strength, 1.0) * one.trust for one in some)
     depth = 1.0 - math.exp(-held / ENOUGH)
-    latest = max((max(one.at, one.used_at or one.at) for one in some), default=room.now)
-    days = max(0.0, (room.now - latest).total_seconds() / DAY_S)
+    latest = max((max(one.at, one.used_at or one.at) for one in some), default=context.now)
+    days = max(0.0, (context.now - latest).total_seconds() / DAY_S)
     freshness = 2.0 ** (-days / HALF_LIFE_DAYS)
     ids = {one.id for one in some}
     open_ = sum(not gap.isdisjoint(ids) for gap in gaps)
@@ -139,25 +139,25 @@ class Outcomes:
         return (self.taken_back + self.used_since) / self.done if self.done else 0.0
 
 
-def plan_guidelines(room: StepContext, _cursor: str) -> Iterator[Batch]:
+def plan_guidelines(context: StepContext, _cursor: str) -> Iterator[Batch]:
     """Guidelines for each place."""
-    rules = _rules(room)
-    for scope, known in census(room).items():
+    rules = _rules(context)
+    for scope, known in census(context).items():
         told = rules.get(scope, {})
-        body = {"rules": _told(told), "categories": _categories(room, known)}
-        if not any(body.values()) and room.tools.store.upkeep.sketch(scope, GUIDELINES_NAME, "") is None:
+        body = {"rules": _told(told), "categories": _categories(context, known)}
+        if not any(body.values()) and context.tools.store.upkeep.sketch(scope, GUIDELINES_NAME, "") is None:
             continue
-        effects = keep(room, scope, GUIDELINES_NAME, "", body)
+        effects = keep(context, scope, GUIDELINES_NAME, "", body)
         if effects:
             cases = sum(one.done for one in told.values())
             why = f"{len(body['rules'])} rules and {len(body['categories'])} categories, {cases} decisions"
             yield Batch((Decision("guidelines.learned", why, effects),))
 
 
-def _rules(room: StepContext) -> dict[Scope, dict[str, Outcomes]]:
+def _rules(context: StepContext) -> dict[Scope, dict[str, Outcomes]]:
     """What became of the decisions of runs that are old enough, place by place and rule by rule."""
-    until = room.now - timedelta(days=GUIDELINE_DAYS)
-    store = room.tools.store.upkeep
+    until = context.now - timedelta(days=GUIDELINE_DAYS)
+    store = context.tools.store.upkeep
     found: dict[Scope, dict[str, Outcomes]] = {}
     for run in store.runs(RUNS):
         if run.state is RunState.RUNNING or run.started_at > until:
@@ -166,7 +166,7 @@ def _rules(room: StepContext) -> dict[Scope, dict[str, Outcomes]]:
         decided = [one for one in every if one.outcome is Carried.DONE and one.memory]
         keys = [Decision(one.rule, "", (), one.memory, one.related).key for one in decided]
         undone = store.judged(UNDONE, keys)
-        read = _read(room, [one.memory for one in decided])
+        read = _read(context, [one.memory for one in decided])
         for one, key in zip(decided, keys, strict=True):
             memory = read.get(one.memory)
             if memory is not None:
@@ -183,8 +183,8 @@ def _asked_for(memory: Memory, since: datetime) -> bool:
     return memory.status in AWAY and used is not None and used > since
 
 
-def _read(room: StepContext, ids: Sequence[str]) -> dict[str, Memory]:
-    memories = room.tools.store.memories
+def _read(context: StepContext, ids: Sequence[str]) -> dict[str, Memory]:
+    memories = context.tools.store.memories
     found = memories.read(list(memories.keys(list(dict.fromkeys(ids))).values()))
     return {one.id: one for one in found.values()}
 
@@ -204,9 +204,9 @@ def _told(rules: Mapping[str, Outcomes]) -> list[dict[str, Any]]:
     ]
 
 
-def _categories(room: StepContext, known: Sequence[PlaceKnowledge]) -> list[dict[str, Any]]:
+def _categories(context: StepContext, known: Sequence[PlaceKnowledge]) -> list[dict[str, Any]]:
     """How much of what is kept is ever recalled, and in which form such memories are told."""
-    settled = room.now - timedelta(days=GUIDELINE_DAYS)
+    settled = context.now - timedelta(days=GUIDELINE_DAYS)
     groups: dict[str, list[PlaceKnowledge]] = {}
     for one in known:
         if one.at <= settled:
@@ -245,27 +245,27 @@ SHOWN: Final = 60
 """Reflections that a model is shown."""
 
 
-def plan_identity(room: StepContext, _cursor: str) -> Iterator[Batch]:
+def plan_identity(context: StepContext, _cursor: str) -> Iterator[Batch]:
     """What each place knows about itself."""
-    for scope, known in census(room).items():
+    for scope, known in census(context).items():
         own = sorted((one for one in known if one.is_reflection and not one.doubtful), key=_order)[:READ]
         if own:
-            yield from _written(room, scope, own)
-        elif room.tools.store.upkeep.sketch(scope, IDENTITY_NAME, "") is not None:
+            yield from _written(context, scope, own)
+        elif context.tools.store.upkeep.sketch(scope, IDENTITY_NAME, "") is not None:
             yield Batch((Decision("identity.dropped", "nothing is left", (Drop(scope, IDENTITY_NAME, ""),)),))
 
 
-def _written(room: StepContext, scope: Scope, own: Sequence[PlaceKnowledge]) -> Iterator[Batch]:
+def _written(context: StepContext, scope: Scope, own: Sequence[PlaceKnowledge]) -> Iterator[Batch]:
     limit = IDENTITY_BYTES
-    read = room.tools.store.memories.read([one.key for one in own])
+    read = context.tools.store.memories.read([one.key for one in own])
     whole = [read[one.key].content for one in own if one.key in read]
     size = sum(len(text.encode()) + 1 for text in whole)
     if size <= limit:
         text, shown = "\n".join(whole), own
     else:
-        text, shown = _compacted(room, scope, own, limit)
+        text, shown = _compacted(context, scope, own, limit)
     body = {"text": text, "bytes": size, "compacted": size > limit, "memories": len(own)}
-    effects = keep(room, scope, IDENTITY_NAME, "", body, sources=[one.id for one in shown])
+    effects = keep(context, scope, IDENTITY_NAME, "", body, sources=[one.id for one in shown])
     if effects:
         rule = "identity.compacted" if size > limit else "identity.kept"
         why = f"{size} bytes of {len(own)} reflections, {len(text.encode())} shown, {limit} allowed"
@@ -273,15 +273,15 @@ def _written(room: StepContext, scope: Scope, own: Sequence[PlaceKnowledge]) -> 
 
 
 def _compacted(
-    room: StepContext, scope: Scope, own: Sequence[PlaceKnowledge], limit: int
+    context: StepContext, scope: Scope, own: Sequence[PlaceKnowledge], limit: int
 ) -> tuple[str, Sequence[PlaceKnowledge]]:
     """A model's words for them, or as many key facts as there is room for, each said once."""
     shown = own[:SHOWN]
-    known = room.tools.store.upkeep.sketch(scope, IDENTITY_NAME, "")
+    known = context.tools.store.upkeep.sketch(scope, IDENTITY_NAME, "")
     if known is not None and known.body["compacted"] and set(known.sources) == {one.id for one in shown}:
         return known.body["text"], shown
     told = [one.text for one in shown]
-    written = in_words(room, IDENTITY_NAME, told, limit // BYTES_A_WORD, always=True)
+    written = in_words(context, IDENTITY_NAME, told, limit // BYTES_A_WORD, always=True)
     if written is not None and len(written.encode()) <= limit:
         return written, shown
     lines: list[str] = []
@@ -327,30 +327,30 @@ LEAST: Final = 3
 """Fewer memories are no habit."""
 
 
-def plan_profiles(room: StepContext, _cursor: str) -> Iterator[Batch]:
+def plan_profiles(context: StepContext, _cursor: str) -> Iterator[Batch]:
     """A profile for each place that has something to say about somebody."""
-    most = room.tools.config.knowledge.profile_lines
-    for scope, everything in census(room).items():
+    most = context.tools.config.knowledge.profile_lines
+    for scope, everything in census(context).items():
         known = [one for one in everything if one.category != REFERENCE and one.kind is not Kind.CODEBASE]
-        lines = _lines(_current(room, scope, known), most)
-        if not lines and room.tools.store.upkeep.sketch(scope, "profile", "") is None:
+        lines = _lines(_current(context, scope, known), most)
+        if not lines and context.tools.store.upkeep.sketch(scope, "profile", "") is None:
             continue
         body = {
             "lines": [{"section": name, "text": one.statement, "memory": one.id} for name, one in lines],
             "habits": _habits(known),
         }
-        effects = keep(room, scope, "profile", "", body, sources=[one.id for _, one in lines])
+        effects = keep(context, scope, "profile", "", body, sources=[one.id for _, one in lines])
         if effects:
             yield Batch((Decision("profile.written", f"{len(lines)} lines of at most {most}", effects),))
 
 
-def _current(room: StepContext, scope: Scope, known: Sequence[PlaceKnowledge]) -> list[PlaceKnowledge]:
+def _current(context: StepContext, scope: Scope, known: Sequence[PlaceKnowledge]) -> list[PlaceKnowledge]:
     """What nobody has said a later word on."""
     told = {one.key: one for one in known if one.category in SECTION_OF}
     view = View(Access(scope, Role.AGENT), Filters())
     keys, updated = sorted(told), set()
     for start in range(0, len(keys), LOOKED_UP):
-        links = room.tools.store.relations.links(keys[start : start + LOOKED_UP], {EdgeType.UPDATES}, view)
+        links = context.tools.store.relations.links(keys[start : start + LOOKED_UP], {EdgeType.UPDATES}, view)
         updated |= {link.other if link.forward else link.key for link in links}
     return [one for key, one in told.items() if key not in updated and not is_passing(one.text)]
 
@@ -402,11 +402,11 @@ def _most(counts: Counter[str]) -> list[str]:
 TOPICS_NAME: Final = "topics"
 
 
-def plan_topics(room: StepContext, _cursor: str) -> Iterator[Batch]:
+def plan_topics(context: StepContext, _cursor: str) -> Iterator[Batch]:
     """A list of topics for each place; it holds no words of a memory."""
-    for scope, known in census(room).items():
+    for scope, known in census(context).items():
         topics = _counted(known)
-        effects = keep(room, scope, "topics", "", {"memories": len(known), "topics": topics})
+        effects = keep(context, scope, "topics", "", {"memories": len(known), "topics": topics})
         if effects:
             yield Batch((Decision("topics.counted", f"{len(topics)} topics", effects),))
 

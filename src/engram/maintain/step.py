@@ -249,17 +249,17 @@ PAUSE_EVERY: Final = 20
 """Slices after which a step that decides nothing still says how far it has come, and may be paused."""
 
 
-def sweep(room: StepContext, cursor: str, filters: Filters, decide: Decide) -> Iterator[Batch]:
+def sweep(context: StepContext, cursor: str, filters: Filters, decide: Decide) -> Iterator[Batch]:
     """Go once over the memories that fit and are not fresh; a batch for each slice that led to something."""
-    for number, part in enumerate(room.memories(filters, int(cursor or 0)), 1):
-        decisions = tuple(decide([(key, one) for key, one in part if not is_fresh(one, room)]))
+    for number, part in enumerate(context.memories(filters, int(cursor or 0)), 1):
+        decisions = tuple(decide([(key, one) for key, one in part if not is_fresh(one, context)]))
         if decisions or number % PAUSE_EVERY == 0:
             yield Batch(decisions, str(part[-1][0]))
 
 
-def is_fresh(memory: Memory, room: StepContext) -> bool:
+def is_fresh(memory: Memory, context: StepContext) -> bool:
     """Whether it was stored or changed at the moment this run looks at, or since."""
-    return memory.modified_at >= room.now
+    return memory.modified_at >= context.now
 
 
 # ---------------------------------------------------------------- step

@@ -62,9 +62,9 @@ class RecentChanges:
         return self.whole or bool(self.changed or self.gone)
 
 
-def since(room: StepContext, step: str) -> RecentChanges:
+def since(context: StepContext, step: str) -> RecentChanges:
     """What is new to a step."""
-    store = room.tools.store
+    store = context.tools.store
     upto = store.ledger.newest()
     mark = store.upkeep.judged(MARK, [step]).get(step)
     event, _, run_id = mark.verdict.partition(" ") if mark is not None else ("", "", "")
@@ -74,7 +74,7 @@ def since(room: StepContext, step: str) -> RecentChanges:
     changed: dict[str, None] = {}
     gone: dict[str, None] = {}
     read = 0
-    for one in _events(room, event):
+    for one in _events(context, event):
         read += 1
         if one.verb is Verb.ERASED:
             changed.pop(one.memory, None)
@@ -84,45 +84,47 @@ def since(room: StepContext, step: str) -> RecentChanges:
     return RecentChanges(whole=False, changed=tuple(changed), gone=frozenset(gone), upto=upto, read=read)
 
 
-def noted(room: StepContext, step: str, news: RecentChanges) -> Iterator[Batch]:
+def noted(context: StepContext, step: str, news: RecentChanges) -> Iterator[Batch]:
     """The last batch of a step, which notes how far it has looked; none when nothing was new.
 
     A step that has nothing to do must not even yield an empty batch: a run may be paused after each.
     """
-    decided = seen(room, step, news)
+    decided = seen(context, step, news)
     if decided:
         yield Batch(decided)
 
 
-def seen(room: StepContext, step: str, news: RecentChanges) -> tuple[Decision, ...]:
+def seen(context: StepContext, step: str, news: RecentChanges) -> tuple[Decision, ...]:
     """What a step decides last: to note how far it has looked. Nothing, when nothing was new."""
     if not news.any and news.read < STALE:
         return ()
-    ours = list(_events(room, news.upto))
-    upto = ours[-1].id if ours and all(event.run == room.run.id for event in ours) else news.upto
-    mark = Judgement(MARK, step, f"{upto} {room.run.id}", room.now)
+    ours = list(_events(context, news.upto))
+    upto = ours[-1].id if ours and all(event.run == context.run.id for event in ours) else news.upto
+    mark = Judgement(MARK, step, f"{upto} {context.run.id}", context.now)
     return (Decision("knowledge.seen", "", (Judge(mark),), quiet=True),)
 
 
-def memories(room: StepContext, news: RecentChanges, filters: Filters) -> Iterator[list[tuple[int, Memory]]]:
+def memories(
+    context: StepContext, news: RecentChanges, filters: Filters
+) -> Iterator[list[tuple[int, Memory]]]:
     """The memories that are new and fit, in slices; all that fit the first time."""
     if news.whole:
-        yield from room.memories(filters)
+        yield from context.memories(filters)
         return
-    size = room.tools.config.maintain.slice
+    size = context.tools.config.maintain.slice
     for start in range(0, len(news.changed), size):
-        yield from room.memories(replace(filters, ids=frozenset(news.changed[start : start + size])))
+        yield from context.memories(replace(filters, ids=frozenset(news.changed[start : start + size])))
 
 
-def places(room: StepContext, news: RecentChanges, filters: Filters) -> set[Scope]:
+def places(context: StepContext, news: RecentChanges, filters: Filters) -> set[Scope]:
     """Where something is new that fits; everywhere the first time."""
     if news.whole:
-        return set(room.tools.store.upkeep.scopes())
-    return {one.scope for part in memories(room, news, filters) for _, one in part}
+        return set(context.tools.store.upkeep.scopes())
+    return {one.scope for part in memories(context, news, filters) for _, one in part}
 
 
-def _events(room: StepContext, after: str) -> Iterator[Event]:
-    ledger = room.tools.store.ledger
+def _events(context: StepContext, after: str) -> Iterator[Event]:
+    ledger = context.tools.store.ledger
     while found := ledger.after(after, EVERYTHING, PAGE):
         yield from found
         after = found[-1].id
@@ -152,10 +154,10 @@ def judge(
     return Judge(Judgement(kind, memory.id, f"{verdict}@{memory.version}", at, again_at, times))
 
 
-def judged(kind: str, memories: Sequence[Memory], room: StepContext) -> dict[str, Judgement]:
+def judged(kind: str, memories: Sequence[Memory], context: StepContext) -> dict[str, Judgement]:
     """What was decided about these memories as they are now, by their ids."""
     versions = {one.id: one.version for one in memories}
-    known = room.tools.store.upkeep.judged(kind, versions)
+    known = context.tools.store.upkeep.judged(kind, versions)
     marked = {one.id: mark for one in memories if (mark := _mark(kind, one)) is not None}
     return marked | {
         id_: one for id_, one in known.items() if one.verdict.rpartition("@")[2] == str(versions[id_])
@@ -179,24 +181,24 @@ def _mark(kind: str, memory: Memory) -> Judgement | None:
     return judge(kind, memory, "reject", at, again_at=again, times=times).judgement
 
 
-def before(judgement: Judgement, room: StepContext) -> bool:
+def before(judgement: Judgement, context: StepContext) -> bool:
     """Whether it was made before the moment of this run."""
-    return judgement.at < room.now
+    return judgement.at < context.now
 
 
-def triaged(memories: Sequence[Memory], room: StepContext) -> frozenset[str]:
+def triaged(memories: Sequence[Memory], context: StepContext) -> frozenset[str]:
     """Those of the memories that triage has looked at, in this wording or another, in an earlier run."""
-    known = room.tools.store.upkeep.judged(TRIAGE, [one.id for one in memories])
+    known = context.tools.store.upkeep.judged(TRIAGE, [one.id for one in memories])
     marked = frozenset(one.id for one in memories if LOOKED_AT in one.tags)
-    return marked | {id_ for id_, one in known.items() if before(one, room)}
+    return marked | {id_ for id_, one in known.items() if before(one, context)}
 
 
-def rejections(memory: Memory, known: dict[str, Judgement], room: StepContext) -> int:
+def rejections(memory: Memory, known: dict[str, Judgement], context: StepContext) -> int:
     """How often the gate has refused a memory, in earlier runs."""
     found = known.get(memory.id)
     if found is None or not found.verdict.startswith("reject"):
         return 0
-    return found.times if before(found, room) else found.times - 1
+    return found.times if before(found, context) else found.times - 1
 
 
 # ---------------------------------------------------------------- asking
@@ -211,9 +213,9 @@ Ask = Callable[[Sequence[str]], tuple[bool, ...] | None]
 Weighed = tuple[Memory, Review]
 
 
-def level(room: StepContext) -> str:
+def level(context: StepContext) -> str:
     """How far a model may be asked: off, auto or full; off when there is none."""
-    return "off" if isinstance(room.tools.advisor, NoAdvisor) else room.tools.config.llm.level
+    return "off" if isinstance(context.tools.advisor, NoAdvisor) else context.tools.config.llm.level
 
 
 def may_be_shown(*memories: Memory) -> bool:
@@ -296,7 +298,7 @@ def _by_scope(weighed: Iterable[Weighed]) -> dict[Scope, list[Weighed]]:
 
 
 def keep(  # noqa: PLR0913 - the parts of a sketch
-    room: StepContext,
+    context: StepContext,
     scope: Scope,
     kind: str,
     key: str,
@@ -308,27 +310,27 @@ def keep(  # noqa: PLR0913 - the parts of a sketch
     """One effect, or none when nothing would change."""
     plain = json.loads(json.dumps(body))
     made_of = tuple(dict.fromkeys(sources))
-    old = room.tools.store.upkeep.sketch(scope, kind, key)
+    old = context.tools.store.upkeep.sketch(scope, kind, key)
     if old is not None and (old.body, old.title, set(old.sources)) == (plain, title, set(made_of)):
         return ()
-    return (Keep(Sketch(scope, kind, key, plain, room.now, title, made_of)),)
+    return (Keep(Sketch(scope, kind, key, plain, context.now, title, made_of)),)
 
 
 def in_words(
-    room: StepContext, step: str, texts: Sequence[str], words: int, *, always: bool = False
+    context: StepContext, step: str, texts: Sequence[str], words: int, *, always: bool = False
 ) -> str | None:
     """A model's words for several statements; None when none may be asked, or was asked enough in this run.
 
     Unless it may `always` be asked, only where the settings let a model help with everything.
     """
-    settings = room.tools.config
+    settings = context.tools.config
     asked = f"asked {step}"
     if not texts or (settings.llm.level != "full" and not always):
         return None
-    if room.notes.get(asked, 0) >= settings.maintain.model_calls:
+    if context.notes.get(asked, 0) >= settings.maintain.model_calls:
         return None
-    room.notes[asked] = room.notes.get(asked, 0) + 1
-    return room.tools.advisor.summarize(texts, words)
+    context.notes[asked] = context.notes.get(asked, 0) + 1
+    return context.tools.advisor.summarize(texts, words)
 
 
 # ---------------------------------------------------------------- telling

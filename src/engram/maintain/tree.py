@@ -90,24 +90,24 @@ class PlaceKnowledge:
 Census = Mapping[Scope, list[PlaceKnowledge]]
 
 
-def census(room: StepContext) -> Census:
+def census(context: StepContext) -> Census:
     """Everything in use, place by place, in the order of storing."""
-    known = room.notes.get(NOTE)
+    known = context.notes.get(NOTE)
     if known is None:
-        known = room.notes[NOTE] = _counted(room)
+        known = context.notes[NOTE] = _counted(context)
     counted: Census = known
     return counted
 
 
-def forget(room: StepContext) -> None:
+def forget(context: StepContext) -> None:
     """The last step of the stage lets go of it."""
-    room.notes.pop(NOTE, None)
+    context.notes.pop(NOTE, None)
 
 
-def _counted(room: StepContext) -> Census:
+def _counted(context: StepContext) -> Census:
     found: dict[Scope, list[PlaceKnowledge]] = {}
     shared: dict[tuple[str, ...], tuple[str, ...]] = {}
-    for part in room.memories(CLEAR):
+    for part in context.memories(CLEAR):
         for key, one in part:
             found.setdefault(one.scope, []).append(_known(key, one, shared))
     return found
@@ -188,12 +188,12 @@ CLUSTER_WORDS, DOMAIN_WORDS = 40, 25
 DOMAIN_BRANCHES: Final = 3
 
 
-def telling(room: StepContext, members: Sequence[PlaceKnowledge]) -> tuple[str, list[str]]:
+def telling(context: StepContext, members: Sequence[PlaceKnowledge]) -> tuple[str, list[str]]:
     """What a cluster comes to, and the memories whose words that is."""
     looked_at = _telling_first(members)
     asked = looked_at[:SHOWN]
     told = [one.statement for one in asked]
-    written = in_words(room, STEP, told, CLUSTER_WORDS) if len(asked) > TOLD else None
+    written = in_words(context, STEP, told, CLUSTER_WORDS) if len(asked) > TOLD else None
     if written is not None:
         return written, [one.id for one in asked]
     chosen: list[PlaceKnowledge] = []
@@ -234,31 +234,33 @@ def _topics_of(members: Sequence[PlaceKnowledge]) -> str:
 
 
 def domain_text(
-    room: StepContext, title: str, branches: Sequence[tuple[str, Sequence[str]]]
+    context: StepContext, title: str, branches: Sequence[tuple[str, Sequence[str]]]
 ) -> tuple[str, list[str]]:
     """One sentence for a domain: its title and what its largest clusters begin with."""
     largest = branches[:DOMAIN_BRANCHES]
     told = [id_ for _, ids in largest for id_ in ids]
-    written = in_words(room, STEP, [text for text, _ in largest], DOMAIN_WORDS) if len(largest) > 1 else None
+    written = (
+        in_words(context, STEP, [text for text, _ in largest], DOMAIN_WORDS) if len(largest) > 1 else None
+    )
     if written is not None:
         return written, told
     firsts = [text.partition("; ")[0] for text, _ in largest]
     return f"{title}: {'; '.join(firsts)}", [ids[0] for _, ids in largest if ids]
 
 
-def paragraph(room: StepContext, domains: Sequence[Mapping[str, Any]]) -> tuple[str, list[str]]:
+def paragraph(context: StepContext, domains: Sequence[Mapping[str, Any]]) -> tuple[str, list[str]]:
     """Everything in a few sentences, the largest domains first, within the tokens that it may have."""
     room_for = TREE_TOKENS
     told = [id_ for one in domains for id_ in one["told"]]
-    written = in_words(room, STEP, [one["text"] for one in domains[:SHOWN]], room_for // 2)
-    if written is not None and room.tools.count_tokens(written) <= room_for:
+    written = in_words(context, STEP, [one["text"] for one in domains[:SHOWN]], room_for // 2)
+    if written is not None and context.tools.count_tokens(written) <= room_for:
         return written, told
     text = ""
     used: list[str] = []
     for one in domains:
         noun = "memory" if one["memories"] == 1 else "memories"
         longer = f"{text} {one['memories']} {noun} about {one['text']}.".strip()
-        if room.tools.count_tokens(longer) > room_for:
+        if context.tools.count_tokens(longer) > room_for:
             break
         text, used = longer, [*used, *one["told"]]
     return text, used
@@ -305,31 +307,31 @@ class TreeBranch:
     changed: bool = True
 
 
-def plan_tree(room: StepContext, _cursor: str) -> Iterator[Batch]:
+def plan_tree(context: StepContext, _cursor: str) -> Iterator[Batch]:
     """The tree of every place, as far as its memories changed."""
-    news, space = since(room, NAME), space_of(room)
+    news, space = since(context, NAME), space_of(context)
     if space is None:
         return
     changed = frozenset(news.changed)
-    everything = census(room)
+    everything = census(context)
     for scope, known in everything.items():
-        yield from _place(room, space, scope, known, changed)
-    for sketch in room.tools.store.upkeep.sketches(TREE, Access.everything(), 100_000):
+        yield from _place(context, space, scope, known, changed)
+    for sketch in context.tools.store.upkeep.sketches(TREE, Access.everything(), 100_000):
         if sketch.scope not in everything:
             yield Batch((Decision("tree.felled", "nothing is left", (Drop(sketch.scope, TREE, ""),)),))
-    yield from noted(room, NAME, news)
+    yield from noted(context, NAME, news)
 
 
 def _place(
-    room: StepContext, space: Space, scope: Scope, known: Sequence[PlaceKnowledge], changed: frozenset[str]
+    context: StepContext, space: Space, scope: Scope, known: Sequence[PlaceKnowledge], changed: frozenset[str]
 ) -> Iterator[Batch]:
-    store = room.tools.store.upkeep
+    store = context.tools.store.upkeep
     root = store.sketch(scope, TREE, "")
     kept = [one for one in store.sketches(BRANCH, Access(scope, Role.AGENT), 100_000) if one.scope == scope]
     old = [one for one in kept if one.body["space"] == space.key]
-    branches = _grafted(room, space, known, old, changed, root)
+    branches = _grafted(context, space, known, old, changed, root)
     if branches is None:
-        branches = _grown(room, space, known)
+        branches = _grown(context, space, known)
         _into_domains(branches)
     elif root is not None and not any(one.changed for one in branches) and len(branches) == len(kept):
         return
@@ -338,29 +340,29 @@ def _place(
             effect
             for one in branches[start : start + TOGETHER]
             if one.changed
-            for effect in _branch(room, space, scope, one)
+            for effect in _branch(context, space, scope, one)
         ]
         if effects:
             yield Batch((Decision("tree.branch", f"{len(effects)} branches", tuple(effects), quiet=True),))
-    yield from _root(room, space, scope, branches, kept)
+    yield from _root(context, space, scope, branches, kept)
 
 
 # ---------------------------------------------------------------- growing
 
 
-def _grown(room: StepContext, space: Space, known: Sequence[PlaceKnowledge]) -> list[TreeBranch]:
+def _grown(context: StepContext, space: Space, known: Sequence[PlaceKnowledge]) -> list[TreeBranch]:
     """Clusters of all memories of a place that have a vector."""
     import numpy as np
 
     step = max(1, len(known) // SAMPLE)
-    _, sample = vectors_of(room, space, [one.key for one in known[::step]])
+    _, sample = vectors_of(context, space, [one.key for one in known[::step]])
     if not len(sample):
         return []
     count = max(1, min(TREE_CLUSTERS, round(len(known) / TREE_MEMORIES)))
     middles = centres(sample, count)
     groups: list[dict[str, PlaceKnowledge]] = [{} for _ in middles]
     sums = np.zeros_like(middles)
-    for some, vectors in _blocks(room, space, known):
+    for some, vectors in _blocks(context, space, known):
         places, _ = nearest(vectors, middles)
         np.add.at(sums, places, vectors)
         for one, place in zip(some, places.tolist(), strict=True):
@@ -373,18 +375,18 @@ def _grown(room: StepContext, space: Space, known: Sequence[PlaceKnowledge]) -> 
 
 
 def _blocks(
-    room: StepContext, space: Space, known: Sequence[PlaceKnowledge]
+    context: StepContext, space: Space, known: Sequence[PlaceKnowledge]
 ) -> Iterator[tuple[list[PlaceKnowledge], Floats]]:
     """Memories with their vectors, some at a time; those without one are left out."""
     for start in range(0, len(known), BLOCK):
         by_key = {one.key: one for one in known[start : start + BLOCK]}
-        keys, vectors = vectors_of(room, space, list(by_key))
+        keys, vectors = vectors_of(context, space, list(by_key))
         if keys:
             yield [by_key[key] for key in keys], vectors
 
 
 def _grafted(
-    room: StepContext,
+    context: StepContext,
     space: Space,
     known: Sequence[PlaceKnowledge],
     kept: Sequence[Sketch],
@@ -403,7 +405,7 @@ def _grafted(
     branches = [one for one in branches if one.members]
     if not branches:
         return None
-    _graft(room, space, fresh, branches)
+    _graft(context, space, fresh, branches)
     if any(one.domain < 0 for one in branches):
         _into_domains(branches)
     return branches
@@ -420,7 +422,7 @@ def _read(
 
 
 def _graft(
-    room: StepContext, space: Space, fresh: Sequence[PlaceKnowledge], branches: list[TreeBranch]
+    context: StepContext, space: Space, fresh: Sequence[PlaceKnowledge], branches: list[TreeBranch]
 ) -> None:
     """Put new memories onto the nearest branches; several that are near none make branches of their own."""
     import numpy as np
@@ -428,7 +430,7 @@ def _graft(
     middles = np.stack([one.centre for one in branches])
     least = meant(NEAR, space.key)
     far: list[PlaceKnowledge] = []
-    for some, vectors in _blocks(room, space, fresh):
+    for some, vectors in _blocks(context, space, fresh):
         places, cosines = nearest(vectors, middles)
         for one, place, cosine in zip(some, places.tolist(), cosines.tolist(), strict=True):
             if cosine < least:
@@ -436,7 +438,7 @@ def _graft(
             else:
                 branches[place].members[one.id] = one
                 branches[place].changed = True
-    branches += _grown(room, space, far) if far else []
+    branches += _grown(context, space, far) if far else []
 
 
 def _into_domains(branches: Sequence[TreeBranch]) -> None:
@@ -457,10 +459,10 @@ def _into_domains(branches: Sequence[TreeBranch]) -> None:
 # ---------------------------------------------------------------- into words
 
 
-def _branch(room: StepContext, space: Space, scope: Scope, branch: TreeBranch) -> Sequence[Effect]:
-    ordered, centre = _central(room, space, branch)
+def _branch(context: StepContext, space: Space, scope: Scope, branch: TreeBranch) -> Sequence[Effect]:
+    ordered, centre = _central(context, space, branch)
     branch.centre = centre
-    branch.text, branch.told = telling(room, ordered)
+    branch.text, branch.told = telling(context, ordered)
     branch.title = title_of(ordered)
     body = {
         "text": branch.text,
@@ -470,16 +472,16 @@ def _branch(room: StepContext, space: Space, scope: Scope, branch: TreeBranch) -
         "centre": _encoded(centre),
     }
     return keep(
-        room, scope, BRANCH, branch.key, body, title=branch.title, sources=[one.id for one in ordered]
+        context, scope, BRANCH, branch.key, body, title=branch.title, sources=[one.id for one in ordered]
     )
 
 
-def _central(room: StepContext, space: Space, branch: TreeBranch) -> tuple[list[PlaceKnowledge], Floats]:
+def _central(context: StepContext, space: Space, branch: TreeBranch) -> tuple[list[PlaceKnowledge], Floats]:
     """The members, the most central and weighty first, and their centre."""
     import numpy as np
 
     by_key = {one.key: one for one in branch.members.values()}
-    keys, vectors = vectors_of(room, space, list(by_key))
+    keys, vectors = vectors_of(context, space, list(by_key))
     if not keys:
         return list(branch.members.values()), branch.centre
     centre = _unit(vectors.sum(axis=0))
@@ -493,14 +495,14 @@ WEIGHT: Final = 0.2
 
 
 def _root(
-    room: StepContext, space: Space, scope: Scope, branches: Sequence[TreeBranch], kept: Sequence[Sketch]
+    context: StepContext, space: Space, scope: Scope, branches: Sequence[TreeBranch], kept: Sequence[Sketch]
 ) -> Iterator[Batch]:
     groups: dict[int, list[TreeBranch]] = {}
     for one in sorted(branches, key=lambda one: (-len(one.members), one.key)):
         groups.setdefault(one.domain, []).append(one)
     ordered = sorted(groups.values(), key=lambda some: -sum(len(one.members) for one in some))
-    domains = [_domain(room, some) for some in ordered]
-    text, told = paragraph(room, domains)
+    domains = [_domain(context, some) for some in ordered]
+    text, told = paragraph(context, domains)
     body = {
         "space": space.key,
         "memories": sum(len(one.members) for one in branches),
@@ -509,7 +511,7 @@ def _root(
         "paragraph": text,
     }
     sources = dict.fromkeys([*told, *(id_ for one in domains for id_ in one["told"])])
-    effects: list[Effect] = list(keep(room, scope, TREE, "", body, sources=sources))
+    effects: list[Effect] = list(keep(context, scope, TREE, "", body, sources=sources))
     keys = {one.key for one in branches}
     effects += [Drop(scope, BRANCH, sketch.key) for sketch in kept if sketch.key not in keys]
     if effects:
@@ -517,7 +519,7 @@ def _root(
         yield Batch((Decision("tree.grown", why, tuple(effects)),))
 
 
-def _domain(room: StepContext, branches: Sequence[TreeBranch]) -> dict[str, Any]:
+def _domain(context: StepContext, branches: Sequence[TreeBranch]) -> dict[str, Any]:
     """One sentence for several branches, the largest first."""
     members = [one for branch in branches for one in branch.members.values()]
     title = (
@@ -525,7 +527,7 @@ def _domain(room: StepContext, branches: Sequence[TreeBranch]) -> dict[str, Any]
         or _topics_of(members)
         or ", ".join(dict.fromkeys(one.title for one in branches[:2]))
     )
-    text, told = domain_text(room, title, [(one.text, one.told) for one in branches])
+    text, told = domain_text(context, title, [(one.text, one.told) for one in branches])
     return {
         "title": title,
         "text": text,

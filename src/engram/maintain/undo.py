@@ -28,37 +28,37 @@ TELLING = frozenset({"content", "tags", "entities", "details"})
 STAYS = frozenset({"modified_at", "version"})
 
 
-def undo(room: StepContext, actor: str) -> Undone:
+def undo(context: StepContext, actor: str) -> Undone:
     """Take everything back that the run of this room did. Cut off, it can be asked for again."""
-    store, run = room.tools.store, room.run
+    store, run = context.tools.store, context.run
     restored: set[str] = set()
     left: dict[str, None] = {}
-    for events in _events(room):
-        for memory, was in store.write(partial(_take_back, events=events, room=room), actor):
+    for events in _events(context):
+        for memory, was in store.write(partial(_take_back, events=events, context=context), actor):
             if was:
                 restored.add(memory)
             else:
                 left[memory] = None
-    undone = replace(run, state=RunState.UNDONE, finished_at=run.finished_at or room.tools.clock.now())
+    undone = replace(run, state=RunState.UNDONE, finished_at=run.finished_at or context.tools.clock.now())
 
     def end(unit: Unit) -> None:
         unit.upkeep.unsketch_run(run.id)
         unit.upkeep.note(undone)
 
-    for lines in _decided(room):
-        store.write(partial(_remember, lines=lines, room=room), actor)
+    for lines in _decided(context):
+        store.write(partial(_remember, lines=lines, context=context), actor)
     store.write(end, actor)
     return Undone(undone, len(restored - left.keys()), tuple(left))
 
 
-def _take_back(unit: Unit, events: Sequence[Event], room: StepContext) -> list[tuple[str, bool]]:
-    unit.within_run(room.run.id, RULE)
-    done = [(event.memory, _one(unit, event, room)) for event in events if event.rule != RULE]
+def _take_back(unit: Unit, events: Sequence[Event], context: StepContext) -> list[tuple[str, bool]]:
+    unit.within_run(context.run.id, RULE)
+    done = [(event.memory, _one(unit, event, context)) for event in events if event.rule != RULE]
     unit.within_run("", "")
     return done
 
 
-def _one(unit: Unit, event: Event, room: StepContext) -> bool:
+def _one(unit: Unit, event: Event, context: StepContext) -> bool:
     """Take one event back; False when it has to stay as it is."""
     memory = unit.get(event.memory)
     if event.verb is Verb.ERASED or memory is None:
@@ -71,7 +71,7 @@ def _one(unit: Unit, event: Event, room: StepContext) -> bool:
         return _relate_again(unit, event)
     if event.verb is Verb.STORED:
         return _withdraw(unit, memory)
-    return _restore(unit, memory, event, room)
+    return _restore(unit, memory, event, context)
 
 
 def _withdraw(unit: Unit, memory: Memory) -> bool:
@@ -88,7 +88,7 @@ def _relate_again(unit: Unit, event: Event) -> bool:
     return True
 
 
-def _restore(unit: Unit, memory: Memory, event: Event, room: StepContext) -> bool:
+def _restore(unit: Unit, memory: Memory, event: Event, context: StepContext) -> bool:
     names = [name for name in event.before if name not in STAYS]
     ours = [name for name in names if getattr(memory, name) == _read(name, event.after[name])]
     was = {name: _read(name, event.before[name]) for name in ours}
@@ -98,9 +98,9 @@ def _restore(unit: Unit, memory: Memory, event: Event, room: StepContext) -> boo
         return all(getattr(memory, name) == _read(name, event.before[name]) for name in names)
     old = replace(memory, **was)
     told_anew = TELLING & was.keys() or Status.SAID in {old.status, memory.status}
-    findable = room.findable(old) if told_anew else None
+    findable = context.findable(old) if told_anew else None
     unit.change(old, Verb.RESTORED, RULE, findable=findable)
-    vector = room.vector(old) if "content" in was else None
+    vector = context.vector(old) if "content" in was else None
     if vector is not None:
         unit.embed(old.id, vector)
     return len(was) == len(names)
@@ -116,7 +116,7 @@ def _read(name: str, value: Any) -> Any:
     return READ[name](value) if name in READ and value is not None else value
 
 
-def _remember(unit: Unit, lines: Sequence[Decided], room: StepContext) -> None:
+def _remember(unit: Unit, lines: Sequence[Decided], context: StepContext) -> None:
     """Names stand for themselves again, and nothing of this is done a second time."""
     for line in lines:
         if line.outcome is not Carried.DONE:
@@ -125,19 +125,19 @@ def _remember(unit: Unit, lines: Sequence[Decided], room: StepContext) -> None:
             unit.split(line.also["alias"], line.also["namespace"])
         if line.memory:
             key = Decision(line.rule, "", (), line.memory, line.related).key
-            unit.upkeep.judge(Judgement(UNDONE, key, room.run.id, room.tools.clock.now()))
+            unit.upkeep.judge(Judgement(UNDONE, key, context.run.id, context.tools.clock.now()))
 
 
-def _decided(room: StepContext) -> Iterator[list[Decided]]:
+def _decided(context: StepContext) -> Iterator[list[Decided]]:
     after = 0
-    while lines := room.tools.store.upkeep.decided(room.run.id, after, TOGETHER):
+    while lines := context.tools.store.upkeep.decided(context.run.id, after, TOGETHER):
         yield lines
         after = lines[-1].number
 
 
-def _events(room: StepContext) -> Iterator[list[Event]]:
+def _events(context: StepContext) -> Iterator[list[Event]]:
     """What the run did, newest first, in pieces; what taking it back writes is newer than all of it."""
     before = ""
-    while events := room.tools.store.upkeep.events(room.run.id, TOGETHER, before):
+    while events := context.tools.store.upkeep.events(context.run.id, TOGETHER, before):
         yield events
         before = events[-1].id

@@ -76,46 +76,53 @@ def build(
     routes: Sequence[Route] = ROUTES,
 ) -> Starlette:
     """The whole server as an ASGI application; `app.state.house` is its house."""
-    house, counts = MemoryHost(memory_opener, settings), metrics.Metrics()
-    doors = [mounting(house) for mounting in mounts]
+    memory_host, counts = MemoryHost(memory_opener, settings), metrics.Metrics()
+    doors = [mounting(memory_host) for mounting in mounts]
     served: list[BaseRoute] = [
-        *_own(house, counts, routes),
+        *_own(memory_host, counts, routes),
         *(
-            Served(route.path, endpoint(route, house, house.keys), methods=[route.method], name=route.name)
+            Served(
+                route.path,
+                endpoint(route, memory_host, memory_host.keys),
+                methods=[route.method],
+                name=route.name,
+            )
             for route in routes
         ),
-        *((OldRoutes(house),) if routes else ()),
+        *((OldRoutes(memory_host),) if routes else ()),
         *(route for door in doors for route in _mounted(door)),
     ]
     rests = [_Rest(door, served) for door in doors if door.rest]
     app = Starlette(
         routes=[*served, *rests],
-        middleware=[Middleware(Guard, house=house, metrics=counts, is_foreign=_foreign(doors, rests))],
+        middleware=[
+            Middleware(Guard, memory_host=memory_host, metrics=counts, is_foreign=_foreign(doors, rests))
+        ],
         exception_handlers={HTTPException: _unserved},
-        lifespan=_lifespan(house, doors),
+        lifespan=_lifespan(memory_host, doors),
     )
-    app.state.house = house
+    app.state.memory_host = memory_host
     return app
 
 
-def _own(house: MemoryHost, counts: metrics.Metrics, routes: Sequence[Route]) -> list[Served]:
+def _own(memory_host: MemoryHost, counts: metrics.Metrics, routes: Sequence[Route]) -> list[Served]:
     """What the server serves of itself."""
     document = cache(lambda: JSONResponse(openapi.document(routes)))  # made when it is first asked for
 
     async def tell_health(request: Request) -> Response:
-        found, told = await anyio.to_thread.run_sync(_health, house, request.state.caller)
+        found, told = await anyio.to_thread.run_sync(_health, memory_host, request.state.caller)
         return JSONResponse(told, 200 if found.ok else 503)
 
     async def begin(request: Request) -> Response:
         if HTML in request.headers.get("accept", ""):
             return await page(request)
-        _, told = await anyio.to_thread.run_sync(_health, house, request.state.caller)
+        _, told = await anyio.to_thread.run_sync(_health, memory_host, request.state.caller)
         return JSONResponse({**told, "endpoints": _endpoints()})
 
     async def tell_metrics(request: Request) -> Response:
-        if not house.owns_file(request.state.caller):
+        if not memory_host.owns_file(request.state.caller):
             raise AccessDenied("see how the whole file is used: only its owner may")
-        told = await anyio.to_thread.run_sync(counts.text, house)
+        told = await anyio.to_thread.run_sync(counts.text, memory_host)
         return Response(told, media_type=metrics.MEDIA_TYPE)
 
     async def tell_document(_: Request) -> Response:
@@ -123,14 +130,14 @@ def _own(house: MemoryHost, counts: metrics.Metrics, routes: Sequence[Route]) ->
 
     async def tell_caller(request: Request) -> Response:
         caller: Caller = request.state.caller
-        access = await house.run(caller, lambda memory: memory.access)
+        access = await memory_host.run(caller, lambda memory: memory.access)
         return JSONResponse({"actor": caller.actor, "role": access.role, "scope": plain(access.scope)})
 
     async def feed(request: Request) -> Response:
         after = request.headers.get("last-event-id") or request.query_params.get("after")
         if after is not None:
-            await house.run(request.state.caller, lambda memory: memory.news(after))
-        return stream.feed(house, request.state.caller, after)
+            await memory_host.run(request.state.caller, lambda memory: memory.news(after))
+        return stream.feed(memory_host, request.state.caller, after)
 
     page = _page("page.html")
     served: dict[str, Serve] = {
@@ -144,15 +151,15 @@ def _own(house: MemoryHost, counts: metrics.Metrics, routes: Sequence[Route]) ->
         "/v1/events/stream": feed,
     }
     made = [Served(path, _named(path, serve), methods=["GET"]) for path, serve in served.items()]
-    return [*made, *_logins(house)]
+    return [*made, *_logins(memory_host)]
 
 
-def _logins(house: MemoryHost) -> list[Served]:
+def _logins(memory_host: MemoryHost) -> list[Served]:
     """How a browser of the owner is let in."""
 
     async def let_in(request: Request) -> Response:
-        key, code = house.settings.api_key, request.query_params.get(login.CODE, "")
-        if not key or not house.links.take(code):
+        key, code = memory_host.settings.api_key, request.query_params.get(login.CODE, "")
+        if not key or not memory_host.links.take(code):
             return locked("This link was used before, or is none of this server's.")
         response = RedirectResponse("/", HTTPStatus.SEE_OTHER, {"Cache-Control": "no-store"})
         response.set_cookie(
@@ -169,7 +176,7 @@ def _logins(house: MemoryHost) -> list[Served]:
         caller: Caller = request.state.caller
         if caller.access is not None:
             raise AccessDenied("make a link that lets the owner in")
-        return JSONResponse({"path": house.login_path()}, HTTPStatus.CREATED)
+        return JSONResponse({"path": memory_host.login_path()}, HTTPStatus.CREATED)
 
     own = f"/v1{login.PATH}"
     return [
@@ -178,16 +185,16 @@ def _logins(house: MemoryHost) -> list[Served]:
     ]
 
 
-def _health(house: MemoryHost, caller: Caller) -> tuple[host.ServerHealth, dict[str, Any]]:
+def _health(memory_host: MemoryHost, caller: Caller) -> tuple[host.ServerHealth, dict[str, Any]]:
     """How the server is, in our words and in those of *layers*."""
-    found = host.check_health(house)
-    whole = found.ok and house.owns_file(caller)
+    found = host.check_health(memory_host)
+    whole = found.ok and memory_host.owns_file(caller)
     also: dict[str, Any] = {} if caller is NOBODY else {"name": "engram"}
     if whole:
         from engram.server.compat.layers_upkeep import health_of
 
-        also = health_of(house)
-    return found, {**host.told_to(house, caller, found), **also}
+        also = health_of(memory_host)
+    return found, {**host.told_to(memory_host, caller, found), **also}
 
 
 def _endpoints() -> dict[str, str]:
@@ -236,15 +243,15 @@ def _foreign(doors: Sequence[Mounted], rests: Sequence[_Rest]) -> Callable[[str]
 class OldRoutes(BaseRoute):
     """The routes of two older systems: loaded when the first request comes to one of their addresses."""
 
-    def __init__(self, house: MemoryHost) -> None:
-        self._house = house
+    def __init__(self, memory_host: MemoryHost) -> None:
+        self._memory_host = memory_host
 
     @cached_property
     def routes(self) -> list[Served]:
         """Every one of them."""
         from engram.server.compat.serving import routes
 
-        return routes(self._house, self._house.keys)
+        return routes(self._memory_host, self._memory_host.keys)
 
     def matches(self, scope: Connection) -> tuple[Match, Connection]:
         """The best of theirs; nothing is loaded for an address that is none of theirs."""
@@ -317,11 +324,11 @@ async def _unserved(request: Request, error: Exception) -> Response:
 
 
 def _lifespan(
-    house: MemoryHost, doors: Sequence[Mounted]
+    memory_host: MemoryHost, doors: Sequence[Mounted]
 ) -> Callable[[Starlette], AbstractAsyncContextManager[None]]:
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        await anyio.to_thread.run_sync(house.open)
+        await anyio.to_thread.run_sync(memory_host.open)
         try:
             async with AsyncExitStack() as stack:
                 for door in doors:
@@ -330,6 +337,6 @@ def _lifespan(
                 yield
         finally:
             with anyio.CancelScope(shield=True):
-                await anyio.to_thread.run_sync(house.close)
+                await anyio.to_thread.run_sync(memory_host.close)
 
     return lifespan

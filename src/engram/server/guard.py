@@ -65,15 +65,15 @@ class Guard:
     """Stands before all routes. Used by the event loop."""
 
     def __init__(
-        self, app: ASGIApp, house: MemoryHost, metrics: Metrics, is_foreign: Callable[[str], bool]
+        self, app: ASGIApp, memory_host: MemoryHost, metrics: Metrics, is_foreign: Callable[[str], bool]
     ) -> None:
         self._app = app
-        self._house = house
+        self._memory_host = memory_host
         self._metrics = metrics
         self._is_foreign = is_foreign
-        self._pace = Pace(house.settings.requests_a_minute)
-        self._hosts = _names(house.settings.hosts)
-        self._origins = _names(house.settings.origins)
+        self._pace = Pace(memory_host.settings.requests_a_minute)
+        self._hosts = _names(memory_host.settings.hosts)
+        self._origins = _names(memory_host.settings.origins)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request through, or answer it here."""
@@ -102,7 +102,7 @@ class Guard:
         headers = {
             name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]
         }
-        limit = max(self._house.settings.body_bytes, LARGE_BODIES.get(scope["path"], 0))
+        limit = max(self._memory_host.settings.body_bytes, LARGE_BODIES.get(scope["path"], 0))
         try:
             self._check_host(headers)
             passage.origin = self._check_origin(headers)
@@ -145,7 +145,7 @@ class Guard:
 
     @property
     def _is_public(self) -> bool:
-        return not is_loopback(self._house.settings.host)
+        return not is_loopback(self._memory_host.settings.host)
 
     def _check_origin(self, headers: dict[str, str]) -> str:
         """The site whose page asks, if it may; a browser tells it, other clients do not."""
@@ -157,7 +157,7 @@ class Guard:
         return origin
 
     async def _caller(self, scope: Scope, headers: dict[str, str]) -> Caller:
-        key, is_open = self._house.settings.api_key, self._house.settings.is_open
+        key, is_open = self._memory_host.settings.api_key, self._memory_host.settings.is_open
         if self._is_foreign(scope["path"]):
             headers = own_only(headers, key)
         if scope["path"] in OPEN and bearer_of(headers) is None:
@@ -165,7 +165,7 @@ class Guard:
                 return caller_from(scope, headers, lambda _: None, key, is_open=is_open)
             except EngramError:
                 return NOBODY
-        told = partial(caller_from, scope, headers, self._house.bearer, key, is_open=is_open)
+        told = partial(caller_from, scope, headers, self._memory_host.bearer, key, is_open=is_open)
         return told() if bearer_of(headers) is None else await anyio.to_thread.run_sync(told)
 
     def _tell(self, scope: Scope, passage: _Passage) -> None:

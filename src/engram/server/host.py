@@ -303,16 +303,16 @@ class ServerHealth:
         return self.status != "down"
 
 
-def check_health(house: MemoryHost) -> ServerHealth:
+def check_health(memory_host: MemoryHost) -> ServerHealth:
     """How the server is now."""
-    uptime = round(time.monotonic() - house.started, 1)
-    if house.is_closing:
+    uptime = round(time.monotonic() - memory_host.started, 1)
+    if memory_host.is_closing:
         return ServerHealth(
             "down", uptime_s=uptime, advice=("the server is stopping: try again in a moment",)
         )
     try:
-        house.memory.news()
-        stats, waiting = house.stats(), house.memory.writes_waiting
+        memory_host.memory.news()
+        stats, waiting = memory_host.stats(), memory_host.memory.writes_waiting
     except EngramError as error:
         return ServerHealth("down", uptime_s=uptime, advice=(error.message, "run `engram doctor`"))
     advice = []
@@ -320,19 +320,19 @@ def check_health(house: MemoryHost) -> ServerHealth:
         advice.append("many writes are waiting: send fewer at a time")
     if stats.pending:
         advice.append(f"{stats.pending:,} memories have no vector yet: POST /v1/reembed makes them")
-    if trouble := house.memory.model_trouble:
+    if trouble := memory_host.memory.model_trouble:
         advice.append(f"no model helps, rules decide: {trouble}")
-    if house.upkeep.trouble:
-        advice.append(f"maintenance failed and is tried again: {house.upkeep.trouble}")
+    if memory_host.upkeep.trouble:
+        advice.append(f"maintenance failed and is tried again: {memory_host.upkeep.trouble}")
     return ServerHealth(
         "degraded" if advice else "ok", __version__, uptime, tuple(advice), stats.memories, waiting
     )
 
 
-def told_to(house: MemoryHost, caller: Caller, found: ServerHealth) -> dict[str, Any]:
+def told_to(memory_host: MemoryHost, caller: Caller, found: ServerHealth) -> dict[str, Any]:
     """What a caller is told of it."""
     if not found.ok and caller is NOBODY:
         return {"status": found.status}
-    if not found.ok or house.owns_file(caller):
+    if not found.ok or memory_host.owns_file(caller):
         return {**plain(found), "uptime_secs": int(found.uptime_s)}
     return {"status": "ok"} if caller is NOBODY else {"status": "ok", "version": found.version}

@@ -39,11 +39,11 @@ class Metrics:
             buckets[bisect_left(BOUNDS, seconds)] += 1
             self._seconds[route] += seconds  # type: ignore[assignment]
 
-    def text(self, house: MemoryHost) -> str:
+    def text(self, memory_host: MemoryHost) -> str:
         """Everything as Prometheus reads it."""
         with self._lock:
             lines = [*self._told_requests(), *self._told_latencies()]
-        return "\n".join([*lines, *_gauges(house, self.under_way), ""])
+        return "\n".join([*lines, *_gauges(memory_host, self.under_way), ""])
 
     def _told_requests(self) -> Iterator[str]:
         yield from _head("engram_requests_total", "counter", "Answered requests by route and status.")
@@ -62,18 +62,21 @@ class Metrics:
             yield f"{name}_count{_labels(route=route)} {so_far}"
 
 
-def _gauges(house: MemoryHost, under_way: int) -> Iterator[str]:
-    stats = house.stats()
+def _gauges(memory_host: MemoryHost, under_way: int) -> Iterator[str]:
+    stats = memory_host.stats()
     yield from _head("engram_memories", "gauge", "Memories by status.")
     for status, number in sorted(stats.by_status.items()):
         yield f"engram_memories{_labels(status=status)} {number}"
     told: Mapping[str, tuple[str, float]] = {
-        "engram_writes_waiting": ("Writes that wait for the writer.", house.memory.writes_waiting),
+        "engram_writes_waiting": ("Writes that wait for the writer.", memory_host.memory.writes_waiting),
         "engram_vectors_pending": ("Memories whose vector is still to come.", stats.pending),
-        "engram_calls_running": ("Calls of the engine under way.", house.running),
+        "engram_calls_running": ("Calls of the engine under way.", memory_host.running),
         "engram_requests_running": ("Requests under way, streams among them.", under_way),
         "engram_file_bytes": ("Size of the file.", stats.size_bytes),
-        "engram_uptime_seconds": ("Seconds since the start.", round(time.monotonic() - house.started, 3)),
+        "engram_uptime_seconds": (
+            "Seconds since the start.",
+            round(time.monotonic() - memory_host.started, 3),
+        ),
     }
     for name, (words, value) in told.items():
         yield from _head(name, "gauge", words)

@@ -128,7 +128,7 @@ GONE_S = 5.0
 Serve = Callable[[Request], Awaitable[Response]]
 
 
-def endpoint(route: Route, house: MemoryHost, keys: Keys) -> Serve:
+def endpoint(route: Route, memory_host: MemoryHost, keys: Keys) -> Serve:
     """What answers requests to a route."""
     operation = route.operation
 
@@ -141,10 +141,10 @@ def endpoint(route: Route, house: MemoryHost, keys: Keys) -> Serve:
         given, beside = _given(route, request, body)
         work = partial(_work, route, dict(request.path_params), given, beside)
         if operation.media != JSON:
-            return await _lines(house, caller, work)
+            return await _lines(memory_host, caller, work)
         if operation.tells_progress and stream.MEDIA_TYPE in request.headers.get("accept", ""):
-            return stream.progress(house, caller, lambda memory, tell: work(memory, progress=tell))
-        answer = partial(_answer, house, caller, work, route)
+            return stream.progress(memory_host, caller, lambda memory, tell: work(memory, progress=tell))
+        answer = partial(_answer, memory_host, caller, work, route)
         return await while_wanted(request, lambda: _once(request, keys, caller, body, answer))
 
     return serve
@@ -260,9 +260,9 @@ def _depth(value: Any) -> int:
 
 
 async def _answer(
-    house: MemoryHost, caller: Caller, work: Callable[[Engram], Any], route: Route
+    memory_host: MemoryHost, caller: Caller, work: Callable[[Engram], Any], route: Route
 ) -> IdempotentAnswer:
-    body = await house.run(caller, lambda memory: encoded(work(memory)), quick=route.is_quick)
+    body = await memory_host.run(caller, lambda memory: encoded(work(memory)), quick=route.is_quick)
     return IdempotentAnswer(route.operation.status, body)
 
 
@@ -286,16 +286,18 @@ def _response(answer: IdempotentAnswer) -> Response:
     return Response(answer.body, answer.status, media_type=JSON)
 
 
-async def _lines(house: MemoryHost, caller: Caller, work: Callable[[Engram], Iterator[Any]]) -> Response:
+async def _lines(
+    memory_host: MemoryHost, caller: Caller, work: Callable[[Engram], Iterator[Any]]
+) -> Response:
     """An answer that comes line by line: some are fetched at a time, so that none waits for all."""
-    found = await house.run(caller, work)
-    first = await house.run(caller, lambda _: _some(found))
+    found = await memory_host.run(caller, work)
+    first = await memory_host.run(caller, lambda _: _some(found))
 
     async def lines() -> AsyncIterator[bytes]:
         some = first
         while some:
             yield some
-            some = await house.run(caller, lambda _: _some(found))
+            some = await memory_host.run(caller, lambda _: _some(found))
 
     return StreamingResponse(lines(), media_type=LINES)
 

@@ -77,7 +77,7 @@ class Serving(uvicorn.Server):
     """uvicorn that tells the house when it is to stop, and ends by itself instead of by the signal."""
 
     def __init__(self, app: Starlette, ready: Callable[[], None] | None = None) -> None:
-        self.house: MemoryHost = app.state.house
+        self.memory_host: MemoryHost = app.state.memory_host
         self._ready = ready
         super().__init__(
             uvicorn.Config(
@@ -90,7 +90,7 @@ class Serving(uvicorn.Server):
                 backlog=BACKLOG,
                 timeout_keep_alive=KEEP_ALIVE_S,
                 # Half of the time is for requests, the rest for what comes after them.
-                timeout_graceful_shutdown=max(1, round(self.house.settings.drain_s / 2)),
+                timeout_graceful_shutdown=max(1, round(self.memory_host.settings.drain_s / 2)),
                 http=Connection,
                 ws="none",
             )
@@ -104,7 +104,7 @@ class Serving(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """As uvicorn does; streams are told first, for they would never end by themselves."""
-        self.house.stop()
+        self.memory_host.stop()
         await super().shutdown(sockets)
 
     @contextmanager
@@ -122,11 +122,11 @@ class Serving(uvicorn.Server):
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """A signal came. The process ends in time, even if something in it is stuck: the file bears that."""
-        if not self.house.is_closing:
-            stuck = threading.Timer(max(1.0, self.house.settings.drain_s), _end_now)
+        if not self.memory_host.is_closing:
+            stuck = threading.Timer(max(1.0, self.memory_host.settings.drain_s), _end_now)
             stuck.daemon = True
             stuck.start()
-        self.house.stop()
+        self.memory_host.stop()
         super().handle_exit(sig, frame)
 
 
@@ -176,10 +176,12 @@ def _is_answered(path: str) -> bool:
         return probe.connect_ex(path) == 0
 
 
-def check_open(host: str, house: MemoryHost) -> None:
+def check_open(host: str, memory_host: MemoryHost) -> None:
     """An open server is for this machine alone; any other lets nobody in without a secret: it needs one."""
-    settings = house.settings
-    fits = is_loopback(host) if settings.is_open else settings.api_key or house.memory.tokens.any_valid()
+    settings = memory_host.settings
+    fits = (
+        is_loopback(host) if settings.is_open else settings.api_key or memory_host.memory.tokens.any_valid()
+    )
     if not fits:
         raise OpenToAll(host)
 
@@ -194,4 +196,4 @@ def serve(app: Starlette, sock: socket.socket, ready: Callable[[], None] | None 
         sock.close()
         if left:
             Path(left).unlink(missing_ok=True)
-        server.house.close()
+        server.memory_host.close()

@@ -29,22 +29,22 @@ MEDIA_TYPE = "text/event-stream"
 HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
 
-def feed(house: MemoryHost, caller: Caller, after: str | None) -> StreamingResponse:
+def feed(memory_host: MemoryHost, caller: Caller, after: str | None) -> StreamingResponse:
     """The events a caller may see, from now on or after an event it has seen, until it may not any more."""
-    return StreamingResponse(_events(house, caller, after), media_type=MEDIA_TYPE, headers=HEADERS)
+    return StreamingResponse(_events(memory_host, caller, after), media_type=MEDIA_TYPE, headers=HEADERS)
 
 
-async def _events(house: MemoryHost, caller: Caller, after: str | None) -> AsyncIterator[str]:
+async def _events(memory_host: MemoryHost, caller: Caller, after: str | None) -> AsyncIterator[str]:
     place = after
     if place is None:
-        place = (await house.run(caller, lambda memory: memory.news())).place
+        place = (await memory_host.run(caller, lambda memory: memory.news())).place
     yield "retry: 2000\n: the ledger as it grows\n\n"
     quiet = 0.0
-    while not house.is_closing:
-        if not await house.run(caller, lambda _: house.is_welcome(caller)):
+    while not memory_host.is_closing:
+        if not await memory_host.run(caller, lambda _: memory_host.is_welcome(caller)):
             yield message("problem", document(TokenNeeded(given=True)))
             return
-        news = await house.run(caller, partial(_news, place))
+        news = await memory_host.run(caller, partial(_news, place))
         place = news.place
         for event in news.events:
             yield message("event", told(event), event.id)
@@ -53,7 +53,7 @@ async def _events(house: MemoryHost, caller: Caller, after: str | None) -> Async
             quiet = 0.0
             yield ": still there\n\n"
         if len(news.events) < PAGE:
-            await house.pause(POLL_S)
+            await memory_host.pause(POLL_S)
 
 
 def _news(place: str, memory: Engram) -> Any:
@@ -85,14 +85,14 @@ def message(kind: str, data: Any, id_: str = "") -> str:
 
 
 def progress(
-    house: MemoryHost, caller: Caller, work: Callable[[Engram, Callable[..., None]], Any]
+    memory_host: MemoryHost, caller: Caller, work: Callable[[Engram, Callable[..., None]], Any]
 ) -> StreamingResponse:
     """How far a long call has come, then its answer or its problem."""
-    return StreamingResponse(_progress(house, caller, work), media_type=MEDIA_TYPE, headers=HEADERS)
+    return StreamingResponse(_progress(memory_host, caller, work), media_type=MEDIA_TYPE, headers=HEADERS)
 
 
 async def _progress(
-    house: MemoryHost, caller: Caller, work: Callable[[Engram, Callable[..., None]], Any]
+    memory_host: MemoryHost, caller: Caller, work: Callable[[Engram, Callable[..., None]], Any]
 ) -> AsyncIterator[str]:
     send, receive = anyio.create_memory_object_stream[str](1_000)
 
@@ -102,7 +102,7 @@ async def _progress(
     async def carry_out() -> None:
         async with send:
             try:
-                found = await house.run(
+                found = await memory_host.run(
                     caller, lambda memory: plain(work(memory, tell)), limit_s=float("inf")
                 )
                 await send.send(message("done", found))

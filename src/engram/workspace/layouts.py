@@ -10,7 +10,7 @@ from typing import Any
 from engram.model.facts import Edge
 from engram.model.memory import Memory, Status, Type
 from engram.workspace import ledger, notes
-from engram.workspace.pages import Extracts, Facts, Fields, LedgerLines, Note, PageKind, WholePage
+from engram.workspace.pages import Extracts, FactLines, Fields, LedgerLines, Note, PageKind, WholePage
 from engram.workspace.text import slug
 
 LEDGER, FILES = "ledger", "files"
@@ -38,7 +38,7 @@ KINDS: Mapping[str, PageKind] = {
     "event": LedgerLines(),
     "archived": LedgerLines(),
     "extract": Extracts(),
-    "facts": Facts(),
+    "facts": FactLines(),
     "procedure": WholePage("Procedure", "Steps"),
     "principle": WholePage("Principle", "Rule"),
     "insight": WholePage("Insight", "The Insight"),

@@ -251,7 +251,7 @@ class Extracts:
         return "\n".join([*lines, ""])
 
 
-class Facts:
+class FactLines:
     """A page with sections of list items: an entity's, or a profile. Each item is a memory."""
 
     def pieces(self, text: str) -> list[Piece]:

@@ -68,7 +68,7 @@ class KnownFile:
 
 
 @dataclass
-class State:
+class FolderState:
     """Everything the two sides agreed on."""
 
     place: str = ""
@@ -126,13 +126,13 @@ def save_setup(root: Path, setup: Setup) -> None:
     _write(root, SETUP, json.dumps(told, indent=2, ensure_ascii=False) + "\n")
 
 
-def load_state(root: Path, owner: str) -> State:
+def load_state(root: Path, owner: str) -> FolderState:
     """What was agreed on; nothing when that was lost or with another memory: then all is compared anew."""
     data = _read(root, STATE)
     if data is None or data.get("version") != VERSION or data.get("owner") != owner:
-        return State(owner=owner)
+        return FolderState(owner=owner)
     files = {path: _file(told) for path, told in data.get("files", {}).items()}
-    return State(
+    return FolderState(
         str(data.get("place", "")),
         files,
         set(data.get("dismissed", ())),
@@ -154,7 +154,7 @@ def _file(told: Mapping[str, Any]) -> KnownFile:
     )
 
 
-def save_state(root: Path, state: State) -> None:
+def save_state(root: Path, state: FolderState) -> None:
     """Keep what was agreed on, in one step."""
     told = {
         "version": VERSION,

@@ -104,7 +104,7 @@ def test_the_tree_has_every_memory_in_one_cluster_and_every_cluster_in_one_domai
         one.key for one in branches
     )
     assert "databases" in {one.title for one in branches}
-    assert memory.upkeep._desk.tools.count_tokens(tree["paragraph"]) <= 200  # noqa: SLF001
+    assert memory.upkeep._caller.tools.count_tokens(tree["paragraph"]) <= 200  # noqa: SLF001
 
 
 MORE = (
@@ -226,14 +226,14 @@ def _after_cuts(folder: Path, clock: FakeClock, cut: int | None) -> list[tuple[o
     file = folder / f"{cut}.db"
     shutil.copy(folder / "start.db", file)
     with Engram.open(file, clock=clock, embedder=HashEmbedder()) as memory:
-        tools = memory.upkeep._desk.tools  # noqa: SLF001 - a run is cut off where no caller can
+        tools = memory.upkeep._caller.tools  # noqa: SLF001 - a run is cut off where no caller can
         steps = [one for one in CONSOLIDATION if one.stage in {"knowledge", STAGE}]
         state = RunState.RUNNING
         while state is RunState.RUNNING:
             run = begin(tools.store, RunKind.CONSOLIDATE, tools.clock, "human")
             count = iter(range(1, 10_000))
             stopping = partial(lambda count: cut is not None and next(count) >= cut, count)
-            state = go(replace(maintenance._room(tools, run), stopping=stopping), steps).state  # noqa: SLF001
+            state = go(replace(maintenance._context(tools, run), stopping=stopping), steps).state  # noqa: SLF001
         kinds = ("schema", "card", "box", "shelf", "trace", "topics", "profile", "branch", "tree", "map")
         every = [one for kind in kinds for one in sketches(memory, kind)]
         found = [(one.kind, one.key, one.body, one.sources) for one in every]

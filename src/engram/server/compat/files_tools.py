@@ -167,7 +167,7 @@ def _of(known: Mapping[str, bool], name: str, value: str) -> bool:
 NO_SUCH_TOOL = -32_602
 
 
-def beside(house: MemoryHost, inner: ASGIApp) -> ASGIApp:
+def beside(memory_host: MemoryHost, inner: ASGIApp) -> ASGIApp:
     """The MCP server, and before it what answers those clients."""
 
     async def enter(scope: Scope, receive: Receive, send: Send) -> None:
@@ -180,7 +180,7 @@ def beside(house: MemoryHost, inner: ASGIApp) -> ASGIApp:
         if called is None:
             await inner(scope, _again(body, receive), send)
             return
-        answer = await _answer(house, request, called)
+        answer = await _answer(memory_host, request, called)
         await Response(answer, media_type=JSON)(scope, receive, send)
 
     return enter
@@ -212,7 +212,7 @@ def _again(body: bytes, receive: Receive) -> Receive:
     return once_more
 
 
-async def _answer(house: MemoryHost, request: Request, called: Mapping[str, Any]) -> bytes:
+async def _answer(memory_host: MemoryHost, request: Request, called: Mapping[str, Any]) -> bytes:
     params = called["params"]
     arguments = params.get("arguments")
     given = arguments if isinstance(arguments, dict) else {}
@@ -225,8 +225,8 @@ async def _answer(house: MemoryHost, request: Request, called: Mapping[str, Any]
 
     reply = partial(_reply, called.get("id"))
     try:
-        there = standing(caller, house.memory.access, named(headers, given), in_default=True)
-        found = await house.run(there, work)
+        there = standing(caller, memory_host.memory.access, named(headers, given), in_default=True)
+        found = await memory_host.run(there, work)
     except UnknownValue as error:
         if error.field == "tool":
             return reply(error={"code": NO_SUCH_TOOL, "message": error.message})

@@ -80,14 +80,14 @@ WOULD = {"would_promote": "promoted", "would_decay": "decayed", "would_demote": 
 def resume(ask: LenientRequest) -> OldAnswer:
     """What a session that starts cold should know: its memories, or a text where one is asked for."""
     budget = ask.number("budget")
-    room = None if budget is None else int(min(max(budget, LEAST), MOST)) if budget else MOST
-    found = ask.memory.resume(room)
+    context = None if budget is None else int(min(max(budget, LEAST), MOST)) if budget else MOST
+    found = ask.memory.resume(context)
     wanted = ask.text("format", "text" if ask.has("recent_epochs") else "json")
     if wanted not in FORMATS:
         raise UnknownValue("format", wanted, FORMATS)
     if wanted == "text":
         return OldAnswer(found.text or " ")
-    return OldAnswer(_listed(ask, found, room or LONGEST_RESUME))
+    return OldAnswer(_listed(ask, found, context or LONGEST_RESUME))
 
 
 def triggers(ask: LenientRequest) -> dict[str, Any]:
@@ -178,12 +178,12 @@ def _in_workspace(ask: LenientRequest) -> Callable[[Memory], bool]:
     return fits
 
 
-def _within(memories: Mapping[str, Sequence[Memory]], room: int) -> dict[str, list[Memory]]:
+def _within(memories: Mapping[str, Sequence[Memory]], context: int) -> dict[str, list[Memory]]:
     """As much of each section as its share of the characters takes, the first of the core in any case."""
     kept: dict[str, list[Memory]] = {name: [] for name in SECTIONS}
-    left = room
+    left = context
     for name in FILLED:
-        share = min(left, int(room * SHARES.get(name, 1.0)))
+        share = min(left, int(context * SHARES.get(name, 1.0)))
         for one in memories[name]:
             if len(one.content) > share and (kept[name] or name != "core"):
                 break
@@ -193,7 +193,7 @@ def _within(memories: Mapping[str, Sequence[Memory]], room: int) -> dict[str, li
     return kept
 
 
-def _listed(ask: LenientRequest, found: Resume, room: int) -> dict[str, Any]:
+def _listed(ask: LenientRequest, found: Resume, context: int) -> dict[str, Any]:
     hours = ask.number("hours")
     hours = 4.0 if hours is None else min(max(hours, 0.0), 87_600.0)
     since, most = datetime.now(UTC) - timedelta(hours=hours), ask.whole("limit", 100, 1, 1_000)
@@ -204,7 +204,7 @@ def _listed(ask: LenientRequest, found: Resume, room: int) -> dict[str, Any]:
     for name in OF_WORKSPACES:
         memories[name] = [one for one in memories[name] if fits(one)]
     total = len(memories["core"])
-    memories = {**_within(memories, room)}
+    memories = {**_within(memories, context)}
     shape: Callable[[Memory], Mapping[str, Any]] = (
         brief_of if ask.truth("compact", default=True) else memory_of
     )
@@ -291,9 +291,9 @@ def forget_usage(ask: LenientRequest) -> dict[str, Any]:
     return {"deleted": ask.memory.forget_spending()}
 
 
-def health_of(house: MemoryHost) -> dict[str, Any]:
+def health_of(memory_host: MemoryHost) -> dict[str, Any]:
     """What `/health` tells beside our own words."""
-    counted, memory = house.stats(), house.memory
+    counted, memory = memory_host.stats(), memory_host.memory
     return {
         "name": "engram",
         "version": __version__,

@@ -39,9 +39,11 @@ KEY_IN_BODY, REPLAY = "idempotencyKey", "idempotencyReplay"
 BODIES = frozenset({"POST", "PATCH", "PUT", "DELETE"})
 
 
-def routes(house: MemoryHost, keys: Keys) -> list[Served]:
+def routes(memory_host: MemoryHost, keys: Keys) -> list[Served]:
     """Every old route, as the application serves it."""
-    return [Served(one.path, endpoint(one, house, keys), methods=[one.method], name=NAME) for one in ROUTES]
+    return [
+        Served(one.path, endpoint(one, memory_host, keys), methods=[one.method], name=NAME) for one in ROUTES
+    ]
 
 
 def endpoints() -> dict[str, str]:
@@ -52,7 +54,7 @@ def endpoints() -> dict[str, str]:
     return {path: ", ".join(methods) for path, methods in told.items()}
 
 
-def endpoint(route: Old, house: MemoryHost, keys: Keys) -> Serve:
+def endpoint(route: Old, memory_host: MemoryHost, keys: Keys) -> Serve:
     """What answers requests to an old route."""
 
     async def serve(request: Request) -> Response:
@@ -69,7 +71,7 @@ def endpoint(route: Old, house: MemoryHost, keys: Keys) -> Serve:
                 raise
             return Response(f"Invalid JSON: {error.message}", HTTPStatus.BAD_REQUEST, media_type=PLAIN)
         given = {**request.query_params, **(said if isinstance(said, dict) else {})}
-        caller = _caller(route, request, house, given)
+        caller = _caller(route, request, memory_host, given)
         ask = partial(
             LenientRequest,
             given=given,
@@ -78,7 +80,7 @@ def endpoint(route: Old, house: MemoryHost, keys: Keys) -> Serve:
             headers=dict(request.headers),
         )
         key = request.headers.get(HEADER) or given.get(KEY_IN_BODY)
-        work = partial(_answer, route, house, caller, ask)
+        work = partial(_answer, route, memory_host, caller, ask)
         if not isinstance(key, str) or not key or route.method not in BODIES:
             return _response(await while_wanted(request, work))
         place = f"{request.url.path}?{request.url.query}"
@@ -89,12 +91,12 @@ def endpoint(route: Old, house: MemoryHost, keys: Keys) -> Serve:
     return serve
 
 
-def _caller(route: Old, request: Request, house: MemoryHost, given: Mapping[str, Any]) -> Caller:
+def _caller(route: Old, request: Request, memory_host: MemoryHost, given: Mapping[str, Any]) -> Caller:
     caller: Caller = request.state.caller
     if route.owner_only and not caller.is_owner:
         raise AccessDenied("do this; only an owner may")
     place = named(request.headers, given)
-    return standing(caller, house.memory.access, place, in_default=route.in_default)
+    return standing(caller, memory_host.memory.access, place, in_default=route.in_default)
 
 
 def _keyed(caller: Caller) -> str:
@@ -106,7 +108,7 @@ def _keyed(caller: Caller) -> str:
 
 
 async def _answer(
-    route: Old, house: MemoryHost, caller: Caller, ask: partial[LenientRequest]
+    route: Old, memory_host: MemoryHost, caller: Caller, ask: partial[LenientRequest]
 ) -> IdempotentAnswer:
     def work(memory: Engram) -> IdempotentAnswer:
         found = route.call(ask(memory))
@@ -114,7 +116,7 @@ async def _answer(
         body = told.value.encode() if isinstance(told.value, str) else encoded(told.value)
         return IdempotentAnswer(told.status, body)
 
-    return await house.run(caller, work, limit_s=route.limit_s, quick=route.is_quick)
+    return await memory_host.run(caller, work, limit_s=route.limit_s, quick=route.is_quick)
 
 
 def _response(answer: IdempotentAnswer) -> Response:

@@ -31,7 +31,7 @@ Tags = Annotated[Sequence[str], Says("Any of these")]
 RequestId = Annotated[str, Says("Repeating it changes nothing")]
 
 
-class Brief(TypedDict):
+class BriefMemory(TypedDict):
     """A memory in a list."""
 
     id: str
@@ -41,11 +41,11 @@ class Brief(TypedDict):
 class Found(TypedDict):
     """Memories, and where the next page begins."""
 
-    memories: list[Brief]
+    memories: list[BriefMemory]
     cursor: NotRequired[str]
 
 
-class Block(TypedDict):
+class PlacedBlock(TypedDict):
     """A text for a prompt."""
 
     text: str
@@ -136,7 +136,7 @@ def search(
     options["filters"] = _filters(category, tags, since=since, until=until)
     options.setdefault("limit", SEARCH_LIMIT)
     found = memory.recall(query, **options)
-    return {"memories": [cast("Brief", shapes.hit(hit, memory.access)) for hit in found]}
+    return {"memories": [cast("BriefMemory", shapes.hit(hit, memory.access)) for hit in found]}
 
 
 def context(
@@ -144,7 +144,7 @@ def context(
     query: Annotated[str, Says("Topic or question")],
     *,
     budget: Annotated[int, Says("Tokens, default 1000")] = CONTEXT_BUDGET,
-) -> Block:
+) -> PlacedBlock:
     """What is known about a question as one block for a prompt."""
     made = memory.context(about=query, budget=budget)
     return {"text": made.recalled, "tokens": made.tokens, "ids": [*made.ids]}
@@ -171,7 +171,7 @@ def page(  # noqa: PLR0913 - what a list may be narrowed by; all by name
     """Memories page by page."""
     wanted = _filters(category, tags, pinned=pinned, status=status)
     listed = memory.list(filters=wanted, limit=limit, cursor=cursor or None)
-    found: Found = {"memories": [cast("Brief", shapes.brief_memory(one)) for one in listed]}
+    found: Found = {"memories": [cast("BriefMemory", shapes.brief_memory(one)) for one in listed]}
     if listed.cursor:
         found["cursor"] = listed.cursor
     return found

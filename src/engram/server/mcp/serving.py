@@ -164,9 +164,9 @@ def _teller(context: Context) -> Callable[[float, float | None, str], None]:
 PATH = "/mcp"
 
 
-def mount(house: MemoryHost) -> Mounted:
+def mount(memory_host: MemoryHost) -> Mounted:
     """The door for a house, as `engram.server.app.build` takes it."""
-    sessions = {name: _sessions(house, name) for name in TOOLSETS}
+    sessions = {name: _sessions(memory_host, name) for name in TOOLSETS}
 
     async def enter(scope: Scope, receive: Receive, send: Send) -> None:
         last = scope["path"].rstrip("/").rpartition("/")[2]
@@ -178,17 +178,17 @@ def mount(house: MemoryHost) -> Mounted:
         async with sessions["pinned"].run(), sessions["full"].run(), sessions["retention"].run():
             yield
 
-    return Mounted(PATH, _with_old_clients(house, enter), running)
+    return Mounted(PATH, _with_old_clients(memory_host, enter), running)
 
 
-def _with_old_clients(house: MemoryHost, inner: ASGIApp) -> ASGIApp:
+def _with_old_clients(memory_host: MemoryHost, inner: ASGIApp) -> ASGIApp:
     """The same, and clients of *files*, which name themselves in a header, are answered in their way."""
 
     @cache
     def old() -> ASGIApp:
         from engram.server.compat.files_tools import beside
 
-        return beside(house, inner)
+        return beside(memory_host, inner)
 
     async def enter(scope: Scope, receive: Receive, send: Send) -> None:
         named = any(name == CLIENT for name, _ in scope["headers"])
@@ -197,8 +197,8 @@ def _with_old_clients(house: MemoryHost, inner: ASGIApp) -> ASGIApp:
     return enter
 
 
-def _sessions(house: MemoryHost, toolset: str) -> StreamableHTTPSessionManager:
-    server = build(ToolDispatcher(TOOLSETS[toolset]), ByCaller(house))
+def _sessions(memory_host: MemoryHost, toolset: str) -> StreamableHTTPSessionManager:
+    server = build(ToolDispatcher(TOOLSETS[toolset]), ByCaller(memory_host))
     # The guard has checked Host and Origin already.
     unguarded = TransportSecuritySettings(enable_dns_rebinding_protection=False)
     return StreamableHTTPSessionManager(app=server, stateless=True, security_settings=unguarded)
@@ -207,12 +207,12 @@ def _sessions(house: MemoryHost, toolset: str) -> StreamableHTTPSessionManager:
 class ByCaller:
     """Carries work out as whoever sent the request."""
 
-    def __init__(self, house: MemoryHost) -> None:
-        self._house = house
+    def __init__(self, memory_host: MemoryHost) -> None:
+        self._memory_host = memory_host
 
     async def __call__(self, request: Any, work: Callable[[Engram], T]) -> T:
         """What the work comes to, in one of the house's threads."""
-        return await self._house.run(_caller(request), work)
+        return await self._memory_host.run(_caller(request), work)
 
     def who(self, request: Any) -> str:
         """What the caller's requests are counted under."""
@@ -221,7 +221,7 @@ class ByCaller:
     @property
     def keys(self) -> Keys:
         """The answers that the server keeps for every door."""
-        return self._house.keys
+        return self._memory_host.keys
 
 
 def _caller(request: Any) -> Caller:

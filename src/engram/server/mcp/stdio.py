@@ -27,16 +27,16 @@ GRACE_S = 10.0
 def serve(open: Callable[[], Engram], *, toolset: str = "pinned") -> None:  # noqa: A002 (the word for it)
     """Serve one client until stdin ends. The memory is opened with the first call that needs it."""
     came, goes = sys.stdin.buffer, _private_stdout()
-    porch = FastHandshake(listed(toolset))
-    pending = begin(porch, came, goes)
+    handshake = FastHandshake(listed(toolset))
+    pending = begin(handshake, came, goes)
     if pending is None:
         return
     memory = Opened(open)
     _end_on_signals(memory)
     calls = Unanswered()
-    wire = Wire(goes, calls, greeted=bool(porch.seen))
+    wire = Wire(goes, calls, greeted=bool(handshake.seen))
     try:
-        _hand_over(toolset, memory, StdioLines([*porch.seen, pending], came, calls), wire)
+        _hand_over(toolset, memory, StdioLines([*handshake.seen, pending], came, calls), wire)
     finally:
         memory.close()
 
@@ -58,13 +58,13 @@ def _end_on_signals(memory: Opened) -> None:
         signal.signal(number, end)
 
 
-def begin(porch: FastHandshake, came: BinaryIO, goes: BinaryIO) -> bytes | None:
+def begin(handshake: FastHandshake, came: BinaryIO, goes: BinaryIO) -> bytes | None:
     """Answer what the porch can; the first line that it cannot, or None when stdin ended before one came."""
     loading: Thread | None = None
     for line in iter(came.readline, b""):
         if not line.strip():
             continue
-        reply = porch.answer(line)
+        reply = handshake.answer(line)
         if reply is None:
             if loading is not None:
                 # Two threads that import the same packages meet half-made modules, or wait for each other.
@@ -73,7 +73,7 @@ def begin(porch: FastHandshake, came: BinaryIO, goes: BinaryIO) -> bytes | None:
         if reply:
             goes.write(reply)
             goes.flush()
-        if porch.told and loading is None:
+        if handshake.told and loading is None:
             # Not before: loading would slow down the very answers that are waited for.
             loading = Thread(target=load, name="engram-mcp-loading", daemon=True)
             loading.start()

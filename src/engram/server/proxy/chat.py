@@ -43,8 +43,8 @@ NOTHING = Brief()
 class ProxyRecall:
     """Finds what belongs beside a chat. Used by the event loop."""
 
-    def __init__(self, house: MemoryHost, settings: ProxyConfig) -> None:
-        self._house = house
+    def __init__(self, memory_host: MemoryHost, settings: ProxyConfig) -> None:
+        self._memory_host = memory_host
         self._settings = settings
         self._kept: OrderedDict[tuple[str, Access | None, str, str], Brief] = OrderedDict()
 
@@ -68,7 +68,7 @@ class ProxyRecall:
 
         try:
             with anyio.move_on_after(self._settings.time_budget_ms / 1_000):
-                return await self._house.run(caller, look, quick=True)
+                return await self._memory_host.run(caller, look, quick=True)
             metrics.note("proxy without memories", logging.WARNING, why="time")
         except EngramError as error:
             metrics.note("proxy without memories", logging.WARNING, why=error.code)
@@ -118,8 +118,8 @@ class ProxyListener:
 class Capturing:
     """The line of exchanges. Used by the event loop."""
 
-    def __init__(self, house: MemoryHost, waiting: int) -> None:
-        self._house = house
+    def __init__(self, memory_host: MemoryHost, waiting: int) -> None:
+        self._memory_host = memory_host
         self._waiting = waiting
         self._line: MemoryObjectSendStream[ProxyExchange] | None = None
 
@@ -150,7 +150,7 @@ class Capturing:
 
     async def _hear(self, said: ProxyExchange) -> None:
         try:
-            await self._house.run(
+            await self._memory_host.run(
                 said.caller,
                 lambda memory: memory.observe(messages=said.messages, session=said.session),
                 limit_s=math.inf,

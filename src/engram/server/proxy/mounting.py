@@ -53,9 +53,9 @@ def mount(settings: ProxyConfig) -> Mounting:
     """The door, as `engram.server.app.build` takes it. Raises ConfigError when the address is no good."""
     upstream = Upstream(settings)
 
-    def door(house: MemoryHost) -> Mounted:
-        upstream.secret = house.settings.api_key
-        proxy = Proxy(house, settings, upstream)
+    def door(memory_host: MemoryHost) -> Mounted:
+        upstream.secret = memory_host.settings.api_key
+        proxy = Proxy(memory_host, settings, upstream)
         return Mounted(PATH, proxy.enter, proxy.running, rest=BESIDE, foreign_keys=True)
 
     return door
@@ -73,12 +73,12 @@ class ProxyOptions:
 class Proxy:
     """Passes requests on. Lives as long as the server; used by the event loop."""
 
-    def __init__(self, house: MemoryHost, settings: ProxyConfig, upstream: Upstream) -> None:
-        self._house = house
+    def __init__(self, memory_host: MemoryHost, settings: ProxyConfig, upstream: Upstream) -> None:
+        self._memory_host = memory_host
         self._settings = settings
         self._upstream = upstream
-        self._recalling = ProxyRecall(house, settings)
-        self._capturing = Capturing(house, WAITING_MOST)
+        self._recalling = ProxyRecall(memory_host, settings)
+        self._capturing = Capturing(memory_host, WAITING_MOST)
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -128,7 +128,7 @@ class Proxy:
         """The caller at the place of the user it speaks for; None where it may not write there."""
         if not user:
             return caller
-        access = caller.access or self._house.memory.access
+        access = caller.access or self._memory_host.memory.access
         if access.scope.user == user:
             return caller
         try:

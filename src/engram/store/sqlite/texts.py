@@ -85,7 +85,7 @@ class Sight:
 
 
 @dataclass(frozen=True, slots=True)
-class Gate:
+class RowGate:
     """What of the filters the arrays can tell: status, kind and when it happened."""
 
     statuses: NDArray[np.bool_] | None
@@ -96,7 +96,7 @@ class Gate:
     """Whether nothing else is asked for."""
 
     @classmethod
-    def of(cls, filters: Filters) -> Gate:
+    def of(cls, filters: Filters) -> RowGate:
         """The part of the filters that arrays can tell."""
         return cls(
             _flags(Status, filters.present_statuses),
@@ -156,7 +156,7 @@ class TableSearch:
         """The memories that fit best among those that a view allows, best first."""
         if limit < 1 or not len(self._named):
             return self._none()
-        gate = Gate.of(view.filters)
+        gate = RowGate.of(view.filters)
         if gate.is_all:
             return self._best(gate, limit)
         shown = max(WIDEN * limit, SPARE * limit)
@@ -214,7 +214,7 @@ class TableSearch:
 
     def within(self, view: View, limit: int) -> Ints | None:
         """All keys that a view allows, in order; None when they are more than `limit`."""
-        gate = Gate.of(view.filters)
+        gate = RowGate.of(view.filters)
         found: list[Ints] = [np.zeros(0, dtype=np.int64)]
         for one in self._lists:
             everything = np.arange(one.segment.size)
@@ -232,7 +232,7 @@ class TableSearch:
 
     def _passing(self, keys: Ints, view: View) -> NDArray[np.bool_]:
         """Which of the keys a view allows."""
-        gate, good = Gate.of(view.filters), np.zeros(len(keys), dtype=np.bool_)
+        gate, good = RowGate.of(view.filters), np.zeros(len(keys), dtype=np.bool_)
         for one in self._lists:
             here, places = one.segment.places(keys)
             if len(here):
@@ -288,7 +288,7 @@ class TableSearch:
         added: Floats = self._weights[terms] * counts / (counts + damping)
         return added
 
-    def _best(self, gate: Gate, limit: int) -> Matched:
+    def _best(self, gate: RowGate, limit: int) -> Matched:
         """The best of all that pass the gate."""
         wanted = limit if not len(self._common) else SPARE * limit
         found: list[tuple[int, Places, Floats]] = []

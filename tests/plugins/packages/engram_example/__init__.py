@@ -87,11 +87,11 @@ def passing(_where: str, clock: Clock, _settings: StoreConfig, _read_only: bool)
     return SqliteStore.open(":memory:", clock)
 
 
-def mount(house: MemoryHost) -> Mounted:
+def mount(memory_host: MemoryHost) -> Mounted:
     """A route of its own: how many memories its caller can see."""
 
     async def count(request: Request) -> JSONResponse:
-        seen = await house.run(request.state.caller, lambda memory: memory.count())
+        seen = await memory_host.run(request.state.caller, lambda memory: memory.count())
         return JSONResponse({"count": seen})
 
     return Mounted("/example", Starlette(routes=[Route("/count", count)]))
