@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from typing import Any
@@ -18,7 +19,7 @@ from engram.capture.enrich import PreparedDraft
 from engram.capture.link import link
 from engram.capture.pipeline import make_ready
 from engram.capture.screen import screen
-from engram.errors import AccessDenied, EngramError, InvalidInput, WrongType
+from engram.errors import AccessDenied, CycleRefused, EngramError, InvalidInput, WrongType
 from engram.maintain.pipeline import begin
 from engram.model.capture import Draft, ImportedRecords, Refusal
 from engram.model.clock import check_cancelled
@@ -94,15 +95,16 @@ def import_records(
     taken: list[str] = []
     known_ids: list[str] = []
     ids: dict[int, str] = {}
+    relations = _Relations(caller, ready)
     for start in range(0, len(ready), AT_ONCE):
         some = ready[start : start + AT_ONCE]
-        new, old, where = _write(caller, some, run)
+        new, old, where = _write(caller, some, run, relations)
         taken += new
         known_ids += old
         ids |= where
         if progress is not None:
             progress(len(some))
-    related = _relate(caller, ready, ids, frozenset(taken), run)
+    related = relations.drawn
     if run is not None:
         _end(caller, run)
     made = run.id if run is not None and (taken or related) else ""
@@ -195,7 +197,7 @@ def _was_taken_back(caller: CallerContext, memory: Memory) -> bool:
 
 
 def _write(
-    caller: CallerContext, ready: Sequence[_Ready], run: Run | None
+    caller: CallerContext, ready: Sequence[_Ready], run: Run | None, relations: _Relations
 ) -> tuple[list[str], list[str], dict[int, str]]:
     """The ids that are new, those that were there, and the id of each record."""
     prepared = link(make_ready([one.draft for one in ready], caller.tools), caller.tools)
@@ -234,10 +236,12 @@ def _write(
             unit.add(mine, item.findable, item.vector, BECAUSE)
             taken.append(mine.id)
             ids[one.index] = mine.id
+        relations.draw(unit, ids, frozenset(taken))
         if run is not None:
             unit.within_run("", "")
 
     caller.tools.store.write(work, caller.actor)
+    relations.settle()
     return list(taken), list(known), dict(ids)
 
 
@@ -275,50 +279,70 @@ def _as_it_was(item: PreparedDraft, kept: Mapping[str, Any]) -> Memory:
 # ---------------------------------------------------------------- relations
 
 
-def _relate(
-    caller: CallerContext,
-    ready: Sequence[_Ready],
-    ids: Mapping[int, str],
-    new: frozenset[str],
-    run: Run | None,
-) -> int:
-    """Draw the relations whose both ends are here and one of which is new; forbidden circles stay out."""
-    by_name = {one.kept["id"]: ids[one.index] for one in ready if "id" in one.kept and one.index in ids}
-    wanted: dict[tuple[str, str, EdgeType], Edge] = {}
-    for one in ready:
-        mine = ids.get(one.index)
-        for told in one.kept["edges"] if mine is not None else ():
-            edge = _edge(told, str(mine), by_name, caller)
-            if edge is not None and (edge.source in new or edge.target in new):
+class _Relations:
+    """The relations that records bring, each drawn in the unit of work that writes the later of its ends.
+
+    So a memory never stands without them, wherever an import is cut off; taken up again, the relations of
+    what is there already are left as they are. Lives for one import, in one thread.
+    """
+
+    def __init__(self, caller: CallerContext, ready: Sequence[_Ready]) -> None:
+        self._names = {one.index: str(one.kept["id"]) for one in ready if "id" in one.kept}
+        self._coming = {*self._names.values()}
+        self._told = {one.index: [e for e in one.kept["edges"] if _edge_type(e)] for one in ready}
+        ends = {id_of(name) for some in self._told.values() for told in some for name in _ends(told)}
+        found = caller.tools.store.memories
+        there = (found.get(name, caller.access) for name in ends - self._coming)
+        self._placed: dict[str, str] = {one.id: one.id for one in there if one is not None}
+        self._ahead: list[tuple[str, Mapping[str, Any]]] = []
+        """Relations, and whose they are, whose other end comes later."""
+        self._left: list[tuple[str, Mapping[str, Any]]] = []
+        self._drawing = 0
+        self.drawn = 0
+
+    def draw(self, unit: Unit, ids: Mapping[int, str], new: frozenset[str]) -> None:
+        """Draw what has both ends now, one of them new; forbidden circles stay out."""
+        self._placed |= {self._names[index]: mine for index, mine in ids.items() if index in self._names}
+        waiting = [*self._ahead, *((ids[index], told) for index in ids for told in self._told[index])]
+        wanted: dict[tuple[str, str, EdgeType], Edge] = {}
+        self._left, self._drawing = [], 0
+        for mine, told in waiting:
+            edge = _edge(told, mine, self._placed)
+            if edge is None:
+                if self._may_come(told):
+                    self._left.append((mine, told))
+            elif edge.source in new or edge.target in new:
                 wanted.setdefault((edge.source, edge.target, edge.type), edge)
-    edges = list(wanted.values())
-    done = 0
-    for start in range(0, len(edges), AT_ONCE):
-        done += _draw(caller, edges[start : start + AT_ONCE], run)
-    return done
+        for edge in wanted.values():
+            with suppress(CycleRefused):
+                unit.relate(edge, BECAUSE)
+                self._drawing += 1
+
+    def _may_come(self, told: Mapping[str, Any]) -> bool:
+        return all(one in self._coming or one in self._placed for one in map(id_of, _ends(told)))
+
+    def settle(self) -> None:
+        """The unit of work is written: what it drew is done."""
+        self.drawn += self._drawing
+        self._ahead = self._left
 
 
-def _edge(
-    told: Mapping[str, Any], mine: str, by_name: Mapping[str, str], caller: CallerContext
-) -> Edge | None:
-    """A relation as a record tells it; what the engine drew itself it draws again."""
-    kind = _EDGE_TYPES.get(str(told.get("type", "")).lower())
-    if kind is None or told.get("origin") == "engine":
-        return None
-    ends = []
-    for name in ("source", "target"):
-        other = told.get(name)
-        if other is None:
-            ends.append(mine)
-            continue
-        given = id_of(str(other))
-        there = by_name.get(given)
-        if there is None and caller.tools.store.memories.get(given, caller.access) is not None:
-            there = given
-        if there is None:
-            return None
-        ends.append(there)
-    if ends[0] == ends[1] or mine not in ends:
+def _edge_type(told: Mapping[str, Any]) -> EdgeType | None:
+    """The type of a relation as a record tells it; what the engine drew itself it draws again."""
+    return None if told.get("origin") == "engine" else _EDGE_TYPES.get(str(told.get("type", "")).lower())
+
+
+def _ends(told: Mapping[str, Any]) -> list[str]:
+    return [str(told[name]) for name in ("source", "target") if told.get(name) is not None]
+
+
+def _edge(told: Mapping[str, Any], mine: str, placed: Mapping[str, str]) -> Edge | None:
+    kind = _edge_type(told)
+    ends = [
+        mine if told.get(name) is None else placed.get(id_of(str(told[name])), "")
+        for name in ("source", "target")
+    ]
+    if kind is None or not all(ends) or ends[0] == ends[1] or mine not in ends:
         return None
     return Edge(
         ends[0],
@@ -333,25 +357,6 @@ def _edge(
 def _share(value: Any) -> float:
     good = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
     return float(value) if good else 1.0
-
-
-def _draw(caller: CallerContext, edges: Sequence[Edge], run: Run | None) -> int:
-    drawn = 0
-    for edge in edges:
-
-        def work(unit: Unit, edge: Edge = edge) -> None:
-            if run is not None:
-                unit.within_run(run.id, RULE)
-            unit.relate(edge, BECAUSE)
-            if run is not None:
-                unit.within_run("", "")
-
-        try:
-            caller.tools.store.write(work, caller.actor)
-        except InvalidInput:
-            continue
-        drawn += 1
-    return drawn
 
 
 def _end(caller: CallerContext, run: Run) -> None:
