@@ -356,3 +356,15 @@ def test_a_pronoun_means_the_one_person_spoken_of_in_the_turn_before(memory: Eng
     assert kept["She works at Siemens."].details["about"] == "Clara"
     assert [fact.fact.object for fact in memory.facts.query("Clara")] == ["siemens"]
     assert "about" not in kept["He lives in Oslo."].details
+
+
+def test_a_statement_with_a_subject_of_its_own_is_no_correction_of_the_one_before(memory: Engram) -> None:
+    for text in ("If I won the lottery I'd move to Spain", "Tom's switched to days, thank god"):
+        memory.observe(text, session="monday")
+    memory.observe("The review is on Tuesday at 10", session="tuesday")
+    memory.observe("No wait, make it Friday", session="tuesday")
+    memory.flush()
+
+    shown = [one.shown for one in memory.list()]
+    assert "Tom's switched to days, thank god" in shown
+    assert any("make it Friday" in one and "[after: The review" in one for one in shown), shown

@@ -174,11 +174,21 @@ def _by_rules(turns: Sequence[Turn], before: Sequence[Turn], gate: Gate, tools: 
 
 def _attached(draft: Draft, told: Sequence[str]) -> Draft:
     """A correction that names nothing goes with what was told: "make it Friday" with what had a day."""
-    if not told or not draft.details.get("corrects") or len(words.terms(draft.content)) > ELLIPTIC:
+    elliptic = draft.details.get("corrects") and len(words.terms(draft.content)) <= ELLIPTIC
+    if not told or not elliptic or _OWN_SUBJECT.match(draft.content):
         return draft
     kinds = value_kinds(draft.content)
     alike = (one for one in reversed(told) if kinds & value_kinds(one))
     return replace(draft, details={**draft.details, "after": next(alike, told[-1])})
+
+
+_OWN_SUBJECT = re.compile(
+    r"(?:(?:actually|well|oh|ok|okay|so|and|but|ugh|hey|btw|anyway|update|news)\b[\s,:!.-]*)*"
+    r"(?:(?:i(?:['’]?(?:m|ve|d|ll))?|we(?:['’]?(?:re|ve|d|ll))?|my|our)\b(?! (?:mean|meant|said)\b)"
+    r"|(?!(?:it|that|this|what|there|he|she)['’])[^\W\d_]+['’]s\b)|[我咱](?!说|是说|的意思)",
+    re.IGNORECASE,
+)
+"""A statement that names whom it is about corrects no other that was told just before it."""
 
 
 def _last_person(turns: Sequence[Turn], names: set[str], person: str = "") -> str:

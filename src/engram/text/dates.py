@@ -220,7 +220,7 @@ _MONTH = (
     r"|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept|Sep|Oct|Nov|Dec)"
 )
 _WEEKDAY = r"(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day"
-_TIES = r"(?:on|in|by|until|till|since|before|after|from|during|of|for|early|late|mid|back in)"
+_TIES = r"(?:on|in|by|until|till|since|before|after|from|during|of|for|to|early|late|mid|back in)"
 _ENGLISH = re.compile(
     rf"\b(?P<tie>{_TIES} )(?P<piece>{_WEEKDAY}(?P<part> (?:morning|afternoon|evening|night))?"
     rf"|{_MONTH}(?: \d{{1,2}}(?:st|nd|rd|th)?)?|\d{{1,2}}(?:st|nd|rd|th)?(?: of)? {_MONTH})"
@@ -237,6 +237,11 @@ _YEARLY = re.compile(
     re.IGNORECASE,
 )
 _AHEAD: Final = frozenset({"by ", "until ", "till ", "from "})
+_TO: Final = frozenset({"for ", "to "})
+_ARRANGED = re.compile(
+    r"\b(?:(?:re)?(?:book|schedul)|postpon|arrang|plann|pencil|push|mov|bump|set up)\w*\b[^.;!?]{0,40}$",
+    re.IGNORECASE,
+)
 _HAN_CHAR = re.compile(f"[{HAN}]")
 _MONTHS: Final = (
     "January", "February", "March", "April", "May", "June",
@@ -254,6 +259,8 @@ def completions(text: str, now: datetime) -> tuple[tuple[str, str], ...]:
     ...     completions("It rains in May", datetime(2026, 3, 10)),
     ... )
     ((('November', 'November 2025'),), ())
+    >>> completions("I failed my test again, booked it for 14 December now", datetime(2026, 11, 17))
+    (('14 December', '14 December 2026'),)
     """
     if _YEARLY.search(text):
         return ()
@@ -277,6 +284,10 @@ def _in_full(match: re.Match[str], now: datetime) -> str:
 def _tense(text: str, start: int, tie: str, piece: str) -> Prefer | None:
     """Past or future by the clause the date stands in, else by the whole text."""
     first, last = clause(text, start)
+    if tie in _TO and _ARRANGED.search(text[first:start]):  # arranged in the past, for a day to come
+        return "future"
+    if tie == "to ":
+        return None
     # "My flight was cancelled, I'm here until Friday": a bound looks ahead unless its own clause is past.
     meant = told(text[first:last]) or (None if tie in _AHEAD else told(text))
     if meant:
