@@ -6,6 +6,7 @@ import ipaddress
 import os
 import shutil
 import socket
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -36,6 +37,7 @@ os.environ["TZ"] = "UTC"
 if hasattr(time, "tzset"):
     time.tzset()
 
+MEMORY_DISK = Path("/dev/shm")  # noqa: S108 - the tests' own folder is made in it
 LEFT_TO_END_S = 5.0
 Answer = TypeVar("Answer")
 
@@ -59,7 +61,14 @@ def spare_the_disk() -> None:
 
     What is killed loses nothing by that: what was written stays with the system. Only a power cut would tell.
     """
-    open_writer = Opener.writer
+    if MEMORY_DISK.is_dir() and os.access(MEMORY_DISK, os.W_OK):
+        tempfile.tempdir = os.environ["TMPDIR"] = str(MEMORY_DISK)
+    open_any, open_writer = Opener._open, Opener.writer  # noqa: SLF001 - before its first write
+
+    def opened(self: Opener, flags: int, name: str = "") -> apsw.Connection:
+        db = open_any(self, flags, name)
+        db.pragma("synchronous", "OFF")
+        return db
 
     def writer(self: Opener) -> apsw.Connection:
         db = open_writer(self)
@@ -71,7 +80,7 @@ def spare_the_disk() -> None:
                     make_in_memory(db)
         return db
 
-    Opener.writer = writer  # type: ignore[method-assign]
+    Opener._open, Opener.writer = opened, writer  # type: ignore[method-assign] # noqa: SLF001
 
 
 def forbid_network() -> None:

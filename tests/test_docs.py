@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import doctest
+import importlib
 import re
+from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +17,20 @@ from scripts import reference
 ROOT = Path(__file__).parents[1]
 GUIDES = [path for path in (ROOT / "docs").glob("*.md") if path.name != "library.md"]
 """Pages whose examples run one after the other; the library's page shows fragments."""
+
+
+def _with_examples() -> dict[str, list[str]]:
+    """Modules whose docstrings show examples, by package."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for base in (ROOT / "src", ROOT):
+        for path in sorted((base / ("engram" if base.name == "src" else "tests")).rglob("*.py")):
+            if re.search(r"^ +>>> ", path.read_text(encoding="utf-8"), re.MULTILINE):
+                parts = path.relative_to(base).with_suffix("").parts
+                found[parts[1]].append(".".join(part for part in parts if part != "__init__"))
+    return found
+
+
+EXAMPLES = _with_examples()
 
 
 def test_the_reference_says_what_the_code_says() -> None:
@@ -39,6 +56,18 @@ def test_links_between_documents_lead_somewhere() -> None:
     ]
 
     assert broken == []
+
+
+@pytest.mark.parametrize("package", EXAMPLES)
+def test_every_example_of_a_docstring_is_true(package: str) -> None:
+    told: list[str] = []
+    runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE, verbose=False)
+    for name in EXAMPLES[package]:
+        for test in doctest.DocTestFinder(exclude_empty=True).find(importlib.import_module(name)):
+            runner.run(test, out=told.append)
+
+    assert runner.tries > 0
+    assert runner.failures == 0, "".join(told)
 
 
 @pytest.mark.parametrize("guide", GUIDES, ids=lambda path: path.stem)

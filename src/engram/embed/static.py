@@ -13,6 +13,7 @@ import threading
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -162,7 +163,7 @@ class StaticEmbedder:
     def _loaded(self) -> Table:
         if self._table is None:
             with self._lock:
-                self._table = self._table or read_table(self._path)
+                self._table = self._table or _shared(self._path, _written(self._path))
         return self._table
 
 
@@ -204,6 +205,20 @@ class Table:
                 places, lengths, flat = [], [], []
         if flat:
             yield places, lengths, flat
+
+
+@lru_cache(maxsize=1)
+def _shared(path: Path, written: int) -> Table:
+    """One table for all memories that this process opens, until the file is written anew."""
+    del written
+    return read_table(path)
+
+
+def _written(path: Path) -> int:
+    try:
+        return path.stat().st_mtime_ns
+    except OSError:
+        return 0
 
 
 def read_table(path: Path) -> Table:
