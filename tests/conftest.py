@@ -37,7 +37,7 @@ os.environ["TZ"] = "UTC"
 if hasattr(time, "tzset"):
     time.tzset()
 
-MEMORY_DISK = Path("/dev/shm")  # noqa: S108 - the tests' own folder is made in it
+MEMORY_DISK = Path("/dev/shm")
 LEFT_TO_END_S = 5.0
 Answer = TypeVar("Answer")
 
