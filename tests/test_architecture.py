@@ -22,7 +22,7 @@ FLOORS: tuple[tuple[str, frozenset[str]], ...] = (
     ("words", frozenset({"_version", "lazily"})),
     ("words", frozenset({"errors"})),
     ("words", frozenset({"model"})),
-    ("words", frozenset({"config"})),
+    ("words", frozenset({"config", "pressure"})),
     ("words", frozenset({"ports"})),
     ("words", frozenset({"plugins"})),  # what other packages add
     ("rules", frozenset({"text"})),

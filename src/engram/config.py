@@ -199,11 +199,18 @@ class RerankConfig:
 
 @dataclass(frozen=True, slots=True)
 class LimitsConfig:
-    """How often a caller that is not the owner may ask: many questions in a row can feel out a secret."""
+    """How often a caller that is not the owner may ask, and how much memory a process may take."""
 
     recalls_a_minute: int = number(20, 0, 1_000_000, "recalls of an agent in a minute; 0: no limit", "cortex")
     recalls_a_session: int = number(
         200, 0, 1_000_000, "recalls of an agent in a named session within an hour; 0: no limit", "cortex"
+    )
+    memory_mb: int = number(
+        0,
+        0,
+        100_000_000,
+        "memory a process may use, in MB; 0: what its container or the machine has",
+        "design",
     )
 
 

@@ -29,6 +29,7 @@ from engram.model.recall import Reasoning, Recall, RecallOptions, Timeline, with
 from engram.model.scope import Access, Scope
 from engram.opening import Overrides, open_tools, place
 from engram.ports import Advisor, Embedder, Tools
+from engram.pressure import Pressure
 
 if TYPE_CHECKING:
     from engram.api import briefing, browsing, contexts
@@ -360,6 +361,11 @@ class Engram(Nouns, VerbsBefore):
     def writes_waiting(self) -> int:
         """How many writes wait to be carried out."""
         return self._tools.store.writes_waiting
+
+    @property
+    def pressure(self) -> Pressure:
+        """How much memory this process uses of what it may."""
+        return self._tools.pressure.relieve()
 
     @property
     def model_trouble(self) -> str:

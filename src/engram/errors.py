@@ -41,6 +41,7 @@ EngramError
 ├── RerankerDown            E3010   the cross-encoder is not there
 ├── TurnAborted             E7002   somebody turned to another agent while a turn was under way
 ├── WorkCancelled           E7003   nobody waits for this work any more
+├── MemoryFull              E7004   too little memory is left for heavy work
 ├── UpkeepBusy              E7001   another process maintains this file at the moment
 ├── DoorError               E6000   a request or a server that cannot go on as it is; `server.refusals`
 └── StoreError
@@ -200,6 +201,19 @@ class Overloaded(StoreError):
     def __init__(self, waiting: int) -> None:
         super().__init__(f"{waiting:,} writes are waiting already: slow down and try again.")
         self.waiting = waiting
+
+
+class MemoryFull(EngramError):
+    """The process holds nearly all the memory it may: heavy work would end it."""
+
+    code = "E7004"
+
+    def __init__(self, work: str, resident: int, limit: int) -> None:
+        super().__init__(
+            f"{resident // 2**20:,} of {limit // 2**20:,} MB of memory are in use, too much to {work} now:"
+            " try again later, in smaller parts, or raise limits.memory_mb."
+        )
+        self.work, self.resident, self.limit = work, resident, limit
 
 
 class MigrationChanged(StoreError):

@@ -15,6 +15,7 @@ from engram.config import Config
 from engram.errors import EngramError, KeyNeeded, StoreError
 from engram.model.clock import Clock, SystemClock
 from engram.ports import Advisor, Embedder, Finder, NoAdvisor, Spending, Store, Tools
+from engram.pressure import PressureGauge
 from engram.text.tokens import count
 
 if TYPE_CHECKING:
@@ -58,10 +59,11 @@ def open_tools(where: str, settings: Config, brought: Overrides, *, read_only: b
 
     clock = brought.clock or SystemClock()
     store, keys = _open(where, settings, clock, brought.key, read_only=read_only)
+    index = SignatureIndex(store)
     try:
         return Tools(
             store=store,
-            index=SignatureIndex(store),
+            index=index,
             embedder=brought.embedder or open_embedder(settings.embed, clock),
             clock=clock,
             config=settings,
@@ -71,6 +73,7 @@ def open_tools(where: str, settings: Config, brought: Overrides, *, read_only: b
             reranker=open_reranker(settings.rerank),
             finder=_finder(where, settings, brought, keys),
             keys=keys,
+            pressure=PressureGauge(settings.limits.memory_mb, (store.let_go, index.let_go)),
         )
     except EngramError:
         store.close()

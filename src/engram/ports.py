@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Protocol, TypeVar
 
 from engram.model.clock import zone_of
+from engram.pressure import PressureGauge
 
 if TYPE_CHECKING:
     import numpy as np
@@ -546,6 +547,10 @@ class VectorIndex(Protocol):
         """The vector of a question, looked at once for everything that is asked of it."""
         ...
 
+    def let_go(self) -> None:
+        """Give up what was worked out for questions and can be worked out again: memory is short."""
+        ...
+
     def search(self, space: Space, vector: Floats, k: int, view: View) -> list[tuple[int, float]]:
         """The k nearest keys the view allows, with their cosine, best first."""
         ...
@@ -712,6 +717,8 @@ class Tools:
     """Processes that recall beside this one; None when nobody asked for them."""
     keys: KeyRing | None = None
     """What opens and seals; None when the file is no vault."""
+    pressure: PressureGauge = field(default_factory=PressureGauge)
+    """How much memory is in use, and what gives way for it."""
 
     @property
     def zone(self) -> tzinfo:
@@ -958,6 +965,10 @@ class Store(Protocol):
 
     def copy(self) -> Store:
         """A private copy of everything as it is now, to try things on; closing it removes it."""
+        ...
+
+    def let_go(self) -> None:
+        """Give up what is held in memory and can be read again: memory is short."""
         ...
 
     def close(self) -> None:

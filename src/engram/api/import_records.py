@@ -81,6 +81,7 @@ def import_records(
         What became of each record.
 
     """
+    caller.tools.pressure.check_room("import")
     ready, refused = _all_ready(
         caller, records, (InvalidInput, AccessDenied) if refuse_others else (InvalidInput,)
     )

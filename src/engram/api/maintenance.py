@@ -442,6 +442,11 @@ class Upkeep:
         """The time by which that is."""
         return self._caller.tools.clock
 
+    @property
+    def is_tight(self) -> bool:
+        """Whether memory is so short that maintenance waits."""
+        return self._caller.tools.pressure.relieve().is_tight
+
     def last(self, kind: RunKind) -> datetime | None:
         """When a run of this kind last came to its end."""
         done = self._caller.tools.store.upkeep.runs(1, kind, RunState.DONE)
@@ -478,6 +483,7 @@ class Upkeep:
     def _carry(self, kind: RunKind, steps: Sequence[Step], watch: Watch, *, dry: bool) -> Report:
         self._check()
         tools = self._caller.tools
+        tools.pressure.check_room(kind.value)
         if not dry:
             with tools.store.lease(LEASE):
                 Backups(self._caller).make_if_due()
@@ -694,6 +700,8 @@ class Worker:
     def tick(self) -> Report | None:
         """Do what is due, if anything is; a run pauses as soon as somebody asks or the worker is to stop."""
         now = self._upkeep.clock.now()
+        if self._upkeep.is_tight:
+            return None  # memory is short: whoever asks goes first
         if self._rests_until is not None and now < self._rests_until:
             return None
         kind = due(now, self._idle(), *self._last(), self._upkeep.settings)

@@ -194,6 +194,7 @@ class Recalling:
     ) -> Recall:
         """Recall. Raises TooManyRecalls. A reranking that the caller named is not tried against another."""
         self._limits.take(self._caller.access, question.session)
+        self._caller.tools.pressure.relieve()
         trial = self._caller.tools.config.recall.auto_rerank
         if trial not in {"off", question.rerank} and not mode_given:
             question = replace(question, trial=trial, trial_for=self._record.helped())

@@ -49,6 +49,7 @@ def many(
     caller: CallerContext, drafts: Iterable[Given], progress: Callable[[int], None] | None, *, partial: bool
 ) -> Results:
     """Keep many: all or none; or each good one, and a refusal for each other."""
+    caller.tools.pressure.check_room("keep many memories")
     if partial:
         results = remember_partly(
             [*drafts], lambda item: _draft(caller, item), caller.tools, caller.actor, progress

@@ -228,6 +228,7 @@ class Sources:
         return report
 
     def _take(self, found: Iterable[Found], order: IngestOptions) -> IngestReport:
+        self._caller.tools.pressure.check_room("take a source in")
         everything: list[Found] = []
         for one in found:
             check_cancelled()

@@ -199,6 +199,7 @@ class Maintenance:
 
     def reembed(self, *, progress: Progress | None = None) -> int:
         """Give every memory a vector of the present model. Cut off, it goes on where it stopped."""
+        self._caller.tools.pressure.check_room("embed memories again")
         total = self._caller.tools.store.memories.stats(self._caller.access, self._caller.space()).pending
         tell = None if progress is None else (lambda done: progress(done, max(total, done)))
         count = pipeline.fill(self._caller.tools, progress=tell)

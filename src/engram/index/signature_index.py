@@ -125,6 +125,13 @@ class SignatureIndex:
         self._remembered: OrderedDict[Hashable, Array] = OrderedDict()
         self._lock = Lock()
 
+    def let_go(self) -> None:
+        """Give up samples, cells and masks; the vectors' signatures stay."""
+        with self._lock:
+            self._samplers.clear()
+            self._cells.clear()
+            self._remembered.clear()
+
     def ask(self, space: Space, vector: Floats, access: Access) -> SignatureSearch:
         """The vector of a question, among what the caller may read, as of now."""
         lines, upto = self._follower(space).snapshot()

@@ -108,6 +108,7 @@ class PastStore:
         self.leave_nothing = store.leave_nothing
         self.check = store.check
         self.close = store.close
+        self.let_go = store.let_go
 
     @property
     def writes_waiting(self) -> int:

@@ -320,6 +320,9 @@ def check_health(memory_host: MemoryHost) -> ServerHealth:
         advice.append("many writes are waiting: send fewer at a time")
     if stats.pending:
         advice.append(f"{stats.pending:,} memories have no vector yet: POST /v1/reembed makes them")
+    pressure = memory_host.memory.pressure
+    if pressure.trouble:
+        advice.append(pressure.trouble)
     if trouble := memory_host.memory.model_trouble:
         advice.append(f"no model helps, rules decide: {trouble}")
     if memory_host.upkeep.trouble:

@@ -73,6 +73,7 @@ def _gauges(memory_host: MemoryHost, under_way: int) -> Iterator[str]:
         "engram_calls_running": ("Calls of the engine under way.", memory_host.running),
         "engram_requests_running": ("Requests under way, streams among them.", under_way),
         "engram_file_bytes": ("Size of the file.", stats.size_bytes),
+        "engram_resident_bytes": ("Memory this process uses.", memory_host.memory.pressure.resident),
         "engram_uptime_seconds": (
             "Seconds since the start.",
             round(time.monotonic() - memory_host.started, 3),

@@ -45,6 +45,12 @@ class Readers:
             if db is not None:
                 self._give_back(db)
 
+    def shrink(self) -> None:
+        """Let the connections that nobody uses give up the pages they keep."""
+        with self._given_back:
+            for db in self._free:
+                db.release_memory()
+
     def close(self) -> None:
         """Close what is free now, and what is lent when it comes back."""
         with self._given_back:

@@ -213,6 +213,11 @@ class SqliteStore:
         """Replace a damaged file by what can be saved of it."""
         return salvage_file(Opener(path, settings, clock), clock.now(), backup)
 
+    def let_go(self) -> None:
+        """Give up what is held in memory and can be read again: the tables of all namespaces but the last."""
+        self._tables.let_go()
+        self._readers.shrink()
+
     def close(self) -> None:
         """Finish what is waiting and let go of the file."""
         self.recalls.hand_over()

@@ -271,7 +271,7 @@ class Tables:
         with table.lock:
             table.catch_up(db)
             self._keep(table, BLOCK // 2)
-        self._let_go()
+        self.let_go(UNITS_KEPT)
         return table
 
     def all(self, db: Db) -> list[NamespaceTable]:
@@ -296,9 +296,10 @@ class Tables:
             for work in table.unsaved(least):
                 self._save(work)
 
-    def _let_go(self) -> None:
+    def let_go(self, units: int = 0) -> None:
+        """Give up the tables asked for longest ago until so many units are left; the last one stays."""
         with self._lock:
-            while len(self._tables) > 1 and sum(one.size for one in self._tables.values()) > UNITS_KEPT:
+            while len(self._tables) > 1 and sum(one.size for one in self._tables.values()) > units:
                 self._tables.popitem(last=False)
 
 
