@@ -78,6 +78,7 @@ from engram.model.session import (
     Trigger,
 )
 from engram.ports import Advisor, Embedder
+from engram.pressure import Pressure
 from engram.session.state import Said
 from engram.workspace import git
 
@@ -502,6 +503,10 @@ class AsyncEngram:
         """How many writes wait to be carried out."""
 
     @property
+    def pressure(self) -> Pressure:
+        """How much memory this process uses of what it may."""
+
+    @property
     def model_trouble(self) -> str:
         """That the last calls to the model brought nothing, and why; empty when it works or there is none."""
 
@@ -812,6 +817,10 @@ class AsyncUpkeep:
     @property
     def clock(self) -> Clock:
         """The time by which that is."""
+
+    @property
+    def is_tight(self) -> bool:
+        """Whether memory is so short that maintenance waits."""
 
     async def last(self, kind: RunKind) -> datetime | None:
         """When a run of this kind last came to its end."""
