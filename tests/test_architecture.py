@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1] / "src" / "engram"
+from tests.syntax import SOURCE as ROOT
+from tests.syntax import trees, walked
 
 # The only table: from the ground up. A part may import what stands on a lower line, and nothing else.
 # `__init__` stands for the public names of the package itself.
@@ -141,13 +142,12 @@ def part(module: str) -> str:
 @functools.cache
 def imports(root: Path) -> tuple[Import, ...]:
     """Every import in the tree, resolved to the module it reaches."""
-    return tuple(_imports(modules(root)))
+    return tuple(_imports(modules(root), trees(root), root))
 
 
-def _imports(known: dict[str, Path]) -> Iterator[Import]:
+def _imports(known: dict[str, Path], code: dict[str, ast.Module], root: Path) -> Iterator[Import]:
     for module, path in known.items():
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        for node in ast.walk(tree):
+        for node in walked(code[path.relative_to(root).as_posix()]):
             for full, home in reached(node, module, is_package=path.name == "__init__.py"):
                 yield Import(module, getattr(node, "lineno", 0), full if full in known else home)
 

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import fields
-from pathlib import Path
 
 from engram.config import Config, _collect
-
-ROOT = Path(__file__).parents[1]
-SOURCE = ROOT / "src" / "engram"
+from tests.syntax import SOURCE, trees, walked
 
 USED_BY_OTHERS = (
     "testing/",  # what ships for the tests of those who use Engram
@@ -23,13 +21,6 @@ USED_BY_OTHERS = (
 """Places whose names are there for whoever imports the package."""
 
 
-def trees(root: Path) -> dict[str, ast.Module]:
-    return {
-        path.relative_to(root).as_posix(): ast.parse(path.read_text(encoding="utf-8"))
-        for path in sorted(root.rglob("*.py"))
-    }
-
-
 def unread(settings: Iterable[tuple[str, str, str]], modules: dict[str, ast.Module]) -> list[str]:
     """Settings (group, its class, name) read nowhere: neither beside their group nor of `settings`."""
     known: dict[str, set[str]] = {}
@@ -37,9 +28,9 @@ def unread(settings: Iterable[tuple[str, str, str]], modules: dict[str, ast.Modu
     for name, tree in modules.items():
         if name == "config.py":
             continue
-        for node in ast.walk(tree):
-            for word in _words(node):
-                known.setdefault(word, set()).add(name)
+        for word in named_in(tree):
+            known.setdefault(word, set()).add(name)
+        for node in walked(tree):
             match node:
                 case ast.Attribute(attr=key, value=ast.Name(id=base) | ast.Attribute(attr=base)):
                     if base.endswith("settings"):
@@ -69,16 +60,22 @@ def _words(node: ast.AST) -> Iterator[str]:
 
 def unused(modules: dict[str, ast.Module], others: Iterable[ast.Module] = ()) -> list[str]:
     """Public functions, classes and constants of modules that nothing in the program names a second time."""
-    named = Counter(
-        word for tree in (*modules.values(), *others) for node in ast.walk(tree) for word in _words(node)
-    )
-    found = []
-    for place, tree in modules.items():
-        for node, name in _public(tree):
-            within = Counter(word for inner in ast.walk(node) for word in _words(inner))
-            if named[name] <= within[name] and not _is_registered(node):
-                found.append(f"{place}:{name}")
-    return found
+    named = sum((named_in(tree) for tree in (*modules.values(), *others)), Counter[str]())
+    return [
+        f"{place}:{name}"
+        for place, tree in modules.items()
+        for node, name in _public(tree)
+        if named[name] <= named_in(tree)[name] <= _times(name, node) and not _is_registered(node)
+    ]
+
+
+@functools.cache
+def named_in(tree: ast.AST) -> Counter[str]:
+    return Counter(word for node in walked(tree) for word in _words(node))
+
+
+def _times(name: str, node: ast.AST) -> int:
+    return sum(word == name for inner in ast.walk(node) for word in _words(inner))
 
 
 def _public(tree: ast.Module) -> Iterator[tuple[ast.stmt, str]]:

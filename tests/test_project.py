@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import functools
 import importlib.metadata
 import re
 import socket
@@ -18,9 +17,9 @@ import pytest
 from packaging.requirements import Requirement
 
 from engram._version import __version__
+from tests.syntax import SOURCE, trees, walked
 
 ROOT = Path(__file__).parents[1]
-SOURCE = ROOT / "src" / "engram"
 LOCKS = ("requirements.lock", "requirements-dev.lock")
 HEAVY = ("numpy", "httpx", "apsw", "rich", "click", "onnxruntime", "tokenizers")
 
@@ -135,23 +134,12 @@ def test_tests_can_reach_this_machine(host: str) -> None:
         socket.create_connection((host, server.getsockname()[1]), timeout=5).close()
 
 
-def trees(*folders: Path) -> Iterator[tuple[str, ast.Module]]:
-    for folder in folders:
-        for path in sorted(folder.rglob("*.py")):
-            yield path.relative_to(folder).as_posix(), parsed(path)
-
-
-@functools.cache
-def parsed(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"))
-
-
 def test_every_module_says_what_it_is() -> None:
-    assert [name for name, tree in trees(SOURCE) if not ast.get_docstring(tree)] == []
+    assert [name for name, tree in trees(SOURCE).items() if not ast.get_docstring(tree)] == []
 
 
 def test_broad_handlers_stand_only_where_a_failure_becomes_an_answer() -> None:
-    found = [f"{name}:{line}" for name, tree in trees(SOURCE) for line in broad_handlers(tree)]
+    found = [f"{name}:{line}" for name, tree in trees(SOURCE).items() for line in broad_handlers(tree)]
 
     assert [place for place in found if not place.startswith(MAY_CATCH_ALL)] == []
 
@@ -159,7 +147,7 @@ def test_broad_handlers_stand_only_where_a_failure_becomes_an_answer() -> None:
 def broad_handlers(tree: ast.AST) -> list[int]:
     """The lines that catch everything, whatever it is, and keep it: to clean up and raise again is fine."""
     lines = []
-    for node in ast.walk(tree):
+    for node in walked(tree):
         match node:
             case ast.ExceptHandler(body=[*_, ast.Raise(exc=None)]):
                 continue
@@ -210,8 +198,9 @@ def test_files_stay_readable() -> None:
 def test_functions_stay_readable() -> None:
     lengths = {
         f"{name}:{node.name}": (node.end_lineno or 0) - node.lineno + 1
-        for name, tree in trees(SOURCE, ROOT / "tests", ROOT / "scripts")
-        for node in ast.walk(tree)
+        for folder in (SOURCE, ROOT / "tests", ROOT / "scripts")
+        for name, tree in trees(folder).items()
+        for node in walked(tree)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     }
 

@@ -13,6 +13,7 @@ An extension runs with the rights of the program. docs/extensions.md says what e
 from __future__ import annotations
 
 import logging
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -50,13 +51,13 @@ relevance between 0 and 1. What the asker may not see is left out afterwards in 
 
 def names(kind: str) -> tuple[str, ...]:
     """The names of installed extensions of a kind (one of `KINDS`), in order."""
-    return tuple(sorted({point.name for point in _points(kind)}))
+    return tuple(sorted({point.name for point in _points(kind, tuple(sys.path))}))
 
 
 @cache
 def load(kind: str, name: str) -> Any:
     """One extension by its name. Raises ConfigError when none has it, or when it cannot be loaded."""
-    for point in _points(kind):
+    for point in _points(kind, tuple(sys.path)):
         if point.name == name:
             return _loaded(point)
     installed = ", ".join(names(kind)) or "none"
@@ -72,7 +73,10 @@ def installed(kind: str) -> Iterator[tuple[str, Any]]:
             log.warning("%s", error.message)
 
 
-def _points(kind: str) -> Iterable[EntryPoint]:
+@cache
+def _points(kind: str, places: tuple[str, ...]) -> Iterable[EntryPoint]:
+    """Every package of the places that are searched is asked once: that takes as long as a consolidation."""
+    del places
     # The import takes longer than all of `import engram`: only who looks for extensions pays for it.
     from importlib.metadata import entry_points
 

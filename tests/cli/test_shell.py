@@ -168,6 +168,8 @@ def test_an_interrupt_leaves_with_130(home: Path, tmp_path: Path) -> None:
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
+        # A shell's background job ignores the signal, and so would its children.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509 - no threads here
         env={**os.environ, "ENGRAM_FILE": str(tmp_path / "memory.engram"), "PYTHONPROFILEIMPORTTIME": "1"},
     ) as waiting:
         assert waiting.stderr is not None

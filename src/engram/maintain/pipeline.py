@@ -85,9 +85,9 @@ def go(context: StepContext, steps: Sequence[Step]) -> Run:
     for step in steps[first:]:
         cursor = run.cursor if step.name == run.step else ""
         context.told(step.name, cursor)
-        run = _note(replace(run, step=step.name, cursor=cursor), store)
+        run = replace(run, step=step.name, cursor=cursor)  # written with the first thing it does
         if pausing:
-            return run
+            return _note(run, store)
         for batch in step.look(replace(context, run=run), cursor):
             if (
                 pausing
