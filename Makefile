@@ -27,7 +27,7 @@ demo: $(VENV)/.run ## a guided tour of a memory
 	@$(BIN)/engram demo
 
 test: $(VENV)/.dev ## the fast tests
-	@$(PYTEST) -n $(WORKERS) -m "not slow"
+	@$(PYTEST) -n $(WORKERS) --dist worksteal -m "not slow"
 
 test-slow: $(VENV)/.dev ## the tests that take seconds each
 	@$(PYTEST) -n $(WORKERS) -m slow

@@ -23,13 +23,12 @@ from engram.store.sqlite import SqliteStore
 from engram.store.sqlite.connection import Opener
 from engram.store.sqlite.migrate import make_in_memory
 
-# No deadlines: a busy machine is no bug. `ci` tries more cases, always the same ones.
+# No deadlines: a busy machine is no bug. `ci` tries the same cases each time; `thorough` is for a night.
 settings.register_profile(
-    "fast", max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    "fast", max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
-settings.register_profile(
-    "ci", parent=settings.get_profile("fast"), max_examples=100, derandomize=True, print_blob=True
-)
+settings.register_profile("ci", parent=settings.get_profile("fast"), derandomize=True, print_blob=True)
+settings.register_profile("thorough", parent=settings.get_profile("fast"), max_examples=1_000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "fast"))
 
 # Days begin where the machine is, unless a test says otherwise: here that is UTC, wherever it stands.

@@ -331,8 +331,8 @@ def test_what_a_person_kept_as_lesser_goes_only_where_priorities_age(preset: str
     clock = FakeClock(START)
     with Engram.open(":memory:", clock=clock, config={"preset": preset}) as memory:
         kept = memory.remember("The spare key of the shed hangs behind the water meter", priority="P3").memory
-        for _ in range(60):
-            clock.advance(days=2)
+        for _ in range(15):
+            clock.advance(days=8)
             memory.consolidate()
         left = memory.get(kept.id)
 

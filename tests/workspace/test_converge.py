@@ -213,6 +213,7 @@ def _id(text: str) -> str:
     return next(line.removeprefix("id: ") for line in text.split("\n") if line.startswith("id: "))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2])
 def test_two_hundred_edits_on_both_sides_come_together(
     memory: Engram, clock: FakeClock, folder: Path, seed: int

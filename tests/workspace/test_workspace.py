@@ -409,6 +409,7 @@ def test_a_file_without_right_words_is_told_of_and_left(memory: Engram, folder: 
     assert (folder / "facts/long.md").exists()
 
 
+@pytest.mark.slow
 def test_little_change_in_many_files_takes_little_time(memory: Engram, folder: Path) -> None:
     records = [
         {"id": f"fact-{number:08}", "content": f"Shelf {number} holds {number * 7} boxes", "category": "fact"}

@@ -108,6 +108,7 @@ def is_current(db: Db, steps: tuple[Migration, ...] | None = None) -> bool:
     return len(applied) == len(steps)
 
 
+@cache
 def known() -> tuple[Migration, ...]:
     """All steps this version carries, in order."""
     folder = resources.files(__package__) / "migrations"
