@@ -97,6 +97,11 @@ class LlmConfig:
     api_key: str = words("", "key for that service; better given by the environment", "design")
     model: str = words("", "the model's name", "design")
     small_model: str = words("", "a cheaper model for small questions; empty: the same", "design")
+    models: str = words(
+        "",
+        "models for some tasks alone, such as `gate=big, expand=small`; others use the one above",
+        "layers",
+    )
     fallback_model: str = words("", "the model to ask when the first one fails; empty: none", "design")
     timeout_s: float = number(30.0, 0.1, 600, "how long a call may take", "design")
     retries: int = number(1, 0, 5, "times a call that failed for the moment is tried again", "design")
@@ -266,6 +271,12 @@ class RetentionConfig:
 class PromotionConfig:
     """How a memory proves itself, layer by layer, and how it falls back."""
 
+    rules: str = choice(
+        "own",
+        ("own", "layers"),
+        "who says what rises, falls and goes: this engine, or *layers* to the letter",
+        "layers",
+    )
     buffer_reinforcement: float = number(
         5.0, 0, 1_000, "reinforcement that takes a memory out of the buffer", "layers"
     )
@@ -521,6 +532,8 @@ VARIABLES: Mapping[str, tuple[str, Callable[[str], str]]] = MappingProxyType(
         "ENGRAM_PROXY_KEY": ("proxy.api_key", _same),
     }
 )
+TASKS = ("merge", "extract", "rerank", "expand", "gate", "audit", "resume")
+"""Tasks that can have a model of their own: `ENGRAM_GATE_MODEL` and so on."""
 CHAT_MODEL, EMBED_MODEL = "gpt-4o-mini", "text-embedding-3-small"
 """The models meant by those who name a service and no model."""
 
@@ -538,6 +551,9 @@ def from_elsewhere(variables: Mapping[str, str]) -> dict[str, str]:
         for variable, (setting, written) in VARIABLES.items()
         if variables.get(variable)
     }
+    own = {task: variables.get(f"ENGRAM_{task.upper()}_MODEL", "").strip() for task in TASKS}
+    if any(own.values()):
+        told["llm.models"] = ", ".join(f"{task}={model}" for task, model in own.items() if model)
     if "llm.base_url" in told:
         told.setdefault("llm.model", CHAT_MODEL)
     if "embed.base_url" in told:
@@ -549,12 +565,14 @@ def from_elsewhere(variables: Mapping[str, str]) -> dict[str, str]:
 # ---------------------------------------------------------------- presets
 # Presets: named overlays with the numbers of each system this one grew out of.
 #
-# Whatever a preset says, what is pinned, protected, procedural or of priority P0 and P1 is never forgotten.
+# Whatever a preset says, what is pinned, protected or procedural is never forgotten; nor what has priority P0
+# or P1, but for the buffer of *layers*.
 
 
 LAYERS: Final[Mapping[str, Any]] = {
     "recall.profile": "layered",
     "maintain.every_hours": 0.5,
+    "promotion.rules": "layers",
     # Buffer, working, core: what is used or said again rises, the buffer forgets the rest within two days.
     "promotion.buffer_reinforcement": 5.0,
     "promotion.lesson_hours": 2.0,
@@ -572,6 +590,7 @@ LAYERS: Final[Mapping[str, Any]] = {
     "forgetting.strength_below": 0.01,
     "forgetting.kept_importance": 1.0,
     "forgetting.kept_arousal": 1.0,
+    "forgetting.protected": "",
 }
 
 RETENTION: Final[Mapping[str, Any]] = {
@@ -762,7 +781,19 @@ def _fitting(config: Config) -> Config:
         zone_of(config.timezone)
     except ValueError as error:
         raise ConfigError(f"timezone: {error}.") from error
+    if odd := [task for task in models_of(config.llm) if task not in TASKS]:
+        raise ConfigError(f"llm.models: there is no task {odd[0]!r}; known are: {', '.join(TASKS)}.")
     return config
+
+
+def models_of(config: LlmConfig) -> dict[str, str]:
+    """The models of tasks that have one of their own.
+
+    >>> models_of(LlmConfig(models="gate=big, expand=small"))
+    {'gate': 'big', 'expand': 'small'}
+    """
+    pairs = (part.partition("=") for part in config.models.split(",") if part.strip())
+    return {task.strip(): model.strip() for task, _, model in pairs}
 
 
 def settings() -> tuple[Setting, ...]:

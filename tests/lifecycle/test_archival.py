@@ -240,7 +240,7 @@ def test_with_the_numbers_of_retention_knowledge_stays(
 def test_with_the_numbers_of_layers_only_what_has_all_but_gone_is_dropped() -> None:
     config = load(environment={}, preset="layers")
     day = next(day for day in range(1_000) if archive_verdict(PLAIN, after(day), config))
-    assert strength(PLAIN, after(day - 1)) >= 0.01 > strength(PLAIN, after(day))
+    assert strength(PLAIN, after(day - 1), config) >= 0.01 > strength(PLAIN, after(day), config)
 
 
 @pytest.mark.parametrize(

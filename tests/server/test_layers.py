@@ -135,7 +135,8 @@ def test_health_tells_what_both_kinds_of_clients_read(old: Old) -> None:
         }  # fmt: skip
         assert told["integrity"]["ok"] is True
         assert told.keys() >= {"version", "uptime_secs", "rss_kb", "db_size_mb", "ai_enabled", "status"}
-        assert told["proxy"] == {"enabled": False}
+        assert told["proxy"] == {"enabled": False, "requests": 0, "extracted": 0, "buffered_turns": 0}
+        assert told["embed_cache"].keys() == {"size", "capacity", "hits", "misses"}
     assert told["endpoints"]["/memories"] == "POST, GET, DELETE"
     assert "<html" in old.get("/", headers={"accept": "text/html"}).text
     assert "<html" in old.get("/ui").text

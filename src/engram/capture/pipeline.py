@@ -20,6 +20,7 @@ from engram.capture.enrich import COMPARED, NOT_BELIEVED, PreparedDraft, prepare
 from engram.capture.link import connect, link
 from engram.capture.screen import screen
 from engram.capture.settle import settle
+from engram.config import Config
 from engram.errors import AccessDenied, EmbedderError, EmbedderRefused, InvalidInput, NotFound
 from engram.model.capture import Draft, Outcome, Receipt, Refusal
 from engram.model.clock import check_cancelled
@@ -41,7 +42,7 @@ from engram.rules.sameness import (
     later_closeness,
     later_word_on,
 )
-from engram.rules.traits import REFERENCE, is_overheard, is_reference
+from engram.rules.traits import REFERENCE, USUAL, by_layers, is_overheard, is_reference
 from engram.rules.vectors import thresholds
 from engram.text import words
 from engram.text.assertion import CHANGE_MAY_BE, change_told
@@ -211,7 +212,7 @@ def _known(
     prepared: Sequence[PreparedDraft], near: Sequence[Sequence[tuple[int, float]]], tools: Tools
 ) -> list[list[tuple[Memory, float | None]]]:
     """For each draft the memories it may repeat or replace: near in meaning, or stating the same fact."""
-    limits = [limits_of(item.vector) for item in prepared]
+    limits = [limits_of(item.vector, tools.config) for item in prepared]
     close = [
         [one for one in found if one[1] >= limit.related] for found, limit in zip(near, limits, strict=True)
     ]
@@ -348,7 +349,7 @@ def _same_fact(item: PreparedDraft, tools: Tools) -> list[tuple[Memory, float | 
     ]
 
 
-def limits_of(vector: Embedded | None) -> SamenessLimits:
+def limits_of(vector: Embedded | None, config: Config = USUAL) -> SamenessLimits:
     """How near is near in this vector's space."""
     cosines = thresholds(vector.space.key if vector is not None else "")
     return SamenessLimits(
@@ -357,6 +358,7 @@ def limits_of(vector: Embedded | None) -> SamenessLimits:
         related=cosines.related,
         jaccard=JACCARD_SAME,
         jaccard_alone=JACCARD_ALONE,
+        paraphrases=by_layers(config),
     )
 
 
@@ -437,7 +439,7 @@ class _Batch:
             and memory.source != ENGINE
             and not is_reference(memory)
         ]
-        return decide(item.statement, neighbours, limits_of(item.vector))
+        return decide(item.statement, neighbours, limits_of(item.vector, self.tools.config))
 
     def _statement(self, memory: Memory) -> NewStatement:
         """What a neighbour says; the drafts of one call have many neighbours in common."""

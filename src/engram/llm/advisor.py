@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final, TypeVar
 
-from engram.config import LlmConfig
+from engram.config import LlmConfig, models_of
 from engram.llm import answers, budget, prompts
 from engram.llm.answers import Bad
 from engram.llm.budget import EVERY, Budget, Resting
@@ -29,6 +29,20 @@ from engram.text import tokens
 
 SMALL: Final = frozenset({"merge", "compare", "rank", "expand", "triage", "reconcile"})
 """Components whose questions a smaller model answers well enough."""
+TASK_OF: Final = {
+    "triage": "gate",
+    "gate": "gate",
+    "distill": "gate",
+    "merge": "merge",
+    "reconcile": "merge",
+    "compare": "merge",
+    "audit": "audit",
+    "expand": "expand",
+    "extract": "extract",
+    "rank": "rerank",
+    "summarize": "resume",
+}
+"""Under which task a component's model is named in the settings; an audit falls back to the gate's."""
 ONCE: Final = frozenset({"expand"})
 """Components that somebody waits for: one call, neither mended nor put to another model."""
 FIRST_SHARE: Final = 0.7
@@ -190,7 +204,9 @@ class ModelAdvisor:
     def _models(self, component: str) -> list[str]:
         """The models to ask, in order."""
         config = self._config
-        first = config.small_model if component in SMALL and config.small_model else config.model
+        task, own = TASK_OF.get(component, ""), models_of(config)
+        usual = config.small_model if component in SMALL and config.small_model else config.model
+        first = own.get(task) or (own.get("gate") if task == "audit" else "") or usual
         return list(dict.fromkeys(model for model in (first, config.fallback_model) if model))
 
     def _ask_model(self, asked: _Asked, prompt: Prompt, read: Read[Value]) -> Value | None:

@@ -443,7 +443,7 @@ def _proposal(given: Mapping[str, Any], texts: Sequence[str]) -> Proposal:
 
 MOST_QUESTIONS: Final = 4
 LONGEST_QUESTION: Final = 300
-MOST_PHRASES: Final = 4
+MOST_PHRASES: Final = 6
 LONGEST_PHRASE: Final = 120
 MOST_CLAIMS: Final = 20
 LONGEST_CLAIM: Final = 600

@@ -12,6 +12,7 @@ from engram.maintain.step import (
     Batch,
     Decision,
     Erase,
+    Judge,
     Prune,
     Slice,
     Step,
@@ -20,10 +21,12 @@ from engram.maintain.step import (
     sweep,
 )
 from engram.model.event import Verb
-from engram.model.memory import Filters, Memory, Status
+from engram.model.maintenance import Judgement
+from engram.model.memory import Filters, Layer, Memory, Status
 from engram.rules.archival import archive_verdict, purge_due
 from engram.rules.importance import decay, heat, lifecycle_state
-from engram.rules.retention import age_days
+from engram.rules.retention import age_days, last_used
+from engram.rules.traits import by_layers, is_lesson
 
 # ---------------------------------------------------------------- ageing
 # Ageing: memories and the time come in; each is called candidate, validated, active or stale accordingly.
@@ -85,6 +88,43 @@ def _uses(part: Slice, context: StepContext) -> dict[int, list[datetime]]:
     return context.tools.store.upkeep.uses(weighed, USES) if weighed else {}
 
 
+# ---------------------------------------------------------------- losing
+# Losing importance, by the rules of *layers*: what was not used for a day has a little less, for all to see.
+
+
+DECAYED: Final = "importance"
+"""Remembered of a memory: when it last lost some."""
+
+
+def plan_importance_loss(context: StepContext, cursor: str) -> Iterator[Batch]:
+    """Take importance off what lies idle, once a day; the core, procedures and lessons keep theirs."""
+    config, now = context.tools.config, context.now
+    settings = config.forgetting
+    if not by_layers(config) or not settings.importance_loss:
+        return iter(())
+    day = timedelta(hours=24)
+
+    def decide(part: Slice) -> Iterable[Decision]:
+        idle = [one for _, one in part if _loses(one) and last_used(one) + day <= now]
+        known = context.tools.store.upkeep.judged(DECAYED, [one.id for one in idle])
+        for one in idle:
+            if one.id in known and known[one.id].at + day > now:
+                continue
+            left = max(settings.importance_floor, round(one.importance - settings.importance_loss, 9))
+            effects = (becomes(one, importance=left), Judge(Judgement(DECAYED, one.id, "", now)))
+            yield Decision(
+                "importance.decay", f"idle for a day: {one.importance:.2f} to {left:.2f}", effects, one.id
+            )
+
+    def _loses(one: Memory) -> bool:
+        return one.importance > settings.importance_floor and not is_lesson(one) and not one.pinned
+
+    return sweep(context, cursor, BELOW_CORE, decide)
+
+
+BELOW_CORE: Final = Filters(layers=frozenset({Layer.BUFFER, Layer.WORKING}))
+
+
 # ---------------------------------------------------------------- pruning
 # Pruning: the logs of uses and the reports of old runs come in; what is older than they are kept goes.
 
@@ -119,6 +159,7 @@ def plan_purge(context: StepContext, cursor: str) -> Iterator[Batch]:
 
 STEPS: tuple[Step, ...] = (
     Step("forgetting", "archive", plan_archive),
+    Step("forgetting", "importance", plan_importance_loss),
     Step("forgetting", "purge", plan_purge),
     Step("forgetting", "lifecycle state", plan_lifecycle_states),
     Step("forgetting", "prune logs", plan_log_pruning),

@@ -15,7 +15,7 @@ from engram.model.maintenance import Judgement
 from engram.model.memory import Filters, Layer, Memory, Status
 from engram.rules.promotion import HOURS, buffer_immune, buffer_rescue, buffer_verdict, demotion, step_layer
 from engram.rules.retention import age_days, last_used
-from engram.rules.traits import EXTRACTED, is_overheard, protected
+from engram.rules.traits import EXTRACTED, by_layers, is_overheard, protected
 
 STUCK_DAYS = 7.0  # days after which an unused memory is stuck in the buffer (layers)
 STUCK_USES = 2  # uses under which it counts as unused (layers)
@@ -33,18 +33,37 @@ WORKING = Filters(layers=frozenset({Layer.WORKING}))
 
 
 def plan_working_quality(context: StepContext, cursor: str) -> Iterator[Batch]:
-    """Working quality: what the gate refused for good goes back to the buffer."""
+    """Working quality: what the gate refused for good goes back to the buffer.
+
+    By the rules of *layers* what was refused and left alone for a week goes for good.
+    """
     config = context.tools.config
 
     def decide(part: Slice) -> Iterable[Decision]:
+        if by_layers(config):
+            yield from (_refused(one, context) for _, one in part if _is_left_alone(one, context))
         extracted = [one for _, one in part if is_overheard(one) or EXTRACTED in one.tags]
         known = judged(GATE, extracted, context)
         for one in extracted:
             verdict = demotion(one, config, rejections=rejections(one, known, context))
-            if verdict and not _comes_back(one, context):
+            gone = by_layers(config) and _is_left_alone(one, context)
+            if verdict and not gone and not _comes_back(one, context):
                 yield _down(one, "working.rejected", verdict.why)
 
     return sweep(context, cursor, WORKING, decide)
+
+
+def _is_left_alone(memory: Memory, context: StepContext) -> bool:
+    since = context.now - timedelta(days=STUCK_DAYS)
+    refused = not REJECTED.isdisjoint(memory.tags) and not protected(memory, context.tools.config)
+    return refused and (memory.modified_at < since or last_used(memory) < since)
+
+
+def _refused(memory: Memory, context: StepContext) -> Decision:
+    why = f"the gate refused it, and {age_days(memory, context.now):.0f} days brought nothing new"
+    return Decision(
+        "stuck.archive", why, (becomes(memory, Verb.ARCHIVED, status=Status.ARCHIVED),), memory.id
+    )
 
 
 def plan_core_hygiene(context: StepContext, cursor: str) -> Iterator[Batch]:
@@ -124,10 +143,10 @@ def _decided(memory: Memory, context: StepContext) -> Decision | None:
     if age <= days:
         return None
     why = f"{age:.1f} days in the buffer > {days:g}"
-    if immune := buffer_immune(memory):
+    if immune := buffer_immune(memory, config):
         rises = becomes(memory, layer=Layer.WORKING)
         return Decision("stuck.promote", f"{why}, {immune}", (rises,), memory.id)
-    if memory.usage.accessed >= STUCK_USES or protected(memory, config):
+    if memory.usage.accessed >= STUCK_USES or (protected(memory, config) and not by_layers(config)):
         return None
     # It only waited for a run: promotion, which comes next, lets it rise.
     if buffer_verdict(memory, context.now, config) or buffer_rescue(memory, context.now, config):
@@ -168,9 +187,9 @@ def plan_stale_tags(context: StepContext, cursor: str) -> Iterator[Batch]:
 
 
 STEPS: tuple[Step, ...] = (
+    Step("housekeeping", "working quality", plan_working_quality),
     Step("housekeeping", "stale tags", plan_stale_tags),
     Step("housekeeping", "stuck buffer", plan_stuck_buffer),
-    Step("housekeeping", "working quality", plan_working_quality),
     Step("housekeeping", "core hygiene", plan_core_hygiene),
     Step("housekeeping", "core overlap", plan_overlap_flags),
 )

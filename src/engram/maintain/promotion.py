@@ -10,8 +10,14 @@ from engram.maintain.support import triaged
 from engram.model.event import Verb
 from engram.model.memory import Filters, Kind, Layer, Memory, Status
 from engram.model.scope import Scope
-from engram.rules.promotion import buffer_expiry, buffer_rescue, buffer_verdict, semantic_candidate
-from engram.rules.traits import is_lesson, is_overheard, lasting, protected
+from engram.rules.promotion import (
+    buffer_expiry,
+    buffer_immune,
+    buffer_rescue,
+    buffer_verdict,
+    semantic_candidate,
+)
+from engram.rules.traits import by_layers, is_lesson, is_overheard, lasting, protected
 
 # ---------------------------------------------------------------- rising
 # Rising: memories of the buffer come in; those that proved themselves go to the working layer.
@@ -45,7 +51,7 @@ def plan_buffer_cap(context: StepContext, cursor: str) -> Iterator[Batch]:
 
     def decide(part: Slice) -> Iterable[Decision]:
         # Keys grow with the time of storing: the first ones are the oldest.
-        for one in (one for _, one in part if is_overheard(one)):
+        for one in (one for _, one in part if _counts(one, context)):
             if over[one.scope] > 0 and not _stays(one, context):
                 why = f"{over[one.scope]} more than {cap} in the buffer, the oldest"
                 over[one.scope] -= 1
@@ -57,14 +63,21 @@ def plan_buffer_cap(context: StepContext, cursor: str) -> Iterator[Batch]:
     return sweep(context, cursor, BUFFER, decide)
 
 
+def _counts(memory: Memory, context: StepContext) -> bool:
+    """Whether the limit is meant for it: what was given on purpose is kept."""
+    return is_overheard(memory) or by_layers(context.tools.config)
+
+
 def _stays(memory: Memory, context: StepContext) -> bool:
-    held = is_lesson(memory) or protected(memory, context.tools.config) or lasting(memory, context.now)
-    return bool(held)
+    config = context.tools.config
+    if by_layers(config):
+        return bool(buffer_immune(memory, config))
+    return bool(is_lesson(memory) or protected(memory, config) or lasting(memory, context.now))
 
 
 def _over(context: StepContext, cap: int) -> Counter[Scope]:
-    """How many each buffer holds above the limit; what was given on purpose does not count."""
-    held = Counter(one.scope for part in context.memories(BUFFER) for _, one in part if is_overheard(one))
+    """How many each buffer holds above the limit."""
+    held = Counter(one.scope for part in context.memories(BUFFER) for _, one in part if _counts(one, context))
     return Counter({scope: count - cap for scope, count in held.items() if count > cap})
 
 

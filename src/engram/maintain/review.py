@@ -17,6 +17,7 @@ from engram.maintain.step import (
     Batch,
     Decision,
     Draw,
+    Effect,
     Judge,
     Slice,
     Step,
@@ -27,6 +28,8 @@ from engram.maintain.step import (
 )
 from engram.maintain.support import (
     GATE,
+    LOOKED_AT,
+    REFUSED,
     TRIAGE,
     Questions,
     Weighing,
@@ -57,10 +60,10 @@ from engram.rules.commitments import (
     tags_of,
 )
 from engram.rules.joining import apart, stands
-from engram.rules.promotion import core_candidate, next_try
+from engram.rules.promotion import FINAL, core_candidate, next_try
 from engram.rules.review import gate_review, triage_due, triage_review
 from engram.rules.sameness import SamenessLimits
-from engram.rules.traits import SESSION_NOTES
+from engram.rules.traits import SESSION_NOTES, by_layers
 from engram.rules.vectors import thresholds
 from engram.text.forms import key_fact
 from engram.text.signals import Deed, done, ended_by, fulfils, promised
@@ -284,8 +287,17 @@ def _rejected(memory: Memory, why: str, last: Judgement | None, context: StepCon
     times = last.times + 1 if last is not None else 1
     again = next_try(times, context.now)
     wait = "asks never again" if again is None else f"may ask again at {again:%Y-%m-%d %H:%M}"
-    effect = judge(GATE, memory, "reject", context.now, again_at=again, times=times)
+    effect: Effect = judge(GATE, memory, "reject", context.now, again_at=again, times=times)
+    if by_layers(context.tools.config):
+        effect = _tagged(memory, next(tag for tag, count in REFUSED.items() if count == min(times, FINAL)))
     return Decision("gate.reject", f"{why}; rejection {times}, {wait}", (effect,), memory.id)
+
+
+def _tagged(memory: Memory, mark: str) -> Effect:
+    """The memory with a mark of a review in place of earlier ones of its kind."""
+    over = REFUSED if mark in REFUSED else {mark: 1}
+    kept = [tag for tag in memory.tags if tag not in over]
+    return becomes(memory, tags=(*kept[: TAG_LIMIT - 1], mark))
 
 
 # ---------------------------------------------------------------- keeping
@@ -474,9 +486,11 @@ def plan_triage(context: StepContext, cursor: str) -> Iterator[Batch]:
     """Weigh what has lain in the buffer for some minutes and was not weighed in these words yet."""
     config = context.tools.config
     weighing = Weighing(context.tools.advisor.triage, TRIAGE_MOST, level(context))
+    if by_layers(config) and weighing.level == "off" and config.llm.level != "off":
+        return iter(())  # there only a model's word takes a memory out of the buffer before its time
 
     def decide(part: Slice) -> Iterable[Decision]:
-        due = [one for _, one in part if triage_due(one, context.now)]
+        due = [one for _, one in part if triage_due(one, context.now, config)]
         known = judged(TRIAGE, due, context)
         weighed = [(one, triage_review(one, config)) for one in due if one.id not in known]
         for one, yes, why in weighing.outcomes(weighed):
@@ -484,10 +498,16 @@ def plan_triage(context: StepContext, cursor: str) -> Iterator[Batch]:
                 effects = (becomes(one, layer=Layer.WORKING), judge(TRIAGE, one, "promote", context.now))
                 yield Decision("triage.promote", why, effects, one.id)
             else:
-                note = judge(TRIAGE, one, "keep", context.now)
-                yield Decision("triage.keep", why, (note,), one.id, quiet=True)
+                yield Decision("triage.keep", why, (_looked_at(one, context),), one.id, quiet=True)
 
     return sweep(context, cursor, TRIAGE_BUFFER, decide)
+
+
+def _looked_at(memory: Memory, context: StepContext) -> Effect:
+    """By the rules of *layers* a tag says so, which its clients see."""
+    if by_layers(context.tools.config):
+        return _tagged(memory, LOOKED_AT)
+    return judge(TRIAGE, memory, "keep", context.now)
 
 
 STEPS: tuple[Step, ...] = (

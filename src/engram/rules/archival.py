@@ -34,7 +34,9 @@ from engram.model.scope import Scope
 from engram.rules.importance import decayed_importance, effective_importance
 from engram.rules.retention import DAY_S, age_days, retention, strength, unused_days
 from engram.rules.traits import (
+    by_layers,
     is_confirmed,
+    is_lesson,
     is_overheard,
     is_passing,
     is_reference,
@@ -243,6 +245,9 @@ def _by_priority(memory: Memory, now: datetime, config: Config) -> Verdict:
 def _weak(memory: Memory, now: datetime, config: Config) -> Verdict:
     """Hardly anything is left of it; what matters much or stirred is not given up for that."""
     settings, left = config.forgetting, strength(memory, now, config)
+    if by_layers(config):
+        weak = left < settings.strength_below and not is_lesson(memory)
+        return Verdict(weak, "weak", f"strength {left:.3f}, dropped under {settings.strength_below:g}")
     if left < settings.strength_below and (reason := _overheard_for_good(memory, now)):
         return no(f"it lasts: {reason}")
     if memory.importance >= settings.kept_importance:

@@ -19,7 +19,7 @@ from typing import Final
 from engram.config import Config
 from engram.model.memory import Affect, Kind, Layer, Lifecycle, Memory, Policy, Priority
 from engram.rules.retention import DAY_S, age_days, half_life_by_source, l2, retention, unused_days
-from engram.rules.traits import is_confirmed, is_disputed, protected
+from engram.rules.traits import by_layers, is_confirmed, is_disputed, protected
 from engram.text import feelings
 from engram.text.lexicon import listed
 from engram.text.marks import is_correction
@@ -237,7 +237,7 @@ def effective_importance(
 def decayed_importance(memory: Memory, now: datetime, config: Config = USUAL) -> float:
     """The importance after so many whole days without use. A number for this moment: it is not to be stored.
 
-    What is protected keeps all of it.
+    What is protected keeps all of it. By the rules of *layers* a run of maintenance takes it off instead.
 
     >>> from datetime import UTC, timedelta
     >>> day = datetime(2026, 1, 1, tzinfo=UTC)
@@ -246,7 +246,7 @@ def decayed_importance(memory: Memory, now: datetime, config: Config = USUAL) ->
     [0.5, 0.45, 0.35, 0.3, 0.3]
     """
     settings = config.forgetting
-    if protected(memory, config):
+    if protected(memory, config) or by_layers(config):
         return memory.importance
     lost = settings.importance_loss * math.floor(unused_days(memory, now))
     return min(memory.importance, max(settings.importance_floor, round(memory.importance - lost, 9)))

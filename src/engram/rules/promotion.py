@@ -17,6 +17,7 @@ from engram.rules.importance import decayed_importance, reinforcement
 from engram.rules.retention import age_days
 from engram.rules.traits import (
     EXTRACTED,
+    by_layers,
     is_banter,
     is_distilled,
     is_ephemeral,
@@ -63,7 +64,7 @@ def buffer_verdict(memory: Memory, now: datetime, config: Config = USUAL) -> Ver
     return no(f"reinforcement {earned:.1f} < {settings.buffer_reinforcement:g}")
 
 
-def buffer_immune(memory: Memory) -> str:
+def buffer_immune(memory: Memory, config: Config = USUAL) -> str:
     """Why the buffer's lifetime, cap and triage leave a memory alone; empty when they may not.
 
     >>> day = datetime(2026, 1, 1)
@@ -71,7 +72,7 @@ def buffer_immune(memory: Memory) -> str:
     >>> buffer_immune(heard), buffer_immune(Memory("1", "Hi", "h", day, day, source="agent"))
     ('', 'given on purpose')
     """
-    if not is_overheard(memory):
+    if not is_overheard(memory) and not by_layers(config):
         return "given on purpose"
     if memory.pinned:
         return "pinned"
@@ -91,11 +92,11 @@ def buffer_rescue(memory: Memory, now: datetime, config: Config = USUAL) -> Verd
     """
     settings = config.promotion
     age = age_days(memory, now) * HOURS
-    if memory.layer is not Layer.BUFFER or buffer_immune(memory):
-        return no(buffer_immune(memory) or "not in the buffer")
+    if memory.layer is not Layer.BUFFER or buffer_immune(memory, config):
+        return no(buffer_immune(memory, config) or "not in the buffer")
     if age <= settings.ttl_hours:
         return no(f"age {age:.1f} h <= {settings.ttl_hours:g}")
-    if reason := _worth_keeping(memory, now, config):
+    if not by_layers(config) and (reason := _worth_keeping(memory, now, config)):
         return yes("buffer rescue", reason)
     earned, needed = reinforcement(memory), RESCUE_SHARE * settings.buffer_reinforcement
     if earned >= needed:
@@ -117,9 +118,10 @@ def buffer_expiry(memory: Memory, now: datetime, config: Config = USUAL, *, tria
     settings = config.promotion
     if memory.layer is not Layer.BUFFER:
         return no("not in the buffer")
-    if (immune := buffer_immune(memory)) or (rescued := buffer_rescue(memory, now, config)):
+    if (immune := buffer_immune(memory, config)) or (rescued := buffer_rescue(memory, now, config)):
         return no(immune or rescued.why)
-    hours = settings.ttl_hours if triaged else settings.untriaged_hours
+    triaged = triaged or (by_layers(config) and memory.modified_at != memory.created_at)
+    hours = settings.ttl_hours if triaged else max(settings.ttl_hours, settings.untriaged_hours)
     age = age_days(memory, now) * HOURS
     if age <= hours:
         return no(f"age {age:.1f} h <= {hours:g}")
@@ -132,7 +134,7 @@ def core_candidate(memory: Memory, now: datetime, config: Config = USUAL) -> Ver
     settings = config.promotion
     if memory.layer is not Layer.WORKING or (barred := _barred(memory)):
         return no("not in the working layer" if memory.layer is not Layer.WORKING else barred)
-    weight = decayed_importance(memory, now, config)
+    weight = memory.importance if by_layers(config) else decayed_importance(memory, now, config)
     if weight < settings.core_importance:
         return no(f"importance {weight:.2f} < {settings.core_importance:.2f}")
     earned, age = reinforcement(memory), age_days(memory, now)
@@ -182,6 +184,8 @@ def demotion(memory: Memory, config: Config = USUAL, *, rejections: int = 0) -> 
         return no("pinned" if memory.pinned else "policy protected")
     if memory.layer is Layer.CORE and (is_session_note(memory) or is_ephemeral(memory)):
         return yes("core hygiene", "a session note" if is_session_note(memory) else "ephemeral")
+    if by_layers(config) and memory.layer is Layer.WORKING and EXTRACTED in memory.tags:
+        return yes("rejected", "extracted by itself")
     taken_out = is_overheard(memory) or EXTRACTED in memory.tags
     if memory.layer is Layer.WORKING and taken_out and not protected(memory, config):
         if rejections >= settings.demote_rejections:

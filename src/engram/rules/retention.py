@@ -7,10 +7,14 @@ replay while the engine dreams. What is worked out here is never written back: i
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from datetime import datetime
+from types import MappingProxyType
+from typing import Final
 
 from engram.config import Config, RetentionConfig
-from engram.model.memory import Kind, Memory
+from engram.model.memory import Kind, Layer, Memory
+from engram.rules.traits import by_layers
 
 SHRINK = 0.1  # elastic: share of what is gone that is taken off again, so that weak ones end
 ACCESS_GAIN = 0.1  # retention for each e-fold of uses (retention)
@@ -111,6 +115,20 @@ def retention(memory: Memory, now: datetime, config: Config = USUAL) -> float:
     return reinforced(min(1.0, spaced), memory.usage.accessed, ACCESS_GAIN, ACCESS_LIMIT)
 
 
+LAYER_RATES: Final[Mapping[Layer, float]] = MappingProxyType(
+    {Layer.BUFFER: 5.0, Layer.WORKING: 1.0, Layer.CORE: 0.05}
+)
+PROCEDURAL_RATE: Final = 0.01
+"""How quickly a memory grows old in *layers*."""
+WEEK_HOURS: Final = 168
+
+
+def layer_recency(memory: Memory, now: datetime) -> float:
+    """How fresh a memory is in *layers*: by the rate of its layer, since it was last used."""
+    rate = PROCEDURAL_RATE if memory.kind is Kind.PROCEDURAL else LAYER_RATES[memory.layer]
+    return math.exp(-rate * max(0.0, unused_days(memory, now)) * 24 / WEEK_HOURS)
+
+
 def strength(memory: Memory, now: datetime, config: Config = USUAL) -> float:
     """How strong a memory is: what it began with, held by its replays, as far as it is left.
 
@@ -120,6 +138,8 @@ def strength(memory: Memory, now: datetime, config: Config = USUAL) -> float:
     >>> strength(memory, day), strength(memory, day + timedelta(days=30))
     (1.0, 0.5)
     """
+    if by_layers(config):
+        return 1.0 if memory.layer is Layer.CORE else memory.importance * layer_recency(memory, now)
     return initial_strength(memory) * memory.strength * retention(memory, now, config)
 
 

@@ -7,6 +7,7 @@ the upper bound yes; between them a model may be asked, and without one the midd
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -19,7 +20,8 @@ from engram.model.maintenance import Verdict, no, yes
 from engram.model.memory import Layer, Memory
 from engram.rules.importance import reinforcement, standing_of
 from engram.rules.retention import age_days
-from engram.rules.traits import is_banter, is_distilled, is_ephemeral, is_overheard, is_passing
+from engram.rules.traits import by_layers, is_banter, is_distilled, is_ephemeral, is_overheard, is_passing
+from engram.text.junk import is_filler
 from engram.text.marks import marks
 from engram.text.propositions import has_substance, leans
 from engram.text.words import is_wide
@@ -28,6 +30,7 @@ GATE_REJECT = 0.45  # score under which the gate rejects by itself
 GATE_APPROVE = 0.62  # score from which the gate approves by itself
 TRIAGE_KEEP = 0.38  # score under which triage leaves it in the buffer
 TRIAGE_PROMOTE = 0.48  # score from which triage promotes by itself
+RESCUE_IMPORTANCE = 0.70  # importance that takes a memory out of the buffer (layers)
 TRIAGE_MINUTES = 10.0  # age from which triage looks at a memory (layers)
 
 USUAL = Config()
@@ -99,20 +102,57 @@ def gate_review(memory: Memory, config: Config = USUAL) -> Review:
     score = gate_score(memory, config)
     if is_passing(memory.content):
         score = replace(score, total=0.0)  # however well it is told: tomorrow it is not true any more
+    if by_layers(config):
+        return _gate_of_layers(memory, score)
     return _review("gate", score, GATE_REJECT, GATE_APPROVE)
 
 
 def triage_review(memory: Memory, config: Config = USUAL) -> Review:
     """Whether a memory of the buffer is worth the working layer."""
+    if by_layers(config):
+        return _triage_of_layers(memory, triage_score(memory, config))
     return _review("triage", triage_score(memory, config), TRIAGE_KEEP, TRIAGE_PROMOTE)
 
 
-def triage_due(memory: Memory, now: datetime) -> Verdict:
+SIGNALS: Final = frozenset({"lesson", "procedural", "preference", "constraint"})
+"""Tags that say by themselves that something is to last (layers)."""
+SHORT: Final = 20
+"""Characters under which what nobody used stays in the buffer unasked (layers)."""
+TRIAGE_USES, TRIAGE_TIMES, GATE_USES, GATE_TIMES = 4, 2, 5, 2
+"""Uses, and times it was said again, from which no model need be asked (layers)."""
+_OF_THE_DAY = re.compile(
+    r"\b(?:today|tonight|right now|just now|this (?:morning|evening))\b|今天|刚才", re.IGNORECASE
+)
+
+
+def _triage_of_layers(memory: Memory, score: Score) -> Review:
+    """Used, said again, marked or important: it rises. A model is asked about the rest, but for scraps."""
+    used, signal = memory.usage, not SIGNALS.isdisjoint(memory.tags)
+    worth_it = signal or memory.importance >= RESCUE_IMPORTANCE
+    if used.accessed >= TRIAGE_USES or used.repeated >= TRIAGE_TIMES or worth_it:
+        return Review(ReviewDecision.APPROVE, score, yes("triage", "used, said again, marked or important"))
+    scrap = not used.accessed and len(memory.content) < SHORT
+    decision = ReviewDecision.REJECT if scrap else ReviewDecision.ASK
+    return Review(decision, score, no("neither used, said again, marked nor important", "triage"))
+
+
+def _gate_of_layers(memory: Memory, score: Score) -> Review:
+    """What was used and said again passes, a model is asked about the rest; without one, words decide."""
+    used, signal = memory.usage, not SIGNALS.isdisjoint(memory.tags)
+    if used.accessed >= GATE_USES and (used.repeated >= GATE_TIMES or signal):
+        return Review(ReviewDecision.APPROVE, score, yes("gate", "used often and said again, or marked"))
+    plain = standalone(memory.content) == 1.0 and not is_filler(memory.content)
+    if plain and score.total > 0 and not _OF_THE_DAY.search(memory.content):
+        return Review(ReviewDecision.ASK, score, yes("gate", f"{score.told()}, stands alone"))
+    return Review(ReviewDecision.ASK, score, no(f"{score.told()}, says nothing alone", "gate"))
+
+
+def triage_due(memory: Memory, now: datetime, config: Config = USUAL) -> Verdict:
     """Whether triage may look at a memory: it has lain in the buffer for a while and is meant to last."""
     minutes, needed = age_days(memory, now) * MINUTES, TRIAGE_MINUTES
     if memory.layer is not Layer.BUFFER:
         return no("not in the buffer")
-    if not is_overheard(memory):
+    if not is_overheard(memory) and not by_layers(config):
         return no("given on purpose")
     if is_ephemeral(memory) or is_distilled(memory):
         return no("ephemeral" if is_ephemeral(memory) else "distilled")

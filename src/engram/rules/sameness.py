@@ -60,6 +60,8 @@ class SamenessLimits:
     related: float
     jaccard: float
     jaccard_alone: float
+    paraphrases: bool = False
+    """Whether other words for the same count as a repetition, as in *layers*."""
 
 
 @dataclass(frozen=True)
@@ -248,24 +250,36 @@ def _gone_as_well(
 
 
 def _repeats(new: NewStatement, old: Neighbour, limits: SamenessLimits) -> Verdict | None:
-    if old.cosine is not None and old.cosine <= limits.duplicate and not new.facts:
+    least = limits.strong if limits.paraphrases else limits.duplicate
+    near = old.cosine is None or old.cosine > least or new.facts
+    if not near or differences(new.marks, old.statement.marks):
         return None
-    if not _stands_in(new.line, old.statement.line) or differences(new.marks, old.statement.marks):
-        return None
+    because = (
+        _same_statement(new, old, limits)
+        if _stands_in(new.line, old.statement.line)
+        else _said_otherwise(new, old, limits)
+    )
+    return Reinforce(old.memory, because) if because else None
+
+
+def _same_statement(new: NewStatement, old: Neighbour, limits: SamenessLimits) -> str:
     share = _shared(new, old.statement)
     if old.cosine is None:
-        return (
-            Reinforce(old.memory, f"same words ({share:.2f} shared)")
-            if share > limits.jaccard_alone
-            else None
-        )
+        return f"same words ({share:.2f} shared)" if share > limits.jaccard_alone else ""
     if old.cosine > limits.duplicate and share > limits.jaccard:
-        return Reinforce(
-            old.memory, f"same statement (cosine {old.cosine:.2f}, {share:.2f} of the words shared)"
-        )
-    if old.cosine >= limits.related and _same_facts(new, old.statement):
-        return Reinforce(old.memory, f"same fact: {_told(new.facts[0])}")
-    return None
+        return f"same statement (cosine {old.cosine:.2f}, {share:.2f} of the words shared)"
+    known = old.cosine >= limits.related and _same_facts(new, old.statement)
+    return f"same fact: {_told(new.facts[0])}" if known else ""
+
+
+def _said_otherwise(new: NewStatement, old: Neighbour, limits: SamenessLimits) -> str:
+    """Other words for the same, where these count as a repetition."""
+    if not limits.paraphrases or old.cosine is None or old.cosine <= limits.strong:
+        return ""
+    told = _pairs(new.facts, old.statement.facts)
+    if opposed(new.line, old.statement.line) or any(_differ(one.object, two.object) for one, two in told):
+        return ""
+    return f"the same in other words (cosine {old.cosine:.2f})"
 
 
 def _replaces(new: NewStatement, old: Neighbour, limits: SamenessLimits) -> Verdict | None:

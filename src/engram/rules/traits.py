@@ -62,6 +62,11 @@ def kept_by_itself(memory: Memory) -> str:
     return "procedural" if memory.kind is Kind.PROCEDURAL else ""
 
 
+def by_layers(config: Config) -> bool:
+    """Whether memories rise, fall and go by the rules of *layers*, to the letter."""
+    return config.promotion.rules == "layers"
+
+
 def is_lesson(memory: Memory) -> bool:
     """Whether it tells how to do something: a procedure, or tagged as a lesson."""
     return memory.kind is Kind.PROCEDURAL or not LESSONS.isdisjoint(memory.tags)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -75,6 +75,8 @@ class MemoryHost:
         self._lanes: dict[bool, anyio.CapacityLimiter] = {}
         self._asked = self.started
         self._worker: Worker | None = None
+        self.proxied = Counter({"requests": 0, "extracted": 0, "buffered_turns": 0})
+        """What the proxy has passed on, made memories of, and still holds to be listened to."""
 
     @property
     def is_closing(self) -> bool:

@@ -54,13 +54,9 @@ def test_the_life_of_a_memory_from_the_buffer_to_the_last_byte(tmp_path: Path, c
         assert decided(memory.dream(), one) == ["dream.replay"]
         assert now(memory, one).strength == pytest.approx(1.2)
 
-        # It fades, is archived when nothing is left of it; the run can be taken back.
-        assert later(memory, clock, one, days=60) == ["archive.weak"]
-        assert now(memory, one).status is Status.ARCHIVED
-        run = memory.upkeep.runs(1)[0].id
-        assert memory.undo(run).restored >= 1
+        # What is in the core stays, whether or not anybody asks for it.
+        assert later(memory, clock, one, days=600) == []
         assert now(memory, one).status is Status.ACTIVE
-        assert later(memory, clock, one, days=1) == []  # what a person took back is not done again
 
         # Somebody lets it go after all: ninety days in the archive, then it is erased.
         memory.forget(one)
@@ -157,11 +153,8 @@ def test_a_lesson_rises_after_two_hours(
 def test_the_buffer_holds_a_day_and_two_for_what_was_never_looked_at(
     memory: Engram, clock: FakeClock, hours: float, status: Status, *, triaged: bool
 ) -> None:
-    one = overheard(memory, "it was ok there", **VAGUE, importance=0.2)
-    clock.advance(hours=1)
-    if triaged:
-        memory.consolidate(stages=["review"])
-    clock.advance(hours=hours - 1)
+    one = overheard(memory, "it was ok there", **VAGUE, importance=0.2, tags=("_triaged",) * triaged)
+    clock.advance(hours=hours)
     memory.consolidate(stages=["promotion"])
     assert now(memory, one).status is status
 
@@ -211,8 +204,8 @@ def test_the_buffer_holds_two_hundred_and_lets_go_of_the_oldest_but_not_of_lesso
 @pytest.mark.parametrize(
     ("used", "days", "importance", "asks"),
     [
-        (3, 1, 0.65, True),  # 0.60 after a day without use
-        (3, 1, 0.64, False),
+        (3, 1, 0.60, True),
+        (3, 1, 0.59, False),
         (2, 1, 0.9, False),
         (1, 7, 1.0, False),
         (1, 7 + 1 / 1_440, 1.0, True),
@@ -241,29 +234,35 @@ def test_notes_of_a_day_never_ask_and_leave_the_core(
     assert now(memory, above).layer is Layer.WORKING
 
 
-@pytest.mark.parametrize(("wanted", "asks"), [(0.3, True), (0.31, False)])
-def test_importance_sinks_by_the_day_but_never_below_its_floor(
-    clock: FakeClock, wanted: float, *, asks: bool
-) -> None:
-    with living("layers", clock, promotion__core_importance=wanted) as memory:
-        one = overheard(memory, "Anna runs the mill", **VAGUE, importance=0.9, layer=Layer.WORKING)
-        memory.touch([one])
-        clock.advance(days=400)
-        assert (one in rules(memory.consolidate(stages=["review"]))) is asks
-        assert now(memory, one).importance == 0.9  # what it is worth by itself is kept
+def test_importance_sinks_by_the_day_but_never_below_its_floor(memory: Engram, clock: FakeClock) -> None:
+    one = overheard(memory, "Anna runs the mill", **VAGUE, importance=0.42, layer=Layer.WORKING)
+    kept = overheard(memory, "Bob owns the quay", **VAGUE, importance=0.42, layer=Layer.CORE)
+
+    def sunk(hours: float) -> float:
+        clock.advance(hours=hours)
+        memory.consolidate(stages=["forgetting"])
+        return now(memory, one).importance
+
+    assert sunk(23.9) == 0.42
+    assert sunk(0.2) == pytest.approx(0.37)
+    assert sunk(0.5) == pytest.approx(0.37)  # once a day, however often it is looked at
+    assert [sunk(24), sunk(24)] == [pytest.approx(0.32), 0.3]
+    assert now(memory, kept).importance == 0.42
+    memory.touch([one])
+    assert sunk(23.9) == 0.3
 
 
-@pytest.mark.parametrize(("days", "status"), [(24.0, Status.ACTIVE), (24.3, Status.ARCHIVED)])
+@pytest.mark.parametrize(("days", "status"), [(27.3, Status.ACTIVE), (27.5, Status.ARCHIVED)])
 def test_beyond_the_buffer_only_what_has_all_but_gone_is_dropped(
     memory: Engram, clock: FakeClock, days: float, status: Status
 ) -> None:
-    told_by_agent = {"category": "moment", "kind": Kind.EPISODIC, "layer": Layer.WORKING}
-    one = overheard(memory, "the bus was late", **told_by_agent)  # ten days' half-life: 0.01 left after 24.1
-    knowledge = overheard(memory, "buses run on diesel", **{**told_by_agent, "kind": Kind.SEMANTIC})
+    told: dict[str, Any] = {"category": "moment", "kind": Kind.EPISODIC, "importance": 0.5}
+    one = overheard(memory, "the bus was late", **told, layer=Layer.WORKING)  # 0.5 e^(-27.4 / 7) is 0.01
+    lasting = overheard(memory, "buses run on diesel", **told, layer=Layer.CORE)
     clock.advance(days=days)
     memory.consolidate(stages=["forgetting"])
     assert now(memory, one).status is status
-    assert now(memory, knowledge).status is Status.ACTIVE
+    assert now(memory, lasting).status is Status.ACTIVE
 
 
 @pytest.mark.parametrize("kept", [{"pinned": True}, {"kind": Kind.PROCEDURAL}, {"tags": ("lesson",)}])

@@ -20,11 +20,11 @@ from engram.model.memory import Filters, Kind, Layer, Memory
 from engram.model.plain import plain
 from engram.model.recall import BUCKETS, Hit, Recall, public_score
 from engram.model.scope import Access, Role, Scope
+from engram.rules.retention import layer_recency
 from engram.server.compat import layers_upkeep
 from engram.server.compat.layers_shapes import (
     SUPERSEDED_BY,
     as_said,
-    decay_rate,
     fact_id,
     fact_of,
     hit_of,
@@ -522,7 +522,6 @@ CHAINS = 5
 USED_ABOVE = 0.5
 """Only what is as relevant as this counts as used."""
 LAYER_BONUS = {Layer.BUFFER: 0.9, Layer.WORKING: 1.0, Layer.CORE: 1.1}
-WEEK_HOURS = 168
 WIDE = re.compile("[\u2e80-\u9fff\uac00-\ud7af]")
 """Characters that are words, or syllables, by themselves."""
 
@@ -613,8 +612,7 @@ def layered_score(memory: Memory, relevance: float, now: datetime) -> float:
 
 def recency(memory: Memory, now: datetime) -> float:
     """How fresh a memory is: by its layer's rate, since it was last used."""
-    hours = max(0.0, (now - (memory.last_accessed or memory.created_at)).total_seconds() / 3_600)
-    return round(math.exp(-decay_rate(memory) * hours / WEEK_HOURS), 4)
+    return round(layer_recency(memory, now), 4)
 
 
 def tokens_of(text: str) -> int:

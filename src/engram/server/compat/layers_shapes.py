@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from hashlib import sha256
-from types import MappingProxyType
 from typing import Any
 
 from engram.api.facts import AS_SAID
@@ -15,11 +14,8 @@ from engram.model.memory import Kind, Layer, Memory
 from engram.model.plain import member
 from engram.model.recall import Hit
 from engram.model.scope import DEFAULT_NAMESPACE
+from engram.rules.retention import LAYER_RATES, PROCEDURAL_RATE
 
-DECAY_RATES: Mapping[Layer, float] = MappingProxyType(
-    {Layer.BUFFER: 5.0, Layer.WORKING: 1.0, Layer.CORE: 0.05}
-)
-PROCEDURAL_RATE = 0.01
 SUPERSEDED_BY = "superseded_by"
 """With a fact in the details of a memory: the fact that took its place."""
 KINDS = (Kind.SEMANTIC, Kind.EPISODIC, Kind.PROCEDURAL)
@@ -29,7 +25,7 @@ LATEST_MS = 253_402_300_799_000
 
 def decay_rate(memory: Memory) -> float:
     """How quickly a memory grows old there."""
-    return PROCEDURAL_RATE if memory.kind is Kind.PROCEDURAL else DECAY_RATES[memory.layer]
+    return PROCEDURAL_RATE if memory.kind is Kind.PROCEDURAL else LAYER_RATES[memory.layer]
 
 
 def memory_of(memory: Memory) -> dict[str, Any]:

@@ -58,6 +58,9 @@ CALLED = {
     "distill": ("distilled",),
     "triage.promote": ("promoted", "triaged"),
     "triage": (),
+    "importance.decay": ("importance_decayed",),
+    "lifecycle": (),
+    "tags": (),
 }
 """What a rule of ours, or a family of them, is called there; nothing for what is not told there."""
 TOLD_BY_ID = {"promoted": "promoted_ids", "decayed": "dropped_ids", "merged": "merged_ids",
@@ -291,6 +294,10 @@ def forget_usage(ask: LenientRequest) -> dict[str, Any]:
     return {"deleted": ask.memory.forget_spending()}
 
 
+NO_CACHE = {"size": 0, "capacity": 0, "hits": 0, "misses": 0}
+"""The model is in this process: nothing is kept of what it was asked."""
+
+
 def health_of(memory_host: MemoryHost) -> dict[str, Any]:
     """What `/health` tells beside our own words."""
     counted, memory = memory_host.stats(), memory_host.memory
@@ -301,9 +308,13 @@ def health_of(memory_host: MemoryHost) -> dict[str, Any]:
         "db_size_mb": round(counted.size_bytes / MEGA, 2),
         "ai_enabled": bool(memory.config.llm.base_url) and memory.config.llm.level != "off",
         "embed_queue_pending": counted.pending,
-        "proxy": {"enabled": bool(memory.config.proxy.base_url)},
+        "embed_cache": NO_CACHE,
+        "proxy": {"enabled": bool(memory.config.proxy.base_url), **memory_host.proxied},
         "integrity": {
             "total": counted.memories,
+            "fts_indexed": counted.memories,
+            "orphan_fts": 0,
+            "missing_fts": 0,
             "missing_embedding": counted.pending,
             "ok": counted.pending == 0,
         },

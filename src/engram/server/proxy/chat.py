@@ -128,6 +128,7 @@ class Capturing:
         try:
             if self._line is not None:
                 self._line.send_nowait(exchange)
+                self._memory_host.proxied["buffered_turns"] += len(exchange.messages)
         except (anyio.WouldBlock, anyio.ClosedResourceError, anyio.BrokenResourceError):
             metrics.note("proxy did not listen", logging.WARNING, why="too many wait")
 
@@ -150,15 +151,18 @@ class Capturing:
 
     async def _hear(self, said: ProxyExchange) -> None:
         try:
-            await self._memory_host.run(
+            heard = await self._memory_host.run(
                 said.caller,
                 lambda memory: memory.observe(messages=said.messages, session=said.session),
                 limit_s=math.inf,
             )
+            self._memory_host.proxied["extracted"] += len(heard.receipts)
         except EngramError as error:
             metrics.note("proxy did not listen", logging.WARNING, why=error.code)
         except Exception as error:  # noqa: BLE001 (a door that stays open: the journal tells)
             metrics.bug(error, "", "proxy")
+        finally:
+            self._memory_host.proxied["buffered_turns"] -= len(said.messages)
 
 
 EVENTS = "text/event-stream"

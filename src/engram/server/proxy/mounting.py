@@ -96,6 +96,7 @@ class Proxy:
         if path.rstrip("/") == "":
             raise NoSuchRoute(scope["path"])
         body = await read_body(request)
+        self._memory_host.proxied["requests"] += 1
         try:
             response = await self._answer(request, path, body)
         except UpstreamDown as error:
