@@ -158,6 +158,10 @@ class WordSearch(Protocol):
     def within(self, view: View, limit: int) -> Keys | None:
         """All keys that a view allows, in order; None when they are more than `limit`."""
 
+    def passing(self, keys: Keys, view: View) -> NDArray[np.bool_]:
+        """Which of the keys a view allows."""
+        ...
+
     def only(self, terms: Sequence[str]) -> WordSearch:
         """The same search for some of its terms."""
 
@@ -451,6 +455,10 @@ class NearSearch(Protocol):
 
     def compare(self, keys: Keys) -> Floats:
         """The cosine of each of these keys; no number (NaN) where there is no vector."""
+
+    def between(self, keys: Keys) -> Floats:
+        """The cosine of each pair of these keys; no number (NaN) where one has no vector."""
+        ...
 
 
 class VectorIndex(Protocol):
@@ -786,6 +794,10 @@ class Store(Protocol):
 
     def write_later(self, work: Callable[[Unit], object], actor: str, *, patient: bool = False) -> None:
         """Hand work over without waiting, for what may be lost (counting a use). A full queue drops it."""
+
+    def reading(self) -> AbstractContextManager[None]:
+        """Inside, all that this thread reads is of one moment. Nothing else is to be waited for there."""
+        ...
 
     def flush(self) -> None:
         """Wait until everything handed over so far is written."""

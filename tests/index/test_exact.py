@@ -48,6 +48,21 @@ def test_the_nearest_come_first(store: Store) -> None:
     assert same(SignatureIndex(store).search(SPACE, question * 7, 10, ALL), found)
 
 
+@pytest.mark.parametrize("limit", [100, 2])
+def test_how_alike_two_are_is_told_in_memory_and_out_of_the_store(store: Store, limit: int) -> None:
+    rows = [vector(1), vector(1) + vector(2), -vector(1)]
+    keys = [key_of(store, one) for one in fill(store, np.stack(rows))]
+    index = SignatureIndex(store, exact_limit=limit)
+    index.search(SPACE, vector(1), 1, ALL)
+    index.settle()
+    asked = np.array([keys[2], 9_999, keys[0], keys[1]], dtype=np.int64)
+    found = index.ask(SPACE, vector(1), ALL.access).between(asked)
+    unit = np.stack([row / np.linalg.norm(row) for row in rows])
+    expected = (unit @ unit.T)[np.ix_([2, 0, 1], [2, 0, 1])]
+    assert found[np.ix_([0, 2, 3], [0, 2, 3])] == pytest.approx(expected, abs=0.02)
+    assert np.isnan(found[1]).all()
+
+
 def test_equal_ones_come_in_the_order_of_storing(store: Store) -> None:
     memories = fill(store, np.stack([vector(1)] * 9))
     found = SignatureIndex(store).search(SPACE, vector(2), 4, ALL)

@@ -99,17 +99,32 @@ class SignatureSearch:
 
     def compare(self, keys: Keys) -> Floats:
         """The cosine of each of these keys; no number (NaN) where there is no vector."""
-        lines, found = self._lines, np.full(len(keys), np.nan, dtype=np.float32)
+        known, block = self._rows(keys)
+        found = np.full(len(keys), np.nan, dtype=np.float32)
+        found[known] = ranking.cosines(block, self._question)
+        return found
+
+    def between(self, keys: Keys) -> Floats:
+        """The cosine of each pair of these keys; no number (NaN) where one has no vector."""
+        known, block = self._rows(keys)
+        rows = block.rows.astype(np.float32) / np.maximum(block.lengths, 1e-9)[:, np.newaxis]
+        found = np.full((len(keys), len(keys)), np.nan, dtype=np.float32)
+        found[np.ix_(known, known)] = rows @ rows.T
+        return found
+
+    def _rows(self, keys: Keys) -> tuple[Places, ranking.Block]:
+        """Which of these keys have a vector, and those."""
+        lines = self._lines
         places = lines.places(keys)
         known = np.flatnonzero(places >= 0)
         known = known[lines.statuses[places[known]] != GONE]
         if lines.rows is not None and lines.lengths is not None:
-            block = ranking.Block(keys[known], lines.rows[places[known]], lines.lengths[places[known]])
-            found[known] = ranking.cosines(block, self._question)
-            return found
+            here = places[known]
+            return known, ranking.Block(keys[known], lines.rows[here], lines.lengths[here])
         block = self._index.stored(self._space, keys[known])
-        values = dict(zip(block.keys.tolist(), ranking.cosines(block, self._question).tolist(), strict=True))
-        return np.array([values.get(key, np.nan) for key in keys.tolist()], dtype=np.float32)
+        order = np.argsort(keys, kind="stable")
+        at = order[np.searchsorted(keys[order], block.keys)]
+        return at, block
 
 
 class SignatureIndex:

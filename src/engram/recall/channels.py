@@ -55,15 +55,15 @@ FRESH_DAYS = 30.0  # days after which half of that is left
 # Memories that share words with the question, and memories whose meaning lies near it.
 
 
-def search(plan: Planned, tools: Tools) -> Pool:
+def search(plan: Planned) -> Pool:
     """The best by BM25 and the nearest by cosine, with what both say about each."""
-    return Pool(*search_each(plan, tools), tools)
+    return Pool(*search_each(plan))
 
 
-def search_each(plan: Planned, tools: Tools) -> tuple[Matched, Sequence[tuple[int, float]], Planned]:
+def search_each(plan: Planned) -> tuple[Matched, Sequence[tuple[int, float]], Planned]:
     """What words find, what meaning finds, and the plan with how far the question's words are said."""
     by_words = plan.words.search(plan.view, round(plan.fetch * TEXT_CANDIDATES))
-    plan = heed_words(by_words, plan, tools)
+    plan = heed_words(by_words, plan)
     if plan.near_search is None:
         return by_words, [], plan
     most = round(plan.fetch * VECTOR_CANDIDATES)

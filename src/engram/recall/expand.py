@@ -35,7 +35,7 @@ def expand(pool: Pool, question: Question, tools: Tools) -> None:
             pool.plan = replace(plan, shown=replace(plan.shown, notes=notes))
         return
     for phrase in phrases:
-        other = channels.search(plans.make(replace(question, text=phrase), tools), tools)
+        other = channels.search(plans.make(replace(question, text=phrase), tools))
         _join(pool, other, phrase, EXPAND_SHARE)
     pool.plan = replace(plan, shown=replace(plan.shown, phrases=phrases))
 
@@ -84,8 +84,8 @@ def among(
     keys = sorted(tools.store.memories.allow(plan.view, list(tools.store.memories.keys(ids).values())))
     by_words = plan.words.of(keys)
     by_words = by_words.take(np.argsort(-by_words.scores, kind="stable"))
-    plan = heed_words(by_words, plan, tools)
-    pool = Pool(by_words, [], plan, tools)
+    plan = heed_words(by_words, plan)
+    pool = Pool(by_words, [], plan)
     channels.boost_from_neighbours(pool)
     candidates = chosen(pool, question)
     channels.boost_from_graph(candidates, pool, tools, explain=question.explain)

@@ -10,7 +10,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from math import log1p, log2
+from math import log1p, log2, prod
 from types import MappingProxyType
 
 from engram.config import RetentionConfig
@@ -79,6 +79,10 @@ VERIFICATION_WEIGHT = MappingProxyType({Verification.USER_CONFIRMED: 1.05, Verif
 PINNED_BONUS = 1.05
 STATUS_STANDING: Mapping[Status, float] = MappingProxyType({Status.CHALLENGED: 0.8, Status.SAID: 0.6})
 """What a memory counts by its status, of those that recall searches (`Filters.statuses`); others whole."""
+_LAYERS = {one: (f"layer {one.name.lower()}", LAYER_BONUS[one]) for one in Layer}
+_LIFECYCLES = {one: (f"lifecycle {one}", weight) for one, weight in LIFECYCLE_WEIGHT.items()}
+_VERIFICATIONS = {one: (f"verification {one}", VERIFICATION_WEIGHT.get(one, 1.0)) for one in Verification}
+_STANDINGS = {one: (f"status {one}", STATUS_STANDING.get(one, 1.0)) for one in Status}
 TIP = 0.01
 """How far importance and freshness tip the default profile, up or down: enough to decide between equals."""
 
@@ -129,7 +133,7 @@ def judge(
             _wanted(one.record, plan),
             ("of whoever asks", OF_THE_ASKER if own and is_own(one.record) else 1.0),
         ]
-        one.standing = _product(value for _, value in one.factors)
+        one.standing = prod(value for _, value in one.factors)
     _score(read, question.profile)
     return sorted(read, key=_place)
 
@@ -159,7 +163,7 @@ def trust(memory: Memory, relevance: float, now: datetime, settings: RetentionCo
         accuracy -= ACCURACY_CONTRADICTED
     opinions = usage.helpful - usage.unhelpful
     accuracy += 0.05 * max(-4, min(4, opinions))
-    age_days = max(0.0, (now - memory.happened_at).total_seconds() / DAY_S)
+    age_days = max(0.0, (now - (memory.event_time or memory.created_at)).total_seconds() / DAY_S)
     useful = log1p(usage.accessed + 2 * usage.helpful + usage.repeated) / log1p(20)
     return Trust(
         relevance=relevance,
@@ -172,11 +176,11 @@ def trust(memory: Memory, relevance: float, now: datetime, settings: RetentionCo
 def factors(memory: Memory, freshness: float) -> list[tuple[str, float]]:
     """What a memory's standing makes of its fit, part by part."""
     return [
-        (f"layer {memory.layer.name.lower()}", LAYER_BONUS[memory.layer]),
-        (f"lifecycle {memory.lifecycle}", LIFECYCLE_WEIGHT[memory.lifecycle]),
-        (f"verification {memory.verification}", VERIFICATION_WEIGHT.get(memory.verification, 1.0)),
+        _LAYERS[memory.layer],
+        _LIFECYCLES[memory.lifecycle],
+        _VERIFICATIONS[memory.verification],
         ("pinned", PINNED_BONUS if memory.pinned else 1.0),
-        (f"status {memory.status}", STATUS_STANDING.get(memory.status, 1.0)),
+        _STANDINGS[memory.status],
         ("importance", 1.0 + TIP * (2 * memory.importance - 1.0)),
         ("freshness", 1.0 + TIP * (2 * freshness - 1.0)),
     ]
@@ -250,10 +254,3 @@ def _place(one: Candidate) -> tuple[bool, float, bool, int, int]:
     """The order, with ties decided by standing and then by age, newest first: the same every time."""
     memory = one.record
     return (memory.status in GONE, -round(one.score, 9), not memory.pinned, -memory.layer.number, -one.key)
-
-
-def _product(values: Iterable[float]) -> float:
-    result = 1.0
-    for value in values:
-        result *= value
-    return result

@@ -104,6 +104,7 @@ class PastStore:
         self.write = store.write
         self.write_later = store.write_later
         self.flush = store.flush
+        self.reading = store.reading
         self.vacuum = store.vacuum
         self.leave_nothing = store.leave_nothing
         self.check = store.check

@@ -42,22 +42,27 @@ def recall(question: Question, tools: Tools, lean: ConversationBias | None = Non
     watch, asked = _Watch(tools), question
     anchored = watch.time("anchor", lambda: channels.anchor(asked, tools, recall))
     question = anchored.question
-    plan = watch.time("plan", lambda: plans.make(question, tools, lean))
-    pool = watch.time("search", lambda: channels.search(plan, tools))
+    with tools.store.reading():
+        plan = watch.time("plan", lambda: plans.make(question, tools, lean))
+        pool = watch.time("search", lambda: channels.search(plan))
     watch.time("expand", lambda: expand(pool, question, tools))
-    watch.time("time", lambda: channels.search_time(pool, question, tools))
-    watch.time("overview", lambda: channels.search_overview(pool, question, tools))
-    watch.time("neighbours", lambda: channels.boost_from_neighbours(pool))
-    plan = pool.plan
-    candidates = chosen(pool, question)
-    watch.time("graph", lambda: channels.boost_from_graph(candidates, pool, tools, explain=question.explain))
-    watch.time("facts", lambda: channels.boost_from_facts(candidates, pool, question.text, tools))
-    watch.time("extensions", lambda: channels.search_extensions(candidates, pool, question, tools))
-    ranked = watch.time("judge", lambda: judge(candidates, plan, question, tools))
-    kept, dropped = watch.time("drop", lambda: drop_unwanted(ranked, plan, question, tools))
+    with tools.store.reading():
+        watch.time("time", lambda: channels.search_time(pool, question, tools))
+        watch.time("overview", lambda: channels.search_overview(pool, question, tools))
+        watch.time("neighbours", lambda: channels.boost_from_neighbours(pool))
+        plan = pool.plan
+        candidates = chosen(pool, question)
+        watch.time(
+            "graph", lambda: channels.boost_from_graph(candidates, pool, tools, explain=question.explain)
+        )
+        watch.time("facts", lambda: channels.boost_from_facts(candidates, pool, question.text, tools))
+        watch.time("extensions", lambda: channels.search_extensions(candidates, pool, question, tools))
+        ranked = watch.time("judge", lambda: judge(candidates, plan, question, tools))
+        kept, dropped = watch.time("drop", lambda: drop_unwanted(ranked, plan, question, tools))
     final = watch.time("rerank", lambda: rerank(kept, plan, question, tools))
-    ordered = watch.time("newest", lambda: newest_first(final.ordered, final.mode, plan, question, tools))
-    timed = watch.time("time order", lambda: channels.settle(ordered, plan, anchored, tools))
+    with tools.store.reading():
+        ordered = watch.time("newest", lambda: newest_first(final.ordered, final.mode, plan, question, tools))
+        timed = watch.time("time order", lambda: channels.settle(ordered, plan, anchored, tools))
     hits = watch.time("pack", lambda: pack(timed.ordered, question))
     answer = Recall(
         question=asked,

@@ -219,10 +219,8 @@ def asked_at(question: Question, tools: Tools) -> datetime:
     return tools.clock.now().astimezone(zone)
 
 
-def read(question: Question, tools: Tools) -> Read:
-    """What a question is after, when, and whom it names."""
-    asks = intents.asking(question.text)
-    spans = times.spans(asks, asked_at(question, tools))
+def read(question: Question, asks: str, spans: tuple[Span, ...], tools: Tools) -> Read:
+    """What a question is after, and whom it names."""
     entities = known(question.text, question.access, tools)
     others = others_named(question.text, entities) if len(entities) == 1 else 0
     found = intents.guess(asks, timed=bool(spans), named=len(entities), others=others)
@@ -235,15 +233,18 @@ def read(question: Question, tools: Tools) -> Read:
 
 def make(question: Question, tools: Tools, lean: ConversationBias | None = None) -> Planned:
     """The plan for a question. Without an embedder it goes by words alone and says so."""
-    said = read(question, tools)
-    searched = intents.unframed(times.written_out(question.text, said.spans, asked_at(question, tools)))
+    now, asks = asked_at(question, tools), intents.asking(question.text)
+    spans = times.spans(asks, now)
+    searched = intents.unframed(times.written_out(question.text, spans, now))
     asked = words.query_terms(searched)
     notes: list[str] = []
     if asked.weak:
         notes.append("only common words: they are searched as they are")
     if asked.phrases:
         notes.append("quoted words count more where they stand together")
+    # Before anything is read from the store: the embedder may be far away.
     space, vector = _leaning(*_embed(searched, tools, notes), lean, notes)
+    said = read(question, asks, spans, tools)
     spoken = _words(question.text)
     speakers = (USER,) if spoken & SELF_WORDS else ()
     near = thresholds(space.key if space else "")

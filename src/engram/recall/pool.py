@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from engram.model.memory import Status
-from engram.ports import Matched, Tools
+from engram.ports import Matched
 from engram.recall.candidates import Candidate
 from engram.recall.plan import Planned
 from engram.text.bm25 import K1
@@ -46,19 +46,17 @@ SAID_RELEVANCE = 0.4
 """Text relevance of a memory that says all words of a question, however long it is."""
 
 
-def heed_words(by_words: Matched, plan: Planned, tools: Tools) -> Planned:
+def heed_words(by_words: Matched, plan: Planned) -> Planned:
     """The plan with how far believed memories say the question's own words.
 
     What was only said does not count: "if I ate meat …" must not stand between a question and its answer.
     """
     shares = said_shares(by_words, plan)
     best = np.argsort(-shares)[:HEEDED]
-    keys = [int(by_words.keys[place]) for place in best]
     filters = plan.view.filters
     believed = replace(plan.view, filters=replace(filters, statuses=filters.statuses - {Status.SAID}))
-    known = tools.store.memories.allow(believed, keys) if keys else set()
-    said = [float(shares[place]) for place, key in zip(best, keys, strict=True) if key in known]
-    return replace(plan, covered=max(said, default=0.0))
+    said = shares[best[plan.words.passing(by_words.keys[best], believed)]]
+    return replace(plan, covered=float(said.max(initial=0.0)))
 
 
 def said_shares(matched: Matched, plan: Planned) -> Numbers:
@@ -77,9 +75,8 @@ def said_shares(matched: Matched, plan: Planned) -> Numbers:
 class Pool:
     """One line for each candidate. Lives for one recall; each step writes its own columns."""
 
-    def __init__(self, by_words: Matched, by_meaning: Found, plan: Planned, tools: Tools) -> None:
+    def __init__(self, by_words: Matched, by_meaning: Found, plan: Planned) -> None:
         self.plan = plan
-        self._tools = tools
         near = dict(by_meaning)
         known = by_words.keys.tolist()
         further = plan.words.of([key for key in near if key not in set(known)])

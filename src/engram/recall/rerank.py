@@ -9,7 +9,6 @@ from functools import partial
 from itertools import combinations
 from math import exp, log2
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from engram.errors import RerankerDown
 from engram.model.facts import EdgeType
@@ -20,14 +19,11 @@ from engram.recall import intents
 from engram.recall.candidates import Candidate
 from engram.recall.judge import GONE
 from engram.recall.plan import Planned
+from engram.rules.sameness import JACCARD_ALONE
 from engram.text import bm25, lexicon, words
 from engram.text.assertion import tells_of_change
 from engram.text.marks import differences, marks
 from engram.text.words import content_words
-
-if TYPE_CHECKING:
-    from engram.ports import Floats
-from engram.rules.sameness import JACCARD_ALONE
 
 MMR_DEPTH = 30  # how far down the list reranking looks (measured)
 
@@ -97,16 +93,16 @@ class Likeness:
 def spread_by_mmr(order: RankingOrder, plan: Planned, question: Question, tools: Tools) -> RankingOrder:
     """The order with repetitions moved down; those beyond the depth stay where they are."""
     head, tail = _cut(order, question)
-    likeness = _likeness(head, plan, tools)
+    likeness = _likeness(head, plan)
     if not likeness.near:
         return order
     picked, repeats = _pick(head, order, likeness, tools.config.recall.mmr_lambda)
     return _apart([*picked, *tail], order, likeness, repeats)
 
 
-def set_apart(order: RankingOrder, plan: Planned, question: Question, tools: Tools) -> RankingOrder:
+def set_apart(order: RankingOrder, plan: Planned, question: Question) -> RankingOrder:
     """The order as it is, but what says just the same as something above goes to the end."""
-    likeness = _likeness(_cut(order, question)[0], plan, tools)
+    likeness = _likeness(_cut(order, question)[0], plan)
     return _apart(list(order.ordered), order, likeness, {}) if likeness.same else order
 
 
@@ -115,26 +111,21 @@ def _cut(order: RankingOrder, question: Question) -> tuple[list[Candidate], list
     return list(order.ordered[:depth]), list(order.ordered[depth:])
 
 
-def _likeness(head: Sequence[Candidate], plan: Planned, tools: Tools) -> Likeness:
-    near, close = _by_vectors(head, plan, tools) if plan.space is not None else _by_words(head)
+def _likeness(head: Sequence[Candidate], plan: Planned) -> Likeness:
+    near, close = _by_vectors(head, plan) if plan.near_search is not None else _by_words(head)
     read = {one.key: one.record.content for one in head}
     same = frozenset((a, b) for a, b in close if not differences(marks(read[a]), marks(read[b])))
     return Likeness(near, same)
 
 
-def _by_vectors(
-    head: Sequence[Candidate], plan: Planned, tools: Tools
-) -> tuple[dict[Pair, float], list[Pair]]:
+def _by_vectors(head: Sequence[Candidate], plan: Planned) -> tuple[dict[Pair, float], list[Pair]]:
     """Pairs that are nearly the same with how nearly, and those of them that may be just the same."""
     import numpy as np
 
-    assert plan.space is not None  # noqa: S101 - asked before; told to the type checker
-    stored = tools.store.vectors.rows(plan.space, [one.key for one in head])
-    rows = stored.rows.astype(np.float32)
-    rows /= np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9)
+    assert plan.near_search is not None  # noqa: S101 - asked before; told to the type checker
+    keys = [one.key for one in head]
     start = plan.near.strong
-    cosines = np.triu(rows @ rows.T, k=1)
-    keys = stored.keys.tolist()
+    cosines = np.triu(plan.near_search.between(np.array(keys, dtype=np.int64)), k=1)
     found = [
         (_sorted(keys[i], keys[j]), float(cosines[i, j]))
         for i, j in zip(*np.nonzero(cosines > start), strict=True)
@@ -234,7 +225,7 @@ def by_cross_encoder(
         {key: 1 / (1 + exp(-max(-50.0, min(50.0, value)))) for key, value in said.items()} | _below(tail),
         told,
     )
-    return set_apart(order, plan, question, tools)
+    return set_apart(order, plan, question)
 
 
 def by_model(ranked: list[Candidate], plan: Planned, question: Question, tools: Tools) -> RankingOrder:
@@ -441,7 +432,7 @@ def _newest_of_the_best(ordered: list[Candidate], plan: Planned, tools: Tools) -
     head = ordered[:HEAD]
     if not _may_move(head[0]):
         return ordered
-    like = _alike(head, plan, tools)
+    like = _alike(head, plan)
     fits = [one.score if _may_move(one) and _says_as_much(one, head[0]) else 0.0 for one in head]
     changed = [_tells_of_change(one.record) for one in head]
     group = [head[place] for place in about_one_thing(fits, like, changed)]
@@ -532,9 +523,7 @@ def _taken_up_by(
             continue
         one = known.get(key) or _brought(key, memory, first)
         alike = (
-            shared[key] >= TAKEN_UP
-            or plan.space is None
-            or _alike([first, one], plan, tools)[0][1] >= LATER_ALIKE
+            shared[key] >= TAKEN_UP or plan.space is None or _alike([first, one], plan)[0][1] >= LATER_ALIKE
         )
         if _may_move(one) and alike:
             later.append(one)
@@ -584,21 +573,13 @@ def _asks_for_the_past(plan: Planned, question: Question, tools: Tools) -> bool:
     return over or question.filters.as_of is not None or intents.is_past(question.text)
 
 
-def _alike(head: Sequence[Candidate], plan: Planned, tools: Tools) -> list[list[float]]:
+def _alike(head: Sequence[Candidate], plan: Planned) -> list[list[float]]:
     """How far the likeness of each pair stands above chance, in deviations; 0 where nobody can tell."""
-    known: dict[int, Floats] = {}
-    if plan.space is not None:
-        import numpy as np
+    if plan.near_search is None:
+        return [[0.0] * len(head)] * len(head)
+    import numpy as np
 
-        stored = tools.store.vectors.rows(plan.space, [one.key for one in head])
-        rows = stored.rows.astype(np.float32)
-        rows /= np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9)
-        known = dict(zip(stored.keys.tolist(), rows, strict=True))
+    cosines = plan.near_search.between(np.array([one.key for one in head], dtype=np.int64))
     noise = plan.usual_noise
-
-    def deviations(one: Candidate, other: Candidate) -> float:
-        if one.key not in known or other.key not in known:
-            return 0.0
-        return noise.deviations(float(known[one.key] @ known[other.key]))
-
-    return [[deviations(one, other) for other in head] for one in head]
+    above: list[list[float]] = np.nan_to_num((cosines - noise.mean) / noise.deviation).tolist()
+    return above

@@ -125,6 +125,8 @@ def check(path: Path, stores: list[SqliteStore]) -> None:
             within = store.texts.ask(terms, access).within(seen, 1_000)
             assert within is not None
             assert within.tolist() == sorted(expected)
+            keys = np.arange(1, 120, dtype=np.int64)
+            assert keys[store.texts.ask((), access).passing(keys, seen)].tolist() == sorted(expected)
             order = [-round(sum(expected[key].values()), 3) for key in found]
             assert order == sorted(order)
 
@@ -255,3 +257,14 @@ def test_filters_beyond_the_table_hold(path: Path, clock: FakeClock) -> None:
         tagged = put(store, make("one long line about tea and other things", tags=("green",)))
         found = store.texts.search(["tea"], view(tags_any=frozenset({"green"})), 3)
         assert [key for key, _ in found] == [key_of(store, tagged)]
+
+
+def test_what_is_read_at_once_is_of_one_moment(path: Path, clock: FakeClock) -> None:
+    with closing(SqliteStore.open(path, clock)) as store:
+        add(store, "tea in the morning")
+        with store.reading():
+            assert store.memories.count(view()) == 1
+            add(store, "tea at noon")
+            with store.reading():
+                assert len(store.texts.search(["tea"], view(), 9)) == store.memories.count(view()) == 1
+        assert len(store.texts.search(["tea"], view(), 9)) == store.memories.count(view()) == 2

@@ -16,8 +16,9 @@ from engram.store.sqlite.writer import Writer
 class Readers:
     """A pool owned by the store. Connections are opened when first needed, up to `settings.readers`.
 
-    Never borrow twice in one thread: with every connection lent, that would wait for itself. In memory
-    nobody reads while somebody writes, so a piece of work that reads there does it where it writes.
+    Never borrow twice in one thread outside of `hold`: with every connection lent, that would wait for
+    itself. In memory nobody reads while somebody writes, so a piece of work that reads there does it where
+    it writes.
     """
 
     def __init__(self, opener: Opener, writer: Writer | None) -> None:
@@ -27,6 +28,24 @@ class Readers:
         self._opened = 0
         self._closed = False
         self._given_back = threading.Condition()
+        self._own = _Held()
+
+    @contextmanager
+    def hold(self) -> Iterator[None]:
+        """Inside, what this thread reads comes over one connection, and from the file as it was at first."""
+        if self._own.holding:
+            yield
+            return
+        self._own.holding = True
+        try:
+            yield
+        finally:
+            self._own.holding, db = False, self._own.db
+            self._own.db = None
+            if db is not None:
+                if db.in_transaction:
+                    db.execute("COMMIT")
+                self._give_back(db)
 
     @contextmanager
     def lend(self) -> Iterator[apsw.Connection]:
@@ -36,6 +55,9 @@ class Readers:
         try:
             if own is not None:
                 yield own
+                return
+            if self._own.holding:
+                yield self._held()
                 return
             db = self._take()
             yield db
@@ -59,6 +81,14 @@ class Readers:
             self._given_back.notify_all()
         for db in free:
             db.close()
+
+    def _held(self) -> apsw.Connection:
+        """The connection of a thread that holds one, taken when it first reads."""
+        if self._own.db is None:
+            self._own.db = self._take()
+            if not self._opener.memory:
+                self._own.db.execute("BEGIN")
+        return self._own.db
 
     def _take(self) -> apsw.Connection:
         with self._given_back:
@@ -84,6 +114,13 @@ class Readers:
                 self._given_back.notify()
                 return
         db.close()
+
+
+class _Held(threading.local):
+    """Whether a thread keeps its connection for now, and which."""
+
+    holding = False
+    db: apsw.Connection | None = None
 
 
 @contextmanager

@@ -39,12 +39,16 @@ LINKS = """
 SELECT e.source, e.target, e.type, 1, e.weight, e.confidence, e.last_reinforced_at
 FROM json_each(:keys) AS k
 CROSS JOIN edges AS e ON e.source = k.value
+CROSS JOIN memories AS m ON m.row = e.target
 WHERE e.type IN (SELECT value FROM json_each(:edge_types))
+  AND {seen}
 UNION ALL
 SELECT e.target, e.source, e.type, 0, e.weight, e.confidence, e.last_reinforced_at
 FROM json_each(:keys) AS k
 CROSS JOIN edges AS e ON e.target = k.value
+CROSS JOIN memories AS m ON m.row = e.source
 WHERE e.type IN (SELECT value FROM json_each(:edge_types))
+  AND {seen}
 """
 
 IS_THERE = """
@@ -129,12 +133,9 @@ class SqliteRelations:
     def links(self, keys: Sequence[int], types: Iterable[EdgeType], view: View) -> list[Link]:
         """Edges of these types at these keys, in both directions, whose far ends the view allows."""
         with self._readers.lend() as db:
-            lines = ask(db, LINKS, {"keys": rows.as_keys(keys), "edge_types": rows.as_list(types)})
-            if not lines:
-                return []
-            far = {line[1] for line in lines}
-            seen = memories.allowed(db, self._places.reach(db, view.access), view, sorted(far))
-        return [_link(line) for line in lines if line[1] in seen]
+            seen = where(self._places.reach(db, view.access), view.filters, at_hand=True)
+            values = {**seen.values, "keys": rows.as_keys(keys), "edge_types": rows.as_list(types)}
+            return [_link(line) for line in ask(db, LINKS.replace("{seen}", seen.sql), values)]
 
 
 # ---------------------------------------------------------------- inside the writer

@@ -74,6 +74,7 @@ _TIERS = {x.value: x for x in Tier}
 
 # Made once: `json.dumps` with options makes a new one for each call.
 _ENCODER = json.JSONEncoder(ensure_ascii=False, default=str)
+_read_json = json.JSONDecoder().raw_decode
 
 ON_DEMAND = ("", "", "", -1, -1, -1, -1)
 """What is written for shorter forms that are worked out when they are asked for."""
@@ -218,11 +219,11 @@ def _maybe(value: int | None) -> datetime | None:
 
 
 def _names(text: str) -> tuple[str, ...]:
-    return () if text == "[]" else tuple(json.loads(text))
+    return () if text == "[]" else tuple(_read_json(text)[0])
 
 
 def _object(text: str | None) -> Mapping[str, Any]:
-    return {} if text is None or text == "{}" else json.loads(text)
+    return {} if text is None or text == "{}" else _read_json(text)[0]
 
 
 ADD = """

@@ -144,6 +144,10 @@ class SqliteStore:
             except Overloaded:
                 log.warning("The write queue is full: a count of uses was dropped.")
 
+    def reading(self) -> AbstractContextManager[None]:
+        """Inside, all that this thread reads is of one moment."""
+        return self._readers.hold()
+
     def flush(self) -> None:
         """Wait until everything handed over so far is written."""
         self.recalls.hand_over()

@@ -34,6 +34,11 @@ ORDER BY c.seq
 LIMIT :limit
 """
 
+LAST_CHANGE = """
+SELECT coalesce(max(seq), 0)
+FROM changes
+"""
+
 BLOCKS = """
 SELECT id, since, upto, body
 FROM blocks
@@ -142,7 +147,8 @@ class NamespaceTable:
         """For each scope how many memories it has and how many terms they have together."""
         self._parts: list[_Part] = []
         self._upto = 0
-        self._loaded = False
+        self._seen = -1
+        """The last change of the file when it was looked at, of whichever namespace."""
 
     @property
     def size(self) -> int:
@@ -151,10 +157,14 @@ class NamespaceTable:
 
     def catch_up(self, db: Db) -> None:
         """Take in what changed since the last time; the first time, the blocks in the file."""
-        if not self._loaded:
-            self._load(db)
-        elif not self._read(db, HIGHEST_SEQ):
+        last = ask_value(db, LAST_CHANGE)
+        if last == self._seen:
             return
+        if self._seen < 0:
+            self._load(db)
+        else:
+            self._read(db, HIGHEST_SEQ)
+        self._seen = last
         self.segments = tuple(part.segment for part in self._parts)
 
     def unsaved(self, least: int) -> Iterator[Callable[[Db], None]]:
@@ -187,7 +197,6 @@ class NamespaceTable:
                 part.segment.block = None
 
     def _load(self, db: Db) -> None:
-        self._loaded = True
         for number, since, upto, body in ask(db, BLOCKS, {"namespace": self.namespace}):
             self._read(db, since)
             segment = Segment.decoded(body)
@@ -195,16 +204,13 @@ class NamespaceTable:
             self._append(segment, since, upto)
         self._read(db, HIGHEST_SEQ)
 
-    def _read(self, db: Db, until: int) -> bool:
-        """Read what changed, up to a point, from the records; whether anything did."""
-        changed = False
+    def _read(self, db: Db, until: int) -> None:
+        """Read what changed, up to a point, from the records."""
         while lines := self._changes(db, until):
-            changed = True
             held = [_unit(line) for line in lines if line[2] is not None and line[8] is not None]
             gone = [line[1] for line in lines if line[2] is None or line[8] is None]
             self._append(build(held, gone), self._upto, lines[-1][0])
             self._tidy()
-        return changed
 
     def _changes(self, db: Db, until: int) -> list[Line]:
         asked = {"after": self._upto, "until": until, "limit": BATCH, "tail": TAIL}

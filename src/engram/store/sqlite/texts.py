@@ -192,7 +192,7 @@ class TableSearch:
         before, asking = self._before(keys)
         after = self._after(keys)
         steps = np.stack([before, self._before(before)[0], after, self._after(after)])
-        seen = self._passing(steps.ravel(), view).reshape(steps.shape)
+        seen = self.passing(steps.ravel(), view).reshape(steps.shape)
         seen[1] &= seen[0]
         seen[3] &= seen[2]
         steps[~seen] = 0
@@ -221,7 +221,7 @@ class TableSearch:
             found.append(one.segment.keys[gate.passes(one.segment, everything, self._sight)])
         keys = np.sort(np.concatenate(found))
         if not gate.is_all and len(keys) <= SELECTED:
-            keys = keys[self._passing(keys, view)]
+            keys = keys[self.passing(keys, view)]
         elif not gate.is_all:
             return None
         return keys if len(keys) <= limit else None
@@ -230,7 +230,7 @@ class TableSearch:
         """The same search for some of its terms."""
         return TableSearch(terms, self._sight, self._readers)
 
-    def _passing(self, keys: Ints, view: View) -> NDArray[np.bool_]:
+    def passing(self, keys: Ints, view: View) -> NDArray[np.bool_]:
         """Which of the keys a view allows."""
         gate, good = RowGate.of(view.filters), np.zeros(len(keys), dtype=np.bool_)
         for one in self._lists:
