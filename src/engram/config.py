@@ -62,6 +62,7 @@ class StoreConfig:
         "NORMAL", ("NORMAL", "FULL"), "FULL also survives a power cut, at a tenth of the write rate", "design"
     )
     backups: int = number(3, 0, 100, "backups kept of those made by themselves, one a day; 0: none", "design")
+    audit_days: int = number(365, 0, 36_500, "days that it is kept who looked; 0: for good", "design")
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,6 +208,12 @@ class LimitsConfig:
     """How often a caller that is not the owner may ask, and how much memory a process may take."""
 
     recalls_a_minute: int = number(20, 0, 1_000_000, "recalls of an agent in a minute; 0: no limit", "cortex")
+    sealed_shown: str = choice(
+        "labels",
+        ("nothing", "labels", "masked", "words"),
+        "what callers that are not the owner see of what is sensitive under a key",
+        "design",
+    )
     recalls_a_session: int = number(
         200, 0, 1_000_000, "recalls of an agent in a named session within an hour; 0: no limit", "cortex"
     )

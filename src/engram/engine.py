@@ -86,6 +86,8 @@ class Engram(Nouns, VerbsBefore):
             tools.store.close()
             raise
         if not read_only:
+            if tools.keys is not None:
+                change.seal_everything(tools, actor)
             memory.backups.start_if_due()
         return memory
 
@@ -175,6 +177,7 @@ class Engram(Nouns, VerbsBefore):
         """
         question = recalling.question(self._caller, query, options)
         found = self._recalling.answer(question, mode_given=options.get("rerank") is not None)
+        found = self._caller.answered(found)
         return without_figures(found, self._caller.access) if self._caller.is_guest else found
 
     def context(  # noqa: PLR0913 - each is a thing a prompt is made of; all but the message by name

@@ -105,12 +105,23 @@ def open_store(
         _dump_no_core()
     for keys in found:
         try:
-            return SqliteStore.open(where, clock, replace(wanted, key=keys.database)), keys
+            store = SqliteStore.open(where, clock, with_key(wanted, keys))
         except KeyNeeded:
             continue
+        if _fits(store, keys):
+            return store, keys
+        store.close()
     if found:
         raise KeyNeeded(where, wrong=True)
     return SqliteStore.open(where, clock, wanted), None
+
+
+def _fits(store: SqliteStore, keys: VaultKeys) -> bool:
+    """Whether these are the keys that words are sealed with: a file in clear opens with any."""
+    from engram.rules.sealing import ALL, KEY, fingerprint
+
+    known = store.upkeep.judged(KEY, [ALL]).get(ALL)
+    return known is None or known.verdict in ("", fingerprint(keys))
 
 
 def store_settings(settings: Config, *, read_only: bool = False) -> StoreSettings:
@@ -121,6 +132,13 @@ def store_settings(settings: Config, *, read_only: bool = False) -> StoreSetting
         **asdict(settings.store),
         read_only=read_only,
     )
+
+
+def with_key(settings: StoreSettings, keys: VaultKeys) -> StoreSettings:
+    """How a file with a key is to be opened."""
+    from engram.store.sqlite.snapshots import SESSIONS
+
+    return replace(settings, key=keys.database, sessions=keys.key(SESSIONS))
 
 
 def _advisor(settings: Config, spending: Spending, clock: Clock) -> Advisor:
@@ -217,7 +235,7 @@ def _with_a_key(where: str, settings: Config, work: Callable[[StoreSettings], T]
         found = find_keys(where, None)
     except KeyNeeded:
         found = ()  # a vault whose key is not here, or a plain file without a beginning: its pages will tell
-    ways = [replace(plain, key=keys.database) for keys in found] or [plain]
+    ways = [with_key(plain, keys) for keys in found] or [plain]
     for way in ways[:-1]:
         try:
             return work(way)

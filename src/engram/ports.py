@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from engram.model.clock import Clock
     from engram.model.event import (
         ArchiveReport,
+        AuditEntry,
         Backup,
         Delivery,
         Event,
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
     )
     from engram.model.facts import Claim, Edge, EdgeType, Entity, Fact, FactQuery, Named, ToldFact
     from engram.model.maintenance import Decided, Judgement, Run, RunKind, RunState, Sketch, Tally
-    from engram.model.memory import Filters, Memory, Space
+    from engram.model.memory import Filters, Memory, Space, Tier
     from engram.model.recall import Question, Recall, Recalled
     from engram.model.scope import Access, Scope, Token
     from engram.model.session import Snapshot, Trigger
@@ -124,6 +125,14 @@ class Memories(Protocol):
 
     def unembedded(self, space: Space, after: int, limit: int) -> list[tuple[int, Memory]]:
         """Memories without a vector in this space, by key, beginning after a key."""
+
+    def unsealed(self, tier: Tier, limit: int) -> list[Memory]:
+        """Memories of a tier whose words are not sealed."""
+        ...
+
+    def sealed(self, limit: int) -> list[Memory]:
+        """Memories whose words are sealed."""
+        ...
 
     def without_words(self, limit: int) -> list[Memory]:
         """Memories whose words were lost, so that no question finds them by a word."""
@@ -331,6 +340,18 @@ class Recalls(Protocol):
 
     def last(self, limit: int) -> list[Recalled]:
         """The last recalls, oldest first."""
+
+
+class Audit(Protocol):
+    """Who looked, and who was not let."""
+
+    def note(self, entry: AuditEntry) -> None:
+        """Write it down soon, without making the caller wait."""
+        ...
+
+    def entries(self, limit: int, after: int = 0) -> list[AuditEntry]:
+        """Oldest first, after a number."""
+        ...
 
 
 class Ledger(Protocol):
@@ -651,6 +672,11 @@ class KeyRing(Protocol):
     def covers(self) -> str:
         """`file`: all of it is encrypted; `fields`: only contents that are sensitive or confidential are."""
 
+    @property
+    def database(self) -> bytes | None:
+        """What the file is encrypted with; None when only contents of memories are sealed."""
+        ...
+
     def key(self, purpose: str) -> bytes:
         """32 bytes for one purpose; another purpose gets others."""
 
@@ -752,6 +778,11 @@ class Store(Protocol):
     @property
     def spending(self) -> Spending:
         """What models have cost."""
+
+    @property
+    def audit(self) -> Audit:
+        """Who looked, and who was not let."""
+        ...
 
     @property
     def recalls(self) -> Recalls:
@@ -938,6 +969,13 @@ class Unit(Protocol):
 
     def add_feedback(self, memory_id: str, *, helpful: bool, question: Embedded | None, because: str) -> None:
         """Keep feedback and count it on the memory."""
+
+    def seal_turns(self, memory_id: str, seal: Callable[[Turn], Turn], *, back: bool = False) -> int:
+        """Replace the turns a memory came from, or all, by what `seal` makes of them; how many changed.
+
+        Only those that are not sealed; with `back` those that are, and they are not any more.
+        """
+        ...
 
     def log(self, turns: Sequence[Turn]) -> tuple[Waiting, int]:
         """Add turns of one scope to the raw log but for those whose id their session knows.

@@ -12,7 +12,7 @@ from engram.api.caller import PAGE_LIMIT, CallerContext, whole
 from engram.api.recalling import checked
 from engram.capture import change
 from engram.errors import AccessDenied, NotFound
-from engram.model.event import Event, News, Page
+from engram.model.event import Audited, Event, News, Page
 from engram.model.memory import ANY_STATUS, Filters, Memory, Status, in_force
 from engram.model.plain import moment, plain
 from engram.model.scope import Role, Scope
@@ -23,9 +23,10 @@ from engram.recall.past import then
 def get(caller: CallerContext, memory_id: str) -> Memory | None:
     """One memory by its id or the beginning of it."""
     try:
-        return caller.tools.store.memories.get(caller.resolve(memory_id), caller.access)
+        found = caller.tools.store.memories.get(caller.resolve(memory_id), caller.access)
     except NotFound:
         return None
+    return None if found is None else caller.shown([found])[0]
 
 
 def page(
@@ -62,6 +63,7 @@ def everything(
             edges = caller.tools.store.relations.of(memory.id, caller.at(scope))
             also = {"vector": vector_of.get(memory.id)} if vectors else {}
             yield {**plain(memory), "edges": plain(edges), **also}
+        caller.note(Audited.EXPORTED, "", {"memories": len(found)})
         cursor = found.cursor
         if cursor is None:
             return

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict, deque
-from collections.abc import Iterable
+import hmac
+from collections import Counter, OrderedDict, deque
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from threading import Lock
@@ -24,9 +25,12 @@ from engram.errors import (
 )
 from engram.model.capture import Draft, Receipt
 from engram.model.clock import Clock
-from engram.model.memory import Space, Status
+from engram.model.event import Audited, AuditEntry
+from engram.model.memory import Memory, Space, Status
+from engram.model.recall import Recall
 from engram.model.scope import HERE, Access, Role, Scope
 from engram.ports import Tools
+from engram.rules.sealing import HASH, opened, shown_to_others
 
 # ---------------------------------------------------------------- limits
 # Limits: how often a caller that is not the owner may recall. Asking again and again feels out a secret.
@@ -98,6 +102,7 @@ def _keep(counts: OrderedDict[K, V], key: K, value: V) -> None:
 PREFIX_LENGTH = 4
 """The least of an id that may stand for it."""
 PAGE_LIMIT = 1_000
+DIGEST_LENGTH = 16
 OWED_SLICE = 256
 
 
@@ -144,6 +149,48 @@ class CallerContext:
         """Raises AccessDenied unless the file is the caller's as a whole."""
         if not self.owns_file:
             raise AccessDenied(f"{what}: only the owner of the file may")
+
+    def note(self, what: Audited, subject: str = "", counts: Mapping[str, int] | None = None) -> None:
+        """Write down who did it, soon; ids and digests, never words."""
+        entry = AuditEntry(self.tools.clock.now(), self.actor, what, subject, counts or {})
+        self.tools.store.audit.note(entry)
+
+    def shown(self, memories: Sequence[Memory]) -> list[Memory | None]:
+        """Memories as this caller may see them; None for one that it may not.
+
+        Whoever may open what is sealed gets its words, and it is written down. Others get what the setting
+        `limits.sealed_shown` says, of what is confidential never more than the label.
+        """
+        keys = self.tools.keys
+        if keys is None or not any(memory.sealed for memory in memories):
+            return list(memories)
+        mode, seen = self.tools.config.limits.sealed_shown, list[Memory | None]()
+        for memory in memories:
+            one: Memory | None = memory
+            if memory.sealed and self.access.may_open and self.access.may_read(memory.scope):
+                one = opened(memory, keys)
+            elif memory.sealed:
+                one = shown_to_others(memory, mode, keys)
+            if one is not None and one.content != memory.content:
+                self.note(Audited.OPENED, memory.id, {memory.tier.value: 1})
+            seen.append(one)
+        return seen
+
+    def answered(self, found: Recall) -> Recall:
+        """A recall as this caller may see it."""
+        if self.tools.keys is None:
+            return found
+        seen = self.shown([hit.memory for hit in found.hits])
+        tiers = Counter(hit.memory.tier.value for hit in found.hits if hit.memory.sealed)
+        if tiers:
+            asked = hmac.digest(self.tools.keys.key(HASH), found.question.text.encode(), "sha256")
+            self.note(Audited.READ, asked.hex()[:DIGEST_LENGTH], tiers)
+        hits = [
+            hit if one is hit.memory else replace(hit, memory=one, text=one.content)
+            for hit, one in zip(found.hits, seen, strict=True)
+            if one is not None
+        ]
+        return replace(found, hits=tuple(hits))
 
     def write(self, drafts: list[Draft]) -> list[Receipt]:
         """Remember the drafts, all or none."""

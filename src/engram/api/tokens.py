@@ -11,7 +11,7 @@ from hashlib import sha256
 from engram.api.caller import CallerContext
 from engram.capture import screen
 from engram.errors import AccessDenied, EmptyContent, InvalidInput
-from engram.model.event import KeptAnswer
+from engram.model.event import Audited, AuditEntry, KeptAnswer
 from engram.model.plain import member, moment
 from engram.model.scope import Role, Scope, Token
 from engram.rules.secrets import NONCE_BYTES, SECRET_BYTES, digest_of, match, seal, secret_from, unseal
@@ -95,6 +95,8 @@ class Tokens:
             return None
         if token.last_used is None or (now - token.last_used).total_seconds() > NOTED_EVERY_S:
             store.used(token.id, now)
+            entry = AuditEntry(now, token.name, Audited.TOKEN_USED, token.id)
+            self._caller.tools.store.audit.note(entry)
         return token
 
     def is_valid(self, token_id: str) -> bool:

@@ -7,23 +7,26 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 
-from engram.api.caller import CallerContext
+from engram.api.caller import PAGE_LIMIT, CallerContext, whole
 from engram.capture import screen
+from engram.capture.change import open_everything, seal_everything
 from engram.config import Config, load
 from engram.errors import EmptyContent, InvalidInput, KeyNeeded, VaultRefused
 from engram.keys import FileState, Slots, VaultKeys, find_keys, read_key, read_slots, state_of
 from engram.keys import holders as key_holders
 from engram.keys.slots import new_slots, promote_slots, remove_slots, write_slots
 from engram.model.clock import Clock, SystemClock
-from engram.model.event import PurgeCertificate, PurgeOrder
+from engram.model.event import Audited, AuditEntry, PurgeCertificate, PurgeOrder
 from engram.model.plain import plain
 from engram.model.scope import Scope
-from engram.opening import open_store
+from engram.opening import Overrides, open_store, open_tools
+from engram.ports import Tools
 from engram.rules.secrets import is_signed, sign, subkey
 from engram.store.sqlite import SqliteStore
 from engram.store.sqlite.backups import backups_of
@@ -32,6 +35,7 @@ from engram.store.sqlite.reencrypt import reencrypt, settle, wipe
 CERTIFICATE = "certificate"
 """The purpose of the key that certificates are signed with."""
 IN_MEMORY = ":memory:"
+ENGINE = "engine"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,13 +67,15 @@ def init_vault(
     *,
     passphrase: str = "",
     key: bytes | str | None = None,
+    fields: bool = False,
     clock: Clock | None = None,
     config: Config | None = None,
 ) -> str:
     """Encrypt a file, or make a new one that is: under a passphrase, a key, or a new key in the keychain.
 
     The file in clear, and backups beside it, are overwritten and removed when everything has been found again
-    in the new one.
+    in the new one. With `fields` only the words of what is sensitive or confidential are sealed; the file
+    stays readable otherwise.
 
     Returns:
         Where the key is now, in words.
@@ -86,7 +92,14 @@ def init_vault(
     if state_of(path) is FileState.PLAIN:
         settle(path, clock)
         SqliteStore.open(path, clock).close()  # with the present schema
+    if read_slots(path) is not None:
+        raise VaultRefused(f"{path} has a key already: `engram vault remove` first takes it away.")
     master, slots, where = _new_key(passphrase, key)
+    if fields:
+        write_slots(path, replace(slots or new_slots(), covers="fields"))
+        _seal_contents(path, master, config, clock)
+        _wipe_copies(path)  # they are in clear
+        return where
     keys = VaultKeys(master)
     if slots is not None:
         write_slots(path, slots, coming=True)
@@ -94,9 +107,10 @@ def init_vault(
         promote_slots(path)
         open_store(path, config, clock, master)[0].close()
     else:
-        reencrypt(path, None, keys.database, clock)
+        reencrypt(path, None, keys, clock)
         promote_slots(path)
         _wipe_copies(path)  # they are in clear
+    _seal_contents(path, master, config, clock)
     return where
 
 
@@ -104,16 +118,18 @@ def remove_vault(path: str, *, key: bytes | str | None = None, clock: Clock | No
     """Write a vault as a file that everybody can read who may read files of yours.
 
     Raises:
-        VaultRefused: it is no vault, or holds sealed contents that would lie in clear.
+        VaultRefused: it has no key.
         KeyNeeded: no key, or a wrong one.
         StoreBusy: somebody has the file open.
 
     """
     keys = open_keys(path, key, clock)
     before = read_slots(path)
+    with _opened(path, keys.master, load(), clock or SystemClock()) as tools:
+        open_everything(tools, ENGINE)
     if before is not None:
         write_slots(path, new_slots("nothing"), coming=True)
-    reencrypt(path, keys.database, None, clock or SystemClock())
+    reencrypt(path, keys, None, clock or SystemClock())
     remove_slots(path)
     if before is not None:
         key_holders.drop(before.id)
@@ -143,9 +159,11 @@ def rotate_vault(
     keys = open_keys(path, key, clock)
     before = read_slots(path)
     master, slots, where = _new_key(passphrase, new_key)
+    if keys.covers == "fields":
+        slots = replace(slots or new_slots(), covers="fields")
     if slots is not None:
         write_slots(path, slots, coming=True)
-    reencrypt(path, keys.database, VaultKeys(master).database, clock or SystemClock())
+    reencrypt(path, keys, VaultKeys(master, keys.covers), clock or SystemClock())
     if slots is None:
         remove_slots(path)
     promote_slots(path)
@@ -186,7 +204,7 @@ def open_keys(path: str, key: bytes | str | None = None, clock: Clock | None = N
     """The keys that open a vault, tried on it. Raises KeyNeeded, and VaultRefused when it is no vault."""
     store, keys = open_store(path, load(), clock or SystemClock(), key)
     store.close()
-    if keys is None or keys.covers != "file":
+    if keys is None:
         raise VaultRefused(f"{path} is no vault: `engram vault init` makes it one.")
     _settle_slots(path, keys)
     return keys
@@ -220,6 +238,21 @@ def _new_key(passphrase: str, key: bytes | str | None) -> tuple[bytes, Slots | N
     if passphrase:
         return master, slots.with_passphrase(passphrase, master), "under your passphrase"
     return master, replace(slots, keychain=True), key_holders.hold(slots.id, master, lasting=True)
+
+
+@contextmanager
+def _opened(path: str, master: bytes, config: Config, clock: Clock) -> Iterator[Tools]:
+    tools = open_tools(path, config, Overrides(clock, key=master), read_only=False)
+    try:
+        yield tools
+    finally:
+        tools.store.close()
+
+
+def _seal_contents(path: str, master: bytes, config: Config, clock: Clock) -> None:
+    """What is sensitive in the file already is sealed as what comes from now on will be."""
+    with _opened(path, master, config, clock) as tools:
+        seal_everything(tools, ENGINE)
 
 
 def _wipe_copies(path: str) -> int:
@@ -328,10 +361,23 @@ class Vault:
             _message(certificate), certificate.signature, certificate.public_key
         )
 
+    def refused(self, actor: str, what: Audited) -> None:
+        """Write down that somebody at a door was not let. Whoever asks needs no right to."""
+        self._caller.tools.store.audit.note(AuditEntry(self._caller.tools.clock.now(), actor, what))
+
+    def audit(self, *, limit: int = 100, after: int = 0) -> list[AuditEntry]:
+        """Who looked, and who was not let, oldest first; `after` is the number of the last line already seen.
+
+        Raises AccessDenied unless the file is the caller's. What is older than `store.audit_days` is gone.
+        """
+        self._caller.check_owns_file("look at the audit")
+        return self._caller.tools.store.audit.entries(whole("limit", limit, 1, PAGE_LIMIT), after)
+
     def _purged(self, order: PurgeOrder) -> dict[str, int]:
         store = self._caller.tools.store
         removed = store.write(lambda unit: unit.purge(order), self._caller.actor)
         store.vacuum()
+        self._caller.note(Audited.PURGED, "", {name: number for name, number in removed.items() if number})
         return removed
 
     def _signed(self, certificate: PurgeCertificate) -> PurgeCertificate:

@@ -5,14 +5,16 @@ Each change happens inside the writer on the memory as it is there: two callers 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from engram.capture import screen
-from engram.capture.enrich import findable, said_at, spoken_of
+from engram.capture.enrich import findable, said_at, spoken_of, without_words
 from engram.errors import EmbedderError, NotFound, UnknownValue
 from engram.model.event import Verb
+from engram.model.maintenance import Judgement
 from engram.model.memory import (
     SUSPICION,
     Kind,
@@ -29,9 +31,11 @@ from engram.model.plain import member, moment
 from engram.ports import Embedded, Tools, Unit
 from engram.rules.archival import check_transition
 from engram.rules.injection import SIGNS, marked, released
+from engram.rules.sealing import ALL, KEY, fingerprint, opened, opened_turn, sealed_turn, turned
 from engram.rules.sensitivity import at_least, tier_of
 from engram.text import names, words
 from engram.text.forms import FormsOnDemand, key_text
+from engram.text.names import FoundName
 
 _AXES = {"kind": Kind, "type": Type, "priority": Priority, "policy": Policy, "tier": Tier}
 _TIMES = ("event_time", "valid_from", "valid_to", "expires_at")
@@ -40,6 +44,9 @@ CHANGEABLE = ("content", "category", "tags", "details", *_AXES, *_SHARES, *_TIME
 """What `update` may change; the rest has verbs of its own."""
 
 _STANDING = {"status": Status, "verification": Verification}
+SLICE = 200
+"""Memories that are sealed between two looks for more."""
+SEALED, YES, OPENED = "sealed", "yes", "the vault was taken away"
 STATUS_VERBS = {Status.ARCHIVED: Verb.ARCHIVED, Status.ACTIVE: Verb.RESTORED}
 
 
@@ -67,24 +74,101 @@ def revise(memory_id: str, changes: Mapping[str, Any], tools: Tools, actor: str,
 
 
 def _rewrite(memory_id: str, clean: Mapping[str, Any], tools: Tools, actor: str, because: str) -> Memory:
-    vector = _embed(clean["content"], memory_id, tools) if "content" in clean else None
+    before = _read(memory_id, tools)
+    vectors: list[Embedded] = []
+    if before is not None:
+        new, _, secret = _become(before, clean, tools)
+        if (new.content, new.sealed) != (before.content, before.sealed):
+            vectors = _embed(new, secret, tools)
 
     def work(unit: Unit) -> Memory:
         old = _get(unit, memory_id)
-        new = _with(old, clean)
+        new, found, _ = _become(old, clean, tools)
         if new == old:
             return old
         if new.status is not old.status:
             check_transition(old.status, new.status)
         new = replace(new, version=old.version + 1, modified_at=tools.clock.now())
-        found = findable(new, names.entities(new.content))
         only = STATUS_VERBS.get(new.status, Verb.STATUS_CHANGED) if set(clean) == {"status"} else Verb.UPDATED
-        unit.change(new, only, because or "edited", findable=found)
-        if vector is not None and new.content != old.content:
-            unit.embed(new.id, vector)
+        unit.change(new, only, because or "edited", findable=findable(new, found))
+        if (new.content, new.sealed) != (old.content, old.sealed):
+            for vector in vectors:
+                unit.embed(new.id, vector)
+        if new.sealed and not old.sealed and tools.keys is not None:
+            unit.seal_turns(new.id, partial(sealed_turn, keys=tools.keys, least=new.tier))
         return new
 
-    return tools.store.write(work, actor)
+    changed = tools.store.write(work, actor)
+    if changed.sealed and before is not None and not before.sealed:
+        tools.store.leave_nothing()  # of words that were in clear until now
+    return changed
+
+
+def _become(old: Memory, clean: Mapping[str, Any], tools: Tools) -> tuple[Memory, Sequence[FoundName], str]:
+    """The memory after a change, the names in it, and its words if none of them may be found."""
+    new = _with(opened(old, tools.keys), clean)
+    found = names.entities(new.content)
+    if tools.keys is None:
+        return new, found, ""
+    return without_words(replace(new, sealed=b""), found, tools.keys)
+
+
+def _read(memory_id: str, tools: Tools) -> Memory | None:
+    keys = tools.store.memories.keys([memory_id])
+    return next(iter(tools.store.memories.read(list(keys.values())).values()), None)
+
+
+def seal_everything(tools: Tools, actor: str) -> int:
+    """Seal what came before there was a key; how many memories and turns. Once done it is not done again."""
+    keys, store = tools.keys, tools.store
+    done = store.upkeep.judged(SEALED, [ALL]).get(ALL)
+    if keys is None or (done is not None and done.verdict == YES):
+        return 0
+    now = tools.clock.now()
+    store.write(lambda unit: unit.upkeep.judge(Judgement(KEY, ALL, fingerprint(keys), now)), actor)
+    count = store.write(lambda unit: unit.seal_turns("", partial(sealed_turn, keys=keys)), actor)
+    for tier in (Tier.SENSITIVE, Tier.CONFIDENTIAL):
+        while found := store.memories.unsealed(tier, SLICE):
+            for memory in found:
+                update(memory.id, {"tier": tier}, tools, actor, SEALED)
+            count += len(found)
+    if count:
+        store.vacuum()
+    store.write(lambda unit: unit.upkeep.judge(Judgement(SEALED, ALL, YES, now)), actor)
+    return count
+
+
+def open_everything(tools: Tools, actor: str) -> int:
+    """Put back into clear what was sealed: the key is to go. How many memories."""
+    keys, store, count = tools.keys, tools.store, 0
+    if keys is None:
+        return 0
+    in_clear = replace(tools, keys=None)
+    while found := store.memories.sealed(SLICE):
+        for memory in found:
+            clear = replace(opened(memory, keys), sealed=b"")
+            words_of = _with(replace(clear, content=""), {"content": clear.content})
+            _put_in_clear(replace(words_of, tier=memory.tier), in_clear, actor)
+        count += len(found)
+
+    def work(unit: Unit) -> None:
+        unit.seal_turns("", partial(opened_turn, keys=keys), back=True)
+        for kind in (KEY, SEALED):
+            unit.upkeep.judge(Judgement(kind, ALL, "", tools.clock.now()))
+
+    store.write(work, actor)
+    return count
+
+
+def _put_in_clear(memory: Memory, tools: Tools, actor: str) -> None:
+    vectors = _embed(memory, "", tools)
+
+    def work(unit: Unit) -> None:
+        unit.change(memory, Verb.UPDATED, OPENED, findable=findable(memory, names.entities(memory.content)))
+        for vector in vectors:
+            unit.embed(memory.id, vector)
+
+    tools.store.write(work, actor)
 
 
 def set_status(memory_id: str, status: Status, tools: Tools, actor: str, because: str) -> Memory:
@@ -198,15 +282,15 @@ def _with(old: Memory, clean: Mapping[str, Any]) -> Memory:
     return replace(new, tier=at_least(new.tier, tier_of(new.content)))
 
 
-def _embed(content: str, memory_id: str, tools: Tools) -> Embedded | None:
-    keys = tools.store.memories.keys([memory_id])
-    known = next(iter(tools.store.memories.read(list(keys.values())).values()), None)
-    beside = (known.told_by, known.after) if known is not None else ("", "")
+def _embed(memory: Memory, secret: str, tools: Tools) -> list[Embedded]:
+    """The vectors of what a memory says now: of what is left, and of what no word is left of."""
+    texts = [key_text(memory.content, memory.told_by, memory.after), *filter(None, [secret])]
     try:
-        space, vectors = tools.embedder.embed([key_text(content, *beside)])
+        space, rows = tools.embedder.embed(texts)
     except EmbedderError:
-        return None
-    return Embedded(space, vectors[0])
+        return []
+    made = [Embedded(space, row) for row in rows]
+    return made if tools.keys is None else [*made[:1], *(turned(one, tools.keys) for one in made[1:])]
 
 
 def _embed_query(query: str, tools: Tools) -> Embedded | None:

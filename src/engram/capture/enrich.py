@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -24,10 +24,11 @@ from engram.model.memory import (
     Verification,
     trust_of,
 )
-from engram.ports import Embedded, Findable, Tools
+from engram.ports import Embedded, Findable, KeyRing, Tools
 from engram.rules.importance import affect, confidence_of, standing_of
 from engram.rules.injection import marked
 from engram.rules.sameness import NewStatement, moved, surprise
+from engram.rules.sealing import is_found_by_meaning, sealed
 from engram.rules.sensitivity import at_least, tier_of
 from engram.rules.traits import REFERENCE, is_overheard, is_reference
 from engram.text import facts, kinds, metadata, names, words
@@ -51,6 +52,10 @@ class PreparedDraft:
     findable: Findable
     statement: NewStatement
     vector: Embedded | None = None
+    hidden_vector: Embedded | None = None
+    """Of what no word is left: what it says, turned so that it tells nothing."""
+    secret: str = field(default="", repr=False)
+    """The words themselves, where only their meaning may be found."""
     weighed: bool = False
     """Whether the caller gave the importance."""
     apart: bool = False
@@ -74,7 +79,7 @@ def prepare(draft: Draft, tools: Tools) -> PreparedDraft:
     ages = {Priority.P2: tools.config.forgetting.p2_days, Priority.P3: tools.config.forgetting.p3_days}
     lesser = draft.priority is not None and ages.get(draft.priority, 0.0) > 0
     asked_for = draft.source == "human" and not draft.speaker and not lesser
-    found = names.entities(draft.content)
+    found: Sequence[FoundName] = names.entities(draft.content)
     told = draft.event_time
     happened = _happened(draft.content, kind, said) if told is None else here(told, tools.zone)
     of_a_document = category == REFERENCE or kind == Kind.CODEBASE
@@ -113,10 +118,32 @@ def prepare(draft: Draft, tools: Tools) -> PreparedDraft:
         forms=FormsOnDemand(draft.content),
     )
     memory = marked(memory)
-    statement = NewStatement.of(memory)
     weighed = draft.importance is not None
     apart = draft.apart or memory.status in NOT_BELIEVED or memory.suspicion is not Suspicion.NONE
-    return PreparedDraft(memory, findable(memory, found), statement, weighed=weighed, apart=apart)
+    secret = ""
+    if tools.keys is not None:
+        memory, found, secret = without_words(memory, found, tools.keys)
+    statement = NewStatement.of(memory)
+    prepared = PreparedDraft(memory, findable(memory, found), statement, weighed=weighed, apart=apart)
+    return replace(prepared, secret=secret) if secret else prepared
+
+
+def without_words(
+    memory: Memory, found: Sequence[FoundName], keys: KeyRing
+) -> tuple[Memory, Sequence[FoundName], str]:
+    """A memory as it is kept under a key, the names left in it, and its words if none of them is left."""
+    kept = sealed(memory, keys)
+    if not kept.sealed:
+        return kept, found, ""
+    if is_found_by_meaning(kept):
+        return kept, (), memory.content
+    left = names.entities(kept.content)
+    told = spoken_of(kept.content, said_at(memory), left)
+    return (
+        replace(kept, entities=tuple(dict.fromkeys(one.name for one in left)), metadata=told),
+        left,
+        "",
+    )
 
 
 def _heard(draft: Draft) -> datetime | None:
@@ -142,6 +169,8 @@ def findable(memory: Memory, found: Sequence[FoundName]) -> Findable:
     `found` are the names in its content. What a document states and names is found by its words alone: it is
     no fact of the user's life.
     """
+    if is_found_by_meaning(memory):
+        return Findable(())
     apart = is_reference(memory)
     when = memory.happened_at if memory.event_time else None
     told = names.cue_words(memory.content, speaker=memory.speaker or None, when=when)

@@ -24,9 +24,13 @@ from engram.config import CaptureConfig
 from engram.errors import ContentTooLong, EmptyContent, InvalidInput, WrongType
 from engram.model.capture import Draft, LeftOut, Observation, Part, Receipt, Turn, Waiting
 from engram.model.clock import check_cancelled, here
+from engram.model.memory import Tier
 from engram.model.plain import member, told_moment
 from engram.model.scope import Scope
 from engram.ports import Tools, Unit
+from engram.rules.sealing import opened_turn, sealed_turn, without
+from engram.rules.sensitivity import sensitive_parts
+from engram.text import sentences
 from engram.text.signals import Level, level_of
 
 # ---------------------------------------------------------------- buffer
@@ -192,7 +196,9 @@ def log(turns: Sequence[Turn], tools: Tools, actor: str) -> tuple[Observation, s
     Raises InvalidInput before logging. Waits for no reading: that may ask a model.
     """
     checked = [_checked(turn) for turn in turns]
-    waiting, fresh = tools.store.write(lambda unit: unit.log(checked), actor)
+    keys = tools.keys
+    kept = checked if keys is None else [sealed_turn(turn, keys) for turn in checked]
+    waiting, fresh = tools.store.write(lambda unit: unit.log(kept), actor)
     spoken = [turn for turn in checked if turn.part in {Part.USER, Part.ASSISTANT}]
     level = max((level_of(turn.content) for turn in spoken), default=Level.NONE) if fresh else Level.NONE
     heard = Observation(
@@ -224,8 +230,9 @@ def _sessions(turns: Sequence[Turn]) -> Iterator[list[Turn]]:
 def _capture(turns: list[Turn], gate: Gate, tools: Tools, actor: str) -> Observation:
     """Read some turns of one session; what is found and that they were read is written together."""
     before = tools.store.turns.before(turns[0], CONTEXT_TURNS)
-    reading = extract.read(turns, before, gate, tools)
-    drafts, origins = _good(reading)
+    said = [opened_turn(turn, tools.keys) for turn in turns]
+    reading = extract.read(said, before, gate, tools)
+    drafts, origins = _parted(said, *_good(reading))
 
     def also(unit: Unit, receipts: list[Receipt]) -> None:
         if unit.captured(turns, tools.clock.now()) < len(turns):
@@ -257,6 +264,41 @@ def _good(reading: extract.Reading) -> tuple[list[Draft], list[tuple[int, ...]]]
         except InvalidInput as error:
             reading.left_out.append(LeftOut("", draft.content[:200], error.message))
     return drafts, origins
+
+
+def _parted(
+    turns: Sequence[Turn], drafts: Sequence[Draft], origins: Sequence[tuple[int, ...]]
+) -> tuple[list[Draft], list[tuple[int, ...]]]:
+    """The drafts, what repeats a secret of a sealed turn apart, and as secret as that."""
+    secrets = {
+        piece: part.tier
+        for turn in turns
+        if turn.sealed
+        for part in sensitive_parts(turn.content)
+        for piece in part.pieces(turn.content)
+    }
+    if not secrets:
+        return list(drafts), list(origins)
+    parted = [
+        (one, keys) for draft, keys in zip(drafts, origins, strict=True) for one in _halves(draft, secrets)
+    ]
+    return [draft for draft, _ in parted], [keys for _, keys in parted]
+
+
+def _halves(draft: Draft, secrets: Mapping[str, Tier]) -> Iterator[Draft]:
+    """What of a draft is harmless, and what is not."""
+    told: dict[bool, list[str]] = {}
+    for one in sentences.sentences(draft.content):
+        told.setdefault(any(piece in one for piece in secrets), []).append(one)
+    if False in told:
+        harmless = replace(draft, content=" ".join(told[False])) if True in told else draft
+        yield replace(harmless, details=without(draft.details, secrets))
+    if True in told:
+        words = " ".join(told[True]) if False in told else draft.content
+        tiers = (tier for piece, tier in secrets.items() if piece in words)
+        yield replace(
+            draft, content=words, tier=max((draft.tier or Tier.CLEAR, *tiers), key=tuple(Tier).index)
+        )
 
 
 def _joined(one: Observation, other: Observation) -> Observation:

@@ -25,7 +25,7 @@ from engram.errors import AccessDenied, EmbedderError, EmbedderRefused, InvalidI
 from engram.model.capture import Draft, Outcome, Receipt, Refusal
 from engram.model.clock import check_cancelled
 from engram.model.facts import Edge, EdgeType
-from engram.model.memory import Filters, Memory, Status, Suspicion
+from engram.model.memory import Filters, Memory, Status, Suspicion, Tier
 from engram.model.scope import Access, Role, Scope
 from engram.ports import Embedded, Tools, Unit, View
 from engram.rules.injection import why_suspect
@@ -42,6 +42,7 @@ from engram.rules.sameness import (
     later_closeness,
     later_word_on,
 )
+from engram.rules.sealing import is_found_by_meaning, opened, turned
 from engram.rules.traits import REFERENCE, USUAL, by_layers, is_overheard, is_reference
 from engram.rules.vectors import thresholds
 from engram.text import words
@@ -84,13 +85,21 @@ def _embed(memories: Sequence[Memory], tools: Tools) -> list[tuple[Memory, Embed
         if len(memories) == 1:
             return []
         return [made for memory in memories for made in _embed([memory], tools)]
-    return [(memory, Embedded(space, row)) for memory, row in zip(memories, rows, strict=True)]
+    made = [(memory, Embedded(space, row)) for memory, row in zip(memories, rows, strict=True)]
+    hidden = [memory for memory in memories if is_found_by_meaning(memory)]
+    if tools.keys is not None and hidden:
+        words = [opened(memory, tools.keys).content for memory in hidden]
+        space, rows = tools.embedder.embed(words)
+        made += [
+            (one, turned(Embedded(space, row), tools.keys)) for one, row in zip(hidden, rows, strict=True)
+        ]
+    return made
 
 
 def _put(made: Sequence[tuple[Memory, Embedded]], unit: Unit) -> None:
     for memory, vector in made:
         now = unit.get(memory.id)
-        if now is not None and now.content == memory.content:
+        if now is not None and (now.content, now.sealed) == (memory.content, memory.sealed):
             unit.embed(memory.id, vector)
 
 
@@ -165,10 +174,23 @@ def _embed_capture(prepared: list[PreparedDraft], tools: Tools) -> list[Prepared
         try:
             keys = [key_text(one.content, one.told_by, one.after) for one in (item.memory for item in part)]
             space, vectors = tools.embedder.embed(keys)
+            part = [
+                replace(item, vector=Embedded(space, row)) for item, row in zip(part, vectors, strict=True)
+            ]
+            done += _with_hidden_vectors(part, tools)
         except EmbedderError:
             return done + prepared[start:]
-        done += [replace(item, vector=Embedded(space, row)) for item, row in zip(part, vectors, strict=True)]
     return done
+
+
+def _with_hidden_vectors(part: list[PreparedDraft], tools: Tools) -> list[PreparedDraft]:
+    """Where no word is left, the vector of what was said, turned."""
+    secret = [item.secret for item in part if item.secret]
+    if not secret or tools.keys is None:
+        return part
+    space, rows = tools.embedder.embed(secret)
+    vectors = iter(turned(Embedded(space, row), tools.keys) for row in rows)
+    return [replace(item, hidden_vector=next(vectors)) if item.secret else item for item in part]
 
 
 def _is_statement(item: PreparedDraft) -> bool:
@@ -367,6 +389,15 @@ def _is_drawn(edge: Edge, tools: Tools) -> bool:
     return any((one.source, one.target, one.type) == (edge.source, edge.target, edge.type) for one in known)
 
 
+def _told_in_clear(receipt: Receipt, tools: Tools) -> Receipt:
+    """The receipt, with a word that a tier is but a label where there is no key."""
+    if tools.keys is not None or receipt.memory.tier is Tier.CLEAR:
+        return receipt
+    return replace(
+        receipt, because=f"{receipt.because}; {receipt.memory.tier}, but in clear: there is no key"
+    )
+
+
 class _Batch:
     """The drafts of one call, written one after the other: a later one knows the facts of an earlier one."""
 
@@ -392,7 +423,7 @@ class _Batch:
         check_cancelled()
         near = (*candidates, *self._said_before())
         verdict = self._verdict(item, candidates)
-        receipt = self.carry_out(unit, item, verdict)
+        receipt = _told_in_clear(self.carry_out(unit, item, verdict), self.tools)
         self.written.append(receipt.memory)
         self.latest[receipt.memory.id] = receipt.memory
         if receipt.outcome in {Outcome.SUPERSEDED, Outcome.CHALLENGED}:
@@ -421,6 +452,8 @@ class _Batch:
             return New(why_suspect(item.memory))
         if item.apart:
             return New("kept apart, as was asked")
+        if item.memory.sealed:
+            return New(f"{item.memory.tier}: sealed, and compared with nothing")
         if is_reference(item.memory):
             return New("a document is kept as it stands")
         found: dict[str, tuple[Memory, float | None]] = {}
@@ -438,6 +471,7 @@ class _Batch:
             # What the engine made of statements is none: it follows them, and is neither said nor corrected.
             and memory.source != ENGINE
             and not is_reference(memory)
+            and not memory.sealed
         ]
         return decide(item.statement, neighbours, limits_of(item.vector, self.tools.config))
 

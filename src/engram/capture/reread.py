@@ -86,7 +86,8 @@ REMAINS = frozenset({Status.ACTIVE, Status.SAID, Status.CHALLENGED})
 def slices(after: int, session: str, tools: Tools) -> Iterator[list[Turn]]:
     """Turns that were read before, in the order in which they were said; each slice is of one session."""
     while turns := tools.store.turns.read_before(after, SLICE, session):
-        for _, group in groupby(turns, key=lambda turn: (turn.session, turn.scope)):
+        legible = (turn for turn in turns if not turn.sealed)  # what is sealed stays as it was understood
+        for _, group in groupby(legible, key=lambda turn: (turn.session, turn.scope)):
             yield list(group)
         after = turns[-1].key
 

@@ -68,6 +68,8 @@ def _store(unit: Unit, item: PreparedDraft, because: str) -> Receipt:
     memory = item.memory
     before = unit.last_of_session(memory.session, memory.scope) if memory.session else None
     unit.add(memory, item.findable, item.vector, because)
+    if item.hidden_vector is not None:
+        unit.embed(memory.id, item.hidden_vector)
     if before is not None:
         unit.relate(Edge(before, memory.id, EdgeType.NEXT), SAID_NEXT)
     return Receipt(memory, Outcome.STORED, because, embedded=item.vector is not None)

@@ -32,8 +32,11 @@ def vault() -> None:
 @vault.command("init")
 @keychain_option
 @key_file_option
+@click.option(
+    "--fields", is_flag=True, help="Seal only what is sensitive; the file stays readable otherwise."
+)
 @pass_run
-def init(run: CommandRun, keychain: bool, key_file: str | None) -> None:
+def init(run: CommandRun, keychain: bool, key_file: str | None, fields: bool) -> None:
     """Encrypt the file: under a passphrase, unless told otherwise.
 
     With ENGRAM_KEY or ENGRAM_KEY_FILE set, that is the key. The file in clear is overwritten once everything
@@ -43,8 +46,10 @@ def init(run: CommandRun, keychain: bool, key_file: str | None) -> None:
 
     key = _key_of(key_file) if key_file else _key_at_hand()
     passphrase = "" if key is not None or keychain else ask_passphrase("Passphrase", twice=True)
-    where = init_vault(place(run.file), passphrase=passphrase, key=key, config=run.config)
-    _told(run, {"vault": place(run.file), "key": where}, f"Encrypted. The key is {where}.")
+    path = place(run.file)
+    where = init_vault(path, passphrase=passphrase, key=key, fields=fields, config=run.config)
+    done = "What is sensitive is sealed" if fields else "Encrypted"
+    _told(run, {"vault": path, "key": where}, f"{done}. The key is {where}.")
 
 
 @vault.command("status")
@@ -136,6 +141,21 @@ def erase_session(run: CommandRun, session: str) -> None:
         removed = memory.vault.erase_session(session)
     told = ", ".join(f"{number} {name}" for name, number in removed.items() if number)
     _told(run, {"removed": removed}, f"Erased: {told or 'nothing'}.")
+
+
+@vault.command("audit")
+@click.option("-n", "--limit", default=100, show_default=True, help="So many lines at most.")
+@click.option("--after", default=0, show_default=True, help="Go on after this number.")
+@pass_run
+def audit(run: CommandRun, limit: int, after: int) -> None:
+    """Tell who looked, and who was not let, oldest first; with --json as a list to be kept elsewhere."""
+    with run.open(whole_file=True) as memory:
+        entries = memory.vault.audit(limit=limit, after=after)
+    lines = [
+        f"{one.number:>6}  {one.at:%Y-%m-%d %H:%M:%S}  {one.what:<10}  {one.actor:<12}  {one.subject}"
+        for one in entries
+    ]
+    _told(run, {"entries": plain(entries)}, "\n".join(lines) or "Nothing yet.")
 
 
 @vault.command("purge")

@@ -98,7 +98,7 @@ def slots_of(path: str) -> tuple[Slots, ...]:
             f"{path} is in clear, but beside it stands the description of a vault: somebody has put another "
             "file in its place. Restore the vault, or remove the file that ends in -vault."
         )
-    return () if now is None else (now,)
+    return tuple(one for one in (coming, now) if one is not None and one.covers == "fields")
 
 
 def _masters(secret: bytes | str | None, slots: tuple[Slots, ...]) -> Iterator[VaultKeys]:

@@ -120,6 +120,8 @@ def _change(
         return
     new = replace(now, **changed)
     reworded = new.content != now.content
+    if reworded and now.sealed:
+        return  # its words are not known here
     if reworded:
         derived = {} if new.content_hash != now.content_hash else _told_by_words(new, context)
         new = replace(new, version=now.version + 1, **derived)

@@ -185,8 +185,8 @@ def pairs(
 ) -> tuple[list[NearPair], list[Memory]]:
     """Pairs of these memories with the nearest ones, nearest first; and the memories without vectors.
 
-    Both ends are active, of one scope, no turns of a conversation, not drawn from others, and were not
-    changed by this run.
+    Both ends are active, of one scope, no turns of a conversation, not drawn from others, not sealed, and
+    were not changed by this run.
     """
     known = cosines(context)
     usable = [(key, one) for key, one in part if _is_usable(one, context)]
@@ -217,7 +217,7 @@ def _records(part: Slice, others: Iterable[int], context: StepContext) -> dict[i
 
 
 def _is_usable(memory: Memory, context: StepContext) -> bool:
-    if memory.speaker or is_drawn(memory):
+    if memory.speaker or is_drawn(memory) or memory.sealed:
         return False
     return memory.status is Status.ACTIVE and memory.modified_at < context.now
 

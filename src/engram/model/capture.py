@@ -118,6 +118,8 @@ class Turn:
     """Its number in the log, once it is there."""
     captured_at: datetime | None = None
     """When memories were made of it; None while it waits."""
+    sealed: bytes = field(default=b"", repr=False)
+    """Its words, where they are sealed: `content` is then what is left of them. Shown as yes or no."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,6 +54,43 @@ class Event:
     """The rule that decided it, if it was not somebody's wish."""
 
 
+# ---------------------------------------------------------------- audit
+# Who looked, and who was not let: what the ledger of changes does not tell.
+
+
+class Audited(StrEnum):
+    """What somebody did, or tried to do."""
+
+    OPENED = "opened"
+    """Words that are sealed were shown."""
+    READ = "read"
+    """A recall brought what is sealed; its words were not shown."""
+    DENIED = "denied"
+    LIMITED = "limited"
+    """Somebody asked too often."""
+    REFUSED = "refused"
+    """A secret that lets nobody in."""
+    TOKEN_USED = "token_used"  # noqa: S105 (a word, no secret)
+    EXPORTED = "exported"
+    PURGED = "purged"
+    TRIMMED = "trimmed"
+    """Older lines were dropped; `subject` is the number of the last of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class AuditEntry:
+    """One line: who did what, when. Ids, digests and counts, never words."""
+
+    at: datetime
+    actor: str
+    what: Audited
+    subject: str = ""
+    """The id of a memory or a token, or a digest of what was asked."""
+    counts: Mapping[str, int] = field(default_factory=dict)
+    number: int = 0
+    """Its place; lines have no gap between them."""
+
+
 # ---------------------------------------------------------------- pages
 # Answers that come in pages, and counts.
 

@@ -267,6 +267,8 @@ class Memory:
     version: int = 1
     tier: Tier = Tier.CLEAR
     forms: Forms = Forms()
+    sealed: bytes = field(default=b"", repr=False)
+    """Its words, where they are sealed: `content` is then what is left of them. Shown as yes or no."""
 
     @property
     def happened_at(self) -> datetime:

@@ -34,7 +34,9 @@ def plain(value: Any) -> Any:  # noqa: PLR0911 - one line a kind of value reads 
         return {str(plain(key)): plain(item) for key, item in value.items()}
     if isinstance(value, AbstractSet):
         return sorted(plain(item) for item in value)
-    if isinstance(value, Sequence) and not isinstance(value, str | bytes):
+    if isinstance(value, bytes):
+        return bool(value)  # what is sealed stays here; that there is something does not
+    if isinstance(value, Sequence) and not isinstance(value, str):
         return [plain(item) for item in value]
     return value
 

@@ -90,6 +90,11 @@ class Access:
         return self.role is Role.OWNER or (self.role is Role.ORCHESTRATOR and self.scope.project != "")
 
     @property
+    def may_open(self) -> bool:
+        """Whether this caller may have what is sealed opened, where it may read it."""
+        return self.role is Role.OWNER and (self.caller is None or self.caller.may_open)
+
+    @property
     def owns_namespace(self) -> bool:
         """Whether all that a namespace holds may be read, now and later."""
         if self.all_namespaces:

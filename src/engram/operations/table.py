@@ -308,6 +308,8 @@ MAINTAINING = (
       gives="findings", owner=True, reads=True, long=True, tool="", command=""),
     O("vault.status", "Whether the file is encrypted, and what opens it.", "GET /v1/vault", owner=True,
       reads=True, tool="", command=""),
+    O("vault.audit", "Who looked, and who was not let, oldest first.", "GET /v1/vault/audit", gives="entries",
+      owner=True, reads=True, tool="", command=""),
     O("vault.erase_session",
       "Erase a conversation for good: its turns, the memories that came from it, what slept of it.",
       "POST /v1/sessions/{session}/erase", gives="removed", destroys=True, tool="", command=""),

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from engram.recall.pool import Numbers
 
 VECTOR_CANDIDATES = 60  # candidates by meaning
+HIDDEN_CANDIDATES = 20  # candidates by meaning among what is confidential
 LENDERS = 40  # candidates that lend to their neighbours in a conversation (measured)
 NEXT_SHARE = 0.4  # share of its fit a turn lends to the following one (measured)
 ANSWER_SHARE = 0.4  # share more that a question lends to its answer (measured)
@@ -67,7 +68,20 @@ def search_each(plan: Planned) -> tuple[Matched, Sequence[tuple[int, float]], Pl
     if plan.near_search is None:
         return by_words, [], plan
     most = round(plan.fetch * VECTOR_CANDIDATES)
-    return by_words, plan.near_search.search(plan.view, most), plan
+    near = plan.near_search.search(plan.view, most)
+    if plan.hidden_search is not None:
+        near = _nearest_of(near, plan.hidden_search.search(plan.view, HIDDEN_CANDIDATES))
+    return by_words, near, plan
+
+
+def _nearest_of(
+    near: Sequence[tuple[int, float]], hidden: Sequence[tuple[int, float]]
+) -> list[tuple[int, float]]:
+    """Both together, nearest first; what is hidden is found by what it says or by its label."""
+    found = dict(near)
+    for key, cosine in hidden:
+        found[key] = max(cosine, found.get(key, cosine))
+    return sorted(found.items(), key=lambda one: -one[1])
 
 
 # ---------------------------------------------------------------- facts

@@ -65,6 +65,8 @@ class PastMemories:
         self.used_since = store.memories.used_since
         self.unembedded = memories.unembedded
         self.without_words = memories.without_words
+        self.unsealed = memories.unsealed
+        self.sealed = memories.sealed
         self.reach = memories.reach
         self.stats = memories.stats
 
@@ -91,6 +93,7 @@ class PastStore:
         self.spending = store.spending
         self.recalls = store.recalls
         self.ledger = store.ledger
+        self.audit = store.audit
         self.opinions = store.opinions
         self.tokens = store.tokens
         self.answers = store.answers

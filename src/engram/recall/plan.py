@@ -12,8 +12,9 @@ from engram.model.clock import zone_of
 from engram.model.facts import Entity
 from engram.model.recall import Intent, Plan, Question, Span
 from engram.model.scope import Access
-from engram.ports import ConversationBias, NearSearch, Noise, Tools, View, WordSearch
+from engram.ports import ConversationBias, Embedded, NearSearch, Noise, Tools, View, WordSearch
 from engram.recall import intents, times
+from engram.rules.sealing import turned
 from engram.rules.vectors import Thresholds, thresholds
 from engram.text import cues, lexicon, words
 from engram.text.languages import language
@@ -176,6 +177,8 @@ class Planned:
     space: Space | None
     vector: Floats | None
     near_search: NearSearch | None
+    hidden_search: NearSearch | None
+    """Among what is confidential, for whoever may open it; None where there is no key."""
     """Its vector, looked up; None without one."""
     near: Thresholds
     noise: Noise
@@ -229,6 +232,14 @@ def read(question: Question, asks: str, spans: tuple[Span, ...], tools: Tools) -
     row = intents.rows()[intent] if intent else intents.NEUTRAL
     confidence = 1.0 if wished else found.confidence
     return Read(intent, confidence, row, spans, entities, intents.is_fresh(asks))
+
+
+def _hidden(space: Space | None, vector: Floats | None, access: Access, tools: Tools) -> NearSearch | None:
+    """The question, turned as the vectors of what is confidential are."""
+    if tools.keys is None or space is None or vector is None or not access.may_open:
+        return None
+    asked = turned(Embedded(space, vector), tools.keys)
+    return tools.index.ask(asked.space, asked.vector, access)
 
 
 def make(question: Question, tools: Tools, lean: ConversationBias | None = None) -> Planned:
@@ -293,6 +304,7 @@ def make(question: Question, tools: Tools, lean: ConversationBias | None = None)
         space=space,
         vector=vector,
         near_search=near_search,
+        hidden_search=_hidden(space, vector, question.access, tools),
         near=near,
         noise=noise,
         usual_noise=_usual(near) if near.is_measured else noise,

@@ -10,7 +10,7 @@ anywhere in the world and `stdnum` what a national number is; without it pattern
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Final
@@ -32,7 +32,15 @@ class SensitivePart:
         """How secret it makes the text."""
         return Tier.SENSITIVE if self.kind in _REACHES else Tier.CONFIDENTIAL
 
+    def pieces(self, text: str) -> tuple[str, ...]:
+        """What of a text it is; of "password is x" also the bare x, which nothing else would tell."""
+        whole = text[self.start : self.end]
+        last = whole.split()[-1].strip("\"'`:=") if self.kind == "secret" else ""
+        return (whole, last) if len(last) >= _LEAST_SECRET else (whole,)
 
+
+_LEAST_SECRET: Final = 4
+_SHOWN: Final = 2
 _REACHES: Final = frozenset({"phone", "e-mail", "address"})
 
 
@@ -59,6 +67,42 @@ def sensitive_parts(text: str) -> list[SensitivePart]:
             if not any(start < other.end and other.start < end for other in found):
                 found.append(SensitivePart(kind, start, end))
     return sorted(found, key=lambda part: part.start)
+
+
+def redacted(text: str) -> str:
+    """The text with a word for what each sensitive part is in its place.
+
+    >>> redacted("Anna: anna@example.org"), redacted("I like tea")
+    ('Anna: [e-mail]', 'I like tea')
+    """
+    left, end = [], 0
+    for part in sensitive_parts(text):
+        left += [text[end : part.start], f"[{part.kind}]"]
+        end = part.end
+    return "".join((*left, text[end:])) if left else text
+
+
+def masked(text: str) -> str:
+    """The text with the last signs alone of each sensitive part: enough to know which is meant.
+
+    >>> masked("Anna: +49 171 2345678")
+    'Anna: [phone …78]'
+    """
+    left, end = [], 0
+    for part in sensitive_parts(text):
+        left += [text[end : part.start], f"[{part.kind} …{text[part.end - _SHOWN : part.end]}]"]
+        end = part.end
+    return "".join((*left, text[end:]))
+
+
+def label(tier: Tier, parts: Sequence[SensitivePart]) -> str:
+    """What stands for a text that keeps no word.
+
+    >>> label(Tier.CONFIDENTIAL, sensitive_parts("my card is 4111 1111 1111 1111"))
+    '(confidential: card)'
+    """
+    kinds = ", ".join(dict.fromkeys(part.kind for part in parts))
+    return f"({tier}: {kinds})" if kinds else f"({tier})"
 
 
 # Nearly every text is harmless: without a digit, an at sign or one of these words none of the rules can fire.
@@ -100,12 +144,12 @@ _SECRETS = re.compile(
     | (?i:\b(?:password|passwd|pass(?:phrase|code)|wi-?fi\ key|api[ _-]?key|secret[ _-]?key|client[ _-]secret
         |(?:access|auth|bearer|refresh|api)[ _-]?token|token|密码|口令|密钥|令牌)
         (?:\s+(?:for|of|at|to|on)\s+(?:\S+\s+){1,3}?)?
-        \s*(?:\bis(?:\ called|\ now)?\b|[:=是为：])\s*["'`]?
+        \s*(?:\bis(?:\ called|\ now)?\b\s*:?|[:=是为：])\s*["'`]?
         (?=\S*[\d!-/:-@_-]|correct|\w{6,}\s*$)(?!(?:not|hard|wrong|valid|the|a|an)\b)\S{6,})
     | (?i:\b(?:pin|door\ code|alarm\ code|security\ code|access\ code
         |safe\ combination|cvv|pin码|开门码|验证码)
         (?:\s+(?:for|of|on)\s+(?:\S+\s+){1,3}?)?
-        \s*(?:\bis\b|[:=是为：])\s*["'`]?\d[\d -]{2,}[#*]?)
+        \s*(?:\bis\b\s*:?|[:=是为：])\s*["'`]?\d[\d -]{2,}[#*]?)
     """,
     re.VERBOSE,
 )

@@ -19,12 +19,13 @@ from urllib.parse import urlsplit
 import anyio.to_thread
 
 from engram.errors import EngramError
+from engram.model.event import Audited
 from engram.server import login
 from engram.server import metrics as server_metrics
 from engram.server.caller import NOBODY, Caller, bearer_of, caller_from, host_of, is_loopback
 from engram.server.compat.requests import LARGE_BODIES, response_to
 from engram.server.limits import LARGE_BODY, Body, Pace, check_length, give_back_memory
-from engram.server.problems import BUG, HostRefused, OriginRefused, TokenNeeded
+from engram.server.problems import BUG, HostRefused, OriginRefused, TokenNeeded, TooManyRequests
 from engram.server.proxy.keys import own_only
 
 if TYPE_CHECKING:
@@ -120,10 +121,18 @@ class Guard:
             finally:
                 passage.is_large = body.taken > LARGE_BODY
         except EngramError as error:
+            self._note(error, scope)
             await self._answer(error, scope, receive, send, passage)
         except Exception as error:  # noqa: BLE001 (a door: whatever was not foreseen ends here, and says so)
             server_metrics.bug(error, passage.id, _route(scope))
             await self._answer(BUG, scope, receive, send, passage)
+
+    def _note(self, error: EngramError, scope: Scope) -> None:
+        """Write down who came with a wrong secret, or too often."""
+        if isinstance(error, TokenNeeded) and error.given:
+            self._memory_host.refused("", Audited.REFUSED)
+        elif isinstance(error, TooManyRequests):
+            self._memory_host.refused(scope["state"]["caller"].actor, Audited.LIMITED)
 
     async def _answer(
         self, error: EngramError, scope: Scope, receive: Receive, send: Send, passage: _Passage

@@ -17,8 +17,9 @@ import anyio.to_thread
 
 from engram._version import __version__
 from engram.api.maintenance import Worker, WorkerReport
-from engram.errors import EngramError, StoreClosed, WorkCancelled
+from engram.errors import AccessDenied, EngramError, StoreClosed, TooManyRecalls, WorkCancelled
 from engram.model.clock import Cancellation, cancelled_by
+from engram.model.event import Audited
 from engram.model.plain import plain
 from engram.model.scope import Access
 from engram.server import login
@@ -241,11 +242,18 @@ class MemoryHost:
         try:
             with cancelled_by(cancellation):
                 return work(self.facade(caller))
+        except (AccessDenied, TooManyRecalls) as error:
+            self.refused(caller.actor, Audited.DENIED if isinstance(error, AccessDenied) else Audited.LIMITED)
+            raise
         finally:
             with self._changed:
                 self._running -= 1
                 self._under_way.discard(cancellation)
                 self._changed.notify_all()
+
+    def refused(self, actor: str, what: Audited) -> None:
+        """Write down that somebody was not let."""
+        self.memory.vault.refused(actor, what)
 
     def _lane(self, *, quick: bool) -> anyio.CapacityLimiter:
         """Threads for work that computes, or for work that waits: for the disk, a model, a service."""

@@ -48,9 +48,13 @@ class StoreSettings:
     """How much of the file to map; not used under a key."""
     backups: int = 3
     """Backups kept of those made by themselves; 0: none are made."""
+    audit_days: int = 365
+    """How long it is kept who looked; 0: for good."""
     read_only: bool = False
     key: bytes | None = field(default=None, repr=False)
     """32 raw bytes turn the file into a vault; derive them from a passphrase once, outside."""
+    sessions: bytes | None = field(default=None, repr=False)
+    """What sleeping sessions are sealed with where there is a key and the file itself is in clear."""
 
 
 IN_MEMORY = ":memory:"

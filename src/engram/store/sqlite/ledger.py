@@ -8,23 +8,26 @@ A reason may repeat them, so it is the one thing of an event that can go; it can
 from __future__ import annotations
 
 import json
+import logging
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, is_dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import Enum
 from hashlib import sha256
+from threading import Lock
 from typing import Any
 
-from engram.errors import BadCursor
+from engram.errors import BadCursor, Overloaded
 from engram.model.clock import from_micros, to_micros
-from engram.model.event import Event, Verb
+from engram.model.event import Audited, AuditEntry, Event, Verb
 from engram.model.memory import Memory, Tier
 from engram.model.scope import Access
 from engram.store.sqlite import rows
-from engram.store.sqlite.connection import Db, ask, ask_value
+from engram.store.sqlite.connection import Db, Opener, ask, ask_value
 from engram.store.sqlite.readers import Readers
 from engram.store.sqlite.views import Places, where_event
+from engram.store.sqlite.writer import Writer
 
 NEWEST = """
 SELECT id
@@ -146,7 +149,7 @@ LIMIT :limit
 """
 
 END = (1 << 63) - 1
-WORDS = ("content", "content_hash", "forms", "tags", "entities", "details", "metadata", "speaker")
+WORDS = ("content", "content_hash", "forms", "tags", "entities", "details", "metadata", "speaker", "sealed")
 """Fields that tell what a memory says."""
 DIGEST_LENGTH = 16
 PIECES = re.compile(r"[a-z0-9]{4,}|[^\W\x00-\x7f]{2}")
@@ -353,6 +356,8 @@ def _plain(value: object) -> object:
         return asdict(value)
     if isinstance(value, Mapping):
         return dict(value)
+    if isinstance(value, bytes):
+        return value.hex()
     return list(value) if isinstance(value, tuple) else value
 
 
@@ -362,3 +367,131 @@ def _event(line: tuple[Any, ...]) -> Event:
     sides = ((before, words_before), (after, words_after))
     told, tells = ({**json.loads(side), **json.loads(words or "{}")} for side, words in sides)
     return Event(id_, from_micros(at), actor, Verb(verb), memory, because, told, tells, related, run, rule)
+
+
+# ---------------------------------------------------------------- audit
+# Who looked, and who was not let: entries come in and are written a little later, together; each is
+# chained to the one before. What is older than so many days goes, and a line says up to where.
+
+
+NOTE = """
+INSERT INTO audit (seq, at, actor, what, subject, counts, chain)
+VALUES (:seq, :at, :actor, :what, :subject, :counts, :chain)
+"""
+
+LAST_NOTE = """
+SELECT seq, chain
+FROM audit
+ORDER BY seq DESC
+LIMIT 1
+"""
+
+NOTES = """
+SELECT seq, at, actor, what, subject, counts, chain
+FROM audit
+WHERE seq > :after
+ORDER BY seq
+LIMIT :limit
+"""
+
+LAST_OLD = """
+SELECT max(seq)
+FROM audit
+WHERE at < :before
+"""
+
+DROP_NOTES = """
+DELETE FROM audit
+WHERE seq <= :last
+"""
+
+NOTED_TOGETHER = 32
+NOTED_WITHIN_S = 1.0
+"""Entries wait for others, but no longer than this while anybody goes on asking."""
+
+log = logging.getLogger(__name__)
+
+
+class SqliteAudit:
+    """Implements `ports.Audit`. Used by any thread but the writer's."""
+
+    def __init__(self, readers: Readers, writer: Writer | None, opener: Opener) -> None:
+        self._readers = readers
+        self._writer = writer
+        self._clock = opener.clock
+        self._days = opener.settings.audit_days
+        self._held: list[AuditEntry] = []
+        self._since = 0.0
+        self._lock = Lock()
+
+    def note(self, entry: AuditEntry) -> None:
+        """Hold an entry until some can be written together; the last second is lost if the process dies."""
+        now = self._clock.monotonic()
+        with self._lock:
+            self._since = self._since if self._held else now
+            self._held.append(entry)
+            due = len(self._held) >= NOTED_TOGETHER or now - self._since >= NOTED_WITHIN_S
+        if due:
+            self.hand_over()
+
+    def hand_over(self) -> None:
+        """Give what is held to the writer, without waiting."""
+        with self._lock:
+            held, self._held = self._held, []
+        if self._writer is None or not held:
+            return
+        before = to_micros(self._clock.now() - timedelta(days=self._days)) if self._days else None
+        try:
+            self._writer.run_later(lambda db: _note(db, held, before))
+        except Overloaded:
+            log.warning("The write queue is full: %s lines of the audit are lost.", len(held))
+
+    def entries(self, limit: int, after: int = 0) -> list[AuditEntry]:
+        """Oldest first, after a number."""
+        self.hand_over()
+        if self._writer is not None:
+            self._writer.run(lambda _: None)
+        with self._readers.lend() as db:
+            lines = ask(db, NOTES, {"after": after, "limit": limit})
+        return [
+            AuditEntry(from_micros(at), actor, Audited(what), subject, json.loads(counts), seq)
+            for seq, at, actor, what, subject, counts, _ in lines
+        ]
+
+
+def _note(db: Db, held: Sequence[AuditEntry], before: int | None) -> None:
+    old = ask_value(db, LAST_OLD, {"before": before}) if before is not None else None
+    if old is not None:
+        held = [*held, AuditEntry(held[-1].at, "engine", Audited.TRIMMED, str(old))]
+    number, link = (ask(db, LAST_NOTE) or [(0, b"")])[0]
+    for one in held:
+        number += 1
+        told = (
+            number,
+            to_micros(one.at),
+            one.actor,
+            one.what.value,
+            one.subject,
+            rows.to_json(dict(one.counts)),
+        )
+        link = _link(link, told)
+        db.execute(NOTE, (*told, link))
+    if old is not None:
+        db.execute(DROP_NOTES, {"last": old})
+
+
+def broken_audit(db: Db) -> tuple[int, int]:
+    """How many lines there are, and the number of the first that does not fit; 0: all do."""
+    last: tuple[int, bytes] | None = None
+    first, trimmed, count = 0, 0, 0
+    for *told, link in db.execute(NOTES, {"after": 0, "limit": -1}):
+        number, count = told[0], count + 1
+        first = first or number
+        if told[3] == Audited.TRIMMED:
+            trimmed = int(told[4])
+        if last is not None and (number != last[0] + 1 or link != _link(last[1], tuple(told))):
+            return count, number
+        if last is None and number == 1 and link != _link(b"", tuple(told)):
+            return count, number
+        last = (number, link)
+    return count, first if count and first != trimmed + 1 else 0

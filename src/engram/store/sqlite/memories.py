@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from engram.errors import AmbiguousId, BadCursor, NotFound
 from engram.model.clock import to_micros
 from engram.model.event import Page, Stats
-from engram.model.memory import ANY_STATUS, Filters, Layer, Memory, Space
+from engram.model.memory import ANY_STATUS, Filters, Layer, Memory, Space, Tier
 from engram.model.scope import Access
 from engram.ports import Reach, View
 from engram.store.sqlite import rows as sqlite_rows
@@ -203,6 +203,18 @@ ORDER BY m.row
 LIMIT :limit
 """)
 
+UNSEALED = sqlite_rows.select("""
+WHERE m.tier = :tier
+  AND m.tier <> 'clear'
+  AND m.sealed IS NULL
+LIMIT :limit
+""")
+
+SEALED = sqlite_rows.select("""
+WHERE m.sealed IS NOT NULL
+LIMIT :limit
+""")
+
 WIDE_SHARE = 0.1
 """A caller who sees more of the file than this is served by going through all of it in order."""
 
@@ -292,6 +304,17 @@ class SqliteMemories:
                 return []  # the usual case, which would otherwise mean to look at every memory
             values = {"after": after, "limit": limit, "base": vectors.base_of(db, space)}
             return [sqlite_rows.from_row(line) for line in ask(db, UNEMBEDDED, values)]
+
+    def unsealed(self, tier: Tier, limit: int) -> list[Memory]:
+        """Memories of a tier whose words are not sealed."""
+        with self._readers.lend() as db:
+            values = {"tier": tier.value, "limit": limit}
+            return [sqlite_rows.from_row(line)[1] for line in ask(db, UNSEALED, values)]
+
+    def sealed(self, limit: int) -> list[Memory]:
+        """Memories whose words are sealed."""
+        with self._readers.lend() as db:
+            return [sqlite_rows.from_row(line)[1] for line in ask(db, SEALED, {"limit": limit})]
 
     def without_words(self, limit: int) -> list[Memory]:
         """Memories whose words were lost, so that no question finds them by a word."""

@@ -20,11 +20,24 @@ from engram.errors import StoreBusy, StoreCorrupt, UpkeepBusy
 from engram.model.clock import Clock
 from engram.model.scope import Scope
 from engram.model.session import snapshot_about
+from engram.ports import KeyRing
+from engram.rules.sealing import (
+    ALL,
+    KEY,
+    PROJECTION,
+    TURNED,
+    fingerprint,
+    resealed,
+    resealed_hash,
+    rotation,
+    turn_about,
+)
 from engram.rules.secrets import NONCE_BYTES, seal, unseal
+from engram.rules.vectors import quantize
 from engram.store.sqlite.connection import CIPHER, Db, Opener, StoreSettings, ask, translated
 from engram.store.sqlite.readers import lease
+from engram.store.sqlite.snapshots import SESSIONS, make_local_key, snapshot_key
 from engram.store.sqlite.snapshots import SUFFIX as LOCAL_KEY
-from engram.store.sqlite.snapshots import make_local_key, snapshot_key
 
 NEW, OLD, OLD_LOG = "-new", "-old", "-wal-old"
 LEASE = "rekey"
@@ -49,31 +62,99 @@ SET body = :body
 WHERE id = :id
 """
 
+SEALED_MEMORIES = """
+SELECT row, id, sealed
+FROM memories
+WHERE sealed IS NOT NULL
+"""
+
+PUT_MEMORY = """
+UPDATE memories
+SET sealed = :sealed,
+  content_hash = :hash
+WHERE row = :row
+"""
+
+SEALED_TURNS = """
+SELECT key, session, id, sealed
+FROM turns
+WHERE sealed IS NOT NULL
+"""
+
+PUT_TURN = """
+UPDATE turns
+SET sealed = :sealed
+WHERE key = :key
+"""
+
+PUT_FINGERPRINT = """
+UPDATE judgements
+SET verdict = :fingerprint
+WHERE kind = :kind
+  AND key = :key
+"""
+
+TURNED_SPACES = """
+SELECT id, key
+FROM spaces
+WHERE substr(key, -length(:ending)) = :ending
+"""
+
+VECTORS_OF_SPACE = """
+SELECT id, scale, vector
+FROM embeddings
+WHERE id > :low
+  AND id < :high
+"""
+
+PUT_VECTOR = """
+UPDATE embeddings
+SET scale = :scale,
+  vector = :vector
+WHERE id = :id
+"""
+
+# An index signs them again when there are enough.
+NO_CENTRE = """
+UPDATE spaces
+SET centre = NULL
+WHERE id = :space
+"""
+
+NO_SIGNATURES = """
+UPDATE marks
+SET signature = NULL
+WHERE space = :space
+"""
+
 DROP_SNAPSHOT = """
 DELETE FROM snapshots
 WHERE id = :id
 """
 
 
-def reencrypt(path: str, before: bytes | None, after: bytes | None, clock: Clock) -> None:
-    """Bring a file from one key to another; None: in clear. Raises StoreBusy when somebody has it open."""
-    settings = StoreSettings(key=before)
-    opener = Opener(path, settings, clock)
-    target = replace(opener, path=path + NEW, settings=replace(settings, key=after))
-    with translated(path, settings.busy_timeout_s), lease(opener, LEASE):
+def reencrypt(path: str, was: KeyRing | None, becomes: KeyRing | None, clock: Clock) -> None:
+    """Bring a file from its keys to others; None: none. Raises StoreBusy when somebody has it open."""
+    before, after = (_settings(keys) for keys in (was, becomes))
+    opener = Opener(path, before, clock)
+    target = replace(opener, path=path + NEW, settings=after)
+    with translated(path, before.busy_timeout_s), lease(opener, LEASE):
         _clean(path)
-        if after is None:
+        if becomes is None:
             make_local_key(path)
-        becomes = snapshot_key(replace(target, path=path))
-        assert becomes is not None  # noqa: S101 (of the vault, or made just now)
+        sessions = snapshot_key(replace(target, path=path))
+        assert sessions is not None  # noqa: S101 (of the vault, or made just now)
         with closing(_alone(opener)) as db:
             _write_anew(db, target)
             with closing(_open(target)) as new:
                 _compare(db, new)
-                _seal_anew(new, snapshot_key(opener), becomes)
+                with new:
+                    _seal_sessions(new, snapshot_key(opener), sessions)
+                    if was is not None and becomes is not None:
+                        _seal_words(new, was, becomes)
                 new.pragma("journal_mode", "delete")
             _put_in_place(path)
-        if after is not None:
+        if becomes is not None:
             wipe(path + LOCAL_KEY)
 
 
@@ -149,16 +230,49 @@ def _same(old: Db, new: Db, table: str) -> bool:
     return all(a == b for a, b in zip_longest(old.execute(sql), new.execute(sql)))
 
 
-def _seal_anew(db: Db, was: bytes | None, becomes: bytes) -> None:
-    """What is sealed inside the file goes from the old keys to the new ones."""
-    with db:
-        for id_, scope, session, body in ask(db, SNAPSHOTS):
-            about = snapshot_about(session, Scope(*json.loads(scope)))
-            plain = unseal(body, was, about) if was is not None else None
-            if plain is None:
-                db.execute(DROP_SNAPSHOT, {"id": id_})
-            else:
-                db.execute(PUT_SNAPSHOT, {"id": id_, "body": _sealed(plain, becomes, about)})
+def _settings(keys: KeyRing | None) -> StoreSettings:
+    return StoreSettings() if keys is None else StoreSettings(key=keys.database, sessions=keys.key(SESSIONS))
+
+
+def _seal_sessions(db: Db, was: bytes | None, becomes: bytes) -> None:
+    """Sessions that sleep go from the old key to the new one; what the old one does not open is gone."""
+    for id_, scope, session, body in ask(db, SNAPSHOTS):
+        about = snapshot_about(session, Scope(*json.loads(scope)))
+        plain = unseal(body, was, about) if was is not None else None
+        if plain is None:
+            db.execute(DROP_SNAPSHOT, {"id": id_})
+        else:
+            db.execute(PUT_SNAPSHOT, {"id": id_, "body": _sealed(plain, becomes, about)})
+
+
+def _seal_words(db: Db, was: KeyRing, becomes: KeyRing) -> None:
+    """Words and vectors that are sealed go from the old keys to the new ones. Raises StoreCorrupt."""
+    for row, id_, body in ask(db, SEALED_MEMORIES):
+        sealed = resealed(body, was, becomes, id_)
+        if sealed is None:
+            raise StoreCorrupt(f"the words of {id_} do not open with the key of this file")
+        values = {"row": row, "sealed": sealed, "hash": resealed_hash(sealed, becomes, id_)}
+        db.execute(PUT_MEMORY, values)
+    for key, session, id_, body in ask(db, SEALED_TURNS):
+        sealed = resealed(body, was, becomes, turn_about(session, id_))
+        if sealed is None:
+            raise StoreCorrupt(f"turn {key} does not open with the key of this file")
+        db.execute(PUT_TURN, {"key": key, "sealed": sealed})
+    db.execute(PUT_FINGERPRINT, {"kind": KEY, "key": ALL, "fingerprint": fingerprint(becomes)})
+    for space, key in ask(db, TURNED_SPACES, {"ending": TURNED}):
+        _turn_vectors(db, space, int(key.split("/")[-2]), was, becomes)
+
+
+def _turn_vectors(db: Db, space: int, dims: int, was: KeyRing, becomes: KeyRing) -> None:
+    import numpy as np
+
+    turn = rotation(becomes.key(PROJECTION), dims) @ rotation(was.key(PROJECTION), dims).T
+    for id_, scale, body in ask(db, VECTORS_OF_SPACE, {"low": space << 40, "high": (space + 1) << 40}):
+        vector = np.frombuffer(body, dtype=np.int8).astype(np.float32) * scale
+        rows, scales = quantize((turn @ vector)[None, :])
+        db.execute(PUT_VECTOR, {"id": id_, "scale": float(scales[0]), "vector": rows[0].tobytes()})
+    db.execute(NO_CENTRE, {"space": space})
+    db.execute(NO_SIGNATURES, {"space": space})
 
 
 def _sealed(plain: bytes | bytearray, key: bytes, about: str) -> bytes:

@@ -46,7 +46,8 @@ COLUMNS = """
   m.accessed, m.repeated, m.confirmed, m.sessions, m.helpful, m.unhelpful,
   m.last_accessed, m.event_time, m.valid_from, m.valid_to, m.verified_at, m.expires_at,
   m.source, m.trust, m.version, m.tier,
-  m.summary, m.key_fact, m.label, m.content_tokens, m.summary_tokens, m.key_fact_tokens, m.label_tokens
+  m.summary, m.key_fact, m.label, m.content_tokens, m.summary_tokens, m.key_fact_tokens, m.label_tokens,
+  m.sealed
 """
 
 SOURCE = """
@@ -96,6 +97,7 @@ def from_row(line: tuple[Any, ...]) -> tuple[int, Memory]:
         last_accessed, event_time, valid_from, valid_to, verified_at, expires_at,
         source, trust, version, tier,
         summary, key_fact, label, content_tokens, summary_tokens, key_fact_tokens, label_tokens,
+        sealed,
     ) = line  # fmt: skip
     affect = Affect(valence, intensity, arousal) if valence or intensity or arousal else _NO_AFFECT
     used = (accessed, repeated, confirmed, sessions, helpful, unhelpful)
@@ -115,7 +117,7 @@ def from_row(line: tuple[Any, ...]) -> tuple[int, Memory]:
         affect, Usage(*used) if any(used) else _NO_USAGE,
         _maybe(last_accessed), _maybe(event_time), _maybe(valid_from), _maybe(valid_to),
         _maybe(verified_at), _maybe(expires_at),
-        source, trust, version, _TIERS[tier], forms,
+        source, trust, version, _TIERS[tier], forms, sealed or b"",
     )  # fmt: skip
 
 
@@ -169,6 +171,7 @@ def to_row(memory: Memory, scope: int) -> tuple[Any, ...]:
         to_json(dict(memory.details)),
         to_json(dict(memory.metadata)),
         *_forms(memory.forms),
+        memory.sealed or None,
     )
 
 
@@ -237,7 +240,7 @@ INSERT INTO memories (
   created_at, modified_at, last_accessed, event_time, valid_from, valid_to, verified_at, expires_at,
   source, trust, version, tier,
   content, tags, entities, details, metadata,
-  summary, key_fact, label, content_tokens, summary_tokens, key_fact_tokens, label_tokens
+  summary, key_fact, label, content_tokens, summary_tokens, key_fact_tokens, label_tokens, sealed
 )
 VALUES (
   :id, :scope, :session, :speaker, :content_hash,
@@ -249,7 +252,7 @@ VALUES (
   :created_at, :modified_at, :last_accessed, :event_time, :valid_from, :valid_to, :verified_at, :expires_at,
   :source, :trust, :version, :tier,
   :content, :tags, :entities, :details, :metadata,
-  :summary, :key_fact, :label, :content_tokens, :summary_tokens, :key_fact_tokens, :label_tokens
+  :summary, :key_fact, :label, :content_tokens, :summary_tokens, :key_fact_tokens, :label_tokens, :sealed
 )
 """
 
@@ -273,7 +276,8 @@ SET
   metadata = :metadata,
   summary = :summary, key_fact = :key_fact, label = :label,
   content_tokens = :content_tokens, summary_tokens = :summary_tokens,
-  key_fact_tokens = :key_fact_tokens, label_tokens = :label_tokens
+  key_fact_tokens = :key_fact_tokens, label_tokens = :label_tokens,
+  sealed = :sealed
 WHERE row = :row
 """
 

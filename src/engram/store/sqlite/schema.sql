@@ -75,7 +75,8 @@ CREATE TABLE memories (
   key_fact TEXT NOT NULL, -- its one fact, or empty
   label TEXT NOT NULL, -- a few words, or empty
   salt BLOB NOT NULL DEFAULT (randomblob(16)), -- goes into the digests of its texts in the ledger; erasing it makes them dumb
-  metadata TEXT -- JSON object: what its words speak of; NULL: not worked out yet
+  metadata TEXT, -- JSON object: what its words speak of; NULL: not worked out yet
+  sealed BLOB -- its words under the field key, where the other texts are only what is left of them; NULL: they are not
 );
 CREATE INDEX memories_by_hash ON memories (content_hash, scope);
 CREATE INDEX memories_by_session ON memories (session, scope) WHERE session <> '';
@@ -85,6 +86,7 @@ CREATE INDEX memories_by_scope ON memories (scope, created_at);
 CREATE INDEX memories_by_category ON memories (category, scope);
 CREATE INDEX memories_first ON memories (created_at) WHERE priority = 'P0'; -- what always stands in the pack
 CREATE INDEX memories_by_layer ON memories (layer, status);
+CREATE INDEX memories_unsealed ON memories (tier) WHERE tier <> 'clear' AND sealed IS NULL; -- what a key is to seal
 CREATE INDEX memories_by_speaker ON memories (speaker, created_at) WHERE speaker <> '';
 CREATE TRIGGER memories_added AFTER INSERT ON memories BEGIN
   UPDATE scopes SET memories = memories + 1 WHERE id = new.scope;
@@ -363,6 +365,7 @@ CREATE TABLE turns (
   captured_at INTEGER, -- when memories were made of it; NULL while it waits
   content TEXT NOT NULL, -- what was said
   utc_offset INTEGER NOT NULL DEFAULT 0, -- how many minutes the clocks of whoever said it are ahead of UTC
+  sealed BLOB, -- its words under the field key, where `content` is only what is left of them; NULL: it is not
   UNIQUE (session, scope, id)
 );
 CREATE INDEX turns_by_session ON turns (session, scope);
@@ -561,3 +564,15 @@ CREATE TABLE answers (
   PRIMARY KEY (caller, key)
 ) WITHOUT ROWID;
 CREATE INDEX answers_by_time ON answers (at);
+
+-- Who looked, and who was not let: what the ledger of changes does not tell. Ids and digests, never words. It is kept
+-- for so many days; the numbers have no gap, so that a line that was taken out shows.
+CREATE TABLE audit (
+  seq INTEGER PRIMARY KEY, -- order of writing
+  at INTEGER NOT NULL, -- when
+  actor TEXT NOT NULL, -- who
+  what TEXT NOT NULL, -- opened, read, denied, limited, exported and so on
+  subject TEXT NOT NULL, -- id of a memory or a token, or a digest, or empty
+  counts TEXT NOT NULL, -- JSON object: how many of what
+  chain BLOB NOT NULL -- SHA-256 over the chain so far and this line
+);

@@ -74,6 +74,8 @@ WHERE EXISTS (
   OR session = (SELECT session FROM memories WHERE row = :row AND session <> '')
 """
 
+SESSIONS = "sessions"
+"""The purpose of the key that seals them where the file itself is in clear."""
 SUFFIX = "-key"
 """What is added to the file's name for the file that holds the key."""
 
@@ -149,6 +151,8 @@ def snapshot_key(opener: Opener) -> bytes | None:
     """What sessions that sleep in this file are sealed with; None when there is no key yet."""
     if opener.settings.key is not None:
         return subkey(opener.settings.key, "snapshot")
+    if opener.settings.sessions is not None:
+        return opener.settings.sessions
     path = Path(opener.path + SUFFIX)
     if not path.exists():
         return None

@@ -33,7 +33,7 @@ from engram.store.sqlite.connection import (
 from engram.store.sqlite.entities import SqliteEntities
 from engram.store.sqlite.facts import SqliteFacts
 from engram.store.sqlite.feedback import SqliteOpinions, SqliteRecalls
-from engram.store.sqlite.ledger import SqliteLedger
+from engram.store.sqlite.ledger import SqliteAudit, SqliteLedger
 from engram.store.sqlite.maintenance import SqliteUpkeep
 from engram.store.sqlite.memories import SqliteMemories
 from engram.store.sqlite.migrate import is_current, make_in_memory, migrate
@@ -81,6 +81,7 @@ class SqliteStore:
         self.spending = SqliteSpending(self._readers, writer, opener.clock)
         self.recalls = SqliteRecalls(self._readers, writer)
         self.ledger = SqliteLedger(self._readers, places)
+        self.audit = SqliteAudit(self._readers, writer, opener)
         self.tokens = SqliteTokens(self._readers, writer)
         self.answers = SqliteAnswers(self._readers, writer)
         self.triggers = SqliteTriggers(self._readers, writer)
@@ -151,6 +152,7 @@ class SqliteStore:
     def flush(self) -> None:
         """Wait until everything handed over so far is written."""
         self.recalls.hand_over()
+        self.audit.hand_over()
         self._hand_over_later()
         if self._writer is not None:
             self._writer.run(lambda _: None)
@@ -225,6 +227,7 @@ class SqliteStore:
     def close(self) -> None:
         """Finish what is waiting and let go of the file."""
         self.recalls.hand_over()
+        self.audit.hand_over()
         if self._writer is not None:
             self._hand_over_later()
             self._put_away()

@@ -450,6 +450,11 @@ ON CONFLICT (row) DO UPDATE SET
   length = excluded.length
 """
 
+DROP_BLOCKS = """
+DELETE FROM blocks
+WHERE :row BETWEEN first AND last
+"""
+
 DROP = """
 DELETE FROM texts
 WHERE row = :row
@@ -475,3 +480,8 @@ def add(db: Db, lines: list[Line]) -> None:
 def drop_texts(db: Db, row: int) -> None:
     """Forget a memory's terms."""
     db.execute(DROP, {"row": row})
+
+
+def drop_blocks(db: Db, row: int) -> None:
+    """Forget what was put away of a memory's terms; it is made anew from what they are now."""
+    db.execute(DROP_BLOCKS, {"row": row})

@@ -83,7 +83,7 @@ def drop_origins(db: Db, row: int) -> None:
 
 COLUMNS = """
 SELECT
-  t.key, t.session, t.id, t.part, t.speaker, t.at, t.utc_offset, t.captured_at, t.content,
+  t.key, t.session, t.id, t.part, t.speaker, t.at, t.utc_offset, t.captured_at, t.content, t.sealed,
   n.name, s.project, s.squad, s.agent, s.channel, s.user
 FROM turns AS t
 JOIN scopes AS s ON s.id = t.scope
@@ -172,8 +172,8 @@ ORDER BY l.row, o.turn
 
 # A conflict would use up a number: this asks first.
 ADD = """
-INSERT INTO turns (scope, session, id, part, speaker, at, utc_offset, captured_at, content)
-SELECT :scope, :session, :id, :part, :speaker, :at, :utc_offset, :captured_at, :content
+INSERT INTO turns (scope, session, id, part, speaker, at, utc_offset, captured_at, content, sealed)
+SELECT :scope, :session, :id, :part, :speaker, :at, :utc_offset, :captured_at, :content, :sealed
 WHERE NOT EXISTS (
   SELECT 1
   FROM turns AS t
@@ -193,6 +193,25 @@ FROM (
   ORDER BY key
   LIMIT :limit
 )
+"""
+
+UNSEALED = (
+    COLUMNS  # noqa: S608 (both are written out here)
+    + """
+WHERE (t.sealed IS NOT NULL) = :back
+  AND (:row IS NULL OR t.key IN (SELECT turn FROM turn_memories WHERE row = :row))
+  AND t.key > :after
+ORDER BY t.key
+LIMIT :limit
+"""
+)
+
+SEAL = """
+UPDATE turns
+SET id = :id,
+  content = :content,
+  sealed = :sealed
+WHERE key = :key
 """
 
 KEY_OF = """
@@ -320,6 +339,7 @@ def add(db: Db, turns: Iterable[Turn], place: Place) -> int:
             "utc_offset": (turn.at.utcoffset() or timedelta()) // MINUTE,
             "captured_at": micros(turn.captured_at),
             "content": turn.content,
+            "sealed": turn.sealed or None,
         }
         db.execute(ADD, values)
         fresh += db.changes()
@@ -354,6 +374,19 @@ def drop_turns(db: Db, row: int) -> None:
     db.execute(DROP_TURNS, {"keys": keys})
 
 
+def seal_turns(db: Db, row: int | None, seal: Callable[[Turn], Turn], *, back: bool) -> int:
+    """Replace the turns that a memory came from, or all, by what `seal` makes of them; how many changed."""
+    after, changed = 0, 0
+    while lines := ask(db, UNSEALED, {"row": row, "after": after, "back": int(back), "limit": COUNTED}):
+        for turn in map(_turn, lines):
+            after, made = turn.key, seal(turn)
+            if made.sealed:
+                values = {"id": made.id, "content": made.content, "sealed": None if back else made.sealed}
+                db.execute(SEAL, {**values, "key": turn.key})
+                changed += 1
+    return changed
+
+
 def _key_of(db: Db, turn: Turn, place: Place) -> int | None:
     values = {"session": turn.session, "scope": place(turn.scope)[0], "id": turn.id}
     key: int | None = ask_value(db, KEY_OF, values)
@@ -361,7 +394,7 @@ def _key_of(db: Db, turn: Turn, place: Place) -> int | None:
 
 
 def _turn(line: Line) -> Turn:
-    key, session, id_, part, speaker, at, ahead, captured_at, content, *scope = line
+    key, session, id_, part, speaker, at, ahead, captured_at, content, sealed, *scope = line
     moment: Any = None if captured_at is None else from_micros(captured_at)
     said = from_micros(at).astimezone(timezone(ahead * MINUTE)) if ahead else from_micros(at)
-    return Turn(id_, session, content, said, Part(part), speaker, Scope(*scope), key, moment)
+    return Turn(id_, session, content, said, Part(part), speaker, Scope(*scope), key, moment, sealed or b"")

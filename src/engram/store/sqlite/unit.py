@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 
 from engram.errors import NotFound
@@ -138,6 +138,7 @@ class SqliteUnit:
         row, old = self._find(new.id)
         self._read.pop(new.id, None)
         place = self._place(new.scope)
+        named = sqlite_names.mentioned(self._db, row) if new.sealed and not old.sealed else None
         change = ledger.difference(row, old, new)
         self._last.clear()
         self._same.clear()
@@ -163,7 +164,19 @@ class SqliteUnit:
         elif (new.status, new.scope) != (old.status, old.scope):
             self.finish()
             vectors.move(self._db, row, place, new.status.value)
+        if named is not None:
+            self._forget_words(row, new, named)
         self._tell(verb, new, because, related, change)
+
+    def _forget_words(self, row: int, memory: Memory, named: Sequence[str]) -> None:
+        """What tells of the words of a memory that is sealed from now on, beside its record."""
+        self.has_erased = True
+        for drop in (ledger.drop, maintenance.drop_sketches, snapshots.drop, texts.drop_blocks):
+            drop(self._db, row)
+        ledger.drop_reasons(self._db, memory.id)
+        self._naming.finish()
+        self._naming.sweep(self._place(memory.scope)[1], named)
+        runs.forget_names(self._db, named)
 
     def embed(self, memory_id: str, vector: Embedded) -> None:
         """Set a memory's vector in a space."""
@@ -233,6 +246,12 @@ class SqliteUnit:
             return Waiting(), 0
         fresh = raw.add(self._db, turns, self._place)
         return raw.waiting(self._db, self._place(turns[0].scope)[0]), fresh
+
+    def seal_turns(self, memory_id: str, seal: Callable[[Turn], Turn], *, back: bool = False) -> int:
+        """Replace the turns a memory came from, or all, by what `seal` makes of them; how many changed."""
+        changed = raw.seal_turns(self._db, self._row(memory_id) if memory_id else None, seal, back=back)
+        self.has_erased = self.has_erased or changed > 0
+        return changed
 
     def captured(self, turns: Sequence[Turn], at: datetime) -> int:
         """Say that memories were made of these turns; how many of them still waited."""
@@ -369,7 +388,8 @@ class SqliteUnit:
     def _tell(
         self, verb: Verb, memory: Memory, because: str, related: str = "", change: Difference | None = None
     ) -> None:
-        self._tell_of(verb, memory.id, memory.scope, because, related, change)
+        told = "" if memory.sealed else because  # a reason may repeat its words, and the ledger stays
+        self._tell_of(verb, memory.id, memory.scope, told, related, change)
 
     def _tell_of(
         self, verb: Verb, memory_id: str, scope: Scope, because: str, related: str, change: Difference | None

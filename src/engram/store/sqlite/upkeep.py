@@ -9,7 +9,7 @@ from engram.model.facts import Named
 from engram.rules.entities import keys_of
 from engram.store.sqlite import names as sqlite_names
 from engram.store.sqlite.connection import Db, Opener, ask, ask_value
-from engram.store.sqlite.ledger import broken_link
+from engram.store.sqlite.ledger import broken_audit, broken_link
 from engram.store.sqlite.segments import is_sound
 
 # ---------------------------------------------------------------- mending
@@ -135,6 +135,12 @@ def index_names(db: Db) -> None:
 
 COPIED_PAGES = 10_000
 """Pages copied at a time."""
+
+SEALED_COUNTS = """
+SELECT
+  (SELECT count(*) FROM memories WHERE sealed IS NOT NULL),
+  (SELECT count(*) FROM memories WHERE tier <> 'clear' AND sealed IS NULL)
+"""
 
 UNINDEXED = """
 SELECT count(*)
@@ -273,6 +279,8 @@ def mend(db: Db) -> list[Finding]:
         pages,
         _references(db),
         _ledger(db),
+        _audit(db),
+        _sealing(db),
         *mended,
         _recall_table(db),
         _unindexed(db),
@@ -316,6 +324,26 @@ def _ledger(db: Db) -> Finding:
         return Finding("ledger", ok=True, detail=f"{chained} events, each chained to the one before")
     detail = f"{wrong} does not fit to what stands before it: an event was changed or taken out"
     return Finding("ledger", ok=False, detail=detail, advice="compare with a backup")
+
+
+def _audit(db: Db) -> Finding:
+    count, wrong = broken_audit(db)
+    if not wrong:
+        return Finding("audit", ok=True, detail=f"{count} lines, each chained to the one before")
+    detail = f"line {wrong} does not fit to what stands before it: a line was changed or taken out"
+    return Finding("audit", ok=False, detail=detail, advice="compare with a backup")
+
+
+def _sealing(db: Db) -> Finding:
+    sealed, open_ = ask(db, SEALED_COUNTS)[0]
+    if not open_:
+        return Finding(
+            "sealing", ok=True, detail=f"{sealed} memories are sealed, none is sensitive and in clear"
+        )
+    detail = (
+        f"{open_} sensitive or confidential memories are in clear: without a key a tier is a label, no lock"
+    )
+    return Finding("sealing", ok=True, detail=detail, advice="`engram vault init --fields` seals them")
 
 
 def _links(db: Db) -> Finding:

@@ -1,0 +1,241 @@
+"""Sealing: a memory or a turn comes in with its words; it goes out without them, and they are sealed beside.
+
+What is sensitive keeps its words but for the parts that are ("call Anna at [phone]"), and is found by those.
+What is confidential keeps a label alone, "(confidential: card)", and is found by meaning only, by vectors
+that a secret rotation has turned. Everything that is made of memories is made of what goes out here: prompts,
+exports, packs, files, knowledge, indexes. The words come back by `opened` alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final
+
+from engram.model.capture import Turn
+from engram.model.memory import SUSPICION, Memory, Space, Tier
+from engram.rules.injection import SIGNS
+from engram.rules.secrets import NONCE_BYTES, seal, unseal
+from engram.rules.sensitivity import at_least, label, masked, redacted, sensitive_parts, tier_of
+from engram.text.forms import FormsOnDemand
+from engram.text.words import content_hash
+
+if TYPE_CHECKING:
+    from engram.ports import Embedded, Floats, KeyRing
+
+FIELD: Final = "field"
+"""The purpose of the key that words are sealed with."""
+HASH: Final = "field hash"
+"""Of the key that goes into the hash of sealed words: a short secret could be guessed by a plain one."""
+PROJECTION: Final = "projection"
+"""Of the key that the rotation of vectors is made of."""
+CHECK: Final = "check"
+"""Of the key that tells whether another one is the right one."""
+TURNED: Final = "+sealed"
+"""What is added to the version of a space for the vectors that were turned."""
+MADE_LENGTH: Final = 24
+_MADE = re.compile(rf"[0-9a-f]{{{MADE_LENGTH}}}(?:-\d+)?")
+"""An id that was made of a turn's words."""
+_LABEL = re.compile(r"\((?:sensitive|confidential)(?:: [a-z, -]+)?\)")
+KEPT_DETAILS: Final = frozenset({"heard_at", SUSPICION, SIGNS})
+"""What a confidential memory keeps of its details: times and marks of ours, no words."""
+
+
+def sealed(memory: Memory, keys: KeyRing) -> Memory:
+    """The memory as it is kept: as it is when it is clear, else without the words, which are sealed beside.
+
+    Its entities and metadata have to be worked out again from what is left.
+    """
+    if memory.tier is Tier.CLEAR:
+        tags, details = tuple(map(redacted, memory.tags)), _redacted(memory.details)
+        if tags == memory.tags and details == memory.details:
+            return memory
+        return replace(memory, tags=tags, details=details)
+    words = {
+        "content": memory.content,
+        "tags": list(memory.tags),
+        "details": dict(memory.details),
+        "speaker": memory.speaker,
+    }
+    left = _label(memory.content, memory.tier)
+    hides_all = left is not None
+    return replace(
+        memory,
+        content=redacted(memory.content) if left is None else left,
+        content_hash=_keyed(content_hash(memory.content), keys),
+        forms=FormsOnDemand(redacted(memory.content) if left is None else left),
+        tags=() if hides_all else tuple(map(redacted, memory.tags)),
+        details=_kept(memory.details) if hides_all else _redacted(memory.details),
+        speaker="" if hides_all else memory.speaker,
+        entities=(),
+        metadata={},
+        sealed=_seal(json.dumps(words, ensure_ascii=False, default=str), keys, memory.id),
+    )
+
+
+def opened(memory: Memory, keys: KeyRing | None) -> Memory:
+    """The memory with its words; as it is when nothing is sealed, or by another key."""
+    text = unseal(memory.sealed, keys.key(FIELD), memory.id) if memory.sealed and keys else None
+    if text is None:
+        return memory
+    words = json.loads(text.decode())
+    return replace(
+        memory,
+        content=words["content"],
+        tags=tuple(words["tags"]),
+        details={**memory.details, **words["details"]},
+        speaker=words["speaker"],
+        forms=FormsOnDemand(words["content"]),
+    )
+
+
+def shown_to_others(memory: Memory, mode: str, keys: KeyRing) -> Memory | None:
+    """A sealed memory as somebody sees it who may not open it; None when they are not to see it at all.
+
+    Args:
+        memory: as it is kept.
+        mode: nothing, labels, masked or words; what is confidential is a label at most.
+        keys: what it was sealed with.
+
+    """
+    if mode == "nothing":
+        return None
+    if mode == "labels" or memory.tier is Tier.CONFIDENTIAL:
+        return memory
+    known = opened(memory, keys)
+    return known if mode == "words" else replace(memory, content=masked(known.content))
+
+
+def sealed_turn(turn: Turn, keys: KeyRing, least: Tier = Tier.CLEAR) -> Turn:
+    """The turn as it is logged, and at least as secret as what came of it."""
+    tier = at_least(least, tier_of(turn.content))
+    if tier is Tier.CLEAR:
+        return turn
+    left = _label(turn.content, tier)
+    # An id that was made of the words would tell them to whoever guesses; one of the caller's stays.
+    kept = _keyed(turn.id, keys)[:MADE_LENGTH] if _MADE.fullmatch(turn.id) else turn.id
+    return replace(
+        turn,
+        id=kept,
+        content=redacted(turn.content) if left is None else left,
+        sealed=_seal(turn.content, keys, turn_about(turn.session, kept)),
+    )
+
+
+def opened_turn(turn: Turn, keys: KeyRing | None) -> Turn:
+    """The turn with its words."""
+    about = turn_about(turn.session, turn.id)
+    text = unseal(turn.sealed, keys.key(FIELD), about) if turn.sealed and keys else None
+    return turn if text is None else replace(turn, content=text.decode())
+
+
+KEY, ALL = "key", "all"
+"""The judgement that says which key words are sealed with."""
+
+
+def fingerprint(keys: KeyRing) -> str:
+    """What tells a key from another without telling it."""
+    return keys.key(CHECK).hex()[:32]
+
+
+def is_found_by_meaning(memory: Memory) -> bool:
+    """Whether no word of it is left to be found by."""
+    return bool(memory.sealed) and _LABEL.fullmatch(memory.content) is not None
+
+
+def resealed(body: bytes, was: KeyRing, becomes: KeyRing, about: str) -> bytes | None:
+    """What was sealed under one key, under another; None when the first does not open it."""
+    text = unseal(body, was.key(FIELD), about)
+    return None if text is None else _seal(text.decode(), becomes, about)
+
+
+def resealed_hash(body: bytes, keys: KeyRing, about: str) -> str:
+    """The hash that goes with sealed words under these keys."""
+    text = unseal(body, keys.key(FIELD), about)
+    return "" if text is None else _keyed(content_hash(json.loads(text.decode())["content"]), keys)
+
+
+# ---------------------------------------------------------------- vectors
+
+
+def turned(embedded: Embedded, keys: KeyRing) -> Embedded:
+    """A vector as it is kept of what is confidential: in a space of its own, turned so that it tells nothing.
+
+    All are turned alike, so their angles stay: a question that is turned too finds what it found before.
+    """
+    space = embedded.space
+    rows = rotation(keys.key(PROJECTION), space.dims) @ embedded.vector
+    return replace(embedded, space=turned_space(space), vector=rows.astype("float32"))
+
+
+def turned_space(space: Space) -> Space:
+    """The space of what was turned."""
+    return replace(space, version=space.version + TURNED)
+
+
+@lru_cache(maxsize=4)
+def rotation(key: bytes, dims: int) -> Floats:
+    """An orthogonal matrix that follows from a key, and from nothing else."""
+    import numpy as np
+
+    chance = np.frombuffer(hashlib.shake_256(key).digest(dims * dims * 8), dtype=np.uint32)
+    first, second = (chance.astype(np.float64) + 0.5).reshape(2, -1) / 2**32
+    normal = np.sqrt(-2 * np.log(first)) * np.cos(2 * np.pi * second)
+    basis, corner = np.linalg.qr(normal.reshape(dims, dims))
+    whole: Floats = (basis * np.sign(np.diag(corner))).astype(np.float32)
+    return whole
+
+
+# ---------------------------------------------------------------- what is left
+
+
+def _label(text: str, tier: Tier) -> str | None:
+    """What stands for a text that keeps no word; None when only parts of it must go."""
+    parts = sensitive_parts(text)
+    if tier is Tier.SENSITIVE and parts:
+        return None
+    return label(tier, parts)
+
+
+def _kept(details: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in details.items() if name in KEPT_DETAILS}
+
+
+def _redacted(value: Any) -> Any:
+    """Plain data with every text in it redacted."""
+    if isinstance(value, str):
+        return redacted(value)
+    if isinstance(value, Mapping):
+        return {name: _redacted(item) for name, item in value.items()}
+    return [_redacted(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def without(value: Any, secrets: Collection[str]) -> Any:
+    """Plain data without these pieces of text."""
+    if isinstance(value, str):
+        for piece in secrets:
+            value = value.replace(piece, "[…]")
+        return value
+    if isinstance(value, Mapping):
+        return {name: without(item, secrets) for name, item in value.items()}
+    return [without(item, secrets) for item in value] if isinstance(value, list | tuple) else value
+
+
+def _seal(text: str, keys: KeyRing, about: str) -> bytes:
+    # The nonce follows from what is sealed: the same words under the same id give the same bytes.
+    nonce = hmac.digest(keys.key(HASH), f"{about}\n{text}".encode(), "sha256")[:NONCE_BYTES]
+    return seal(text.encode(), keys.key(FIELD), nonce, about)
+
+
+def _keyed(digest: str, keys: KeyRing) -> str:
+    return hmac.digest(keys.key(HASH), digest.encode(), "sha256").hex()
+
+
+def turn_about(session: str, turn: str) -> str:
+    """What the words of a turn are sealed as."""
+    return f"turn {turn} of {session}"

@@ -1,0 +1,209 @@
+"""What is sensitive is sealed wherever there is a key: its bytes are nowhere, its words are the owner's."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+from pathlib import Path
+
+import pytest
+
+from engram import Engram
+from engram.api.vault import init_vault, remove_vault, rotate_vault
+from engram.errors import KeyNeeded
+from engram.model.event import Audited
+from engram.model.memory import Tier
+from engram.model.scope import Access, Role, Scope
+
+KEY = bytes(range(32))
+AGENT = Access(Scope(), Role.AGENT)
+
+
+def planted(number: int) -> dict[str, str]:
+    """A secret of each kind, another one for each number."""
+    return {
+        "password": f"wq{number:02d}-Zebra!{number * 7919}",
+        "pin": f"{70_000_000 + number * 104_729}",
+        "phone": f"+49 171 {2_000_000 + number * 7_907}",
+        "e-mail": f"ilse{number * 31}@mail{number}.example.org",
+        "token": f"ghp_{'k' * 20}{number:04d}{'Z' * 16}",
+    }
+
+
+def tell_everything(memory: Engram, rounds: int) -> list[str]:
+    """Tell the memory secrets by every door; all of them."""
+    told: list[str] = []
+    for number in range(rounds):
+        new = planted(number)
+        memory.remember(f"The password is {new['password']} for the attic box {number}", tags=[new["e-mail"]])
+        session = f"talk-{number}"
+        memory.observe(f"By the way, my PIN is {new['pin']}. I started to learn Welsh.", session=session)
+        memory.remember(
+            f"Reach the plumber at {new['phone']} before noon",
+            details={"card": {"note": f"or write to {new['e-mail']}"}},
+        )
+        memory.sources.text(
+            f"# Notes\n\nThe deploy token is {new['token']} for now.", title=f"notes {number}"
+        )
+        memory.recall(f"is my PIN {new['pin']} or what?", session=session)
+        told += new.values()
+    memory.flush()
+    return told
+
+
+def found_in(folder: Path, words: list[str]) -> dict[str, list[str]]:
+    """Which of the words stand in which files of a folder."""
+    bodies = {file.name: file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+    there = {word: [name for name, body in bodies.items() if word.encode() in body] for word in words}
+    return {word: names for word, names in there.items() if names}
+
+
+def test_fifty_secrets_told_by_every_door_are_nowhere_in_the_folder(tmp_path: Path) -> None:
+    file = tmp_path / "m.db"
+    init_vault(str(file), key=KEY, fields=True)
+    with Engram.open(file, key=KEY) as memory:
+        told = tell_everything(memory, 10)
+        first = memory.recall("plumber").hits[0].memory
+        memory.update(
+            first.id, content=f"{first.content} or +49 171 9998887", because="write 9998887 instead"
+        )
+        memory.forget(first.id, because="it was +49 171 9998887")
+        memory.backups.make()
+        memory.consolidate()
+        while_open = found_in(tmp_path, told)
+
+    assert len(told) == 50
+    assert while_open == {}
+    assert found_in(tmp_path, [*told, "9998887", "Zebra", "attic"]) == {}
+    assert file.read_bytes().startswith(b"SQLite format 3")
+
+
+def test_an_owner_reads_the_words_and_that_is_an_event_an_agent_reads_a_label() -> None:
+    with Engram.open(":memory:", key=KEY) as memory:
+        memory.remember("Anna's phone number is +49 171 2345678")
+        memory.remember("The alarm code is 48213 at the summer house")
+        agent = memory.seen_by(AGENT, "rex")
+
+        mine = [memory.recall(q).hits[0].memory for q in ("Anna's phone number", "summer house alarm")]
+        theirs = [hit.memory for hit in agent.recall("Anna's phone number")]
+        opened = [one for one in memory.vault.audit() if one.what is Audited.OPENED]
+
+        assert [one.content for one in mine] == [
+            "Anna's phone number is +49 171 2345678",
+            "The alarm code is 48213 at the summer house",
+        ]
+        assert [one.content for one in theirs] == ["Anna's phone number is [phone]"]
+        assert [one.subject for one in opened] == [one.id for one in mine]
+        assert {one.actor for one in opened} == {"human"}
+        assert all("48213" not in str(one) for one in agent.list())
+        assert agent.recall("what opens the door of the summer house by the lake?").hits == ()
+
+
+def test_what_others_see_of_the_sensitive_is_a_setting() -> None:
+    shown = {}
+    for mode in ("nothing", "labels", "masked", "words"):
+        with Engram.open(":memory:", key=KEY, config={"limits": {"sealed_shown": mode}}) as memory:
+            kept = memory.remember("Anna's phone number is +49 171 2345678").memory
+            secret = memory.remember("The alarm code is 48213").memory
+            agent = memory.seen_by(AGENT, "rex")
+            found = agent.get(kept.id)
+            hidden = agent.get(secret.id)
+            shown[mode] = found.content if found else None, hidden.content if hidden else None
+
+    label = "(confidential: secret)"
+    assert shown == {
+        "nothing": (None, None),
+        "labels": ("Anna's phone number is [phone]", label),
+        "masked": ("Anna's phone number is [phone …78]", label),
+        "words": ("Anna's phone number is +49 171 2345678", label),
+    }
+
+
+def test_words_that_are_sealed_leave_by_no_document() -> None:
+    words = ("2345678", "48213")
+    with Engram.open(":memory:", key=KEY) as memory:
+        memory.remember("Anna's phone number is +49 171 2345678", priority="P0", pinned=True)
+        memory.observe("My alarm code is 48213, remember it", session="s")
+        memory.flush()
+        documents = {
+            "export": json.dumps(list(memory.export())),
+            "pack": memory.recall_pack("Anna's phone and the alarm code").text,
+            "resume": memory.resume().text,
+            "context": str(memory.context("Anna's phone and the alarm code?").messages),
+            "turns": str([turn.content for turn in memory.turns("s")]),
+            "events": str(memory.events()),
+            "facts": str(memory.facts.search("anna")) if hasattr(memory.facts, "search") else "",
+            "reading": str(memory.list().memories),
+        }
+
+        assert [name for name, text in documents.items() if any(word in text for word in words)] == []
+
+
+def test_a_clear_memory_that_becomes_confidential_loses_every_trace(tmp_path: Path) -> None:
+    file = tmp_path / "m.db"
+    init_vault(str(file), key=KEY, fields=True)
+    with Engram.open(file, key=KEY) as memory:
+        memory.observe("The heron nests behind Oblomov's mill", session="s")
+        memory.flush()
+        kept = memory.recall("heron").hits[0].memory
+        memory.update(kept.id, content="The heron nests behind Oblomov's mill pond")
+        changed = memory.update(kept.id, tier="confidential", because="nobody may know of Oblomov")
+
+        assert changed.content == "(confidential)"
+        assert memory.recall("where does the heron nest?").hits[0].memory.content.endswith("mill pond")
+    assert found_in(tmp_path, ["Oblomov", "oblomov", "heron"]) == {}
+
+
+def test_rotation_opens_with_the_new_key_alone_and_removing_gives_everything_back(tmp_path: Path) -> None:
+    file, other = str(tmp_path / "m.db"), secrets.token_bytes(32)
+    init_vault(file, key=KEY, fields=True)
+    with Engram.open(file, key=KEY) as memory:
+        memory.remember("Anna's phone number is +49 171 2345678")
+        memory.observe("The alarm code is 48213 at the summer house", session="s")
+        memory.flush()
+    rotate_vault(file, key=KEY, new_key=other)
+    for wrong in (KEY, None):
+        with pytest.raises(KeyNeeded):
+            Engram.open(file, key=wrong)
+    with Engram.open(file, key=other) as memory:
+        assert (
+            memory.recall("summer house alarm").hits[0].memory.content.startswith("The alarm code is 48213")
+        )
+        again = memory.remember("Anna's phone number is +49 171 2345678")
+        assert again.outcome == "reinforced"
+    remove_vault(file, key=other)
+    with Engram.open(file) as memory:
+        assert memory.recall("summer house alarm code").hits[0].memory.content.startswith("The alarm code")
+        assert [turn.content for turn in memory.turns("s")] == ["The alarm code is 48213 at the summer house"]
+        assert not any(one.sealed for one in memory.list())
+
+
+def test_two_numbers_that_look_alike_when_sealed_stay_two_memories() -> None:
+    with Engram.open(":memory:", key=KEY) as memory:
+        one = memory.remember("My phone number is +49 171 2345678")
+        two = memory.remember("My phone number is +49 171 8765432")
+        memory.consolidate()
+
+        assert one.memory.id != two.memory.id
+        assert memory.count() == 2
+
+
+def test_without_a_key_a_tier_is_a_label_and_receipt_and_doctor_say_so() -> None:
+    with Engram.open(":memory:") as memory:
+        receipt = memory.remember("The alarm code is 48213 at the summer house")
+        finding = next(one for one in memory.doctor() if one.name == "sealing")
+
+        assert receipt.memory.tier is Tier.CONFIDENTIAL
+        assert "in clear: there is no key" in receipt.because
+        assert "1 sensitive or confidential memories are in clear" in finding.detail
+        assert not receipt.memory.sealed
+
+
+def test_a_file_from_before_there_was_a_key_is_sealed_when_it_gets_one(tmp_path: Path) -> None:
+    file = tmp_path / "m.db"
+    with Engram.open(file) as memory:
+        told = tell_everything(memory, 2)
+    assert found_in(tmp_path, told)
+    init_vault(str(file), key=os.urandom(32), fields=True)
+    assert found_in(tmp_path, told) == {}
