@@ -41,6 +41,8 @@ from engram.model.clock import Clock
 from engram.model.context import Context, Knowing, RecallPack, Resume, Sections
 from engram.model.event import (
     ArchiveReport,
+    Audited,
+    AuditEntry,
     Backup,
     Event,
     News,
@@ -1414,6 +1416,15 @@ class AsyncVault:
 
     async def verify(self, certificate: PurgeCertificate) -> bool:
         """Whether a certificate is as it was signed, by a key of this file."""
+
+    async def refused(self, actor: str, what: Audited) -> None:
+        """Write down that somebody at a door was not let. Whoever asks needs no right to."""
+
+    async def audit(self, *, limit: int = 100, after: int = 0) -> list[AuditEntry]:
+        """Who looked, and who was not let, oldest first; `after` is the number of the last line already seen.
+
+        Raises AccessDenied unless the file is the caller's. What is older than `store.audit_days` is gone.
+        """
 
 class AsyncSessions:
     """`Sessions` for asyncio: the same verbs, awaited."""
