@@ -41,7 +41,7 @@ ON_DISK = (
 NOT_OFFERED = {
     **dict.fromkeys(("open", "close", "settle", "sessions.close"), OPENS),
     **dict.fromkeys(("seen_by", "access"), WHO),
-    **dict.fromkeys(("tokens.bearer", "tokens.any_valid", "tokens.is_valid"), GUARD),
+    **dict.fromkeys(("tokens.bearer", "tokens.any_valid", "tokens.is_valid", "vault.refused"), GUARD),
     **dict.fromkeys(("session", "sessions.open"), HELD),
     **dict.fromkeys(("answers.find", "answers.keep"), DOOR),
     **dict.fromkeys(("config", "sources.file", "remember_many", "facts.mentioned"), WITHIN),
