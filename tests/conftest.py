@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import ipaddress
 import os
 import shutil
@@ -9,8 +10,9 @@ import socket
 import tempfile
 import threading
 import time
+import uuid
 from collections.abc import Callable, Iterator
-from contextlib import closing, suppress
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from typing import TypeVar
 
@@ -18,10 +20,11 @@ import apsw
 import pytest
 from hypothesis import HealthCheck, settings
 
-from engram.model.clock import SystemClock
-from engram.store.sqlite import SqliteStore
+from engram.model.clock import Clock, SystemClock
+from engram.store.sqlite import SqliteStore, StoreSettings
 from engram.store.sqlite.connection import Opener
 from engram.store.sqlite.migrate import make_in_memory
+from tests import postgres
 
 # No deadlines: a busy machine is no bug. `ci` tries the same cases each time; `thorough` is for a night.
 settings.register_profile(
@@ -47,12 +50,37 @@ class NetworkForbidden(RuntimeError):
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--network", action="store_true", help="let tests speak to other machines")
+    parser.addoption("--postgres", action="store_true", help="keep the memories of tests in PostgreSQL")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     if not config.getoption("--network"):
         forbid_network()
     spare_the_disk()
+    if config.getoption("--postgres"):
+        keep_on_a_server()
+
+
+def keep_on_a_server() -> None:
+    """Every memory in the clear that a test opens is kept by a server, whatever file the test names."""
+    from engram.store.postgres import PostgresStore
+
+    open_file, kept = SqliteStore.open, ExitStack()
+    addresses: dict[str, str] = {}
+    atexit.register(kept.close)
+
+    def open_store(path: str | Path, clock: Clock, settings: StoreSettings | None = None) -> SqliteStore:
+        settings = settings or StoreSettings()
+        if settings.key is not None:
+            return open_file(path, clock, settings)
+        place = str(path) if str(path) != ":memory:" else uuid.uuid4().hex
+        if place not in addresses:
+            if str(path) != ":memory:":
+                Path(path).touch()
+            addresses[place] = kept.enter_context(postgres.new_memory())
+        return PostgresStore.open_address(addresses[place], clock, settings)
+
+    SqliteStore.open = open_store  # type: ignore[method-assign]
 
 
 def spare_the_disk() -> None:

@@ -27,7 +27,7 @@ from engram.model.maintenance import Report
 from engram.model.memory import Filters, Memory, Status
 from engram.model.recall import Reasoning, Recall, RecallOptions, Timeline, without_figures
 from engram.model.scope import Access, Scope
-from engram.opening import Overrides, open_tools, place
+from engram.opening import Overrides, open_tools, place, shown
 from engram.ports import Advisor, Embedder, Tools
 from engram.pressure import Pressure
 
@@ -339,8 +339,8 @@ class Engram(Nouns, VerbsBefore):
 
     @property
     def path(self) -> str:
-        """Where the memories are kept."""
-        return self._path
+        """Where the memories are kept; an address without its password."""
+        return shown(self._path)
 
     def seen_by(self, access: Access, actor: str) -> Engram:
         """The same memory for another caller. Cheap; `settle` it when that one goes, close only this."""

@@ -59,7 +59,8 @@ EngramError
     ├── BadKey              E1012
     ├── NoKeychain          E1013
     ├── VaultRefused        E1014
-    └── BadArchive          E1015   an archive that is none, is damaged, or needs another passphrase
+    ├── BadArchive          E1015   an archive that is none, is damaged, or needs another passphrase
+    └── DatabaseDown        E1016   the PostgreSQL server cannot be reached
 """
 
 from __future__ import annotations
@@ -171,6 +172,16 @@ class BadArchive(StoreError):
     def __init__(self, why: str) -> None:
         super().__init__(f"The archive cannot be taken in: {why}.")
         self.why = why
+
+
+class DatabaseDown(StoreError):
+    """The PostgreSQL server of a memory cannot be reached, or the connection to it broke."""
+
+    code = "E1016"
+
+    def __init__(self, address: str, why: str) -> None:
+        super().__init__(f"{address} cannot be reached ({why}): see whether the server runs, and try again.")
+        self.address, self.why = address, why
 
 
 class StoreBusy(StoreError):

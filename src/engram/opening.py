@@ -7,15 +7,17 @@ import uuid
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from engram import plugins
 from engram.config import Config
-from engram.errors import EngramError, KeyNeeded, StoreError
+from engram.errors import ConfigError, EngramError, KeyNeeded, StoreError
 from engram.model.clock import Clock, SystemClock
 from engram.ports import Advisor, Embedder, Finder, NoAdvisor, Spending, Store, Tools
 from engram.pressure import PressureGauge
+from engram.rules.secrets import without_password
 from engram.text.tokens import count
 
 if TYPE_CHECKING:
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 FILE_VARIABLE = "ENGRAM_FILE"
+POSTGRES = frozenset({"postgresql", "postgres"})
 OLD_VARIABLE = "ENGRAM_DB"
 """What an older system called it."""
 
@@ -43,6 +46,28 @@ class Overrides:
 def place(path: str | Path | None) -> str:
     """The given file, the one that `ENGRAM_FILE` (or `ENGRAM_DB`) names, or the user's own."""
     return str(path or os.environ.get(FILE_VARIABLE) or os.environ.get(OLD_VARIABLE) or default_file())
+
+
+def is_address(where: str) -> bool:
+    """Whether memories are kept elsewhere than in a file: in PostgreSQL, or in what an extension brings."""
+    return "://" in where
+
+
+def is_there(where: str) -> bool:
+    """Whether there is a file; of an address only opening it tells."""
+    return is_address(where) or Path(where).exists()
+
+
+def beside(where: str) -> str:
+    """What to name files after that belong to a memory: the file itself, or a name for its address."""
+    if not is_address(where):
+        return where
+    return str(default_file().with_name(f"address-{sha256(where.encode()).hexdigest()[:12]}"))
+
+
+def shown(where: str) -> str:
+    """Where memories are kept, as it may be read by anybody: an address without its password."""
+    return without_password(where) if is_address(where) else where
 
 
 def default_file() -> Path:
@@ -83,9 +108,9 @@ def open_tools(where: str, settings: Config, brought: Overrides, *, read_only: b
 def _open(
     where: str, settings: Config, clock: Clock, key: bytes | str | None, *, read_only: bool
 ) -> tuple[Store, VaultKeys | None]:
-    """A file, or what an extension keeps memories in: `name://…`."""
+    """A file, a database, or what an extension keeps memories in: `name://…`."""
     scheme, mark, _ = where.partition("://")
-    if mark:
+    if mark and scheme not in POSTGRES:
         return plugins.load("stores", scheme)(where, clock, settings.store, read_only), None
     return open_store(where, settings, clock, key, read_only=read_only)
 
@@ -93,8 +118,16 @@ def _open(
 def open_store(
     where: str, settings: Config, clock: Clock, key: bytes | str | None = None, *, read_only: bool = False
 ) -> tuple[SqliteStore, VaultKeys | None]:
-    """The store of a file, and its keys when it is a vault. Raises KeyNeeded, KeyNotWanted."""
+    """The store of a file or database, and its keys when there are any. Raises KeyNeeded, KeyNotWanted."""
     from engram.keys import find_keys
+
+    if is_address(where):
+        from engram.store.postgres import PostgresStore
+
+        # The server keeps the database; what is secret in it is sealed, as in a memory that has no file.
+        sealing = next(iter(find_keys(":memory:", key)), None)
+        how = store_settings(settings, read_only=read_only)
+        return PostgresStore.open_address(where, clock, how), sealing
     from engram.store.sqlite import SqliteStore
     from engram.store.sqlite.reencrypt import settle
 
@@ -187,7 +220,7 @@ def restore_backup(
     """
     from engram.store.sqlite import SqliteStore
 
-    where = place(path)
+    where = _file(path)
     return _with_a_key(
         where, settings, lambda how: SqliteStore.restore(where, Path(backup), clock or SystemClock(), how)
     )
@@ -204,7 +237,7 @@ def salvage(
     """
     from engram.store.sqlite import SqliteStore
 
-    where, chosen = place(path), Path(backup) if backup else None
+    where, chosen = _file(path), Path(backup) if backup else None
     return _with_a_key(
         where, settings, lambda how: SqliteStore.salvage(where, chosen, clock or SystemClock(), how)
     )
@@ -222,8 +255,19 @@ def restore_archive(
     """
     from engram.store.sqlite import SqliteStore
 
-    where = place(path)
+    where = _file(path)
     return SqliteStore.from_archive(where, Path(archive), passphrase, SystemClock(), store_settings(settings))
+
+
+def _file(path: str | Path | None) -> str:
+    """The file of a memory that is kept in one. Raises ConfigError."""
+    where = place(path)
+    if is_address(where):
+        raise ConfigError(
+            f"{shown(where)} is no file: its server keeps backups (`pg_dump`); `engram migrate` moves a file "
+            "into it."
+        )
+    return where
 
 
 def _with_a_key(where: str, settings: Config, work: Callable[[StoreSettings], T]) -> T:

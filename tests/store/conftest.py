@@ -1,4 +1,4 @@
-"""What a store promises whoever uses it: each test here runs on one in memory."""
+"""What a store promises whoever uses it: each test here runs on one in memory; --postgres: on a server."""
 
 from __future__ import annotations
 

@@ -45,11 +45,11 @@ class HookPlace:
     """None: those of the user."""
 
     @property
-    def path(self) -> Path:
-        """The file: the given one, the one the environment names, or the user's own."""
+    def path(self) -> str:
+        """The memory: the given one, the one the environment names, or the user's own."""
         from engram.opening import place
 
-        return Path(place(self.file))
+        return place(self.file)
 
     @property
     def config(self) -> Config:
@@ -141,9 +141,10 @@ def _own_config() -> Path | None:
 
 def _say(event: str, query: str, budget: int, where: HookPlace) -> None:
     """Print a brief for the agent, or nothing when nothing is known."""
+    from engram.opening import is_there
     from engram.server.brief import brief
 
-    if not where.path.exists():
+    if not is_there(where.path):
         return
     with where.look() as memory:
         made = brief(memory, query, budget=budget, pinned=not query, dry=True)

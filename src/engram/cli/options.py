@@ -101,8 +101,9 @@ class CommandRun:
         Only a command that brings something in `makes` a file that was named and is not there.
         """
         from engram.engine import Engram
+        from engram.opening import is_there
 
-        if self.file and self.file_typed and not makes and not Path(self.file).exists():
+        if self.file and self.file_typed and not makes and not is_there(self.file):
             raise NoSuchFile(self.file)
         access = Access.everything() if whole_file and not self.is_scoped else Access(self.scope)
         return Engram.open(self.file, config=self.config, access=access)

@@ -7,7 +7,6 @@ always is, in the store and in recall. No model is asked, and no trace is left.
 
 from __future__ import annotations
 
-from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -32,11 +31,11 @@ QUERY_LIMIT = 2_000
 class ReadOnlyMemory:
     """A file that is open to be read by one thread, as one caller may see it."""
 
-    def __init__(self, file: Path, config: Config, access: Access) -> None:
+    def __init__(self, file: str, config: Config, access: Access) -> None:
         self._config = config
         self._access = access
         self._clock = SystemClock()
-        self._store, _ = open_store(str(file), config, self._clock, read_only=True)
+        self._store, _ = open_store(file, config, self._clock, read_only=True)
 
     def list(self, *, filters: Filters, limit: int) -> Iterable[Memory]:
         """Memories, newest first."""

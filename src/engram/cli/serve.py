@@ -21,7 +21,7 @@ from engram.cli.options import CommandRun, Group, MomentOption, command, one_of,
 from engram.cli.output import age, line, say, say_json, table, text, uncut
 from engram.errors import ConfigError
 from engram.model.scope import Access, Role, Token
-from engram.opening import place
+from engram.opening import beside, place
 
 if TYPE_CHECKING:
     from engram.config import Config
@@ -63,7 +63,7 @@ def served(
         ) from error
     secret = _secret_needed(config)
     if secret:
-        key = login.local_secret(place(run.file))
+        key = login.local_secret(beside(place(run.file)))
         config = replace(config, server=replace(config.server, api_key=key))
     settings = config.server
     doors: list[app.Mounting] = [] if alone else [mount]
@@ -212,7 +212,7 @@ def page(run: CommandRun, host: str | None, port: int | None) -> None:
     from engram.server.login import PATH, known_secret
 
     config = with_address(run.config, host, port)
-    secret = config.server.api_key or known_secret(place(run.file))
+    secret = config.server.api_key or known_secret(beside(place(run.file)))
     address = address_of(config.server.host, config.server.port)
     headers = {"Authorization": f"Bearer {secret}"} if secret else {}
     # The address is http, by our own hand.

@@ -20,6 +20,7 @@ import click
 from engram.cli.options import CommandRun, command, pass_run
 from engram.cli.output import say, say_json
 from engram.errors import ConfigError
+from engram.opening import is_address
 
 # ---------------------------------------------------------------- clients
 # The clients `engram setup` knows: where each keeps its configuration, and in which shape.
@@ -276,10 +277,14 @@ def _program() -> list[str]:
 
 def _options(run: CommandRun) -> list[str]:
     """What was said here about file and place holds for the client too, which has another environment."""
-    given = {"file": str(Path(run.file).absolute()) if run.file else ""}
+    given = {"file": _absolute(run.file) if run.file else ""}
     given |= {"config": str(Path(run.config_file).absolute()) if run.config_file else ""}
     given |= {name: getattr(run, name) for name in ("preset", *_SCOPE)}
     return [word for name, value in given.items() if value for word in (f"--{name}", value)]
+
+
+def _absolute(file: str) -> str:
+    return file if is_address(file) else str(Path(file).absolute())
 
 
 def _report(run: CommandRun, client: AgentClient, done: list[tuple[Path, bool]]) -> None:

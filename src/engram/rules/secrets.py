@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import hmac
+import re
 from collections.abc import Iterable
 from hashlib import sha256
 from typing import TypeVar
@@ -123,3 +124,13 @@ def match(secret: str, known: Iterable[tuple[str, Kept]]) -> Kept | None:
         if hmac.compare_digest(one, digest):
             found = kept
     return found
+
+
+def without_password(address: str) -> str:
+    """An address that may be shown.
+
+    >>> without_password("postgresql://me:secret@db/engram?password=secret")
+    'postgresql://me@db/engram?password=***'
+    """
+    shown = re.sub(r"(?<=//)([^:@/]*):[^@/]*@", r"\1@", address)
+    return re.sub(r"(?<=password=)[^&\s]+", "***", shown)

@@ -83,7 +83,7 @@ LIMIT :limit
 """
 
 LATEST_THAT_BEGIN_SO = """
-SELECT DISTINCT e.id
+SELECT e.id
 FROM aliases AS b
 CROSS JOIN entities AS e ON e.id = b.entity
 WHERE b.namespace = :namespace
@@ -91,6 +91,7 @@ WHERE b.namespace = :namespace
   AND b.alias < :high
   AND (:type = '' OR e.type = :type)
   AND EXISTS ({mentions})
+GROUP BY e.id
 ORDER BY e.last_seen DESC, e.id DESC
 LIMIT :limit
 """
@@ -107,7 +108,7 @@ SELECT
   (SELECT json_array(count(*), min(at), max(at)) FROM ({mentions} LIMIT :counted))
 FROM entities AS e
 JOIN namespaces AS n ON n.id = e.namespace
-WHERE e.id IN (SELECT value FROM json_each(:ids))
+WHERE e.id IN (SELECT value FROM json_each(:keys))
 ORDER BY e.last_seen DESC, e.id DESC
 """
 
@@ -285,7 +286,7 @@ class SqliteEntities:
         reach = self._places.reach(db, access)
         seen = _mentions(db, reach)
         sql = READ.replace("{known}", _known_names(db, reach)).replace("{mentions}", seen.sql)
-        lines = ask(db, sql, {**seen.values, "ids": wanted, "counted": counted})
+        lines = ask(db, sql, {**seen.values, "keys": wanted, "counted": counted})
         return [entity for entity in map(_entity, lines) if entity.mentions and entity.aliases]
 
     def _together(self, db: Db, entity: Entity, access: Access, joins: Joins, counted: int) -> Entity:
@@ -382,7 +383,7 @@ def _latest_rows(db: Db, alias: str) -> list[int]:
 def _known_names(db: Db, reach: Reach) -> str:
     """The clause for those names of an entity that the caller knows."""
     if _is_all(db, reach):
-        return "1"
+        return "TRUE"
     return KNOWN_NAMES.replace("{seen}", where(reach, ANYTHING, at_hand=True).sql)
 
 

@@ -66,7 +66,7 @@ LIMIT :limit
 CLAIMS = rows.select(
     """
 JOIN facts AS f ON f.row = m.row
-WHERE f.id IN (SELECT value FROM json_each(:ids))
+WHERE f.id IN (SELECT value FROM json_each(:keys))
 """,
     also=f"f.id, {FACT}",
 )
@@ -218,7 +218,7 @@ def _claims(db: Db, ids: Iterable[int]) -> dict[int, Claim]:
     wanted = list(ids)
     if not wanted:
         return {}
-    lines = ask(db, CLAIMS, {"ids": as_list(wanted)})
+    lines = ask(db, CLAIMS, {"keys": as_list(wanted)})
     found = {line[-WIDTH - 1]: _claim(line[: -WIDTH - 1], line[-WIDTH:]) for line in lines}
     return {one: found[one] for one in wanted if one in found}
 

@@ -55,15 +55,15 @@ COUNT_USE = """
 UPDATE memories
 SET accessed = accessed + 1,
   last_accessed = max(coalesce(last_accessed, :at), :at),
-  sessions = sessions + (
-    :session <> ''
-    AND NOT EXISTS (
+  sessions = sessions + CASE
+    WHEN :session <> '' AND NOT EXISTS (
       SELECT 1
       FROM access_log AS a
       WHERE a.row = memories.row
         AND a.session = :session
-    )
-  )
+    ) THEN 1
+    ELSE 0
+  END
 WHERE id = :id
 """
 

@@ -34,7 +34,7 @@ ON CONFLICT (kind, key) DO UPDATE SET
 
 KNOWN = """
 SELECT j.kind, j.key, j.verdict, j.at, j.again_at, j.times
-FROM json_each(:keys) AS k
+FROM json_each(:names) AS k
 CROSS JOIN judgements AS j ON j.kind = :kind AND j.key = k.value
 """
 
@@ -50,7 +50,7 @@ LIMIT :limit
 
 def known(db: Db, kind: str, keys: Iterable[str]) -> dict[str, Judgement]:
     """Those of the keys about which something was decided."""
-    lines = ask(db, KNOWN, {"kind": kind, "keys": rows.as_list(keys)})
+    lines = ask(db, KNOWN, {"kind": kind, "names": rows.as_list(keys)})
     return {line[1]: _judgement(line) for line in lines}
 
 
@@ -104,7 +104,7 @@ WHERE k.kind = :kind
   AND k.key >= :low
   AND k.key < :high
   AND (
-    :everything
+    :everything = 1
     OR s.namespace = :namespace
     OR k.scope IN (SELECT value FROM json_each(:scopes))
   )

@@ -82,6 +82,11 @@ GROUP BY p.key
 """
 
 
+SIZE = """
+SELECT page_count * page_size
+FROM pragma_page_count, pragma_page_size
+"""
+
 IN_USE = frozenset(status.value for status in Filters().statuses)
 
 
@@ -108,7 +113,7 @@ def stats(db: Db, reach: Reach, space: Space | None) -> Stats:
         events=_count(db, EVENTS, told.sql, told.values),
         vectors=_vectors(db, reach, seen.sql, seen.values),
         pending=_pending(db, space, seen.sql, seen.values),
-        size_bytes=db.pragma("page_count") * db.pragma("page_size"),
+        size_bytes=ask_value(db, SIZE),
     )
 
 

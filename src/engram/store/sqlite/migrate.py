@@ -5,7 +5,7 @@ Migrations are numbered files. Each runs once, in an exclusive transaction, and 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -98,14 +98,18 @@ def is_current(db: Db, steps: tuple[Migration, ...] | None = None) -> bool:
         if ask_value(db, HAS_TABLES):
             raise StoreError(f"{db.filename} is a database of another program: choose another file.")
         return False
-    applied = _applied(db)
+    return not missing(_applied(db), steps)
+
+
+def missing(applied: Mapping[int, str], steps: Sequence[Migration]) -> list[Migration]:
+    """The steps that have not run. Refuses what a newer version wrote, and a step that is another now."""
     for step in steps:
         if applied.get(step.number, step.sha256) != step.sha256:
             raise MigrationChanged(step.number)
     newest = max(applied, default=0)
     if newest > steps[-1].number:
         raise NewerSchema(newest, steps[-1].number)
-    return len(applied) == len(steps)
+    return [step for step in steps if step.number not in applied]
 
 
 @cache

@@ -280,9 +280,10 @@ LEFT JOIN (
   CROSS JOIN scopes AS s ON s.id = m.scope
   WHERE t.name = :alias
     AND s.namespace = :namespace
-) AS s
+) AS s ON TRUE
 WHERE a.namespace = :namespace
   AND a.alias = :alias
+GROUP BY a.namespace, a.name, e.first_seen, e.last_seen
 """
 
 Names = Mapping[str, Named]
@@ -404,6 +405,7 @@ FROM (
 CROSS JOIN memories AS m ON m.row = t.row
 WHERE m.scope = :scope
   AND m.status = 'active'
+ORDER BY t.row DESC
 LIMIT :kept
 """
 
@@ -414,7 +416,7 @@ FROM (SELECT 1 FROM mentions WHERE name = :name LIMIT :most)
 
 # What goes on where the fact ends, and what ends where it begins; each part looks at a few facts only.
 HANGING_ON = """
-SELECT DISTINCT m.id
+SELECT m.id
 FROM (
   SELECT row
   FROM (SELECT row FROM facts WHERE subject = :object LIMIT :looked_at)
@@ -425,6 +427,7 @@ FROM (
 CROSS JOIN memories AS m ON m.row = f.row
 WHERE m.scope = :scope
   AND m.status = 'active'
+GROUP BY m.row
 ORDER BY m.row DESC
 LIMIT :limit
 """

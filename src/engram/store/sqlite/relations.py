@@ -59,7 +59,7 @@ ADD = """
 INSERT INTO edges (source, target, type, weight, confidence, origin, last_reinforced_at)
 VALUES (:source, :target, :type, :weight, :confidence, :origin, :last_reinforced_at)
 ON CONFLICT (source, target, type) DO UPDATE SET
-  confidence = min(confidence + :gain, 1.0),
+  confidence = min(edges.confidence + :gain, 1.0),
   last_reinforced_at = :at
 """
 

@@ -95,7 +95,7 @@ WAITING = (
     + """
 WHERE t.captured_at IS NULL
   AND t.scope = :scope
-  AND (:session IS NULL OR t.session = :session)
+  AND (t.session = :session OR :session IS NULL)
 ORDER BY t.key
 LIMIT :limit
 """

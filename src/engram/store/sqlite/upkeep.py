@@ -261,10 +261,11 @@ def find_damage(db: Db) -> list[Finding]:
         found = mend(db)
     finally:
         db.execute("ROLLBACK")
-    return [_unmended(one) if one.mended else one for one in found]
+    return [unmended(one) if one.mended else one for one in found]
 
 
-def _unmended(one: Finding) -> Finding:
+def unmended(one: Finding) -> Finding:
+    """What would be mended, as something that is wrong."""
     detail = f"{one.mended} wrong" if one.mended > 1 else "wrong"
     return Finding(one.name, ok=False, detail=detail, advice="`engram doctor --repair` puts it right")
 
@@ -274,10 +275,14 @@ def mend(db: Db) -> list[Finding]:
     pages = _pages(db)
     if not pages.ok:
         return [pages]
+    records = mend_records(db)
+    return [pages, _references(db), *records]
+
+
+def mend_records(db: Db) -> list[Finding]:
+    """Look at ledger, names, recall table and counters; mend what follows from the records."""
     mended = [_links(db), _names(db)]
     return [
-        pages,
-        _references(db),
         _ledger(db),
         _audit(db),
         _sealing(db),

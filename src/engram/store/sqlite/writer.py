@@ -14,7 +14,7 @@ from typing import Any, Generic, TypeVar
 
 import apsw
 
-from engram.errors import Overloaded, StoreClosed, StoreError
+from engram.errors import EngramError, Overloaded, StoreClosed, StoreError
 from engram.store.sqlite.connection import DISK_TROUBLE, Opener, translate
 
 # ---------------------------------------------------------------- line
@@ -155,7 +155,7 @@ class Writer:
         while group:
             try:
                 outcomes = self._alone(group[0]) if group[0].alone else self._together(group)
-            except apsw.Error as error:
+            except (apsw.Error, EngramError) as error:
                 outcomes = [(self._spoken(error), None) for _ in group]
             for job, outcome in zip(group, outcomes, strict=False):
                 job.done.settle(outcome)
@@ -173,7 +173,7 @@ class Writer:
                 outcomes.append(self._further(job))
             if self._db.in_transaction:
                 self._db.execute("COMMIT")
-        except apsw.Error:
+        except (apsw.Error, EngramError):
             self._roll_back()
             raise
         return outcomes

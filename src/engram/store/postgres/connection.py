@@ -1,0 +1,298 @@
+"""An address and settings come in, a connection comes out that takes what the nouns of the store say.
+
+`PostgresConnection` answers like the connection to a file does, as far as the nouns use one: it translates
+statements (`dialect.py`), counts what changed, and raises our errors instead of PostgreSQL's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Final, Self, cast
+
+from engram.errors import (
+    AccessDenied,
+    ConfigError,
+    DatabaseDown,
+    DiskFull,
+    EngramError,
+    StoreBusy,
+    StoreError,
+    UpkeepBusy,
+)
+from engram.model.clock import Clock
+from engram.rules.secrets import without_password
+from engram.store.postgres.dialect import Values, translate
+from engram.store.sqlite.connection import Db, Line, StoreSettings
+
+try:
+    import psycopg
+    from psycopg import errors, pq
+    from psycopg.types.numeric import Int8Dumper, NumericBinaryLoader, NumericLoader
+except ImportError as missing:
+    raise ConfigError(
+        "A memory in PostgreSQL needs its driver: pip install 'engram-cortex[postgres]'."
+    ) from missing
+
+if TYPE_CHECKING:
+    from psycopg.abc import Buffer
+
+LOCK: Final = 0x456E6772
+"""Marks our advisory locks: "Engr"."""
+# One unit of work at a time in the whole database, as in a file: numbers that readers follow come in order.
+BEGIN_WRITING: Final = f"BEGIN; SELECT pg_advisory_xact_lock({LOCK}, hashtext(current_schema()))"
+BEGIN_READING: Final = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+BEGINS: Final = {"BEGIN IMMEDIATE": BEGIN_WRITING, "BEGIN EXCLUSIVE": BEGIN_WRITING, "BEGIN": BEGIN_READING}
+
+PREPARE: Final = """
+SELECT
+  set_config('jit', 'off', false),
+  set_config('lock_timeout', %(patience)s, false),
+  set_config('idle_in_transaction_session_timeout', '300000', false),
+  set_config('default_transaction_read_only', %(read_only)s, false)
+"""
+HOLD: Final = f"SELECT pg_try_advisory_lock({LOCK}, hashtext(current_schema() || ' ' || %(name)s))"
+ALIVE: Final[dict[str, Any]] = {
+    "keepalives_idle": 30,
+    "keepalives_interval": 10,
+    "keepalives_count": 3,
+    "connect_timeout": 10,
+}
+PREPARED: Final = 400
+"""Statements that the server keeps ready for one connection."""
+
+
+class _WholeNumber(NumericLoader):
+    """Sums come as numbers of any length."""
+
+    def load(self, data: Buffer) -> Any:
+        return _plain(super().load(data))
+
+
+class _WholeNumberBinary(NumericBinaryLoader):
+    def load(self, data: Buffer) -> Any:
+        return _plain(super().load(data))
+
+
+def _plain(value: Any) -> int | float:
+    return int(value) if value == value.to_integral_value() else float(value)
+
+
+@dataclass(frozen=True, slots=True)
+class PostgresOpener:
+    """What is needed to open one more connection to the same database."""
+
+    address: str
+    settings: StoreSettings
+    clock: Clock
+    memory: str = ""
+    passing: bool = False
+
+    @property
+    def path(self) -> str:
+        """The address as it may be shown."""
+        return without_password(self.address)
+
+    def writer(self) -> Db:
+        """The connection that writes."""
+        return cast("Db", PostgresConnection(self, read_only=False))
+
+    def reader(self) -> Db:
+        """A connection that cannot write."""
+        return cast("Db", PostgresConnection(self, read_only=True))
+
+    def connect(self, *, read_only: bool) -> psycopg.Connection[Line]:
+        """A bare connection. Raises DatabaseDown."""
+        with translated(self):
+            db = psycopg.connect(self.address, autocommit=True, application_name="engram", **ALIVE)
+        db.prepared_max = PREPARED
+        db.adapters.register_dumper(int, Int8Dumper)
+        db.adapters.register_loader("numeric", _WholeNumber)
+        db.adapters.register_loader("numeric", _WholeNumberBinary)
+        patience = str(int(self.settings.busy_timeout_s * 1000))
+        db.execute(PREPARE, {"patience": patience, "read_only": "on" if read_only else "off"})
+        return db
+
+    @contextmanager
+    def lease(self, name: str) -> Iterator[None]:
+        """Hold the work called `name` in this database. Raises UpkeepBusy. It ends with the connection."""
+        db = self.connect(read_only=False)
+        try:
+            line = db.execute(HOLD, {"name": name}).fetchone()
+            if line is None or not line[0]:
+                raise UpkeepBusy(name)
+            yield
+        finally:
+            db.close()
+
+
+class Answer:
+    """The lines of an answer, asked for as one asks SQLite's."""
+
+    __slots__ = ("_lines",)
+
+    def __init__(self, lines: list[Line]) -> None:
+        self._lines = lines
+
+    def fetchall(self) -> list[Line]:
+        """All lines."""
+        return self._lines
+
+    def fetchone(self) -> Line | None:
+        """The first line."""
+        return self._lines[0] if self._lines else None
+
+    @property
+    def get(self) -> Any:
+        """The first value of the first line."""
+        return self._lines[0][0] if self._lines else None
+
+    def __iter__(self) -> Iterator[Line]:
+        return iter(self._lines)
+
+
+class PostgresConnection:
+    """One connection, used by one thread at a time. One that broke is opened again when nothing was begun."""
+
+    def __init__(self, opener: PostgresOpener, *, read_only: bool) -> None:
+        self._opener = opener
+        self._read_only = read_only
+        self._db = opener.connect(read_only=read_only)
+        self._cursor = self._db.cursor(binary=True)
+        self._changes = self._total = 0
+        self._last_key: int | None = None
+
+    def execute(self, sql: str, values: Values = ()) -> Answer:
+        """Carry out one statement."""
+        if sql in BEGINS:
+            self._begin(BEGINS[sql])
+            return Answer([])
+        statement = translate(sql)
+        self._run(statement.text, statement.bound(values) or None)
+        lines = self._cursor.fetchall() if self._cursor.description else []
+        if statement.gives_key and lines:
+            self._last_key = lines[-1][0]
+            lines = []
+        self._count()
+        return Answer(lines)
+
+    def executemany(self, sql: str, lines: Iterable[Values]) -> None:
+        """Carry out one statement for each line of values."""
+        statement = translate(sql)
+        with translated(self._opener):
+            self._cursor.executemany(statement.text, [statement.bound(values) for values in lines])
+        self._count()
+
+    def script(self, sql: str) -> None:
+        """Carry out statements as they are, without values."""
+        with translated(self._opener):
+            self._db.execute(cast("Any", sql), prepare=False)
+
+    def changes(self) -> int:
+        """How many lines the last statement changed."""
+        return self._changes
+
+    def total_changes(self) -> int:
+        """How many lines were changed since the connection was opened."""
+        return self._total
+
+    def last_insert_rowid(self) -> int:
+        """The key of the line added last."""
+        if self._last_key is None:
+            raise StoreError("No line was added.")
+        return self._last_key
+
+    def copy_in(self, sql: str, lines: Iterable[Line]) -> None:
+        """Write lines in bulk: `COPY … FROM STDIN`."""
+        with translated(self._opener), self._db.cursor().copy(cast("Any", sql)) as copy:
+            for line in lines:
+                copy.write_row(line)
+
+    @property
+    def in_transaction(self) -> bool:
+        """Whether something was begun."""
+        return self._db.info.transaction_status != pq.TransactionStatus.IDLE and not self._db.closed
+
+    def close(self) -> None:
+        """Let go of the database."""
+        self._db.close()
+
+    def __enter__(self) -> Self:
+        self.script("SAVEPOINT part")
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.script("RELEASE part" if kind is None else "ROLLBACK TO part")
+
+    def _begin(self, text: str) -> None:
+        """Begin a transaction; whoever waits too long for the lock has begun nothing."""
+        try:
+            self._again_if_broken(lambda: self._db.execute(cast("Any", text)))
+        except EngramError:
+            if self.in_transaction:
+                self.script("ROLLBACK")
+            raise
+
+    def _run(self, text: str, values: Any) -> None:
+        def work() -> object:
+            return self._cursor.execute(cast("Any", text), values)
+
+        if self._read_only and not self.in_transaction:
+            self._again_if_broken(work)
+        else:
+            with translated(self._opener):
+                work()
+
+    def _again_if_broken(self, work: Callable[[], object]) -> None:
+        """Do what stands by itself; once more on a new connection if this one turns out to be gone."""
+        try:
+            with translated(self._opener):
+                work()
+        except DatabaseDown:
+            if not self._db.closed:
+                raise
+            self._db = self._opener.connect(read_only=self._read_only)
+            self._cursor = self._db.cursor(binary=True)
+            with translated(self._opener):
+                work()
+
+    def _count(self) -> None:
+        reads = (self._cursor.statusmessage or "").startswith("SELECT")
+        self._changes = 0 if reads else max(0, self._cursor.rowcount)
+        self._total += self._changes
+
+
+def as_postgres(db: Db) -> PostgresConnection | None:
+    """The connection, if it leads to a server."""
+    known: object = db
+    return known if isinstance(known, PostgresConnection) else None
+
+
+@contextmanager
+def translated(opener: PostgresOpener) -> Iterator[None]:
+    """Inside, PostgreSQL's errors become ours."""
+    try:
+        yield
+    except psycopg.Error as error:
+        raise spoken(error, opener) from error
+    except UnicodeEncodeError as error:
+        raise StoreError(f"The database refused ({error.reason}).") from error
+
+
+def spoken(error: psycopg.Error, opener: PostgresOpener) -> EngramError:
+    """What happened, in words for the person who reads it."""
+    match error:
+        case errors.DiskFull():
+            return DiskFull()
+        case errors.LockNotAvailable() | errors.DeadlockDetected():
+            return StoreBusy(opener.settings.busy_timeout_s)
+        case errors.InsufficientPrivilege() | errors.ReadOnlySqlTransaction():
+            return AccessDenied(f"write to {opener.path}")
+        case errors.OperationalError():
+            return DatabaseDown(opener.path, " ".join(str(error).split()))
+        case _:
+            return StoreError(f"The database refused ({type(error).__name__}): {error}")

@@ -1,0 +1,216 @@
+"""The store in a PostgreSQL database: the nouns of the file's store over connections of another kind.
+
+Several engines may work on one database. Whoever writes holds a lock for its group of writes, so that what
+readers follow by number becomes visible in order; readers wait for nobody.
+"""
+
+from __future__ import annotations
+
+import secrets
+import tempfile
+from collections.abc import Callable
+from contextlib import AbstractContextManager, closing
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import IO, cast
+
+from engram.errors import AccessDenied, StoreError
+from engram.model.clock import Clock
+from engram.model.event import ArchiveReport, Backup, Finding
+from engram.rules.secrets import KEY_BYTES
+from engram.store.postgres.connection import PostgresConnection, PostgresOpener
+from engram.store.postgres.schema import is_current, migrate
+from engram.store.postgres.transfer import move, without_guards
+from engram.store.sqlite import upkeep
+from engram.store.sqlite.archive import write_archive
+from engram.store.sqlite.backups import Kept
+from engram.store.sqlite.connection import Db, Opener, StoreSettings, ask_value
+from engram.store.sqlite.migrate import migrate as migrate_file
+from engram.store.sqlite.readers import Readers, snapshot
+from engram.store.sqlite.snapshots import SqliteSnapshots
+from engram.store.sqlite.store import SqliteStore
+from engram.store.sqlite.writer import Writer
+
+ADD_KEY = """
+INSERT INTO local_keys (name, key)
+VALUES ('snapshot', :key)
+ON CONFLICT DO NOTHING
+"""
+
+KEY = """
+SELECT key
+FROM local_keys
+WHERE name = 'snapshot'
+"""
+
+OUR_TABLES = """
+SELECT string_agg(format('%I', tablename), ', ' ORDER BY tablename)
+FROM pg_tables
+WHERE schemaname = current_schema()
+"""
+
+
+class PostgresStore(SqliteStore):
+    """Implements `ports.Store`. Made by `open_address`; whoever opened it closes it. Used by any thread."""
+
+    def __init__(self, opener: PostgresOpener, writer: Writer | None) -> None:
+        super().__init__(cast("Opener", opener), writer)
+        self._database = opener
+        self.backups = PostgresBackups(self._readers, opener, self.flush)  # type: ignore[assignment]
+        self.snapshots = PostgresSnapshots(self._readers, writer, cast("Opener", opener))
+
+    @classmethod
+    def open_address(cls, address: str, clock: Clock, settings: StoreSettings) -> PostgresStore:
+        """Open a database, giving it its tables if it has none. Raises DatabaseDown, NewerSchema."""
+        opener = PostgresOpener(address, settings, clock)
+        if settings.read_only:
+            db = opener.reader()
+            try:
+                if not is_current(db):
+                    raise StoreError(
+                        f"{opener.path} has no memory, or an older one: open it once for writing."
+                    )
+            finally:
+                db.close()
+            return cls(opener, None)
+        db = opener.writer()
+        try:
+            migrate(db, clock)
+        except BaseException:
+            db.close()
+            raise
+        return cls(opener, Writer(cast("Opener", opener), db))
+
+    def leave_nothing(self, *, compact: bool = False) -> None:
+        """Take what was erased out of the tables; the server's log and its backups are the server's."""
+        del compact
+        self._writing().run(_vacuum, alone=True)
+
+    def vacuum(self, *, full: bool = True) -> None:
+        """Give freed space back; `full` writes each table anew, and others wait meanwhile."""
+        self._writing().run(_vacuum_full if full else _vacuum, alone=True)
+
+    def check(self, *, repair: bool = False) -> list[Finding]:
+        """Look for what does not agree with the records; with `repair` mend it. Pages are the server's."""
+        if self._writer is None:
+            return [Finding("database", ok=True, detail="opened for reading")]
+        work = upkeep.mend_records if repair else _find_damage
+        return cast("list[Finding]", self._writer.run(work))
+
+    def lease(self, name: str) -> AbstractContextManager[None]:
+        """Hold a certain work on this database for oneself; raises UpkeepBusy when somebody else does it."""
+        return self._database.lease(name)
+
+    def copy(self) -> SqliteStore:
+        """A private copy of everything as it is now, in a file that goes when it is closed."""
+        self.flush()
+        folder = tempfile.mkdtemp(prefix="engram-")
+        settings = replace(self._database.settings, read_only=False)
+        opener = Opener(str(Path(folder, "memory.engram")), settings, self._database.clock, passing=True)
+        with self._readers.lend() as db:
+            return SqliteStore(opener, Writer(opener, to_file(db, opener)), folder)
+
+
+class PostgresBackups:
+    """Implements `ports.BackupStore`. The server's backups are the server's; copies are made on request."""
+
+    def __init__(self, readers: Readers, opener: PostgresOpener, flush: Callable[[], None]) -> None:
+        self._readers = readers
+        self._opener = opener
+        self._flush = flush
+
+    def make(self, target: Path | None = None) -> Backup:
+        """Copy everything acknowledged so far to a file, which is a memory of its own."""
+        if target is None:
+            raise StoreError(
+                f"{self._opener.path} is backed up by its server (`pg_dump`); "
+                "`engram backup make --to FILE` makes a file of it."
+            )
+        if target.exists():
+            raise StoreError(f"{target} is there already: choose another name.")
+        self._flush()
+        with self._readers.lend() as db:
+            to_file(db, self._file(str(target))).close()
+        return Backup(str(target), self._opener.clock.now(), target.stat().st_size)
+
+    def list(self) -> Kept:
+        """None: they are the server's."""
+        return []
+
+    def drop_old(self, keep: int) -> None:
+        """Nothing to delete."""
+
+    def drop_all(self) -> None:
+        """Nothing to delete."""
+
+    def check(self, backup: Backup) -> Finding:
+        """Whether a copy is there."""
+        return Finding("backup", ok=Path(backup.file).exists(), detail=backup.file)
+
+    def archive(self, out: IO[bytes], passphrase: str = "") -> ArchiveReport:
+        """Write everything as one archive, by way of a copy."""
+        self._flush()
+        with tempfile.TemporaryDirectory(prefix="engram-") as folder:
+            place = str(Path(folder, "memory.engram"))
+            opener = self._file(place, passing=True)
+            with self._readers.lend() as db, closing(to_file(db, opener)) as copied:
+                return write_archive(copied, out, passphrase)
+
+    def last_at(self) -> datetime | None:
+        """None: none is ever due."""
+        return None
+
+    def _file(self, path: str, *, passing: bool = False) -> Opener:
+        settings = replace(self._opener.settings, read_only=False)
+        return Opener(path, settings, self._opener.clock, passing=passing)
+
+
+def to_file(db: Db, opener: Opener) -> Db:
+    """Write everything to a new file; the connection that writes there."""
+    other = opener.writer()
+    try:
+        migrate_file(other, opener.clock)
+        with snapshot(db), without_guards(other):
+            move(db, other)
+    except BaseException:
+        other.close()
+        raise
+    return other
+
+
+class PostgresSnapshots(SqliteSnapshots):
+    """Sessions that sleep, sealed by a key that all engines of the database share."""
+
+    def key(self) -> bytes:
+        """The key, made at first use."""
+        with self._readers.lend() as db:
+            kept = ask_value(db, KEY)
+        if kept is None:
+            if self._writer is None:
+                raise AccessDenied("keep a session: the memory was opened for reading")
+            self._writer.run(lambda db: db.execute(ADD_KEY, {"key": secrets.token_bytes(KEY_BYTES)}))
+            return self.key()
+        return bytes(kept)
+
+
+def _vacuum(db: Db) -> None:
+    _bare(db).script(f"VACUUM {ask_value(db, OUR_TABLES)}")
+
+
+def _vacuum_full(db: Db) -> None:
+    _bare(db).script(f"VACUUM FULL {ask_value(db, OUR_TABLES)}")
+
+
+def _find_damage(db: Db) -> list[Finding]:
+    bare = _bare(db)
+    bare.script("SAVEPOINT looking")
+    try:
+        found = upkeep.mend_records(db)
+    finally:
+        bare.script("ROLLBACK TO looking")
+    return [upkeep.unmended(one) if one.mended else one for one in found]
+
+
+def _bare(db: Db) -> PostgresConnection:
+    return cast("PostgresConnection", db)
