@@ -492,7 +492,7 @@ class AsyncEngram:
 
     @property
     def path(self) -> str:
-        """Where the memories are kept."""
+        """Where the memories are kept; an address without its password."""
 
     async def seen_by(self, access: Access, actor: str) -> AsyncEngram:
         """The same memory for another caller. Cheap; `settle` it when that one goes, close only this."""
