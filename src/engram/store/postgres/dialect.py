@@ -218,8 +218,6 @@ FOR EACH ROW EXECUTE FUNCTION entities_numbered();
 """
 """What PostgreSQL has not: `json_each` of a text, and numbers that follow those given out by hand."""
 
-FIRST_ENTITY: Final = "SELECT setval('entities_id_seq', 0)"
-
 
 @cache
 def translate_schema(sql: str) -> str:
