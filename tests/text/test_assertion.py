@@ -93,3 +93,14 @@ def test_a_change_is_told(told: str) -> None:
 )
 def test_a_state_is_no_change(told: str) -> None:
     assert change_told(told) < CHANGE_TOLD
+
+
+def test_what_is_told_before_a_question_is_asserted() -> None:
+    told = (
+        "Actually I moved to Rome last month, can you find me a dentist?",
+        "I'm allergic to shellfish, what should I order at a thai place",
+        "我下周去东京出差，能帮我找个酒店吗？",
+    )
+    asked = ("I was wondering, could you explain recursion?", "I have a question, what is a monad?")
+    assert [text for text in told if not any(one.believed for one in judged(text))] == []
+    assert [text for text in asked if any(one.believed for one in judged(text))] == []

@@ -14,7 +14,7 @@ The same model says whether a sentence tells of a change.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache, lru_cache
@@ -27,9 +27,9 @@ from zlib import crc32
 from engram.text import lexicon
 from engram.text.junk import small_talk
 from engram.text.marks import is_correction
-from engram.text.questions import is_question, is_request, stated
+from engram.text.questions import is_question, is_request, stated, told_before_asking
 from engram.text.sentences import sentences
-from engram.text.words import EMOJI, HAN
+from engram.text.words import EMOJI, HAN, content_words
 
 if TYPE_CHECKING:
     import numpy as np
@@ -63,6 +63,8 @@ ELSEWHERE: Final = 0.6
 """How sure a sentence about oneself is in a language that the model hardly knows."""
 COMPANY: Final = 0.3
 """How much the sentences beside it count."""
+TELLING: Final = 2
+"""Words of its own that what stands before a question needs: "I have a question, …" tells nothing."""
 CHANGE_TOLD: Final = 0.35
 """From here on a sentence tells of a change: that something is otherwise than it was."""
 CHANGE_MAY_BE: Final = 0.3
@@ -129,12 +131,21 @@ def _judge(said: str, hidden: str) -> Judged:
     if _speaks_elsewhere(hidden):
         return Judged(said, Stance.FACT, ELSEWHERE)
     shares = certainty(hidden)
-    asserted = sum(share for stance, share in shares.items() if stance in ASSERTED)
+    asserted = _asserted(shares)
+    before = "" if asserted >= BELIEVED_FROM else told_before_asking(hidden)
+    telling = len(content_words(before)) >= TELLING and _FIRST.search(before.lower())
+    if telling and _sure(before) is None:
+        shares = certainty(before)  # "I moved to Rome, can you find me a dentist?" tells before it asks
+        asserted = _asserted(shares)
     pool = ASSERTED if asserted >= BELIEVED_FROM else frozenset(Stance) - ASSERTED
     stance = max(pool, key=lambda one: shares[one])
     if stance is Stance.CORRECTION and not tells_something(hidden):
         return Judged(said, Stance.REACTION, 0.0)
     return Judged(said, stance, asserted)
+
+
+def _asserted(shares: Mapping[Stance, float]) -> float:
+    return sum(share for stance, share in shares.items() if stance in ASSERTED)
 
 
 def _speaks_elsewhere(hidden: str) -> bool:

@@ -50,6 +50,16 @@ def stated(sentence: str) -> str:
     return kept
 
 
+def told_before_asking(sentence: str) -> str:
+    """What a sentence tells before its last clause asks for something; empty when it does not end by asking.
+
+    >>> told_before_asking("I'm allergic to nuts, what should I order"), told_before_asking("Rome, I love it")
+    ("I'm allergic to nuts", '')
+    """
+    last = [match.end() for match in _CLAUSE.finditer(sentence)]
+    return stated(f"{sentence}?") if last and _asks(sentence[last[-1] :]) else ""
+
+
 def _asks(clause: str) -> bool:
     return _any("asks").search(_plain(clause)) is not None
 
