@@ -11,7 +11,7 @@ import json
 import logging
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, is_dataclass
+from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from datetime import datetime, timedelta
 from enum import Enum
 from hashlib import sha256
@@ -149,6 +149,7 @@ LIMIT :limit
 """
 
 END = (1 << 63) - 1
+_ENCODER = json.JSONEncoder(ensure_ascii=False)  # `json.dumps` would make one for each call
 WORDS = ("content", "content_hash", "forms", "tags", "entities", "details", "metadata", "speaker", "sealed")
 """Fields that tell what a memory says."""
 DIGEST_LENGTH = 16
@@ -240,15 +241,20 @@ def of_run(db: Db, run_id: str, limit: int, before: str = "") -> list[Event]:
 # ---------------------------------------------------------------- inside the writer
 
 
-Days = dict[str, int]
-"""The highest number given out so far, day by day. Known for one unit of work: others write in between."""
+@dataclass(slots=True)
+class LedgerEnd:
+    """Where the ledger ends: the highest number given out, day by day, and the last link of the chain."""
+
+    days: dict[str, int] = field(default_factory=dict)
+    link: bytes | None = None
+    """None: not looked for yet."""
 
 
-def append(db: Db, what: Happening, days: Days, change: Difference | None = None) -> None:
+def append(db: Db, what: Happening, end: LedgerEnd, change: Difference | None = None) -> None:
     """Write an event; the words of a change go where they can be erased, unless they are a secret."""
     before, after = _digested(db, change) if change else ({}, {})
     values = (
-        _next_id(db, f"{what.at:%Y%m%d}", days),
+        _next_id(db, what.at, end.days),
         to_micros(what.at),
         what.actor,
         what.verb.value,
@@ -261,8 +267,10 @@ def append(db: Db, what: Happening, days: Days, change: Difference | None = None
         what.run,
         what.rule,
     )
-    link = _link(ask_value(db, LAST_LINK) or b"", (*values[:BECAUSE], *values[BECAUSE + 1 :]))
-    db.execute(APPEND, (*values, link))
+    if end.link is None:
+        end.link = ask_value(db, LAST_LINK) or b""
+    end.link = _link(end.link, (*values[:BECAUSE], *values[BECAUSE + 1 :]))
+    db.execute(APPEND, (*values, end.link))
     if change and not change.is_secret:
         _keep_words(db, db.last_insert_rowid(), change)
 
@@ -286,7 +294,7 @@ def broken_link(db: Db) -> tuple[int, str]:
 
 def _link(last: bytes, told: tuple[Any, ...]) -> bytes:
     """What an event adds to the chain: it changes with anything that stands in it or before it."""
-    return sha256(last + json.dumps(told, ensure_ascii=False).encode()).digest()
+    return sha256(last + _ENCODER.encode(told).encode()).digest()
 
 
 def difference(row: int, old: Memory, new: Memory) -> Difference:
@@ -312,7 +320,8 @@ def drop_reasons(db: Db, memory_id: str) -> None:
     db.execute(DROP_REASONS, {"memory": memory_id})
 
 
-def _next_id(db: Db, day: str, days: Days) -> str:
+def _next_id(db: Db, at: datetime, days: dict[str, int]) -> str:
+    day = f"{at.year:04}{at.month:02}{at.day:02}"
     if day not in days:
         days[day] = _highest_of(db, day)
     days[day] += 1

@@ -129,12 +129,16 @@ class Heard:
         self.type = name.type if self.type == UNKNOWN else self.type
 
 
-def link(db: Db, namespace: int, heard: Mapping[str, Heard]) -> None:
-    """Lead each name to its entity: the one it stands for, the one it was found to be, or a new one."""
-    wanted = {*heard, *(one.name.canonical.casefold() for one in heard.values())}
-    known: dict[str, int] = dict(ask(db, ENTITIES_OF, {"namespace": namespace, "names": as_list(wanted)}))
+def link(db: Db, namespace: int, heard: Mapping[str, Heard], known: dict[str, int]) -> None:
+    """Lead each name to its entity: the one it stands for, the one it was found to be, or a new one.
+
+    `known` are the names of the namespace that were looked up before, with their entities; it grows.
+    """
+    wanted = {*heard, *(one.name.canonical.casefold() for one in heard.values())} - known.keys()
+    if wanted:
+        known.update(ask(db, ENTITIES_OF, {"namespace": namespace, "names": as_list(wanted)}))
     seen = [(one.first, one.last, one.type, known[alias]) for alias, one in heard.items() if alias in known]
-    number = ask_value(db, HIGHEST_NUMBER) or 0
+    number = ask_value(db, HIGHEST_NUMBER) or 0 if len(seen) < len(heard) else 0
     entities, aliases = [], []
     for alias, one in heard.items():
         if alias in known:
@@ -302,8 +306,10 @@ def named(names: Sequence[Named], entities: Iterable[str]) -> Names:
 class Naming:
     """Links names to entities for one unit of work: which memory has which at once, the rest in `finish`."""
 
-    def __init__(self, db: Db) -> None:
+    def __init__(self, db: Db, known: dict[int, dict[str, int]]) -> None:
         self._db = db
+        self._known = known
+        """For each namespace the names that were looked up, with their entities."""
         self._heard: dict[int, dict[str, Heard]] = {}
 
     def add(self, row: int, namespace: int, names: Names, at: int) -> None:
@@ -331,6 +337,7 @@ class Naming:
         gone = unnamed(self._db, namespace, names)
         if gone:
             self.finish()
+            self._known.clear()
         for alias in gone:
             entity = self._entity_of(namespace, alias)
             if entity is not None:
@@ -339,6 +346,7 @@ class Naming:
     def alias(self, name: str, entity: Entity) -> None:
         """Let an entity go by one more name; an entity of that name becomes part of it."""
         self.finish()
+        self._known.clear()
         number, namespace = self._find(entity)
         other = self._entity_of(namespace, name.casefold())
         if other is None:
@@ -357,6 +365,7 @@ class Naming:
         entity = ask_value(self._db, ENTITY_OF, place)
         if entity is None or name_of(self._db, entity).casefold() == name.casefold():
             return False
+        self._known.clear()
         self._db.execute(SPLIT_OFF, place)
         self._db.execute(MOVE_ALIAS, {**place, "entity": self._db.last_insert_rowid()})
         return True
@@ -364,7 +373,7 @@ class Naming:
     def finish(self) -> None:
         """Link what was heard: each name once, however many memories of the unit have it."""
         for namespace, heard in self._heard.items():
-            link(self._db, namespace, heard)
+            link(self._db, namespace, heard, self._known.setdefault(namespace, {}))
         self._heard = {}
 
     def _entity_of(self, namespace: int, alias: str) -> int | None:
@@ -439,7 +448,7 @@ KEPT = 20
 
 
 class RecentMentions:
-    """Lives as long as one unit of work."""
+    """Who was spoken of lately, as far as somebody asked. Lives in the writer's thread."""
 
     def __init__(self, db: Db) -> None:
         self._db = db
@@ -455,6 +464,9 @@ class RecentMentions:
             if latest is not None:
                 latest.insert(0, memory_id)
                 del latest[KEPT:]
+
+    def __len__(self) -> int:
+        return len(self._counts) + len(self._latest)
 
     def changed(self) -> None:
         """Keep nothing in mind that may have become wrong."""

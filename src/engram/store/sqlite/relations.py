@@ -66,8 +66,10 @@ ON CONFLICT (source, target, type) DO UPDATE SET
 # An edge that comes by itself changes none that is there, and a memory that many lead to is left alone.
 DRAW = """
 INSERT INTO edges (source, target, type, weight, confidence, origin, last_reinforced_at)
-SELECT :source, :target, :type, :weight, :confidence, :origin, :at
-WHERE (SELECT count(*) FROM (SELECT 1 FROM edges WHERE target = :target LIMIT :most)) < :most
+SELECT :source, m.row, :type, :weight, :confidence, :origin, :at
+FROM memories AS m
+WHERE m.id = :target
+  AND (SELECT count(*) FROM (SELECT 1 FROM edges WHERE target = m.row LIMIT :most)) < :most
 ON CONFLICT (source, target, type) DO NOTHING
 """
 
@@ -155,13 +157,13 @@ def put(db: Db, source: int, target: int, edge: Edge, at: int) -> bool:
     return not there
 
 
-def draw(db: Db, lines: Iterable[tuple[int, int, Edge]], at: int, most: int) -> None:
-    """Add edges that come by themselves; between what is there already, nothing changes."""
+def draw(db: Db, source: int, edges: Iterable[Edge], at: int, most: int) -> None:
+    """Add edges that come by themselves from one memory to others that are there; what is drawn stays."""
     db.executemany(
         DRAW,
         [
-            (source, target, edge.type.value, edge.weight, edge.confidence, edge.origin, at, most)
-            for source, target, edge in lines
+            (source, edge.type.value, edge.weight, edge.confidence, edge.origin, at, edge.target, most)
+            for edge in edges
         ],
     )
 

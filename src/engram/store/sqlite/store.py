@@ -45,7 +45,7 @@ from engram.store.sqlite.table import Tables
 from engram.store.sqlite.texts import SqliteTexts
 from engram.store.sqlite.tokens import SqliteAnswers, SqliteTokens, SqliteTriggers
 from engram.store.sqlite.turns import SqliteOrigins, SqliteTurns
-from engram.store.sqlite.unit import SqliteUnit
+from engram.store.sqlite.unit import Kept, SqliteUnit
 from engram.store.sqlite.vectors import SqliteVectors
 from engram.store.sqlite.views import Places
 from engram.store.sqlite.writer import Writer
@@ -89,6 +89,8 @@ class SqliteStore:
         self.opinions = SqliteOpinions(self._readers)
         self.bus = SqliteBus(self._readers, places)
         self.upkeep = SqliteUpkeep(self._readers, places)
+        self._kept: Kept | None = None
+        """What the writer keeps in mind between two pieces of work."""
         self._has_erased = False
         """Whether something was erased that backups may hold. Set by the writer."""
         self.backups = SqliteBackups(self._readers, opener, self.flush if writer else None)
@@ -251,13 +253,21 @@ class SqliteStore:
     ) -> Callable[[Db], T]:
         def task(db: Db) -> T:
             with cancelled_by(cancellation):
-                unit = SqliteUnit(db, self._places, self._opener.clock, actor)
+                unit = SqliteUnit(db, self._places, self._opener.clock, actor, self._keeping(db))
                 result = work(unit)
                 unit.finish()
                 self._has_erased = self._has_erased or unit.has_erased
+                if self._kept is not None and not unit.has_erased:
+                    self._kept.upto_now(db, self._writing().rolled_back)
                 return result
 
         return task
+
+    def _keeping(self, db: Db) -> Kept:
+        """What the piece of work before has found, if it still holds."""
+        if self._kept is None or not self._kept.holds(db, self._writing().rolled_back):
+            self._kept = Kept(db)
+        return self._kept
 
     def _writing(self) -> Writer:
         if self._writer is None:

@@ -51,26 +51,60 @@ READ_AT_ONCE = 1_000
 """Records that are kept in mind at most."""
 
 
+KEPT_AT_MOST = 50_000
+"""Names and sessions that are kept from one piece of work to the next."""
+
+
+class Kept:
+    """What one piece of work found in the file and the next need not look for. The writer's thread owns it.
+
+    It holds as long as nobody else writes: neither another process (`data_version` tells), nor work of this
+    one that is no unit, nor one that was taken back (the connection's count of changes tells).
+    """
+
+    def __init__(self, db: Db) -> None:
+        self.places: dict[Scope, tuple[int, int]] = {}
+        self.spaces: dict[Space, vectors.SpaceLine] = {}
+        self.ledger = ledger.LedgerEnd()
+        self.aliases: dict[int, dict[str, int]] = {}
+        self.company = RecentMentions(db)
+        self.last: dict[tuple[str, Scope], tuple[str, int] | None] = {}
+        self._upto = (-1, -1, -1)
+
+    def holds(self, db: Db, rolled_back: int) -> bool:
+        """Whether it is still true, and not too much."""
+        much = len(self.company) + len(self.last) + sum(map(len, self.aliases.values())) > KEPT_AT_MOST
+        return not much and self._upto == _version(db, rolled_back)
+
+    def upto_now(self, db: Db, rolled_back: int) -> None:
+        """Say that it knows all that was written so far."""
+        self._upto = _version(db, rolled_back)
+
+
+def _version(db: Db, rolled_back: int) -> tuple[int, int, int]:
+    return db.execute("PRAGMA data_version").get, db.total_changes(), rolled_back
+
+
 class SqliteUnit:
     """Implements `ports.Unit`. Lives inside the writer's thread, for one piece of work."""
 
-    def __init__(self, db: Db, seen: Places, clock: Clock, actor: str) -> None:
+    def __init__(self, db: Db, seen: Places, clock: Clock, actor: str, kept: Kept) -> None:
         self._db = db
         self._seen = seen
         self._clock = clock
         self._actor = actor
-        self._places: dict[Scope, tuple[int, int]] = {}
-        self._spaces: dict[Space, vectors.SpaceLine] = {}
-        self._days: ledger.Days = {}
+        self._places = kept.places
+        self._spaces = kept.spaces
+        self._ledger = kept.ledger
         self._rows: dict[str, int] = {}
         self.has_erased = False
         """Whether something was removed for good."""
-        self._naming = sqlite_names.Naming(db)
-        self._company = RecentMentions(db)
+        self._naming = sqlite_names.Naming(db, kept.aliases)
+        self._company = kept.company
         self._unindexed: list[Line] = []
         self._unfiled: list[Line] = []
         self._unplaced: dict[int, tuple[vectors.SpaceLine, list[vectors.Placed]]] = {}
-        self._last: dict[tuple[str, Scope], str | None] = {}
+        self._last = kept.last
         self._under = ("", "")
         self._read: dict[str, tuple[int, Memory] | None] = {}
         self._same: dict[tuple[str, int], int | None] = {}
@@ -106,8 +140,14 @@ class SqliteUnit:
     def last_of_session(self, session: str, scope: Scope) -> str | None:
         """The id of the memory stored last in a session of this very scope."""
         if (session, scope) not in self._last:
-            self._last[session, scope] = self._look_for_last(session, scope)
-        return self._last[session, scope]
+            place = self._known_place(scope)
+            found = rows.last_of_session(self._db, session, place[0]) if place else None
+            self._last[session, scope] = found
+        last = self._last[session, scope]
+        if last is None:
+            return None
+        self._rows[last[0]] = last[1]
+        return last[0]
 
     def add(self, memory: Memory, findable: Findable, vector: Embedded | None, because: str) -> None:
         """Write a new memory with its words, its vector and its event."""
@@ -118,7 +158,7 @@ class SqliteUnit:
         if memory.status is Status.ACTIVE and self._same.get((memory.content_hash, place[0])) is None:
             self._same[memory.content_hash, place[0]] = row
         if memory.session:
-            self._last[memory.session, memory.scope] = memory.id
+            self._last[memory.session, memory.scope] = (memory.id, row)
         self._unindexed.append(texts.line(row, findable))
         self._unfiled += rows.lines(row, memory)
         if len(self._unindexed) >= INDEXED_AT_ONCE:
@@ -195,8 +235,10 @@ class SqliteUnit:
 
     def add_edges(self, edges: Sequence[Edge], most: int) -> None:
         """Add edges that follow from what memories say, but for those that are there."""
-        lines = [(self._row(edge.source), self._row(edge.target), edge) for edge in edges]
-        relations.draw(self._db, lines, to_micros(self._clock.now()), most)
+        at = to_micros(self._clock.now())
+        for source in dict.fromkeys(edge.source for edge in edges):
+            mine = [edge for edge in edges if edge.source == source]
+            relations.draw(self._db, self._row(source), mine, at, most)
 
     def confirm(self, ids: Sequence[str], types: Iterable[EdgeType], gain: float) -> None:
         """Let the edges of these types among these memories gain confidence."""
@@ -363,14 +405,6 @@ class SqliteUnit:
             raise NotFound(memory_id)
         return row
 
-    def _look_for_last(self, session: str, scope: Scope) -> str | None:
-        place = self._known_place(scope)
-        found = rows.last_of_session(self._db, session, place[0]) if place else None
-        if found is None:
-            return None
-        self._rows[found[0]] = found[1]
-        return found[0]
-
     def _known_place(self, scope: Scope) -> tuple[int, int] | None:
         """The same of a scope that may never have been written to."""
         place = self._places.get(scope) or self._seen.numbers(scope) or views.find(self._db, scope)
@@ -398,4 +432,4 @@ class SqliteUnit:
         what = Happening(
             self._clock.now(), self._actor, verb, memory_id, place, because, related, *self._under
         )
-        ledger.append(self._db, what, self._days, change)
+        ledger.append(self._db, what, self._ledger, change)

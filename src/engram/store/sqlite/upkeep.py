@@ -107,7 +107,7 @@ def names(db: Db) -> int:
     with db:
         db.execute(DROP_LOST_ALIASES)
         for namespace, name, first, last in ask(db, UNLINKED):
-            sqlite_names.link(db, namespace, {name: sqlite_names.Heard(Named(name), first, last)})
+            sqlite_names.link(db, namespace, {name: sqlite_names.Heard(Named(name), first, last)}, {})
         for namespace, entity, alias in ask(db, IDLE):
             sqlite_names.forget(db, namespace, entity, alias)
         db.execute(DROP_NAMELESS)

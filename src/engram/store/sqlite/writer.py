@@ -114,6 +114,8 @@ class Writer:
         self._opener = opener
         self._db = db
         self._line: WorkQueue[Job] = WorkQueue(opener.settings.queue_limit)
+        self.rolled_back = 0
+        """How often a transaction was taken back: what was written in it is not there."""
         self._thread = threading.Thread(target=self._run, name="engram-writer", daemon=True)
         self._thread.start()
 
@@ -221,6 +223,7 @@ class Writer:
         return fault
 
     def _roll_back(self) -> None:
+        self.rolled_back += 1
         if self._db.in_transaction:
             self._db.execute("ROLLBACK")
 
