@@ -6,13 +6,16 @@ Channels and indexes speak in keys; everything public speaks in ids.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 from pathlib import Path
+from threading import Lock
 from typing import IO, TYPE_CHECKING, Any, Protocol, TypeVar
 
+from engram.errors import EngramError
 from engram.model.clock import zone_of
 from engram.pressure import PressureGauge
 
@@ -194,8 +197,8 @@ class Texts(Protocol):
 class Vectors(Protocol):
     """The vectors, space by space."""
 
-    def changes(self, space: Space, after: int, limit: int) -> VectorChanges:
-        """What changed after a point, for an index that keeps itself in step."""
+    def changes(self, space: Space, after: int, limit: int, *, rows: bool = False) -> VectorChanges:
+        """What changed after a point, for an index that keeps itself in step; with the vectors, if wanted."""
 
     def rows(self, space: Space, keys: Sequence[int]) -> VectorRows:
         """Stored vectors of these keys; missing keys are left out."""
@@ -258,6 +261,9 @@ class EntityStore(Protocol):
 
     def like_each(self, names: Sequence[str], access: Access, limit: int) -> list[list[Entity]]:
         """The same for many names."""
+
+    def known(self, names: Iterable[str], namespace: str) -> set[str]:
+        """Those of the names, without case, that stand for something in a namespace, whoever may see it."""
 
     def among(self, words: Sequence[str], access: Access) -> list[Entity]:
         """Entities one of whose names is in `words`: how a question's entities are recognised."""
@@ -617,6 +623,50 @@ class Finder(Protocol):
         """Let go of whoever finds."""
 
 
+_In = TypeVar("_In")
+_Out = TypeVar("_Out")
+
+
+class Together:
+    """Like work of many threads, done by one of them at once: eight look-ups cost little more than one.
+
+    Whoever comes while a look-up is under way waits for its end; then one of those who wait does it for all.
+    """
+
+    def __init__(self) -> None:
+        self._one_at_a_time = Lock()
+        self._waiting: deque[_Asked] = deque()
+
+    def do(self, asked: _In, work: Callable[[Sequence[_In]], Sequence[_Out]]) -> _Out:
+        """What the work makes of this one; the others are those that are asked for at the same time."""
+        mine = _Asked(asked)
+        self._waiting.append(mine)
+        with self._one_at_a_time:
+            if mine.answer is None:
+                self._do_all(work)
+        if not mine.answer:
+            return work([asked])[0]
+        found: _Out = mine.answer[0]
+        return found
+
+    def _do_all(self, work: Callable[[Sequence[Any]], Sequence[Any]]) -> None:
+        group = [self._waiting.popleft() for _ in range(len(self._waiting))]
+        for one in group:
+            one.answer = ()
+        with suppress(EngramError):  # one may have spoilt it for the others: each tries by itself
+            for one, answer in zip(group, work([one.asked for one in group]), strict=True):
+                one.answer = (answer,)
+
+
+class _Asked:
+    __slots__ = ("answer", "asked")
+
+    def __init__(self, asked: Any) -> None:
+        self.asked = asked
+        self.answer: tuple[Any, ...] | None = None
+        """None: nobody has tried yet; empty: it failed for all."""
+
+
 @dataclass(frozen=True, slots=True)
 class Tools:
     """Everything a flow may use. The engine builds it; tests build it from fakes."""
@@ -638,6 +688,8 @@ class Tools:
     """What opens and seals; None when the file is no vault."""
     pressure: PressureGauge = field(default_factory=PressureGauge)
     """How much memory is in use, and what gives way for it."""
+    lookups: Together = field(default_factory=Together)
+    """What small writes of many threads look up at the same time."""
 
     @property
     def zone(self) -> tzinfo:
@@ -1215,6 +1267,8 @@ class VectorChanges:
     signatures: NDArray[np.uint8] | None
     """One row of packed bits each; None while the space has no centre."""
     gone: Keys
+    rows: NDArray[np.int8] | None = None
+    """The vectors in 8 bits, where they were asked for."""
     more: bool = False
     """Whether the answer was cut at the limit."""
 

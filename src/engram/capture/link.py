@@ -76,7 +76,7 @@ def _meant(
         return
     access = Access(scope, Role.AGENT)
     entities = tools.store.entities
-    known = {alias for entity in entities.among(list(names), access) for alias in entity.aliases}
+    known = entities.known(names, scope.namespace)
     new = {name: one for name, one in names.items() if name not in known}
     alike = entities.like_each([one.name for one in new.values()], access, CANDIDATES) if new else []
     for (name, one), candidates in zip(new.items(), alike, strict=True):

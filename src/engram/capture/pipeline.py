@@ -14,6 +14,7 @@ from contextvars import copy_context
 from dataclasses import dataclass, replace
 from functools import partial
 from heapq import nlargest
+from itertools import accumulate, pairwise
 from typing import TypeVar
 
 from engram.capture.enrich import COMPARED, NOT_BELIEVED, PreparedDraft, prepare, with_surprise
@@ -103,6 +104,8 @@ def _put(made: Sequence[tuple[Memory, Embedded]], unit: Unit) -> None:
             unit.embed(memory.id, vector)
 
 
+FEW = 8
+"""A call with so few drafts looks up what is known together with other calls of the moment."""
 FACT_NEIGHBOURS = 8
 """How many memories with the same subject and predicate are looked at; normally few are active."""
 ELLIPTIC = 8
@@ -140,14 +143,11 @@ def write(
     carry_out: CarryOut = settle,
 ) -> list[Receipt]:
     """Look for neighbours, decide about each, and write all in one unit of work."""
-    prepared = link(prepared, tools)
-    near = _nearest(prepared, tools)
-    prepared = [
-        with_surprise(item, [cosine for _, cosine in found])
-        for item, found in zip(prepared, near, strict=True)
-    ]
-    known = _known(prepared, near, tools)
-    updated = _updated(prepared, near, tools)
+    if len(prepared) <= FEW:
+        looked_up = tools.lookups.do(prepared, partial(_look_up_together, tools))
+    else:
+        looked_up = _look_up(prepared, tools)
+    prepared, known, updated = looked_up
     among = _among(prepared)
 
     def work(unit: Unit) -> list[Receipt]:
@@ -162,6 +162,31 @@ def write(
         return receipts
 
     return tools.store.write(work, actor)
+
+
+LookedUp = tuple[
+    Sequence[PreparedDraft], Sequence[Sequence[tuple[Memory, float | None]]], Sequence[Memory | None]
+]
+"""Drafts with their names resolved; for each what it may repeat or replace, and what it updates."""
+
+
+def _look_up(prepared: Sequence[PreparedDraft], tools: Tools) -> LookedUp:
+    """What is known already of what the drafts say."""
+    prepared = link(prepared, tools)
+    near = _nearest(prepared, tools)
+    prepared = [
+        with_surprise(item, [cosine for _, cosine in found])
+        for item, found in zip(prepared, near, strict=True)
+    ]
+    return prepared, _known(prepared, near, tools), _updated(prepared, near, tools)
+
+
+def _look_up_together(tools: Tools, calls: Sequence[Sequence[PreparedDraft]]) -> list[LookedUp]:
+    """The same for several calls at once."""
+    everything = _look_up([item for call in calls for item in call], tools)
+    ends = list(accumulate(map(len, calls), initial=0))
+    parts = [slice(*part) for part in pairwise(ends)]
+    return [(everything[0][part], everything[1][part], everything[2][part]) for part in parts]
 
 
 def _embed_capture(prepared: list[PreparedDraft], tools: Tools) -> list[PreparedDraft]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
+from dataclasses import replace
 from threading import Lock, Thread
 from typing import TYPE_CHECKING
 
@@ -162,7 +163,8 @@ class Follower:
             columns = self._start_over()
         more = True
         while more:
-            news = self._store.vectors.changes(self._space, self._upto, BATCH)
+            holds_rows = columns.lines.rows is not None
+            news = self._store.vectors.changes(self._space, self._upto, BATCH, rows=holds_rows)
             self._apply(columns, news)
             self._upto, more = news.upto, news.more
         if self._is_outgrown(columns) and not self._is_signed():
@@ -213,21 +215,18 @@ class Follower:
             if lines.signatures is None or news.signatures is None
             else news.signatures[order],
         )
-        columns.put(new if lines.rows is None else self._with_rows(new))
+        if lines.rows is not None and news.rows is not None:
+            new = self._with_rows(new, news.rows[order])
+        columns.put(new)
         if lines.rows is not None and columns.live > self._exact_limit * ROOM:
             columns.forget_rows()
 
-    def _with_rows(self, new: VectorLines) -> VectorLines:
-        """The same lines with their vectors. One that went meanwhile is left out: the next changes say so."""
-        found = self._store.vectors.rows(self._space, new.keys.tolist())
-        order = np.argsort(found.keys)
-        places = new.places(found.keys[order])
-        picked = {name: array[places] for name, array in new.arrays()}
-        rows = found.rows[order].astype(np.float32)
+    def _with_rows(self, new: VectorLines, stored: NDArray[np.int8]) -> VectorLines:
+        """The same lines with their vectors."""
+        rows = stored.astype(np.float32)
         if not self._columns or not len(self._columns.lines.keys):
             self._lean = unit(rows).mean(axis=0)
-        sketches = self.sketch(unit(rows))
-        return VectorLines(**(picked | {"rows": rows, "lengths": lengths(rows), "sketches": sketches}))
+        return replace(new, rows=rows, lengths=lengths(rows), sketches=self.sketch(unit(rows)))
 
     def sketch(self, vectors: Floats) -> NDArray[np.uint8]:
         """Signatures for use in memory only, centred on the first vectors that came."""

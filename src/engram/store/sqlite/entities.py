@@ -44,6 +44,14 @@ CROSS JOIN json_each(:names) AS j
 CROSS JOIN aliases AS a ON a.namespace = n.value AND a.alias = j.value
 """
 
+KNOWN = """
+SELECT a.alias
+FROM namespaces AS n
+CROSS JOIN json_each(:names) AS j
+CROSS JOIN aliases AS a ON a.namespace = n.id AND a.alias = j.value
+WHERE n.name = :home
+"""
+
 # Each part stops somewhere: a word may stand in very many names.
 ALIKE = """
 SELECT a.entity
@@ -215,6 +223,12 @@ class SqliteEntities:
                 if found and name.casefold() in found[0].aliases:
                     return found[0]
         return None
+
+    def known(self, names: Iterable[str], namespace: str) -> set[str]:
+        """Those of the names, without case, that stand for something in a namespace, whoever may see it."""
+        with self._readers.lend() as db:
+            values = {"names": as_list(map(str.casefold, names)), "home": namespace}
+            return {line[0] for line in ask(db, KNOWN, values)}
 
     def among(self, words: Sequence[str], access: Access) -> list[Entity]:
         """Entities one of whose names is in `words`, last seen first."""

@@ -134,7 +134,8 @@ def link(db: Db, namespace: int, heard: Mapping[str, Heard], known: dict[str, in
 
     `known` are the names of the namespace that were looked up before, with their entities; it grows.
     """
-    wanted = {*heard, *(one.name.canonical.casefold() for one in heard.values())} - known.keys()
+    named = {*heard, *(one.name.canonical.casefold() for one in heard.values())}
+    wanted = [name for name in named if name not in known]
     if wanted:
         known.update(ask(db, ENTITIES_OF, {"namespace": namespace, "names": as_list(wanted)}))
     seen = [(one.first, one.last, one.type, known[alias]) for alias, one in heard.items() if alias in known]

@@ -14,7 +14,7 @@ from engram.ports import Embedded, VectorChanges, VectorRows
 from engram.rules.vectors import quantize, restore, sign
 from engram.store.sqlite import rows as sqlite_rows
 from engram.store.sqlite.connection import Db, ask, ask_line, ask_value
-from engram.store.sqlite.readers import Readers, snapshot
+from engram.store.sqlite.readers import Readers
 from engram.store.sqlite.writer import Writer
 
 Floats = NDArray[np.float32]
@@ -82,12 +82,14 @@ SELECT coalesce(max(seq), 0)
 FROM marks
 """
 
+# The vectors themselves only where they are wanted: an index that holds signatures does without.
 CHANGES = """
-SELECT seq, row, gone, namespace, scope, status, signature
-FROM marks
-WHERE seq > :after
-  AND space = :space
-ORDER BY seq
+SELECT k.seq, k.row, k.gone, k.namespace, k.scope, k.status, k.signature, e.vector
+FROM marks AS k
+LEFT JOIN embeddings AS e ON :wanted AND e.id = :base + k.row
+WHERE k.seq > :after
+  AND k.space = :space
+ORDER BY k.seq
 LIMIT :limit
 """
 
@@ -127,19 +129,31 @@ class SqliteVectors:
     def __init__(self, readers: Readers, writer: Writer | None) -> None:
         self._readers = readers
         self._writer = writer
+        self._numbers: dict[str, int] = {}
+        """The numbers of spaces that were asked for; they stay."""
 
-    def changes(self, space: Space, after: int, limit: int) -> VectorChanges:
-        """What changed after a point, for an index that keeps itself in step."""
-        with self._readers.lend() as db, snapshot(db):
-            last = ask_value(db, LAST_CHANGE)
-            number, centre = _find(db, space) if last > after else (None, None)
+    def changes(self, space: Space, after: int, limit: int, *, rows: bool = False) -> VectorChanges:
+        """What changed after a point, for an index that keeps itself in step; with the vectors, if wanted."""
+        with self._readers.lend() as db:
+            # Asked first: what is written between the two statements is told now or the next time.
+            last = max(after, ask_value(db, LAST_CHANGE))
+            number = self._number(db, space) if last > after else None
             if number is None:
-                return _changes([], max(last, after), None, more=False)
-            values = {"after": after, "space": number, "limit": limit + 1}
-            lines = ask(db, CHANGES, values)
+                return _changes([], last, space.dims, more=False)
+            values = {"after": after, "space": number, "base": number * STRIDE, "wanted": rows}
+            lines = ask(db, CHANGES, {**values, "limit": limit + 1})
         more = len(lines) > limit
         shown = lines[:limit]
-        return _changes(shown, shown[-1][0] if more else last, _width(space, centre), more=more)
+        upto = shown[-1][0] if more else max(last, shown[-1][0] if shown else 0)
+        return _changes(shown, upto, space.dims if rows else None, more=more)
+
+    def _number(self, db: Db, space: Space) -> int | None:
+        if space.key not in self._numbers:
+            found = _find(db, space)[0]
+            if found is None:
+                return None
+            self._numbers[space.key] = found
+        return self._numbers[space.key]
 
     def rows(self, space: Space, keys: Sequence[int]) -> VectorRows:
         """Stored vectors of these keys."""
@@ -276,24 +290,21 @@ def _find(db: Db, space: Space) -> tuple[int | None, Floats | None]:
     return number, None if centre is None else np.frombuffer(centre, dtype=np.float32)
 
 
-def _width(space: Space, centre: Floats | None) -> int | None:
-    """Bytes of a signature; None while there are none."""
-    return None if centre is None else -(-space.dims // 8)
-
-
 def _rows(lines: list[tuple[Any, ...]], dims: int) -> VectorRows:
     keys, scales, blobs = zip(*lines, strict=True) if lines else ((), (), ())
     rows = np.frombuffer(b"".join(blobs), dtype=np.int8).reshape(len(lines), dims)
     return VectorRows(np.array(keys, dtype=np.int64), rows, np.array(scales, dtype=np.float32))
 
 
-def _changes(lines: list[tuple[Any, ...]], upto: int, width: int | None, *, more: bool) -> VectorChanges:
-    """Lines of `CHANGES` as arrays; `width` is the length of a signature, None while there are none."""
+def _changes(lines: list[tuple[Any, ...]], upto: int, dims: int | None, *, more: bool) -> VectorChanges:
+    """Lines of `CHANGES` as arrays; `dims` is the length of the vectors, None where they were not wanted."""
     live = [line for line in lines if not line[2]]
-    _, keys, _, namespaces, scopes, statuses, blobs = zip(*live, strict=True) if live else ((),) * 7
-    bits = None
-    if width is not None:
-        bits = np.frombuffer(b"".join(blobs), dtype=np.uint8).reshape(len(live), width)
+    _, keys, _, namespaces, scopes, statuses, blobs, stored = zip(*live, strict=True) if live else ((),) * 8
+    signed = bool(blobs) and None not in blobs  # all are, or none: they are given in one transaction
+    bits = np.frombuffer(b"".join(blobs), dtype=np.uint8).reshape(len(live), -1) if signed else None
+    rows = None
+    if dims is not None:
+        rows = np.frombuffer(b"".join(stored), dtype=np.int8).reshape(len(live), dims)
     return VectorChanges(
         upto=upto,
         keys=np.array(keys, dtype=np.int64),
@@ -301,6 +312,7 @@ def _changes(lines: list[tuple[Any, ...]], upto: int, width: int | None, *, more
         namespaces=np.array(namespaces, dtype=np.int32),
         statuses=np.array(statuses, dtype=np.int8),
         signatures=bits,
+        rows=rows,
         gone=np.array([line[1] for line in lines if line[2]], dtype=np.int64),
         more=more,
     )
