@@ -150,11 +150,7 @@ LIMIT :limit
 
 END = (1 << 63) - 1
 _ENCODER = json.JSONEncoder(ensure_ascii=False)  # `json.dumps` would make one for each call
-<<<<<<< HEAD
 WORDS = ("content", "content_hash", "forms", "tags", "entities", "details", "metadata", "speaker", "sealed")
-=======
-WORDS = ("content", "content_hash", "forms", "tags", "entities", "details", "metadata", "speaker")
->>>>>>> ff4cca5 (store: format)
 """Fields that tell what a memory says."""
 DIGEST_LENGTH = 16
 PIECES = re.compile(r"[a-z0-9]{4,}|[^\W\x00-\x7f]{2}")
