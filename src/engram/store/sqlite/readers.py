@@ -123,6 +123,19 @@ class _Held(threading.local):
     db: apsw.Connection | None = None
 
 
+@contextmanager
+def snapshot(db: apsw.Connection) -> Iterator[None]:
+    """Inside, every statement sees the file as it is at the first one."""
+    if db.in_transaction:
+        yield
+        return
+    db.execute("BEGIN")
+    try:
+        yield
+    finally:
+        db.execute("COMMIT")
+
+
 # ---------------------------------------------------------------- lease
 # A lease: one process at a time does a certain work on a file. It ends with the process, however that dies.
 #

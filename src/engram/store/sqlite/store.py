@@ -26,6 +26,7 @@ from engram.store.sqlite.connection import (
     Db,
     Opener,
     StoreSettings,
+    ask_value,
     can_hold_a_log,
     pad,
     translated,
@@ -45,7 +46,7 @@ from engram.store.sqlite.table import Tables
 from engram.store.sqlite.texts import SqliteTexts
 from engram.store.sqlite.tokens import SqliteAnswers, SqliteTokens, SqliteTriggers
 from engram.store.sqlite.turns import SqliteOrigins, SqliteTurns
-from engram.store.sqlite.unit import Kept, SqliteUnit
+from engram.store.sqlite.unit import SqliteUnit, WriterNotes
 from engram.store.sqlite.vectors import SqliteVectors
 from engram.store.sqlite.views import Places
 from engram.store.sqlite.writer import Writer
@@ -54,6 +55,7 @@ T = TypeVar("T")
 
 log = logging.getLogger(__name__)
 
+DATA_VERSION = "PRAGMA data_version"
 LATER, LATER_S = 32, 1.0
 """So much patient work is handed over together, or what came in so many seconds."""
 
@@ -89,7 +91,7 @@ class SqliteStore:
         self.opinions = SqliteOpinions(self._readers)
         self.bus = SqliteBus(self._readers, places)
         self.upkeep = SqliteUpkeep(self._readers, places)
-        self._kept: Kept | None = None
+        self._notes: WriterNotes | None = None
         """What the writer keeps in mind between two pieces of work."""
         self._has_erased = False
         """Whether something was erased that backups may hold. Set by the writer."""
@@ -253,21 +255,21 @@ class SqliteStore:
     ) -> Callable[[Db], T]:
         def task(db: Db) -> T:
             with cancelled_by(cancellation):
-                unit = SqliteUnit(db, self._places, self._opener.clock, actor, self._keeping(db))
+                notes = self._notes
+                if notes is None or notes.are_many or notes.version != self._version(db):
+                    notes = self._notes = WriterNotes(db)
+                unit = SqliteUnit(db, self._places, self._opener.clock, actor, notes)
                 result = work(unit)
                 unit.finish()
                 self._has_erased = self._has_erased or unit.has_erased
-                if self._kept is not None and not unit.has_erased:
-                    self._kept.upto_now(db, self._writing().rolled_back)
+                notes.version = None if unit.has_erased else self._version(db)
                 return result
 
         return task
 
-    def _keeping(self, db: Db) -> Kept:
-        """What the piece of work before has found, if it still holds."""
-        if self._kept is None or not self._kept.holds(db, self._writing().rolled_back):
-            self._kept = Kept(db)
-        return self._kept
+    def _version(self, db: Db) -> object:
+        """Changes when somebody else writes: another process, or work of this one that is no unit or fails."""
+        return ask_value(db, DATA_VERSION), db.total_changes(), self._writing().rolled_back
 
     def _writing(self) -> Writer:
         if self._writer is None:

@@ -55,56 +55,45 @@ KEPT_AT_MOST = 50_000
 """Names and sessions that are kept from one piece of work to the next."""
 
 
-class Kept:
-    """What one piece of work found in the file and the next need not look for. The writer's thread owns it.
+class WriterNotes:
+    """What one piece of work found in the file and the next need not look for. The writer's thread owns it."""
 
-    It holds as long as nobody else writes: neither another process (`data_version` tells), nor work of this
-    one that is no unit, nor one that was taken back (the connection's count of changes tells).
-    """
-
-    def __init__(self, db: Db) -> None:
+    def __init__(self, db: Db, version: object = None) -> None:
+        self.version = version
+        """What the file was when all of it held; `SqliteStore` compares it with what the file is."""
         self.places: dict[Scope, tuple[int, int]] = {}
         self.spaces: dict[Space, vectors.SpaceLine] = {}
         self.ledger = ledger.LedgerEnd()
         self.aliases: dict[int, dict[str, int]] = {}
         self.company = RecentMentions(db)
         self.last: dict[tuple[str, Scope], tuple[str, int] | None] = {}
-        self._upto = (-1, -1, -1)
 
-    def holds(self, db: Db, rolled_back: int) -> bool:
-        """Whether it is still true, and not too much."""
-        much = len(self.company) + len(self.last) + sum(map(len, self.aliases.values())) > KEPT_AT_MOST
-        return not much and self._upto == _version(db, rolled_back)
-
-    def upto_now(self, db: Db, rolled_back: int) -> None:
-        """Say that it knows all that was written so far."""
-        self._upto = _version(db, rolled_back)
-
-
-def _version(db: Db, rolled_back: int) -> tuple[int, int, int]:
-    return db.execute("PRAGMA data_version").get, db.total_changes(), rolled_back
+    @property
+    def are_many(self) -> bool:
+        """Whether it is time to begin anew."""
+        return len(self.company) + len(self.last) + sum(map(len, self.aliases.values())) > KEPT_AT_MOST
 
 
 class SqliteUnit:
     """Implements `ports.Unit`. Lives inside the writer's thread, for one piece of work."""
 
-    def __init__(self, db: Db, seen: Places, clock: Clock, actor: str, kept: Kept) -> None:
+    def __init__(self, db: Db, seen: Places, clock: Clock, actor: str, notes: WriterNotes) -> None:
         self._db = db
         self._seen = seen
         self._clock = clock
         self._actor = actor
-        self._places = kept.places
-        self._spaces = kept.spaces
-        self._ledger = kept.ledger
+        self._places = notes.places
+        self._spaces = notes.spaces
+        self._ledger = notes.ledger
         self._rows: dict[str, int] = {}
         self.has_erased = False
         """Whether something was removed for good."""
-        self._naming = sqlite_names.Naming(db, kept.aliases)
-        self._company = kept.company
+        self._naming = sqlite_names.Naming(db, notes.aliases)
+        self._company = notes.company
         self._unindexed: list[Line] = []
         self._unfiled: list[Line] = []
         self._unplaced: dict[int, tuple[vectors.SpaceLine, list[vectors.Placed]]] = {}
-        self._last = kept.last
+        self._last = notes.last
         self._under = ("", "")
         self._read: dict[str, tuple[int, Memory] | None] = {}
         self._same: dict[tuple[str, int], int | None] = {}

@@ -82,11 +82,19 @@ SELECT coalesce(max(seq), 0)
 FROM marks
 """
 
-# The vectors themselves only where they are wanted: an index that holds signatures does without.
 CHANGES = """
+SELECT seq, row, gone, namespace, scope, status, signature, NULL
+FROM marks
+WHERE seq > :after
+  AND space = :space
+ORDER BY seq
+LIMIT :limit
+"""
+
+CHANGES_WITH_ROWS = """
 SELECT k.seq, k.row, k.gone, k.namespace, k.scope, k.status, k.signature, e.vector
 FROM marks AS k
-LEFT JOIN embeddings AS e ON :wanted AND e.id = :base + k.row
+LEFT JOIN embeddings AS e ON e.id = k.space * 1099511627776 + k.row
 WHERE k.seq > :after
   AND k.space = :space
 ORDER BY k.seq
@@ -140,8 +148,8 @@ class SqliteVectors:
             number = self._number(db, space) if last > after else None
             if number is None:
                 return _changes([], last, space.dims, more=False)
-            values = {"after": after, "space": number, "base": number * STRIDE, "wanted": rows}
-            lines = ask(db, CHANGES, {**values, "limit": limit + 1})
+            values = {"after": after, "space": number, "limit": limit + 1}
+            lines = ask(db, CHANGES_WITH_ROWS if rows else CHANGES, values)
         more = len(lines) > limit
         shown = lines[:limit]
         upto = shown[-1][0] if more else max(last, shown[-1][0] if shown else 0)
