@@ -268,7 +268,7 @@ class SqliteStore:
         return task
 
     def _version(self, db: Db) -> object:
-        """Changes when somebody else writes: another process, or work of this one that is no unit or fails."""
+        """Changes when others write: another process, or work of this one that is no unit or fails."""
         return ask_value(db, DATA_VERSION), db.total_changes(), self._writing().rolled_back
 
     def _writing(self) -> Writer:
