@@ -56,7 +56,7 @@ KEPT_AT_MOST = 50_000
 
 
 class WriterNotes:
-    """What one piece of work found in the file and the next need not look for. Owned by the writer's thread."""
+    """What one piece of work found in the file and the next need not look for. The writer's own."""
 
     def __init__(self, db: Db, version: object = None) -> None:
         self.version = version
