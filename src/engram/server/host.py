@@ -20,6 +20,7 @@ from engram.api.maintenance import Worker, WorkerReport
 from engram.errors import AccessDenied, EngramError, StoreClosed, TooManyRecalls, WorkCancelled
 from engram.model.clock import Cancellation, cancelled_by
 from engram.model.event import Audited
+from engram.model.memory import Status
 from engram.model.plain import plain
 from engram.model.scope import Access
 from engram.server import login
@@ -337,9 +338,8 @@ def check_health(memory_host: MemoryHost) -> ServerHealth:
         advice.append(f"no model helps, rules decide: {trouble}")
     if memory_host.upkeep.trouble:
         advice.append(f"maintenance failed and is tried again: {memory_host.upkeep.trouble}")
-    return ServerHealth(
-        "degraded" if advice else "ok", __version__, uptime, tuple(advice), stats.memories, waiting
-    )
+    believed = stats.memories - stats.by_status.get(Status.SAID.value, 0)  # as a list of them counts
+    return ServerHealth("degraded" if advice else "ok", __version__, uptime, tuple(advice), believed, waiting)
 
 
 def told_to(memory_host: MemoryHost, caller: Caller, found: ServerHealth) -> dict[str, Any]:
