@@ -10,6 +10,10 @@ from contextlib import contextmanager
 from functools import cache
 from itertools import count
 
+from engram.store.sqlite import SqliteStore
+
+open_file = SqliteStore.open
+"""As it is before tests are kept on a server."""
 VARIABLE = "ENGRAM_TEST_POSTGRES"
 _numbers = count(1)
 

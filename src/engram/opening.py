@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import uuid
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import asdict, dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from engram import plugins
 from engram.config import Config
-from engram.errors import ConfigError, EngramError, KeyNeeded, StoreError
+from engram.errors import ConfigError, EngramError, KeyNeeded, NoSuchFile, StoreError
 from engram.model.clock import Clock, SystemClock
 from engram.ports import Advisor, Embedder, Finder, NoAdvisor, Spending, Store, Tools
 from engram.pressure import PressureGauge
@@ -257,6 +257,39 @@ def restore_archive(
 
     where = _file(path)
     return SqliteStore.from_archive(where, Path(archive), passphrase, SystemClock(), store_settings(settings))
+
+
+def migrate(
+    source: str | Path,
+    target: str | Path,
+    settings: Config,
+    progress: Callable[[str, int], None] | None = None,
+) -> ArchiveReport:
+    """Move a memory from a file into PostgreSQL, or back: all of it, counted and hashed on both sides.
+
+    Whoever writes to the source meanwhile is not waited for: what they write afterwards stays behind. A move
+    that was cut off goes on where it stopped. The source stays as it is.
+
+    Args:
+        source: a file that is there, or `postgresql://…`.
+        target: a file that is not there yet, or the address of an empty database.
+        settings: how files are opened.
+        progress: told the table and how many of its rows were moved just now.
+
+    Raises:
+        NoSuchFile: there is nothing at the source.
+        FileExists: there is a memory at the target already.
+
+    """
+    if not is_there(str(source)):
+        raise NoSuchFile(str(source))
+    from engram.store.postgres.store import move_memory
+    from engram.store.postgres.transfer import silent
+
+    clock = SystemClock()
+    store, _ = open_store(str(source), settings, clock, read_only=True)
+    with closing(store):
+        return move_memory(store, str(target), clock, store_settings(settings), progress or silent)
 
 
 def _file(path: str | Path | None) -> str:

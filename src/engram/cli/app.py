@@ -72,6 +72,7 @@ COMMANDS: dict[str, dict[str, tuple[str, str, str]]] = {
             "workspace",
             "Keep a folder of plain files in step with the memory.",
         ),
+        "migrate": ("engram.cli.backup", "migrate", "Move the whole memory into PostgreSQL, or back."),
         "export": ("engram.cli.transfer", "export", "Write every memory as a line of JSON."),
     },
     "Maintain": {

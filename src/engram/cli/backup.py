@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from engram.cli.maintain import say_salvaged, size
-from engram.cli.options import CommandRun, Group, pass_run
-from engram.cli.output import counted, say, say_json, table, text
+from engram.cli.options import CommandRun, Group, command, pass_run
+from engram.cli.output import counted, say, say_json, steps, table, text
 from engram.model.plain import plain
 
 if TYPE_CHECKING:
@@ -88,6 +88,24 @@ def unpack(run: CommandRun, source: str) -> None:
     passphrase = ask_passphrase("Passphrase of the archive") if is_sealed(Path(source)) else ""
     report = restore_archive(run.file, source, run.config, passphrase)
     _say_archive(run, report, "unpacked", source)
+
+
+@command("migrate")
+@click.argument("source")
+@click.argument("target")
+@pass_run
+def migrate(run: CommandRun, source: str, target: str) -> None:
+    """Move the whole memory: SOURCE and TARGET are a file or postgresql://… each.
+
+    Every row is brought over and compared by count and hash. The target must be new or empty; a move that was
+    cut off goes on when the same command is given again. The source stays as it is.
+    """
+    from engram.opening import migrate as move
+    from engram.opening import shown
+
+    with steps(run, "moving") as moved:
+        report = move(source, target, run.config, lambda _, rows: moved.add(rows))
+    _say_archive(run, report, "moved", shown(target))
 
 
 def _say_archive(run: CommandRun, report: ArchiveReport, what: str, file: str) -> None:

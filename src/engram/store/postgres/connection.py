@@ -272,6 +272,11 @@ def as_postgres(db: Db) -> PostgresConnection | None:
     return known if isinstance(known, PostgresConnection) else None
 
 
+def as_server(db: Db) -> PostgresConnection:
+    """The connection, which is known to lead to a server."""
+    return cast("PostgresConnection", db)
+
+
 @contextmanager
 def translated(opener: PostgresOpener) -> Iterator[None]:
     """Inside, PostgreSQL's errors become ours."""

@@ -172,12 +172,25 @@ def _fields(text: str) -> str:
     return re.sub(r"((?:\w+\.)?\w+) ->> '", r"\1::json ->> '", text)
 
 
+def _limits(text: str) -> str:
+    """A limit of -1 is none."""
+    return re.sub(r"LIMIT (:\w+)", r"LIMIT nullif(\1, -1)", text)
+
+
 def _names(text: str) -> str:
     """`user` is a word of PostgreSQL's own."""
     return re.sub(r"(?<![.:\w\x22\x27])user(?![\w\x22\x27])", '"user"', text)
 
 
-RULES: Final[tuple[Callable[[str], str], ...]] = (_joins, _lists, _conflicts, _of_two, _fields, _names)
+RULES: Final[tuple[Callable[[str], str], ...]] = (
+    _joins,
+    _lists,
+    _conflicts,
+    _of_two,
+    _fields,
+    _limits,
+    _names,
+)
 
 # ---------------------------------------------------------------- schema
 

@@ -7,11 +7,10 @@ file of one version hold the same. A new database gets all of it at once and rem
 from __future__ import annotations
 
 from importlib import resources
-from typing import cast
 
 from engram.errors import StoreError
 from engram.model.clock import Clock, to_micros
-from engram.store.postgres.connection import PostgresConnection
+from engram.store.postgres.connection import as_server
 from engram.store.postgres.dialect import HELPERS, translate_schema
 from engram.store.sqlite.connection import Db, ask, ask_value
 from engram.store.sqlite.migrate import APPLIED, LEDGER, RECORD, Migration, known, missing
@@ -27,6 +26,16 @@ CREATE TABLE local_keys (
 );
 SELECT setval('entities_id_seq', 0);
 """
+
+
+MOVING = "moving"
+"""A table that is there while a memory is being moved into the database."""
+
+
+def refuse_half_moved(db: Db) -> None:
+    """Raise StoreError when a memory is being moved into the database."""
+    if ask_value(db, HAS_TABLE, {"name": MOVING}):
+        raise StoreError("A move into this database was cut off: run the same `engram migrate` again.")
 
 
 def is_current(db: Db) -> bool:
@@ -54,7 +63,7 @@ def migrate(db: Db, clock: Clock) -> None:
 
 
 def _bring(db: Db, clock: Clock) -> None:
-    bare = cast("PostgresConnection", db)
+    bare = as_server(db)
     steps = known()
     if ask_value(db, HAS_TABLE, {"name": "migrations"}):
         steps = tuple(missing(dict(ask(db, APPLIED)), steps))

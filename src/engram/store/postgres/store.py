@@ -15,20 +15,20 @@ from datetime import datetime
 from pathlib import Path
 from typing import IO, cast
 
-from engram.errors import AccessDenied, StoreError
+from engram.errors import AccessDenied, FileExists, StoreError
 from engram.model.clock import Clock
 from engram.model.event import ArchiveReport, Backup, Finding
 from engram.rules.secrets import KEY_BYTES
-from engram.store.postgres.connection import PostgresConnection, PostgresOpener
-from engram.store.postgres.schema import is_current, migrate
-from engram.store.postgres.transfer import move, without_guards
+from engram.store.postgres.connection import PostgresOpener, as_server
+from engram.store.postgres.schema import HAS_TABLE, MOVING, is_current, migrate, refuse_half_moved
+from engram.store.postgres.transfer import Progress, move, silent, without_guards
 from engram.store.sqlite import upkeep
 from engram.store.sqlite.archive import write_archive
 from engram.store.sqlite.backups import Kept
 from engram.store.sqlite.connection import Db, Opener, StoreSettings, ask_value
 from engram.store.sqlite.migrate import migrate as migrate_file
 from engram.store.sqlite.readers import Readers, snapshot
-from engram.store.sqlite.snapshots import SqliteSnapshots
+from engram.store.sqlite.snapshots import SqliteSnapshots, make_local_key
 from engram.store.sqlite.store import SqliteStore
 from engram.store.sqlite.writer import Writer
 
@@ -76,6 +76,7 @@ class PostgresStore(SqliteStore):
             return cls(opener, None)
         db = opener.writer()
         try:
+            refuse_half_moved(db)
             migrate(db, clock)
         except BaseException:
             db.close()
@@ -113,8 +114,8 @@ class PostgresStore(SqliteStore):
         folder = tempfile.mkdtemp(prefix="engram-")
         settings = replace(self._database.settings, read_only=False)
         opener = Opener(str(Path(folder, "memory.engram")), settings, self._database.clock, passing=True)
-        with self._readers.lend() as db:
-            return SqliteStore(opener, Writer(opener, to_file(db, opener)), folder)
+        with self.at_one_moment() as db:
+            return SqliteStore(opener, Writer(opener, to_file(db, opener)[0]), folder)
 
 
 class PostgresBackups:
@@ -135,8 +136,8 @@ class PostgresBackups:
         if target.exists():
             raise StoreError(f"{target} is there already: choose another name.")
         self._flush()
-        with self._readers.lend() as db:
-            to_file(db, self._file(str(target))).close()
+        with self._readers.lend() as db, snapshot(db):
+            to_file(db, self._file(str(target)))[0].close()
         return Backup(str(target), self._opener.clock.now(), target.stat().st_size)
 
     def list(self) -> Kept:
@@ -159,7 +160,7 @@ class PostgresBackups:
         with tempfile.TemporaryDirectory(prefix="engram-") as folder:
             place = str(Path(folder, "memory.engram"))
             opener = self._file(place, passing=True)
-            with self._readers.lend() as db, closing(to_file(db, opener)) as copied:
+            with self._readers.lend() as db, snapshot(db), closing(to_file(db, opener)[0]) as copied:
                 return write_archive(copied, out, passphrase)
 
     def last_at(self) -> datetime | None:
@@ -171,17 +172,68 @@ class PostgresBackups:
         return Opener(path, settings, self._opener.clock, passing=passing)
 
 
-def to_file(db: Db, opener: Opener) -> Db:
-    """Write everything to a new file; the connection that writes there."""
-    other = opener.writer()
+def move_memory(
+    source: SqliteStore, target: str, clock: Clock, settings: StoreSettings, progress: Progress
+) -> ArchiveReport:
+    """Bring all of a memory to a new file or an empty database; one that was cut off goes on.
+
+    Raises:
+        FileExists: there is a memory at the target already.
+        StoreError: both sides are not the same afterwards.
+
+    """
+    key = source.snapshots.kept_key()
+    with source.at_one_moment() as db:
+        if "://" in target:
+            return _into_database(db, key, PostgresOpener(target, settings, clock), progress)
+        return _into_file(db, key, Opener(target, settings, clock), progress)
+
+
+def _into_database(
+    source: Db, key: bytes | None, opener: PostgresOpener, progress: Progress
+) -> ArchiveReport:
+    with closing(opener.writer()) as db:
+        server = as_server(db)
+        if not ask_value(db, HAS_TABLE, {"name": MOVING}):
+            migrate(db, opener.clock)
+            if ask_value(db, "SELECT EXISTS (SELECT 1 FROM namespaces)"):
+                raise FileExists(opener.path)
+            server.script(f"CREATE TABLE {MOVING} ()")
+        with without_guards(db):
+            report = move(source, db, progress)
+        if key is not None:
+            db.execute(ADD_KEY, {"key": key})
+        server.script(f"DROP TABLE {MOVING}")
+        server.script(f"ANALYZE {ask_value(db, OUR_TABLES)}")
+        return report
+
+
+def _into_file(source: Db, key: bytes | None, opener: Opener, progress: Progress) -> ArchiveReport:
+    path = Path(opener.path)
+    if path.exists():
+        raise FileExists(str(path))
+    arriving = path.with_name(path.name + ".moving")
+    db, report = to_file(source, replace(opener, path=str(arriving)), progress)
+    upkeep.tidy(db)
+    db.close()
+    arriving.rename(path)
+    for ending in ("-wal", "-shm"):
+        arriving.with_name(arriving.name + ending).unlink(missing_ok=True)
+    if key is not None and opener.settings.key is None:
+        make_local_key(str(path), key)
+    return report
+
+
+def to_file(source: Db, opener: Opener, progress: Progress = silent) -> tuple[Db, ArchiveReport]:
+    """Write everything to a file, or the rest of it; the connection that writes there."""
+    db = opener.writer()
     try:
-        migrate_file(other, opener.clock)
-        with snapshot(db), without_guards(other):
-            move(db, other)
+        migrate_file(db, opener.clock)
+        with without_guards(db):
+            return db, move(source, db, progress)
     except BaseException:
-        other.close()
+        db.close()
         raise
-    return other
 
 
 class PostgresSnapshots(SqliteSnapshots):
@@ -189,33 +241,34 @@ class PostgresSnapshots(SqliteSnapshots):
 
     def key(self) -> bytes:
         """The key, made at first use."""
-        with self._readers.lend() as db:
-            kept = ask_value(db, KEY)
+        kept = self.kept_key()
         if kept is None:
             if self._writer is None:
                 raise AccessDenied("keep a session: the memory was opened for reading")
             self._writer.run(lambda db: db.execute(ADD_KEY, {"key": secrets.token_bytes(KEY_BYTES)}))
             return self.key()
-        return bytes(kept)
+        return kept
+
+    def kept_key(self) -> bytes | None:
+        """The key, if it was made."""
+        with self._readers.lend() as db:
+            kept = ask_value(db, KEY)
+        return None if kept is None else bytes(kept)
 
 
 def _vacuum(db: Db) -> None:
-    _bare(db).script(f"VACUUM {ask_value(db, OUR_TABLES)}")
+    as_server(db).script(f"VACUUM {ask_value(db, OUR_TABLES)}")
 
 
 def _vacuum_full(db: Db) -> None:
-    _bare(db).script(f"VACUUM FULL {ask_value(db, OUR_TABLES)}")
+    as_server(db).script(f"VACUUM FULL {ask_value(db, OUR_TABLES)}")
 
 
 def _find_damage(db: Db) -> list[Finding]:
-    bare = _bare(db)
+    bare = as_server(db)
     bare.script("SAVEPOINT looking")
     try:
         found = upkeep.mend_records(db)
     finally:
         bare.script("ROLLBACK TO looking")
     return [upkeep.unmended(one) if one.mended else one for one in found]
-
-
-def _bare(db: Db) -> PostgresConnection:
-    return cast("PostgresConnection", db)

@@ -104,6 +104,10 @@ class SqliteSnapshots:
         assert kept is not None  # noqa: S101 (it was made just now)
         return kept
 
+    def kept_key(self) -> bytes | None:
+        """The key, if it was made."""
+        return self._in_memory or snapshot_key(self._opener)
+
     def put(self, snapshot: Snapshot) -> None:
         """Keep a snapshot; it is on disk when this returns."""
         values = {
@@ -162,10 +166,10 @@ def snapshot_key(opener: Opener) -> bytes | None:
     return kept
 
 
-def make_local_key(path: str) -> None:
-    """A key beside a file that is no vault, unless there is one."""
+def make_local_key(path: str, key: bytes | None = None) -> None:
+    """A key beside a file that is no vault, unless there is one: the given, or a new one."""
     if not Path(path + SUFFIX).exists():
-        _make(Path(path + SUFFIX))
+        _make(Path(path + SUFFIX), key or secrets.token_bytes(KEY_BYTES))
 
 
 def drop(db: Db, row: int) -> None:
@@ -178,11 +182,11 @@ def _change(db: Db, sql: str, values: Mapping[str, object]) -> int:
     return db.changes()
 
 
-def _make(path: Path) -> None:
-    """A new key, for this user alone. Two processes may try at once: both end up with the same one."""
+def _make(path: Path, key: bytes) -> None:
+    """A key, for this user alone. Two processes may try at once: both end up with the same one."""
     number, name = tempfile.mkstemp(prefix=path.name, dir=path.parent)  # opened for this user alone
     try:
-        os.write(number, secrets.token_bytes(KEY_BYTES))
+        os.write(number, key)
         os.fsync(number)
         os.close(number)
         Path(path).hardlink_to(name)

@@ -7,8 +7,8 @@ import shutil
 import tempfile
 import threading
 import weakref
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar, cast
@@ -38,7 +38,7 @@ from engram.store.sqlite.ledger import SqliteAudit, SqliteLedger
 from engram.store.sqlite.maintenance import SqliteUpkeep
 from engram.store.sqlite.memories import SqliteMemories
 from engram.store.sqlite.migrate import is_current, make_in_memory, migrate
-from engram.store.sqlite.readers import Readers, lease
+from engram.store.sqlite.readers import Readers, lease, snapshot
 from engram.store.sqlite.relations import SqliteRelations
 from engram.store.sqlite.snapshots import SqliteSnapshots
 from engram.store.sqlite.spending import SqliteSpending
@@ -190,6 +190,12 @@ class SqliteStore:
     def lease(self, name: str) -> AbstractContextManager[None]:
         """Hold a certain work on this file for oneself; raises UpkeepBusy when somebody else does it."""
         return lease(self._opener, name)
+
+    @contextmanager
+    def at_one_moment(self) -> Iterator[Db]:
+        """A connection that sees everything as it is now, however long it reads."""
+        with self._readers.lend() as db, snapshot(db):
+            yield db
 
     def copy(self) -> SqliteStore:
         """A private copy of everything as it is now, that goes when it is closed."""

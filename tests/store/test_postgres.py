@@ -1,0 +1,142 @@
+"""What is special about a memory in PostgreSQL: several engines, moving there and back, a lost server."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from engram import Engram
+from engram.config import load
+from engram.errors import DatabaseDown, FileExists, StoreError
+from engram.model.clock import SystemClock
+from engram.opening import migrate
+from engram.store.sqlite import SqliteStore
+from engram.store.sqlite.connection import ask
+from engram.testing import HashEmbedder
+from tests import postgres
+from tests.engine.conftest import contents
+
+
+@pytest.fixture(autouse=True)
+def _files_are_files(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not request.config.getoption("--postgres"):
+        pytest.skip("needs a server: --postgres")
+    monkeypatch.setattr(SqliteStore, "open", postgres.open_file)
+
+
+@pytest.fixture
+def address() -> Iterator[str]:
+    """A new, empty memory on a server."""
+    with postgres.new_memory() as one:
+        yield one
+
+
+def opened(where: str | Path) -> Engram:
+    return Engram.open(where, embedder=HashEmbedder())
+
+
+def tell(memory: Engram) -> None:
+    """Use a bit of everything that is kept."""
+    anna = memory.remember("My sister Anna lives in Bremen", tags=["family"]).memory
+    memory.remember("Anna moved to Hamburg", details={"year": 2024, "sure": True})
+    memory.remember("The password of the router is hunter2", session="s1")
+    memory.observe("My editor is Helix now", "Noted.", session="s2")
+    memory.flush()
+    memory.feedback(anna.id, helpful=False, query="which pets has Anna?")
+    memory.recall("where does Anna live?")
+
+
+def everything(where: str | Path) -> dict[str, list[tuple[object, ...]]]:
+    """Every row of every table."""
+    from engram.opening import open_store
+    from engram.store.postgres.transfer import tables
+
+    store, _ = open_store(str(where), load(), SystemClock(), read_only=True)
+    with store.at_one_moment() as db:
+        asked = {one.name: ask(db, f'SELECT {one.named} FROM "{one.name}"') for one in tables()}
+        rows = {name: sorted(lines, key=repr) for name, lines in asked.items()}
+    store.close()
+    return rows
+
+
+def test_several_engines_see_each_others_writes(address: str) -> None:
+    with opened(address) as first, opened(address) as second:
+        first.remember("My editor is vim")
+        assert contents(second.recall("which editor do I use?")) == ["My editor is vim"]
+        second.remember("Actually, my editor is Helix now")
+        assert contents(first.recall("which editor do I use?"))[0] == "Actually, my editor is Helix now"
+        memory = second.remember("The cat is called Mo").memory
+        assert contents(first.recall("what is the cat called?")) == ["The cat is called Mo"]
+        second.erase(memory.id)
+        assert contents(first.recall("what is the cat called?")) == []
+        assert first.stats() == second.stats()
+
+
+def test_a_memory_moves_there_and_back_as_it_was(address: str, tmp_path: Path) -> None:
+    file, back = tmp_path / "here.db", tmp_path / "back.db"
+    with opened(file) as memory:
+        tell(memory)
+    before = everything(file)
+
+    report = migrate(file, address, load())
+
+    assert report.memories == len(before["memories"])
+    assert everything(address) == before
+    with opened(address) as memory:
+        assert contents(memory.recall("where does Anna live?"))[0] == "Anna moved to Hamburg"
+        assert all(finding.ok for finding in memory.doctor())
+        memory.remember("Numbers go on where they were")
+    with pytest.raises(FileExists):
+        migrate(file, address, load())
+
+    after = everything(address)
+    migrate(address, back, load())
+    assert everything(back) == after
+    with pytest.raises(FileExists):
+        migrate(address, back, load())
+
+
+def test_a_move_that_was_cut_off_goes_on(address: str, tmp_path: Path) -> None:
+    file = tmp_path / "here.db"
+    with opened(file) as memory:
+        tell(memory)
+    seen: list[str] = []
+
+    def cut_off(table: str, rows: int) -> None:
+        seen.extend([table] * rows)
+        if table == "memories":
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        migrate(file, address, load(), cut_off)
+    with pytest.raises(StoreError, match="cut off"):
+        opened(address)
+    again: list[str] = []
+    migrate(file, address, load(), lambda table, rows: again.extend([table] * rows))
+
+    assert "memories" in seen
+    assert "memories" not in again
+    assert everything(address) == everything(file)
+
+
+def test_a_connection_that_broke_is_opened_again(address: str) -> None:
+    import psycopg
+
+    with opened(address) as memory:
+        memory.remember("The cat is called Mo")
+        with psycopg.connect(postgres.server(), autocommit=True) as db:
+            db.execute(
+                "SELECT pg_terminate_backend(l.pid) FROM pg_stat_activity AS l "
+                "WHERE l.application_name = 'engram' AND l.pid <> pg_backend_pid()"
+            )
+        assert contents(memory.recall("what is the cat called?")) == ["The cat is called Mo"]
+        memory.remember("The dog is called Rex")
+        assert memory.stats().memories == 2
+
+
+def test_a_server_that_is_not_there_is_told_without_the_password() -> None:
+    with pytest.raises(DatabaseDown) as refused:
+        opened("postgresql://me:secret@127.0.0.1:1/nowhere")
+    assert "secret" not in str(refused.value)
