@@ -36,8 +36,8 @@ SOON_S = 10.0
 LOCAL = Caller("local", "human")
 
 
-def soon(happens: Callable[[], bool]) -> bool:
-    end = time.monotonic() + SOON_S
+def soon(happens: Callable[[], bool], seconds: float = SOON_S) -> bool:
+    end = time.monotonic() + seconds
     while time.monotonic() < end:
         if happens():
             return True
@@ -317,7 +317,8 @@ def test_hostile_requests_one_after_another_leave_a_server_that_is_well(tmp_path
                     answer = client.post(path, content=body)
                     assert answer.status_code in expected, (path, answer.text[:200])
                     assert time.monotonic() - begun < 20
-                assert soon(lambda: _resident_kb(running.pid) < 1.5 * before), (
+                # Work that was given up ends at its next step, and gives back what it took.
+                assert soon(lambda: _resident_kb(running.pid) < 1.5 * before, 60), (
                     _resident_kb(running.pid),
                     before,
                 )

@@ -26,6 +26,7 @@ from engram.opening import beside, place
 if TYPE_CHECKING:
     from engram.config import Config
     from engram.engine import Engram
+    from engram.server import app
 
 
 # ---------------------------------------------------------------- serving
@@ -54,7 +55,6 @@ def served(
     """Answer until told to stop. `alone`: nothing but the proxy; `at`: a Unix socket, not an address."""
     try:
         from engram.server import app, login, metrics, serve
-        from engram.server.mcp.serving import mount
         from engram.server.proxy import mounting as proxy
         from engram.server.route import ROUTES
     except ModuleNotFoundError as error:
@@ -66,7 +66,7 @@ def served(
         key = login.local_secret(beside(place(run.file)))
         config = replace(config, server=replace(config.server, api_key=key))
     settings = config.server
-    doors: list[app.Mounting] = [] if alone else [mount]
+    doors: list[app.Mounting] = [] if alone else [app.on_first_request("/mcp", _mcp)]
     if config.proxy.base_url:
         doors.append(proxy.mount(config.proxy))
     doors += [made for _, made in plugins.installed("routes")]
@@ -88,6 +88,13 @@ def served(
             serve.serve(made, sock, tell)
         finally:
             memory_host.close()
+
+
+def _mcp() -> app.Mounting:
+    """MCP: its SDK is a third of the server's memory."""
+    from engram.server.mcp.serving import mount
+
+    return mount
 
 
 def _secret_needed(config: Config) -> bool:

@@ -143,6 +143,11 @@ class Cancellation:
         self._why = self._why or why
         self._event.set()
 
+    @property
+    def is_cancelled(self) -> bool:
+        """Whether the work is to end."""
+        return self._event.is_set()
+
     def check(self) -> None:
         """Go on, or raise WorkCancelled."""
         if self._event.is_set():

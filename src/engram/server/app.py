@@ -10,13 +10,14 @@ the guard like all others; `scope["state"]["caller"]` says who asks, `house.run(
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cache, cached_property
 from http import HTTPStatus
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
+import anyio
 import anyio.to_thread
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -67,6 +68,38 @@ class Mounted:
 
 
 Mounting = Callable[[MemoryHost], Mounted]
+
+
+def on_first_request(path: str, load: Callable[[], Mounting]) -> Mounting:
+    """A door that is loaded when the first request comes to it: for one that few use and that takes room."""
+
+    def mounting(memory_host: MemoryHost) -> Mounted:
+        wanted, ready = anyio.Event(), anyio.Event()
+        doors: list[Mounted] = []
+
+        async def enter(scope: Connection, receive: Receive, send: Send) -> None:
+            wanted.set()
+            await ready.wait()
+            await doors[0].app(scope, receive, send)
+
+        async def hold() -> None:
+            await wanted.wait()
+            door = (await anyio.to_thread.run_sync(load))(memory_host)
+            async with door.running() if door.running else nullcontext():
+                doors.append(door)
+                ready.set()
+                await anyio.sleep_forever()
+
+        @asynccontextmanager
+        async def running() -> AsyncIterator[None]:
+            async with anyio.create_task_group() as group:
+                group.start_soon(hold)
+                yield
+                group.cancel_scope.cancel()
+
+        return Mounted(path, enter, running)
+
+    return mounting
 
 
 def build(

@@ -25,7 +25,7 @@ from engram.model.plain import plain
 from engram.model.scope import Access
 from engram.server import login
 from engram.server.caller import NOBODY, Caller
-from engram.server.limits import IdempotentAnswer, Keys
+from engram.server.limits import IdempotentAnswer, Keys, give_back_memory
 from engram.server.login import Links
 from engram.server.problems import TookTooLong
 
@@ -251,6 +251,8 @@ class MemoryHost:
                 self._running -= 1
                 self._under_way.discard(cancellation)
                 self._changed.notify_all()
+            if cancellation.is_cancelled:  # whoever asked has been answered: nobody else gives it back
+                give_back_memory()
 
     def refused(self, actor: str, what: Audited) -> None:
         """Write down that somebody was not let."""

@@ -97,10 +97,23 @@ def check_length(length: str | None, limit: int) -> None:
 def give_back_memory() -> None:
     """Let the system have what a large body took. Python and the C library would keep it."""
     gc.collect()
+    _glibc("malloc_trim", 0)
+
+
+def keep_few_arenas() -> None:
+    """Let all threads share two pools of memory: with one for each, what one gave back serves no other."""
+    _glibc("mallopt", ARENA_MAX, ARENAS)
+
+
+ARENA_MAX, ARENAS = -8, 2  # as glibc names and numbers its setting
+
+
+def _glibc(name: str, *arguments: int) -> None:
+    """Call it where there is one: others have no such function and need it less."""
     if sys.platform == "linux":
-        trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # glibc has it, others need it less
-        if trim is not None:
-            trim(0)
+        function = getattr(ctypes.CDLL(None), name, None)
+        if function is not None:
+            function(*arguments)
 
 
 # ---------------------------------------------------------------- idempotency

@@ -19,6 +19,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from engram.server import metrics
 from engram.server.caller import is_loopback
+from engram.server.limits import keep_few_arenas
 from engram.server.problems import AddressTaken, OpenToAll
 
 if TYPE_CHECKING:
@@ -188,6 +189,7 @@ def check_open(host: str, memory_host: MemoryHost) -> None:
 
 def serve(app: Starlette, sock: socket.socket, ready: Callable[[], None] | None = None) -> None:
     """Answer requests until a signal comes; then finish them, read what was heard, and let go of the file."""
+    keep_few_arenas()
     app.state.server = server = Serving(app, ready)
     left = sock.getsockname() if sock.family == getattr(socket, "AF_UNIX", None) else None
     try:
