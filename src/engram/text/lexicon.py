@@ -79,7 +79,7 @@ def found(name: str, lower: str, *, under: str = "") -> bool:
     for pieces, expression in others:
         for piece in pieces:
             if piece in lower:
-                if expression.search(lower):
+                if _compiled(expression).search(lower):
                     return True
                 break
     return False
@@ -100,7 +100,7 @@ def words_of(text: str) -> frozenset[str]:
 @cache
 def pattern(name: str, under: str = "", *, ascii_only: bool = False) -> re.Pattern[str]:
     """One expression that matches any line; `ascii_only` leaves out what plain English text cannot hold."""
-    return _any(row for _, row in _rows(name, under, ascii_only=ascii_only))
+    return re.compile(_any(row for _, row in _rows(name, under, ascii_only=ascii_only)))
 
 
 def rules(name: str, under: str) -> tuple[tuple[tuple[str, ...], str], ...]:
@@ -150,15 +150,14 @@ class NamedPatterns:
 
     def __init__(self, patterns: Iterable[tuple[str, str]]) -> None:
         self._tried = [(name, one) for name, pattern in patterns for one in alternatives(pattern)]
-        self._compiled = [(name, re.compile(one)) for name, one in self._tried]
         self._calls = Calls([needed(one) for _, one in self._tried])
 
     def of(self, lower: str) -> tuple[str, ...]:
         """The names of the patterns that a text in lower case holds, in order."""
         found: dict[str, None] = {}
         for at in self._calls.of(lower):
-            name, expression = self._compiled[at]
-            if name not in found and expression.search(lower):
+            name, expression = self._tried[at]
+            if name not in found and _compiled(expression).search(lower):
                 found[name] = None
         return tuple(found)
 
@@ -233,7 +232,7 @@ _NAMED = re.compile(r"@(?P<name>[a-z]+) = (?P<piece>.*)")
 _NAME_USED = re.compile(r"<@([a-z]+)>")
 _PIECES = re.compile(r"(?:\{(?P<pieces>[^}]+)\} )?(?P<row>.*)")
 _PLAIN = re.compile(r"\\b(?:\(\?:\w+(?:\|\w+)*\)|\w+)\\b")
-_Others = tuple[tuple[tuple[str, ...], re.Pattern[str]], ...]
+_Others = tuple[tuple[tuple[str, ...], str], ...]
 
 
 def _headed(name: str) -> Iterator[tuple[str, str]]:
@@ -273,8 +272,14 @@ def _rows(name: str, under: str, *, ascii_only: bool) -> Iterator[tuple[tuple[st
             yield tuple(piece.replace("_", " ") for piece in pieces), match["row"]
 
 
-def _any(rows: Iterable[str]) -> re.Pattern[str]:
-    return re.compile("|".join(f"(?:{row})" for row in rows) or r"(?!)")
+def _any(rows: Iterable[str]) -> str:
+    return "|".join(f"(?:{row})" for row in rows) or r"(?!)"
+
+
+@cache
+def _compiled(expression: str) -> re.Pattern[str]:
+    """Only what a text calls for: to compile every line takes half of the time in which a command answers."""
+    return re.compile(expression)
 
 
 # ---------------------------------------------------------------- phrases
