@@ -208,6 +208,11 @@ class LimitsConfig:
     """How often a caller that is not the owner may ask, and how much memory a process may take."""
 
     recalls_a_minute: int = number(20, 0, 1_000_000, "recalls of an agent in a minute; 0: no limit", "cortex")
+    memories_a_day: int = number(
+        10_000, 0, 100_000_000, "statements and turns that an agent may write in a day; 0: no limit", "design"
+    )
+    megabytes_a_day: int = number(100, 0, 1_000_000, "how much text that may be; 0: no limit", "design")
+    noise: float = number(0.0, 0, 0.5, "chance added to the relevance that an agent is told", "seed")
     sealed_shown: str = choice(
         "labels",
         ("nothing", "labels", "masked", "words"),

@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from engram.api import recalling, remembering
-from engram.api.caller import CallerContext
+from engram.api.caller import CallerContext, chance
 from engram.api.recalling import Recalling
 from engram.api.remembering import Given, Results
 from engram.api.shelf import Nouns
@@ -178,7 +178,10 @@ class Engram(Nouns, VerbsBefore):
         question = recalling.question(self._caller, query, options)
         found = self._recalling.answer(question, mode_given=options.get("rerank") is not None)
         found = self._caller.answered(found)
-        return without_figures(found, self._caller.access) if self._caller.is_guest else found
+        if not self._caller.is_guest:
+            return found
+        noise = self._tools.config.limits.noise
+        return without_figures(found, self._caller.access, chance(noise, len(found.hits)) if noise else ())
 
     def context(  # noqa: PLR0913 - each is a thing a prompt is made of; all but the message by name
         self,

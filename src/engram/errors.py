@@ -583,6 +583,19 @@ class TooManyRecalls(EngramError):
         self.seconds = seconds
 
 
+class TooMuchWritten(EngramError):
+    """A caller that is not the owner has written what it may in a day."""
+
+    code = "E4003"
+
+    def __init__(self, limit: int, what: str, seconds: float) -> None:
+        super().__init__(
+            f"This caller may write {limit:,} {what} in a day: wait {seconds / 3_600:.1f} hours."
+        )
+        self.limit, self.what = limit, what
+        self.seconds = seconds
+
+
 class ConfigError(EngramError):
     """A setting has no meaning or is out of its range."""
 

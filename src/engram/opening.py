@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import uuid
 from collections.abc import Callable
 from contextlib import closing, suppress
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from engram.store.sqlite import SqliteStore, StoreSettings
 
 T = TypeVar("T")
+PR_SET_DUMPABLE = 4
 FILE_VARIABLE = "ENGRAM_FILE"
 POSTGRES = frozenset({"postgresql", "postgres"})
 OLD_VARIABLE = "ENGRAM_DB"
@@ -134,9 +136,8 @@ def open_store(
     wanted = store_settings(settings, read_only=read_only)
     settle(where, clock)
     found = find_keys(where, key)
-    if found:
-        _dump_no_core()
     for keys in found:
+        _guard_process(keys)
         try:
             store = SqliteStore.open(where, clock, with_key(wanted, keys))
         except KeyNeeded:
@@ -183,12 +184,23 @@ def _advisor(settings: Config, spending: Spending, clock: Clock) -> Advisor:
     return open_advisor(settings.llm, spending, clock)
 
 
-def _dump_no_core() -> None:
-    """A process that holds a key leaves no picture of its memory when it dies, where the system knows how."""
+def _guard_process(keys: VaultKeys) -> None:
+    """Keep a key inside the process, where the system knows how.
+
+    No picture of its memory is left when it dies, no other process looks into it, and the key does not go to
+    the disk when memory is short.
+    """
     with suppress(ImportError, ValueError, OSError):
         import resource
 
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if sys.platform == "linux":
+        import ctypes
+
+        library = ctypes.CDLL(None)
+        library.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
+        start = id(keys.master) + bytes.__basicsize__ - 1  # where CPython keeps what bytes hold
+        library.mlock(ctypes.c_void_p(start), ctypes.c_size_t(len(keys.master)))
 
 
 def _finder(where: str, settings: Config, brought: Overrides, keys: VaultKeys | None) -> Finder | None:

@@ -7,6 +7,7 @@ from collections import Counter, OrderedDict, deque
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from random import SystemRandom
 from threading import Lock
 from typing import Any, TypeVar
 
@@ -21,6 +22,7 @@ from engram.errors import (
     OutOfRange,
     ShortId,
     TooManyRecalls,
+    TooMuchWritten,
     WrongType,
 )
 from engram.model.capture import Draft, Receipt
@@ -40,6 +42,8 @@ K = TypeVar("K")
 V = TypeVar("V")
 MINUTE_S = 60.0
 HOUR_S = 3_600.0
+DAY_S = 86_400.0
+MEGABYTE = 1_000_000
 """So long a recall counts for the session it was part of."""
 KEPT = 1_000
 """So many places and sessions are counted at a time; the one that has been quiet longest is forgotten."""
@@ -48,36 +52,63 @@ KEPT = 1_000
 class RecallLimits:
     """Counts recalls. Lives as long as the engine; any thread may use it.
 
-    The minute holds for the caller's place, whatever session it names; the hour for each session it names.
-    Both pass: nobody is locked out for good.
+    The minute holds for the caller (a token's name and place), whatever session it names; the hour for each
+    session it names. Both pass: nobody is locked out for good.
     """
 
     def __init__(self, settings: LimitsConfig, clock: Clock) -> None:
         self._settings = settings
         self._clock = clock
         self._lock = Lock()
-        self._minutes: OrderedDict[Scope, deque[float]] = OrderedDict()
-        self._sessions: OrderedDict[tuple[Scope, str], deque[float]] = OrderedDict()
+        self._minutes: OrderedDict[tuple[Scope, str], deque[float]] = OrderedDict()
+        self._sessions: OrderedDict[tuple[Scope, str, str], deque[float]] = OrderedDict()
 
-    def take(self, access: Access, session: str = "") -> None:
+    def take(self, access: Access, session: str = "", actor: str = "") -> None:
         """Count one recall. Raises TooManyRecalls, and counts nothing, when it is one too many."""
         if access.role is Role.OWNER:
             return
         with self._lock:
-            now = self._clock.monotonic()
-            asked = _since(self._minutes.get(access.scope), now - MINUTE_S)
+            now, who = self._clock.monotonic(), (access.scope, actor)
+            asked = _since(self._minutes.get(who), now - MINUTE_S)
             a_minute, a_session = self._settings.recalls_a_minute, self._settings.recalls_a_session
-            here = (access.scope, session)
+            here = (*who, session)
             before = _since(self._sessions.get(here), now - HOUR_S) if session and a_session else None
             if before is not None and len(before) >= a_session:
                 raise TooManyRecalls(a_session, "session", HOUR_S - (now - before[0]))
             if a_minute and len(asked) >= a_minute:
                 raise TooManyRecalls(a_minute, "minute", MINUTE_S - (now - asked[0]))
             asked.append(now)
-            _keep(self._minutes, access.scope, asked)
+            _keep(self._minutes, who, asked)
             if before is not None:
                 before.append(now)
                 _keep(self._sessions, here, before)
+
+
+class WriteAllowance:
+    """What a caller that is not the owner may write in a day. Lives with it; any thread may use it."""
+
+    def __init__(self, settings: LimitsConfig, clock: Clock) -> None:
+        self._most = (settings.memories_a_day, settings.megabytes_a_day * MEGABYTE)
+        self._clock = clock
+        self._lock = Lock()
+        self._written: deque[tuple[float, int, int]] = deque()
+
+    def take(self, texts: Sequence[str], more: int = 0) -> None:
+        """Count what is to be written. Raises TooMuchWritten, and counts nothing, when it is too much."""
+        size = more + sum(len(text.encode("utf-8", "replace")) for text in texts)
+        now, new = self._clock.monotonic(), (len(texts), size)
+        with self._lock:
+            while self._written and self._written[0][0] <= now - DAY_S:
+                self._written.popleft()
+            for place, (most, what) in enumerate(zip(self._most, ("memories", "bytes"), strict=True), 1):
+                if most and sum(one[place] for one in self._written) + new[place - 1] > most:
+                    since = self._written[0][0] if self._written else now
+                    raise TooMuchWritten(most, what, DAY_S - (now - since))
+            last = self._written[-1] if self._written else None
+            if last is not None and now - last[0] < MINUTE_S:
+                self._written[-1] = (last[0], last[1] + new[0], last[2] + new[1])
+            else:
+                self._written.append((now, *new))
 
 
 def _since(asked: deque[float] | None, first: float) -> deque[float]:
@@ -119,12 +150,14 @@ class CallerContext:
     """Whether some memory may still wait for its vector."""
     gate: Gate = field(init=False)
     """What keeps recalled words from being learned again."""
+    allowance: WriteAllowance = field(init=False)
 
     def __post_init__(self) -> None:
         if self.access.timezone:
             settings = replace(self.tools.config, timezone=self.access.timezone)
             self.tools = replace(self.tools, config=settings)
         self.gate = Gate(self.tools)
+        self.allowance = WriteAllowance(self.tools.config.limits, self.tools.clock)
         space = self.space()
         self.owing = space is None or bool(self.tools.store.memories.unembedded(space, 0, 1))
 
@@ -196,9 +229,18 @@ class CallerContext:
         """Remember the drafts, all or none."""
         for one in drafts:
             self.check_write(one.scope)
+        self.take_room([one.content for one in drafts])
         receipts = remember(drafts, self.tools, self.actor)
         self.pay(receipts)
         return receipts
+
+    def take_room(self, texts: Sequence[str], more: int = 0) -> None:
+        """Count what the caller is to write. Raises TooMuchWritten; an owner may write what it likes.
+
+        `more` is how many bytes beside these texts there are.
+        """
+        if self.access.role is not Role.OWNER:
+            self.allowance.take(texts, more)
 
     def pay(self, receipts: Iterable[Receipt]) -> None:
         """Vectors work again: give some memories that went without one theirs."""
@@ -258,6 +300,12 @@ class CallerContext:
         if held_back and status is Status.ACTIVE and self.access.role is not Role.OWNER:
             raise AccessDenied("release what was put aside as a command to a model: only an owner may")
         return full
+
+
+def chance(scale: float, count: int) -> list[float]:
+    """Numbers by chance around nothing, as Laplace spread them."""
+    system = SystemRandom()
+    return [system.expovariate(1 / scale) - system.expovariate(1 / scale) for _ in range(count)]
 
 
 def whole(field_name: str, value: Any, low: int, high: int) -> int:

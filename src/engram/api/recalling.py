@@ -9,6 +9,7 @@ from datetime import datetime, tzinfo
 from functools import cached_property
 from math import ceil
 from threading import Lock
+from time import sleep
 from typing import TYPE_CHECKING, Any
 
 from engram.api.caller import PAGE_LIMIT, CallerContext, RecallLimits, whole
@@ -31,7 +32,7 @@ from engram.model.recall import (
     Timeline,
     wish,
 )
-from engram.model.scope import Scope
+from engram.model.scope import Role, Scope
 from engram.ports import ConversationBias, Recalls, View
 from engram.recall.pipeline import recall, touch
 
@@ -170,6 +171,8 @@ def _warnings(overall: KindHealth, row: int) -> Iterable[str]:
         yield f"the best hits are {overall.relevance:.2f} relevant on average, less than {LOW_RELEVANCE:.2f}"
 
 
+STEP_S = 0.05
+"""Under a key the answers to others than the owner take a multiple of this."""
 QUERY_LIMIT = 10_000
 """A question is cut to so many characters: what is longer is a document, and its beginning tells enough."""
 ADVICE = "try a question whose answer is surely kept, with --explain; `engram reembed` makes vectors anew"
@@ -193,12 +196,14 @@ class Recalling:
         self, question: Question, *, mode_given: bool = False, lean: ConversationBias | None = None
     ) -> Recall:
         """Recall. Raises TooManyRecalls. A reranking that the caller named is not tried against another."""
-        self._limits.take(self._caller.access, question.session)
+        self._limits.take(self._caller.access, question.session, self._caller.actor)
         self._caller.tools.pressure.relieve()
         trial = self._caller.tools.config.recall.auto_rerank
         if trial not in {"off", question.rerank} and not mode_given:
             question = replace(question, trial=trial, trial_for=self._record.helped())
+        begun = self._caller.tools.clock.monotonic()
         found = self._find(question, lean)
+        self._take_equally_long(begun)
         if not question.dry and question.filters.as_of is None:
             self._caller.gate.heard(found)
             weak = self._is_weak(found)
@@ -206,6 +211,12 @@ class Recalling:
             if weak:
                 gaps.note_in_vain(self._caller, found)
         return found
+
+    def _take_equally_long(self, begun: float) -> None:
+        """Under a key, how long an answer took tells others than the owner nothing finer than a step."""
+        if self._caller.tools.keys is not None and self._caller.access.role is not Role.OWNER:
+            taken = self._caller.tools.clock.monotonic() - begun
+            sleep(-taken % STEP_S)
 
     def _find(self, question: Question, lean: ConversationBias | None) -> Recall:
         """By a process beside this one if there is one; what the recall leaves behind is written here."""
@@ -241,7 +252,7 @@ class Recalling:
         window = timelines.Window(whole("limit", limit, 1, PAGE_LIMIT), since, until)
         what = clean[0] if len(clean) == 1 else (clean[0], clean[1])
         access = self._caller.at(scope)
-        self._limits.take(self._caller.access)
+        self._limits.take(self._caller.access, actor=self._caller.actor)
         return timelines.timeline(what, window, access, self._caller)
 
     def reason(
@@ -254,7 +265,7 @@ class Recalling:
         asked = Question(text, self._caller.at(scope), settings.recall.limit, session=session)
         deep = whole("depth", settings.recall.reason_depth if depth is None else depth, 1, 5)
         room = settings.llm.context_tokens // 2 if budget is None else whole("budget", budget, 0, 10_000_000)
-        self._limits.take(self._caller.access, session)
+        self._limits.take(self._caller.access, session, self._caller.actor)
         return reasoning.reason(asked, deep, room, self._caller.tools)
 
     def health(self) -> RecallHealth:

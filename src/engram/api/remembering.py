@@ -51,8 +51,10 @@ def many(
     """Keep many: all or none; or each good one, and a refusal for each other."""
     caller.tools.pressure.check_room("keep many memories")
     if partial:
+        items = [*drafts]
+        caller.take_room([_words_of(item) for item in items])
         results = remember_partly(
-            [*drafts], lambda item: _draft(caller, item), caller.tools, caller.actor, progress
+            items, lambda item: _draft(caller, item), caller.tools, caller.actor, progress
         )
         caller.pay([result for result in results if isinstance(result, Receipt)])
         return results
@@ -72,6 +74,11 @@ def erase(caller: CallerContext, memory_id: str, because: str) -> None:
 
     caller.tools.store.write(work, caller.actor)
     caller.tools.store.leave_nothing()
+
+
+def _words_of(item: Given) -> str:
+    told = item if isinstance(item, str) else item.content if isinstance(item, Draft) else item.get("content")
+    return told if isinstance(told, str) else ""
 
 
 def _draft(caller: CallerContext, item: Given) -> Draft:
@@ -237,6 +244,7 @@ class Listening:
             raise InvalidInput(message)
         for turn in turns:
             self._caller.check_write(turn.scope)
+        self._caller.take_room([turn.content for turn in turns])
         heard, because = observe.log(turns, self._caller.tools, self._caller.actor)
         self._heard_in.add(turns[0].scope)
         if not because:

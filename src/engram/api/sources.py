@@ -54,6 +54,7 @@ class Sources:
         where = Path(path)
         if where.is_dir():
             return self._folder(where, format, order)
+        self._caller.take_room([], where.stat().st_size if where.is_file() else 0)
         return self._source(open_source(where, format), order)
 
     def move_in(
@@ -103,6 +104,7 @@ class Sources:
             raise WrongType("text", text, "text")
         if format not in TEXTS:
             raise UnknownValue("format of a text", format, TEXTS)
+        self._caller.take_room([], len(text.encode("utf-8", "replace")))
         if title:
             return self._source(document(text, format, f"text:{title}", title), order)
         found = document(text, format, "text:", "").found

@@ -41,7 +41,7 @@ class Tokens:
     def create(
         self,
         name: str,
-        role: Role | str = Role.AGENT,
+        role: Role | str = Role.READER,
         *,
         scope: Scope | None = None,
         expires_at: datetime | str | None = None,

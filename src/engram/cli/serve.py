@@ -302,7 +302,7 @@ def token() -> None:
 
 @token.command("create")
 @click.argument("name")
-@click.option("--role", type=one_of(Role), default="agent", show_default=True, help="What it may do.")
+@click.option("--role", type=one_of(Role), default="reader", show_default=True, help="What it may do.")
 @click.option(
     "--expires", "expires_at", type=MomentOption(ahead=True), help="When it ends: 2026-12-31, or 30d."
 )

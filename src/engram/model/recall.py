@@ -288,10 +288,17 @@ ROUGH = {"high": 0.9, "medium": 0.7, "low": 0.5, "minimal": 0.2}
 """What stands for each word where a number must."""
 
 
-def without_figures(found: Recall, access: Access) -> Recall:
-    """An answer as anybody but an owner may see it: no exact score, no share of words or cosine."""
+def without_figures(found: Recall, access: Access, chance: Sequence[float] = ()) -> Recall:
+    """An answer as anybody but an owner may see it: no exact score, no share of words or cosine.
+
+    `chance` is added to the relevance of each hit before it becomes a word.
+    """
     if access.role is Role.OWNER:
         return found
+    if chance:
+        noisy = zip(found.hits, chance, strict=True)
+        hits = tuple(replace(hit, relevance=min(1.0, max(0.0, hit.relevance + more))) for hit, more in noisy)
+        found = replace(found, hits=hits)
     return replace(
         found, hits=tuple(_rough(hit, ROUGH[str(public_score(hit, access))]) for hit in found.hits)
     )

@@ -84,6 +84,7 @@ def opened(memory: Memory, keys: KeyRing | None) -> Memory:
     if text is None:
         return memory
     words = json.loads(text.decode())
+    text[:] = bytes(len(text))
     return replace(
         memory,
         content=words["content"],

@@ -45,10 +45,10 @@ def data_block(lines: Iterable[str]) -> str:
     >>> data_block(["- tea"]).splitlines()[1:]
     ['- tea', '</memories>']
     """
-    return blocks.section("recalled", map(blocks.shielded, lines))
+    return blocks.section("recalled", map(blocks.one_line, lines))
 
 
 def line_of(memory: Memory, text: str) -> str:
     """One memory on one line: its short id, its day, its words."""
     doubt = "" if memory.status is Status.ACTIVE else f", {memory.status}"
-    return f"- [{memory.id[:8]}] ({memory.happened_at:%Y-%m-%d}{doubt}) {blocks.shielded(text)}"
+    return f"- [{memory.id[:8]}] ({memory.happened_at:%Y-%m-%d}{doubt}) {blocks.one_line(text)}"

@@ -17,7 +17,14 @@ import anyio.to_thread
 
 from engram._version import __version__
 from engram.api.maintenance import Worker, WorkerReport
-from engram.errors import AccessDenied, EngramError, StoreClosed, TooManyRecalls, WorkCancelled
+from engram.errors import (
+    AccessDenied,
+    EngramError,
+    StoreClosed,
+    TooManyRecalls,
+    TooMuchWritten,
+    WorkCancelled,
+)
 from engram.model.clock import Cancellation, cancelled_by
 from engram.model.event import Audited
 from engram.model.memory import Status
@@ -243,7 +250,7 @@ class MemoryHost:
         try:
             with cancelled_by(cancellation):
                 return work(self.facade(caller))
-        except (AccessDenied, TooManyRecalls) as error:
+        except (AccessDenied, TooManyRecalls, TooMuchWritten) as error:
             self.refused(caller.actor, Audited.DENIED if isinstance(error, AccessDenied) else Audited.LIMITED)
             raise
         finally:

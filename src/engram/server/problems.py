@@ -30,6 +30,7 @@ from engram.errors import (
     StoreError,
     TooMany,
     TooManyRecalls,
+    TooMuchWritten,
     UpkeepBusy,
     WorkCancelled,
 )
@@ -224,6 +225,7 @@ STATUS: tuple[tuple[type[EngramError], int], ...] = (
     (InvalidInput, 400),
     (AccessDenied, 403),
     (TooManyRecalls, 429),
+    (TooMuchWritten, 429),
     (TokenNeeded, 401),
     (HostRefused, 421),
     (OriginRefused, 403),
@@ -295,7 +297,7 @@ def headers_of(error: EngramError) -> dict[str, str]:
     """What else a failure says in its headers: how to come in, when to come again, what is served."""
     if isinstance(error, TokenNeeded):
         return {"WWW-Authenticate": 'Bearer realm="engram"'}
-    if isinstance(error, TooManyRequests | TooManyRecalls):
+    if isinstance(error, TooManyRequests | TooManyRecalls | TooMuchWritten):
         return {"Retry-After": str(max(1, round(error.seconds or RETRY_AFTER_S)))}
     if isinstance(error, WrongMethod):
         return {"Allow": ", ".join(error.known)}
