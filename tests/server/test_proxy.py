@@ -326,7 +326,7 @@ def test_who_wants_less_says_so(start: Start, headers: dict[str, str], recalls: 
 
 def test_the_callers_key_is_passed_on_and_ours_is_not(start: Start) -> None:
     proxied = start()
-    issued = proxied.memory.tokens.create("rex", scope=Scope(agent="rex"))
+    issued = proxied.memory.tokens.create("rex", "agent", scope=Scope(agent="rex"))
 
     proxied.ask()
     proxied.ask("I like the sea.", extra_headers={"X-Engram-Token": issued.secret})
