@@ -39,9 +39,9 @@ def call(memory: Engram) -> Call:
     return call
 
 
-def test_sixty_tools_are_listed_with_their_arguments() -> None:
+def test_its_tools_are_listed_with_their_arguments() -> None:
     tools = {one["name"]: one for one in listed("retention")}
-    assert len(tools) == 60
+    assert len(tools) == 69
     assert tools["recall"]["inputSchema"]["required"] == ["query"]
     assert {"query", "top_k", "mode"} <= set(tools["recall"]["inputSchema"]["properties"])
 
@@ -108,3 +108,60 @@ def test_every_other_tool_answers(call: Call, tmp_path: Path) -> None:
         "error": "confirm=true and at least one filter are needed"
     }
     assert {"forgotten", "promoted", "memories_merged", "beliefs_challenged"} <= set(told["consolidate"])
+
+
+ANSWERS: tuple[tuple[str, dict[str, Any], str], ...] = (
+    ("recall_explain", {"query": "Acme", "top_k": 3}, "query intent expanded_terms results"),
+    ("recall_entity", {"name": "Anna"}, "entity memories relationships"),
+    ("status", {}, "memories entities relationships db_size_mb"),
+    ("entity_graph", {"name": "Anna"}, "nodes edges"),
+    ("remember", {"content": "The mill stands by the river", "source_type": "remember:ai", "importance": 0.6}, "id status surprise importance"),
+    ("update_entity", {"name": "Anna", "alias": "Annie"}, "status entity_id"),
+    ("consolidate", {}, "forgotten promoted clusters_found memories_merged peer_cards_generated cross_domain_bridges beliefs_challenged drift_score drift_issues"),
+    ("compress", {"query": "Acme", "max_tokens": 100}, "compressed original_count"),
+    ("diary_write", {"entry": "a quiet day"}, "status entries"),
+    ("diary_read", {}, "diary"),
+    ("merge_entities", {"source_name": "Anna", "target_name": "Acme"}, "status kept deleted aliases"),
+    ("recall_context", {"query": "mill", "max_tokens": 100}, "context tokens memories_used"),
+    ("count_by", {"group_by": "layer"}, "counts"),
+    ("export", {"format": "markdown", "limit": 5}, "markdown count"),
+    ("export", {"format": "json", "layer": "episodic"}, "memories"),
+    ("health", {}, "memories fts_indexed memories_without_embeddings"),
+    ("list_projects", {}, "projects"),
+    ("dedup", {"threshold": 0.99, "max_merges": 2}, "found merged skipped"),
+    ("find_duplicates", {"threshold": 0.99}, "duplicates"),
+    ("session_summary", {}, "summary diary_entries open_loops decisions"),
+    ("session_handoff", {"session_id": "s1", "limit": 4}, "session_id generated_at summary current_state decisions errors facts recent_work open_loops touched_entities suggested_queries stats"),
+    ("session_checkpoint", {"note": "half way"}, "summary checkpoint_note"),
+    ("resume_context", {"session_id": "s1"}, "latest handoffs note"),
+    ("resume_context", {"session_id": "never seen"}, "latest handoffs note generated"),
+    ("focus_brief", {"query": "the mill"}, "query summary result_count time_window top_layers top_types top_statuses top_sources top_entities key_memories suggested_queries"),
+    ("compare_queries", {"query_a": "mill", "query_b": "river"}, "query_a query_b overlap only_a only_b"),
+    ("hotspots", {"hours": 24.0}, "hours memory_count hot_entities hot_layers hot_sources hot_types hot_memories activity_buckets"),
+    ("recompute_importance", {}, "total updated"),
+    ("search_entities", {"query": "A"}, "entities"),
+    ("entity_timeline", {"name": "Acme"}, "entity timeline"),
+    ("memory_map", {}, "memories layers date_range"),
+    ("recall_hints", {"query": "mill"}, "query hints note"),
+    ("get_skills", {"query": "mill"}, "should_inject confidence task_novelty reason skill_count context"),
+    ("get_skills", {"query": "mill", "format": False}, "should_inject skills"),
+    ("drift_check", {"search_roots": ["."], "check_functions": False}, "score issues memories_checked claims_extracted claims_verified claims_valid stale_memories timestamp summary"),
+    ("drift_fix", {"project_root": ".", "dry_run": True}, "dry_run total_actions actions invalidated"),
+    ("extract_patterns", {"hours": 4.0, "novelty_threshold": 0.25, "dry_run": True}, "patterns total would_store dry_run"),
+    ("extract_patterns", {}, "stored skipped total_patterns total_stored total_skipped"),
+    ("detect_communities", {"min_size": 2}, "communities entities_assigned largest_community community_details"),
+    ("quality_metrics", {}, "storage_quality curation_ratio avg_access_count total_memories accessed_memories confirmed_memories"),
+    ("bulk_forget", {"confirm": False, "layer": "working"}, "error"),
+    ("bulk_forget", {"confirm": True, "older_than": "2020-01-01"}, "status count"),
+)  # fmt: skip
+"""A tool, what a client gives it, and what the answer must have."""
+
+
+def test_each_tool_answers_with_the_fields_its_document_names(call: Call) -> None:
+    call("remember", content="Anna works at Acme in Ghent", layer="episodic")
+    call("remember", content="Anna and Bob of Acme met in Lisbon", layer="semantic", memory_type="fact")
+    missing = []
+    for name, given, wanted in ANSWERS:
+        answer = call(name, **given)
+        missing += [(name, field) for field in wanted.split() if field not in answer]
+    assert missing == []

@@ -46,11 +46,15 @@ Start = Callable[..., Running]
 
 @contextmanager
 def running(
-    path: Path, mounts: tuple[Mounting, ...] = (), preset: str = "default", **settings: Any
+    path: Path,
+    mounts: tuple[Mounting, ...] = (),
+    preset: str = "default",
+    opener: Callable[[], Engram] | None = None,
+    **settings: Any,
 ) -> Iterator[Running]:
     """A server over a file, until the block ends."""
     server = replace(ServerConfig(port=0, drain_s=5.0, access="open"), **settings)
-    app = build(lambda: opened(path, preset), server, mounts)
+    app = build(opener or (lambda: opened(path, preset)), server, mounts)
     sock = listen("127.0.0.1", 0)
     ready = threading.Event()
     serving = Serving(app, ready.set)

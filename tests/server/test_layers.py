@@ -280,7 +280,7 @@ def test_a_resume_has_sections_and_a_text(old: Old) -> None:
     assert [one["content"] for one in told["buffer"]] == ["user prefers dark mode"]
     assert (told["core_count"], told["session_count"], told["hours"]) == (2, 1, 1)
     assert "Deploy: test" in text
-    assert old.ask("GET", "/resume?recent_epochs=24").startswith("# Resume")
+    assert old.ask("GET", "/resume?recent_epochs=24").startswith("=== Core (2) ===")
     assert old.ask("GET", "/memories")["memories"][0]["access_count"] == 0, "a resume is no use"
     whole = old.ask("GET", "/resume?compact=false")["core"][0]
     assert whole.keys() >= MEMORY

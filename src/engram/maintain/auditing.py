@@ -30,6 +30,7 @@ AUDIT_SAFE = 0.70  # share of proposals that must be allowed before any is carri
 
 AUDIT: Final = "audit"
 """The kind of judgement that says when a memory was shown to an auditor, and in which version."""
+UNANSWERED: Final = "audit.unanswered"
 SEEN = Filters(layers=frozenset({Layer.CORE, Layer.WORKING}), statuses=frozenset({Status.ACTIVE}))
 
 
@@ -104,8 +105,9 @@ def _audit(group: Sequence[Memory], context: StepContext) -> Iterator[Decision]:
     answer = context.tools.advisor.audit(
         [_line(one, context) for one in group], [one.content for one in group]
     )
-    if answer is None:
-        return  # no usable answer: they are shown again the next time
+    if answer is None:  # they are shown again the next time
+        yield Decision(UNANSWERED, "the model gave no usable answer", ())
+        return
     yield Decision("audit.shown", "", tuple(_shown(one, context) for one in group), quiet=True)
     tried = [_try(one, group, context) for one in answer]
     good = [one for one in tried if one.verdict]
@@ -164,10 +166,13 @@ def _key(memory: Memory) -> str:
 
 
 def _line(memory: Memory, context: StepContext) -> str:
+    changed = (context.now - memory.modified_at).days
     facts = (
-        f"{memory.layer.name.lower()}, importance {memory.importance:.2f}, used {memory.usage.accessed} times"
+        f"{memory.layer.name.lower()}, {memory.kind}, importance {memory.importance:.2f}",
+        f"used {memory.usage.accessed} times, {age_days(memory, context.now):.0f} days old",
+        f"changed {changed} days ago" + (f", tags {', '.join(memory.tags)}" if memory.tags else ""),
     )
-    return f"{facts}, {age_days(memory, context.now):.0f} days old: {memory.content}"
+    return f"{', '.join(facts)}: {memory.content}"
 
 
 STEPS: tuple[Step, ...] = (Step("audit", "audit", plan_audit),)

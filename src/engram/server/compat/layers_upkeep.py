@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 from engram._version import __version__
 from engram.errors import UnknownValue
+from engram.maintain.auditing import AUDIT_MOST, AUDIT_SAFE, AUDIT_TOGETHER, SEEN, UNANSWERED
 from engram.model.advice import Spent
 from engram.model.context import BriefSection, Resume
 from engram.model.event import Stats
@@ -88,9 +91,19 @@ def resume(ask: LenientRequest) -> OldAnswer:
     wanted = ask.text("format", "text" if ask.has("recent_epochs") else "json")
     if wanted not in FORMATS:
         raise UnknownValue("format", wanted, FORMATS)
-    if wanted == "text":
-        return OldAnswer(found.text or " ")
-    return OldAnswer(_listed(ask, found, context or LONGEST_RESUME))
+    told = _listed(ask, found, context or LONGEST_RESUME)
+    return OldAnswer(_as_text(told) if wanted == "text" else told)
+
+
+def _as_text(told: Mapping[str, Any]) -> str:
+    """The sections as later versions write them: a headline with a count, and a line for each memory."""
+    parts = [
+        f"=== {name.title()} ({len(told[name])}) ===\n"
+        + "\n".join(f"- {one['content']}" for one in told[name])
+        for name in FILLED
+        if told[name]
+    ]
+    return "\n\n".join(parts) or " "
 
 
 def triggers(ask: LenientRequest) -> dict[str, Any]:
@@ -120,37 +133,46 @@ def consolidate(ask: LenientRequest) -> dict[str, Any]:
     return {**told, "dry_run": True, **would}
 
 
-def audit(ask: LenientRequest) -> dict[str, Any]:
+def audit(ask: LenientRequest) -> OldAnswer:
     """Let a model look over what is known; what the sandbox allows is carried out."""
-    return _graded(ask.memory.audit())
+    return _graded(ask, ask.memory.audit())
 
 
-def sandbox(ask: LenientRequest) -> dict[str, Any]:
+def sandbox(ask: LenientRequest) -> OldAnswer:
     """What an audit would do, without doing it."""
-    return _graded(ask.memory.audit(dry=True))
+    return _graded(ask, ask.memory.audit(dry=True))
 
 
-def _graded(report: Report) -> dict[str, Any]:
+def _graded(ask: LenientRequest, report: Report) -> OldAnswer:
     """Each proposal with its grade, as the audit of those clients tells it."""
+    proposed = [one for one in report.decided if one.rule != UNANSWERED]
+    if not proposed and report.decided:
+        return OldAnswer({"error": report.decided[0].why}, HTTPStatus.BAD_GATEWAY)
     grades = [
         {
-            "op": {"rule": one.rule, "id": one.memory, "others": one.related.split()},
-            "grade": BAD if one.rule.startswith(REFUSED) else GOOD,
+            "op": {"op": one.rule.removeprefix("audit."), "id": one.memory, "others": one.related.split()},
+            "grade": BAD if one.rule.startswith(REFUSED) and one.rule != UNSAFE else GOOD,
             "reason": one.why,
         }
-        for one in report.decided
+        for one in proposed
     ]
     good = sum(one["grade"] == GOOD for one in grades)
-    return {
+    score = good / len(grades) if grades else 1.0
+    reviewed = min(AUDIT_MOST, ask.memory.count(filters=SEEN))
+    told = {
         "run": report.run.id,
+        "total_reviewed": reviewed,
+        "cluster_count": math.ceil(reviewed / AUDIT_TOGETHER),
+        "batch_count": math.ceil(reviewed / AUDIT_TOGETHER),
         "ops_proposed": len(grades),
         "grades": grades,
-        "score": good / len(grades) if grades else 1.0,
-        "safe_to_apply": not any(one.rule == UNSAFE for one in report.decided),
-        "applied": 0 if report.dry else good,
+        "score": round(score, 4),
+        "safe_to_apply": score >= AUDIT_SAFE,
+        "applied": 0 if report.dry or score < AUDIT_SAFE else good,
         "skipped": len(grades) - good,
         "summary": f"{len(grades)} proposals, {good} of them good",
     }
+    return OldAnswer(told)
 
 
 def _ids(report: Report) -> dict[str, list[str]]:

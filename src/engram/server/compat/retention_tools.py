@@ -2,13 +2,13 @@
 
 Its layers are working, episodic, semantic, procedural and codebase: here a layer and a kind. Times are
 seconds since 1970. What it answers as a list comes as a list in the text, and under `result` in the
-structured answer.
+structured answer. How a memory is shown is a row of `SHOWN`; a tool names the columns it answers with.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Any
@@ -16,20 +16,22 @@ from typing import Any
 from engram.engine import Engram
 from engram.errors import EngramError, InvalidInput, NotFound
 from engram.model.event import Verb
-from engram.model.memory import Filters, Kind, Layer, Memory, Mode, Status, Type
+from engram.model.memory import Filters, Kind, Layer, Memory, Mode, Type
 from engram.model.recall import Hit
 from engram.operations import Operation
+from engram.rules.importance import effective_importance
 
 Answer = dict[str, Any]
 LAYERS = ("working", "episodic", "semantic", "procedural", "codebase")
-STANDING = frozenset({Status.ACTIVE, Status.CHALLENGED})
-SHOWN = 200
+CUT = 200
 """Characters of a content that lists show."""
 TOKENS_A_WORD = 1.3
 EVERYTHING = 1_000
 SOURCES = {"remember:human": "human", "remember:ai": "agent"}
-DIARY = "diary"
+DIARY, HANDOFF = "diary", "handoff"
 DUPLICATE = 0.92
+KEPT_DIARY = 50
+FEW = 6
 
 
 # ---------------------------------------------------------------- shapes
@@ -37,9 +39,44 @@ DUPLICATE = 0.92
 
 def layer_of(memory: Memory) -> str:
     """Its layer in their words."""
-    if memory.layer is Layer.BUFFER:
-        return "working"
-    return str(memory.kind)
+    return "working" if memory.layer is Layer.BUFFER else str(memory.kind)
+
+
+SHOWN: Mapping[str, Callable[[Memory], Any]] = {
+    "id": lambda one: one.id,
+    "content": lambda one: one.content,
+    "preview": lambda one: one.content[:CUT],
+    "layer": layer_of,
+    "memory_type": lambda one: str(one.type),
+    "status": lambda one: str(one.status),
+    "fact_date": lambda one: one.event_time.date().isoformat() if one.event_time else None,
+    "importance": lambda one: round(one.importance, 3),
+    "date": lambda one: f"{one.happened_at:%Y-%m-%d}",
+    "created_at": lambda one: one.created_at.timestamp(),
+    "access_count": lambda one: one.usage.accessed,
+    "last_accessed": lambda one: one.last_accessed.timestamp() if one.last_accessed else None,
+    "entities": lambda one: list(one.entities),
+    "file": lambda one: one.details.get("path"),
+    "project": lambda one: one.scope.project or next(iter(one.tags), None),
+    "type": lambda one: one.category,
+}
+"""What can be told of a memory, by the name it has there."""
+WHOLE = "id content layer memory_type status fact_date importance"
+
+
+def _row(memory: Memory, columns: str = WHOLE) -> Answer:
+    """A memory in some columns; `content:preview` tells the second under the name of the first."""
+    pairs = (one.partition(":") for one in columns.split())
+    return {name: SHOWN[source or name](memory) for name, _, source in pairs}
+
+
+def _rows(memories: Iterable[Memory], columns: str = WHOLE) -> list[Answer]:
+    return [_row(one, columns) for one in memories]
+
+
+def _hits(hits: Iterable[Hit], columns: str = WHOLE, score: str = "score") -> list[Answer]:
+    value = "relevance" if score == "similarity" else "score"
+    return [{**_row(one.memory, columns), score: round(getattr(one, value), 4)} for one in hits]
 
 
 def _fields(layer: str) -> Answer:
@@ -50,24 +87,10 @@ def _fields(layer: str) -> Answer:
     return {"layer": Layer.WORKING, "kind": Kind(layer)}
 
 
-def _short(memory: Memory) -> Answer:
-    return {
-        "id": memory.id,
-        "content": memory.content,
-        "layer": layer_of(memory),
-        "memory_type": str(memory.type),
-        "status": str(memory.status),
-        "fact_date": memory.event_time.date().isoformat() if memory.event_time else None,
-        "importance": round(memory.importance, 3),
-    }
-
-
-def _hit(hit: Hit) -> Answer:
-    return {**_short(hit.memory), "score": round(hit.score, 4)}
-
-
-def _seconds(at: datetime | None) -> float | None:
-    return at.timestamp() if at is not None else None
+def _in_layer(layer: str) -> Filters:
+    if layer == "working":
+        return Filters(layers=frozenset({Layer.BUFFER}))
+    return Filters(kinds=frozenset({_fields(layer)["kind"]}), layers=frozenset({Layer.WORKING, Layer.CORE}))
 
 
 def _get(memory: Engram, memory_id: str) -> Memory:
@@ -81,10 +104,24 @@ def _list(memory: Engram, filters: Filters | None = None, limit: int = EVERYTHIN
     return list(memory.list(filters=filters, limit=min(max(1, limit), EVERYTHING)))
 
 
-def _in_layer(layer: str) -> Filters:
-    if layer == "working":
-        return Filters(layers=frozenset({Layer.BUFFER}))
-    return Filters(kinds=frozenset({_fields(layer)["kind"]}), layers=frozenset({Layer.WORKING, Layer.CORE}))
+def _tagged(memory: Engram, tag: str, limit: int = EVERYTHING) -> list[Memory]:
+    return _list(memory, Filters(tags_any=frozenset({tag})), limit)
+
+
+def _of_category(memory: Engram, category: str, limit: int) -> list[str]:
+    return [one.content for one in _list(memory, Filters(categories=frozenset({category})), limit)]
+
+
+def _about(memory: Engram, name: str, limit: int) -> list[Memory]:
+    return _list(memory, Filters(entities=frozenset({name})), limit)
+
+
+def _day(memory: Engram, text: str) -> datetime:
+    return datetime.fromisoformat(text).astimezone(memory.upkeep.clock.now().tzinfo)
+
+
+def _most(counted: Counter[str], limit: int) -> list[Answer]:
+    return [{"name": name, "count": count} for name, count in counted.most_common(limit)]
 
 
 # ---------------------------------------------------------------- recalling
@@ -92,18 +129,14 @@ def _in_layer(layer: str) -> Filters:
 
 def recall(memory: Engram, query: str, top_k: int = 10, mode: str = "full_context") -> Answer:
     """What helps with a question."""
-    return {"result": [_hit(one) for one in memory.recall(query, limit=top_k, mode=Mode(mode))]}
+    return {"result": _hits(memory.recall(query, limit=top_k, mode=Mode(mode)))}
 
 
 def recall_explain(memory: Engram, query: str, top_k: int = 10, mode: str = "full_context") -> Answer:
     """The same, with how it was found."""
     found = memory.recall(query, limit=top_k, mode=Mode(mode), explain=True)
-    return {
-        "query": query,
-        "intent": str(found.plan.intent),
-        "expanded_terms": list(found.plan.phrases),
-        "results": [_hit(one) for one in found],
-    }
+    told = {"query": query, "intent": str(found.plan.intent), "expanded_terms": list(found.plan.phrases)}
+    return {**told, "results": _hits(found)}
 
 
 def recall_entity(memory: Engram, name: str) -> Answer:
@@ -111,68 +144,40 @@ def recall_entity(memory: Engram, name: str) -> Answer:
     found = memory.entities.get(name)
     if found is None:
         return {"error": f"entity not found: {name}"}
-    claims = memory.facts.query(name)
-    about = _list(memory, Filters(entities=frozenset({name})), 50)
+    entity = found.entity
     return {
-        "entity": {
-            "name": found.entity.name,
-            "type": found.entity.type,
-            "aliases": list(found.entity.aliases),
-        },
-        "memories": [
-            {"content": m.content, "date": f"{m.happened_at:%Y-%m-%d}", "layer": layer_of(m)} for m in about
-        ],
-        "relationships": [
-            {"source": c.fact.subject, "relation": c.fact.predicate, "target": c.fact.object} for c in claims
-        ],
+        "entity": {"id": entity.name, "name": entity.name, "type": entity.type, "aliases": [*entity.aliases]},
+        "memories": _rows(_about(memory, name, 50), "content date layer"),
+        "relationships": entity_graph(memory, name)["edges"],
     }
 
 
 def recall_timeline(memory: Engram, start: str, end: str = "") -> Answer:
     """What happened between two days."""
-    since = datetime.fromisoformat(start).astimezone(memory.upkeep.clock.now().tzinfo)
-    until = datetime.fromisoformat(end).astimezone(since.tzinfo) + timedelta(days=1) if end else None
-    found = _list(memory, Filters(happened_since=since, happened_until=until), 100)
-    told = sorted(found, key=lambda one: one.happened_at)
-    return {
-        "result": [
-            {
-                "content": m.content,
-                "date": f"{m.happened_at:%Y-%m-%d}",
-                "layer": layer_of(m),
-                "importance": m.importance,
-            }
-            for m in told
-        ]
-    }
+    until = _day(memory, end) + timedelta(days=1) if end else None
+    found = _list(memory, Filters(happened_since=_day(memory, start), happened_until=until), 100)
+    return {"result": _rows(sorted(found, key=lambda one: one.happened_at), "content date layer importance")}
 
 
 def recall_related(memory: Engram, name: str, max_hops: int = 2) -> Answer:
     """Who and what hangs together with a name."""
-    paths = memory.facts.chain(name, hops=max_hops)
-    far = {path.names[-1]: len(path.claims) for path in paths}
-    return {"result": [{"canonical_name": one, "depth": depth} for one, depth in far.items()]}
+    far = {path.names[-1]: len(path.claims) for path in memory.facts.chain(name, hops=max_hops)}
+    return {"result": [{"eid": one, "canonical_name": one, "depth": depth} for one, depth in far.items()]}
 
 
 def recall_recent(memory: Engram, limit: int = 20) -> Answer:
     """What was kept last."""
-    return {
-        "result": [
-            {**_short(one), "created_at": _seconds(one.created_at)} for one in _list(memory, limit=limit)
-        ]
-    }
+    return {"result": _rows(_list(memory, limit=limit), f"{WHOLE} created_at")}
 
 
 def recall_layer(memory: Engram, layer: str, limit: int = 20) -> Answer:
     """Memories of a layer."""
-    found = _list(memory, _in_layer(layer), limit)
-    return {"result": [{"id": m.id, "content": m.content, "importance": m.importance} for m in found]}
+    return {"result": _rows(_list(memory, _in_layer(layer), limit), "id content importance")}
 
 
 def recall_by_type(memory: Engram, memory_type: str, limit: int = 20) -> Answer:
     """Memories of a type: fact, procedure or narrative."""
-    found = _list(memory, Filters(types=frozenset({Type(memory_type)})), limit)
-    return {"result": [_short(one) for one in found]}
+    return {"result": _rows(_list(memory, Filters(types=frozenset({Type(memory_type)})), limit))}
 
 
 def recall_context(memory: Engram, query: str, max_tokens: int = 2_000) -> Answer:
@@ -184,95 +189,113 @@ def recall_context(memory: Engram, query: str, max_tokens: int = 2_000) -> Answe
 
 def recall_hints(memory: Engram, query: str, top_k: int = 10, hint_length: int = 60) -> Answer:
     """The beginnings of what helps."""
-    hints = [
-        {
-            "id": one.memory.id,
-            "hint": one.memory.content[:hint_length],
-            "layer": layer_of(one.memory),
-            "importance": one.memory.importance,
-            "date": f"{one.memory.happened_at:%Y-%m-%d}",
-            "entities": list(one.memory.entities),
-            "score": round(one.score, 4),
-        }
-        for one in memory.recall(query, limit=top_k)
-    ]
-    return {"query": query, "hints": hints, "note": "recall with the id's words for the whole"}
+    hints = _hits(memory.recall(query, limit=top_k), "id hint:content layer importance date entities")
+    shown = [{**one, "hint": one["hint"][:hint_length]} for one in hints]
+    return {"query": query, "hints": shown, "note": "recall with the id's words for the whole"}
 
 
 def recall_code(memory: Engram, query: str, project: str = "", top_k: int = 10) -> Answer:
     """What is known about code."""
-    filters = Filters(kinds=frozenset({Kind.CODEBASE}))
-    found = [
-        one
-        for one in memory.recall(query, limit=top_k, filters=filters)
-        if project in str(one.memory.details)
-    ]
-    return {
-        "results": [
-            {
-                "id": h.memory.id,
-                "content": h.memory.content,
-                "score": round(h.score, 4),
-                "file": h.memory.details.get("path"),
-            }
-            for h in found
-        ]
-    }
+    found = memory.recall(query, limit=top_k, filters=Filters(kinds=frozenset({Kind.CODEBASE})))
+    hits = [one for one in found if project in f"{one.memory.details} {one.memory.tags}"]
+    return {"results": _hits(hits, "id content project type file")}
 
 
 def find_similar(memory: Engram, memory_id: str, top_k: int = 5) -> Answer:
     """What is like a memory."""
     one = _get(memory, memory_id)
-    found = [
-        hit for hit in memory.recall(one.content[:500], limit=top_k + 1, dry=True) if hit.memory.id != one.id
-    ]
-    return {
-        "similar": [
-            {
-                "id": h.memory.id,
-                "content": h.memory.content[:SHOWN],
-                "similarity": round(h.relevance, 4),
-                "layer": layer_of(h.memory),
-            }
-            for h in found[:top_k]
-        ]
-    }
+    found = memory.recall(one.content[:500], limit=top_k + 1, dry=True)
+    others = [hit for hit in found if hit.memory.id != one.id][:top_k]
+    return {"similar": _hits(others, "id content:preview layer", "similarity")}
 
 
 def search_entities(memory: Engram, query: str, limit: int = 20) -> Answer:
     """Entities whose name begins so."""
-    found = memory.entities.list(prefix=query, limit=limit)
     return {
         "entities": [
-            {"canonical_name": one.name, "entity_type": one.type, "aliases": list(one.aliases)}
-            for one in found
+            {"id": one.name, "canonical_name": one.name, "entity_type": one.type,
+             "aliases": list(one.aliases), "mem_count": one.mentions}
+            for one in memory.entities.list(prefix=query, limit=limit)
         ]
-    }
+    }  # fmt: skip
 
 
 def entity_timeline(memory: Engram, name: str) -> Answer:
     """What happened around somebody or something, oldest first."""
-    found = sorted(_list(memory, Filters(entities=frozenset({name})), 100), key=lambda one: one.happened_at)
-    told = [
-        {
-            "date": f"{m.happened_at:%Y-%m-%d}",
-            "content": m.content[:SHOWN],
-            "layer": layer_of(m),
-            "importance": m.importance,
-        }
-        for m in found
-    ]
-    return {"entity": name, "timeline": told}
+    found = sorted(_about(memory, name, 100), key=lambda one: one.happened_at)
+    return {"entity": name, "timeline": _rows(found, "date content:preview layer importance")}
 
 
 def entity_graph(memory: Engram, name: str) -> Answer:
     """What hangs on a name, as nodes and edges."""
-    claims = [*memory.facts.query(name), *memory.facts.query(object=name)]
-    nodes = dict.fromkeys(part for one in claims for part in (one.fact.subject, one.fact.object))
-    edges = [
-        {"source": c.fact.subject, "target": c.fact.object, "relation": c.fact.predicate} for c in claims
-    ]
+    facts = [one.fact for one in (*memory.facts.query(name), *memory.facts.query(object=name))]
+    nodes = dict.fromkeys(part for one in facts for part in (one.subject, one.object))
+    edges = [{"source": one.subject, "target": one.object, "relation": one.predicate} for one in facts]
     return {"nodes": [{"id": one, "name": one} for one in nodes], "edges": edges}
+
+
+def focus_brief(memory: Engram, query: str, top_k: int = 8) -> Answer:
+    """A question, what answers it, and what to ask next."""
+    hits = list(memory.recall(query, limit=top_k, dry=True))
+    found = [one.memory for one in hits]
+    days = sorted(SHOWN["date"](one) for one in found)
+    names = Counter(name for one in found for name in one.entities)
+    told = {
+        f"top_{title}": _most(Counter(str(SHOWN[column](one)) for one in found), 5)
+        for title, column in (("layers", "layer"), ("types", "memory_type"), ("statuses", "status"))
+    }
+    return {
+        "query": query,
+        "summary": " ".join((one.forms.summary or one.content) for one in found[:3]),
+        "result_count": len(hits),
+        "time_window": {"start": days[0], "end": days[-1]} if days else None,
+        **told,
+        "top_sources": _most(Counter(one.source for one in found), 5),
+        "top_entities": _most(names, 5),
+        "key_memories": _hits(hits[:FEW], "id content:preview layer importance"),
+        "suggested_queries": [f"{query} {name}" for name, _ in names.most_common(FEW)],
+    }
+
+
+def compare_queries(memory: Engram, query_a: str, query_b: str, top_k: int = 8) -> Answer:
+    """What two questions find alike, and what each finds alone."""
+    a, b = (
+        {hit.memory.id: hit.memory for hit in memory.recall(query, limit=top_k, dry=True)}
+        for query in (query_a, query_b)
+    )
+
+    def told(ids: Iterable[str]) -> Answer:
+        found = [(a | b)[one] for one in ids]
+        names = list(dict.fromkeys(name for one in found for name in one.entities))
+        rows = _rows(found, "id content:preview layer importance")
+        return {
+            "memory_count": len(found), "entity_count": len(names), "memories": rows, "entities": names
+        }  # fmt: skip
+
+    return {
+        "query_a": query_a,
+        "query_b": query_b,
+        "overlap": told(one for one in a if one in b),
+        "only_a": told(one for one in a if one not in b),
+        "only_b": told(one for one in b if one not in a),
+    }
+
+
+def hotspots(memory: Engram, hours: float = 72.0, limit: int = 8) -> Answer:
+    """What was written or used most in the last hours."""
+    since = memory.upkeep.clock.now() - timedelta(hours=hours)
+    found = [one for one in _list(memory) if max(one.modified_at, one.last_accessed or since) >= since]
+    used = sorted(found, key=lambda one: -one.usage.accessed)[:limit]
+    return {
+        "hours": hours,
+        "memory_count": len(found),
+        "hot_entities": _most(Counter(name for one in found for name in one.entities), limit),
+        "hot_layers": _most(Counter(map(layer_of, found)), limit),
+        "hot_sources": _most(Counter(one.source for one in found), limit),
+        "hot_types": _most(Counter(str(one.type) for one in found), limit),
+        "hot_memories": _rows(used, "id content:preview layer access_count"),
+        "activity_buckets": _most(Counter(f"{one.modified_at:%Y-%m-%d %H:00}" for one in found), limit),
+    }
 
 
 # ---------------------------------------------------------------- remembering
@@ -287,93 +310,74 @@ def remember(
     importance: float = 0.7,
 ) -> Answer:
     """Keep something."""
-    return _kept(memory, content, source_type, layer, memory_type, importance)
-
-
-def _kept(  # noqa: PLR0913, PLR0917 - as above
-    memory: Engram,
-    content: str,
-    source: str,
-    layer: str,
-    kind: str,
-    importance: float,
-    tags: Sequence[str] = (),
-) -> Answer:
     done = memory.remember(
         content,
-        source=SOURCES.get(source, source.replace("remember:", "")),
-        type=Type(kind),
+        source=SOURCES.get(source_type, source_type.replace("remember:", "")),
+        type=Type(memory_type),
         importance=importance,
-        tags=tuple(tags),
         **_fields(layer),
     )
-    one = done.memory
-    known = str(done.outcome) in ("reinforced", "merged")
-    return {
+    one, known = done.memory, str(done.outcome) in ("reinforced", "merged")
+    told = {
         "id": one.id,
         "status": "updated" if known else "stored",
         "operation": str(done.outcome),
         "reason": done.because,
         "surprise": one.surprise,
         "importance": one.importance,
-        **({"duplicate_of": one.id} if known else {}),
     }
+    return {**told, "duplicate_of": one.id} if known else told
+
+
+def _lines(**parts: str) -> str:
+    """Named parts, those that were given, a line each."""
+    return "\n".join(f"{name}: {text}" for name, text in parts.items() if text)
 
 
 def remember_interaction(memory: Engram, question: str, answer: str, importance: float = 0.5) -> Answer:
     """Keep a question with its answer."""
-    return _kept(memory, f"Q: {question}\nA: {answer}", "interaction", "episodic", "narrative", importance)
+    return remember(memory, _lines(Q=question, A=answer), "interaction", importance=importance)
 
 
 def remember_decision(memory: Engram, decision: str, rationale: str = "", importance: float = 0.8) -> Answer:
     """Keep a decision with its reason."""
-    text = f"Decision: {decision}" + (f"\nRationale: {rationale}" if rationale else "")
-    return _kept(memory, text, "remember:human", "procedural", "procedure", importance)
+    text = _lines(Decision=decision, Rationale=rationale)
+    return remember(memory, text, "remember:human", "procedural", "procedure", importance)
 
 
 def remember_error(memory: Engram, error: str, prevention: str = "", importance: float = 0.7) -> Answer:
     """Keep an error and how to prevent it."""
-    text = f"Error: {error}" + (f"\nPrevention: {prevention}" if prevention else "")
-    return _kept(memory, text, "remember:human", "procedural", "procedure", importance)
+    text = _lines(Error=error, Prevention=prevention)
+    return remember(memory, text, "remember:human", "procedural", "procedure", importance)
 
 
 def remember_project(
     memory: Engram, name: str, status: str = "", location: str = "", notes: str = ""
 ) -> Answer:
     """Keep how a project stands."""
-    parts = [
-        f"Project: {name}",
-        *(f"{k}: {v}" for k, v in (("Status", status), ("Location", location), ("Notes", notes)) if v),
-    ]
-    return _kept(memory, "\n".join(parts), "remember:human", "semantic", "fact", 0.7, ("project",))
+    text = _lines(Project=name, Status=status, Location=location, Notes=notes)
+    return remember(memory, text, "remember:human", "semantic", "fact")
 
 
 def remember_negative(
     memory: Engram, content: str, context: str = "", scope: str = "", importance: float = 0.75
 ) -> Answer:
     """Keep what is not so, or must not be done."""
-    text = f"NEGATIVE KNOWLEDGE: {content}" + "".join(
-        f"\n{k}: {v}" for k, v in (("Context", context), ("Scope", scope)) if v
-    )
-    return {
-        **_kept(memory, text, "remember:human", "semantic", "fact", importance),
-        "type": "negative_knowledge",
-    }
+    text = _lines(**{"NEGATIVE KNOWLEDGE": content}, Context=context, Scope=scope)
+    kept = remember(memory, text, "remember:human", "semantic", "fact", importance)
+    return {**kept, "type": "negative_knowledge"}
 
 
 def ingest(memory: Engram, path: str) -> Answer:
     """Take in a file or a folder."""
-    report = memory.sources.file(path)
-    return {"status": "ingested", **report.counts}
+    return {"status": "ingested", **memory.sources.file(path).counts}
 
 
 def scan_codebase(memory: Engram, path: str, project_name: str = "") -> Answer:
     """Take in a source tree."""
     report = memory.sources.code(path, tags=[project_name] if project_name else [])
-    return {
-        "files_scanned": len({one.origin.partition("#")[0] for one in report.items}),
-        "memories_created": report.counts.get("stored", 0),
-    }
+    files = len({one.origin.partition("#")[0] for one in report.items})
+    return {"files_scanned": files, "memories_created": report.counts.get("stored", 0)}
 
 
 # ---------------------------------------------------------------- changing
@@ -387,24 +391,17 @@ def forget(memory: Engram, memory_id: str) -> Answer:
 
 
 def bulk_forget(
-    memory: Engram,
-    *,
-    confirm: bool = False,
-    source_file: str = "",
-    layer: str = "",
-    older_than: str = "",
+    memory: Engram, *, confirm: bool = False, source_file: str = "", layer: str = "", older_than: str = ""
 ) -> Answer:
     """Archive many, by file, layer or age."""
     if not confirm or not (source_file or layer or older_than):
         return {"error": "confirm=true and at least one filter are needed"}
-    until = (
-        datetime.fromisoformat(older_than).astimezone(memory.upkeep.clock.now().tzinfo)
-        if older_than
-        else None
-    )
-    base = _in_layer(layer) if layer else Filters()
-    wanted = [one for one in _list(memory, base) if until is None or one.created_at < until]
-    wanted = [one for one in wanted if source_file in str(one.details) or source_file in one.source]
+    until = _day(memory, older_than) if older_than else None
+    wanted = [
+        one
+        for one in _list(memory, _in_layer(layer) if layer else Filters())
+        if (until is None or one.created_at < until) and source_file in f"{one.details} {one.source}"
+    ]
     for one in wanted:
         memory.forget(one.id, "forgotten by a client")
     return {"status": "forgotten", "count": len(wanted)}
@@ -412,8 +409,7 @@ def bulk_forget(
 
 def invalidate(memory: Engram, memory_id: str, reason: str = "") -> Answer:
     """Say that something is wrong."""
-    memory.set_status(memory_id, Status.INVALIDATED, reason)
-    return {"status": "invalidated"}
+    return {"status": update_status(memory, memory_id, "invalidated", reason)["new_status"]}
 
 
 def update_status(memory: Engram, memory_id: str, new_status: str, reason: str = "") -> Answer:
@@ -425,25 +421,20 @@ def update_status(memory: Engram, memory_id: str, new_status: str, reason: str =
 def status_history(memory: Engram, memory_id: str) -> Answer:
     """How the status of a memory changed, oldest first."""
     one = _get(memory, memory_id)
-    steps = [
-        event
-        for event in reversed(memory.events(one.id, limit=EVERYTHING))
-        if "status" in event.after and event.verb is not Verb.STORED
-    ]
     told = [
         {
-            "old_status": e.before.get("status"),
-            "new_status": e.after["status"],
-            "reason": e.because,
-            "changed_at": e.at.timestamp(),
+            "old_status": event.before.get("status"),
+            "new_status": event.after["status"],
+            "reason": event.because,
+            "changed_at": event.at.timestamp(),
         }
-        for e in steps
+        for event in reversed(memory.events(one.id, limit=EVERYTHING))
+        if "status" in event.after and event.verb is not Verb.STORED
     ]
     return {
         "memory_id": one.id,
         "transitions": told,
-        "current_status": str(one.status),
-        "content_preview": one.content[:SHOWN],
+        **_row(one, "current_status:status content_preview:preview"),
     }
 
 
@@ -462,10 +453,9 @@ def demote(memory: Engram, memory_id: str, target_layer: str = "episodic") -> An
 def _moved(memory: Engram, memory_id: str, target: str) -> None:
     one, wanted = _get(memory, memory_id), _fields(target)
     memory.update(one.id, kind=wanted["kind"], because=f"moved to {target}")
-    while one.layer < wanted["layer"]:
-        one = memory.promote(one.id, f"moved to {target}")
-    while one.layer > wanted["layer"]:
-        one = memory.demote(one.id, f"moved to {target}")
+    while one.layer != wanted["layer"]:
+        step = memory.promote if one.layer < wanted["layer"] else memory.demote
+        one = step(one.id, f"moved to {target}")
 
 
 def edit_memory(memory: Engram, memory_id: str, new_content: str) -> Answer:
@@ -493,7 +483,7 @@ def batch_tag(memory: Engram, query: str, tags: Sequence[str], top_k: int = 10) 
     """Tag what fits a question."""
     found = list(memory.recall(query, limit=top_k, dry=True))
     for one in found:
-        memory.update(one.memory.id, tags=sorted({*one.memory.tags, *tags}))
+        tag(memory, one.memory.id, tags)
     return {"tagged": len(found), "tags_added": list(tags)}
 
 
@@ -520,12 +510,7 @@ def backlinks(memory: Engram, memory_id: str) -> Answer:
     one = _get(memory, memory_id)
     ends = [edge.source if edge.target == one.id else edge.target for edge in memory.relations(one.id)]
     found = [other for other in map(memory.get, dict.fromkeys(ends)) if other is not None][:20]
-    return {
-        "backlinks": [
-            {"id": m.id, "content": m.content, "layer": layer_of(m), "importance": m.importance}
-            for m in found
-        ]
-    }
+    return {"backlinks": _rows(found, "id content layer importance")}
 
 
 def update_entity(memory: Engram, name: str, alias: str = "") -> Answer:
@@ -560,13 +545,40 @@ def consolidate(memory: Engram) -> Answer:
         "peer_cards_generated": counts["card.written"],
         "cross_domain_bridges": counts["dream.bridge"],
         "beliefs_challenged": counts["belief.challenged"],
+        "drift_score": max(0, 100 - 10 * family["drift"]),
         "drift_issues": family["drift"],
     }
 
 
-def drift_check(memory: Engram, project_root: str = "") -> Answer:
+def extract_patterns(
+    memory: Engram, hours: float = 4.0, novelty_threshold: float = 0.25, *, dry_run: bool = False
+) -> Answer:
+    """What episodes of the last hours have in common, and nothing like it is known yet."""
+    report = memory.consolidate(stages=["knowledge"], dry=dry_run)
+    since = memory.upkeep.clock.now() - timedelta(hours=hours)
+    told: dict[bool, list[Answer]] = {True: [], False: []}
+    for line in report.decided:
+        made = memory.get(line.memory) if line.rule.startswith("pattern") else None
+        if made is not None and made.modified_at >= since:
+            is_new = made.surprise is None or made.surprise >= novelty_threshold
+            told[is_new].append({**_row(made, "id content"), "reason": line.why})
+    new, known = told[True], told[False]
+    if dry_run:
+        return {"patterns": new + known, "total": len(new + known), "would_store": len(new), "dry_run": True}
+    counts = {"total_patterns": len(new + known), "total_stored": len(new), "total_skipped": len(known)}
+    return {"stored": new, "skipped": known, **counts}
+
+
+def drift_check(
+    memory: Engram,
+    search_roots: Sequence[str] = (),
+    project_root: str = "",
+    layers: Sequence[str] = (),
+    *,
+    check_functions: bool = True,
+) -> Answer:
     """What memories claim about files and is not so."""
-    found = memory.drift(project_root)
+    found = memory.drift(project_root or next(iter(search_roots), ""))
     issues = [
         {
             "code": f"DEAD_{one.kind.upper()}",
@@ -576,23 +588,30 @@ def drift_check(memory: Engram, project_root: str = "") -> Answer:
             "message": one.detail,
         }
         for one in found.dead
+        if (check_functions or one.kind == "path")
+        and (not layers or layer_of(_get(memory, one.memory)) in layers)
     ]
     return {
         "score": max(0, 100 - 10 * len(issues)),
         "issues": issues,
         "memories_checked": found.memories,
+        "claims_extracted": found.references,
         "claims_verified": found.references,
+        "claims_valid": found.references - len(found.dead),
+        "stale_memories": len({one["memory_id"] for one in issues}),
+        "timestamp": memory.upkeep.clock.now().timestamp(),
+        "summary": f"{len(found.dead)} of {found.references} claims are not so",
     }
 
 
-def drift_fix(memory: Engram, project_root: str = "", *, dry_run: bool = True) -> Answer:
+def drift_fix(
+    memory: Engram, search_roots: Sequence[str] = (), project_root: str = "", *, dry_run: bool = True
+) -> Answer:
     """Doubt what is no longer so."""
-    found = memory.drift(project_root, apply=not dry_run)
-    return {
-        "dry_run": dry_run,
-        "total_actions": len(found.dead),
-        "invalidated": 0 if dry_run else len(found.dead),
-    }
+    dead = memory.drift(project_root or next(iter(search_roots), ""), apply=not dry_run).dead
+    actions = [{"memory_id": one.memory, "claim": one.reference} for one in dead]
+    done = 0 if dry_run else len(dead)
+    return {"dry_run": dry_run, "total_actions": len(dead), "actions": actions, "invalidated": done}
 
 
 def find_duplicates(memory: Engram, threshold: float = DUPLICATE, limit: int = 20) -> Answer:
@@ -601,14 +620,9 @@ def find_duplicates(memory: Engram, threshold: float = DUPLICATE, limit: int = 2
     for one in _list(memory, limit=200):
         for hit in memory.recall(one.content[:500], limit=3, dry=True):
             if hit.memory.id != one.id and hit.relevance >= threshold:
-                pairs.setdefault(
-                    frozenset({one.id, hit.memory.id}),
-                    {
-                        "memory_1": _short(one),
-                        "memory_2": _short(hit.memory),
-                        "similarity": round(hit.relevance, 4),
-                    },
-                )
+                told = {"memory_1": _row(one), "memory_2": _row(hit.memory)}
+                pair = frozenset({one.id, hit.memory.id})
+                pairs.setdefault(pair, {**told, "similarity": round(hit.relevance, 4)})
     return {"duplicates": [*pairs.values()][:limit]}
 
 
@@ -623,19 +637,107 @@ def dedup(memory: Engram, threshold: float = DUPLICATE, max_merges: int = 50) ->
     return {"found": len(found), "merged": merged, "skipped": len(found) - merged}
 
 
+def detect_communities(memory: Engram, min_size: int = 3) -> Answer:
+    """Names that are spoken of together."""
+    groups: list[set[str]] = []
+    for one in _list(memory):
+        names = {*one.entities}
+        joined = [group for group in groups if group & names]
+        groups = [group for group in groups if not group & names]
+        groups += [names.union(*joined)] if names else []
+    found = sorted((sorted(group) for group in groups if len(group) >= min_size), key=len, reverse=True)
+    return {
+        "communities": len(found),
+        "entities_assigned": sum(map(len, found)),
+        "largest_community": len(found[0]) if found else 0,
+        "community_details": [{"size": len(group), "entities": group} for group in found],
+    }
+
+
+def recompute_importance(memory: Engram) -> Answer:
+    """How many memories there are: what each matters is worked out when it is asked for."""
+    return {"total": memory.count(), "updated": 0}
+
+
+# ---------------------------------------------------------------- sessions
+
+
+def session_summary(memory: Engram) -> Answer:
+    """Where things stand."""
+    loops = [one.text for one in memory.commitments.list(limit=20)]
+    decisions = _of_category(memory, "decision", 10)
+    entries = len(_tagged(memory, DIARY))
+    return {
+        "summary": memory.resume().text, "diary_entries": entries, "open_loops": loops, "decisions": decisions
+    }  # fmt: skip
+
+
+def session_handoff(memory: Engram, session_id: str = "", *, save: bool = True, limit: int = 8) -> Answer:
+    """What the next session needs to go on; kept unless said otherwise."""
+    recent = _list(memory, limit=limit)
+    names = Counter(name for one in recent for name in one.entities)
+    packet = {
+        "session_id": session_id,
+        "generated_at": memory.upkeep.clock.now().timestamp(),
+        **session_summary(memory),
+        "errors": [one.content for one in recent if one.content.startswith("Error: ")],
+        "facts": [one.content for one in recent if one.type is Type.FACT],
+        "recent_work": _rows(recent, "id content:preview layer"),
+        "touched_entities": [name for name, _ in names.most_common(limit)],
+        "suggested_queries": [f"what about {name}?" for name, _ in names.most_common(3)],
+        "stats": status(memory)["memories"],
+    }
+    packet["current_state"] = packet["summary"]
+    if save:
+        words = packet["recent_work"][0]["content"] if recent else "nothing yet"
+        text = f"Handoff {session_id}: {words}"[:CUT]
+        memory.remember(text, tags=(HANDOFF,), category="context", apart=True, details={"packet": packet})
+    return packet
+
+
+def session_checkpoint(memory: Engram, note: str = "", limit: int = 8) -> Answer:
+    """The same in the middle of a session, with a note."""
+    if note:
+        memory.remember(f"Checkpoint: {note}", tags=(HANDOFF,), category="context", apart=True)
+    return {**session_handoff(memory, save=False, limit=limit), "checkpoint_note": note}
+
+
+def resume_context(memory: Engram, session_id: str = "", limit: int = 3) -> Answer:
+    """The last handoffs; one made now where there is none."""
+    packets = [one.details["packet"] for one in _tagged(memory, HANDOFF) if "packet" in one.details]
+    wanted = [one for one in packets if not session_id or one.get("session_id") == session_id][:limit]
+    if wanted:
+        return {"latest": wanted[0], "handoffs": wanted, "note": f"{len(wanted)} kept"}
+    made = session_handoff(memory, session_id, save=False)
+    return {"latest": made, "handoffs": [made], "note": "made now: none was kept", "generated": True}
+
+
+def diary_write(memory: Engram, entry: str) -> Answer:
+    """Write into the diary."""
+    text = f"[{memory.upkeep.clock.now():%H:%M:%S}] {entry}"
+    memory.remember(text, tags=(DIARY,), kind=Kind.EPISODIC, category="context", apart=True)
+    return {"status": "written", "entries": memory.count(filters=Filters(tags_any=frozenset({DIARY})))}
+
+
+def diary_read(memory: Engram) -> Answer:
+    """The last entries of the diary, oldest first."""
+    return {"diary": [one.content for one in reversed(_tagged(memory, DIARY, KEPT_DIARY))]}
+
+
 # ---------------------------------------------------------------- looking
 
 
 def status(memory: Engram) -> Answer:
     """How much is kept, by layer."""
     counted = memory.stats()
-    layers = Counter(layer_of(one) for one in _list(memory))
     return {
-        "memories": {**{one: layers.get(one, 0) for one in LAYERS}, "total": memory.count()},
+        "memories": {
+            **{one: memory.count(filters=_in_layer(one)) for one in LAYERS}, "total": memory.count()
+        },
         "entities": len(memory.entities.list(limit=EVERYTHING)),
         "relationships": counted.edges,
         "db_size_mb": round(counted.size_bytes / 1_048_576, 2),
-    }
+    }  # fmt: skip
 
 
 def health(memory: Engram) -> Answer:
@@ -648,19 +750,21 @@ def memory_map(memory: Engram) -> Answer:
     """What is kept where, and since when."""
     found = _list(memory)
     days = [f"{one.created_at:%Y-%m-%d}" for one in found]
+    names: dict[str, Counter[str]] = {}
+    for one in found:
+        names.setdefault(layer_of(one), Counter()).update(one.entities)
     return {
         **status(memory),
+        "layers": {layer: {"top_entities": _most(counted, 5)} for layer, counted in names.items()},
         "date_range": {"first": min(days, default=None), "last": max(days, default=None)},
     }
 
 
 def layers(memory: Engram, query: str = "", max_tokens: int = 4_000) -> Answer:
     """What each layer tells about a question."""
-    found = (
-        [one.memory for one in memory.recall(query, budget=max_tokens)] if query else _list(memory, limit=50)
-    )
+    hits = memory.recall(query, budget=max_tokens) if query else ()
     told: dict[str, list[str]] = {}
-    for one in found:
+    for one in [hit.memory for hit in hits] if query else _list(memory, limit=50):
         told.setdefault(layer_of(one), []).append(one.content)
     return {name: "\n".join(lines) for name, lines in told.items()}
 
@@ -668,30 +772,22 @@ def layers(memory: Engram, query: str = "", max_tokens: int = 4_000) -> Answer:
 def access_patterns(memory: Engram, limit: int = 20) -> Answer:
     """What is used most."""
     found = sorted(_list(memory), key=lambda one: -one.usage.accessed)[:limit]
-    return {
-        "result": [
-            {
-                "id": m.id,
-                "content": m.content,
-                "access_count": m.usage.accessed,
-                "last_accessed": _seconds(m.last_accessed),
-            }
-            for m in found
-        ]
-    }
+    return {"result": _rows(found, "id content access_count last_accessed")}
+
+
+GROUPS: Mapping[str, Callable[[Memory], Sequence[str]]] = {
+    "layer": lambda one: [layer_of(one)],
+    "source_type": lambda one: [one.source],
+    "entity": lambda one: one.entities,
+    "month": lambda one: [f"{one.created_at:%Y-%m}"],
+}
 
 
 def count_by(memory: Engram, group_by: str) -> Answer:
     """How many by layer, source, entity or month."""
-    ways: dict[str, Callable[[Memory], Sequence[str]]] = {
-        "layer": lambda one: [layer_of(one)],
-        "source_type": lambda one: [one.source],
-        "entity": lambda one: one.entities,
-        "month": lambda one: [f"{one.created_at:%Y-%m}"],
-    }
-    if group_by not in ways:
-        raise InvalidInput(f"group_by is one of {', '.join(ways)}.")
-    counted = Counter(key for one in _list(memory) for key in ways[group_by](one))
+    if group_by not in GROUPS:
+        raise InvalidInput(f"group_by is one of {', '.join(GROUPS)}.")
+    counted = Counter(key for one in _list(memory) for key in GROUPS[group_by](one))
     return {"counts": [{"key": key, "count": count} for key, count in counted.most_common()]}
 
 
@@ -699,7 +795,7 @@ def export(memory: Engram, format: str = "markdown", layer: str = "", limit: int
     """Memories as Markdown or JSON."""
     found = _list(memory, _in_layer(layer) if layer else None, limit)
     if format == "json":
-        return {"memories": [_short(one) for one in found]}
+        return {"memories": _rows(found)}
     lines = [f"- **{layer_of(one)}** {one.content}" for one in found]
     return {"markdown": "\n".join(lines), "count": len(found)}
 
@@ -707,16 +803,9 @@ def export(memory: Engram, format: str = "markdown", layer: str = "", limit: int
 def explain_importance(memory: Engram, memory_id: str) -> Answer:
     """What a memory's importance is made of."""
     one = _get(memory, memory_id)
-    factors = {
-        "base": one.importance,
-        "access_count": one.usage.accessed,
-        "confirmations": one.usage.confirmed,
-        "emotional_valence": one.affect.valence,
-        "surprise": one.surprise,
-        "source_trust": one.trust,
-        "layer": layer_of(one),
-    }
-    return {"memory_id": one.id, "composite_score": round(one.importance, 3), "factors": factors}
+    found = effective_importance(one, (), memory.upkeep.clock.now(), memory.config)
+    factors = {name: round(getattr(found, name), 3) for name in found.__slots__ if name != "total"}
+    return {"memory_id": one.id, "composite_score": round(found.total, 3), "factors": factors}
 
 
 def compress(memory: Engram, query: str, max_tokens: int = 2_000) -> Answer:
@@ -737,70 +826,53 @@ def quality_metrics(memory: Engram) -> Answer:
     """How well the memory serves."""
     found = _list(memory)
     used = sum(1 for one in found if one.usage.accessed)
+    confirmed = sum(1 for one in found if one.usage.confirmed)
     total = max(1, len(found))
     return {
         "total_memories": len(found),
         "accessed_memories": used,
+        "confirmed_memories": confirmed,
         "storage_quality": round(used / total, 3),
+        "curation_ratio": round(confirmed / total, 3),
         "avg_access_count": round(sum(one.usage.accessed for one in found) / total, 3),
     }
 
 
-def diary_write(memory: Engram, entry: str) -> Answer:
-    """Write into the diary."""
-    now = memory.upkeep.clock.now()
-    memory.remember(
-        f"[{now:%H:%M:%S}] {entry}", tags=(DIARY,), kind=Kind.EPISODIC, category="context", apart=True
-    )
-    return {"status": "written", "entries": memory.count(filters=Filters(tags_any=frozenset({DIARY})))}
-
-
-def diary_read(memory: Engram) -> Answer:
-    """The last entries of the diary, oldest first."""
-    found = _list(memory, Filters(tags_any=frozenset({DIARY})), 50)
-    return {"diary": [one.content for one in reversed(found)]}
-
-
-def session_summary(memory: Engram) -> Answer:
-    """Where things stand."""
-    found = memory.resume()
-    loops = [one.text for one in memory.commitments.list(limit=20)]
-    decisions = [one.content for one in _list(memory, Filters(categories=frozenset({"decision"})), 10)]
-    return {"summary": found.text, "open_loops": loops, "decisions": decisions}
-
-
-def get_skills(memory: Engram, query: str, max_skills: int = 3) -> Answer:
+def get_skills(memory: Engram, query: str, max_skills: int = 3, *, format: bool = True) -> Answer:  # noqa: A002 - their word
     """Procedures that fit a task."""
-    filters = Filters(kinds=frozenset({Kind.PROCEDURAL}))
-    hits = list(memory.recall(query, limit=max_skills, filters=filters))
-    best = max((one.relevance for one in hits), default=0.0)
-    return {
+    hits = list(memory.recall(query, limit=max_skills, filters=Filters(kinds=frozenset({Kind.PROCEDURAL}))))
+    best = round(max((one.relevance for one in hits), default=0.0), 3)
+    told: Answer = {
         "should_inject": bool(hits),
-        "confidence": round(best, 3),
+        "confidence": best,
+        "task_novelty": round(1.0 - best, 3),
+        "reason": f"{len(hits)} procedures fit",
         "skill_count": len(hits),
-        "context": "\n\n".join(one.memory.content for one in hits),
     }
+    text = "\n\n".join(one.memory.content for one in hits)
+    return {**told, "context": text} if format else {**told, "skills": _hits(hits)}
 
 
 def list_projects(memory: Engram) -> Answer:
     """Projects of which code is known."""
     found = _list(memory, Filters(kinds=frozenset({Kind.CODEBASE})))
-    counted = Counter(one.tags[0] if one.tags else one.scope.project or "default" for one in found)
+    counted = Counter(str(SHOWN["project"](one) or "default") for one in found)
     return {"projects": [{"name": name, "memories": count} for name, count in counted.items()]}
 
 
 READING: tuple[Callable[..., Answer], ...] = (
     recall, recall_explain, recall_entity, recall_timeline, recall_related, recall_recent, recall_layer,
     recall_by_type, recall_context, recall_hints, recall_code, find_similar, search_entities,
-    entity_timeline, entity_graph, status_history, backlinks, drift_check, find_duplicates, status, health,
-    memory_map, layers, access_patterns, count_by, export, explain_importance, compress, quality_metrics,
-    diary_read, session_summary, get_skills, list_projects,
+    entity_timeline, entity_graph, focus_brief, compare_queries, hotspots, status_history, backlinks,
+    drift_check, find_duplicates, detect_communities, recompute_importance, status, health, memory_map,
+    layers, access_patterns, count_by, export, explain_importance, compress, quality_metrics, diary_read,
+    session_summary, resume_context, get_skills, list_projects,
 )  # fmt: skip
 WRITING: tuple[Callable[..., Answer], ...] = (
     remember, remember_interaction, remember_decision, remember_error, remember_project, remember_negative,
     ingest, scan_codebase, forget, bulk_forget, invalidate, update_status, promote, demote, edit_memory,
     annotate, tag, batch_tag, pin, unpin, link_memories, update_entity, merge_entities, consolidate,
-    drift_fix, dedup, diary_write,
+    extract_patterns, drift_fix, dedup, session_handoff, session_checkpoint, diary_write,
 )  # fmt: skip
 
 
