@@ -1,6 +1,7 @@
 """Calls of clients of *layers* over a socket, and what its document says they come to: tables, and a loop each."""
 
 # ruff: noqa: E501 (a call a line)
+# fmt: off
 
 from __future__ import annotations
 
@@ -39,9 +40,7 @@ class Client(Old):
         return response.status_code, response.json() if kind.startswith("application/json") else response.text
 
     def keep(self, content: str, **fields: Any) -> dict[str, Any]:
-        kept: dict[str, Any] = self.ask(
-            "POST", "/memories", {"content": content, "skip_dedup": True, **fields}, status=201
-        )
+        kept: dict[str, Any] = self.ask("POST", "/memories", {"content": content, "skip_dedup": True, **fields}, status=201)
         return kept
 
     def find(self, memory_id: str) -> dict[str, Any]:
@@ -50,13 +49,7 @@ class Client(Old):
 
     def bring(self, *memories: dict[str, Any]) -> list[str]:
         """Memories of an export, with ids; all of them are taken."""
-        named = [
-            {
-                "id": f"{place:08x}-{time.time_ns() % 10**4:04d}-4000-8000-{time.time_ns() % 10**12:012d}",
-                **one,
-            }
-            for place, one in enumerate(memories)
-        ]
+        named = [{"id": f"{place:08x}-{time.time_ns() % 10**4:04d}-4000-8000-{time.time_ns() % 10**12:012d}", **one} for place, one in enumerate(memories)]
         assert self.ask("POST", "/import", {"memories": named})["imported"] == len(named)
         return [one["id"] for one in named]
 
@@ -77,11 +70,7 @@ def opener(path: Path, **settings: Any) -> Callable[[], Engram]:
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with running(
-        tmp_path_factory.mktemp("calls"),
-        opener=opener(tmp_path_factory.mktemp("calls") / "m.db"),
-        requests_a_minute=0,
-    ) as server:
+    with running(tmp_path_factory.mktemp("calls"), opener=opener(tmp_path_factory.mktemp("calls") / "m.db"), requests_a_minute=0) as server:
         yield server.url
 
 
@@ -106,49 +95,27 @@ KEEPING: tuple[tuple[str, dict[str, Any], int], ...] = (
     ("layer 0", {"content": "a", "layer": 0}, 400), ("layer 4", {"content": "a", "layer": 4}, 400), ("odd kind", {"content": "a", "kind": "odd"}, 400),
     ("odd importance", {"content": "a", "importance": "high"}, 400),
 )  # fmt: skip
-LANDING: tuple[tuple[dict[str, Any], int, float], ...] = (
-    ({}, 1, 5.0),
-    ({"layer": 2}, 2, 1.0),
-    ({"layer": 3}, 3, 0.05),
-    ({"kind": "procedural"}, 1, 0.01),
-    ({"importance": 0.95}, 1, 5.0),
-)
+LANDING: tuple[tuple[dict[str, Any], int, float], ...] = (({}, 1, 5.0), ({"layer": 2}, 2, 1.0), ({"layer": 3}, 3, 0.05), ({"kind": "procedural"}, 1, 0.01), ({"importance": 0.95}, 1, 5.0))
 
 
 def test_keeping_changing_and_taking_away(old: Client) -> None:
     for name, body, status in KEEPING:
         old.check(name, old.call("POST", "/memories", body)[0], status)
     for given, kept in ((5, 1.0), (-1, 0.0), (0.33, 0.33)):
-        old.check(
-            f"importance {given}", old.keep(f"importance of {given}", importance=given)["importance"], kept
-        )
+        old.check(f"importance {given}", old.keep(f"importance of {given}", importance=given)["importance"], kept)
     for fields, layer, rate in LANDING:
         made = old.keep(f"landing {fields}", **fields)
         old.has("a memory", made, MEMORY)
-        old.check(
-            f"lands {fields}", (made["layer"], made["decay_rate"], made["source"]), (layer, rate, "api")
-        )
+        old.check(f"lands {fields}", (made["layer"], made["decay_rate"], made["source"]), (layer, rate, "api"))
         old.check("now", abs(made["created_at"] - time.time() * 1_000) < 60_000, wanted=True)
-    first = old.ask(
-        "POST", "/memories", {"content": "The user prefers dark mode in every editor"}, status=201
-    )
-    for words in (
-        "The user prefers dark mode in every editor",
-        "User prefers dark mode in all editors",
-        "The user likes dark mode in every editor",
-        "In every editor, the user prefers dark mode",
-    ):
+    first = old.ask("POST", "/memories", {"content": "The user prefers dark mode in every editor"}, status=201)
+    for words in ("The user prefers dark mode in every editor", "User prefers dark mode in all editors", "The user likes dark mode in every editor", "In every editor, the user prefers dark mode"):
         status, again = old.call("POST", "/memories", {"content": words})
         old.check(f"again: {words}", (status, again.get("id")), (200, first["id"]))
     old.check("said again", old.find(first["id"])["repetition_count"], 4)
     for words in ("The user's cat is called Miso", "The user prefers light mode in every editor at night"):
         old.check(words, old.call("POST", "/memories", {"content": words})[0], 201)
-    elsewhere = old.ask(
-        "POST",
-        "/memories",
-        {"content": "The user prefers dark mode in every editor", "namespace": "elsewhere"},
-        status=201,
-    )
+    elsewhere = old.ask("POST", "/memories", {"content": "The user prefers dark mode in every editor", "namespace": "elsewhere"}, status=201)
     old.check("another namespace", elsewhere["namespace"], "elsewhere")
     _changing(old)
     _many(old)
@@ -156,53 +123,15 @@ def test_keeping_changing_and_taking_away(old: Client) -> None:
 
 def _changing(old: Client) -> None:
     one = old.keep("Deploys run on Fridays at noon")
-    two = old.ask(
-        "POST",
-        "/memories",
-        {"content": "Deploys run on Mondays at nine", "supersedes": [one["id"]]},
-        status=201,
-    )
+    two = old.ask("POST", "/memories", {"content": "Deploys run on Mondays at nine", "supersedes": [one["id"]]}, status=201)
+    old.check("superseded", (old.find(one["id"]), [lying["id"] for lying in old.ask("GET", "/trash")["items"]]), ({}, [one["id"]]))
     old.check(
-        "superseded",
-        (old.find(one["id"]), [lying["id"] for lying in old.ask("GET", "/trash")["items"]]),
-        ({}, [one["id"]]),
-    )
-    old.check(
-        "superseding nothing keeps nothing",
-        (
-            old.call("POST", "/memories", {"content": "A lonely statement on pigs", "supersedes": [WRONG]})[
-                0
-            ],
-            old.ask("GET", "/search?q=pigs")["count"],
-        ),
-        (404, 0),
+        "superseding nothing keeps nothing", (old.call("POST", "/memories", {"content": "A lonely statement on pigs", "supersedes": [WRONG]})[0], old.ask("GET", "/search?q=pigs")["count"]), (404, 0)
     )
     place = f"/memories/{two['id']}"
-    told = old.ask(
-        "PATCH",
-        place,
-        {
-            "content": "Deploys run on Tuesdays",
-            "importance": 0.8,
-            "tags": ["ops"],
-            "layer": 3,
-            "kind": "procedural",
-        },
-    )
-    old.check(
-        "changed",
-        [told[name] for name in ("content", "importance", "tags", "layer", "kind")],
-        ["Deploys run on Tuesdays", 0.8, ["ops"], 3, "procedural"],
-    )
-    for body, status in (
-        ({"content": ""}, 400),
-        ({"layer": 9}, 400),
-        ({"content": "z" * 8193}, 400),
-        ({"tags": ["x" * 40]}, 400),
-        ({"kind": "odd"}, 400),
-        ({}, 200),
-        ({"importance": 7}, 200),
-    ):
+    told = old.ask("PATCH", place, {"content": "Deploys run on Tuesdays", "importance": 0.8, "tags": ["ops"], "layer": 3, "kind": "procedural"})
+    old.check("changed", [told[name] for name in ("content", "importance", "tags", "layer", "kind")], ["Deploys run on Tuesdays", 0.8, ["ops"], 3, "procedural"])
+    for body, status in (({"content": ""}, 400), ({"layer": 9}, 400), ({"content": "z" * 8193}, 400), ({"tags": ["x" * 40]}, 400), ({"kind": "odd"}, 400), ({}, 200), ({"importance": 7}, 200)):
         old.check(f"PATCH {str(body)[:30]}", old.call("PATCH", place, body)[0], status)
     old.check("by its beginning", old.find(two["id"][:8]).get("id"), two["id"])
     said: tuple[tuple[str, str, Any, int], ...] = (
@@ -220,59 +149,22 @@ def _changing(old: Client) -> None:
         if status == 404:
             old.has("a failure", told, "error")
     trash = old.ask("GET", "/trash")
-    old.check(
-        "the trash",
-        (trash["total"], trash["count"], isinstance(trash["items"][0]["deleted_at"], int)),
-        (1, 1, True),
-    )
+    old.check("the trash", (trash["total"], trash["count"], isinstance(trash["items"][0]["deleted_at"], int)), (1, 1, True))
     old.check("emptied", old.ask("DELETE", "/trash"), {"purged": 1})
 
 
 def _many(old: Client) -> None:
-    told = old.ask(
-        "POST",
-        "/memories/batch",
-        [
-            {"content": "batch one about trains"},
-            {"content": ""},
-            {"content": "batch two about boats"},
-            {"content": "batch one about trains"},
-        ],
-    )
-    old.check(
-        "batch", (told["inserted"], told["requested"], [one["index"] for one in told["errors"]]), (3, 4, [1])
-    )
-    old.check(
-        "batch elsewhere",
-        old.ask("POST", "/memories/batch", {"memories": [{"content": "batch three", "namespace": "nn"}]})[
-            "inserted"
-        ],
-        1,
-    )
+    told = old.ask("POST", "/memories/batch", [{"content": "batch one about trains"}, {"content": ""}, {"content": "batch two about boats"}, {"content": "batch one about trains"}])
+    old.check("batch", (told["inserted"], told["requested"], [one["index"] for one in told["errors"]]), (3, 4, [1]))
+    old.check("batch elsewhere", old.ask("POST", "/memories/batch", {"memories": [{"content": "batch three", "namespace": "nn"}]})["inserted"], 1)
     page = old.ask("GET", "/memories?limit=2&ns=default")
     old.check("a page", (page["count"], page["limit"], page["offset"], page["total"] > 2), (2, 2, 0, True))
-    old.check(
-        "newest first",
-        [one["created_at"] for one in page["memories"]],
-        lambda found: found == sorted(found, reverse=True),
-    )
+    old.check("newest first", [one["created_at"] for one in page["memories"]], lambda found: found == sorted(found, reverse=True))
     for query, limit in (("limit=500", 200), ("", 50)):
         old.check(f"limit of {query}", old.ask("GET", f"/memories?{query}")["limit"], limit)
-    old.check(
-        "deleted by id",
-        old.ask("DELETE", "/memories", {"ids": [one["id"] for one in page["memories"]] + ["nope0000"]}),
-        {"deleted": 2},
-    )
-    old.check(
-        "a namespace goes",
-        old.ask("DELETE", "/memories", {"namespace": "nn", "confirm": True}),
-        {"deleted": 1},
-    )
-    for method, path, body in (
-        ("DELETE", "/memories", {}),
-        ("GET", "/memories?layer=7", None),
-        ("GET", "/search", None),
-    ):
+    old.check("deleted by id", old.ask("DELETE", "/memories", {"ids": [one["id"] for one in page["memories"]] + ["nope0000"]}), {"deleted": 2})
+    old.check("a namespace goes", old.ask("DELETE", "/memories", {"namespace": "nn", "confirm": True}), {"deleted": 1})
+    for method, path, body in (("DELETE", "/memories", {}), ("GET", "/memories?layer=7", None), ("GET", "/search", None)):
         old.check(f"{method} {path}", old.call(method, path, body)[0], 400)
 
 
@@ -291,11 +183,7 @@ def test_how_bodies_are_read_and_failures_told(old: Client) -> None:
     old.has("usage", old.ask("GET", "/llm-usage"), "summary daily")
     old.has("usage", old.ask("DELETE", "/llm-usage"), "deleted")
     health = old.ask("GET", "/health")
-    old.has(
-        "health",
-        health,
-        "name version uptime_secs rss_kb db_size_mb ai_enabled embed_cache embed_queue_pending proxy integrity stats",
-    )
+    old.has("health", health, "name version uptime_secs rss_kb db_size_mb ai_enabled embed_cache embed_queue_pending proxy integrity stats")
     old.has("cache", health["embed_cache"], "size capacity hits misses")
     old.has("proxy", health["proxy"], "enabled requests extracted buffered_turns")
     old.has("integrity", health["integrity"], "total fts_indexed orphan_fts missing_fts missing_embedding ok")
@@ -321,22 +209,10 @@ def test_recall_scores_filters_pages_and_keeps_its_budget(old: Client) -> None:
     for one in asked["memories"]:
         hours = (time.time() * 1_000 - one["last_accessed"]) / HOUR
         fresh = math.exp(-one["decay_rate"] * hours / 168)
-        score = min(
-            1, (0.2 * one["importance"] + 0.2 * one["recency"] + 0.6 * one["relevance"]) * BONUS[one["layer"]]
-        )
-        old.check(
-            f"recency of {one['content']}",
-            one["recency"],
-            lambda found, fresh=fresh: abs(found - fresh) < 0.002,
-        )
-        old.check(
-            f"score of {one['content']}", one["score"], lambda found, score=score: abs(found - score) < 0.002
-        )
-    old.check(
-        "best first",
-        [one["score"] for one in asked["memories"]],
-        lambda found: found == sorted(found, reverse=True),
-    )
+        score = min(1, (0.2 * one["importance"] + 0.2 * one["recency"] + 0.6 * one["relevance"]) * BONUS[one["layer"]])
+        old.check(f"recency of {one['content']}", one["recency"], lambda found, fresh=fresh: abs(found - fresh) < 0.002)
+        old.check(f"score of {one['content']}", one["score"], lambda found, score=score: abs(found - score) < 0.002)
+    old.check("best first", [one["score"] for one in asked["memories"]], lambda found: found == sorted(found, reverse=True))
     old.check("dry leaves no trace", {old.find(one["id"])["access_count"] for one in asked["memories"]}, {0})
     now = int(time.time() * 1_000)
     kept: tuple[tuple[dict[str, Any], Callable[[dict[str, Any]], bool]], ...] = (
@@ -350,18 +226,8 @@ def test_recall_scores_filters_pages_and_keeps_its_budget(old: Client) -> None:
     for none in ({"since": now + DAY}, {"until": now - DAY}):
         told = old.ask("POST", "/recall", {"query": "payment", "dry": True, **none})
         old.check(f"none {none}", (told["memories"], "time_filter" in told), ([], True))
-    pages = [
-        old.ask("POST", "/recall", {"query": "payment", "dry": True, "limit": 2, "offset": offset})
-        for offset in (0, 2)
-    ]
-    old.check(
-        "pages",
-        (
-            {one["id"] for one in pages[0]["memories"]} & {one["id"] for one in pages[1]["memories"]},
-            pages[0]["total"] == pages[1]["total"],
-        ),
-        (set(), True),
-    )
+    pages = [old.ask("POST", "/recall", {"query": "payment", "dry": True, "limit": 2, "offset": offset}) for offset in (0, 2)]
+    old.check("pages", ({one["id"] for one in pages[0]["memories"]} & {one["id"] for one in pages[1]["memories"]}, pages[0]["total"] == pages[1]["total"]), (set(), True))
     for body in ({}, {"query": ""}, {"query": 5}, {"query": "x", "sort_by": "odd"}):
         old.check(f"bad {body}", old.call("POST", "/recall", body)[0], 400)
     for order, field in (("recent", "created_at"), ("accessed", "last_accessed")):
@@ -369,58 +235,29 @@ def test_recall_scores_filters_pages_and_keeps_its_budget(old: Client) -> None:
         old.check(order, [one[field] for one in found], lambda every: every == sorted(every, reverse=True))
     used = old.ask("POST", "/recall", {"query": "payment service port"})["memories"]
     for one in used:
-        old.check(
-            f"counts as used: {one['relevance']}",
-            old.find(one["id"])["access_count"],
-            int(one["relevance"] > 0.5),
-        )
+        old.check(f"counts as used: {one['relevance']}", old.find(one["id"])["access_count"], int(one["relevance"] > 0.5))
     for fruit in ["apple", "banana", "cherry", "date", "elder", "fig", "grape"]:
         old.keep(f"Warehouse {fruit} stores crates of {fruit} fruit " + "and pallets of boxes " * 20)
     for budget, count in ((1, 1), (150, 1), (260, 2), (0, 7)):
         told = old.ask("POST", "/recall", {"query": "warehouse crates", "budget_tokens": budget, "dry": True})
         spent = sum(math.ceil(len(one["content"]) / 4) for one in told["memories"])
-        old.check(
-            f"budget {budget}",
-            (len(told["memories"]), told["total_tokens"], told["total"] >= 7),
-            (count, spent, True),
-        )
+        old.check(f"budget {budget}", (len(told["memories"]), told["total_tokens"], told["total"] >= 7), (count, spent, True))
 
 
 def _fresh_first(old: Client) -> None:
-    old.bring(
-        aged("The wiki lives on the NAS", 5_040, layer=2), aged("The wiki lives on the NAS box", 0, layer=2)
-    )
+    old.bring(aged("The wiki lives on the NAS", 5_040, layer=2), aged("The wiki lives on the NAS box", 0, layer=2))
     one, two = old.ask("POST", "/recall", {"query": "where does the wiki live", "dry": True})["memories"][:2]
     old.check("the fresh one first", (one["content"][-3:], one["recency"], two["recency"]), ("box", 1.0, 0.0))
 
 
 def test_long_memories_other_scripts_namespaces_and_what_is_new(old: Client) -> None:
-    clauses = " ".join(
-        f"clause {number} concerns delivery terms and liability limits" for number in range(120)
-    )
+    clauses = " ".join(f"clause {number} concerns delivery terms and liability limits" for number in range(120))
     for firm in ("Westhafen", "Ostermann", "Nordwind"):
         old.keep(f"Contract with {firm} Logistics. {clauses}"[:6_000])
-    for words in (
-        "用户喜欢用深色模式写代码",
-        "数据库部署在上海机房",
-        "会議は毎週月曜日の午前十時です",
-        "서버 비밀번호는 매달 변경됩니다",
-    ):
+    for words in ("用户喜欢用深色模式写代码", "数据库部署在上海机房", "会議は毎週月曜日の午前十時です", "서버 비밀번호는 매달 변경됩니다"):
         old.keep(words)
-    for query, word in (
-        ("Westhafen",) * 2,
-        ("Ostermann",) * 2,
-        ("Nordwind",) * 2,
-        ("深色模式", "深色"),
-        ("上海", "上海"),
-        ("数据库在哪里", "数据库"),
-        ("会議", "会議"),
-        ("비밀번호", "비밀번호"),
-    ):
-        for found in (
-            old.ask("POST", "/recall", {"query": query, "budget_tokens": 0, "dry": True}),
-            old.ask("GET", f"/search?q={query}"),
-        ):
+    for query, word in (("Westhafen",) * 2, ("Ostermann",) * 2, ("Nordwind",) * 2, ("深色模式", "深色"), ("上海", "上海"), ("数据库在哪里", "数据库"), ("会議", "会議"), ("비밀번호", "비밀번호")):
+        for found in (old.ask("POST", "/recall", {"query": query, "budget_tokens": 0, "dry": True}), old.ask("GET", f"/search?q={query}")):
             old.check(f"first for {query}", [word in one["content"] for one in found["memories"][:1]], [True])
     _namespaces(old)
     _news(old)
@@ -436,110 +273,44 @@ def _namespaces(old: Client) -> None:
             ("POST", "/recall", {"query": "comets", "dry": True}, headers, "total"), ("GET", f"/search?q=comets&{query}", None, {}, "count"),
         )  # fmt: skip
         for method, path, body, more, field in said:
-            old.check(
-                f"{method} {path} in {place!r}", old.ask(method, path, body, headers=more)[field], count
-            )
+            old.check(f"{method} {path} in {place!r}", old.ask(method, path, body, headers=more)[field], count)
         if place:
-            for path, field in (
-                ("/memories", "total"),
-                ("/recent", "count"),
-                ("/stats", "total"),
-                ("/export", "count"),
-            ):
+            for path, field in (("/memories", "total"), ("/recent", "count"), ("/stats", "total"), ("/export", "count")):
                 old.check(f"{path} in {place!r}", old.ask("GET", path, headers=headers)[field], count)
 
 
 def _news(old: Client) -> None:
     for number in range(3):
-        old.keep(
-            f"recent note {number} on tulips",
-            namespace="new",
-            layer=number + 1,
-            importance=0.3 * (number + 1),
-            source=f"s{number}",
-        )
-    for query, count in (
-        ("", 3),
-        ("layer=2", 1),
-        ("min_importance=0.5", 2),
-        ("source=s1", 1),
-        ("limit=1", 1),
-        ("hours=0", 0),
-        ("hours=90000", 3),
-    ):
+        old.keep(f"recent note {number} on tulips", namespace="new", layer=number + 1, importance=0.3 * (number + 1), source=f"s{number}")
+    for query, count in (("", 3), ("layer=2", 1), ("min_importance=0.5", 2), ("source=s1", 1), ("limit=1", 1), ("hours=0", 0), ("hours=90000", 3)):
         old.check(f"recent {query}", old.ask("GET", f"/recent?ns=new&{query}")["count"], count)
     told = old.ask("GET", "/recent?hours=90000")
-    old.check(
-        "hours",
-        (told["hours"], abs(told["since_ms"] - (time.time() * 1_000 - 87_600 * HOUR)) < 60_000),
-        (87_600, True),
-    )
+    old.check("hours", (told["hours"], abs(told["since_ms"] - (time.time() * 1_000 - 87_600 * HOUR)) < 60_000), (87_600, True))
     counted = old.ask("GET", "/stats?ns=new")
-    old.check(
-        "counted",
-        counted,
-        {
-            "total": 3,
-            "buffer": 1,
-            "working": 1,
-            "core": 1,
-            "by_kind": {"semantic": 3, "episodic": 0, "procedural": 0},
-        },
-    )
-    old.check(
-        "all namespaces", old.ask("GET", "/health")["stats"]["total"], old.ask("GET", "/stats")["total"]
-    )
+    old.check("counted", counted, {"total": 3, "buffer": 1, "working": 1, "core": 1, "by_kind": {"semantic": 3, "episodic": 0, "procedural": 0}})
+    old.check("all namespaces", old.ask("GET", "/health")["stats"]["total"], old.ask("GET", "/stats")["total"])
     called = old.keep("Always run the tests before pushing", tags=["trigger:git-push"])
-    old.check(
-        "an action",
-        (
-            old.ask("GET", "/triggers/git-push")["count"],
-            old.find(called["id"])["access_count"],
-            old.ask("GET", "/triggers/none")["count"],
-        ),
-        (1, 1, 0),
-    )
+    old.check("an action", (old.ask("GET", "/triggers/git-push")["count"], old.find(called["id"])["access_count"], old.ask("GET", "/triggers/none")["count"]), (1, 1, 0))
 
 
 def test_a_resume_keeps_its_sections_budget_and_workspace(old: Client) -> None:
     for number in range(6):
-        old.keep(
-            f"Core principle {number}: never break rule number {number} of the constitution",
-            layer=3,
-            importance=0.8,
-        )
+        old.keep(f"Core principle {number}: never break rule number {number} of the constitution", layer=3, importance=0.8)
         old.keep(f"Working item {number} about migrating module {number} to the new api", layer=2)
         old.keep(f"Buffer item {number} heard in passing about topic {number}")
     old.keep("Session: finished the parser, tests pending", source="session", layer=2)
     old.keep("Session two: deployed", tags=["session"], layer=2)
     told = old.ask("GET", "/resume")
     sections = ("core", "working", "buffer", "recent", "sessions")
-    old.has(
-        "a resume",
-        told,
-        "hours core_count core_total core_summary_used working_count buffer_count recent_count session_count "
-        + " ".join(sections),
-    )
-    old.check(
-        "core and sessions",
-        (told["core_count"], told["core_total"], told["session_count"], told["hours"]),
-        (6, 6, 2, 4),
-    )
-    old.check(
-        "short items",
-        set(told["core"][0]) <= {"content", "layer", "importance", "created_at", "tags", "kind"},
-        wanted=True,
-    )
+    old.has("a resume", told, "hours core_count core_total core_summary_used working_count buffer_count recent_count session_count " + " ".join(sections))
+    old.check("core and sessions", (told["core_count"], told["core_total"], told["session_count"], told["hours"]), (6, 6, 2, 4))
+    old.check("short items", set(told["core"][0]) <= {"content", "layer", "importance", "created_at", "tags", "kind"}, wanted=True)
     whole = old.ask("GET", "/resume?compact=false&hours=1&limit=2")
     old.check("whole items", ("id" in whole["core"][0], whole["hours"], len(whole["core"])), (True, 1, 2))
     old.check("not used by it", old.find(whole["core"][0]["id"])["access_count"], 0)
     for budget in (300, 600, 1_000):
         found = old.ask("GET", f"/resume?budget={budget}")
-        old.check(
-            f"budget {budget}",
-            sum(len(one["content"]) for name in sections for one in found[name]),
-            lambda size, budget=budget: size <= budget,
-        )
+        old.check(f"budget {budget}", sum(len(one["content"]) for name in sections for one in found[name]), lambda size, budget=budget: size <= budget)
     old.check("as a text", old.ask("GET", "/resume?format=text"), lambda text: "=== Core (6) ===" in text)
     old.check("an odd form", old.call("GET", "/resume?format=odd")[0], 400)
     for words, tags in (
@@ -550,14 +321,8 @@ def test_a_resume_keeps_its_sections_budget_and_workspace(old: Client) -> None:
         ("Every project is written with tests", []),
     ):
         old.keep(words, tags=tags, layer=3, namespace="w")
-    for asked, wanted in (
-        ("alpha", "Rust,too,tests"),
-        ("alpha,beta", "Rust,too,Go,tests"),
-        ("ws:gamma", "C,tests"),
-    ):
-        core = {
-            one["content"].split()[-1] for one in old.ask("GET", f"/resume?ns=w&workspace={asked}")["core"]
-        }
+    for asked, wanted in (("alpha", "Rust,too,tests"), ("alpha,beta", "Rust,too,Go,tests"), ("ws:gamma", "C,tests")):
+        core = {one["content"].split()[-1] for one in old.ask("GET", f"/resume?ns=w&workspace={asked}")["core"]}
         old.check(f"workspace {asked}", core, set(wanted.split(",")))
 
 
@@ -566,101 +331,41 @@ def test_a_resume_keeps_its_sections_budget_and_workspace(old: Client) -> None:
 
 def test_facts_are_stated_asked_followed_and_ended(old: Client) -> None:
     def fact(subject: str, predicate: str, object_: str, **more: Any) -> dict[str, Any]:
-        told: dict[str, Any] = old.ask(
-            "POST",
-            "/facts",
-            {"facts": [{"subject": subject, "predicate": predicate, "object": object_, **more}]},
-        )
+        told: dict[str, Any] = old.ask("POST", "/facts", {"facts": [{"subject": subject, "predicate": predicate, "object": object_, **more}]})
         return told
 
     acme, globex = fact("Alice", "works_at", "Acme"), fact("Alice", "works_at", "Globex")
     old.has("a fact", acme["facts"][0], "id subject predicate object memory_id namespace created_at")
     old.check("its memory", old.find(acme["facts"][0]["memory_id"])["source"], "fact")
-    old.check(
-        "replaced",
-        (acme["resolved"], globex["resolved"], [one["object"] for one in globex["conflicts"]]),
-        (0, 1, ["Acme"]),
-    )
-    for triple in (
-        ("Globex", "located_in", "Springfield"),
-        ("Springfield", "state", "Oregon"),
-        ("Bob", "knows", "Alice"),
-    ):
+    old.check("replaced", (acme["resolved"], globex["resolved"], [one["object"] for one in globex["conflicts"]]), (0, 1, ["Acme"]))
+    for triple in (("Globex", "located_in", "Springfield"), ("Springfield", "state", "Oregon"), ("Bob", "knows", "Alice")):
         fact(*triple)
     facts = old.ask("GET", "/facts?entity=Alice")
-    old.check(
-        "asked",
-        ({(one["subject"], one["object"]) for one in facts["facts"]}, facts["count"]),
-        ({("Alice", "Globex"), ("Bob", "Alice")}, 2),
-    )
-    gone = [
-        one
-        for one in old.ask("GET", "/facts?entity=alice&include_superseded=true")["facts"]
-        if one["object"] == "Acme"
-    ]
-    old.check(
-        "with what is over",
-        [(one["superseded_by"], isinstance(one["valid_until"], int)) for one in gone],
-        [(globex["facts"][0]["id"], True)],
-    )
+    old.check("asked", ({(one["subject"], one["object"]) for one in facts["facts"]}, facts["count"]), ({("Alice", "Globex"), ("Bob", "Alice")}, 2))
+    gone = [one for one in old.ask("GET", "/facts?entity=alice&include_superseded=true")["facts"] if one["object"] == "Acme"]
+    old.check("with what is over", [(one["superseded_by"], isinstance(one["valid_until"], int)) for one in gone], [(globex["facts"][0]["id"], True)])
     for hops, told, longest in ((2, 2, 2), (3, 3, 3), (9, 3, 3)):
         graph = old.ask("GET", f"/facts/graph?entity=Alice&hops={hops}")
-        old.check(
-            f"chains of {hops}",
-            (
-                graph["entity"],
-                graph["hops"],
-                graph["count"] == len(graph["chains"]),
-                max(len(one["path"]) for one in graph["chains"]),
-            ),
-            ("Alice", told, True, longest),
-        )
+        old.check(f"chains of {hops}", (graph["entity"], graph["hops"], graph["count"] == len(graph["chains"]), max(len(one["path"]) for one in graph["chains"])), ("Alice", told, True, longest))
     history = old.ask("GET", "/facts/history?subject=Alice&predicate=works_at")
-    old.check(
-        "history", ([one["object"] for one in history["history"]], history["count"]), (["Acme", "Globex"], 2)
-    )
+    old.check("history", ([one["object"] for one in history["history"]], history["count"]), (["Acme", "Globex"], 2))
     for query, count in (("limit=2", 2), ("ns=zz", 0)):
         old.check(f"all {query}", old.ask("GET", f"/facts/all?{query}")["count"], count)
     for path in ("/facts", "/facts/graph", "/facts/history", "/facts/conflicts", "/facts/history?subject=a"):
         old.check(f"asked for nothing {path}", old.call("GET", path)[0], 400)
-    for body in (
-        {},
-        {"facts": "x"},
-        {"facts": [{"subject": "a"}]},
-        {"facts": [{"subject": "", "predicate": "b", "object": "c"}]},
-    ):
+    for body in ({}, {"facts": "x"}, {"facts": [{"subject": "a"}]}, {"facts": [{"subject": "", "predicate": "b", "object": "c"}]}):
         old.check(f"no fact {body}", old.call("POST", "/facts", body)[0], 400)
-    old.check(
-        "recalled by name",
-        old.ask("POST", "/recall", {"query": "Alice", "dry": True})["memories"][0]["relevance"],
-        1.0,
-    )
-    old.has(
-        "recalled with chains",
-        old.ask("POST", "/recall", {"query": "Where does Alice work?", "dry": True}),
-        "fact_chains",
-    )
+    old.check("recalled by name", old.ask("POST", "/recall", {"query": "Alice", "dry": True})["memories"][0]["relevance"], 1.0)
+    old.has("recalled with chains", old.ask("POST", "/recall", {"query": "Where does Alice work?", "dry": True}), "fact_chains")
     for status in (200, 404):
         old.check("deleted once", old.call("DELETE", f"/facts/{globex['facts'][0]['id']}")[0], status)
-    old.check(
-        "since when",
-        fact("Dora", "born_in", "Linz", valid_from=1_700_000_000_000)["facts"][0]["valid_from"],
-        1_700_000_000_000,
-    )
+    old.check("since when", fact("Dora", "born_in", "Linz", valid_from=1_700_000_000_000)["facts"][0]["valid_from"], 1_700_000_000_000)
     kept = old.keep("Carla plays the cello in the city orchestra and has two dogs")
-    old.check(
-        "of a memory",
-        fact("Carla", "instrument", "cello", memory_id=kept["id"])["facts"][0]["memory_id"],
-        kept["id"],
-    )
+    old.check("of a memory", fact("Carla", "instrument", "cello", memory_id=kept["id"])["facts"][0]["memory_id"], kept["id"])
     fact("Carla", "instrument", "viola")
     old.check("which stays", bool(old.find(kept["id"])), wanted=True)
     old.ask("DELETE", f"/memories/{kept['id']}")
-    old.check(
-        "and goes with it",
-        [one["object"] for one in old.ask("GET", "/facts?entity=Carla")["facts"]],
-        ["viola"],
-    )
+    old.check("and goes with it", [one["object"] for one in old.ask("GET", "/facts?entity=Carla")["facts"]], ["viola"])
 
 
 # ---------------------------------------------------------------- lives
@@ -745,17 +450,7 @@ def aged(words: str, hours: float, **fields: Any) -> dict[str, Any]:
     now = int(time.time() * 1_000)
     times = {name: now - int(hours * HOUR) for name in ("created_at", "modified_at", "last_accessed")}
     told = {name: now + value * HOUR if name in times else value for name, value in fields.items()}
-    return {
-        "content": words,
-        **times,
-        "layer": 1,
-        "importance": 0.5,
-        "access_count": 0,
-        "repetition_count": 0,
-        "source": "api",
-        "tags": [],
-        **told,
-    }
+    return {"content": words, **times, "layer": 1, "importance": 0.5, "access_count": 0, "repetition_count": 0, "source": "api", "tags": [], **told}
 
 
 def test_what_becomes_of_memories_in_one_consolidation(old: Client) -> None:
@@ -763,32 +458,14 @@ def test_what_becomes_of_memories_in_one_consolidation(old: Client) -> None:
     ids = old.bring(*(memory for _, memory, _ in brought))
     for (name, given, _), memory_id in zip(brought, ids, strict=True):
         found = old.find(memory_id)
-        for field in (
-            "content",
-            "layer",
-            "importance",
-            "created_at",
-            "modified_at",
-            "last_accessed",
-            "access_count",
-            "repetition_count",
-            "source",
-        ):
+        for field in ("content", "layer", "importance", "created_at", "modified_at", "last_accessed", "access_count", "repetition_count", "source"):
             old.check(f"{name}: {field} as it was", found[field], given[field])
     tried = old.ask("POST", "/consolidate?dry_run=true")
     done = old.ask("POST", "/consolidate")
     moved: dict[str, set[str]] = {"promoted": set(), "demoted": set(), "decayed": set()}
     for (name, given, layer), memory_id in zip(brought, ids, strict=True):
         old.check(f"{name}: layer", old.find(memory_id).get("layer", GONE), layer)
-        way = (
-            "decayed"
-            if layer == GONE
-            else "promoted"
-            if layer > given["layer"]
-            else "demoted"
-            if layer < given["layer"]
-            else ""
-        )
+        way = "decayed" if layer == GONE else "promoted" if layer > given["layer"] else "demoted" if layer < given["layer"] else ""
         if way:
             moved[way].add(memory_id)
     for way, told in moved.items():
@@ -808,108 +485,38 @@ def test_the_settings_of_a_consolidation_and_the_limit_of_the_buffer(old: Client
         aged("The quarry lake is forty metres deep", 1, access_count=2), aged("Tomas repairs accordions in Graz", 1, layer=2, access_count=2, importance=0.6),
         aged("Tulips come from Haarlem", 3, tags=["_triaged"]), aged("The cathedral clock strikes thirteen", 30, layer=2, access_count=4, last_accessed=-1), aged("The walnut desk was built in 1902", 72, layer=2, access_count=1, importance=0.7, last_accessed=-1),
     )  # fmt: skip
-    old.ask(
-        "POST",
-        "/consolidate",
-        {
-            "promote_threshold": 2,
-            "promote_min_importance": 0.4,
-            "buffer_ttl_secs": 7_200,
-            "working_age_promote_secs": 172_800,
-        },
-    )
+    old.ask("POST", "/consolidate", {"promote_threshold": 2, "promote_min_importance": 0.4, "buffer_ttl_secs": 7_200, "working_age_promote_secs": 172_800})
     old.check("by the body", [old.find(one).get("layer", GONE) for one in ids], [1, 3, GONE, 3, 3])
     stones, things = (
         ["amber", "basalt", "cedar", "delft", "ebony", "flint", "granite", "hazel", "ivory", "jade"],
-        [
-            "lamp",
-            "rope",
-            "vase",
-            "bell",
-            "drum",
-            "harp",
-            "lens",
-            "mill",
-            "nail",
-            "oar",
-            "pipe",
-            "quilt",
-            "reed",
-            "sail",
-            "tile",
-            "urn",
-            "vine",
-            "wick",
-            "yarn",
-            "zinc",
-            "comb",
-        ],
+        ["lamp", "rope", "vase", "bell", "drum", "harp", "lens", "mill", "nail", "oar", "pipe", "quilt", "reed", "sail", "tile", "urn", "vine", "wick", "yarn", "zinc", "comb"],
     )
-    crates = [
-        f"{stone} {thing} {number} lies in crate {number * 7} of hall {number * 3}"
-        for number, (stone, thing) in enumerate((stone, thing) for stone in stones for thing in things)
-    ][:205]
-    ids = old.bring(
-        *(aged(words, 2 - place / 1_000) | {"namespace": "full"} for place, words in enumerate(crates))
-    )
+    crates = [f"{stone} {thing} {number} lies in crate {number * 7} of hall {number * 3}" for number, (stone, thing) in enumerate((stone, thing) for stone in stones for thing in things)][:205]
+    ids = old.bring(*(aged(words, 2 - place / 1_000) | {"namespace": "full"} for place, words in enumerate(crates)))
     old.ask("POST", "/consolidate")
-    left = {
-        one["id"]
-        for offset in (0, 200)
-        for one in old.ask("GET", f"/memories?ns=full&limit=200&offset={offset}")["memories"]
-    }
+    left = {one["id"] for offset in (0, 200) for one in old.ask("GET", f"/memories?ns=full&limit=200&offset={offset}")["memories"]}
     old.check("the oldest went", (len(left), [one for one in ids if one not in left]), (200, ids[:5]))
 
 
 def test_an_export_comes_back_as_it_was(old: Client) -> None:
-    kept = old.keep(
-        "take me along with everything", tags=["x"], importance=0.77, layer=2, kind="episodic", source="cli"
-    )
+    kept = old.keep("take me along with everything", tags=["x"], importance=0.77, layer=2, kind="episodic", source="cli")
     told = old.ask("GET", "/export")
-    old.check(
-        "export",
-        (told["count"], told["memories"][0]["id"], "embedding" in told["memories"][0]),
-        (1, kept["id"], False),
-    )
-    old.check(
-        "vectors", len(old.ask("GET", "/export?embed=true")["memories"][0]["embedding"]) > 10, wanted=True
-    )
+    old.check("export", (told["count"], told["memories"][0]["id"], "embedding" in told["memories"][0]), (1, kept["id"], False))
+    old.check("vectors", len(old.ask("GET", "/export?embed=true")["memories"][0]["embedding"]) > 10, wanted=True)
     for imported, skipped in ((0, 1), (1, 0)):
         answer = old.ask("POST", "/import", told)
         old.check("import", (answer["imported"], answer["skipped"]), (imported, skipped))
         if skipped:
             old.ask("DELETE", "/memories", {"namespace": "default", "confirm": True})
             old.ask("DELETE", "/trash")
-    old.check(
-        "the same", old.find(kept["id"]), {name: value for name, value in kept.items() if name != "merged"}
-    )
-    old.check(
-        "another namespace",
-        old.ask(
-            "POST", "/import", {"memories": [{"id": kept["id"], "content": "other place", "namespace": "q"}]}
-        )["imported"],
-        1,
-    )
-    old.check(
-        "gets an id of its own",
-        [one["id"] == kept["id"] for one in old.ask("GET", "/memories?ns=q")["memories"]],
-        [False],
-    )
+    old.check("the same", old.find(kept["id"]), {name: value for name, value in kept.items() if name != "merged"})
+    old.check("another namespace", old.ask("POST", "/import", {"memories": [{"id": kept["id"], "content": "other place", "namespace": "q"}]})["imported"], 1)
+    old.check("gets an id of its own", [one["id"] == kept["id"] for one in old.ask("GET", "/memories?ns=q")["memories"]], [False])
     (memory_id,) = old.bring({"content": "only created", "created_at": 1_700_000_000_000})
-    old.check(
-        "other times follow",
-        [old.find(memory_id)[name] for name in ("created_at", "modified_at", "last_accessed")],
-        [1_700_000_000_000] * 3,
-    )
+    old.check("other times follow", [old.find(memory_id)[name] for name in ("created_at", "modified_at", "last_accessed")], [1_700_000_000_000] * 3)
     for body, status in (({"memories": []}, 200), ({"memories": "x"}, 400)):
         old.check(f"import {body}", old.call("POST", "/import", body)[0], status)
-    found = old.ask(
-        "POST",
-        "/extract",
-        {
-            "text": "I moved to Lisbon last year and I work as a nurse. My daughter Ana is allergic to shellfish."
-        },
-    )
+    found = old.ask("POST", "/extract", {"text": "I moved to Lisbon last year and I work as a nurse. My daughter Ana is allergic to shellfish."})
     old.check("extract", (found["count"] > 0, found["count"] == len(found["extracted"])), (True, True))
     old.check("extract nothing", old.call("POST", "/extract", {})[0], 400)
 
@@ -940,17 +547,8 @@ def test_a_model_reviews_expands_reranks_and_audits_each_with_its_own_name(tmp_p
     model = Model()
     own = "gate=gate-model, merge=merge-model, expand=expand-model, rerank=rank-model"
     with ScriptedServer(model) as service:
-        settings = {
-            "llm.base_url": service.url,
-            "llm.model": "base-model",
-            "llm.models": own,
-            "llm.rest_s": 0,
-            "llm.retries": 0,
-        }
-        with (
-            running(tmp_path, opener=opener(tmp_path / "m.db", **settings), requests_a_minute=0) as server,
-            Client(base_url=server.url, timeout=120) as old,
-        ):
+        settings = {"llm.base_url": service.url, "llm.model": "base-model", "llm.models": own, "llm.rest_s": 0, "llm.retries": 0}
+        with running(tmp_path, opener=opener(tmp_path / "m.db", **settings), requests_a_minute=0) as server, Client(base_url=server.url, timeout=120) as old:
             _reviewed(old, model)
             _audited(old, model)
             assert old.wrong == [], old.wrong
@@ -963,42 +561,16 @@ def _reviewed(old: Client, model: Model) -> None:
         aged("Invoices are numbered by year", 30, layer=2, access_count=4, importance=0.7, last_accessed=-1),
     )
     told = old.ask("POST", "/consolidate")
-    old.check(
-        "yes", ([old.find(one)["layer"] for one in ids], told["triaged"], told["promoted"]), ([2, 1, 3], 1, 2)
-    )
+    old.check("yes", ([old.find(one)["layer"] for one in ids], told["triaged"], told["promoted"]), ([2, 1, 3], 1, 2))
     model.yes = False
     ids = old.bring(
         aged("The bell tower leans by two degrees", 1),
-        aged(
-            "Payroll runs on the last Thursday", 30, layer=2, access_count=4, importance=0.7, last_accessed=-1
-        ),
-        aged(
-            "The museum closes at six",
-            90,
-            layer=2,
-            access_count=4,
-            importance=0.7,
-            last_accessed=-1,
-            modified_at=-25,
-            tags=["gate-rejected"],
-        ),
-        aged(
-            "The mill has two wheels",
-            90,
-            layer=2,
-            access_count=4,
-            importance=0.7,
-            last_accessed=-1,
-            modified_at=-73,
-            tags=["gate-rejected-2"],
-        ),
+        aged("Payroll runs on the last Thursday", 30, layer=2, access_count=4, importance=0.7, last_accessed=-1),
+        aged("The museum closes at six", 90, layer=2, access_count=4, importance=0.7, last_accessed=-1, modified_at=-25, tags=["gate-rejected"]),
+        aged("The mill has two wheels", 90, layer=2, access_count=4, importance=0.7, last_accessed=-1, modified_at=-73, tags=["gate-rejected-2"]),
     )
     told = old.ask("POST", "/consolidate")
-    old.check(
-        "no",
-        [old.find(one)["tags"] for one in ids],
-        [["_triaged"], ["gate-rejected"], ["gate-rejected-2"], ["gate-rejected-final"]],
-    )
+    old.check("no", [old.find(one)["tags"] for one in ids], [["_triaged"], ["gate-rejected"], ["gate-rejected-2"], ["gate-rejected-final"]])
     old.check("refused", (told["gate_rejected"], {*model.asked}), (3, {"gate-model"}))
     model.asked.clear()
     old.ask("POST", "/consolidate")
@@ -1012,33 +584,15 @@ def _reviewed(old: Client, model: Model) -> None:
 
 
 def _audited(old: Client, model: Model) -> None:
-    reviewed = old.bring(
-        aged("Old core fact about tidal gates", 240, layer=3),
-        aged("Old working fact about rail gauges", 240, layer=2),
-    )
+    reviewed = old.bring(aged("Old core fact about tidal gates", 240, layer=3), aged("Old working fact about rail gauges", 240, layer=2))
     good, bad = {"op": "adjust", "importance": 0.8}, {"op": "adjust", "importance": 5.0}
     for operations, score, safe in (([good, bad], 0.5, False), ([good, good, good, bad], 0.75, True)):
         shown = old.ask("GET", "/stats")["working"] + old.ask("GET", "/stats")["core"]
         last = [shown - 1 - place for place in range(len(operations))]
-        model.operations = [
-            {**one, "ids": [max(1, place)]} for one, place in zip(operations, last, strict=True)
-        ]
+        model.operations = [{**one, "ids": [max(1, place)]} for one, place in zip(operations, last, strict=True)]
         told = old.ask("POST", "/audit/sandbox")
-        old.has(
-            "an audit",
-            told,
-            "total_reviewed ops_proposed grades score safe_to_apply applied skipped summary cluster_count batch_count",
-        )
-        old.check(
-            f"graded {score}",
-            (
-                told["ops_proposed"],
-                len(told["grades"]),
-                told["applied"],
-                told["total_reviewed"] >= len(reviewed),
-            ),
-            (len(operations), len(operations), 0, True),
-        )
+        old.has("an audit", told, "total_reviewed ops_proposed grades score safe_to_apply applied skipped summary cluster_count batch_count")
+        old.check(f"graded {score}", (told["ops_proposed"], len(told["grades"]), told["applied"], told["total_reviewed"] >= len(reviewed)), (len(operations), len(operations), 0, True))
         if not safe:
             old.check("unsafe", told["safe_to_apply"], wanted=False)
     usage = old.ask("GET", "/llm-usage")["summary"]

@@ -30,7 +30,6 @@ AUDIT_SAFE = 0.70  # share of proposals that must be allowed before any is carri
 
 AUDIT: Final = "audit"
 """The kind of judgement that says when a memory was shown to an auditor, and in which version."""
-UNANSWERED: Final = "audit.unanswered"
 SEEN = Filters(layers=frozenset({Layer.CORE, Layer.WORKING}), statuses=frozenset({Status.ACTIVE}))
 
 
@@ -105,9 +104,8 @@ def _audit(group: Sequence[Memory], context: StepContext) -> Iterator[Decision]:
     answer = context.tools.advisor.audit(
         [_line(one, context) for one in group], [one.content for one in group]
     )
-    if answer is None:  # they are shown again the next time
-        yield Decision(UNANSWERED, "the model gave no usable answer", ())
-        return
+    if answer is None:
+        return  # no usable answer: they are shown again the next time
     yield Decision("audit.shown", "", tuple(_shown(one, context) for one in group), quiet=True)
     tried = [_try(one, group, context) for one in answer]
     good = [one for one in tried if one.verdict]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from engram._version import __version__
 from engram.errors import UnknownValue
-from engram.maintain.auditing import AUDIT_MOST, AUDIT_SAFE, AUDIT_TOGETHER, SEEN, UNANSWERED
+from engram.maintain.auditing import AUDIT_MOST, AUDIT_SAFE, AUDIT_TOGETHER, SEEN
 from engram.model.advice import Spent
 from engram.model.context import BriefSection, Resume
 from engram.model.event import Stats
@@ -135,31 +135,40 @@ def consolidate(ask: LenientRequest) -> dict[str, Any]:
 
 def audit(ask: LenientRequest) -> OldAnswer:
     """Let a model look over what is known; what the sandbox allows is carried out."""
-    return _graded(ask, ask.memory.audit())
+    return _audited(ask, dry=False)
 
 
 def sandbox(ask: LenientRequest) -> OldAnswer:
     """What an audit would do, without doing it."""
-    return _graded(ask, ask.memory.audit(dry=True))
+    return _audited(ask, dry=True)
 
 
-def _graded(ask: LenientRequest, report: Report) -> OldAnswer:
-    """Each proposal with its grade, as the audit of those clients tells it."""
-    proposed = [one for one in report.decided if one.rule != UNANSWERED]
-    if not proposed and report.decided:
-        return OldAnswer({"error": report.decided[0].why}, HTTPStatus.BAD_GATEWAY)
+def _audited(ask: LenientRequest, *, dry: bool) -> OldAnswer:
+    """Each proposal with its grade, as the audit of those clients tells it; 502 when the model failed."""
+
+    def failed() -> int:
+        return sum(one.failed for one in ask.memory.spending(days=1) if one.component == "audit")
+
+    before = failed()
+    report = ask.memory.audit(dry=dry)
+    if not report.decided and failed() > before:
+        return OldAnswer({"error": "AI backend failed: it gave no usable answer"}, HTTPStatus.BAD_GATEWAY)
+    return OldAnswer(_graded(ask, report))
+
+
+def _graded(ask: LenientRequest, report: Report) -> dict[str, Any]:
     grades = [
         {
             "op": {"op": one.rule.removeprefix("audit."), "id": one.memory, "others": one.related.split()},
             "grade": BAD if one.rule.startswith(REFUSED) and one.rule != UNSAFE else GOOD,
             "reason": one.why,
         }
-        for one in proposed
+        for one in report.decided
     ]
     good = sum(one["grade"] == GOOD for one in grades)
     score = good / len(grades) if grades else 1.0
     reviewed = min(AUDIT_MOST, ask.memory.count(filters=SEEN))
-    told = {
+    return {
         "run": report.run.id,
         "total_reviewed": reviewed,
         "cluster_count": math.ceil(reviewed / AUDIT_TOGETHER),
@@ -172,7 +181,6 @@ def _graded(ask: LenientRequest, report: Report) -> OldAnswer:
         "skipped": len(grades) - good,
         "summary": f"{len(grades)} proposals, {good} of them good",
     }
-    return OldAnswer(told)
 
 
 def _ids(report: Report) -> dict[str, list[str]]:

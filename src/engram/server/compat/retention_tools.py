@@ -29,9 +29,7 @@ TOKENS_A_WORD = 1.3
 EVERYTHING = 1_000
 SOURCES = {"remember:human": "human", "remember:ai": "agent"}
 DIARY, HANDOFF = "diary", "handoff"
-DUPLICATE = 0.92
-KEPT_DIARY = 50
-FEW = 6
+DUPLICATE, KEPT_DIARY, FEW = 0.92, 50, 6
 
 
 # ---------------------------------------------------------------- shapes
@@ -106,10 +104,6 @@ def _list(memory: Engram, filters: Filters | None = None, limit: int = EVERYTHIN
 
 def _tagged(memory: Engram, tag: str, limit: int = EVERYTHING) -> list[Memory]:
     return _list(memory, Filters(tags_any=frozenset({tag})), limit)
-
-
-def _of_category(memory: Engram, category: str, limit: int) -> list[str]:
-    return [one.content for one in _list(memory, Filters(categories=frozenset({category})), limit)]
 
 
 def _about(memory: Engram, name: str, limit: int) -> list[Memory]:
@@ -211,13 +205,12 @@ def find_similar(memory: Engram, memory_id: str, top_k: int = 5) -> Answer:
 
 def search_entities(memory: Engram, query: str, limit: int = 20) -> Answer:
     """Entities whose name begins so."""
-    return {
-        "entities": [
-            {"id": one.name, "canonical_name": one.name, "entity_type": one.type,
-             "aliases": list(one.aliases), "mem_count": one.mentions}
-            for one in memory.entities.list(prefix=query, limit=limit)
-        ]
-    }  # fmt: skip
+    told = [
+        {"id": one.name, "canonical_name": one.name, "entity_type": one.type,
+         "aliases": list(one.aliases), "mem_count": one.mentions}
+        for one in memory.entities.list(prefix=query, limit=limit)
+    ]  # fmt: skip
+    return {"entities": told}
 
 
 def entity_timeline(memory: Engram, name: str) -> Answer:
@@ -319,18 +312,14 @@ def remember(
     )
     one, known = done.memory, str(done.outcome) in ("reinforced", "merged")
     told = {
-        "id": one.id,
-        "status": "updated" if known else "stored",
-        "operation": str(done.outcome),
-        "reason": done.because,
-        "surprise": one.surprise,
-        "importance": one.importance,
-    }
+        "id": one.id, "status": "updated" if known else "stored", "operation": str(done.outcome),
+        "reason": done.because, "surprise": one.surprise, "importance": one.importance,
+    }  # fmt: skip
     return {**told, "duplicate_of": one.id} if known else told
 
 
 def _lines(**parts: str) -> str:
-    """Named parts, those that were given, a line each."""
+    """Named parts that were given, a line each."""
     return "\n".join(f"{name}: {text}" for name, text in parts.items() if text)
 
 
@@ -422,20 +411,13 @@ def status_history(memory: Engram, memory_id: str) -> Answer:
     """How the status of a memory changed, oldest first."""
     one = _get(memory, memory_id)
     told = [
-        {
-            "old_status": event.before.get("status"),
-            "new_status": event.after["status"],
-            "reason": event.because,
-            "changed_at": event.at.timestamp(),
-        }
+        {"old_status": event.before.get("status"), "new_status": event.after["status"],
+         "reason": event.because, "changed_at": event.at.timestamp()}
         for event in reversed(memory.events(one.id, limit=EVERYTHING))
         if "status" in event.after and event.verb is not Verb.STORED
-    ]
-    return {
-        "memory_id": one.id,
-        "transitions": told,
-        **_row(one, "current_status:status content_preview:preview"),
-    }
+    ]  # fmt: skip
+    now = _row(one, "current_status:status content_preview:preview")
+    return {"memory_id": one.id, "transitions": told, **now}
 
 
 def promote(memory: Engram, memory_id: str, target_layer: str = "semantic") -> Answer:
@@ -554,18 +536,15 @@ def extract_patterns(
     memory: Engram, hours: float = 4.0, novelty_threshold: float = 0.25, *, dry_run: bool = False
 ) -> Answer:
     """What episodes of the last hours have in common, and nothing like it is known yet."""
-    report = memory.consolidate(stages=["knowledge"], dry=dry_run)
     since = memory.upkeep.clock.now() - timedelta(hours=hours)
-    told: dict[bool, list[Answer]] = {True: [], False: []}
-    for line in report.decided:
-        made = memory.get(line.memory) if line.rule.startswith("pattern") else None
-        if made is not None and made.modified_at >= since:
-            is_new = made.surprise is None or made.surprise >= novelty_threshold
-            told[is_new].append({**_row(made, "id content"), "reason": line.why})
-    new, known = told[True], told[False]
+    report = memory.consolidate(stages=["knowledge"], dry=dry_run)
+    made = [memory.get(one.memory) for one in report.decided if one.rule.startswith("pattern")]
+    found = [one for one in made if one is not None and one.modified_at >= since]
+    new = _rows([one for one in found if one.surprise is None or one.surprise >= novelty_threshold])
     if dry_run:
-        return {"patterns": new + known, "total": len(new + known), "would_store": len(new), "dry_run": True}
-    counts = {"total_patterns": len(new + known), "total_stored": len(new), "total_skipped": len(known)}
+        return {"patterns": _rows(found), "total": len(found), "would_store": len(new), "dry_run": True}
+    known = [one for one in _rows(found) if one not in new]
+    counts = {"total_patterns": len(found), "total_stored": len(new), "total_skipped": len(known)}
     return {"stored": new, "skipped": known, **counts}
 
 
@@ -580,28 +559,20 @@ def drift_check(
     """What memories claim about files and is not so."""
     found = memory.drift(project_root or next(iter(search_roots), ""))
     issues = [
-        {
-            "code": f"DEAD_{one.kind.upper()}",
-            "severity": "error",
-            "memory_id": one.memory,
-            "claim": one.reference,
-            "message": one.detail,
-        }
+        {"code": f"DEAD_{one.kind.upper()}", "severity": "error", "memory_id": one.memory,
+         "claim": one.reference, "message": one.detail}
         for one in found.dead
         if (check_functions or one.kind == "path")
         and (not layers or layer_of(_get(memory, one.memory)) in layers)
-    ]
+    ]  # fmt: skip
     return {
-        "score": max(0, 100 - 10 * len(issues)),
-        "issues": issues,
-        "memories_checked": found.memories,
-        "claims_extracted": found.references,
-        "claims_verified": found.references,
+        "score": max(0, 100 - 10 * len(issues)), "issues": issues, "memories_checked": found.memories,
+        "claims_extracted": found.references, "claims_verified": found.references,
         "claims_valid": found.references - len(found.dead),
         "stale_memories": len({one["memory_id"] for one in issues}),
         "timestamp": memory.upkeep.clock.now().timestamp(),
         "summary": f"{len(found.dead)} of {found.references} claims are not so",
-    }
+    }  # fmt: skip
 
 
 def drift_fix(
@@ -647,11 +618,10 @@ def detect_communities(memory: Engram, min_size: int = 3) -> Answer:
         groups += [names.union(*joined)] if names else []
     found = sorted((sorted(group) for group in groups if len(group) >= min_size), key=len, reverse=True)
     return {
-        "communities": len(found),
-        "entities_assigned": sum(map(len, found)),
-        "largest_community": len(found[0]) if found else 0,
+        "communities": len(found), "entities_assigned": sum(map(len, found)),
+        "largest_community": max(map(len, found), default=0),
         "community_details": [{"size": len(group), "entities": group} for group in found],
-    }
+    }  # fmt: skip
 
 
 def recompute_importance(memory: Engram) -> Answer:
@@ -665,11 +635,9 @@ def recompute_importance(memory: Engram) -> Answer:
 def session_summary(memory: Engram) -> Answer:
     """Where things stand."""
     loops = [one.text for one in memory.commitments.list(limit=20)]
-    decisions = _of_category(memory, "decision", 10)
-    entries = len(_tagged(memory, DIARY))
-    return {
-        "summary": memory.resume().text, "diary_entries": entries, "open_loops": loops, "decisions": decisions
-    }  # fmt: skip
+    decided = [one.content for one in _list(memory, Filters(categories=frozenset({"decision"})), 10)]
+    told = {"summary": memory.resume().text, "diary_entries": len(_tagged(memory, DIARY))}
+    return {**told, "open_loops": loops, "decisions": decided}
 
 
 def session_handoff(memory: Engram, session_id: str = "", *, save: bool = True, limit: int = 8) -> Answer:
@@ -829,13 +797,10 @@ def quality_metrics(memory: Engram) -> Answer:
     confirmed = sum(1 for one in found if one.usage.confirmed)
     total = max(1, len(found))
     return {
-        "total_memories": len(found),
-        "accessed_memories": used,
-        "confirmed_memories": confirmed,
-        "storage_quality": round(used / total, 3),
-        "curation_ratio": round(confirmed / total, 3),
+        "total_memories": len(found), "accessed_memories": used, "confirmed_memories": confirmed,
+        "storage_quality": round(used / total, 3), "curation_ratio": round(confirmed / total, 3),
         "avg_access_count": round(sum(one.usage.accessed for one in found) / total, 3),
-    }
+    }  # fmt: skip
 
 
 def get_skills(memory: Engram, query: str, max_skills: int = 3, *, format: bool = True) -> Answer:  # noqa: A002 - their word
@@ -843,12 +808,9 @@ def get_skills(memory: Engram, query: str, max_skills: int = 3, *, format: bool 
     hits = list(memory.recall(query, limit=max_skills, filters=Filters(kinds=frozenset({Kind.PROCEDURAL}))))
     best = round(max((one.relevance for one in hits), default=0.0), 3)
     told: Answer = {
-        "should_inject": bool(hits),
-        "confidence": best,
-        "task_novelty": round(1.0 - best, 3),
-        "reason": f"{len(hits)} procedures fit",
-        "skill_count": len(hits),
-    }
+        "should_inject": bool(hits), "confidence": best, "task_novelty": round(1.0 - best, 3),
+        "reason": f"{len(hits)} procedures fit", "skill_count": len(hits),
+    }  # fmt: skip
     text = "\n\n".join(one.memory.content for one in hits)
     return {**told, "context": text} if format else {**told, "skills": _hits(hits)}
 
