@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 from pathlib import Path
 from threading import Lock
-from typing import IO, TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 from engram.errors import EngramError
 from engram.model.clock import zone_of
@@ -1167,8 +1167,7 @@ class Embedded:
     vector: Floats
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
+class Link(NamedTuple):
     """An edge as a walk sees it: from one key to another, in the edge's own direction or against it."""
 
     key: int
@@ -1177,7 +1176,7 @@ class Link:
     forward: bool
     weight: float
     confidence: float
-    drawn_at: datetime | None = field(default=None, compare=False)
+    drawn_at: datetime | None = None
     """When it was drawn or confirmed last: how sure it still is depends on it. None: does not matter."""
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -114,7 +113,7 @@ def test_a_heavier_edge_never_calms_anything(
     begin: dict[int, float], graph: list[Link], place: int, more: float
 ) -> None:
     heavier = [
-        replace(link, weight=min(1.0, link.weight + more)) if number == place else link
+        link._replace(weight=min(1.0, link.weight + more)) if number == place else link
         for number, link in enumerate(graph)
     ]
     wide = Spread(nodes=1_000, each=1_000, least_start=0.0)

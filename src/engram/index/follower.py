@@ -201,7 +201,8 @@ class Follower:
         return self._columns
 
     def _apply(self, columns: Columns, news: VectorChanges) -> None:
-        columns.remove(news.gone)
+        if len(news.gone):
+            columns.remove(news.gone)
         if not len(news.keys):
             return
         lines = columns.lines

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from math import sqrt
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
@@ -50,8 +51,9 @@ class Sampler:
         rows = self._sample(keys)
         if not len(rows):
             return Noise(0.0, 0.0, 0)
-        found = dots(rows, question)
-        return Noise(float(found.mean()), float(found.std()), len(rows))
+        found = dots(rows, question).astype(np.float64)
+        mean = float(found.sum()) / len(found)
+        return Noise(mean, sqrt(max(0.0, float(found @ found) / len(found) - mean**2)), len(found))
 
     def _sample(self, keys: PortsKeys) -> PortsFloats:
         with self._lock:
@@ -86,10 +88,23 @@ class Block:
     def of(self, keys: Keys) -> Block:
         """Only these keys; those it lacks are left out."""
         places = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
-        return self._pick(places[self.keys[places] == keys] if len(self.keys) else places[:0])
+        return self.pick(places[self.keys[places] == keys] if len(self.keys) else places[:0])
 
-    def _pick(self, places: Places) -> Block:
+    def pick(self, places: Places) -> Block:
+        """Only these lines."""
         return Block(self.keys[places], self.rows[places], self.lengths[places])
+
+
+NOTHING = Block(np.zeros(0, np.int64), np.zeros((0, 0), np.int8), np.zeros(0, np.float32))
+
+
+def joined(one: Block, other: Block) -> Block:
+    """The lines of two blocks in the order of their keys; the first may be empty."""
+    if not len(one.keys):
+        return other.pick(np.argsort(other.keys))
+    keys = np.concatenate([one.keys, other.keys])
+    rows, sizes = np.concatenate([one.rows, other.rows]), np.concatenate([one.lengths, other.lengths])
+    return Block(keys, rows, sizes).pick(np.argsort(keys))
 
 
 Blocks = Iterable[Block]

@@ -71,6 +71,8 @@ class SignatureSearch:
         self._lines = lines
         self._known = (space.key, upto, len(lines.keys), reach)
         self._reach = reach
+        self._read = ranking.NOTHING
+        """What was read from the store for this question, in the order of the keys."""
 
     @cached_property
     def noise(self) -> Noise:
@@ -89,13 +91,12 @@ class SignatureSearch:
             (*self._known, statuses), lambda: ranking.allowed(self._lines, self._reach, statuses)
         )
         if view.filters.only_status:
-            return self._index.nearest_of(self._space, self._lines, places, self._question, k)
+            return self._nearest(places, k)
         return self._index.filtered(self._space, self._lines, places, self._question, k, view)
 
     def among(self, keys: Keys, k: int) -> Found:
         """The k nearest of these keys."""
-        places = ranking.present(self._lines, keys)
-        return self._index.nearest_of(self._space, self._lines, places, self._question, k)
+        return self._nearest(ranking.present(self._lines, keys), k)
 
     def compare(self, keys: Keys) -> Floats:
         """The cosine of each of these keys; no number (NaN) where there is no vector."""
@@ -112,6 +113,13 @@ class SignatureSearch:
         found[np.ix_(known, known)] = rows @ rows.T
         return found
 
+    def _nearest(self, places: Places, k: int) -> Found:
+        lines, question = self._lines, self._question
+        if lines.signatures is None:
+            return self._index.nearest_of(self._space, lines, places, question, k)
+        near = self._index.nearby(self._space, lines, places, question, k)
+        return ranking.nearest([self._rows(lines.keys[near])[1]], question, k)
+
     def _rows(self, keys: Keys) -> tuple[Places, ranking.Block]:
         """Which of these keys have a vector, and those."""
         lines = self._lines
@@ -121,10 +129,12 @@ class SignatureSearch:
         if lines.rows is not None and lines.lengths is not None:
             here = places[known]
             return known, ranking.Block(keys[known], lines.rows[here], lines.lengths[here])
-        block = self._index.stored(self._space, keys[known])
-        order = np.argsort(keys, kind="stable")
-        at = order[np.searchsorted(keys[order], block.keys)]
-        return at, block
+        missing = np.setdiff1d(keys[known], self._read.keys)
+        if len(missing):
+            self._read = ranking.joined(self._read, self._index.stored(self._space, missing))
+        at = np.minimum(np.searchsorted(self._read.keys, keys), len(self._read.keys) - 1)
+        found = np.flatnonzero(self._read.keys[at] == keys) if len(self._read.keys) else at[:0]
+        return found, self._read.pick(at[found])
 
 
 class SignatureIndex:
@@ -211,10 +221,15 @@ class SignatureIndex:
 
     def nearest_of(self, space: Space, lines: VectorLines, places: Places, question: Floats, k: int) -> Found:
         """The nearest of some lines."""
-        if lines.signatures is not None:
-            signature = self._signatures(space, question[np.newaxis])[0]
-            places = ranking.candidates(lines.signatures, places, signature, max(self._rescore, k))
+        places = self.nearby(space, lines, places, question, k)
         return ranking.nearest(self._blocks(space, lines, places), question, k)
+
+    def nearby(self, space: Space, lines: VectorLines, places: Places, question: Floats, k: int) -> Places:
+        """Those of some lines that are worth an exact look: all of a space without signatures."""
+        if lines.signatures is None:
+            return places
+        signature = self._signatures(space, question[np.newaxis])[0]
+        return ranking.candidates(lines.signatures, places, signature, max(self._rescore, k))
 
     def stored(self, space: Space, keys: Keys) -> ranking.Block:
         """Rows of keys that are not held in memory."""

@@ -310,7 +310,7 @@ class Memory:
     def suspicion(self) -> Suspicion:
         """Whether it reads like a command to a model; not once a person has released it."""
         told = self.details.get(SUSPICION)
-        return Suspicion(told) if told in tuple(Suspicion) else Suspicion.NONE
+        return Suspicion(told) if told and told in tuple(Suspicion) else Suspicion.NONE
 
     @property
     def shown(self) -> str:

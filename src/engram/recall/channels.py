@@ -315,10 +315,7 @@ def _walk(
     def links(keys: Sequence[int]) -> list[Link]:
         found = [
             Link(
-                link.key,
-                link.other,
-                link.type,
-                link.forward,
+                *link[:4],
                 link.weight * WEIGHTS[link.type],
                 confidence_now(link.type, link.confidence, link.drawn_at, now),
             )

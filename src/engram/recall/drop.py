@@ -133,19 +133,22 @@ def evidence_for(
         floor *= OWN_FLOOR
     if one.relevance >= floor or strict:
         return _strongest(one) if one.relevance >= floor else ""
+    return next(_without_relevance(one, plan, own=own), "")
+
+
+def _without_relevance(one: Candidate, plan: Planned, *, own: bool) -> Iterator[str]:
+    """What lets a memory in that is not relevant enough by itself."""
+    if one.said >= SAID_ENOUGH:
+        yield "it says what is asked for"
     name = next((entity.name for entity in plan.entities if _names(one, entity)), "")
+    if name and (one.said >= NAMED_AND or len(one.match.terms) > len(words.terms(name))):
+        yield f"it names {name}"
     above = 0.0 if one.cosine is None else plan.usual_noise.deviations(one.cosine)
+    if own and above >= OWN_ABOVE and is_own(one.record):
+        yield "you said it of yourself, and its meaning is not far"
     ranks = (one.text_rank, one.vector_rank)
-    reasons = {
-        "it says what is asked for": one.said >= SAID_ENOUGH,
-        f"it names {name}": name and (one.said >= NAMED_AND or len(one.match.terms) > len(words.terms(name))),
-        "you said it of yourself, and its meaning is not far": own
-        and above >= OWN_ABOVE
-        and is_own(one.record),
-        "words and meaning agree on it": one.said >= AGREED_SAID
-        and all(rank is not None and rank <= AGREED_RANK for rank in ranks),
-    }
-    return next((why for why, holds in reasons.items() if holds), "")
+    if one.said >= AGREED_SAID and all(rank is not None and rank <= AGREED_RANK for rank in ranks):
+        yield "words and meaning agree on it"
 
 
 def _strongest(one: Candidate) -> str:

@@ -10,7 +10,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from math import log1p, log2, prod
+from math import inf, log1p, log2, prod
 from types import MappingProxyType
 
 from engram.config import RetentionConfig
@@ -36,6 +36,7 @@ ACCURACY_BASE = 0.5  # accuracy of a memory nobody vouched for (cortex)
 ACCURACY_CORROBORATED = 0.1  # gain for each corroborating source (cortex)
 ACCURACY_CONFIRMED = 0.3  # gain when a person confirmed it (cortex)
 ACCURACY_CONTRADICTED = 0.2  # loss when it is challenged or disputed (cortex)
+MOST_USED = log1p(20)  # so many uses make a memory as useful as can be
 
 # ---------------------------------------------------------------- quality
 # Self-measurement: how good a recall thinks it was.
@@ -155,21 +156,19 @@ _FIRST_PERSON = re.compile(r"\b(?:i|i'm|im|i've|my|me|mine|we|we're|our|us)\b|[æ
 
 def trust(memory: Memory, relevance: float, now: datetime, settings: RetentionConfig) -> Trust:
     """The four parts a person can check."""
-    usage = memory.usage
+    usage, days, fresh = memory.usage, half_life(memory, settings), 1.0
     accuracy = ACCURACY_BASE + ACCURACY_CORROBORATED * usage.confirmed
     if memory.verification is Verification.USER_CONFIRMED:
         accuracy += ACCURACY_CONFIRMED
     if memory.status is Status.CHALLENGED or memory.verification is Verification.DISPUTED:
         accuracy -= ACCURACY_CONTRADICTED
-    opinions = usage.helpful - usage.unhelpful
-    accuracy += 0.05 * max(-4, min(4, opinions))
-    age_days = max(0.0, (now - (memory.event_time or memory.created_at)).total_seconds() / DAY_S)
-    useful = log1p(usage.accessed + 2 * usage.helpful + usage.repeated) / log1p(20)
+    accuracy += 0.05 * max(-4, min(4, usage.helpful - usage.unhelpful))
+    useful = log1p(usage.accessed + 2 * usage.helpful + usage.repeated) / MOST_USED
+    if days != inf:
+        age_days = max(0.0, (now - (memory.event_time or memory.created_at)).total_seconds() / DAY_S)
+        fresh = freshness(age_days, days, usage.accessed)
     return Trust(
-        relevance=relevance,
-        accuracy=min(1.0, max(0.0, accuracy)),
-        freshness=freshness(age_days, half_life(memory, settings), usage.accessed),
-        utility=min(1.0, max(0.0, useful - 0.1 * usage.unhelpful)),
+        relevance, min(1.0, max(0.0, accuracy)), fresh, min(1.0, max(0.0, useful - 0.1 * usage.unhelpful))
     )
 
 

@@ -79,7 +79,8 @@ class Pool:
         self.plan = plan
         near = dict(by_meaning)
         known = by_words.keys.tolist()
-        further = plan.words.of([key for key in near if key not in set(known)])
+        seen = set(known)
+        further = plan.words.of([key for key in near if key not in seen])
         self.matched = _joined(by_words, further)
         self._columns = self._weighed(self.matched, near)
         count = len(known)

@@ -173,7 +173,7 @@ class NamespaceTable:
             segment, large = part.segment, part.segment.size >= least
             if segment.dead > DEAD_SHARE * segment.size or (segment.dead and segment.block is None and large):
                 part.segment = segment = merged([segment])
-            if segment.block is None and large:
+            if segment.block is None and large and (segment.size or len(segment.gone)):
                 segment.block = 0  # asked for; whoever loads it learns its number
                 yield _writing(self.namespace, part, self._upto)
         self.segments = tuple(part.segment for part in self._parts)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -96,6 +97,7 @@ class RowGate:
     """Whether nothing else is asked for."""
 
     @classmethod
+    @lru_cache(maxsize=64)
     def of(cls, filters: Filters) -> RowGate:
         """The part of the filters that arrays can tell."""
         return cls(

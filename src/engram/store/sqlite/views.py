@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from engram.model.clock import to_micros
@@ -437,6 +438,7 @@ class WhereClause:
         return "\n  AND ".join(self.clauses) or "TRUE"
 
 
+@lru_cache(maxsize=256)
 def where(reach: Reach, filters: Filters, *, wide: bool = False, at_hand: bool = False) -> WhereClause:
     """What a memory `m` must satisfy to be seen.
 
