@@ -112,6 +112,36 @@ def test_the_newer_of_two_statements_about_one_thing_leads(life: Engram, clock: 
     ]
 
 
+def test_a_later_word_on_one_part_of_a_life_does_not_stand_before_another_part(
+    life: Engram, clock: FakeClock
+) -> None:
+    life.observe("I teach maths at a school in Leeds and I'm coeliac", session="a")
+    life.flush("a")
+    clock.advance(days=7)
+    life.observe("I changed jobs, I'm at the Grammar now, still maths", session="b")
+    life.flush("b")
+
+    first = {
+        asked: contents(life.recall(asked, dry=True))[0] for asked in ("what can't I eat", "where do I work")
+    }
+
+    assert "coeliac" in first["what can't I eat"]
+    assert "Grammar" in first["where do I work"]
+
+
+def test_what_has_a_value_of_the_kind_asked_for_leads(life: Engram) -> None:
+    life.remember("The violin lessons are with Mrs Okafor, who is strict.")
+    life.remember("The violin lessons are 45 pounds each.")
+    life.remember("The violin lessons moved to Thursdays.")
+
+    leads = {
+        "How much are the violin lessons?": "45 pounds",
+        "What day are the violin lessons?": "Thursdays",
+    }
+    for asked, value in leads.items():
+        assert value in contents(life.recall(asked, dry=True))[0], asked
+
+
 def test_a_later_statement_that_takes_up_the_words_of_a_hit_comes_with_it(
     life: Engram, clock: FakeClock
 ) -> None:

@@ -17,7 +17,7 @@ from engram.config import RetentionConfig
 from engram.model.memory import Layer, Lifecycle, Memory, Status, Verification
 from engram.model.recall import Hit, Intent, Quality, Question, Trust
 from engram.ports import Tools
-from engram.recall import channels
+from engram.recall import channels, intents
 from engram.recall.candidates import Candidate
 from engram.recall.plan import SHORT_RELEVANCE, Planned
 from engram.recall.pool import Pool
@@ -25,6 +25,7 @@ from engram.rules.retention import DAY_S, freshness, half_life
 from engram.rules.traits import REFERENCE
 from engram.text import words
 from engram.text.bm25 import phrase_share
+from engram.text.slots import kinds_asked, value_kinds
 
 JUDGED = 40  # candidates whose records are read and judged (measured)
 SESSION_SHARE = 0.3  # share that the best turns of a session lend to all of it (measured)
@@ -97,6 +98,8 @@ PROFILES: Mapping[str, tuple[float, float, float, float]] = MappingProxyType(
 
 OF_THE_ASKER = 1.3
 """What somebody said of themselves counts so much more when they ask about themselves."""
+KIND_GAIN = 1.8
+"""What has a value of the kind that is asked for (a day, a price, a count) counts so much more."""
 TIED_READ = 5
 """So many more are read that an explicit edge ties to a hit."""
 SESSION_BEST = 3
@@ -124,6 +127,7 @@ def judge(
     _lend_within_sessions(read)
     now = tools.clock.now()
     own = asks_of_oneself(question.text, plan)
+    kinds = kinds_asked(intents.asking(question.text))
     for one in read:
         one.relevance = 1.0 - (1.0 - one.relevance) * (1.0 - one.lent_relevance)
         if plan.whole and plan.whole in one.record.content:
@@ -132,6 +136,7 @@ def judge(
         one.factors = [
             *factors(one.record, one.trust.freshness),
             _wanted(one.record, plan),
+            ("has such a value", KIND_GAIN if kinds and kinds & value_kinds(one.record.content) else 1.0),
             ("of whoever asks", OF_THE_ASKER if own and is_own(one.record) else 1.0),
         ]
         one.standing = prod(value for _, value in one.factors)

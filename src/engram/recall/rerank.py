@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from datetime import datetime
 from functools import partial
 from itertools import combinations
 from math import exp, log2
@@ -14,15 +14,16 @@ from engram.errors import RerankerDown
 from engram.model.facts import EdgeType
 from engram.model.memory import SOURCE_TRUST, Memory, Status
 from engram.model.recall import Evidence, Question
-from engram.ports import Match, Tools
+from engram.ports import Tools
 from engram.recall import intents
 from engram.recall.candidates import Candidate
 from engram.recall.judge import GONE
 from engram.recall.plan import Planned
 from engram.rules.sameness import JACCARD_ALONE
-from engram.text import bm25, lexicon, words
-from engram.text.assertion import tells_of_change
+from engram.text.assertion import change_told
+from engram.text.cues import slots_asked, slots_told
 from engram.text.marks import differences, marks
+from engram.text.slots import kinds_asked, value_kinds
 from engram.text.words import content_words
 
 MMR_DEPTH = 30  # how far down the list reranking looks (measured)
@@ -369,54 +370,60 @@ WAYS: Mapping[str, Way] = MappingProxyType(
 
 
 # ---------------------------------------------------------------- newest
-# Newest first: of hits that are about one thing and fit the question about equally well, the newest leads.
+# Newest first: of statements about the one thing that a question asks about, the latest leads.
 #
-# People say what is so now; what was so before they seldom take back in so many words. How much less a hit
-# may fit than the best one follows from how alike the two are, measured by the noise of the space. Turns of
-# a logged talk and documents keep their order: what somebody said in a talk is evidence, and a page has no
-# "now".
-#
-# A later statement may share nothing with the question: "the Fit died, I bought a Subaru" answers "what do
-# I drive?" through "I drive a Fit". It takes up words that only the two of them say, and so it comes along.
+# People say what is so now; what was so before they seldom take back in so many words. Whether a later
+# statement is a later word on the first hit, and on the part of it that is asked about, is weighed: how well
+# it fits the question beside the first, whether it tells of a change, whether it was linked to the first when
+# it was heard ("the Fit died, I bought a Subaru" answers "what do I drive?" through "I drive a Fit"), whether
+# it fills the slot that is asked for or another one, and whether it has a value of the kind that the first has,
+# or lacks the kind that is asked for. Turns of a logged talk and documents keep their order: what somebody said in a talk
+# is evidence, and a page has no "now".
 
 
 GIVEN = frozenset({"none", "cross_encoder", "model"})
 """Ways of reranking whose order stays."""
 HEAD = 4
-"""So many hits are looked at, the best."""
-BAND = 0.1
-"""Share that a hit may fit worse than the best one and still fit as well."""
-ALIKE_BAND = 0.15
-"""Share more for each deviation by which it is more like the others than chance."""
-WIDEST = 0.6
-MOST_SAID, SAID_SHARE = 0.4, 0.6
-"""Beside a hit that says so much of the question stands only what says so much of that."""
-CHANGED_BAND = 0.6
-"""The same for a hit that says that something changed."""
+"""So many hits are compared, the best."""
 BELIEVED = 5
 """So many hits are put in order by whether they are believed."""
-UPDATED = 1
-"""So many hits are shown with the later words on them: those on the answer, not on what stands beside it."""
-LATER_ALIKE = 1.0
-"""Deviations above chance by which a later statement that takes up one word only is like the first."""
-TAKEN_UP = 2
-"""So many such words suffice; one, where the later statement says that something changed."""
-UNSAID = "\uffff"
-"""A word that no memory says: how much it would tell says how many memories there are."""
-RARE_TERMS, SAID_BY = 8, 2
-"""So many words of a hit are looked up; they count when no more memories than this say them."""
+FITS, CHANGES, LINKED = 2.1, 0.95, 1.55
+SAME_KIND, FILLS, SAME_TALK = 0.75, 1.05, 0.8
+LACKS, ELSEWHERE = -1.95, -1.95
+"""What speaks for a later word, and what against it: see `later_word`. By logistic regression over cases."""
+LATER_WORD, MAYBE_LATER, SURE = 2.45, 2.0, 9.0
+"""From so much on it is one and stands before the first hit; or may be one and stands right behind it."""
 
 
 def newest_first(
     ordered: list[Candidate], mode: str, plan: Planned, question: Question, tools: Tools
 ) -> list[Candidate]:
-    """The list with the newest of its leading hits about one thing at its head; scores stay in order.
+    """The list with the latest words on its first hit before it; scores stay in order.
 
     An order that a reader gave, or that was asked for as judged, stays.
     """
     if mode in GIVEN or not ordered or _asks_for_the_past(plan, question, tools):
         return ordered
-    return _with_updates(_newest_of_the_best(_believed_first(ordered), plan, tools), plan, tools)
+    ordered = _believed_first(ordered)
+    first = ordered[0]
+    if not _may_move(first):
+        return ordered
+    found = _later_words(ordered, plan, question, tools)
+    if not found:
+        return ordered
+    moved = sorted((one for one, much in found if much >= LATER_WORD), key=_heard_at, reverse=True)
+    beside = sorted((one for one, much in found if much < LATER_WORD), key=_heard_at, reverse=True)
+    for one in (*moved, *beside):
+        one.told.append(Evidence("rerank", "a later word", 1.0, f"on {first.record.id[:8]}"))
+    leading = [*moved, first, *beside]
+    result = [*leading, *(one for one in ordered if one not in leading)]
+    for one, score in zip(result, sorted((one.score for one in result), reverse=True), strict=True):
+        one.score = score
+    return result
+
+
+def _heard_at(one: Candidate) -> datetime:
+    return one.record.heard_at
 
 
 def _believed_first(ordered: list[Candidate]) -> list[Candidate]:
@@ -428,128 +435,72 @@ def _believed_first(ordered: list[Candidate]) -> list[Candidate]:
     return [*moved, *ordered[BELIEVED:]]
 
 
-def _newest_of_the_best(ordered: list[Candidate], plan: Planned, tools: Tools) -> list[Candidate]:
-    head = ordered[:HEAD]
-    if not _may_move(head[0]):
-        return ordered
-    like = _alike(head, plan)
-    fits = [one.score if _may_move(one) and _says_as_much(one, head[0]) else 0.0 for one in head]
-    changed = [_tells_of_change(one.record) for one in head]
-    group = [head[place] for place in about_one_thing(fits, like, changed)]
-    moved = sorted(group, key=lambda one: one.record.heard_at, reverse=True)
-    later = _taken_up_by(moved[0], ordered, plan, tools)
-    moved = [*later, *(one for one in moved if one not in later)]
-    result = [*moved, *(one for one in ordered if one not in moved)]
-    if result == ordered:
-        return ordered
-    scores = sorted((one.score or head[0].score for one in result), reverse=True)
-    for one, score in zip(result, scores, strict=True):
-        one.score = score
-    moved[0].told.append(Evidence("rerank", "newest about this", 1.0, f"of {len(moved)} that fit alike"))
-    return result
+def _later_words(
+    ordered: Sequence[Candidate], plan: Planned, question: Question, tools: Tools
+) -> list[tuple[Candidate, float]]:
+    """What may be a later word on the first hit, among the best or led to by it, and how much says so."""
+    first, known = ordered[0], {one.key: one for one in ordered}
+    links = tools.store.relations.links([first.key], (EdgeType.UPDATES,), plan.view)
+    linked = {link.other for link in links if not link.forward}
+    read = tools.store.memories.read(sorted(linked - known.keys()))
+    known |= {key: _brought(key, memory, first) for key, memory in read.items()}
+    ended = _ended_by(first, ordered[:BELIEVED])
+    asked = Asked(frozenset(slots_asked(question.text)), kinds_asked(question.text))
+    near = {
+        one.key: one for one in (*ordered[1:HEAD], *(known[key] for key in linked | ended if key in known))
+    }
+    found = [
+        (one, SURE if key in ended else LINKED * (key in linked) + later_word(first, one, asked))
+        for key, one in near.items()
+        if _may_move(one) and one.record.heard_at > first.record.heard_at
+    ]
+    return [(one, much) for one, much in found if much >= MAYBE_LATER]
 
 
-def _with_updates(ordered: list[Candidate], plan: Planned, tools: Tools) -> list[Candidate]:
-    """Each of the first hits with the later words on it before it, also those the question would not find."""
-    shown = ordered[:UPDATED]
-    links = tools.store.relations.links([one.key for one in shown], (EdgeType.UPDATES,), plan.view)
-    later = _ended_by(ordered[:BELIEVED]) | {link.key: link.other for link in links if not link.forward}
-    if not later:
-        return ordered
-    missing = set(later.values()) - {one.key for one in ordered}
-    read = tools.store.memories.read(sorted(missing))
-    known = {one.key: one for one in ordered}
-    result: list[Candidate] = []
-    for one in ordered:
-        key = later.get(one.key)
-        first = known.get(key) if key is not None else None
-        if key is not None and first is None and key in read:
-            first = known[key] = _brought(key, read[key], one)
-        if first is not None and first not in result and _may_move(first):
-            first.told.append(Evidence("rerank", "a later word", 1.0, f"on {one.record.id[:8]}"))
-            first.score = max(first.score, one.score)
-            result.append(first)
-        if one not in result:
-            result.append(one)
-    return result
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What of a life, and what kind of value, a question asks for."""
+
+    slots: frozenset[str]
+    kinds: frozenset[str]
 
 
-def _ended_by(shown: Sequence[Candidate]) -> dict[int, int]:
-    """Hits of which a part is over, each with the hit beside it that ended that part."""
-    keys = {one.record.id: one.key for one in shown}
-    found: dict[int, int] = {}
-    for one in shown:
-        over = one.record.details.get("no_longer")
-        for part in over if isinstance(over, list) else ():
-            by = keys.get(str(part.get("by"))) if isinstance(part, Mapping) else None
-            if by is not None:
-                found[one.key] = by
-    return found
+def later_word(first: Candidate, one: Candidate, asked: Asked) -> float:
+    """How much speaks for a later statement being the later word on what is asked about of the first."""
+    memory, before = one.record, first.record
+    fills, filled = frozenset(slots_told(memory.content)), frozenset(slots_told(before.content))
+    elsewhere = asked.slots & filled and fills and not asked.slots & fills
+    kinds, before_it = value_kinds(memory.content), value_kinds(before.content)
+    return (
+        FITS * min(1.0, one.fit / max(first.fit, 1e-9))
+        + CHANGES * _change_told(memory)
+        + SAME_KIND * bool(kinds & before_it)
+        + LACKS * bool(asked.kinds & before_it and not asked.kinds & kinds)
+        + FILLS * bool(asked.slots & fills)
+        + ELSEWHERE * bool(elsewhere)
+        + SAME_TALK * (memory.session == before.session)
+    )
 
 
-def about_one_thing(
-    fits: Sequence[float], alike: Sequence[Sequence[float]], changed: Sequence[bool] = ()
-) -> list[int]:
-    """The places of those that are about the same as the first and fit about as well.
-
-    `alike` has the deviations from noise of each pair's likeness.
-
-    >>> about_one_thing([1.0, 0.8, 0.5], [[9, 2, 0], [2, 9, 0], [0, 0, 9]])
-    [0, 1]
-    """
-    found = [0]
-    for place in range(1, len(fits)):
-        like = max((alike[place][other] for other in found), default=0.0)
-        band = CHANGED_BAND if changed and changed[place] else min(WIDEST, BAND + ALIKE_BAND * max(0.0, like))
-        if fits[place] >= (1.0 - band) * fits[0]:
-            found.append(place)
-    return found
+def _ended_by(first: Candidate, shown: Sequence[Candidate]) -> set[int]:
+    """The hits beside the first that ended a part of it."""
+    over = first.record.details.get("no_longer")
+    by = (
+        {str(part.get("by")) for part in over if isinstance(part, Mapping)}
+        if isinstance(over, list)
+        else set()
+    )
+    return {one.key for one in shown if one.record.id in by}
 
 
-def _taken_up_by(
-    first: Candidate, ordered: Sequence[Candidate], plan: Planned, tools: Tools
-) -> list[Candidate]:
-    """The latest statement that takes up what the first hit says in words that nobody else says."""
-    found = _said_by_two(first.record.content, plan, tools)
-    said_by = Counter(term for match in found.values() for term in match.terms)
-    shared = {key: sum(said_by[term] <= SAID_BY for term in match.terms) for key, match in found.items()}
-    taken = [key for key, count in shared.items() if count and key != first.key]
-    read = tools.store.memories.read(taken)
-    known = {one.key: one for one in ordered}
-    later = []
-    for key, memory in read.items():
-        sure = shared[key] >= TAKEN_UP or lexicon.found("turned", memory.content.lower())
-        if not sure or memory.heard_at <= first.record.heard_at:
-            continue
-        one = known.get(key) or _brought(key, memory, first)
-        alike = (
-            shared[key] >= TAKEN_UP or plan.space is None or _alike([first, one], plan)[0][1] >= LATER_ALIKE
-        )
-        if _may_move(one) and alike:
-            later.append(one)
-    return sorted(later, key=lambda one: one.record.heard_at)[-1:]
-
-
-def _said_by_two(content: str, plan: Planned, tools: Tools) -> dict[int, Match]:
-    """The memories that say a word of a text that one other memory says and no more."""
-    terms = [term for term in words.query_terms(content).terms if not term.startswith(words.SINGLE)]
-    asked = tools.store.texts.ask((*terms, UNSAID), plan.view.access)
-    documents = bm25.documents(asked.rarity[UNSAID])
-    most, least = bm25.idf(1, documents), bm25.idf(SAID_BY, documents)
-    rare = [term for term in terms if least - 1e-6 <= asked.rarity[term] < most - 1e-6][:RARE_TERMS]
-    if not rare:
-        return {}
-    return asked.only(rare).search(plan.view, RARE_TERMS * SAID_BY).matches()
-
-
-def _tells_of_change(memory: Memory) -> bool:
-    return bool(memory.details.get("corrects")) or tells_of_change(memory.content)
+def _change_told(memory: Memory) -> float:
+    return 1.0 if memory.details.get("corrects") else change_told(memory.content)
 
 
 def _brought(key: int, memory: Memory, first: Candidate) -> Candidate:
     """A candidate that the question alone would not have found."""
-    one = Candidate(key, memory=memory, relevance=first.relevance, trust=first.trust, own=first.own)
-    note = f"takes up words of {first.record.id[:8]} that only these two say"
+    one = Candidate(key, memory=memory, relevance=first.relevance, trust=first.trust)
+    note = f"a later word on {first.record.id[:8]}"
     one.told.append(Evidence("drop", "let in", first.relevance, note))
     return one
 
@@ -561,25 +512,8 @@ def _may_move(one: Candidate) -> bool:
     return told and not memory.speaker and memory.status not in (*GONE, Status.SAID)
 
 
-def _says_as_much(one: Candidate, first: Candidate) -> bool:
-    """Whether it says as many of the question's words as the first hit, or nearly, where that says most."""
-    return first.said < MOST_SAID or one.said >= SAID_SHARE * first.said
-
-
 def _asks_for_the_past(plan: Planned, question: Question, tools: Tools) -> bool:
     """Whether it asks for what was: in words, by looking back, or by a time that is over."""
     now = tools.clock.now()
     over = any(span.last is not None and span.last <= now for span in plan.shown.spans)
     return over or question.filters.as_of is not None or intents.is_past(question.text)
-
-
-def _alike(head: Sequence[Candidate], plan: Planned) -> list[list[float]]:
-    """How far the likeness of each pair stands above chance, in deviations; 0 where nobody can tell."""
-    if plan.near_search is None:
-        return [[0.0] * len(head)] * len(head)
-    import numpy as np
-
-    cosines = plan.near_search.between(np.array([one.key for one in head], dtype=np.int64))
-    noise = plan.usual_noise
-    above: list[list[float]] = np.nan_to_num((cosines - noise.mean) / noise.deviation).tolist()
-    return above

@@ -229,6 +229,45 @@ _KINDS: Final = {
 }
 
 
+def kinds_asked(question: str) -> frozenset[str]:
+    """The kinds of values of which one answers a question; none where it does not say.
+
+    >>> sorted(kinds_asked("When does the lease end?")), sorted(kinds_asked("房租多少钱"))
+    (['day', 'time'], ['count', 'money'])
+    >>> kinds_asked("Why did she leave?")
+    frozenset()
+    """
+    lower = question.lower()
+    return next((kinds for pattern, kinds in _ASKED if pattern.search(lower)), frozenset())
+
+
+_ASKED: Final = (
+    (re.compile(r"\b(?:wh?at|which) (?:time|hour)\b|几点"), frozenset({"time"})),
+    (
+        re.compile(
+            r"\bwhen\b(?! (?:i|you|we|they|he|she|it) )"
+            r"|\b(?:wh?at|which|wat) (?:day|date|week|month)s?\b|\bhow soon\b"
+            r"|什么时候|何时|哪[天日]|几[号月]|星期几|周几|哪个?月"
+        ),
+        frozenset({"day", "time"}),
+    ),
+    (
+        re.compile(
+            r"\bhow (?:much|expensive)\b|\b(?:cost|costs|price|rent|fee|salary|budget)\b"
+            r"|多少钱|什么价|[价租工]\w?(?:多少|是多少)"
+        ),
+        frozenset({"money", "count"}),
+    ),
+    (
+        re.compile(
+            r"\bhow (?:many|long|old|far|big|tall|often|fast|heavy)\b"
+            r"|多少|多久|多大|多高|多长|多重|几[个次岁年人]"
+        ),
+        frozenset({"count", "measure", "money", "time"}),
+    ),
+)
+
+
 @dataclass(frozen=True, slots=True)
 class _Shape:
     predicate: str
