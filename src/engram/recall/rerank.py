@@ -376,9 +376,9 @@ WAYS: Mapping[str, Way] = MappingProxyType(
 # statement is a later word on the first hit, and on the part of it that is asked about, is weighed: how well
 # it fits the question beside the first, whether it tells of a change, whether it was linked to the first when
 # it was heard ("the Fit died, I bought a Subaru" answers "what do I drive?" through "I drive a Fit"), whether
-# it fills the slot that is asked for or another one, and whether it has a value of the kind that the first has,
-# or lacks the kind that is asked for. Turns of a logged talk and documents keep their order: what somebody said in a talk
-# is evidence, and a page has no "now".
+# it fills the slot that is asked for or another one, and whether it has a value of the kind that the first
+# has, or lacks the kind that is asked for. Turns of a logged talk and documents keep their order: what was
+# said in a talk is evidence, and a page has no "now".
 
 
 GIVEN = frozenset({"none", "cross_encoder", "model"})
