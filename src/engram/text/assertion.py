@@ -347,15 +347,6 @@ def change_told(message: str) -> float:
     return max((_shares(part)[-1] for part in parts), default=0.0)
 
 
-def tells_of_change(message: str) -> bool:
-    """Whether a message says that something is otherwise than it was.
-
-    >>> tells_of_change("we moved the standup to ten"), tells_of_change("the standup is at ten")
-    (True, False)
-    """
-    return change_told(message) >= CHANGE_TOLD
-
-
 _LONGEST: Final = 1000
 
 
