@@ -962,6 +962,9 @@ class Unit(Protocol):
     def get(self, memory_id: str) -> Memory | None:
         """The memory as it is inside this unit."""
 
+    def read_ahead(self, ids: Iterable[str]) -> None:
+        """Read memories at once before `get` asks for each."""
+
     def look_up_contents(self, hashes: Sequence[str], scope: Scope) -> None:
         """Look for memories with these normalized contents at once, before `same_content` asks for each."""
 

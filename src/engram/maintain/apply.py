@@ -44,6 +44,7 @@ def apply_decisions(
     """Do what was decided; a line of the report for each that is not quiet."""
     refused = context.tools.store.upkeep.judged(UNDONE, [one.key for one in decisions if one.memory])
     lines: list[Decided] = []
+    unit.read_ahead(name for one in decisions for effect in one.effects for name in _read_by(effect))
     for one in decisions:
         also: dict[str, Any] = {}
         done = one.key not in refused and _fits(unit, one)
@@ -61,6 +62,17 @@ def apply_decisions(
 def _fits(unit: Unit, decision: Decision) -> bool:
     """Whether everything the decision rests on is still as it was seen."""
     return all(_still(unit, effect) for effect in decision.effects)
+
+
+def _read_by(effect: Effect) -> tuple[str, ...]:
+    """The memories that are looked at before the effect happens."""
+    match effect:
+        case MemoryChange(old=memory) | Erase(memory=memory) | Add(memory=memory):
+            return (memory.id,)
+        case Draw(edge=edge):
+            return edge.source, edge.target
+        case _:
+            return ()
 
 
 def _still(unit: Unit, effect: Effect) -> bool:

@@ -415,9 +415,8 @@ def plan_name_fragments(context: StepContext, _cursor: str) -> Iterator[Batch]:
 
 def _decide(context: StepContext, scope: Scope, names: list[str], joined: set[int]) -> Iterator[Decision]:
     access = Access(scope, Role.AGENT)
-    for entity in context.tools.store.entities.among(names, access):
-        other = _same(context, entity, access) if entity.key not in joined else None
-        if other is None or other.key in joined:
+    for entity, other in _same(context, context.tools.store.entities.among(names, access), access):
+        if not joined.isdisjoint((entity.key, other.key)):
             continue
         joined |= {entity.key, other.key}
         keep, part = _fuller(context, entity, other, access)
@@ -429,19 +428,32 @@ def _decide(context: StepContext, scope: Scope, names: list[str], joined: set[in
         yield Decision(RULE, why, (name,), part_mark, keep_mark)
 
 
-def _same(context: StepContext, entity: Entity, access: Access) -> Entity | None:
-    """The entity that this one means and that means this one."""
-    found = _meant(context, entity, access)
-    if found is None or found.namespace != entity.namespace:
-        return None
-    back = _meant(context, found, access)
-    return found if back is not None and back.key == entity.key else None
+def _same(
+    context: StepContext, entities: Sequence[Entity], access: Access
+) -> Iterator[tuple[Entity, Entity]]:
+    """Each entity with the one that it means and that means it."""
+    found = [
+        (one, other)
+        for one, other in _meant(context, entities, access)
+        if other is not None and other.namespace == one.namespace
+    ]
+    back = _meant(context, [other for _, other in found], access)
+    for (one, other), (_, again) in zip(found, back, strict=True):
+        if again is not None and again.key == one.key:
+            yield one, other
 
 
-def _meant(context: StepContext, entity: Entity, access: Access) -> Entity | None:
-    alike = context.tools.store.entities.like(entity.name, access, CANDIDATES)
-    others = [one for one in alike if one.key != entity.key]
-    return resolve(Named(entity.name, entity.type), others)
+def _meant(
+    context: StepContext, entities: Sequence[Entity], access: Access
+) -> list[tuple[Entity, Entity | None]]:
+    """Each entity with the other one that its name means, if there is one."""
+    if not entities:
+        return []
+    alike = context.tools.store.entities.like_each([one.name for one in entities], access, CANDIDATES)
+    return [
+        (one, resolve(Named(one.name, one.type), [other for other in some if other.key != one.key]))
+        for one, some in zip(entities, alike, strict=True)
+    ]
 
 
 def _fuller(context: StepContext, one: Entity, other: Entity, access: Access) -> tuple[Entity, Entity]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -32,6 +33,8 @@ NEAREST = 8  # nearest memories that one is compared with
 
 NEIGHBOURS: Final = 12
 """How many of the nearest are looked at."""
+NOBODY: Final = (0, -1.0)
+"""Stands for a neighbour where there are fewer; no memory has this key."""
 TOGETHER: Final = 512
 """Vectors that are compared in one question to the index."""
 
@@ -55,16 +58,47 @@ def neighbour_pairs(
 def nearest(
     context: StepContext, space: Space, scope: Scope, keys: Sequence[int], most: int
 ) -> Iterator[tuple[int, list[tuple[int, float]]]]:
-    """Of each of these keys that has a vector: the nearest others, with their cosines."""
-    reach = context.tools.store.memories.reach(Access(scope, Role.AGENT))
+    """Of each of these keys that has a vector: the nearest others, with their cosines.
+
+    Found once in a run: what a step changes meanwhile is left alone by the others until the next run.
+    """
+    known: NearestFound = context.notes.setdefault(f"nearest {space.key}", NearestFound())
     for start in range(0, len(keys), TOGETHER):
-        found, vectors = vectors_of(context, space, keys[start : start + TOGETHER])
-        if not found:
-            continue
-        # One more than wanted: each memory finds itself.
-        answers = context.tools.index.nearest(space, vectors, most + 1, reach)
-        for key, hits in zip(found, answers, strict=True):
-            yield key, [hit for hit in hits if hit[0] != key]
+        some = keys[start : start + TOGETHER]
+        found, vectors = vectors_of(context, space, [key for key in some if key not in known])
+        if found:
+            reach = context.tools.store.memories.reach(Access(scope, Role.AGENT))
+            # One more than wanted: each memory finds itself.
+            known.keep(found, context.tools.index.nearest(space, vectors, NEIGHBOURS + 1, reach))
+        yield from ((key, known.of(key)[:most]) for key in some if key in known)
+
+
+class NearestFound:
+    """The nearest of each key as far as somebody asked, packed: a run may ask for all there are."""
+
+    def __init__(self) -> None:
+        self._places: dict[int, int] = {}
+        self._keys = array("q")
+        self._cosines = array("f")
+
+    def __contains__(self, key: int) -> bool:
+        return key in self._places
+
+    def keep(self, keys: Sequence[int], answers: Sequence[Sequence[tuple[int, float]]]) -> None:
+        """Keep the nearest of these keys."""
+        for key, hits in zip(keys, answers, strict=True):
+            self._places[key] = len(self._keys)
+            others = [hit for hit in hits if hit[0] != key][:NEIGHBOURS]
+            others += [NOBODY] * (NEIGHBOURS - len(others))
+            self._keys.extend([other for other, _ in others])
+            self._cosines.extend([cosine for _, cosine in others])
+
+    def of(self, key: int) -> list[tuple[int, float]]:
+        """The nearest of a key, nearest first."""
+        place = self._places[key]
+        part = slice(place, place + NEIGHBOURS)
+        hits = zip(self._keys[part], self._cosines[part], strict=True)
+        return [hit for hit in hits if hit[0] != NOBODY[0]]
 
 
 def vectors_of(context: StepContext, space: Space, keys: Sequence[int]) -> tuple[list[int], Floats]:

@@ -60,6 +60,7 @@ def also_called(name: str) -> frozenset[str]:
     return frozenset({name.lower()}).union(*(_forms().get(one, ()) for one in meant))
 
 
+@lru_cache(maxsize=1 << 13)
 def keys_of(name: str) -> frozenset[str]:
     """What a name is looked up by: its words, and signs that it shares with names that may mean the same.
 

@@ -265,10 +265,12 @@ class SqliteEntities:
             found = [set(_alike(db, name, places, limit)) for name in names]
             joins = self._joins(db, access)
             read = self._read(db, set().union(*found), access, joins, counted=1) if any(found) else []
-        return [
-            [one for one in read if (joins or one.key in keys) and _is_like(one, name)][:limit]
-            for name, keys in zip(names, found, strict=True)
-        ]
+        if joins:
+            return [[one for one in read if _is_like(one, name)][:limit] for name in names]
+        order = {one.key: place for place, one in enumerate(read)}
+        alike = (sorted(order[key] for key in keys if key in order) for keys in found)
+        pairs = zip(names, alike, strict=True)
+        return [[read[at] for at in some if _is_like(read[at], name)][:limit] for name, some in pairs]
 
     def memories(self, entity: Entity, view: View, limit: int) -> list[tuple[int, Memory]]:
         """Memories that name it, by any of its names, the latest happening first, with their keys."""

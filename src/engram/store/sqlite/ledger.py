@@ -374,7 +374,7 @@ def _event(line: tuple[Any, ...]) -> Event:
     id_, at, actor, verb, memory, because, before, after, related, run, rule, *words = line
     words_before, words_after = words
     sides = ((before, words_before), (after, words_after))
-    told, tells = ({**json.loads(side), **json.loads(words or "{}")} for side, words in sides)
+    told, tells = (rows.from_json(side) | rows.from_json(words) for side, words in sides)
     return Event(id_, from_micros(at), actor, Verb(verb), memory, because, told, tells, related, run, rule)
 
 

@@ -142,6 +142,10 @@ BY_ID = sqlite_rows.select("""
 WHERE m.id = :id
 """)
 
+BY_IDS = sqlite_rows.select("""
+WHERE m.id IN (SELECT value FROM json_each(:ids))
+""")
+
 # From the newest use backwards, by the key of the log: how long the log is does not matter.
 USED = """
 SELECT row
@@ -355,6 +359,11 @@ def by_id(db: Db, memory_id: str) -> tuple[int, Memory] | None:
     """Key and memory of a full id."""
     line = ask_line(db, BY_ID, {"id": memory_id})
     return None if line is None else sqlite_rows.from_row(line)
+
+
+def by_ids(db: Db, ids: Sequence[str]) -> list[tuple[int, Memory]]:
+    """The same of many ids; those of nobody are left out."""
+    return [sqlite_rows.from_row(line) for line in ask(db, BY_IDS, {"ids": sqlite_rows.as_list(ids)})]
 
 
 def allowed(db: Db, reach: Reach, view: View, keys: Sequence[int]) -> set[int]:

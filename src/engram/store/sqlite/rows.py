@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from functools import lru_cache
 from json.encoder import encode_basestring
@@ -109,8 +109,8 @@ def from_row(line: tuple[Any, ...]) -> tuple[int, Memory]:
     return key, Memory(
         id_, content, content_hash, _moment(created_at), _moment(modified_at),
         _scope(namespace, project, squad, agent, channel, user), session, speaker,
-        _KINDS[kind], category, _TYPES[type_], _names(tags), _names(entities), _object(details),
-        _object(metadata),
+        _KINDS[kind], category, _TYPES[type_], _names(tags), _names(entities), from_json(details),
+        from_json(metadata),
         _LAYERS[layer], _LIFECYCLES[lifecycle], _STATUSES[status], _VERIFICATIONS[verification],
         _POLICIES[policy], _PRIORITIES[priority], pinned == 1,
         importance, confidence, strength, surprise,
@@ -225,8 +225,10 @@ def _names(text: str) -> tuple[str, ...]:
     return () if text == "[]" else tuple(_read_json(text)[0])
 
 
-def _object(text: str | None) -> Mapping[str, Any]:
-    return {} if text is None or text == "{}" else _read_json(text)[0]
+def from_json(text: str | None) -> dict[str, Any]:
+    """An object that `to_json` wrote; an empty one where there is none."""
+    found: dict[str, Any] = {} if text is None or text in {"", "{}"} else _read_json(text)[0]
+    return found
 
 
 ADD = """
@@ -256,30 +258,17 @@ VALUES (
 )
 """
 
-REPLACE = """
-UPDATE memories
-SET
-  scope = :scope, session = :session, speaker = :speaker, content_hash = :content_hash,
-  kind = :kind, category = :category, type = :type,
-  layer = :layer, lifecycle = :lifecycle, status = :status, verification = :verification,
-  policy = :policy, priority = :priority, pinned = :pinned,
-  importance = :importance, confidence = :confidence, strength = :strength,
-  surprise = :surprise,
-  valence = :valence, intensity = :intensity, arousal = :arousal,
-  accessed = :accessed, repeated = :repeated, confirmed = :confirmed,
-  sessions = :sessions, helpful = :helpful, unhelpful = :unhelpful,
-  created_at = :created_at, modified_at = :modified_at, last_accessed = :last_accessed,
-  event_time = :event_time, valid_from = :valid_from, valid_to = :valid_to,
-  verified_at = :verified_at, expires_at = :expires_at,
-  source = :source, trust = :trust, version = :version, tier = :tier,
-  content = :content, tags = :tags, entities = :entities, details = :details,
-  metadata = :metadata,
-  summary = :summary, key_fact = :key_fact, label = :label,
-  content_tokens = :content_tokens, summary_tokens = :summary_tokens,
-  key_fact_tokens = :key_fact_tokens, label_tokens = :label_tokens,
-  sealed = :sealed
-WHERE row = :row
-"""
+SET_COLUMNS = tuple(
+    column.strip() for column in ADD.partition("(")[2].partition(")")[0].split(",") if column.strip() != "id"
+)
+"""The columns of a line but for the first, in the order of `to_row`."""
+
+
+@lru_cache(maxsize=256)
+def _replacing(columns: tuple[str, ...]) -> str:
+    """The statement that writes these columns anew: the fewer, the fewer indexes are touched."""
+    return f"UPDATE memories SET {', '.join(f'{one} = :{one}' for one in columns)} WHERE row = :row"  # noqa: S608
+
 
 REMOVE = """
 DELETE FROM memories
@@ -336,9 +325,18 @@ def add(db: Db, memory: Memory, scope: int) -> int:
     return row
 
 
-def replace(db: Db, row: int, old: Memory, new: Memory, scope: int) -> None:
-    """Write a record over the old one; `scope` is the number of the new one's scope."""
-    db.execute(REPLACE, (*to_row(new, scope)[1:], row))
+def replace(db: Db, row: int, old: Memory, new: Memory, scopes: tuple[int, int]) -> None:
+    """Write what differs in a record; `scopes` are the numbers of the old and the new one's scope."""
+    written = [
+        (column, value)
+        for column, before, value in zip(
+            SET_COLUMNS, to_row(old, scopes[0])[1:], to_row(new, scopes[1])[1:], strict=True
+        )
+        if before != value
+    ]
+    if written:
+        columns, set_to = zip(*written, strict=True)
+        db.execute(_replacing(columns), (*set_to, row))
     if new.tags != old.tags:
         db.execute(DROP_TAGS, {"row": row})
         _put_tags(db, row, new.tags)

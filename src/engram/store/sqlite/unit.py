@@ -34,7 +34,7 @@ from engram.store.sqlite import turns as sources
 from engram.store.sqlite.connection import Db, Line
 from engram.store.sqlite.ledger import Difference, Happening
 from engram.store.sqlite.maintenance import SqliteUpkeepWork
-from engram.store.sqlite.memories import by_id
+from engram.store.sqlite.memories import by_id, by_ids
 from engram.store.sqlite.names import RecentMentions
 from engram.store.sqlite.views import Places
 
@@ -110,6 +110,14 @@ class SqliteUnit:
         found = self._by_id(memory_id)
         return found[1] if found else None
 
+    def read_ahead(self, ids: Iterable[str]) -> None:
+        """Read memories at once before `get` asks for each."""
+        wanted = [one for one in dict.fromkeys(ids) if one not in self._read][:READ_AT_ONCE]
+        if len(self._read) + len(wanted) > READ_AT_ONCE:
+            self._read.clear()
+        found = {memory.id: (row, memory) for row, memory in by_ids(self._db, wanted)} if wanted else {}
+        self._read.update((one, found.get(one)) for one in wanted)
+
     def same_content(self, content_hash: str, scope: Scope) -> Memory | None:
         """The active memory of this very scope with the same normalized content."""
         place = self._known_place(scope)
@@ -173,7 +181,7 @@ class SqliteUnit:
         self._same.clear()
         self._scopes.pop(new.id, None)
         self._company.changed()
-        rows.replace(self._db, row, old, new, place[0])
+        rows.replace(self._db, row, old, new, (self._place(old.scope)[0], place[0]))
         if new.metadata != old.metadata:
             self.finish()
             rows.change(self._db, row, new)
