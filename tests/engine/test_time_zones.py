@@ -102,7 +102,7 @@ def test_a_question_asks_about_the_days_where_it_is_asked() -> None:
 
 def test_the_bearer_of_a_token_speaks_by_the_clocks_it_names() -> None:
     with opened("UTC") as memory:
-        issued = memory.tokens.create("rex", timezone=LOS_ANGELES)
+        issued = memory.tokens.create("rex", "agent", timezone=LOS_ANGELES)
         token = memory.tokens.bearer(issued.secret)
         assert token is not None
         guest = memory.seen_by(token.access, token.name)
