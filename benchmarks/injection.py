@@ -5,8 +5,10 @@
 
 The texts are ours, written by published families of attacks (goal hijacking and prompt leaking, indirect
 injection through pages and mails, fake completions and role markers, tool calls, exfiltration through links,
-planted memories, jailbreak personas, encodings and homoglyphs), in six languages. The test half was written
-before the rules; its failures are not looked at.
+planted memories, jailbreak personas, encodings and homoglyphs), in six languages. `injection_*` was written
+before the first rules. `poison_*` was written later in wordings those rules do not know (notes to models in
+documents, results of tools, wishes in the user's name, role play, administrators) beside what developers and
+families write every day, and split by chance. Failures of the test halves are not looked at.
 """
 
 from __future__ import annotations
@@ -30,11 +32,11 @@ def main() -> None:
     )
     parser.add_argument("--failures", action="store_true")
     failures = parser.parse_args().failures
-    for half in ("dev", "test"):
-        lines = (DATA / f"injection_{half}.jsonl").read_text(encoding="utf-8").split("\n")
+    for half in ("injection_dev", "injection_test", "poison_dev", "poison_test"):
+        lines = (DATA / f"{half}.jsonl").read_text(encoding="utf-8").split("\n")
         texts = [json.loads(line) for line in lines if line]
         report(half, texts)
-        if failures and half == "dev":
+        if failures and half.endswith("dev"):
             for one in texts:
                 signs = signs_of(one["text"])
                 if (signs.score >= SOFT) != one["attack"]:

@@ -2,7 +2,9 @@
 
 Memories are data. What reads like an order to whoever will read it is told from what informs. The text is
 looked at as it would be read: signs nobody sees are taken out, letters that only look Latin become Latin, and
-what is written in base64, hexadecimal, percent signs, rot13, backwards or in digits for letters is decoded.
+what is written in base64, hexadecimal, percent signs, entities, escapes, rot13, backwards or in digits for
+letters is decoded. Known wordings are one list; the other says what a text speaks of, in any words: that a
+machine is spoken to, that it is an order, and that it is after secrets, money, silence or obedience.
 """
 
 from __future__ import annotations
@@ -10,11 +12,13 @@ from __future__ import annotations
 import base64
 import binascii
 import codecs
+import html
 import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
+from itertools import pairwise
 from typing import Final
 from urllib.parse import unquote
 
@@ -22,6 +26,7 @@ from engram.model.memory import RELEASED, SUSPICION, Memory, Priority, Status, S
 from engram.text import lexicon
 
 LIST: Final = "injections"
+CONCEPTS: Final = "injection_concepts"
 SOFT: Final = 0.5
 """From this score on a memory is marked and stays out of prompts."""
 HARD: Final = 0.7
@@ -30,6 +35,23 @@ WEIGHTS: Final = {
     "override": 0.7, "leak": 0.6, "persona": 0.7, "markers": 0.7, "tools": 0.8, "exfiltration": 0.8,
     "secrecy": 0.6, "planted": 0.6, "addressed": 0.6, "authority": 0.7, "completion": 0.6,
 }  # fmt: skip
+TOGETHER: Final = (
+    ({"machine", "order"}, ("give", "praise", "unasked", "conceal", "lawless", "money", "run"), 0.6),
+    ({"wish"}, ("give", "praise", "unasked", "money", "lawless", "conceal"), 0.6),
+    ({"maker"}, ("supplant", "recite", "give", "conceal", "lawless"), 0.6),
+    ({"lawless"}, ("machine", "maker"), 0.5),
+    ({"conceal"}, ("unasked", "money", "run", "give"), 0.5),
+    ({"supplant"}, ("lawless", "run", "give"), 0.5),
+    ({"give"}, ("outward",), 0.6),
+)
+"""What a text speaks of that is a sign together: all of the first, one of the second; each more counts."""
+ADDRESSING: Final = frozenset({"machine", "order", "outward"})
+AIMS: Final = frozenset({"give", "unasked", "conceal", "lawless", "supplant", "recite"})
+"""What nobody hides a text for that only informs."""
+FURTHER: Final = 0.2
+SUREST: Final = 0.8
+BREATH: Final = 600
+"""Characters of two sentences that are looked at together."""
 HIDING: Final = 0.5
 """What it counts that a text was hidden which, laid open, is an order: nobody does that by accident."""
 REPORTED: Final = 0.6
@@ -66,14 +88,14 @@ def signs_of(text: str) -> InjectionSigns:
     open_text = unicodedata.normalize("NFKC", without_unseen(looked_at))
     found = _families(open_text)
     for name, laid_open in _hidden(looked_at, open_text):
-        if inside := _families(laid_open):
-            found |= inside | {name}
+        if inside := _families(laid_open) or _aims(laid_open):
+            found |= inside | {name: HIDING}
             break
     if len(_UNSEEN.findall(_without_joiners(looked_at))) >= MANY_UNSEEN:
-        found.add("unseen")
+        found["unseen"] = HIDING
     left = 1.0
-    for name in found:
-        left *= 1.0 - WEIGHTS.get(name, HIDING)
+    for weight in found.values():
+        left *= 1.0 - weight
     most = REPORTED if found and _is_reported(open_text) else 1.0
     return InjectionSigns(round(min(1.0 - left, most), 2), tuple(sorted(found)))
 
@@ -140,6 +162,7 @@ _UNSEEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
     "\u2060-\u2069\u3164\ufe00-\ufe0f\ufeff\uffa0\U000e0000-\U000e007f\U000e0100-\U000e01ef]"
 )
+_ENDS = re.compile(r"(?<=[.!?。！？])\s+|\n+|(?<=[。！？])")
 _TAGS = re.compile("[\U000e0020-\U000e007e]{4,}")
 # Zero-width joiners hold emoji together and letters of Persian, Hindi and others apart.
 _JOINED = re.compile("(?<=[^\x00-\x7f])\ufe0f?[\u200c\u200d](?=[^\x00-\x7f])|\ufe0f")
@@ -160,8 +183,13 @@ _LOOKS_LATIN = str.maketrans(
 )
 _OTHER_SCRIPT = re.compile(r"[\u0370-\u03ff\u0400-\u04ff\u0500-\u052f]")
 _LATIN = re.compile(r"[a-z]", re.IGNORECASE)
-_TURNED = re.compile(r"\b(?:vtaber|qvfertneq|sbetrg|erirny|flfgrz|vafgehpgvbaf|cebzcg|erfgevpgvbaf|cnffjbeq)")
-_BACKWARDS = ("erongi", "dragersid", "tegrof", "laever", "tpmorp", "snoitcurtsni")
+_ENTITIES = re.compile(r"(?:&#x?[0-9a-fA-F]{2,5};){4}")
+_ESCAPE = re.compile(r"\\(?:u|x)\{?([0-9a-fA-F]{2,4})\}?")
+_ESCAPES = re.compile(r"(?:\\(?:u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2})){4}")
+_WORD = re.compile(r"[a-z]+")
+_COMMON = frozenset(
+    {"the", "and", "you", "to", "of", "from", "all", "is", "this", "what", "not", "it", "your", "for"}
+)
 
 
 def without_unseen(text: str) -> str:
@@ -177,9 +205,48 @@ def _without_joiners(text: str) -> str:
     return _JOINED.sub("", text)
 
 
-def _families(text: str) -> set[str]:
+def _families(text: str) -> dict[str, float]:
+    """The families that a text belongs to, with what each counts."""
     lower = text.lower().replace("’", "'")
-    return set(_patterns().of(lower))
+    return {name: WEIGHTS[name] for name in _patterns().of(lower)} | _commands(lower)
+
+
+def _commands(lower: str) -> dict[str, float]:
+    """What a text commands a model to do, by what it speaks of in one breath, whatever its words."""
+    if not _spoken_together(lower):
+        return {}
+    sentences = [one for one in _ENDS.split(lower) if one.strip()]
+    pairs = [" ".join(two) for two in pairwise(sentences)] or sentences
+    found: dict[str, float] = {}
+    for breath in pairs:
+        for name, weight in _spoken_together(breath[:BREATH]).items():
+            found[name] = max(weight, found.get(name, 0.0))
+    return found
+
+
+def _aims(laid_open: str) -> dict[str, float]:
+    """What a text that was hidden is after: one aim is enough then."""
+    return {name: FURTHER for name in _concepts(about=False).of(laid_open.lower()) if name in AIMS}
+
+
+def _spoken_together(lower: str) -> dict[str, float]:
+    spoken = set(_concepts(about=False).of(lower))
+    if not spoken:  # nearly always, and cheaper to tell than who is spoken to
+        return {}
+    spoken |= set(_concepts(about=True).of(lower))
+    found = {}
+    for all_of, one_of, weight in TOGETHER:
+        ends = [name for name in one_of if name in spoken - all_of]
+        if all_of <= spoken and ends:
+            found[" and ".join((*sorted(all_of), *ends))] = min(SUREST, weight + FURTHER * (len(ends) - 1))
+    return found
+
+
+@cache
+def _concepts(*, about: bool) -> lexicon.NamedPatterns:
+    """Whom and how a text speaks to, or else what it is after."""
+    names = [name for name in lexicon.headings(CONCEPTS) if (name in ADDRESSING) == about]
+    return lexicon.NamedPatterns((name, row) for name in names for _, row in lexicon.rules(CONCEPTS, name))
 
 
 @cache
@@ -201,25 +268,34 @@ def _hidden(raw: str, text: str) -> Iterator[tuple[str, str]]:
         yield "letters that look Latin", text.translate(_LOOKS_LATIN)
     for match in _BASE64.finditer(text):
         if decoded := _from_base64(match.group()):
-            yield "base64", decoded
+            yield "base64", _from_base64(decoded) or decoded
     for match in _HEX.finditer(text):
         if decoded := _from_hex(match.group()):
             yield "hexadecimal", decoded
     if _PERCENT.search(text):
         yield "percent signs", unquote(text)
+    if _ENTITIES.search(text):
+        yield "entities", html.unescape(text)
+    if _ESCAPES.search(text):
+        yield "escapes", _ESCAPE.sub(lambda match: chr(int(match.group(1), 16)), text)
     yield from _respelled(text)
 
 
 def _respelled(text: str) -> Iterator[tuple[str, str]]:
     lower = text.lower()
-    if _TURNED.search(lower):
-        yield "rot13", codecs.encode(text, "rot13")
-    if any(word in lower for word in _BACKWARDS):
-        yield "backwards", text[::-1]
+    said = _common_words(lower)
+    for name, other in (("rot13", codecs.encode(lower, "rot13")), ("backwards", lower[::-1])):
+        if _common_words(other) > said:
+            yield name, other
     if len(_DIGITS_IN_WORDS.findall(lower)) >= _FEW_DIGITS:
         yield "digits for letters", lower.translate(_LEET)
     if _SPACED.search(text):
         yield "spaced letters", _closed_up(text)
+
+
+def _common_words(lower: str) -> int:
+    """How many of the commonest words of English a text has: more of them when it is read the right way."""
+    return sum(word in _COMMON for word in _WORD.findall(lower))
 
 
 def _from_base64(piece: str) -> str:
