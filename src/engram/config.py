@@ -172,6 +172,12 @@ class RecallConfig:
         "relevance that lets a hit in by itself; other evidence may, too: nothing only when none speaks",
         "measured",
     )
+    stale: str = choice(
+        "weigh",
+        ("weigh", "leave out"),
+        "whether what has gone stale counts less, or is not shown",
+        "files",
+    )
     suppress_days: int = number(
         90, 0, 3_650, "days that 'not helpful' keeps a memory out of like questions", "design"
     )

@@ -1,5 +1,7 @@
 """Clients of *files* find their routes under /engram/v1, and their tools at /mcp."""
 
+# ruff: noqa: E501 (a call a line)
+
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -76,6 +78,19 @@ TABLE: list[tuple[str, str, Any, int, set[str]]] = [
     ("GET", "/review/contradictions", None, 200, {"pairs", "count"}),
     ("POST", "/review/resolve", {"pairId": "", "verb": "both-valid"}, 200, {"resolved", "memory"}),
     ("POST", "/contradiction-scan", {}, 200, {"settled"}),
+    ("GET", "/recall/tier-explain", None, 200, {"snapshot"}),
+    ("GET", "/review/contradictions/{id}", None, 404, {"found"}),
+    ("GET", "/review-queue", None, 200, {"items", "count"}),
+    ("GET", "/maintenance", None, 200, {"runs", "count"}),
+    ("GET", "/quality", None, 200, {"total", "byStatus", "byCategory"}),
+    ("GET", "/procedural/stats", None, 200, {"procedures"}),
+    ("GET", "/graph/snapshot", None, 200, {"nodes", "edges"}),
+    ("GET", "/peers", None, 200, {"peers", "count"}),
+    ("GET", "/peers/{id}", None, 404, {"found"}),
+    ("GET", "/peers/{id}/profile", None, 404, {"found"}),
+    ("GET", "/dreams/status", None, 200, {"runs"}),
+    ("POST", "/dreams/run", {"phase": "deepSleep", "dryRun": True}, 200, {"runId", "dryRun", "changes"}),
+    ("POST", "/review-disposition", {"memoryId": "", "status": "archived", "reasonCode": "old"}, 200, {"applied"}),
 ]  # fmt: skip
 
 
@@ -84,6 +99,8 @@ def test_every_route_answers_in_its_shape(old: Old) -> None:
     for method, path, body, status, keys in TABLE:
         if body and "pairId" in body:
             body["pairId"] = f"{memory}..{other}"
+        if body and "memoryId" in body:
+            body["memoryId"] = memory
         where = path.replace("{id}", memory).replace("{name:path}", "Anna")
         found = old.ask(method, f"{ROOT}{where}", body, status=status)
         assert found.keys() >= keys, (method, path, found)
@@ -229,6 +246,9 @@ def test_every_tool_answers_in_plain_json(old: Old) -> None:
         "context_checkpoint": {"sessionKey": "s", "context": "We decided to move to Bremen in May."},
         "dreams_run": {"phase": "rem", "dryRun": True},
         "memory_governance_run": {"mode": "shadow"},
+        "memory_action_apply": {"action": "discard"},
+        "peer_get": {"id": "Anna"},
+        "peer_profile_get": {"id": "Anna"},
     }
     for name in TOOLS:
         told = call(old, f"remnic.{name}", **given.get(name, {}))
@@ -252,3 +272,67 @@ def test_everything_else_goes_on_to_the_mcp_server(old: Old) -> None:
 
     assert listed.status_code == 200
     assert "memory_search" in listed.text
+
+
+REFUSED: tuple[tuple[str, str, dict[str, Any]], ...] = (
+    ("no content", "memories", {"content": ""}), ("an odd category", "memories", {"content": "a b", "category": "odd"}),
+    ("too sure", "memories", {"content": "a b", "confidence": 2}), ("no question", "recall", {"query": ""}), ("an odd mode", "recall", {"query": "x", "mode": "odd"}),
+    ("an odd disclosure", "recall", {"query": "x", "disclosure": "odd"}), ("too many", "recall", {"query": "x", "topK": 500}), ("too many tags", "recall", {"query": "x", "tags": ["a"] * 51}),
+    ("an odd match", "recall", {"query": "x", "tags": ["a"], "tagMatch": "odd"}), ("no session", "observe", {"messages": []}), ("an odd phase", "dreams/run", {"phase": "odd"}),
+    ("an odd end", "review-disposition", {"memoryId": "x", "status": "odd", "reasonCode": "r"}),
+)  # fmt: skip
+
+
+def test_what_is_refused(old: Old) -> None:
+    for name, path, body in REFUSED:
+        told = old.ask("POST", f"/engram/v1/{path}", body, status=400)
+        assert told["code"] == "validation_error", name
+    for raw, code in ((b"{bad", "invalid_json"), (b"[1]", "invalid_json_object")):
+        assert old.post("/engram/v1/recall", content=raw).json()["code"] == code
+    assert (
+        old.get("/engram/v1/health", headers={"X-Request-Id": "mine-1"}).headers["x-request-id"] == "mine-1"
+    )
+
+
+def test_the_seven_actions_do_what_they_say(old: Old) -> None:
+    def act(action: str, **given: Any) -> dict[str, Any]:
+        body = {"name": "remnic.memory_action_apply", "arguments": {"action": action, **given}}
+        answer = old.ask("POST", "/mcp", {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": body}, headers={"X-Engram-Client-Id": "hermes"})  # fmt: skip
+        told: dict[str, Any] = answer["result"]["structuredContent"]
+        return told
+
+    def shown(memory_id: str) -> dict[str, Any]:
+        told: dict[str, Any] = old.ask("GET", f"/engram/v1/memories/{memory_id}")["memory"]
+        return told
+
+    episode = act("store_episode", content="The mill was sold on Monday")
+    note = act("store_note", content="Tea is kept in the blue tin", category="fact")
+    assert (episode["outcome"], shown(note["memoryId"])["category"]) == ("applied", "fact")
+    act("update_note", memoryId=note["memoryId"], content="Tea is kept in the red tin")
+    assert shown(note["memoryId"])["content"].endswith("red tin")
+    assert act("link_graph", memoryId=note["memoryId"], linkTargetId=episode["memoryId"], linkStrength=0.4)[
+        "executed"
+    ]
+    assert {
+        one["type"]
+        for one in old.ask("GET", f"/engram/v1/graph/snapshot?focusNodeId={note['memoryId']}")["edges"]
+    } == {"related_to"}
+    short = act("summarize_node", memoryId=episode["memoryId"], content="The mill is sold")
+    artifact = act("create_artifact", content="To be, or not to be", artifactType="quote")
+    assert len({one["memoryId"] for one in (episode, note, short, artifact)}) == 4
+    # What is no action discards, and what cannot be read of its context counts for nothing.
+    gone = act("explode", memoryId=artifact["memoryId"], eligibility={"confidence": 7})
+    assert (gone["action"], gone["eligibility"]["source"], shown(artifact["memoryId"])["status"]) == (
+        "discard",
+        "unknown",
+        "archived",
+    )
+    sure = {"confidence": 0.9, "importance": 0.5, "lifecycleState": "active", "source": "manual"}
+    assert act("discard", memoryId=note["memoryId"], dryRun=True, eligibility=sure) == {
+        "action": "discard",
+        "reason": "",
+        "eligibility": sure,
+        "outcome": "skipped",
+        "executed": False,
+    }
+    assert shown(note["memoryId"])["status"] == "active"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 from engram import Engram
 from engram.errors import InvalidInput, WorkspaceError
 from engram.model.memory import Status
-from engram.testing import FakeClock
+from engram.testing import FakeClock, HashEmbedder
 
 
 def note(folder: Path, words: str) -> Path:
@@ -425,3 +426,27 @@ def test_little_change_in_many_files_takes_little_time(memory: Engram, folder: P
     assert len(report.updated) == 1
     assert took < 2
     assert (folder / ".engram/state.json").stat().st_size < 2_000_000
+
+
+def test_what_no_stamp_tells_is_seen_within_a_week(memory: Engram, clock: FakeClock, folder: Path) -> None:
+    memory.remember("Tea is kept in the blue tin")
+    memory.workspace.init(folder, layouts=["files"])
+    page = note(folder, "blue tin")
+    stamp = page.stat()
+    page.write_text(page.read_text().replace("blue tin", "pink tin"))
+    os.utime(page, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
+    memory.workspace.sync(folder)
+    assert "blue" in next(one.content for one in memory.list())
+    clock.advance(days=8)
+    memory.workspace.sync(folder)
+    assert "pink" in next(one.content for one in memory.list())
+
+
+def test_what_has_gone_stale_can_be_left_out() -> None:
+    record = {"content": "The wiki lives on the NAS", "lifecycle": "stale"}
+    for stale, found in (("weigh", 1), ("leave out", 0)):
+        with Engram.open(
+            ":memory:", config={"recall.stale": stale}, clock=FakeClock(), embedder=HashEmbedder()
+        ) as opened:
+            opened.adopt([record])
+            assert len(list(opened.recall("where does the wiki live"))) == found

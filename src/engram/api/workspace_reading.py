@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +40,7 @@ ACTOR = "human"
 PAGE = 1_000
 MOST_GONE = 0.5
 """When more than this share of the files is missing at once, nobody meant to forget all that."""
+REBUILT_EVERY = timedelta(days=7)
 FEW = 10
 """Up to so many missing files are believed whatever their share."""
 STANDING = frozenset({Status.ACTIVE, Status.CHALLENGED})
@@ -139,7 +140,7 @@ class FolderReader:
         self.scope = scope_from(setup.scope) if setup.scope else caller.access.scope
         self.access = caller.at(self.scope) if setup.scope else caller.access
         self.state = state
-        self.full = full or not self.state.place
+        self.full = full or not self.state.place or self._is_due()
         self.told = Tellings()
         self.dirty = False
         """Whether there is something new to keep about the files."""
@@ -157,6 +158,11 @@ class FolderReader:
         self.numbering = ledger.Numbering(())
         self._where: dict[str, list[tuple[str, str]]] | None = None
         self._clashes: set[str] | None = None
+
+    def _is_due(self) -> bool:
+        """Whether a week has gone by since everything was compared: what drifted unseen is put right then."""
+        last = self.state.rebuilt
+        return bool(last) and self.caller.tools.here() - datetime.fromisoformat(last) > REBUILT_EVERY
 
     def changed_ids(self) -> set[str]:
         """The memories that changed since the last sync; at first, all."""

@@ -75,6 +75,8 @@ class FolderSync(FolderReader):
             self._views()
         # What this sync itself wrote to the memory needs no second look.
         self.state.place = store.ledger.newest() if not self._foreign(end) else end
+        if self.full:
+            self.state.rebuilt = self.caller.tools.here().isoformat()
         if moved or self.full or self.dirty or gone:
             save_state(self.root, self.state)
         return self._report()

@@ -361,6 +361,10 @@ def _borne_out(
     return Decision("belief.validated", why, tuple(effects), belief.id, backing[0].memory.id)
 
 
+DOUBTED_SHARE, LEAST_LEFT = 0.7, 0.1
+"""What a belief that is spoken against keeps of its importance, and at least (retention)."""
+
+
 def _contradicted(belief: Memory, telling: ProbeEvidence, asking: Asking, context: StepContext) -> Decision:
     edge = Draw(Edge(telling.memory.id, belief.id, EdgeType.CONTRADICTS, confidence=0.7))
     days = (telling.memory.happened_at - belief.happened_at).days
@@ -369,7 +373,8 @@ def _contradicted(belief: Memory, telling: ProbeEvidence, asking: Asking, contex
     if not may_be_challenged(belief):
         shown = (*effects, _resting(belief, "disputed", context))
         return Decision("belief.disputed", why, shown, belief.id, telling.memory.id)
-    challenged = becomes(belief, Verb.STATUS_CHANGED, status=Status.CHALLENGED)
+    less = max(LEAST_LEFT, round(belief.importance * DOUBTED_SHARE, 4))
+    challenged = becomes(belief, Verb.STATUS_CHANGED, status=Status.CHALLENGED, importance=less)
     return Decision("belief.challenged", why, (challenged, *effects), belief.id, telling.memory.id)
 
 

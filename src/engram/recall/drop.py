@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from itertools import accumulate
 
 from engram.model.facts import Entity
-from engram.model.memory import Memory, Status
+from engram.model.memory import Lifecycle, Memory, Status
 from engram.model.recall import Dropped, Evidence, Hit, Question
 from engram.ports import Tools
 from engram.recall.candidates import Candidate, evidence
@@ -92,10 +92,8 @@ def _reasons(
         one.told.append(Evidence("drop", "let in", one.relevance, why))
         if not strict:
             one.relevance = max(one.relevance, floor)
-        if memory.expires_at is not None and memory.expires_at <= now:
-            yield one, f"expired on {memory.expires_at:%Y-%m-%d}"
-        elif _is_past(memory, plan, now):
-            yield one, f"held until {memory.valid_to:%Y-%m-%d}"
+        if over := _over(memory, plan, now, tools):
+            yield one, over
         elif one.key in unwanted:
             yield one, "said not to help for a question like this"
         elif memory.content_hash in seen:
@@ -103,6 +101,17 @@ def _reasons(
             yield one, "says the same as a hit above it"
         else:
             seen[memory.content_hash] = one
+
+
+def _over(memory: Memory, plan: Planned, now: datetime, tools: Tools) -> str:
+    """Why a memory is not for now; empty when it is."""
+    if memory.expires_at is not None and memory.expires_at <= now:
+        return f"expired on {memory.expires_at:%Y-%m-%d}"
+    if memory.valid_to is not None and _is_past(memory, plan, now):
+        return f"held until {memory.valid_to:%Y-%m-%d}"
+    if tools.config.recall.stale == "leave out" and memory.lifecycle is Lifecycle.STALE:
+        return "it has gone stale"
+    return ""
 
 
 def _is_past(memory: Memory, plan: Planned, now: datetime) -> bool:

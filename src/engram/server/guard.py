@@ -6,6 +6,7 @@ answer is counted and written down.
 
 from __future__ import annotations
 
+import re
 import time
 import uuid
 from collections.abc import Callable
@@ -46,6 +47,8 @@ SAFE_HEADERS = (
     (b"referrer-policy", b"no-referrer"),
     (b"x-frame-options", b"DENY"),
 )
+_NAME = re.compile(rb"[A-Za-z0-9._-]{1,64}")
+"""What a client may call its request, to find it again in the journal."""
 METHODS = "GET, POST, PATCH, DELETE, OPTIONS"
 
 
@@ -60,6 +63,11 @@ class _Passage:
     status: int = 0
     is_large: bool = False
     """Whether its body was large enough that what it took is worth giving back."""
+
+
+def _named(scope: Scope) -> str:
+    given = next((value for name, value in scope["headers"] if name == b"x-request-id"), b"")
+    return str(given, "ascii") if _NAME.fullmatch(given) else ""
 
 
 class Guard:
@@ -81,7 +89,7 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        passage = _Passage(uuid.uuid4().hex[:12], time.perf_counter())
+        passage = _Passage(_named(scope) or uuid.uuid4().hex[:12], time.perf_counter())
         scope.setdefault("state", {})["request"] = passage.id
         self._metrics.under_way += 1
 

@@ -80,6 +80,8 @@ class FolderState:
     """Memories that stand, or stood, in the log of a day."""
     compacted: str = ""
     """When the ledger was last shortened."""
+    rebuilt: str = ""
+    """When everything was last compared, and what is derived made anew."""
     owner: str = ""
     """Which memory agreed: another one has to compare everything."""
 
@@ -138,6 +140,7 @@ def load_state(root: Path, owner: str) -> FolderState:
         set(data.get("dismissed", ())),
         set(data.get("logged", ())),
         str(data.get("compacted", "")),
+        str(data.get("rebuilt", "")),
         owner,
     )
 
@@ -164,6 +167,7 @@ def save_state(root: Path, state: FolderState) -> None:
         "dismissed": sorted(state.dismissed),
         "logged": sorted(state.logged),
         "compacted": state.compacted,
+        "rebuilt": state.rebuilt,
     }
     _write(root, STATE, json.dumps(told, ensure_ascii=False, separators=(",", ":")))
 

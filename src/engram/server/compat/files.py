@@ -12,7 +12,8 @@ from typing import Any
 from engram.api.conflicts import Conflict
 from engram.errors import AccessDenied, InvalidInput, UnknownValue
 from engram.model.capture import Outcome
-from engram.model.memory import Filters, Status
+from engram.model.facts import Entity
+from engram.model.memory import Filters, Kind, Status
 from engram.model.plain import member, moment, plain
 from engram.model.recall import Recall
 from engram.model.scope import Access, Role, Scope
@@ -39,7 +40,7 @@ def recall(ask: LenientRequest) -> dict[str, Any]:
     begun = time.perf_counter()
     query, mode = ask.text("query"), _one_of(ask, "mode", "auto", tuple(MODES))
     disclosure = _one_of(ask, "disclosure", "chunk", DISCLOSURES)
-    top = ask.whole("topK", MODES[mode], 0, MOST)
+    top = _within(ask, "topK", MODES[mode], MOST)
     found = _found(ask, query, top) if mode != "no_recall" and top else None
     hits = [] if found is None else list(found)
     told: dict[str, Any] = {
@@ -57,6 +58,9 @@ def recall(ask: LenientRequest) -> dict[str, Any]:
         "fallbackUsed": False,
         "sourcesUsed": ["memories"] if hits else [],
         "disclosure": disclosure,
+        "budgetsApplied": {"topK": top, "matched": len(hits)},
+        "auditAnomalies": [],
+        "budgetWarning": None,
         "latencyMs": round((time.perf_counter() - begun) * 1_000, 2),
     }
     if ask.truth("includeDebug") and found is not None:
@@ -137,9 +141,10 @@ def scope_of(ask: LenientRequest) -> Scope | None:
 
 
 def _found(ask: LenientRequest, query: str, top: int) -> Recall:
-    tags = frozenset(ask.words("tags") or ask.words("tag"))
-    if len(tags) > TAGS:
+    given = ask.given.get("tags")
+    if isinstance(given, list) and len(given) > TAGS:
         raise InvalidInput(f"at most {TAGS} tags are taken")
+    tags = frozenset(ask.words("tags") or ask.words("tag"))
     every = _one_of(ask, "tagMatch", ask.text("tag_match", "any") or "any", MATCHES) == "all"
     return ask.memory.recall(
         query,
@@ -149,6 +154,14 @@ def _found(ask: LenientRequest, query: str, top: int) -> Recall:
         session=session_of(ask),
         as_of=ask.text("asOf", ask.text("as_of", "")) or None,
     )
+
+
+def _within(ask: LenientRequest, name: str, default: int, most: int) -> int:
+    """A number that must lie in its range: these clients are told when it does not."""
+    found = ask.number(name)
+    if found is not None and not 0 <= found <= most:
+        raise InvalidInput(f"{name} must be between 0 and {most}")
+    return default if found is None else int(found)
 
 
 def _one_of(ask: LenientRequest, name: str, default: str, known: tuple[str, ...]) -> str:
@@ -161,6 +174,7 @@ def _one_of(ask: LenientRequest, name: str, default: str, known: tuple[str, ...]
 RECALLING_ROUTES: tuple[Old, ...] = (
     Old("POST", "/engram/v1/recall", recall, in_default=True, waits=False),
     Old("POST", "/engram/v1/recall/explain", health_of_recalls, in_default=True, waits=False),
+    Old("GET", "/engram/v1/recall/tier-explain", health_of_recalls, in_default=True),
     Old("GET", "/engram/v1/recall/xray", xray, in_default=True),
     Old("POST", "/engram/v1/search", search, in_default=True, waits=False),
     Old("POST", "/engram/v1/lcm/search", said, in_default=True, waits=False),
@@ -174,6 +188,16 @@ RECALLING_ROUTES: tuple[Old, ...] = (
 
 VERBS = {"keep-a": "a", "keep-b": "b", "merge": "merge", "both-valid": "both"}
 LATER = "needs-more-context"
+PHASES = ("lightSleep", "rem", "deepSleep")
+DISPOSITIONS = {
+    "active": Status.ACTIVE,
+    "pending_review": Status.CHALLENGED,
+    "quarantined": Status.CHALLENGED,
+    "rejected": Status.INVALIDATED,
+    "superseded": Status.SUPERSEDED,
+    "archived": Status.ARCHIVED,
+}
+"""What those clients may make of a memory, in our words."""
 
 
 def health(ask: LenientRequest) -> dict[str, Any]:
@@ -264,6 +288,98 @@ def scan(ask: LenientRequest) -> dict[str, Any]:
     return {"namespace": namespace_of(ask), "settled": [_pair(one) for one in settled]}
 
 
+def contradiction(ask: LenientRequest) -> OldAnswer:
+    """One pair that cannot both be true."""
+    wanted = ask.placed["id"]
+    found = next((one for one in map(_pair, ask.memory.conflicts.list(500)) if one["pairId"] == wanted), None)
+    return OldAnswer({"found": found is not None, "pair": found}, 404 if found is None else 200)
+
+
+def dispose(ask: LenientRequest) -> dict[str, Any]:
+    """Say what becomes of a memory that was to be looked at."""
+    given = _one_of(ask, "status", "", tuple(DISPOSITIONS))
+    moved = ask.memory.set_status(ask.text("memoryId"), DISPOSITIONS[given], ask.text("reasonCode"))
+    return {"memoryId": moved.id, "status": given, "reasonCode": ask.text("reasonCode"), "applied": True}
+
+
+def queue(ask: LenientRequest) -> dict[str, Any]:
+    """What waits for somebody to look at it: what is in doubt, and what was put aside."""
+    filters = Filters(statuses=frozenset({Status.CHALLENGED, Status.QUARANTINED}))
+    items = [row_of(one) for one in ask.memory.list(filters=filters, limit=MOST)]
+    return {"namespace": namespace_of(ask), "items": items, "count": len(items)}
+
+
+def upkeep(ask: LenientRequest) -> dict[str, Any]:
+    """The last runs of maintenance."""
+    runs = [{"runId": one.id, "kind": str(one.kind), "state": str(one.state),
+             "startedAt": one.started_at.isoformat(),
+             "finishedAt": one.finished_at.isoformat() if one.finished_at else None}
+            for one in ask.memory.upkeep.runs(20)]  # fmt: skip
+    return {"namespace": namespace_of(ask), "runs": runs, "count": len(runs)}
+
+
+def quality(ask: LenientRequest) -> dict[str, Any]:
+    """How much is kept, by status and category, and what is wrong with it."""
+    counted = ask.memory.stats()
+    told = {"total": counted.memories, "byStatus": counted.by_status, "byCategory": counted.by_category}
+    waiting = {"contradictions": len(ask.memory.conflicts.list(500)), "withoutVector": counted.pending}
+    return {"namespace": namespace_of(ask), **told, **waiting}
+
+
+def dream(ask: LenientRequest) -> dict[str, Any]:
+    """Sleep: in its deep phase memories mature, in the others they are replayed and linked."""
+    phase, dry = _one_of(ask, "phase", "", PHASES), ask.truth("dryRun")
+    report = (ask.memory.consolidate if phase == "deepSleep" else ask.memory.dream)(dry=dry)
+    return {"phase": phase, "runId": report.run.id, "dryRun": report.dry, "changes": report.changes}
+
+
+def procedures(ask: LenientRequest) -> dict[str, Any]:
+    """How many procedures are known."""
+    return {"procedures": ask.memory.count(filters=Filters(kinds=frozenset({Kind.PROCEDURAL})))}
+
+
+def graph(ask: LenientRequest) -> dict[str, Any]:
+    """Memories and what is between them."""
+    filters = Filters(categories=frozenset(ask.words("categories")))
+    found = some(ask.memory, filters, 0, ask.whole("limit", 500, 1, 5_000))
+    focus = ask.text("focusNodeId", "")
+    edges = {
+        (edge.source, edge.target, str(edge.type)): edge.confidence
+        for one in found
+        if not focus or one.id == focus
+        for edge in ask.memory.relations(one.id)
+    }
+    near = {end for source, target, _ in edges for end in (source, target)}
+    return {
+        "namespace": namespace_of(ask),
+        "nodes": [row_of(one) for one in found if not focus or one.id in near | {focus}],
+        "edges": [
+            {"source": source, "target": target, "type": kind, "confidence": sure}
+            for (source, target, kind), sure in edges.items()
+        ],
+    }
+
+
+def peers(ask: LenientRequest) -> dict[str, Any]:
+    """The people who are spoken of."""
+    found = [_peer(one) for one in ask.memory.entities.list(type="person", limit=MOST)]
+    return {"peers": found, "count": len(found)}
+
+
+def peer(ask: LenientRequest) -> OldAnswer:
+    """What is known about one of them; as a profile, in lines."""
+    name = ask.placed.get("id") or ask.text("id")
+    found = ask.memory.entities.get(name)
+    if found is None:
+        return OldAnswer({"found": False}, 404)
+    lines = [one.content for one in found.memories]
+    return OldAnswer({"found": True, "peer": _peer(found.entity), "profile": lines})
+
+
+def _peer(entity: Entity) -> dict[str, Any]:
+    return {"id": entity.name, "kind": "human", "displayName": entity.name, "aliases": list(entity.aliases)}
+
+
 def _pair(conflict: Conflict) -> dict[str, Any]:
     return {
         "pairId": f"{conflict.a.id}..{conflict.b.id}",
@@ -288,7 +404,19 @@ KNOWING_ROUTES: tuple[Old, ...] = (
     Old("GET", "/engram/v1/entities", entities, in_default=True),
     Old("GET", "/engram/v1/entities/{name:path}", entity, in_default=True),
     Old("GET", "/engram/v1/review/contradictions", contradictions, in_default=True),
+    Old("GET", "/engram/v1/review/contradictions/{id}", contradiction, in_default=True),
     Old("POST", "/engram/v1/review/resolve", resolve, in_default=True),
+    Old("POST", "/engram/v1/review-disposition", dispose, in_default=True),
+    Old("GET", "/engram/v1/review-queue", queue, in_default=True),
+    Old("GET", "/engram/v1/maintenance", upkeep, in_default=True),
+    Old("GET", "/engram/v1/quality", quality, in_default=True),
+    Old("GET", "/engram/v1/procedural/stats", procedures, in_default=True),
+    Old("GET", "/engram/v1/graph/snapshot", graph, in_default=True),
+    Old("GET", "/engram/v1/peers", peers, in_default=True),
+    Old("GET", "/engram/v1/peers/{id}", peer, in_default=True),
+    Old("GET", "/engram/v1/peers/{id}/profile", peer, in_default=True),
+    Old("GET", "/engram/v1/dreams/status", upkeep, in_default=True),
+    Old("POST", "/engram/v1/dreams/run", dream, in_default=True, owner_only=True),
     Old("POST", "/engram/v1/contradiction-scan", scan, in_default=True),
 )
 
@@ -298,6 +426,10 @@ KNOWING_ROUTES: tuple[Old, ...] = (
 
 
 SCHEMA = 1
+CATEGORIES = (
+    "fact", "preference", "correction", "entity", "decision", "relationship", "principle", "commitment",
+    "moment", "skill", "rule", "procedure", "reasoning_trace",
+)  # fmt: skip
 SOURCE = "agent"
 SORTS = ("updated_desc", "updated_asc", "created_desc", "created_asc")
 SORTED_MOST = 1_000
@@ -385,9 +517,12 @@ def _store(ask: LenientRequest, operation: str) -> OldAnswer:
 def _fields(ask: LenientRequest) -> dict[str, Any]:
     fields: dict[str, Any] = {"source": SOURCE, "tags": ask.words("tags"), "session": session_of(ask)}
     if ask.text("category", ""):
-        fields["category"] = ask.text("category").replace("_", "-")
+        fields["category"] = _one_of(ask, "category", "", CATEGORIES).replace("_", "-")
     if ask.has("confidence"):
-        fields["confidence"] = ask.share("confidence")
+        sure = ask.number("confidence") or 0.0
+        if not 0.0 <= sure <= 1.0:
+            raise InvalidInput("confidence must be between 0 and 1")
+        fields["confidence"] = sure
     if ask.text("ttl", ""):
         fields["expires_at"] = _until(ask.text("ttl"))
     details = {name: ask.text(name) for name in ("entityRef", "sourceReason") if ask.text(name, "")}

@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING, Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from engram.errors import EngramError, UnknownValue
+from engram.errors import EngramError, NotFound, UnknownValue
 from engram.model.memory import Filters, Kind
 from engram.operations.values import encoded
 from engram.server.compat import files
 from engram.server.compat.files_shapes import memory_of
 from engram.server.compat.requests import CLIENT, LenientRequest, OldAnswer, named, standing
 from engram.server.route import JSON, read
+from engram.text.forms import key_fact
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -97,15 +98,122 @@ def governance(ask: LenientRequest) -> dict[str, Any]:
     return {"runId": report.run.id, "mode": mode, "changes": report.changes, "rules": rules}
 
 
-def dreams(ask: LenientRequest) -> dict[str, Any]:
-    """Replay and link memories."""
-    report = ask.memory.dream(dry=ask.truth("dryRun"))
-    return {"runId": report.run.id, "dryRun": report.dry, "changes": report.changes}
+def profile(ask: LenientRequest) -> dict[str, Any]:
+    """How somebody is and wants things."""
+    found = ask.memory.knowledge.profile()
+    return {"profile": [one.text for one in found.traits], "topics": list(found.topics)}
 
 
-def procedures(ask: LenientRequest) -> dict[str, Any]:
-    """How many procedures are known."""
-    return {"procedures": ask.memory.count(filters=Filters(kinds=frozenset({Kind.PROCEDURAL})))}
+def anchor(ask: LenientRequest) -> dict[str, Any]:
+    """What somebody says about themselves."""
+    found = ask.memory.knowledge.identity()
+    return {"identityTraits": found.text, "memories": found.memories, "compacted": found.compacted}
+
+
+def questions(ask: LenientRequest) -> dict[str, Any]:
+    """What is not known and would be good to know."""
+    gaps = ask.memory.gaps.list()
+    found = [{"question": one.question, "about": one.about, "priority": one.weight} for one in gaps]
+    return {"questions": found, "count": len(found)}
+
+
+def day_summary(ask: LenientRequest) -> dict[str, Any]:
+    """What was kept today; or the texts that were given, in few words."""
+    now = ask.memory.upkeep.clock.now()
+    today = Filters(created_since=now.replace(hour=0, minute=0, second=0, microsecond=0))
+    lines = [key_fact(one.content) for one in ask.memory.list(filters=today, limit=SHOWN)]
+    given = [key_fact(one) for one in ask.text("memories", "").splitlines() if one.strip()]
+    return {"date": f"{now:%Y-%m-%d}", "summary": "\n".join(f"- {one}" for one in given or lines)}
+
+
+def guidelines(ask: LenientRequest) -> dict[str, Any]:
+    """Learn from what was taken back and recalled, and tell what was learned."""
+    if not ask.truth("dryRun"):
+        ask.memory.consolidate(stages=["knowledge"])
+    lines = list(ask.memory.knowledge.guidelines().lines)
+    return {"guidelines": lines, "count": len(lines), "dryRun": ask.truth("dryRun")}
+
+
+def graph_explain(ask: LenientRequest) -> dict[str, Any]:
+    """How the graph was used in the last recalls."""
+    return {**files.health_of_recalls(ask), "edges": ask.memory.stats().edges}
+
+
+# ---------------------------------------------------------------- actions
+# What an agent may decide about a memory, in the seven words of that system; any other word discards.
+
+
+def act(ask: LenientRequest) -> dict[str, Any]:
+    """Carry out one action of the taxonomy; with `dryRun`, or `execute: false`, only say what it would be."""
+    action = ask.text("action") if ask.text("action") in ACTIONS else DISCARD
+    told = {"action": action, "reason": ask.text("reason", ""), "eligibility": _eligibility(ask)}
+    if ask.truth("dryRun") or not ask.truth("execute", default=True):
+        return {**told, "outcome": "skipped", "executed": False}
+    memory_id = ACTIONS[action](ask)
+    return {**told, "outcome": "applied" if memory_id else "skipped", "executed": True, "memoryId": memory_id}
+
+
+def _eligibility(ask: LenientRequest) -> dict[str, Any]:
+    """The context of a decision; what cannot be read counts for nothing."""
+    given = ask.given.get("eligibility")
+    told = given if isinstance(given, Mapping) else {}
+    shares = [told.get(name) for name in ("confidence", "importance")]
+    state, source = told.get("lifecycleState"), told.get("source")
+    good = all(isinstance(one, int | float) and 0 <= one <= 1 for one in shares)
+    if not good or state not in STATES or source not in ORIGINS:
+        shares, state, source = [0, 0], "candidate", "unknown"
+    return {"confidence": shares[0], "lifecycleState": state, "importance": shares[1], "source": source}
+
+
+def _stored(kind: Kind, **details: Any) -> Callable[[LenientRequest], str]:
+    def store(ask: LenientRequest) -> str:
+        named = {"artifact": ask.text("artifactType")} if ask.text("artifactType", "") else {}
+        fields = {"kind": kind, "category": ask.text("category", "") or None, "source": "agent"}
+        return ask.memory.remember(ask.text("content"), details={**details, **named}, **fields).memory.id
+
+    return store
+
+
+def _discarded(ask: LenientRequest) -> str:
+    if not ask.text("memoryId", ""):
+        return ""
+    return ask.memory.forget(ask.text("memoryId"), ask.text("reason", "") or "discarded by a client").id
+
+
+def _linked(ask: LenientRequest) -> str:
+    kind = ask.text("linkType", "related_to") or "related_to"
+    strength = ask.share("linkStrength")
+    ask.memory.relate(
+        ask.text("memoryId"), ask.text("linkTargetId"), kind, weight=1.0 if strength is None else strength
+    )
+    return ask.text("memoryId")
+
+
+def _summarized(ask: LenientRequest) -> str:
+    """A memory of what another says in few words, drawn from it."""
+    whole = ask.memory.get(ask.text("memoryId"))
+    if whole is None:
+        raise NotFound(ask.text("memoryId"))
+    words = ask.text("content", "") or key_fact(whole.content)
+    made = ask.memory.remember(words, source="agent", apart=True).memory
+    ask.memory.relate(made.id, whole.id, "derived_from")
+    return made.id
+
+
+DISCARD = "discard"
+STATES = ("active", "validated", "candidate", "stale", "archived")
+ORIGINS = ("extraction", "consolidation", "replay", "manual", "unknown")
+ACTIONS: Mapping[str, Callable[[LenientRequest], str]] = MappingProxyType(
+    {
+        "store_episode": _stored(Kind.EPISODIC),
+        "store_note": _stored(Kind.SEMANTIC),
+        "update_note": lambda ask: ask.memory.update(ask.text("memoryId"), content=ask.text("content")).id,
+        "create_artifact": _stored(Kind.EPISODIC, verbatim=True),
+        "summarize_node": _summarized,
+        DISCARD: _discarded,
+        "link_graph": _linked,
+    }
+)
 
 
 TOOLS: Mapping[str, Answers] = MappingProxyType(
@@ -133,8 +241,22 @@ TOOLS: Mapping[str, Answers] = MappingProxyType(
         "contradiction_scan_run": files.scan,
         "briefing": briefing,
         "context_checkpoint": checkpoint,
-        "dreams_run": dreams,
-        "procedural_stats": procedures,
+        "dreams_run": files.dream,
+        "dreams_status": files.upkeep,
+        "procedural_stats": files.procedures,
+        "recall_tier_explain": files.health_of_recalls,
+        "memory_profile": profile,
+        "memory_questions": questions,
+        "identity_anchor_get": anchor,
+        "day_summary": day_summary,
+        "review_queue_list": files.queue,
+        "graph_snapshot": files.graph,
+        "memory_graph_explain": graph_explain,
+        "memory_action_apply": act,
+        "compression_guidelines_optimize": guidelines,
+        "peer_list": files.peers,
+        "peer_get": files.peer,
+        "peer_profile_get": files.peer,
     }
 )
 

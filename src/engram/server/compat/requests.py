@@ -260,7 +260,7 @@ def _layers(error: EngramError) -> Response:
 def _files(error: EngramError) -> Response:
     code = _CODES.get(HTTPStatus(old_status(error)), "internal_error")
     if isinstance(error, BadBody):
-        code = "invalid_json"
+        code = "invalid_json" if "no JSON" in error.message else "invalid_json_object"
     return _json({"error": error.message, "code": code, "details": [{"code": error.code}]}, error)
 
 

@@ -70,6 +70,8 @@ def endpoint(route: Old, memory_host: MemoryHost, keys: Keys) -> Serve:
             if is_files(route.path):
                 raise
             return Response(f"Invalid JSON: {error.message}", HTTPStatus.BAD_REQUEST, media_type=PLAIN)
+        if is_files(route.path) and not isinstance(said, dict):
+            raise BadBody("The body must be a JSON object.")
         given = {**request.query_params, **(said if isinstance(said, dict) else {})}
         caller = _caller(route, request, memory_host, given)
         ask = partial(
