@@ -15,7 +15,7 @@ from importlib import import_module
 from pathlib import Path
 
 from engram import Engram
-from engram.bench import data
+from engram.bench import retrieval
 from engram.bench.everyday import Everyday
 from engram.bench.retrieval import Answered, AskedAt, by_session, places_of, quality
 from engram.config import load
@@ -81,7 +81,7 @@ def _examined(folder: Path, limit: int | None) -> dict[str, Row]:
     rows: dict[str, Row] = {name: {} for name in VARIANTS}
     for name, file in SETS.items():
         answered: dict[str, list[Answered]] = {variant: [] for variant in VARIANTS}
-        for haystack in data.load(name, folder / file, limit):
+        for haystack in retrieval.load(name, folder / file, limit):
             with Engram.open(
                 ":memory:", config=config, embedder=embedder, clock=AskedAt(haystack.asked_at)
             ) as memory:
@@ -92,14 +92,14 @@ def _examined(folder: Path, limit: int | None) -> dict[str, Row]:
         for variant, found in answered.items():
             figures = quality(found, sessions=name == "longmemeval")
             rows[variant][name] = tuple(figures[figure] for figure in SHOWN[name])
-    talk = data.read_json(folder / EVERYDAY)
+    talk = retrieval.read_json(folder / EVERYDAY)
     for variant, constants in VARIANTS.items():
         with _set(constants):
             rows[variant] |= _everyday(Everyday(talk, config, embedder, lambda good, name, seen: None))  # noqa: ARG005 - tells nobody
     return rows
 
 
-def _written(memory: Engram, haystack: data.Haystack) -> dict[str, frozenset[str]]:
+def _written(memory: Engram, haystack: retrieval.Haystack) -> dict[str, frozenset[str]]:
     receipts = memory.remember_many([document.draft for document in haystack.documents], partial=True)
     names: dict[str, frozenset[str]] = {}
     for document, receipt in zip(haystack.documents, receipts, strict=True):
@@ -109,7 +109,7 @@ def _written(memory: Engram, haystack: data.Haystack) -> dict[str, frozenset[str
 
 
 def _asked(
-    memory: Engram, haystack: data.Haystack, names: Mapping[str, frozenset[str]], *, sessions: bool
+    memory: Engram, haystack: retrieval.Haystack, names: Mapping[str, frozenset[str]], *, sessions: bool
 ) -> list[Answered]:
     found = []
     for ask in haystack.asks:

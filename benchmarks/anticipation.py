@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from engram import Engram
-from engram.bench.data import Document, Haystack, load
+from engram.bench.retrieval import Document, Haystack, load
 from engram.model.scope import Access, Role
 from engram.testing import FakeClock
 

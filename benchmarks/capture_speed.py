@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 
 from engram import Engram
-from engram.bench.data import Document, load
+from engram.bench.retrieval import Document, load
 from engram.text.signals import Level, level_of
 
 PART = 400

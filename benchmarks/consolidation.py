@@ -26,8 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from engram import Engram
-from engram.bench.sentences import sentences
-from engram.bench.speed import rss_mb
+from engram.bench.speed import rss_mb, sentences
 from engram.capture.pipeline import make_ready
 from engram.model.capture import Draft
 from engram.model.memory import Layer, Usage

@@ -16,7 +16,7 @@ from pathlib import Path
 from statistics import median, quantiles
 from typing import Any
 
-from engram.bench.sentences import drafts, queries
+from engram.bench.speed import drafts, queries
 from engram.engine import Engram
 from engram.model.context import Context
 

@@ -12,7 +12,7 @@ import argparse
 from pathlib import Path
 
 from engram import Engram
-from engram.bench.data import load
+from engram.bench.retrieval import load
 
 FLOORS = (0.0, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5)
 QUESTIONS = 100

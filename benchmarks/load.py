@@ -29,7 +29,7 @@ from urllib.parse import quote
 import numpy as np
 
 from engram import Engram
-from engram.bench.sentences import drafts, queries
+from engram.bench.speed import drafts, queries
 
 SEED = 7
 QUERIES = 400

@@ -286,7 +286,7 @@ def prepare(folder: Path, size: int) -> None:
     """Texts, questions and vectors for all, made by our embedder."""
     import numpy as np
 
-    from engram.bench.sentences import drafts, queries
+    from engram.bench.speed import drafts, queries
     from engram.config import Config
     from engram.embed import open_embedder
     from engram.model.clock import SystemClock

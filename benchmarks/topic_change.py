@@ -23,8 +23,8 @@ from engram.config import EmbedConfig
 from engram.embed import open_embedder
 from engram.model.clock import SystemClock
 from engram.rules.vectors import unit
-from engram.session import topic
-from engram.session.speech import is_elliptic
+from engram.session import following
+from engram.session.following import is_elliptic
 
 SHIFT = "1"
 ALPHA = 0.3
@@ -34,7 +34,7 @@ ALPHA = 0.3
 class Case:
     """A turn, what it does, and what it is."""
 
-    signs: topic.Signs
+    signs: following.Signs
     cosine: float
     to_centroid: float
     is_shift: bool
@@ -50,9 +50,9 @@ def main() -> None:
     told = {"embedder": embedder.space.key, "turns": len(dev), "shifts": sum(one.is_shift for one in dev)}
     plain = best_below([one.cosine for one in train], marks(train))
     told["plain cosine"] = {"below": plain, **f1([one.cosine < plain for one in dev], marks(dev))}
-    told["signs"] = f1([topic.score(one.signs) >= topic.CHANGED for one in dev], marks(dev))
+    told["signs"] = f1([following.score(one.signs) >= following.CHANGED for one in dev], marks(dev))
     told["in a session"] = f1(
-        [topic.score(one.signs) >= topic.CHANGED and not one.leans for one in dev], marks(dev)
+        [following.score(one.signs) >= following.CHANGED and not one.leans for one in dev], marks(dev)
     )
     told["talk"] = _talk(train)
     print(json.dumps(told, indent=2))
@@ -67,9 +67,10 @@ def cases(path: Path, embedder: Any) -> Iterator[Case]:
         centroid: Any = None
         before = ""
         for text, mark in dialogue:
-            space, vectors = embedder.embed([text, *topic.sentences(text)])
+            space, vectors = embedder.embed([text, *following.sentences(text)])
             if recent:
-                found = topic.signs(text, before, vectors, np.stack(recent[-topic.LATELY :]), space.key)
+                lately = np.stack(recent[-following.LATELY :])
+                found = following.signs(text, before, vectors, lately, space.key)
                 near = float(vectors[0] @ recent[-1])
                 to_centroid = float(vectors[0] @ unit(centroid))
                 yield Case(found, near, to_centroid, mark == SHIFT, is_elliptic(text))
@@ -102,7 +103,7 @@ def best_below(values: Sequence[float], true: Sequence[bool]) -> float:
 
 def fitted(train: Sequence[Case], dev: Sequence[Case]) -> dict[str, Any]:
     """Logistic regression on the training dialogues, as weights to write into session/topic.py."""
-    rows = np.array([(1.0, *row) for row in topic.order([one.signs for one in train])])
+    rows = np.array([(1.0, *row) for row in following.order([one.signs for one in train])])
     true = np.array(marks(train), dtype=float)
     weights = np.zeros(rows.shape[1])
     for _ in range(30):
@@ -112,9 +113,9 @@ def fitted(train: Sequence[Case], dev: Sequence[Case]) -> dict[str, Any]:
         weights += np.linalg.solve(bend, slope)
     likely = 1 / (1 + np.exp(-rows @ weights))
     changed = max(np.arange(0.1, 0.6, 0.01), key=lambda step: f1(list(likely >= step), marks(train))["f1"])
-    others = np.array([(1.0, *row) for row in topic.order([one.signs for one in dev])])
+    others = np.array([(1.0, *row) for row in following.order([one.signs for one in dev])])
     guessed = 1 / (1 + np.exp(-others @ weights)) >= changed
-    names = ("bias", *(one.name for one in fields(topic.Signs)))
+    names = ("bias", *(one.name for one in fields(following.Signs)))
     return {
         "weights": {name: round(float(weight), 2) for name, weight in zip(names, weights, strict=True)},
         "changed": round(float(changed), 2),

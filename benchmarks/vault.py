@@ -13,8 +13,7 @@ from pathlib import Path
 from statistics import median
 
 from engram.api.vault import init_vault
-from engram.bench.sentences import drafts, queries
-from engram.bench.speed import SEED
+from engram.bench.speed import SEED, drafts, queries
 from engram.engine import Engram
 
 KEY = bytes(range(32))

@@ -13,8 +13,7 @@ from engram.api import recalling, remembering
 from engram.api.caller import CallerContext, chance
 from engram.api.recalling import Recalling
 from engram.api.remembering import Given, Results
-from engram.api.shelf import Nouns
-from engram.api.verbs import Maintenance, VerbsBefore
+from engram.api.verbs import Maintenance, Nouns, VerbsBefore
 from engram.config import Config, load
 from engram.errors import EngramError
 from engram.lazily import lazily

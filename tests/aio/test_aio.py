@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 from engram import AsyncEngram, Engram
-from engram.aio.proxy import has_twin, twin_of
-from engram.aio.threads import Threads
+from engram.aio.proxy import Threads, has_twin, twin_of
 from engram.config import Config
 from engram.errors import NotFound, StoreClosed, StoreError
 from engram.model.scope import Access, Role, Scope

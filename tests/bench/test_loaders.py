@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engram.bench.data import load, pieces
-from engram.bench.retrieval import by_session
+from engram.bench.retrieval import by_session, load, pieces
 from engram.errors import InvalidInput
 from tests.bench.made_up import LOCOMO, LONGMEMEVAL, MEMDAILY, write
 

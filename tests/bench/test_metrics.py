@@ -5,8 +5,7 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engram.bench.data import Ask
-from engram.bench.retrieval import Answered, auroc, latency, ndcg, places_of, quality
+from engram.bench.retrieval import Answered, Ask, auroc, latency, ndcg, places_of, quality
 
 SCORES = st.lists(st.integers(0, 5).map(float), min_size=1, max_size=20)
 PLACES = st.sets(st.integers(1, 30), min_size=1, max_size=10).map(sorted)

@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections import Counter
 from itertools import islice
 
-from engram.bench.sentences import SESSION_TURNS, drafts, queries, sentences
+from engram.bench.speed import SESSION_TURNS, drafts, queries, sentences
 
 AMOUNT = 2_000
 

@@ -6,7 +6,7 @@ import random
 from pathlib import Path
 
 from engram import Engram
-from engram.bench.sentences import drafts
+from engram.bench.speed import drafts
 
 FILLERS = 250
 ERASED = 40

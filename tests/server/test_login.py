@@ -14,7 +14,7 @@ import pytest
 from engram.config import ServerConfig
 from engram.errors import ConfigError
 from engram.server.app import build
-from engram.server.login import (
+from engram.server.caller import (
     COOKIE_DAYS,
     Links,
     cookie_from,

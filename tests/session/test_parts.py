@@ -13,11 +13,22 @@ from numpy.typing import NDArray
 
 from engram.model.memory import Space
 from engram.model.session import Gap, Origin, Slot, Speech, TopicChange
-from engram.session import anticipation as session_anticipation
-from engram.session import topic
-from engram.session.anticipation import Anticipation, PreparedRecall
-from engram.session.speech import HeardExchange, SensoryBuffer, WipeableText, is_elliptic, need, speech_of
-from engram.session.working import MOST, WorkingMemory, WorkingMemoryRules, decayed
+from engram.session import following
+from engram.session import following as session_anticipation
+from engram.session.following import (
+    MOST,
+    Anticipation,
+    HeardExchange,
+    PreparedRecall,
+    SensoryBuffer,
+    WipeableText,
+    WorkingMemory,
+    WorkingMemoryRules,
+    decayed,
+    is_elliptic,
+    need,
+    speech_of,
+)
 from engram.testing import START
 
 Floats = NDArray[np.float32]
@@ -186,10 +197,10 @@ def test_the_longer_away_the_weaker(lost: float, activation: float) -> None:
 # ---------------------------------------------------------------- momentum
 
 
-def moved(*vectors: Floats) -> topic.Momentum:
+def moved(*vectors: Floats) -> following.Momentum:
     found = None
     for vector in vectors:
-        found = topic.moved(found, SPACE, vector)
+        found = following.moved(found, SPACE, vector)
     assert found is not None
     return found
 
@@ -212,15 +223,15 @@ def test_confidence_grows_on_a_steady_course_and_falls_on_a_turn() -> None:
 def test_an_ok_hardly_moves_anything() -> None:
     talk = moved(X, X)
 
-    assert topic.moved(talk, SPACE, Y, weight=0.0).centroid.tolist() == talk.centroid.tolist()  # type: ignore[union-attr]
+    assert following.moved(talk, SPACE, Y, weight=0.0).centroid.tolist() == talk.centroid.tolist()  # type: ignore[union-attr]
 
 
 def test_words_nobody_knows_and_another_space() -> None:
     talk = moved(X)
     other = Space("other", 3)
 
-    assert topic.moved(talk, SPACE, X * 0) is talk
-    assert topic.moved(talk, other, Y).space == other  # type: ignore[union-attr]
+    assert following.moved(talk, SPACE, X * 0) is talk
+    assert following.moved(talk, other, Y).space == other  # type: ignore[union-attr]
 
 
 def test_a_question_leans_by_two_fifths_at_most_and_not_at_all_when_it_stands_alone() -> None:

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from engram.model.memory import Space
 from engram.model.session import Anticipated, Origin, Restored
 from engram.rules.secrets import seal, unseal
-from engram.session.snapshot import Ages, fill, to_bytes
-from engram.session.state import Making, Meaning, State, fresh
+from engram.session.state import Ages, Making, Meaning, State, fill, fresh, to_bytes
 from engram.testing import FakeClock, HashEmbedder, sequential_ids
 
 KEY, OTHER, NONCE = bytes(range(32)), bytes(32), bytes(range(12))

@@ -8,7 +8,7 @@ from engram.config import EmbedConfig
 from engram.embed import open_embedder
 from engram.model.session import TopicChange
 from engram.ports import Embedder
-from engram.session import topic
+from engram.session import following
 from engram.session.state import Making, Meaning, State, fresh
 from engram.testing import FakeClock, sequential_ids
 from engram.text import lexicon
@@ -27,7 +27,7 @@ def state() -> State:
 def hear(state: State, embedder: Embedder, *messages: str) -> TopicChange:
     clock = FakeClock()
     for message in messages:
-        space, rows = embedder.embed([message, *topic.sentences(message)])
+        space, rows = embedder.embed([message, *following.sentences(message)])
         state.hear(message, Meaning(space, rows), clock.now())
     return state.verdict.change
 
@@ -72,10 +72,10 @@ def test_after_a_switch_the_talk_begins_anew(state: State, embedder: Embedder) -
 
 
 def test_a_steady_talk_that_moves_on_drifts() -> None:
-    assert topic.judge(0.5, 0.8, 0.9, "engram-static-1/256/x").change is TopicChange.DRIFT
-    assert topic.judge(0.5, 0.1, 0.9, "engram-static-1/256/x").change is TopicChange.SWITCH
-    assert topic.judge(0.5, 0.8, 0.1, "engram-static-1/256/x").change is TopicChange.SWITCH
-    assert topic.judge(0.1, 0.1, 0.1, "engram-static-1/256/x").change is TopicChange.CONTINUATION
+    assert following.judge(0.5, 0.8, 0.9, "engram-static-1/256/x").change is TopicChange.DRIFT
+    assert following.judge(0.5, 0.1, 0.9, "engram-static-1/256/x").change is TopicChange.SWITCH
+    assert following.judge(0.5, 0.8, 0.1, "engram-static-1/256/x").change is TopicChange.SWITCH
+    assert following.judge(0.1, 0.1, 0.1, "engram-static-1/256/x").change is TopicChange.CONTINUATION
 
 
 def test_without_vectors_nothing_changes(state: State) -> None:
@@ -86,8 +86,8 @@ def test_without_vectors_nothing_changes(state: State) -> None:
 
 
 def test_a_space_nobody_measured_is_judged_by_its_noise() -> None:
-    assert topic.talk_of("somebody/768/1").mean == pytest.approx(0.2)
-    assert topic.talk_of("engram-static-1/256/abc") == topic.SPACES["engram-static-1"]
+    assert following.talk_of("somebody/768/1").mean == pytest.approx(0.2)
+    assert following.talk_of("engram-static-1/256/abc") == following.SPACES["engram-static-1"]
 
 
 @pytest.mark.parametrize("heading", lexicon.headings("topic_turns"))

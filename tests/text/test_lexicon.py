@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engram.bench.sentences import sentences
+from engram.bench.speed import sentences
 from engram.text import lexicon
 
 FILES = ("categories", "corrections", "negations", "past", "habits", "times", "dated", "recurring")

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from engram.bench.sentences import drafts
+from engram.bench.speed import drafts
 from engram.text import cues, lexicon
 from engram.text.dates import dates
 from engram.text.reading import SHORT, read_once

@@ -28,7 +28,7 @@ from engram.ports import Unit, View
 from engram.rules.commitments import due_in
 from engram.rules.doubt import CONFLICT, DUE, GAP, IN_VAIN, STALE, asked_about
 from engram.rules.sensitivity import tier_of
-from engram.session import anticipation
+from engram.session import following
 from engram.text import names
 from engram.text import subquestions as wording
 
@@ -131,7 +131,7 @@ class Gaps:
         settings = self._caller.tools.config.session
         place = self._caller.at(scope).scope
         gaps = of_place(self._caller, place)
-        chosen = anticipation.choose(
+        chosen = following.choose(
             gaps, about, self._asked_in(session), lambda key: is_due(self._caller, key), settings.questions
         )
         if chosen and self._caller.access.may_write(place):

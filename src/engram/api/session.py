@@ -34,9 +34,9 @@ from engram.model.session import (
     TopicChange,
     snapshot_about,
 )
-from engram.session import anticipation, snapshot, speech
-from engram.session.anticipation import PreparedRecall
-from engram.session.state import Said, State
+from engram.session import following
+from engram.session.following import PreparedRecall
+from engram.session.state import Said, State, fill, to_bytes
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from engram.model.capture import Observation
     from engram.model.context import Context
     from engram.model.scope import Scope
-    from engram.session.speech import HeardExchange
+    from engram.session.following import HeardExchange
 
 MOMENTUM_MOST = 0.4  # the most that the course of the talk weighs in a query (cortex)
 
@@ -394,7 +394,7 @@ class Session:
     def _begin(self, turn: SessionTurn) -> TurnSteps:
         """Resolve and pre-recall."""
         parts, message, steps = self._parts, turn.message, TurnSteps()
-        meaning, names = parts.meaning(message), speech.names_in(message)
+        meaning, names = parts.meaning(message), following.names_in(message)
         most = parts.limit(self.model, turn.budget)
         question = parts.question(message, self, most)
         with self._lock:
@@ -455,8 +455,8 @@ class Session:
         most = max(settings.anticipate, parts.limit(self.model, None))
         words = f"{message[:PREPARED_FROM]}\n{reply[:PREPARED_FROM]}".strip()
         found = parts.prepare(parts.question(words, self, most), lean)
-        known = {name.lower() for hit in found.hits for name in speech.names_in(hit.memory.content)}
-        known |= {name.lower() for name in (*names, *speech.names_in(reply))}
+        known = {name.lower() for hit in found.hits for name in following.names_in(hit.memory.content)}
+        known |= {name.lower() for name in (*names, *following.names_in(reply))}
         ids = tuple(hit.memory.id for hit in found.hits)
         ready = PreparedRecall(momentum.space, momentum.ahead(), ids, parts.now, frozenset(known))
         with self._lock:
@@ -468,7 +468,7 @@ class Session:
         if state.asked >= settings.questions:
             return ()
         gaps = self._parts.gaps(self.scope)
-        chosen = anticipation.choose(gaps, names, state.asked, self._parts.due, settings.questions)
+        chosen = following.choose(gaps, names, state.asked, self._parts.due, settings.questions)
         if chosen and self._parts.caller.access.may_write(self.scope):
             self._parts.asked(chosen, self.id)
         state.asked += len(chosen)
@@ -493,7 +493,7 @@ class Session:
             restored = Restored.FRESH
             body = parts.unsealed(kept.body, self._about)
             if body is not None:
-                restored = snapshot.fill(state, body, now - kept.saved_at, parts.ages, now)
+                restored = fill(state, body, now - kept.saved_at, parts.ages, now)
                 body[:] = bytes(len(body))
             self._agent, self._model = self._agent or kept.agent, self._model or kept.model
             self._timezone = self._timezone or state.timezone
@@ -521,7 +521,7 @@ class Session:
         self._parts.caller.tools.store.snapshots.put(kept)
 
     def _seal(self, state: State) -> bytes:
-        return self._parts.sealed(snapshot.to_bytes(state), self._about)
+        return self._parts.sealed(to_bytes(state), self._about)
 
     @property
     def _about(self) -> str:

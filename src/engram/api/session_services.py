@@ -38,10 +38,9 @@ from engram.ports import ConversationBias, View
 from engram.recall.expand import among
 from engram.recall.pipeline import recall, touch
 from engram.rules.secrets import NONCE_BYTES, seal, unseal
-from engram.session import topic
-from engram.session.snapshot import Ages
-from engram.session.state import Making, Meaning, Said, State, fresh
-from engram.session.working import WorkingMemoryRules
+from engram.session import following
+from engram.session.following import WorkingMemoryRules
+from engram.session.state import Ages, Making, Meaning, Said, State, fresh
 from engram.text.forms import summary
 
 if TYPE_CHECKING:
@@ -151,7 +150,7 @@ class SessionServices:
         if not words.strip():
             return None
         try:
-            space, rows = self.caller.tools.embedder.embed([words, *topic.sentences(words)])
+            space, rows = self.caller.tools.embedder.embed([words, *following.sentences(words)])
         except EmbedderError:
             return None
         return Meaning(space, rows)

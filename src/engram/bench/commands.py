@@ -21,8 +21,8 @@ from rich.progress import track
 from rich.table import Table
 
 from engram._version import __version__
-from engram.bench import data as data_sets
 from engram.bench import everyday, retrieval, speed
+from engram.bench import retrieval as data_sets
 from engram.config import Config, load, values
 from engram.embed import open_embedder
 from engram.errors import ConfigError

@@ -72,7 +72,11 @@ COMMANDS: dict[str, dict[str, tuple[str, str, str]]] = {
             "workspace",
             "Keep a folder of plain files in step with the memory.",
         ),
-        "migrate": ("engram.cli.backup", "migrate", "Move the whole memory into PostgreSQL, or back."),
+        "migrate": (
+            "engram.cli.vault",
+            "migrate",
+            "Move the whole memory: SOURCE and TARGET are a file or postgresql://… each.",
+        ),
         "export": ("engram.cli.transfer", "export", "Write every memory as a line of JSON."),
     },
     "Maintain": {
@@ -85,7 +89,7 @@ COMMANDS: dict[str, dict[str, tuple[str, str, str]]] = {
         "stats": ("engram.cli.maintain", "stats", "Count what is kept."),
         "doctor": ("engram.cli.maintain", "doctor", "Look for damage, and with --repair mend it."),
         "backup": (
-            "engram.cli.backup",
+            "engram.cli.vault",
             "backup",
             "Copy the whole memory, put a copy back, save a damaged one.",
         ),
@@ -93,13 +97,13 @@ COMMANDS: dict[str, dict[str, tuple[str, str, str]]] = {
     "Serve and connect": {
         "serve": ("engram.cli.serve", "serve", "Serve the memory over HTTP."),
         "server": ("", "", "Open the page, let others in, stand before a model service."),
-        "mcp": ("engram.cli.mcp", "mcp", "Serve an MCP client over stdin and stdout."),
+        "mcp": ("engram.cli.setup", "mcp", "Serve an MCP client over stdin and stdout."),
         "setup": ("engram.cli.setup", "setup", "Connect a client: Claude Code, Cursor, Codex and others."),
     },
     "Set up": {
         "config": ("engram.cli.configuration", "configuration", "Show settings, their values and meanings."),
         "vault": ("engram.cli.vault", "vault", "Encrypt the file, open and lock it, change its key."),
-        "models": ("engram.cli.models", "models", "Get better embedding models, and choose one."),
+        "models": ("engram.cli.configuration", "models", "Get better embedding models, and choose one."),
         "bench": ("engram.bench.commands", "bench", "Measure recall and speed."),
         "demo": ("engram.cli.demo", "demo", "Tour a memory in a minute, on a file of its own."),
     },
@@ -129,7 +133,7 @@ WITHIN: dict[str, dict[str, tuple[str, str]]] = {
     },
 }
 UNLISTED: dict[str, tuple[str, str]] = {
-    "hook": ("engram.cli.hook_command", "hook"),
+    "hook": ("engram.cli.setup", "hook"),
     "completion": ("engram.cli.configuration", "completion"),
     "turns": ("engram.cli.remember", "turns"),
 }

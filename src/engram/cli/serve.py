@@ -54,7 +54,7 @@ def served(
 ) -> None:
     """Answer until told to stop. `alone`: nothing but the proxy; `at`: a Unix socket, not an address."""
     try:
-        from engram.server import app, login, metrics, serve
+        from engram.server import app, caller, metrics, serve
         from engram.server.proxy import mounting as proxy
         from engram.server.route import ROUTES
     except ModuleNotFoundError as error:
@@ -63,7 +63,7 @@ def served(
         ) from error
     secret = _secret_needed(config)
     if secret:
-        key = login.local_secret(beside(place(run.file)))
+        key = caller.local_secret(beside(place(run.file)))
         config = replace(config, server=replace(config.server, api_key=key))
     settings = config.server
     doors: list[app.Mounting] = [] if alone else [app.on_first_request("/mcp", _mcp)]
@@ -82,7 +82,7 @@ def served(
 
             def tell() -> None:
                 path = memory_host.memory.path
-                kept = str(login.secret_file(path)) if secret else ""
+                kept = str(caller.secret_file(path)) if secret else ""
                 ready(Ready(url, path, url + memory_host.login_path(), kept))
 
             serve.serve(made, sock, tell)
@@ -216,7 +216,7 @@ def page(run: CommandRun, host: str | None, port: int | None) -> None:
     The link lets a browser in once, without a password. Needs to read the secret beside the memory file, or
     `server.api_key`.
     """
-    from engram.server.login import PATH, known_secret
+    from engram.server.caller import PATH, known_secret
 
     config = with_address(run.config, host, port)
     secret = config.server.api_key or known_secret(beside(place(run.file)))

@@ -11,16 +11,23 @@ import sys
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from engram.cli.hooks import EVENTS, HookPlace, run
 from engram.cli.options import CommandRun, command, pass_run
 from engram.cli.output import say, say_json
 from engram.errors import ConfigError
+from engram.model.scope import Access, Role
 from engram.opening import is_address
+
+if TYPE_CHECKING:
+    from engram.engine import Engram
+
 
 # ---------------------------------------------------------------- clients
 # The clients `engram setup` knows: where each keeps its configuration, and in which shape.
@@ -295,3 +302,67 @@ def _report(run: CommandRun, client: AgentClient, done: list[tuple[Path, bool]])
         click.echo(f"{path}: {'written' if changed else 'already so'}")
     if any(changed for _, changed in done):
         say(run, client.then)
+
+
+# ---------------------------------------------------------------- mcp
+# `engram mcp`: an MCP client starts this and speaks to the memory over stdin and stdout.
+
+
+ROLES = [str(role) for role in Role]
+
+
+@command("mcp")
+@click.option(
+    "--tools",
+    "toolset",
+    type=click.Choice(["pinned", "full", "retention"]),
+    default="pinned",
+    show_default=True,
+    help="A dozen tools, all of them, or those that clients of retention know.",
+)
+@click.option(
+    "--role",
+    type=click.Choice(ROLES),
+    default=str(Role.AGENT),
+    show_default=True,
+    help="What the client is allowed: agents see their own place and those above it.",
+)
+@pass_run
+def mcp(run: CommandRun, toolset: str, role: str) -> None:
+    """Serve an MCP client over stdin and stdout.
+
+    Who asks is said here and nowhere else: --agent, --project and the other parts of a place, and --role.
+    Ends when stdin ends. `engram setup` writes this command into a client's configuration.
+    """
+    from engram.server.mcp.stdio import serve
+
+    if find_spec("mcp_types") is None:  # comes with the SDK from its second version on
+        found = "an older version of the mcp package is here" if find_spec("mcp") else "mcp is missing"
+        raise ConfigError(f"The MCP door needs mcp 2, and {found}: pip install 'engram-cortex[server]'.")
+
+    def opened() -> Engram:
+        from engram.engine import Engram
+
+        access = Access(run.scope, Role(role))
+        return Engram.open(
+            run.file, config=run.config, access=access, actor=run.agent or "mcp", clock=run.clock
+        )
+
+    serve(opened, toolset=toolset)
+
+
+# ---------------------------------------------------------------- hook command
+# `engram hook` as a command with the options of all others; `engram.cli.hooks` does the work.
+
+
+@command("hook")
+@click.argument("event", type=click.Choice([*EVENTS]))
+@pass_run
+def hook(told: CommandRun, event: str) -> None:
+    """Tell a coding agent what is remembered, and capture what it says.
+
+    Reads the agent's hook message from stdin. `session-start` and `prompt-submit` print a short brief as
+    additional context; `stop` and `pre-compact` capture what the transcript says. Never fails: what goes
+    wrong is a line on stderr.
+    """
+    run(event, sys.stdin.buffer.read(), lambda: HookPlace(told.file, told.scope, told.config))

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import date, datetime, timedelta
+from math import ceil
+from types import MappingProxyType
+from typing import Any
 
-from engram.context import pack_sections
-from engram.context.blocks import one_line
-from engram.context.pack_sections import Today, WantedLines, gather, lay_out, load, page, sections, words_in
+from engram.context.blocks import doubt, forms_telling, may_be_told, one_line, short_id
+from engram.context.resume import in_workspace
 from engram.model.context import BriefSection, RecallPack
-from engram.model.memory import Memory
-from engram.model.session import Trigger
+from engram.model.memory import Layer, Memory, Priority, Status
+from engram.model.session import Commitment, LoopState, Trigger
 from engram.ports import Tools, View
-from engram.text.words import terms
+from engram.rules.commitments import CATEGORY as COMMITMENT
+from engram.rules.commitments import last_day, loop, state_of
+from engram.text.tokens import Parcel, pack, value
+from engram.text.words import PAIRED, content_words, terms
 
 BUFFER_WORDS = 330  # words for whatever needs more (ledger)
 
@@ -77,13 +82,13 @@ def _pages(
     asked: PackRequest, made: Sequence[BriefSection], room: int, now: datetime, tools: Tools
 ) -> list[BriefSection]:
     """What triggers load, in the words that are left."""
-    told = {one for section in made for one in section.ids}
+    known = {one for section in made for one in section.ids}
     pages = list(dict.fromkeys(one for trigger, _ in asked.triggers for one in trigger.pages))
-    found = [one for one in load(pages, asked.view, now, tools) if one.id not in told]
+    found = [one for one in load(pages, asked.view, now, tools) if one.id not in known]
     if not found:
         return []
     today = now.date()
-    items = tuple(pack_sections.told(one, pack_sections.stale_mark(one, today)) for one in found)
+    items = tuple(told(one, stale_mark(one, today)) for one in found)
     words = ", ".join(dict.fromkeys(one_line(word) for _, word in asked.triggers))
     return [page(WantedLines("pages", f"## Loaded for: {words}", items, room))]
 
@@ -124,3 +129,573 @@ def _said(word: str, stems: Sequence[str], lower: str) -> bool:
     return bool(wanted) and any(
         list(stems[start : start + length]) == wanted for start in range(len(stems) - length + 1)
     )
+
+
+# ---------------------------------------------------------------- pack sections
+# The sections of the pack: what was gathered comes in; every section with all that it would tell comes out.
+#
+# A memory stands in one section only: in the first that asks for it. Open loops that are due stand in today's
+# focus as well, and those of priority P0 among the rules.
+
+
+RULES_WORDS = 200  # words for what always holds (P0), which is told whole (ledger)
+MANTRA_WORDS = 20  # words for the mantra (ledger)
+COMMITMENTS_WORDS = 500  # words for open commitments (ledger)
+WAITING_WORDS = 150  # words for what is waited for (ledger)
+FOCUS_WORDS = 300  # words for today's focus (ledger)
+CONTEXT_WORDS = 800  # words for the context (ledger)
+PROCEDURES_WORDS = 500  # words for procedures (ledger)
+ACCOUNTS_WORDS = 200  # words for accounts (ledger)
+FOCUS_MOST = 5  # things in today's focus (ledger)
+P2_DAYS = 90  # days after which P2 is left out (ledger)
+P3_DAYS = 30  # days after which P3 is left out (ledger)
+STALE_DAYS = 30  # days unchecked after which a fact is marked stale (ledger)
+DROPPED_DAYS = 60  # days after which it is left out unless today's tasks need it (ledger)
+
+# ---------------------------------------------------------------- rules
+# The rules of the pack: a memory and the day come in; whether it is told, and with which mark, goes out.
+#
+# Ages are counted in whole days by the calendar, so that a pack is the same all day.
+
+
+LASTING = frozenset(
+    {"preference", "principle", "identity", "relationship", "procedure", "constraint", "instruction"}
+)
+"""Categories that do not go stale: preferences, principles, identities, relationships, procedures; and the
+standing rules that constraints and instructions are."""
+SHARED = 2
+"""So many words in common with today's tasks make a memory one that they need."""
+BANDS = (2, 7, 30)
+"""Days that part the last two days, the last week, the last month and what is older."""
+
+_PAIRED = re.compile(f"[{PAIRED}]")
+
+
+def words_in(text: str) -> int:
+    """How many words a text has; two characters of a script without spaces count as one.
+
+    >>> words_in("- [7f3a91c2] I moved to Oslo"), words_in("我住在上海")
+    (6, 3)
+    """
+    dense = len(_PAIRED.findall(text))
+    return len(_PAIRED.sub(" ", text).split()) + ceil(dense / 2)
+
+
+def checked_on(memory: Memory) -> date:
+    """The day on which somebody last said or confirmed it.
+
+    What came out of a conversation was said then; anything else when it was stored.
+    """
+    told = memory.details.get("said_at")
+    said = _day(told) or (memory.happened_at if memory.session else memory.local(memory.created_at)).date()
+    again = [memory.local(memory.modified_at).date()] if memory.usage.repeated else []
+    sure = [memory.local(memory.verified_at).date()] if memory.verified_at else []
+    return max([said, *again, *sure])
+
+
+def age(memory: Memory, today: date) -> int:
+    """Whole days since somebody last said or confirmed it."""
+    return max(0, (today - checked_on(memory)).days)
+
+
+def holds(memory: Memory, now: datetime) -> bool:
+    """Whether it is in force: not superseded, not ended, not expired."""
+    return memory.status in {Status.ACTIVE, Status.CHALLENGED} and not memory.is_over(now)
+
+
+def is_too_old(memory: Memory, today: date) -> bool:
+    """Whether its priority keeps it out by now: P2 after 90 days, P3 after 30; P0 and P1 never."""
+    limits = {Priority.P2: P2_DAYS, Priority.P3: P3_DAYS}
+    return memory.priority in limits and age(memory, today) > limits[memory.priority]
+
+
+def goes_stale(memory: Memory) -> bool:
+    """Whether nobody may rely on it without a check from time to time."""
+    return memory.category not in LASTING and memory.priority is not Priority.P0
+
+
+def is_stale(memory: Memory, today: date) -> bool:
+    """Whether it is marked: not checked for more than 30 days."""
+    return goes_stale(memory) and age(memory, today) > STALE_DAYS
+
+
+def is_dropped(memory: Memory, today: date, tasks: Tasks) -> bool:
+    """Whether it is left out: not checked for more than 60 days, and today's tasks do not need it."""
+    old = goes_stale(memory) and age(memory, today) > DROPPED_DAYS
+    return old and not tasks.need(memory)
+
+
+class Tasks:
+    """What is to be done today, in words. Made once for a pack; it never changes."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self._words = content_words(" ".join(texts)) if any(text.strip() for text in texts) else frozenset()
+        self._text = " ".join(texts).casefold()
+
+    def need(self, memory: Memory) -> bool:
+        """Whether a memory speaks of them: by a name that they name, or by two words in common.
+
+        >>> at = datetime(2026, 3, 2)
+        >>> one = Memory("1", "The staging server listens on port 8443", "h", at, at)
+        >>> Tasks(["restart the staging server"]).need(one), Tasks(["buy a server"]).need(one)
+        (True, False)
+        """
+        if not self._words:
+            return False
+        named = any(_names(name.casefold(), self._text) for name in memory.entities)
+        return named or len(self._words & content_words(memory.content)) >= SHARED
+
+
+def band(days: int) -> int:
+    """How recent: 0 the last two days, 1 the last week, 2 the last month, 3 older.
+
+    >>> [band(days) for days in (0, 2, 3, 7, 8, 30, 31)]
+    [0, 0, 1, 1, 2, 2, 3]
+    """
+    return next((place for place, limit in enumerate(BANDS) if days <= limit), len(BANDS))
+
+
+def by_recency(memory: Memory, today: date) -> tuple[object, ...]:
+    """The order of the context: the recent first, then by priority and importance."""
+    days = age(memory, today)
+    return (band(days), memory.priority, -memory.importance, days, memory.content, memory.id)
+
+
+def by_weight(memory: Memory) -> tuple[object, ...]:
+    """The order of what always holds: by weight, not by age."""
+    return (not memory.pinned, -memory.importance, memory.content, memory.id)
+
+
+def _names(name: str, text: str) -> bool:
+    return bool(name) and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
+
+
+def _day(value: object) -> date | None:
+    try:
+        return datetime.fromisoformat(value).date() if isinstance(value, str) else None
+    except ValueError:
+        return None
+
+
+# ---------------------------------------------------------------- layout
+# Layout of the pack: what each section may tell comes in; its text within its words comes out.
+#
+# Sections are filled in order. One that needs more takes from the buffer. What must be whole takes, beyond
+# the buffer, from the last sections first. A memory gets shorter before it disappears.
+
+
+SURE = 3
+"""So many of the first things of a section stay in it, however short, as long as they fit."""
+MORE = "- and {count} more"
+MORE_WORDS = words_in(MORE.format(count=1_000))
+
+
+@dataclass(frozen=True, slots=True)
+class PackItem:
+    """One thing to tell: the memories it is about, and its line at falling length, the whole first."""
+
+    ids: tuple[str, ...]
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WantedLines:
+    """A section before it is laid out."""
+
+    name: str
+    title: str
+    items: tuple[PackItem, ...]
+    words: int
+    """Its own budget; its heading counts."""
+    whole: bool = False
+    """Whether everything is told in full, whatever it takes."""
+
+    @property
+    def size(self) -> int:
+        """Words of all of it in full."""
+        return _size(self.title, [one.lines[0] for one in self.items]) if self.items else 0
+
+
+def lay_out(sections: Sequence[WantedLines], buffer: int) -> tuple[list[BriefSection], int]:
+    """The sections that have something to tell, and what is left of the words of all of them."""
+    budgets, left = _with_debts(sections, buffer)
+    told: list[BriefSection] = []
+    spare = 0
+    for section, budget in zip(sections, budgets, strict=True):
+        room = budget if section.size <= budget else budget + left
+        made = _section(section, section.size if section.whole else room)
+        made = replace(made, limit=budget)
+        if not section.whole:
+            left -= max(0, made.size - budget)
+        spare += max(0, budget - made.size)
+        if made.text or made.left_out:
+            told.append(made)
+    return told, left + spare
+
+
+def page(section: WantedLines) -> BriefSection:
+    """One section more, in the words it was given."""
+    return _section(section, section.words)
+
+
+def _with_debts(sections: Sequence[WantedLines], buffer: int) -> tuple[list[int], int]:
+    """The budgets, less what the sections that must be whole take beyond theirs: first of the buffer."""
+    budgets = [section.words for section in sections]
+    debt = sum(max(0, section.size - section.words) for section in sections if section.whole)
+    paid = min(debt, buffer)
+    debt -= paid
+    for place in range(len(sections) - 1, -1, -1):
+        if not sections[place].whole:
+            cut = min(debt, budgets[place])
+            budgets[place] -= cut
+            debt -= cut
+    return budgets, buffer - paid
+
+
+def _section(section: WantedLines, room: int) -> BriefSection:
+    empty = BriefSection(section.name, "", (), 0, room, left_out=len(section.items))
+    if section.size <= room:
+        return _told(empty, section.title, [one.lines[0] for one in section.items], section.items)
+    free = room - words_in(section.title) - MORE_WORDS
+    costs = [tuple(map(words_in, one.lines)) for one in section.items]
+    all_fit = sum(map(min, costs)) <= free
+    parcels = [
+        Parcel(value(place, 1.0), one, needed=all_fit or place < SURE) for place, one in enumerate(costs)
+    ]
+    chosen = pack(parcels, free) if free > 0 else []
+    kept = [(section.items[place], form) for place, form in enumerate(chosen) if form is not None]
+    if not kept:
+        return replace(empty, how="cut")
+    lines = [one.lines[form] for one, form in kept]
+    missing = len(section.items) - len(kept)
+    if missing:
+        lines.append(MORE.format(count=missing))
+    return replace(_told(empty, section.title, lines, [one for one, _ in kept]), how="cut")
+
+
+def _told(empty: BriefSection, title: str, lines: Sequence[str], items: Sequence[PackItem]) -> BriefSection:
+    if not lines:
+        return replace(empty, left_out=0)
+    text = "\n".join((title, *lines))
+    ids = tuple(dict.fromkeys(one for item in items for one in item.ids))
+    return replace(empty, text=text, ids=ids, size=_size(title, lines), left_out=empty.left_out - len(items))
+
+
+def _size(title: str, lines: Sequence[str]) -> int:
+    return words_in(title) + sum(words_in(line) for line in lines)
+
+
+# ---------------------------------------------------------------- lines
+# Lines of the pack: a memory or an open loop comes in; its line at falling length comes out.
+
+
+def told(memory: Memory, mark: str = "") -> PackItem:
+    """A memory by its id and words, with what a reader must be warned of."""
+    lines = (f"- [{short_id(memory)}] {words}{doubt(memory)}{mark}" for words in forms_telling(memory))
+    return PackItem((memory.id,), tuple(lines))
+
+
+def bare(memory: Memory) -> PackItem:
+    """Its words alone; at the shortest the first of them."""
+    found = forms_telling(memory)
+    return PackItem((memory.id,), tuple(f"- {words}" for words in (*found, *_first_words(found[-1]))))
+
+
+def _first_words(words: str) -> tuple[str, ...]:
+    pieces = words.split()
+    return (" ".join(pieces[:12]) + " …",) if len(pieces) > 12 else ()  # noqa: PLR2004 - a line's worth
+
+
+def stale_mark(memory: Memory, today: date) -> str:
+    """Says that nobody has checked a memory for long."""
+    return f" (stale: {age(memory, today)} days unchecked)" if is_stale(memory, today) else ""
+
+
+def conflict_marks(pairs: Mapping[str, str]) -> Mapping[str, str]:
+    """What stands behind a memory that another one contradicts; by id."""
+    return {one: f" (conflict with [{other[:8]}])" for one, other in pairs.items()}
+
+
+def conflict(one: Memory, other: Memory) -> PackItem:
+    """Two memories that cannot both be true, both told."""
+    first, second = sorted((one, other), key=lambda memory: (memory.happened_at, memory.content, memory.id))
+    pairs = zip(_padded(first), _padded(second), strict=True)
+    lines = (f"- CONFLICT, unsettled: [{short_id(first)}] {a} / [{short_id(second)}] {b}" for a, b in pairs)
+    return PackItem((first.id, second.id), tuple(dict.fromkeys(lines)))
+
+
+def _padded(memory: Memory) -> tuple[str, ...]:
+    """Three forms: the shortest again where there are fewer."""
+    found = forms_telling(memory)
+    return (*found, *(found[-1:] * (3 - len(found))))
+
+
+def open_loop(loop: Commitment, memory: Memory, today: date) -> PackItem:
+    """A commitment with its age and its day."""
+    mark = f" ({_days(loop.age_days)}{_due(loop, today)})"
+    lines = (f"- [{short_id(memory)}] {words}{mark}" for words in forms_telling(memory))
+    return PackItem((memory.id,), tuple(lines))
+
+
+def waiting(loop: Commitment, memory: Memory, today: date) -> PackItem:
+    """Whom one waits for, what for and how long."""
+    whom = one_line(loop.waiting_on) or "somebody"
+    mark = f" ({_days(loop.age_days)}{_due(loop, today)})"
+    lines = (f"- [{short_id(memory)}] {whom}: {words}{mark}" for words in forms_telling(memory))
+    return PackItem((memory.id,), tuple(lines))
+
+
+def due_today(loop: Commitment, memory: Memory, today: date) -> PackItem:
+    """A commitment that is due."""
+    lines = (
+        f"- [{short_id(memory)}] {words} ({_due(loop, today).lstrip(', ')})"
+        for words in forms_telling(memory)
+    )
+    return PackItem((memory.id,), tuple(lines))
+
+
+def _days(days: int) -> str:
+    return "1 day" if days == 1 else f"{days} days"
+
+
+def _due(loop: Commitment, today: date) -> str:
+    if loop.due is None:
+        return ""
+    day = last_day(loop.due)
+    if day < today and loop.state is not LoopState.DONE:
+        return f", overdue since {day}"
+    return ", due today" if day == today else f", due {day}"
+
+
+# ---------------------------------------------------------------- gather
+# Gathering for the pack: who asks comes in; the memories that may stand in it come out.
+#
+# Every question to the store has a limit and is answered by an index: how large the file is hardly matters.
+# What comes out is sorted by what memories say, never by how they were stored.
+
+
+FIRST = 1_000
+"""What always holds is read up to so many."""
+LATEST = 400
+CORE = 200
+OF_A_KIND = 60
+MANTRA_TAGS = frozenset({"mantra", "mission"})
+FOCUS_TAGS = frozenset({"today", "focus"})
+ACCOUNT_TAGS = frozenset({"account", "accounts"})
+ACCOUNTS = frozenset({"account"})
+PROCEDURES = frozenset({"procedure"})
+STANDING = frozenset({"project", "principle", "instruction", "relationship"})
+"""Categories that belong into the context however long ago they were told."""
+
+
+@dataclass(frozen=True, slots=True)
+class PackMaterial:
+    """What may stand in a pack, part by part; a memory may be in several."""
+
+    rules: list[Memory]
+    mantra: list[Memory]
+    focus: list[Memory]
+    context: list[Memory]
+    procedures: list[Memory]
+    accounts: list[Memory]
+
+
+def gather(view: View, workspace: str, now: datetime, tools: Tools) -> PackMaterial:
+    """Everything that holds now and belongs to the workspace."""
+
+    def page(limit: int, **asked: Any) -> list[Memory]:
+        found = tools.store.memories.page(View(view.access, replace(view.filters, **asked)), limit)
+        return _fitting(found, workspace, now)
+
+    return PackMaterial(
+        rules=[one for one in page(FIRST, priorities=frozenset({Priority.P0})) if not _is_closed(one)],
+        mantra=page(OF_A_KIND, tags_any=MANTRA_TAGS),
+        focus=page(OF_A_KIND, tags_any=FOCUS_TAGS),
+        context=_each_once(
+            _but(page(LATEST), {COMMITMENT, "question"}),
+            page(CORE, layers=frozenset({Layer.CORE})),
+            page(OF_A_KIND, categories=STANDING),
+        ),
+        procedures=page(OF_A_KIND, categories=PROCEDURES),
+        accounts=_each_once(page(OF_A_KIND, categories=ACCOUNTS), page(OF_A_KIND, tags_any=ACCOUNT_TAGS)),
+    )
+
+
+def load(pages: Sequence[str], view: View, now: datetime, tools: Tools) -> list[Memory]:
+    """The memories of knowledge pages, page by page, the newest of each first."""
+    found: list[Memory] = []
+    for one in pages:
+        kind, _, name = one.partition(":")
+        wanted = View(view.access, replace(view.filters, **_page(kind, name)))
+        found += sorted(
+            _fitting(tools.store.memories.page(wanted, OF_A_KIND), "", now),
+            key=lambda memory: (-memory.happened_at.timestamp(), memory.content, memory.id),
+        )
+    return list({memory.id: memory for memory in found}.values())
+
+
+def _page(kind: str, name: str) -> dict[str, Any]:
+    """The filter that finds what a page holds."""
+    if kind == "origin":
+        return {"origin_prefix": name}
+    return {_FILTERS[kind]: frozenset({name})}
+
+
+_FILTERS = MappingProxyType(
+    {"entity": "entities", "tag": "tags_any", "category": "categories", "memory": "ids"}
+)
+
+
+def _fitting(found: Iterable[Memory], workspace: str, now: datetime) -> list[Memory]:
+    return [one for one in found if holds(one, now) and in_workspace(one, workspace) and may_be_told(one)]
+
+
+def _is_closed(memory: Memory) -> bool:
+    return memory.category == COMMITMENT and not state_of(memory).is_open
+
+
+def _but(memories: Iterable[Memory], categories: set[str]) -> list[Memory]:
+    return [memory for memory in memories if memory.category not in categories]
+
+
+def _each_once(*lists: Sequence[Memory]) -> list[Memory]:
+    return list({memory.id: memory for memories in lists for memory in memories}.values())
+
+
+CONTEXT = 300
+"""More memories than that find no room in the context, however short."""
+SOON = 7
+"""Days ahead in which a commitment is due soon."""
+LATE = 30
+"""Days after which one that is overdue is nothing for today: it stays among the commitments."""
+
+Pair = tuple[Memory, Memory]
+Loop = tuple[Commitment, Memory]
+
+
+@dataclass(frozen=True, slots=True)
+class Today:
+    """What a pack is made for: the day, what is to be done, what is open and what is in dispute."""
+
+    now: datetime
+    tasks: tuple[str, ...] = ()
+    message: str = ""
+    loops: tuple[Memory, ...] = ()
+    conflicts: tuple[Pair, ...] = ()
+
+    @property
+    def day(self) -> date:
+        """By the calendar."""
+        return self.now.date()
+
+
+def sections(found: PackMaterial, today: Today) -> list[WantedLines]:
+    """Every section in its order."""
+    loops = [(loop(memory, today.now), memory) for memory in today.loops if may_be_told(memory)]
+    due = [one for one in _coming(loops, today.day) if _is_due(one, today.day)]
+    choice = _Choice(today, [memory.content for _, memory in due])
+    rules = choice.always(sorted(found.rules, key=by_weight))
+    mantra = choice.fit(sorted(found.mantra, key=by_weight))[:1]
+    focus = _focus(found.focus, loops, today, choice)[:FOCUS_MOST]
+    accounts = choice.items(sorted(found.accounts, key=by_weight))
+    procedures = choice.items(sorted(found.procedures, key=by_weight))
+    disputes = choice.disputes(today.conflicts)
+    recent = choice.fit(sorted(found.context, key=lambda one: by_recency(one, today.day)))
+    context = choice.lines(recent[:CONTEXT])
+    ours = tuple(open_loop(*one, today.day) for one in loops if one[0].state is LoopState.OPEN)
+    theirs = tuple(waiting(*one, today.day) for one in loops if one[0].state is LoopState.WAITING)
+    return [
+        WantedLines("rules", "## P0 constraints", rules, RULES_WORDS, whole=True),
+        WantedLines("mantra", "## Mantra", tuple(map(bare, mantra)), MANTRA_WORDS),
+        WantedLines("commitments", "## Open commitments", ours, COMMITMENTS_WORDS),
+        WantedLines("waiting", "## Waiting on", theirs, WAITING_WORDS),
+        WantedLines("focus", "## Today's focus", focus, FOCUS_WORDS),
+        WantedLines("context", "## Context", (*disputes, *context), CONTEXT_WORDS),
+        WantedLines("procedures", "## Procedures", procedures, PROCEDURES_WORDS),
+        WantedLines("accounts", "## Accounts", accounts, ACCOUNTS_WORDS),
+    ]
+
+
+class _Choice:
+    """What is told already and what may still be. Lives for one pack, in one thread."""
+
+    def __init__(self, today: Today, due: Sequence[str]) -> None:
+        self._day = today.day
+        self._tasks = Tasks([*today.tasks, today.message, *due])
+        self._marks = conflict_marks(_opponents(today.conflicts))
+        self._told = {memory.id for memory in today.loops}
+
+    def always(self, memories: Iterable[Memory]) -> tuple[PackItem, ...]:
+        """All of them, whatever their age, also those that stand among the commitments."""
+        return self.lines(memories)
+
+    def items(self, memories: Iterable[Memory]) -> tuple[PackItem, ...]:
+        """Lines of those that fit."""
+        return self.lines(self.fit(memories))
+
+    def fit(self, memories: Iterable[Memory]) -> list[Memory]:
+        """Those that are not told yet and not too old; from now on they are told."""
+        kept = [
+            one
+            for one in memories
+            if one.id not in self._told
+            and not is_too_old(one, self._day)
+            and not is_dropped(one, self._day, self._tasks)
+        ]
+        self._told.update(one.id for one in kept)
+        return kept
+
+    def disputes(self, pairs: Iterable[Pair]) -> tuple[PackItem, ...]:
+        """Both sides of each conflict that is not too old to matter."""
+        fresh = [
+            pair
+            for pair in pairs
+            if not any(is_too_old(one, self._day) or not may_be_told(one) for one in pair)
+        ]
+        found = tuple(sorted({conflict(*pair) for pair in fresh}, key=lambda item: item.lines))
+        self._told.update(one for item in found for one in item.ids)
+        return found
+
+    def lines(self, memories: Iterable[Memory]) -> tuple[PackItem, ...]:
+        """Each with its marks; from now on they are told."""
+        found = []
+        for one in memories:
+            self._told.add(one.id)
+            mark = self._marks.get(one.id, "") + stale_mark(one, self._day)
+            found.append(told(one, mark))
+        return tuple(found)
+
+
+def _focus(
+    tagged: Iterable[Memory], loops: Sequence[Loop], today: Today, choice: _Choice
+) -> tuple[PackItem, ...]:
+    """Today's tasks, what is due, what was marked for today, and then what is due soon."""
+    coming = _coming(loops, today.day)
+    marked = [one for one in tagged if "focus" in one.tags or age(one, today.day) == 0]
+    return (
+        *(PackItem((), (f"- {one_line(task)}",)) for task in today.tasks if task.strip()),
+        *(due_today(*one, today.day) for one in coming if _is_due(one, today.day)),
+        *choice.items(sorted(marked, key=lambda one: by_recency(one, today.day))),
+        *(due_today(*one, today.day) for one in coming if not _is_due(one, today.day)),
+    )
+
+
+def _coming(loops: Sequence[Loop], day: date) -> list[Loop]:
+    """Open commitments that are due within a week, or have been not long ago; the most urgent first."""
+    since, until = day - timedelta(days=LATE), day + timedelta(days=SOON)
+    found = [(one.due, memory.content, memory.id, (one, memory)) for one, memory in loops if one.due]
+    found.sort(key=lambda row: row[:3])
+    return [both for due, _, _, both in found if since <= last_day(due) <= until]
+
+
+def _is_due(one: Loop, day: date) -> bool:
+    return one[0].due is not None and last_day(one[0].due) <= day
+
+
+def _opponents(pairs: Iterable[Pair]) -> dict[str, str]:
+    """Each memory in a conflict with the first of those that contradict it."""
+    found: dict[str, set[str]] = {}
+    for one, other in pairs:
+        found.setdefault(one.id, set()).add(other.id)
+        found.setdefault(other.id, set()).add(one.id)
+    return {memory: min(others) for memory, others in found.items()}

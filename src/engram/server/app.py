@@ -28,7 +28,7 @@ from starlette.routing import Route as Served
 
 from engram.errors import AccessDenied, EngramError
 from engram.model.plain import plain
-from engram.server import host, login, metrics, openapi, stream
+from engram.server import caller, host, metrics, openapi, stream
 from engram.server.caller import NOBODY, Caller
 from engram.server.compat.requests import is_files, is_layers, response_to
 from engram.server.guard import Guard, locked
@@ -191,14 +191,14 @@ def _logins(memory_host: MemoryHost) -> list[Served]:
     """How a browser of the owner is let in."""
 
     async def let_in(request: Request) -> Response:
-        key, code = memory_host.settings.api_key, request.query_params.get(login.CODE, "")
+        key, code = memory_host.settings.api_key, request.query_params.get(caller.CODE, "")
         if not key or not memory_host.links.take(code):
             return locked("This link was used before, or is none of this server's.")
         response = RedirectResponse("/", HTTPStatus.SEE_OTHER, {"Cache-Control": "no-store"})
         response.set_cookie(
-            login.cookie_name(request.headers),
-            login.cookie_from(key),
-            max_age=login.COOKIE_DAYS * 86_400,
+            caller.cookie_name(request.headers),
+            caller.cookie_from(key),
+            max_age=caller.COOKIE_DAYS * 86_400,
             httponly=True,
             samesite="strict",
             secure=request.url.scheme == "https",
@@ -211,9 +211,9 @@ def _logins(memory_host: MemoryHost) -> list[Served]:
             raise AccessDenied("make a link that lets the owner in")
         return JSONResponse({"path": memory_host.login_path()}, HTTPStatus.CREATED)
 
-    own = f"/v1{login.PATH}"
+    own = f"/v1{caller.PATH}"
     return [
-        Served(login.PATH, _named(login.PATH, let_in), methods=["GET"]),
+        Served(caller.PATH, _named(caller.PATH, let_in), methods=["GET"]),
         Served(own, _named(own, make_link), methods=["POST"]),
     ]
 

@@ -7,14 +7,23 @@ that was started open takes whoever reaches it directly from this machine for it
 
 from __future__ import annotations
 
+import hmac
 import ipaddress
+import os
+import secrets
+import stat
+import threading
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from hashlib import sha256
+from http.cookies import CookieError, SimpleCookie
+from pathlib import Path
 from typing import Any
 
+from engram.errors import ConfigError
 from engram.model.scope import Access, Role, Token
-from engram.rules.secrets import digest_of, match
-from engram.server.login import shows_cookie
+from engram.rules.secrets import BEGINNING, SECRET_BYTES, digest_of, match, secret_from
 from engram.server.problems import TokenNeeded
 
 FORWARDED = frozenset(
@@ -141,3 +150,137 @@ def caller_from(
     if token is None:
         raise TokenNeeded(given=True)
     return Caller(f"token:{token.id}", token.name, token.access, token.id)
+
+
+# ---------------------------------------------------------------- login
+# Letting the owner in: the secret beside the memory file, the link that is printed once, the page's cookie.
+#
+# Who asks is never guessed from an address. The server makes a secret at its first start and keeps it in a
+# file
+# that only its owner can read; whoever can read it is the owner. A browser cannot send it by itself, so the
+# server prints a link that works once and leaves a cookie behind.
+
+
+ENDING = ".secret"
+"""How the file beside the memory file is called: `memory.db.secret`."""
+PATH = "/login"
+CODE = "once"
+"""The part of the link's query that lets somebody in."""
+CODE_BYTES = 16
+"""Enough for what works once, and short enough for a line of a terminal."""
+LINKS = 100
+"""So many links wait at most; the oldest is forgotten."""
+COOKIE_DAYS = 30
+_FIELD = "engram"
+
+
+def secret_file(memory: str | Path) -> Path:
+    """Where the secret of a memory file is kept."""
+    return Path(f"{memory}{ENDING}")
+
+
+def local_secret(memory: str | Path) -> str:
+    """The secret beside a memory file, made when there is none yet. Raises ConfigError."""
+    path = secret_file(memory)
+    try:
+        if not path.exists():
+            path.parent.mkdir(parents=True, mode=0o700, exist_ok=True)
+            _make(path)
+        return _read(path)
+    except OSError as error:
+        raise ConfigError(
+            f"The server's secret cannot be kept in {path} ({error.strerror or error}): "
+            "set `server.api_key`, or start it with --open."
+        ) from error
+
+
+def known_secret(memory: str | Path) -> str | None:
+    """The secret beside a memory file; None when no server has made one. Raises ConfigError."""
+    path = secret_file(memory)
+    try:
+        return _read(path) if path.exists() else None
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read ({error.strerror or error}).") from error
+
+
+def _make(path: Path) -> None:
+    """Write a new secret, whole or not at all; another server that was quicker wins."""
+    draft = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
+    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(handle, "w", encoding="ascii") as file:
+        file.write(secret_from(secrets.token_bytes(SECRET_BYTES)) + "\n")
+    try:
+        os.link(draft, path)
+    except FileExistsError:
+        return
+    finally:
+        draft.unlink()
+
+
+def _read(path: Path) -> str:
+    secret = path.read_text(encoding="ascii", errors="replace").strip()
+    if not secret.startswith(BEGINNING) or len(secret) < SECRET_BYTES:
+        raise ConfigError(f"{path} holds no secret of ours: remove it, and the server makes a new one.")
+    if os.name == "posix" and stat.S_IMODE(path.stat().st_mode) & 0o077:
+        path.chmod(0o600)  # others could read it, by whatever copied it
+    return secret
+
+
+class Links:
+    """Codes that let somebody in once. They live as long as the server; any thread may use them."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._waiting: dict[str, None] = {}
+
+    def make(self) -> str:
+        """A new code."""
+        code = secrets.token_urlsafe(CODE_BYTES)
+        with self._lock:
+            self._waiting[code] = None
+            if len(self._waiting) > LINKS:
+                del self._waiting[next(iter(self._waiting))]
+        return code
+
+    def take(self, code: str) -> bool:
+        """Whether the code lets somebody in; it never does again."""
+        with self._lock:
+            found = next(
+                (one for one in self._waiting if hmac.compare_digest(one.encode(), code.encode())), None
+            )
+            if found is not None:
+                del self._waiting[found]
+        return found is not None
+
+
+def cookie_name(headers: Mapping[str, str]) -> str:
+    """A cookie belongs to a host, whatever the port: two servers of one machine must not share its name.
+
+    >>> cookie_name({"host": "127.0.0.1:3917"}), cookie_name({"host": "localhost"})
+    ('engram_3917', 'engram_80')
+    """
+    _, _, port = headers.get("host", "").rpartition(":")
+    return f"{_FIELD}_{port if port.isdigit() else 80}"
+
+
+def cookie_from(key: str, now: Callable[[], float] = time.time) -> str:
+    """What a browser that was let in shows from now on: it says when, and takes the secret to make."""
+    at = str(int(now()))
+    return f"{at}.{_sealed(key, at)}"
+
+
+def shows_cookie(headers: Mapping[str, str], key: str, now: Callable[[], float] = time.time) -> bool:
+    """Whether a request carries a cookie that was made here and is still good."""
+    try:
+        found = SimpleCookie(headers.get("cookie", "")).get(cookie_name(headers))
+    except CookieError:
+        return False
+    at, _, seal = found.value.partition(".") if found is not None else ("", "", "")
+    if not key or not at.isascii() or not at.isdigit():
+        return False
+    fresh = 0 <= now() - int(at) <= COOKIE_DAYS * 86_400
+    return fresh and hmac.compare_digest(seal.encode("utf-8", "replace"), _sealed(key, at).encode())
+
+
+def _sealed(key: str, at: str) -> str:
+    return hmac.new(key.encode("utf-8", "surrogatepass"), f"page of engram {at}".encode(), sha256).hexdigest()

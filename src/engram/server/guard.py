@@ -21,7 +21,7 @@ import anyio.to_thread
 
 from engram.errors import EngramError
 from engram.model.event import Audited
-from engram.server import login
+from engram.server import caller
 from engram.server import metrics as server_metrics
 from engram.server.caller import NOBODY, Caller, bearer_of, caller_from, host_of, is_loopback
 from engram.server.compat.requests import LARGE_BODIES, response_to
@@ -36,9 +36,9 @@ if TYPE_CHECKING:
     from engram.server.host import MemoryHost
     from engram.server.metrics import Metrics
 
-OPEN = frozenset({"/health", "/engram/v1/health", login.PATH})
+OPEN = frozenset({"/health", "/engram/v1/health", caller.PATH})
 """What everybody may ask, from anywhere: whether the server is up, and to be let in by a link."""
-PAGES = frozenset({"/", "/ui", "/docs", login.PATH})
+PAGES = frozenset({"/", "/ui", "/docs", caller.PATH})
 """Where a link on another site may lead."""
 FOREIGN_SITES = frozenset({"cross-site", "same-site"})
 """How a browser says that another site's page made it ask."""

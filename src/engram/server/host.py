@@ -30,10 +30,9 @@ from engram.model.event import Audited
 from engram.model.memory import Status
 from engram.model.plain import plain
 from engram.model.scope import Access
-from engram.server import login
-from engram.server.caller import NOBODY, Caller
+from engram.server import caller
+from engram.server.caller import NOBODY, Caller, Links
 from engram.server.limits import IdempotentAnswer, Keys, give_back_memory
-from engram.server.login import Links
 from engram.server.problems import TookTooLong
 
 if TYPE_CHECKING:
@@ -109,7 +108,7 @@ class MemoryHost:
 
     def login_path(self) -> str:
         """An address that lets the owner's browser in, once; the page itself where nobody needs to be."""
-        return f"{login.PATH}?{login.CODE}={self.links.make()}" if self.settings.api_key else "/"
+        return f"{caller.PATH}?{caller.CODE}={self.links.make()}" if self.settings.api_key else "/"
 
     def open(self) -> None:
         """Open the memory. Safe to call twice."""
