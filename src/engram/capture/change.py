@@ -17,6 +17,7 @@ from engram.model.event import Verb
 from engram.model.maintenance import Judgement
 from engram.model.memory import (
     SUSPICION,
+    UNSEALED,
     Kind,
     Lifecycle,
     Memory,
@@ -110,7 +111,7 @@ def _become(old: Memory, clean: Mapping[str, Any], tools: Tools) -> tuple[Memory
     found = names.entities(new.content)
     if tools.keys is None:
         return new, found, ""
-    return without_words(replace(new, sealed=b""), found, tools.keys)
+    return without_words(replace(new, sealed=UNSEALED), found, tools.keys)
 
 
 def _read(memory_id: str, tools: Tools) -> Memory | None:
@@ -146,7 +147,7 @@ def open_everything(tools: Tools, actor: str) -> int:
     in_clear = replace(tools, keys=None)
     while found := store.memories.sealed(SLICE):
         for memory in found:
-            clear = replace(opened(memory, keys), sealed=b"")
+            clear = replace(opened(memory, keys), sealed=UNSEALED)
             words_of = _with(replace(clear, content=""), {"content": clear.content})
             _put_in_clear(replace(words_of, tier=memory.tier), in_clear, actor)
         count += len(found)

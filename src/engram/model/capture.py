@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Any
 
 from engram.errors import EngramError
-from engram.model.memory import Kind, Layer, Memory, Policy, Priority, Tier, Type
+from engram.model.memory import UNSEALED, Kind, Layer, Memory, Policy, Priority, SealedWords, Tier, Type
 from engram.model.scope import HERE, Scope
 
 # ---------------------------------------------------------------- draft
@@ -118,7 +118,7 @@ class Turn:
     """Its number in the log, once it is there."""
     captured_at: datetime | None = None
     """When memories were made of it; None while it waits."""
-    sealed: bytes = field(default=b"", repr=False)
+    sealed: SealedWords = field(default=UNSEALED, repr=False)
     """Its words, where they are sealed: `content` is then what is left of them. Shown as yes or no."""
 
 

@@ -216,6 +216,15 @@ class Forms:
     label_tokens: int = 0
 
 
+class SealedWords(bytes):
+    """What only a key opens. A kind of its own, so that no door ever sends it: it is told as yes or no."""
+
+    __slots__ = ()
+
+
+UNSEALED = SealedWords()
+
+
 @dataclass(frozen=True, slots=True)
 class Memory:
     """One thing remembered, with all its axes."""
@@ -267,7 +276,7 @@ class Memory:
     version: int = 1
     tier: Tier = Tier.CLEAR
     forms: Forms = Forms()
-    sealed: bytes = field(default=b"", repr=False)
+    sealed: SealedWords = field(default=UNSEALED, repr=False)
     """Its words, where they are sealed: `content` is then what is left of them. Shown as yes or no."""
 
     @property

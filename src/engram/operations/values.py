@@ -510,6 +510,8 @@ def _unknown(value: Any) -> Any:
         return {"code": value.code, "message": value.message}
     if isinstance(value, Mapping):
         return dict(value)
+    if isinstance(value, bytes):
+        return bool(value)  # as `plain`: what is sealed stays here
     if isinstance(value, AbstractSet | Sequence):
         return list(value)
     for kind in (str, float, int):  # a kind of text or number, such as numpy's

@@ -18,7 +18,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from engram.model.capture import Turn
-from engram.model.memory import SUSPICION, Memory, Space, Tier
+from engram.model.memory import SUSPICION, Memory, SealedWords, Space, Tier
 from engram.rules.injection import SIGNS
 from engram.rules.secrets import NONCE_BYTES, seal, unseal
 from engram.rules.sensitivity import at_least, label, masked, redacted, sensitive_parts, tier_of
@@ -227,10 +227,10 @@ def without(value: Any, secrets: Collection[str]) -> Any:
     return [without(item, secrets) for item in value] if isinstance(value, list | tuple) else value
 
 
-def _seal(text: str, keys: KeyRing, about: str) -> bytes:
+def _seal(text: str, keys: KeyRing, about: str) -> SealedWords:
     # The nonce follows from what is sealed: the same words under the same id give the same bytes.
     nonce = hmac.digest(keys.key(HASH), f"{about}\n{text}".encode(), "sha256")[:NONCE_BYTES]
-    return seal(text.encode(), keys.key(FIELD), nonce, about)
+    return SealedWords(seal(text.encode(), keys.key(FIELD), nonce, about))
 
 
 def _keyed(digest: str, keys: KeyRing) -> str:

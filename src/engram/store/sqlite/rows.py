@@ -11,6 +11,7 @@ from typing import Any
 
 from engram.model.clock import EPOCH, to_micros
 from engram.model.memory import (
+    UNSEALED,
     Affect,
     Forms,
     Kind,
@@ -19,6 +20,7 @@ from engram.model.memory import (
     Memory,
     Policy,
     Priority,
+    SealedWords,
     Status,
     Tier,
     Type,
@@ -117,7 +119,7 @@ def from_row(line: tuple[Any, ...]) -> tuple[int, Memory]:
         affect, Usage(*used) if any(used) else _NO_USAGE,
         _maybe(last_accessed), _maybe(event_time), _maybe(valid_from), _maybe(valid_to),
         _maybe(verified_at), _maybe(expires_at),
-        source, trust, version, _TIERS[tier], forms, sealed or b"",
+        source, trust, version, _TIERS[tier], forms, SealedWords(sealed) if sealed else UNSEALED,
     )  # fmt: skip
 
 

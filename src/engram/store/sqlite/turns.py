@@ -8,6 +8,7 @@ from typing import Any
 
 from engram.model.capture import Part, Turn, Waiting
 from engram.model.clock import from_micros, to_micros
+from engram.model.memory import SealedWords
 from engram.model.scope import Access, Scope
 from engram.store.sqlite import views
 from engram.store.sqlite.connection import HIGHEST, Db, Line, ask, ask_line, ask_value
@@ -397,4 +398,5 @@ def _turn(line: Line) -> Turn:
     key, session, id_, part, speaker, at, ahead, captured_at, content, sealed, *scope = line
     moment: Any = None if captured_at is None else from_micros(captured_at)
     said = from_micros(at).astimezone(timezone(ahead * MINUTE)) if ahead else from_micros(at)
-    return Turn(id_, session, content, said, Part(part), speaker, Scope(*scope), key, moment, sealed or b"")
+    words = SealedWords(sealed or b"")
+    return Turn(id_, session, content, said, Part(part), speaker, Scope(*scope), key, moment, words)

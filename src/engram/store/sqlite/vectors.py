@@ -306,7 +306,8 @@ def _rows(lines: list[tuple[Any, ...]], dims: int) -> VectorRows:
 
 def _changes(lines: list[tuple[Any, ...]], upto: int, dims: int | None, *, more: bool) -> VectorChanges:
     """Lines of `CHANGES` as arrays; `dims` is the length of the vectors, None where they were not wanted."""
-    live = [line for line in lines if not line[2]]
+    # A vector may be gone where a damaged file was saved: its memory is embedded again.
+    live = [line for line in lines if not line[2] and (dims is None or line[-1] is not None)]
     _, keys, _, namespaces, scopes, statuses, blobs, stored = zip(*live, strict=True) if live else ((),) * 8
     signed = bool(blobs) and None not in blobs  # all are, or none: they are given in one transaction
     bits = np.frombuffer(b"".join(blobs), dtype=np.uint8).reshape(len(live), -1) if signed else None
