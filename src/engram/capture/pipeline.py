@@ -171,14 +171,15 @@ LookedUp = tuple[
 
 
 def _look_up(prepared: Sequence[PreparedDraft], tools: Tools) -> LookedUp:
-    """What is known already of what the drafts say."""
-    prepared = link(prepared, tools)
-    near = _nearest(prepared, tools)
-    prepared = [
-        with_surprise(item, [cosine for _, cosine in found])
-        for item, found in zip(prepared, near, strict=True)
-    ]
-    return prepared, _known(prepared, near, tools), _updated(prepared, near, tools)
+    """What is known already of what the drafts say, as the file is at one moment."""
+    with tools.store.reading():
+        prepared = link(prepared, tools)
+        near = _nearest(prepared, tools)
+        prepared = [
+            with_surprise(item, [cosine for _, cosine in found])
+            for item, found in zip(prepared, near, strict=True)
+        ]
+        return prepared, _known(prepared, near, tools), _updated(prepared, near, tools)
 
 
 def _look_up_together(tools: Tools, calls: Sequence[Sequence[PreparedDraft]]) -> list[LookedUp]:

@@ -6,6 +6,7 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
+from threading import Event, Thread
 
 import apsw
 import pytest
@@ -159,3 +160,27 @@ def test_closed_stores_leave_no_open_files(tmp_path: Path) -> None:
         find(store, "tea")
         store.close()
     assert len(list(descriptors.iterdir())) <= before
+
+
+def test_whoever_keeps_a_moment_keeps_nobody_from_reading(path: Path) -> None:
+    store = SqliteStore.open(path, SystemClock(), StoreSettings(readers=1))
+    reached, let_go = Event(), Event()
+
+    def keep() -> None:
+        with store.reading():
+            store.memories.count(ALL)
+            reached.set()
+            let_go.wait(30)
+            store.memories.count(ALL)
+
+    keeping = Thread(target=keep)
+    keeping.start()
+    assert reached.wait(30)
+    asked = Thread(target=store.memories.count, args=(ALL,), daemon=True)
+    asked.start()
+    asked.join(30)
+    let_go.set()
+    keeping.join(30)
+
+    assert not asked.is_alive()
+    store.close()

@@ -14,18 +14,20 @@ from engram.store.sqlite.writer import Writer
 
 
 class Readers:
-    """A pool owned by the store. Connections are opened when first needed, up to `settings.readers`.
+    """A pool owned by the store. Connections are opened when needed; `settings.readers` are lent at once.
 
     Never borrow twice in one thread outside of `hold`: with every connection lent, that would wait for
-    itself. In memory nobody reads while somebody writes, so a piece of work that reads there does it where
-    it writes.
+    itself. As many threads may `hold` one beside: whoever holds may wait for another thread that only
+    borrows, never the other way round. In memory nobody reads while somebody writes, so a piece of work that
+    reads there does it where it writes.
     """
 
     def __init__(self, opener: Opener, writer: Writer | None) -> None:
         self._opener = opener
         self._writer = writer if opener.memory else None
         self._free: list[apsw.Connection] = []
-        self._opened = 0
+        self._lent = 0
+        self._holding = 0
         self._closed = False
         self._given_back = threading.Condition()
         self._own = _Held()
@@ -36,22 +38,26 @@ class Readers:
         if self._own.holding:
             yield
             return
+        with self._given_back:
+            self._given_back.wait_for(lambda: self._closed or self._holding < self._opener.settings.readers)
+            self._holding += 1
         self._own.holding = True
         try:
             yield
         finally:
             self._own.holding, db = False, self._own.db
             self._own.db = None
-            if db is not None:
-                if db.in_transaction:
-                    db.execute("COMMIT")
-                self._give_back(db)
+            if db is not None and db.in_transaction:
+                db.execute("COMMIT")
+            with self._given_back:
+                self._holding -= 1
+            self._put_back(db)
 
     @contextmanager
     def lend(self) -> Iterator[apsw.Connection]:
         """A connection for the time of the block; SQLite's errors inside become ours."""
         own = None if self._writer is None else self._writer.own_connection()
-        db = None
+        db, lent = None, False
         try:
             if own is not None:
                 yield own
@@ -59,13 +65,19 @@ class Readers:
             if self._own.holding:
                 yield self._held()
                 return
+            with self._given_back:
+                self._given_back.wait_for(lambda: self._closed or self._lent < self._opener.settings.readers)
+                self._lent += 1
+            lent = True
             db = self._take()
             yield db
         except apsw.Error as error:
             raise translate(error, self._opener.path, self._opener.settings.busy_timeout_s) from error
         finally:
-            if db is not None:
-                self._give_back(db)
+            if lent:
+                with self._given_back:
+                    self._lent -= 1
+                self._put_back(db)
 
     def shrink(self) -> None:
         """Let the connections that nobody uses give up the pages they keep."""
@@ -92,26 +104,20 @@ class Readers:
 
     def _take(self) -> apsw.Connection:
         with self._given_back:
-            while not (self._closed or self._free or self._opened < self._opener.settings.readers):
-                self._given_back.wait()
             if self._closed:
                 raise StoreClosed
             if self._free:
                 return self._free.pop()
-            self._opened += 1
-        try:
-            return self._opener.reader()
-        except BaseException:
-            with self._given_back:
-                self._opened -= 1
-                self._given_back.notify()
-            raise
+        return self._opener.reader()
 
-    def _give_back(self, db: apsw.Connection) -> None:
+    def _put_back(self, db: apsw.Connection | None) -> None:
+        """Let the next one have the connection, and the place that its use took."""
         with self._given_back:
+            self._given_back.notify_all()
+            if db is None:
+                return
             if not self._closed:
                 self._free.append(db)
-                self._given_back.notify()
                 return
         db.close()
 

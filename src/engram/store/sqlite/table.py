@@ -103,6 +103,8 @@ DEAD_SHARE = 0.25
 """A part with more lines that hold no longer is made anew."""
 UNITS_KEPT = 1_500_000
 """Memories in all tables together; namespaces that were not asked for longest are let go beyond that."""
+MISSED = 128
+"""How rare words are is counted anew when one in so many memories is new."""
 HIGHEST_SEQ = 2**62
 NONE = -1
 """In the place of the turn before: there is none."""
@@ -155,10 +157,13 @@ class NamespaceTable:
         """How many lines it holds."""
         return sum(part.segment.size for part in self._parts)
 
-    def catch_up(self, db: Db) -> None:
-        """Take in what changed since the last time; the first time, the blocks in the file."""
+    def catch_up(self, db: Db, *, nearly: bool = False) -> None:
+        """Take in what changed since the last time; the first time, the blocks in the file.
+
+        Where `nearly` is good enough, the last hundredth or so may be missing.
+        """
         last = ask_value(db, LAST_CHANGE)
-        if last == self._seen:
+        if last == self._seen or (nearly and self._seen >= 0 and last - self._seen < self.size // MISSED):
             return
         if self._seen < 0:
             self._load(db)
@@ -269,13 +274,13 @@ class Tables:
         self._lock = threading.Lock()
         self._tables: OrderedDict[int, NamespaceTable] = OrderedDict()
 
-    def of(self, db: Db, namespace: int) -> NamespaceTable:
-        """The table of a namespace as of now."""
+    def of(self, db: Db, namespace: int, *, nearly: bool = False) -> NamespaceTable:
+        """The table of a namespace as of now, or nearly."""
         with self._lock:
             table = self._tables.setdefault(namespace, NamespaceTable(namespace))
             self._tables.move_to_end(namespace)
         with table.lock:
-            table.catch_up(db)
+            table.catch_up(db, nearly=nearly)
             self._keep(table, BLOCK // 2)
         self.let_go(UNITS_KEPT)
         return table

@@ -429,16 +429,17 @@ class SqliteTexts:
         return self.ask(terms, access).of(keys).matches() if len(keys) else {}
 
     def rarity(self, terms: Sequence[str], access: Access) -> dict[str, float]:
-        """The inverse document frequency of each term, among what the caller may read."""
-        return dict(self.ask(terms, access).rarity)
+        """The inverse document frequency of each term, among what the caller may read, or nearly so."""
+        return dict(TableSearch(terms, self._sight(access, nearly=True), self._readers).rarity)
 
-    def _sight(self, access: Access) -> Sight:
+    def _sight(self, access: Access, *, nearly: bool = False) -> Sight:
         with self._readers.lend() as db:
             reach = self._places.reach(db, access)
             if reach.everything:
                 return Sight(tuple(self._tables.all(db)), reach)
             numbers = {reach.namespace} if reach.namespace is not None else self._places.namespaces(reach)
-            return Sight(tuple(self._tables.of(db, number) for number in sorted(numbers)), reach)
+            tables = (self._tables.of(db, number, nearly=nearly) for number in sorted(numbers))
+            return Sight(tuple(tables), reach)
 
 
 # ---------------------------------------------------------------- inside the writer
