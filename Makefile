@@ -15,7 +15,7 @@ COMPILE := CUSTOM_COMPILE_COMMAND="make lock" $(BIN)/python -m piptools compile 
 	--no-emit-trusted-host --no-emit-find-links --no-emit-options --no-emit-index-url
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo test test-slow lint format bench check docs docs-check lock clean
+.PHONY: help run demo test test-slow test-postgres lint format bench check docs docs-check lock clean
 
 help:
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -31,6 +31,10 @@ test: $(VENV)/.dev ## the fast tests
 
 test-slow: $(VENV)/.dev ## the tests that take seconds each
 	@$(PYTEST) -n $(WORKERS) -m slow
+
+# What a store promises and the stories of the engine, kept on a server that comes with the dev packages.
+test-postgres: $(VENV)/.dev ## the same promises kept in PostgreSQL
+	@$(PYTEST) -n $(WORKERS) --postgres tests/store tests/engine tests/nouns --ignore=tests/store/sqlite
 
 lint: $(VENV)/.dev ## rules, layout and types
 	@$(BIN)/ruff check .

@@ -61,6 +61,13 @@ def pytest_configure(config: pytest.Config) -> None:
         keep_on_a_server()
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("--postgres"):
+        for item in items:
+            if item.get_closest_marker("files"):
+                item.add_marker(pytest.mark.skip(reason="is about a file"))
+
+
 def keep_on_a_server() -> None:
     """Every memory in the clear that a test opens is kept by a server, whatever file the test names."""
     from engram.store.postgres import PostgresStore

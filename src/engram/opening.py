@@ -232,7 +232,7 @@ def restore_backup(
     """
     from engram.store.sqlite import SqliteStore
 
-    where = _file(path)
+    where = file_of(path)
     return _with_a_key(
         where, settings, lambda how: SqliteStore.restore(where, Path(backup), clock or SystemClock(), how)
     )
@@ -249,7 +249,7 @@ def salvage(
     """
     from engram.store.sqlite import SqliteStore
 
-    where, chosen = _file(path), Path(backup) if backup else None
+    where, chosen = file_of(path), Path(backup) if backup else None
     return _with_a_key(
         where, settings, lambda how: SqliteStore.salvage(where, chosen, clock or SystemClock(), how)
     )
@@ -267,7 +267,7 @@ def restore_archive(
     """
     from engram.store.sqlite import SqliteStore
 
-    where = _file(path)
+    where = file_of(path)
     return SqliteStore.from_archive(where, Path(archive), passphrase, SystemClock(), store_settings(settings))
 
 
@@ -290,9 +290,15 @@ def migrate(
 
     Raises:
         NoSuchFile: there is nothing at the source.
-        FileExists: there is a memory at the target already.
+        FileExists: there is a file at the target already.
+        StoreError: the database at the target is not empty.
 
     """
+    for place_ in (str(source), str(target)):
+        if is_address(place_) and place_.partition("://")[0] not in POSTGRES:
+            raise ConfigError(
+                f"{shown(place_)} is neither a file nor postgresql://…: nothing is moved there."
+            )
     if not is_there(str(source)):
         raise NoSuchFile(str(source))
     from engram.store.postgres.store import move_memory
@@ -304,7 +310,7 @@ def migrate(
         return move_memory(store, str(target), clock, store_settings(settings), progress or silent)
 
 
-def _file(path: str | Path | None) -> str:
+def file_of(path: str | Path | None) -> str:
     """The file of a memory that is kept in one. Raises ConfigError."""
     where = place(path)
     if is_address(where):

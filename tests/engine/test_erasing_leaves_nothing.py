@@ -5,6 +5,8 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
+import pytest
+
 from engram import Engram
 from engram.bench.speed import drafts
 
@@ -21,6 +23,7 @@ def _left_in(folder: Path, words: list[str]) -> set[str]:
     return {word for word in words if word.encode() in held}
 
 
+@pytest.mark.files
 def test_no_word_of_what_was_erased_is_left_in_any_file(tmp_path: Path) -> None:
     chance = random.Random(7)
     words = [_marked(number) for number in range(ERASED)]

@@ -83,6 +83,7 @@ def as_a_reader(*words: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.files
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere root writes everywhere")
 def test_a_read_only_medium_is_read(medium: Path) -> None:
     file = str(medium / "m.db")
@@ -97,6 +98,7 @@ def test_a_read_only_medium_is_read(medium: Path) -> None:
     assert [path.name for path in medium.iterdir()] == ["m.db"]
 
 
+@pytest.mark.files
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere root writes everywhere")
 def test_changes_that_a_read_only_medium_hides_are_not_passed_over(medium: Path) -> None:
     (medium / "m.db-wal").write_bytes(b"changes that were not brought in")
@@ -135,6 +137,7 @@ def test_what_is_no_engram_file_is_refused_in_words(tmp_path: Path) -> None:
     assert junk.read_text().startswith("just some text")
 
 
+@pytest.mark.files
 def test_a_place_where_no_file_can_be_is_refused_in_words(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
 

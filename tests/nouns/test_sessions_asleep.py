@@ -83,6 +83,7 @@ def test_what_slept_too_long_is_dropped(memory: Engram, clock: FakeClock) -> Non
     assert store.snapshots.known(Access()) == []
 
 
+@pytest.mark.files
 def test_nothing_of_a_sleeping_session_can_be_read_in_the_file(file: Path, clock: FakeClock) -> None:
     with Engram.open(file, clock=clock, embedder=HashEmbedder()) as memory:
         session = memory.session()
@@ -95,6 +96,7 @@ def test_nothing_of_a_sleeping_session_can_be_read_in_the_file(file: Path, clock
     assert (file.stat().st_mode & 0o777, Path(f"{file}-key").stat().st_mode & 0o777) == (0o600, 0o600)
 
 
+@pytest.mark.files
 def test_without_its_key_a_session_begins_anew(file: Path, clock: FakeClock) -> None:
     with Engram.open(file, clock=clock, embedder=HashEmbedder()) as memory:
         session = memory.session(id="monday")

@@ -199,6 +199,7 @@ def test_a_statement_is_kept_apart_when_asked(memory: Engram) -> None:
 # ---------------------------------------------------------------- the doctor and the file
 
 
+@pytest.mark.files
 def test_the_doctor_looks_and_mends_only_when_asked(memory: Engram, file: Path) -> None:
     import apsw
 

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+import threading
+import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -88,7 +94,7 @@ def test_a_memory_moves_there_and_back_as_it_was(address: str, tmp_path: Path) -
         assert contents(memory.recall("where does Anna live?"))[0] == "Anna moved to Hamburg"
         assert all(finding.ok for finding in memory.doctor())
         memory.remember("Numbers go on where they were")
-    with pytest.raises(FileExists):
+    with pytest.raises(StoreError, match="holds a memory already"):
         migrate(file, address, load())
 
     after = everything(address)
@@ -140,3 +146,77 @@ def test_a_server_that_is_not_there_is_told_without_the_password() -> None:
     with pytest.raises(DatabaseDown) as refused:
         opened("postgresql://me:secret@127.0.0.1:1/nowhere")
     assert "secret" not in str(refused.value)
+
+
+ENGINE = """
+import sys
+from itertools import count
+from engram import Engram
+from engram.testing import HashEmbedder
+
+address, name = sys.argv[1:]
+with Engram.open(address, embedder=HashEmbedder()) as memory:
+    print("open", flush=True)
+    for number in count():
+        said = f"Engine {name} counts {name}x{number}"
+        kept = memory.remember(said).memory
+        print("kept", kept.id, flush=True)
+        found = [hit.memory.id for hit in memory.recall(f"who counts {name}x{number}?")]
+        if kept.id not in found:
+            print("lost", kept.id, flush=True)
+            sys.exit("what was written is not found")
+"""
+
+
+@dataclass
+class EngineProcess:
+    """An engine of its own that writes and recalls until it is killed, and what it said it has kept."""
+
+    process: subprocess.Popen[str]
+    said: list[str]
+    reading: threading.Thread
+
+    @classmethod
+    def start(cls, address: str, name: str) -> EngineProcess:
+        command = [sys.executable, "-c", ENGINE, address, name]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        said: list[str] = []
+        assert process.stdout is not None
+        reading = threading.Thread(target=said.extend, args=(process.stdout,))
+        reading.start()
+        return cls(process, said, reading)
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.reading.join()
+        with self.process:
+            pass  # waits for it and closes its pipe
+
+
+@pytest.mark.slow
+def test_engines_that_are_killed_lose_nothing_and_disturb_nobody(address: str) -> None:
+    opened(address).close()
+    many, rounds, pause_s = (int(part) for part in os.environ.get("ENGRAM_TEST_ENGINES", "4x4x2").split("x"))
+    running = [EngineProcess.start(address, f"e{number}") for number in range(many)]
+    ended: list[EngineProcess] = []
+    while any(not one.said for one in running):
+        time.sleep(0.1)
+    for number in range(rounds):
+        time.sleep(pause_s)
+        failed = ["".join(one.said[-5:]) for one in running if one.process.poll() is not None]
+        assert failed == []
+        one = running.pop(0)
+        one.kill()
+        ended.append(one)
+        running.append(EngineProcess.start(address, f"e{many + number}"))
+    for one in running:
+        one.kill()
+    said = [line.split() for one in [*ended, *running] for line in one.said]
+    kept = {words[1] for words in said if words[0] == "kept" and len(words) > 1}
+
+    assert len(kept) > rounds
+    assert not [words for words in said if words[0] == "lost"]
+    with opened(address) as memory:
+        there = {line["id"] for line in memory.export()}
+        assert kept - there == set()
+        assert [finding.name for finding in memory.doctor() if not finding.ok] == []

@@ -82,7 +82,7 @@ def served(
 
             def tell() -> None:
                 path = memory_host.memory.path
-                kept = str(caller.secret_file(path)) if secret else ""
+                kept = str(caller.secret_file(beside(place(run.file)))) if secret else ""
                 ready(Ready(url, path, url + memory_host.login_path(), kept))
 
             serve.serve(made, sock, tell)

@@ -16,7 +16,7 @@ from engram.cli.output import counted, say, say_json, steps, table, text
 from engram.errors import BadKey, KeyNeeded
 from engram.keys.finding import KEY_FILE_VARIABLE, KEY_VARIABLE
 from engram.model.plain import plain
-from engram.opening import place
+from engram.opening import file_of
 
 if TYPE_CHECKING:
     from engram.model.event import ArchiveReport, Backup
@@ -52,7 +52,7 @@ def init(run: CommandRun, keychain: bool, key_file: str | None, fields: bool) ->
 
     key = _key_of(key_file) if key_file else _key_at_hand()
     passphrase = "" if key is not None or keychain else ask_passphrase("Passphrase", twice=True)
-    path = place(run.file)
+    path = file_of(run.file)
     where = init_vault(path, passphrase=passphrase, key=key, fields=fields, config=run.config)
     done = "What is sensitive is sealed" if fields else "Encrypted"
     _told(run, {"vault": path, "key": where}, f"{done}. The key is {where}.")
@@ -64,7 +64,7 @@ def status(run: CommandRun) -> None:
     """Tell whether the file is encrypted and whether a key is at hand."""
     from engram.api.vault import vault_status
 
-    found = vault_status(place(run.file))
+    found = vault_status(file_of(run.file))
     words = {
         "new": "There is no file yet.",
         "plain": "Not encrypted: `engram vault init` encrypts it.",
@@ -82,7 +82,7 @@ def unlock(run: CommandRun) -> None:
     """Hold the key, so that commands, servers, hooks and agents open the file, until `lock` or logout."""
     from engram.api.vault import unlock_vault
 
-    path = place(run.file)
+    path = file_of(run.file)
     where = unlock_vault(path, _key_at_hand() or ask_passphrase("Passphrase"))
     _told(run, {"vault": path, "held": where}, f"Unlocked. The key is held in {where}.")
 
@@ -93,7 +93,7 @@ def lock(run: CommandRun) -> None:
     """Hold the key no longer. Whoever has the file open keeps it open."""
     from engram.api.vault import lock_vault
 
-    was = lock_vault(place(run.file))
+    was = lock_vault(file_of(run.file))
     _told(run, {"locked": was}, "Locked." if was else "No key was held.")
 
 
@@ -105,7 +105,7 @@ def rotate(run: CommandRun, keychain: bool, key_file: str | None) -> None:
     """Give the file another key; the old one opens nothing any more, nor do backups made under it."""
     from engram.api.vault import rotate_vault
 
-    path = place(run.file)
+    path = file_of(run.file)
     old = _current(path)
     new = _key_of(key_file) if key_file else None
     passphrase = "" if new is not None or keychain else ask_passphrase("New passphrase", twice=True)
@@ -119,7 +119,7 @@ def export_key(run: CommandRun) -> None:
     """Print the key itself, to be kept where nobody finds it. Whoever has it can read the file."""
     from engram.api.vault import export_key as shown
 
-    path = place(run.file)
+    path = file_of(run.file)
     key = shown(path, _current(path))
     _told(run, {"key": key}, key)
 
@@ -131,7 +131,7 @@ def remove(run: CommandRun, yes: bool) -> None:
     """Write the file in clear again."""
     from engram.api.vault import remove_vault
 
-    path = place(run.file)
+    path = file_of(run.file)
     if not yes:
         click.confirm("Afterwards everybody who can read the file can read what is in it. Go on?", abort=True)
     remove_vault(path, key=_current(path))

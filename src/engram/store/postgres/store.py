@@ -178,8 +178,8 @@ def move_memory(
     """Bring all of a memory to a new file or an empty database; one that was cut off goes on.
 
     Raises:
-        FileExists: there is a memory at the target already.
-        StoreError: both sides are not the same afterwards.
+        FileExists: there is a file at the target already.
+        StoreError: the database holds a memory already, or both sides are not the same afterwards.
 
     """
     key = source.snapshots.kept_key()
@@ -197,7 +197,7 @@ def _into_database(
         if not ask_value(db, HAS_TABLE, {"name": MOVING}):
             migrate(db, opener.clock)
             if ask_value(db, "SELECT EXISTS (SELECT 1 FROM namespaces)"):
-                raise FileExists(opener.path)
+                raise StoreError(f"{opener.path} holds a memory already: move into an empty database.")
             server.script(f"CREATE TABLE {MOVING} ()")
         with without_guards(db):
             report = move(source, db, progress)
