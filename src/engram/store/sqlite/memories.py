@@ -224,7 +224,7 @@ WHERE m.sealed IS NOT NULL
 LIMIT :limit
 """)
 
-KNOWN = 2_000
+KNOWN = 1_000
 """So many records that were read last are not made anew from lines that are the same."""
 WIDE_SHARE = 0.1
 """A caller who sees more of the file than this is served by going through all of it in order."""

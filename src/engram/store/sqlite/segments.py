@@ -106,9 +106,10 @@ class Segment:
         """Which of the keys have a line that holds here, and where those lines stand."""
         if not self.size or not len(keys):
             return _NOWHERE, _NOWHERE
-        found = np.minimum(np.searchsorted(self.keys, keys), self.size - 1)
-        here = np.flatnonzero((self.keys[found] == keys) & self.alive[found])
-        return here, found[here]
+        near = np.flatnonzero((keys >= self.keys[0]) & (keys <= self.keys[-1]))
+        found = self.keys.searchsorted(keys[near])
+        good = (self.keys[found] == keys[near]) & self.alive[found]
+        return near[good], found[good]
 
     def following(self, keys: Ints) -> tuple[Places, Places]:
         """Which of the keys are followed by a turn of here, and where that turn stands."""
@@ -118,9 +119,10 @@ class Segment:
         before, order = self._followers
         if not len(before):
             return _NOWHERE, _NOWHERE
-        found = np.minimum(np.searchsorted(before, keys), len(before) - 1)
-        here = np.flatnonzero((before[found] == keys) & self.alive[order[found]])
-        return here, order[found[here]]
+        near = np.flatnonzero((keys >= before[0]) & (keys <= before[-1]))
+        found = before.searchsorted(keys[near])
+        good = (before[found] == keys[near]) & self.alive[order[found]]
+        return near[good], order[found[good]]
 
     def kill(self, keys: Ints) -> list[tuple[int, int]]:
         """Let the lines of these keys hold no longer: scope and length of each."""
@@ -286,20 +288,15 @@ class Lists:
     def find(self, terms: Places, units: Places) -> Places:
         """Where each of these units stands in the list of each of these words; -1 where it does not.
 
-        All lists are searched at once, each by halves: words first, units second.
+        Words first, units second.
         """
-        low = np.repeat(self.firsts[terms][:, None], len(units), axis=1)
-        last = (self.firsts[terms] + self.lengths[terms])[:, None] - 1
-        high = np.broadcast_to(last + 1, low.shape).copy()
-        wanted = units.astype(np.int32)[None, :]
-        for _ in range(int(self.lengths[terms].max(initial=0)).bit_length()):
-            middle = (low + high) >> 1
-            less = self.segment.units[np.minimum(middle, last)] < wanted
-            less &= middle < high
-            low = np.where(less, middle + 1, low)
-            high = np.where(less, high, middle)
-        hit = (low <= last) & (self.segment.units[np.minimum(low, last)] == wanted)
-        found: Places = np.where(hit, low, -1)
+        found: Places = np.full((len(terms), len(units)), -1, dtype=np.intp)
+        wanted = units.astype(np.int32)
+        for row, first, length in zip(found, self.firsts[terms], self.lengths[terms], strict=True):
+            listed = self.segment.units[first : first + length]
+            at = np.minimum(listed.searchsorted(wanted), length - 1)
+            hit = listed[at] == wanted
+            row[hit] = first + at[hit]
         return found
 
     def gather(self, terms: Places) -> tuple[NDArray[np.int32], Places, NDArray[np.uint8]]:
