@@ -358,6 +358,23 @@ def test_a_pronoun_means_the_one_person_spoken_of_in_the_turn_before(memory: Eng
     assert "about" not in kept["He lives in Oslo."].details
 
 
+def test_a_word_put_right_stands_before_the_wrong_one_also_a_week_later() -> None:
+    told = (
+        ("My niece's name is Katarina", "sorry, that's Katrina, not Katarina", "what is my niece called?"),
+        ("the planning room is 4.12", "its 2.07, they swapped the rooms", "where is the planning?"),
+        ("My landlady is Mrs Oduya", "her name is spelled Odouya", "what is my landlady called?"),
+    )
+    for wrong, right, question in told:
+        for later in ("monday", "friday"):
+            with Engram.open(":memory:") as memory:
+                memory.observe(wrong, session="monday")
+                memory.flush("monday")
+                memory.observe(right, session=later)
+                memory.flush()
+
+                assert memory.recall(question, dry=True).hits[0].memory.content == right
+
+
 def test_a_statement_with_a_subject_of_its_own_is_no_correction_of_the_one_before(memory: Engram) -> None:
     for text in ("If I won the lottery I'd move to Spain", "Tom's switched to days, thank god"):
         memory.observe(text, session="monday")

@@ -22,12 +22,12 @@ from engram.model.plain import plain
 from engram.ports import NoAdvisor, Tools
 from engram.rules.commitments import CATEGORY, due_in
 from engram.text import words
-from engram.text.assertion import Stance, frame_of
+from engram.text.assertion import CHANGE_MAY_BE, Stance, change_told, frame_of
 from engram.text.propositions import IMPLIED, Left, Proposition, SaidStatement, examine, spoken_of
 from engram.text.questions import is_question
 from engram.text.sentences import sentences
 from engram.text.signals import Level, level_of
-from engram.text.slots import value_kinds
+from engram.text.slots import has_wrong_word, put_right, value_kinds
 from engram.text.when.calendar import TimeExpression
 
 RULE_CONFIDENCE = 0.7  # how far a statement found by rules is believed (cortex)
@@ -163,7 +163,7 @@ def _by_rules(turns: Sequence[Turn], before: Sequence[Turn], gate: Gate, tools: 
     told = [turn.content[:CONTEXT_LIMIT] for turn in before if turn.part is Part.USER]
     for turn in turns:
         check_cancelled()
-        said = replace(_said(turn, names), person=person)
+        said = replace(_said(turn, names), person=person, told=tuple(told))
         for draft in _read_turn(turn, previous, said, gate, reading.left_out, tools):
             reading.keep(_attached(draft, told), (turn.key,))
         if turn.part is Part.USER:
@@ -174,14 +174,17 @@ def _by_rules(turns: Sequence[Turn], before: Sequence[Turn], gate: Gate, tools: 
 
 def _attached(draft: Draft, told: Sequence[str]) -> Draft:
     """A correction that names nothing goes with what was told: "make it Friday" with what had a day."""
-    elliptic = draft.details.get("corrects") and len(words.terms(draft.content)) <= ELLIPTIC
+    few = len(words.terms(draft.content)) <= ELLIPTIC
+    points_back = _POINTS_BACK.match(draft.content) and change_told(draft.content) >= CHANGE_MAY_BE
+    elliptic = few and (draft.details.get("corrects") or points_back)
     if not told or not elliptic or _OWN_SUBJECT.match(draft.content):
         return draft
-    kinds = value_kinds(draft.content)
-    alike = (one for one in reversed(told) if kinds & value_kinds(one))
+    put, kinds = put_right(draft.content), value_kinds(draft.content)
+    alike = (one for one in reversed(told) if (has_wrong_word(put, one) if put else kinds & value_kinds(one)))
     return replace(draft, details={**draft.details, "after": next(alike, told[-1])})
 
 
+_POINTS_BACK = re.compile(r"(?:it['’]?s|that['’]?s|it is|they['’]?(?:ve|re)?)\b", re.IGNORECASE)
 _OWN_SUBJECT = re.compile(
     r"(?:(?:actually|well|oh|ok|okay|so|and|but|ugh|hey|btw|anyway|update|news)\b[\s,:!.-]*)*"
     r"(?:(?:i(?:['’]?(?:m|ve|d|ll))?|we(?:['’]?(?:re|ve|d|ll))?|my|our)\b(?! (?:mean|meant|said)\b)"

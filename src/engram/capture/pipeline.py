@@ -49,7 +49,7 @@ from engram.rules.vectors import thresholds
 from engram.text import words
 from engram.text.assertion import CHANGE_MAY_BE, change_told
 from engram.text.forms import key_text
-from engram.text.slots import value_kinds
+from engram.text.slots import has_wrong_word, put_right, value_kinds
 
 # ---------------------------------------------------------------- owed
 # Owed vectors: memories that were stored while no vector could be made get theirs later.
@@ -336,12 +336,21 @@ def _earlier(
     heard = {
         key: score for key, score in close.items() if is_overheard(memory) and is_overheard(records[key])
     }
-    best = later_word_on(heard)
+    best = _put_right(item, close, records)
+    if best is None:
+        best = later_word_on(heard)
     if best is None:
         best = later_word_on(close, stands_out=False)
     if best is None and memory.details.get("corrects") and not memory.after:
         best = _of_such_a_value(item, heard, records)
     return records[best] if best is not None else None
+
+
+def _put_right(item: PreparedDraft, known: Mapping[int, float], records: Mapping[int, Memory]) -> int | None:
+    """What a correction of one word corrects: the last statement with the wrong word ("Hanna, not Anna")."""
+    put = put_right(item.memory.content)
+    alike = [key for key in known if put is not None and has_wrong_word(put, records[key].content)]
+    return max(alike, key=lambda key: records[key].heard_at, default=None)
 
 
 def _of_such_a_value(item: PreparedDraft, heard: Iterable[int], records: Mapping[int, Memory]) -> int | None:
@@ -461,6 +470,7 @@ class _Batch:
             if not again:
                 connect(unit, item, receipt.memory, self._similar(item, near), self.tools)
             understood = isinstance(verdict, Supersede)  # which fact is over is known: no guess is needed
+            earlier = self._taken_up(item.memory) or earlier
             if earlier is not None and not understood:
                 edge = Edge(receipt.memory.id, earlier.id, EdgeType.UPDATES)
                 if not (again and _is_drawn(edge, self.tools)):
@@ -517,6 +527,12 @@ class _Batch:
         least = limits_of(item.vector).strong
         close = [(memory, cosine) for memory, cosine in near if cosine is not None and cosine >= least]
         return [pair for pair in close if self.latest.get(pair[0].id, pair[0]) is not None]
+
+    def _taken_up(self, memory: Memory) -> Memory | None:
+        """What a correction without a subject goes with, where it was said in the same breath."""
+        after = memory.after
+        alike = (one for one in reversed(self.written) if one.id != memory.id and one.content in after)
+        return next(alike, None) if after else None
 
     def _said_before(self) -> list[tuple[Memory, float | None]]:
         return [(self.written[place], cosine) for place, cosine in self.among[len(self.written)]]

@@ -275,10 +275,11 @@ _RULES: Final[tuple[_Rule, ...]] = (
     ("is",
      rf"^(?:[Tt]he )?(?P<who>{NAME}) is (?P<owner>[Mm]y|[Oo]ur|{NAME}'s) (?P<attribute>{_NOUNS})$", kin),
     (_EQUAL_WORDS, rf"^{_MINE} {_ATTRIBUTE} {_SOFT}{_EQUALS} {_VALUE}", owned),
-    ("s", rf"^{_MINE} {_ATTRIBUTE}'s {_SOFT}(?P<value>[A-Z\d].*)$", owned),
+    ("s", rf"^{_MINE} {_ATTRIBUTE}'s {_SOFT}(?:called |named )?(?P<value>[A-Z\d].*)$", owned),
     (_EQUAL_WORDS, rf"^[Tt]he {_ATTRIBUTE}{_OF} {_SOFT}(?:{_EQUALS}|is on|is at) {_VALUE}", the),
-    ("m am is",
-     rf"^(?P<who>I|{NAME})(?:'m| am| is) {_SOFT}(?P<value>an? [a-z].*)$", plain("is a", functional=False)),
+    ("m am is s",
+     rf"^(?P<who>I|{_KIN}|{NAME})(?:'m| am|'s| is) {_SOFT}(?P<value>an? [a-z].*)$",
+     plain("is a", functional=False)),
 )  # fmt: skip
 
 

@@ -26,6 +26,7 @@ from engram.text.marks import is_correction
 from engram.text.names import entities
 from engram.text.questions import stated
 from engram.text.signals import Level, Signal, Undertaking, names_a_day_to_come, signals, undertaking
+from engram.text.slots import has_wrong_word, put_right
 from engram.text.when.calendar import TimeExpression
 from engram.text.words import is_wide
 
@@ -182,6 +183,8 @@ class SaidStatement:
     listener: str = ""
     person: str = ""
     """The one person spoken of just before; empty when it is nobody or more than one."""
+    told: tuple[str, ...] = ()
+    """What the speaker told before it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,7 +256,9 @@ def _read(sentence: Judged, said: SaidStatement, least: Level) -> Proposition | 
     bare, asked = without_lead_in(stated(sentence.text) or sentence.text)
     undertaken = undertaking(sentence.text, said.at, assistant=said.speaker == ASSISTANT)
     reminds = undertaken is Undertaking.REMINDER and sentence.stance not in NOT_MEANT
-    if not (sentence.believed or asked or reminds):
+    put = put_right(sentence.text)
+    mends = put is not None and any(has_wrong_word(put, one) for one in said.told)
+    if not (sentence.believed or asked or reminds or mends):
         return Left(sentence.text, WHY_NOT.get(sentence.stance, "says nothing that lasts"), sentence.stance)
     found = signals(sentence.text)
     level = Level.HIGH if asked or reminds else max((one.level for one in found), default=Level.LOW)
@@ -272,7 +277,7 @@ def _read(sentence: Judged, said: SaidStatement, least: Level) -> Proposition | 
         stance=sentence.stance if sentence.believed else Stance.FACT,
         asked=asked,
         when=_when(bare, said.at),
-        corrects=sentence.stance is Stance.CORRECTION or is_correction(sentence.text),
+        corrects=sentence.stance is Stance.CORRECTION or is_correction(sentence.text) or put is not None,
         about=said.person if named != bare else "",
         verbatim=verbatim(sentence.text),
         facts=_beyond(sentence.text, named, said.speaker),

@@ -143,14 +143,20 @@ def clauses(sentence: str) -> Iterator[str]:
 
     >>> list(clauses("Actually, I live in Rome and work at Acme"))
     ['I live in Rome', 'I work at Acme']
+    >>> list(clauses("I'm Farouk, 41, a baker"))
+    ["I'm Farouk", "I'm 41", "I'm a baker"]
     """
-    subject = ""
+    subject = being = ""
     for part in _BREAK.split(sentence):
         clause = _OPENER.sub("", part.strip(" \"'“”.!*")).strip()
         if subject and _BARE_VERB.match(clause):
             clause = f"{subject} {clause}"
+        elif being and _BARE_STATE.fullmatch(clause):
+            clause = f"{being} {clause}"
         found = _SUBJECT.match(clause)
         subject = found["who"] if found else ""
+        states = _BEING.match(clause)
+        being = states.group() if states else ""
         if clause:
             yield clause
 
@@ -186,6 +192,14 @@ _BREAK = re.compile(
     rf"|\s+and\s+(?=(?:I|we|my|our|the|he|she|they|it|{_VERB})\b|[A-Z][\w'-]* (?:\w+ )?(?:is|{_VERB})\b)"
 )
 _BARE_VERB = re.compile(rf"^(?:{_VERB}|moved|switched)\b")
+# "I'm 41, diabetic, from Hull": who is said to be something is all of it.
+_BARE_STATE = re.compile(
+    r"\d{1,3}|an? [a-z-]+(?: [a-z-]+){0,2}|from [A-Z]\w+|(?:and )?[a-z]+(?:ic|ac|ed|an|ant|ous)"
+)
+_BEING = re.compile(
+    rf"(?:I|[Ww]e|(?:[Mm]y|[Oo]ur) [a-z]+|{NAME}|[Mm]um|[Dd]ad|[Mm]om|[Gg]ran|[Nn]an)"
+    r"(?:'m|'s|'re| am| is| are)(?= \S)"
+)
 _SUBJECT = re.compile(rf"^(?P<who>(?:[Mm]y|[Oo]ur) [a-z]+(?: {NAME})?|I|[Ww]e|{NAME})\b(?!')")
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from functools import cache
 from typing import Final
 
@@ -69,7 +70,8 @@ _LONGEST: Final = 160
 # Most clauses hold no number, no word of change and none of the verbs.
 _CALLS = re.compile(
     r"\d|[一-鿿]|\b(?:i'm|is|are|am|'s|has|have|had|on|to|at|joined|left|quit|sold|turned|owns?|leads?|took|lives?"
-    r"|living|share|work\w*|learning|gave|dropped|broke|split|weigh|married|vegan|gone|got|drives?|costs?)\b",
+    r"|living|share|teach\w*|run|runs|call|calls|here|allergic|suffers?|coeliac"
+    r"|work\w*|learning|gave|dropped|broke|split|weigh|married|vegan|gone|got|drives?|costs?)\b",
     re.IGNORECASE,
 )
 _UNREAL = re.compile(
@@ -78,20 +80,36 @@ _UNREAL = re.compile(
     r"|如果|要是|假如|可能|也许|希望|打算|想|以前|曾经|差点|[吗呢][?？]?$|[?？]$|什么|怎么|多少",
     re.IGNORECASE,
 )
+_KIN: Final = (
+    "wife|husband|partner|girlfriend|boyfriend|mum|mom|dad|mother|father|sister|brother|son|daughter|lad|boss"
+    "|nan|gran|cousin|uncle|aunt|niece|nephew|flatmate|car|dog|cat|name|boy|girl"
+)
 _SPELLINGS: Final = (
     (re.compile(r"\b(?:im|i'm|i am)\b", re.IGNORECASE), "I'm"),
     (re.compile(r"\b(?:ive|i've)\b", re.IGNORECASE), "I've"),
     (re.compile(r"\bi\b"), "I"),
+    (re.compile(r"\b([Ss]he|[Hh]e|[Tt]hat|[Tt]here|[Ww]ho)s\b(?=[ ,])"), r"\1's"),
+    (re.compile(r"\b([Dd]o|[Dd]oes|[Dd]id|[Ii]s|[Cc]a|[Ww]as|[Aa]re|[Hh]as|[Hh]ave|[Ww]ould)nt\b"), r"\1n't"),
     (
         re.compile(
-            r"^(?:so|and|but|well|ok|oh|btw|also|actually|update|fyi|plus|anyway)\b[,:]? +", re.IGNORECASE
+            rf"\b([Mm]y|[Oo]ur) ({_KIN})s "
+            r"(?=(?:an?|the|in|at|on|from|called|named|\d+|allergic|vegan|\w+ing)\b)"
+        ),
+        r"\1 \2's ",
+    ),
+    (
+        re.compile(
+            r"^(?:so|and|but|well|ok|oh|btw|also|actually|update|fyi|plus|anyway|hi|hiya|hello|hey|yo)\b"
+            r"[,:!]? +",
+            re.IGNORECASE,
         ),
         "",
     ),
 )
 _UNSAID = re.compile(
     r"(?:just |finally |recently )?(?:turned|joined|left|quit|resigned|sold|traded|scrapped|got|gave up"
-    r"|dropped|broke up|split|started|learning|living|working|driving|weigh|down to|up to|gone)\b",
+    r"|dropped|broke up|split|started|learning|living|working|driving|teaching|weigh|down to|up to"
+    r"|gone|now at)\b",
     re.IGNORECASE,
 )
 
@@ -99,8 +117,8 @@ _UNSAID = re.compile(
 def spelt_out(clause: str) -> str:
     """A clause as one writes it who has time: "I'm", not "im".
 
-    >>> spelt_out("btw im 27 and i live in Leeds")
-    "I'm 27 and I live in Leeds"
+    >>> spelt_out("btw im 27 and my wifes a vet, shes lovely")
+    "I'm 27 and my wife's a vet, she's lovely"
     """
     for pattern, spelling in _SPELLINGS:
         clause = pattern.sub(spelling, clause)
@@ -117,11 +135,26 @@ def _read(match: re.Match[str], shape: _Shape, speaker: str) -> Filled | None:
     else:
         subject = _thing(thing) if thing else _who(parts.get("who"), speaker)
         predicate = _counted(parts) if shape.predicate == "count" else shape.predicate
-    if not (subject and value and predicate):
+    if not (subject and value and predicate) or (predicate == "name" and not _may_be_named(value)):
         return None
     return Filled(subject, predicate, value, shape.one, shape.over)
 
 
+def _may_be_named(word: str) -> bool:
+    """Whether somebody may be called so: "I'm Dutch" and "I'm Catholic" name no one."""
+    lower = word.lower()
+    if lower in lexicon.words("first_names"):
+        return True
+    plain = lower in lexicon.words("stop_words") or lower in lexicon.words("openers") or lower in _STATES
+    return not plain and not _PEOPLE.search(lower)
+
+
+_PEOPLE = re.compile(r"(?:ish|ese|tian|sian|nian|dian|lian|rian|gian|bian|ican|ing|ed)$")
+_STATES: Final = frozenset(
+    "dutch welsh french greek swiss czech thai german korean catholic jewish hindu muslim sikh buddhist"  # noqa: SIM905
+    " gay bi trans back done here ready sorry fine good ok okay home out off late tired busy sure happy sad"
+    " free single vegan new old lost stuck broke sick ill cold hot hungry bored curious afraid glad".split()
+)
 _ARTICLE = re.compile(r"^(?:an?|the) (?!\d)", re.IGNORECASE)
 
 
@@ -145,6 +178,8 @@ def _who(who: str | None, speaker: str) -> str | None:
     lower = (who or "i").lower()
     if lower in {"i", "we", "我", "我们", "我家", "家里", "my", "our"}:
         return speaker
+    if lower in _OWN_KIN:
+        return f"{speaker}'s {lower}"
     if lower.startswith(("my ", "our ")):
         return f"{speaker}'s {lower.partition(' ')[2]}"
     if lower in {"he", "she"} or lower in lexicon.words("stop_words") or lower.split()[0] in _OPENERS:
@@ -181,6 +216,7 @@ _NO_THING: Final = _OPENERS | frozenset(
     "i you we they he she i'm i've i'll it's that's there's my our your his her their me us them is are was"  # noqa: SIM905 - a sentence
     " were be not no only and or but to of for with on in at the a an today tomorrow yesterday if so".split()
 )
+_OWN_KIN: Final = frozenset({"mum", "mom", "dad", "nan", "gran", "grandma", "grandad", "grandpa"})
 _POINTERS: Final = frozenset("这那你他她它您其该此某不没")
 _NO_NAMES: Final = frozenset({"大家", "有人", "别人", "今天", "明天", "昨天", "现在", "目前", "已经"})
 
@@ -266,6 +302,70 @@ _ASKED: Final = (
         frozenset({"count", "measure", "money", "time"}),
     ),
 )
+
+
+# ---------------------------------------------------------------- one word for another
+# "It's Hanna, not Anna": the right word and the wrong one come out, or only the right one.
+
+
+@read_once
+def put_right(text: str) -> tuple[str, str] | None:
+    """The word that is right and the one that it takes the place of, or "" where that is unsaid.
+
+    >>> put_right("sorry, it's Hanna, not Anna"), put_right("*Annalise"), put_right("是陈晓不是陈小")
+    (('hanna', 'anna'), ('annalise', ''), ('陈晓', '陈小'))
+    >>> put_right("her name is spelled Kateryna"), put_right("it's cold, not warm enough to swim")
+    (('kateryna', ''), None)
+    """
+    lower = _SORRY.sub("", text.strip(" .!。！~").replace("’", "'").lower())
+    match = next((found for pattern in _PUT_RIGHT if (found := pattern.search(lower))), None)
+    if match is None:
+        return None
+    right, wrong = match["right"].strip(), (match.groupdict().get("wrong") or "").strip()
+    return (right, wrong) if right != wrong else None
+
+
+_SORRY = re.compile(
+    r"^(?:(?:sorry|oops|no|nope|wait|actually|correction|typo|oh|and|btw|my bad)\b[\s,:.!—-]*"
+    r"|(?:不对|更正|抱歉|写错了|打错了)[\s,，:：]*)+"
+)
+_TERM: Final = r"[^\s,，;]+(?: [^\s,，;]+)?"
+_PUT_RIGHT: Final = (
+    re.compile(
+        rf"^(?:it's|its|that's|thats|is|i meant?|make that|she's|he's)? ?"
+        rf"(?P<right>{_TERM}),? not (?P<wrong>{_TERM})$"
+    ),
+    re.compile(
+        rf"^(?:it's |its |that's )?not (?P<wrong>{_TERM}), ?(?:but |it's |its |that's )?(?P<right>{_TERM})$"
+    ),
+    re.compile(r"^\*(?P<right>[\w'-]+)(?:$|[ ,].{0,40}$)"),
+    re.compile(
+        r"\b(?:spell(?:ed|s|t)?|written|spelling is)(?: as| it| like)* (?!with\b|out\b)"
+        r"(?P<right>[a-z][\w'-]+)(?:,? not (?P<wrong>[\w'-]+))?$"
+    ),
+    re.compile(r"(?:^|[,，])是?(?P<right>[^是不,，。]{1,8})[,，]?不是(?P<wrong>[^是,，。]{1,8})$"),
+    re.compile(r"(?:^|[,，])不是(?P<wrong>[^是,，。]{1,8})[,，]?(?:而)?是(?P<right>[^是,，。]{1,8})$"),
+)
+
+
+def has_wrong_word(put: tuple[str, str], text: str) -> bool:
+    """Whether a text has the word that is wrong, or, where that is unsaid, one spelled nearly so.
+
+    >>> (
+    ...     has_wrong_word(("hanna", "anna"), "My niece is Anna"),
+    ...     has_wrong_word(("annalise", ""), "Ask Anneliese"),
+    ... )
+    (True, True)
+    """
+    right, wrong = put
+    lower = text.lower()
+    if wrong:
+        return re.search(rf"(?<![a-z0-9]){re.escape(wrong)}(?![a-z0-9])", lower) is not None
+    near = (word for word in re.findall(r"[^\W\d_]{3,}", lower) if word != right and word[0] == right[0])
+    return any(SequenceMatcher(None, word, right).ratio() >= _NEARLY for word in near)
+
+
+_NEARLY: Final = 0.7
 
 
 @dataclass(frozen=True, slots=True)
