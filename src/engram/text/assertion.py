@@ -28,7 +28,8 @@ from engram.text import lexicon
 from engram.text.junk import small_talk
 from engram.text.marks import is_correction
 from engram.text.questions import is_question, is_request, stated, told_before_asking
-from engram.text.sentences import sentences
+from engram.text.sentences import clauses, sentences
+from engram.text.slots import filled
 from engram.text.words import EMOJI, HAN, content_words
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ BELIEVED_FROM: Final = 0.4
 
 
 ELSEWHERE: Final = 0.6
-"""How sure a sentence about oneself is in a language that the model hardly knows."""
+"""How sure a sentence is that fills a slot, or is about oneself in a language the model hardly knows."""
 COMPANY: Final = 0.3
 """How much the sentences beside it count."""
 TELLING: Final = 2
@@ -137,6 +138,8 @@ def _judge(said: str, hidden: str) -> Judged:
         asserted = _asserted(shares)
     pool = ASSERTED if asserted >= BELIEVED_FROM else frozenset(Stance) - ASSERTED
     stance = max(pool, key=lambda one: shares[one])
+    if stance in _LIGHT and any(filled(clause) for clause in clauses(hidden)):
+        return Judged(said, Stance.FACT, ELSEWHERE)
     if stance is Stance.CORRECTION and not tells_something(hidden):
         return Judged(said, Stance.REACTION, 0.0)
     return Judged(said, stance, asserted)
@@ -144,6 +147,10 @@ def _judge(said: str, hidden: str) -> Judged:
 
 def _asserted(shares: Mapping[Stance, float]) -> float:
     return sum(share for stance, share in shares.items() if stance in ASSERTED)
+
+
+_LIGHT: Final = frozenset({Stance.REACTION, Stance.PASSING})
+"""What says little; what fills a slot ("I'm teetotal") says something, however it sounds."""
 
 
 def _speaks_elsewhere(hidden: str) -> bool:
