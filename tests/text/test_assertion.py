@@ -92,7 +92,7 @@ def test_a_change_is_told(told: str) -> None:
     ],
 )
 def test_a_state_is_no_change(told: str) -> None:
-    assert change_told(told) < 0.35
+    assert change_told(told) < CHANGE_MAY_BE
 
 
 def test_what_is_told_before_a_question_is_asserted() -> None:
