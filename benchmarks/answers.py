@@ -23,13 +23,18 @@ from engram.embed import open_embedder
 from engram.model.capture import Receipt
 
 FUSE, NEWEST, DROP = "engram.recall.pool", "engram.recall.rerank", "engram.recall.drop"
+JUDGE = "engram.recall.judge"
 VARIANTS: Mapping[str, Mapping[str, Mapping[str, float]]] = {
     "as shipped": {},
     "no kindred words": {FUSE: {"KIN_LEAST": 0.0, "KIN_MOST": 0.0}},
     "kindred words count alike for every question": {FUSE: {"KIN_LEAST": 1.0, "KIN_MOST": 1.0}},
     "the question's words count alike for every question": {FUSE: {"OWN_LEAST": 1.0}},
-    "newest first only among what fits equally well": {NEWEST: {"ALIKE_BAND": 0.0}},
-    "not newest first": {NEWEST: {"HEAD": 0}},
+    "a later word leads by its fit and its change alone": {
+        NEWEST: {"SAME_KIND": 0.0, "FILLS": 0.0, "LACKS": 0.0, "ELSEWHERE": 0.0, "SAME_TALK": 0.0}
+    },
+    "a later word is not looked for along edges": {NEWEST: {"LINKED": 0.0}},
+    "not newest first": {NEWEST: {"LATER_WORD": 99.0, "MAYBE_LATER": 99.0}},
+    "the kind of value asked for does not count": {JUDGE: {"KIND_GAIN": 1.0}},
     "what fits about as well does not come along": {DROP: {"ALONG": 2.0}},
 }
 SETS = {

@@ -307,7 +307,7 @@ def make(question: Question, tools: Tools, lean: ConversationBias | None = None)
         hidden_search=_hidden(space, vector, question.access, tools),
         near=near,
         noise=noise,
-        usual_noise=_usual(near) if near.is_measured else noise,
+        usual_noise=_usual(near, chinese=shown.language == "zh") if near.is_measured else noise,
         named=spoken | frozenset(speakers),
         fetch=said.row.candidates,
         entities=tuple(said.entities),
@@ -354,8 +354,9 @@ def _mass(rarity: dict[str, float]) -> float:
     return min(whole, MOST_MASS)
 
 
-def _usual(near: Thresholds) -> Noise:
-    return Noise(near.noise_mean, near.noise_sd, 0)
+def _usual(near: Thresholds, *, chinese: bool = False) -> Noise:
+    mean = near.noise_chinese if chinese and near.noise_chinese else near.noise_mean
+    return Noise(mean, near.noise_sd, 0)
 
 
 def _noise(search: NearSearch | None, near: Thresholds) -> Noise:
