@@ -202,7 +202,9 @@ DEFAULT = Thresholds(0.85, 0.80, 0.65, 0.70, 0.10, 0.10, 0.78, 0.75, 0.70, 0.55,
 # 3.6 for merge (most agrees), 3.5 for dedup, 3.2 for overlap, 2.5 for reconcile (the same thing, something
 # differs), by isotonic regression for the static model, between the measured points for the other one.
 SPACES = {
-    "engram-static-1": Thresholds(0.93, 0.89, 0.45, 0.78, 0.30, 0.10, 0.86, 0.845, 0.80, 0.67, True, 0.36),
+    "engram-static-1": Thresholds(
+        0.93, 0.89, 0.45, 0.78, 0.30, 0.10, 0.86, 0.845, 0.80, 0.67, noise_chinese=0.36
+    ),
     "arctic-embed-s": Thresholds(0.97, 0.96, 0.83, 0.91, 0.574, 0.040, 0.947, 0.941, 0.922, 0.88),
 }
 
