@@ -41,6 +41,11 @@ def test_what_is_due(
     assert due(NOW, idle, consolidated, dreamt) is expected
 
 
+def test_a_server_that_is_never_quiet_is_maintained_all_the_same() -> None:
+    assert due(NOW, BUSY, None, None, began=ago(hours=47)) is None
+    assert due(NOW, BUSY, None, None, began=ago(hours=48)) is RunKind.CONSOLIDATE
+
+
 @pytest.fixture
 def clock() -> FakeClock:
     return FakeClock(NOW)

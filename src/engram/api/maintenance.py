@@ -676,6 +676,7 @@ class Worker:
         self._thread: Thread | None = None
         self._rests_until: datetime | None = None
         self._told = WorkerReport(None)
+        self._began = upkeep.clock.now()
 
     @property
     def told(self) -> WorkerReport:
@@ -704,7 +705,7 @@ class Worker:
             return None  # memory is short: whoever asks goes first
         if self._rests_until is not None and now < self._rests_until:
             return None
-        kind = due(now, self._idle(), *self._last(), self._upkeep.settings)
+        kind = due(now, self._idle(), *self._last(), self._upkeep.settings, self._began)
         if kind is None:
             return None
         try:

@@ -260,7 +260,7 @@ def plan_gate(context: StepContext, cursor: str) -> Iterator[Batch]:
     config = context.tools.config
     # Disuse only takes importance off: what has too little stored can be left out unread.
     working = Filters(layers=frozenset({Layer.WORKING}), min_importance=config.promotion.core_importance)
-    weighing = Weighing(context.tools.advisor.gate, GATE_MOST, level(context))
+    weighing = Weighing(context.tools.advisor.gate, GATE_MOST, level(context), _with_use)
 
     def decide(part: Slice) -> Iterable[Decision]:
         candidates = [one for _, one in part if core_candidate(one, context.now, config)]
@@ -270,6 +270,19 @@ def plan_gate(context: StepContext, cursor: str) -> Iterator[Batch]:
             yield _approved(one, why, context) if yes else _rejected(one, why, known.get(one.id), context)
 
     return sweep(context, cursor, working, decide)
+
+
+OFTEN_USED, OFTEN_SAID = 30, 2
+"""Uses, and times it was said again, that the gate is told of (layers)."""
+
+
+def _with_use(memory: Memory) -> str:
+    """A memory's words, and how often it was used or said again where that speaks for it."""
+    used, said = memory.usage.accessed, memory.usage.repeated
+    marks = [f"used {used} times"] * (used >= OFTEN_USED) + [f"said again {said} times"] * (
+        said >= OFTEN_SAID
+    )
+    return f"{memory.content} ({', '.join(marks)})" if marks else memory.content
 
 
 def _may_ask(last: Judgement | None, context: StepContext) -> bool:

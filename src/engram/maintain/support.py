@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import lru_cache
+from operator import attrgetter
 from typing import Any, Final
 
 from engram.maintain.step import Batch, Decision, Judge, Keep, StepContext
@@ -230,6 +231,8 @@ class Weighing:
     ask: Ask
     most: int
     level: str
+    told: Callable[[Memory], str] = attrgetter("content")
+    """What the model is shown of a memory."""
     spent: Counter[str] = field(default_factory=Counter)
 
     def outcomes(self, weighed: Sequence[Weighed]) -> Iterator[tuple[Memory, bool, str]]:
@@ -250,7 +253,7 @@ class Weighing:
         namespace = group[0][0].scope.namespace
         now = group[: max(0, self.most - self.spent[namespace])]
         self.spent[namespace] += len(now)
-        answers = self.ask([one.content for one, _ in now]) if now else ()
+        answers = self.ask([self.told(one) for one, _ in now]) if now else ()
         for place, (one, review) in enumerate(now):
             if answers is None:
                 yield one, bool(review.by_rule), review.by_rule.why

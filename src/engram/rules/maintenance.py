@@ -126,10 +126,12 @@ def due(
     consolidated: datetime | None,
     dreamt: datetime | None,
     settings: MaintainConfig = SCHEDULE_USUAL,
+    began: datetime | None = None,
 ) -> RunKind | None:
     """What is to be run now. A consolidation goes first; a dream waits until nobody has asked for a while.
 
-    A memory that was never maintained is consolidated at the first quiet moment.
+    A memory that was never maintained is consolidated at the first quiet moment, or, where there is none,
+    two periods after somebody `began` to look.
 
     >>> from datetime import UTC
     >>> now, day = datetime(2026, 3, 2, tzinfo=UTC), timedelta(days=1)
@@ -142,9 +144,8 @@ def due(
     """
     quiet = idle >= timedelta(minutes=settings.dream_idle_minutes)
     if settings.every_hours and _is_over(consolidated, timedelta(hours=settings.every_hours), now):
-        late = consolidated is not None and _is_over(
-            consolidated, 2 * timedelta(hours=settings.every_hours), now
-        )
+        last = consolidated or began
+        late = last is not None and _is_over(last, 2 * timedelta(hours=settings.every_hours), now)
         # A memory that is never left alone is maintained all the same, a period later.
         return RunKind.CONSOLIDATE if quiet or late else None
     if settings.dream_every_minutes and quiet:

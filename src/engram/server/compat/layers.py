@@ -224,7 +224,7 @@ KNOWN = frozenset({Outcome.REINFORCED, Outcome.MERGED})
 def create(ask: LenientRequest) -> OldAnswer:
     """Keep a memory: 201 when it is new, 200 with the known one when it says the same."""
     replaced = [known_id(ask.memory, old) for old in ask.words("supersedes")]
-    receipt = ask.memory.remember(ask.text("content").strip(), **_fields(ask))
+    receipt = ask.memory.remember(ask.text("content").strip(), apart=ask.truth("skip_dedup"), **_usual(ask))
     for old in replaced:
         if old != receipt.memory.id:
             ask.memory.conflicts.resolve(receipt.memory.id, old, "a", "a client says so")
@@ -249,7 +249,7 @@ def batch(ask: LenientRequest) -> dict[str, Any]:
     for index, one in enumerate(given):
         try:
             part = ask.of(one)
-            fields = {**_fields(part), **_place(part), "apart": True}
+            fields = {**_usual(part), **_place(part), "apart": True}
             drafts.append({"content": part.text("content").strip(), **fields})
         except InvalidInput as error:
             errors.append({"index": index, "reason": error.message})
@@ -359,20 +359,16 @@ def some(memory: Engram, filters: Filters, offset: int, limit: int) -> list[Memo
     return list(islice(everything_memories(memory, filters), offset, offset + limit))
 
 
-def _fields(ask: LenientRequest) -> dict[str, Any]:
-    """The fields of a draft; what is not said is as those clients expect it."""
-    share, source, tags = (
-        ask.share("importance"),
-        ask.text("source", MEMORIES_SOURCE) or MEMORIES_SOURCE,
-        ask.words("tags"),
-    )
+def _usual(ask: LenientRequest) -> dict[str, Any]:
+    """What a memory has in every form; what is not said is as those clients expect it."""
+    share, tags = ask.share("importance"), ask.words("tags")
+    source = ask.text("source", MEMORIES_SOURCE) or MEMORIES_SOURCE
     return {
         "importance": IMPORTANCE if share is None else share,
         "source": source,
         # There a source says that something is a note of a session; here a tag does.
-        "tags": tags if source != SESSION else tuple(dict.fromkeys((*tags, SESSION))),
+        "tags": list(tags if source != SESSION else dict.fromkeys((*tags, SESSION))),
         "kind": kind_from(ask.given["kind"]) if ask.has("kind") else Kind.SEMANTIC,
-        "apart": ask.truth("skip_dedup"),
         "layer": layer_from(ask.given["layer"]) if ask.has("layer") else Layer.BUFFER,
     }
 
@@ -475,19 +471,10 @@ def _extracted(ask: LenientRequest) -> list[dict[str, Any]]:
 
 def _record(ask: LenientRequest, *, keep_place: bool) -> Mapping[str, Any]:
     """A line of an export, in the words of ours."""
-    share, source, tags = (
-        ask.share("importance"),
-        ask.text("source", MEMORIES_SOURCE) or MEMORIES_SOURCE,
-        ask.words("tags"),
-    )
     record: dict[str, Any] = {
         "id": ask.text("id", ""),
         "content": ask.text("content"),
-        "importance": IMPORTANCE if share is None else share,
-        "source": source,
-        "tags": list(tags if source != SESSION else dict.fromkeys((*tags, SESSION))),
-        "kind": kind_from(ask.given["kind"] if ask.has("kind") else "semantic"),
-        "layer": layer_from(ask.given["layer"] if ask.has("layer") else 1),
+        **_usual(ask),
         "usage": {
             "accessed": ask.whole("access_count", 0, 0, 2**31),
             "repeated": ask.whole("repetition_count", 0, 0, 2**31),

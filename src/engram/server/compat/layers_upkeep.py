@@ -189,8 +189,10 @@ def _ids(report: Report) -> dict[str, list[str]]:
     for one in report.decided:
         family = one.rule.partition(".")[0]
         for name in CALLED.get(one.rule, CALLED.get(family, (family,))):
-            if one.memory and one.memory not in found.setdefault(name, []):
-                found[name].append(one.memory)
+            # Of those that say the same, the ones that went are told of.
+            told = one.related.split() if name == "buffer_deduped" else [one.memory]
+            known = found.setdefault(name, [])
+            known += [each for each in told if each and each not in known]
     return found
 
 

@@ -13,7 +13,15 @@ from typing import TYPE_CHECKING, Any
 from starlette.responses import Response
 
 from engram.capture import screen
-from engram.errors import AccessDenied, EmbedderError, EngramError, InvalidInput, ModelNeeded, WrongType
+from engram.errors import (
+    AccessDenied,
+    AmbiguousId,
+    EmbedderError,
+    EngramError,
+    InvalidInput,
+    ModelNeeded,
+    WrongType,
+)
 from engram.model.scope import DEFAULT_NAMESPACE, Access, Role, Scope
 from engram.operations.values import NO, YES
 from engram.server import problems
@@ -254,7 +262,10 @@ def old_status(error: EngramError) -> int:
 
 
 def _layers(error: EngramError) -> Response:
-    return _json({"error": error.message, "code": error.code}, error)
+    told = error.message
+    if isinstance(error, AmbiguousId):
+        told = f"prefix '{error.prefix[:60]}' matches multiple memories"
+    return _json({"error": told, "code": error.code}, error)
 
 
 def _files(error: EngramError) -> Response:
