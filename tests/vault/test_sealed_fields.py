@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import secrets
+import shutil
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -17,6 +23,7 @@ from engram.model.memory import Tier
 from engram.model.scope import Access, Role, Scope
 
 KEY = bytes(range(32))
+OTHER = bytes(range(32, 64))
 AGENT = Access(Scope(), Role.AGENT)
 
 
@@ -207,3 +214,67 @@ def test_a_file_from_before_there_was_a_key_is_sealed_when_it_gets_one(tmp_path:
     assert found_in(tmp_path, told)
     init_vault(str(file), key=os.urandom(32), fields=True)
     assert found_in(tmp_path, told) == {}
+
+
+WORK = """
+import sys
+from engram import Engram
+from engram.api import vault
+what, path = sys.argv[1:]
+a, b = bytes(range(32)), bytes(range(32, 64))
+print("begun", flush=True)
+if what == "init": vault.init_vault(path, key=a, fields=True)
+if what == "rotate": vault.rotate_vault(path, key=a, new_key=b)
+if what == "purge":
+    with Engram.open(path, key=a) as memory: memory.vault.purge(person="Ilse Brandt")
+if what == "load":
+    with Engram.open(path, key=a) as memory:
+        for number in range(10_000): memory.remember(f"My PIN is {90_000_000 + number * 7} at the gate {number}")
+"""
+
+
+KILLED = [("init", (None, KEY)), ("rotate", (KEY, OTHER)), ("purge", (KEY,)), ("load", (KEY,))]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("what", "keys"), KILLED)
+def test_killed_on_the_way_nothing_is_lost_and_no_secret_lies_in_clear(
+    what: str, keys: tuple[bytes | None, ...], tmp_path: Path
+) -> None:
+    first = tmp_path / "first"
+    if keys[0] is not None:
+        init_vault(str(first / "m.db"), key=keys[0], fields=True)
+    with Engram.open(first / "m.db", key=keys[0]) as memory:
+        told = tell_everything(memory, 10)
+        memory.remember_many([f"Ilse Brandt keeps bees in garden {number}" for number in range(40)])
+        kept = {one.id for one in memory.list(limit=1_000)}
+    chance = random.Random(what)
+    for number in range(4):
+        folder = tmp_path / f"try{number}"
+        shutil.copytree(first, folder)
+        command = [sys.executable, "-c", WORK, what, str(folder / "m.db")]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE)
+        assert process.stdout is not None
+        process.stdout.readline()
+        time.sleep(chance.uniform(0.2, 2.5))
+        if what == "load":
+            assert found_in(folder, [f"{90_000_000 + place * 7}" for place in range(200)]) == {}
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        process.stdout.close()
+        opened = [key for key in keys if opens(folder / "m.db", key, kept if what != "purge" else set())]
+        assert len(opened) == 1
+        if opened[0] is not None:
+            assert found_in(folder, told) == {}
+
+
+def opens(file: Path, key: bytes | None, kept: set[str]) -> bool:
+    """Whether a key opens a file, with all that was kept in it and every word of it."""
+    try:
+        with Engram.open(file, key=key) as memory:
+            assert kept <= {one.id for one in memory.list(limit=1_000)}
+            assert all(one.ok for one in memory.doctor())
+            assert memory.recall("plumber").hits[0].memory.content.startswith("Reach the plumber at +49")
+    except KeyNeeded:
+        return False
+    return True
