@@ -229,7 +229,7 @@ if what == "purge":
     with Engram.open(path, key=a) as memory: memory.vault.purge(person="Ilse Brandt")
 if what == "load":
     with Engram.open(path, key=a) as memory:
-        for number in range(10_000): memory.remember(f"My PIN is {90_000_000 + number * 7} at the gate {number}")
+        for n in range(10_000): memory.remember(f"My PIN is {90_000_000 + n * 7} at the gate {n}")
 """
 
 
