@@ -61,11 +61,19 @@ class Columns:
     def __init__(self, first: VectorLines) -> None:
         self._growing = {name: Growing(array) for name, array in first.arrays()}
         self._gone = 0
+        self._lines: VectorLines | None = None
 
     @property
     def lines(self) -> VectorLines:
         """As they are now."""
-        return VectorLines(**{name: column.view for name, column in self._growing.items()})
+        if self._lines is None:
+            self._lines = VectorLines(**{name: column.view for name, column in self._growing.items()})
+        return self._lines
+
+    @property
+    def holds_rows(self) -> bool:
+        """Whether the vectors themselves are here."""
+        return "rows" in self._growing
 
     @property
     def live(self) -> int:
@@ -80,6 +88,7 @@ class Columns:
     def put(self, new: VectorLines) -> None:
         """Add lines, or replace those with the same keys."""
         places = self.lines.places(new.keys)
+        self._lines = None
         known, unknown = places >= 0, places < 0
         self._gone -= int((self._growing["statuses"].view[places[known]] == GONE).sum())
         in_order = self._is_behind(new.keys[unknown])
@@ -104,6 +113,7 @@ class Columns:
 
     def forget_rows(self) -> None:
         """Let go of the vectors themselves."""
+        self._lines = None
         self._growing.pop("rows", None)
         self._growing.pop("lengths", None)
         self._growing.pop("sketches", None)
@@ -115,6 +125,7 @@ class Columns:
         return bool(np.all(whole[:-1] < whole[1:]))
 
     def _take(self, places: Places) -> None:
+        self._lines = None
         self._growing = {name: Growing(column.view[places]) for name, column in self._growing.items()}
 
 

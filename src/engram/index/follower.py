@@ -163,9 +163,9 @@ class Follower:
             columns = self._start_over()
         more = True
         while more:
-            holds_rows = columns.lines.rows is not None
-            news = self._store.vectors.changes(self._space, self._upto, BATCH, rows=holds_rows)
-            self._apply(columns, news)
+            news = self._store.vectors.changes(self._space, self._upto, BATCH, rows=columns.holds_rows)
+            if len(news.keys) or len(news.gone):
+                self._apply(columns, news)
             self._upto, more = news.upto, news.more
         if self._is_outgrown(columns) and not self._is_signed():
             self._sign_once(columns.lines)

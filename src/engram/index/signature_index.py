@@ -1,6 +1,7 @@
 """The vector index: a question and a view come in, the nearest allowed keys come out.
 
-* A space of up to `exact_limit` vectors is compared exactly, row by row.
+* A space of up to `exact_limit` vectors is held in memory and compared exactly, row by row; of more than some
+  thousand only those whose signatures are nearest.
 * A larger one by signatures: of the allowed lines, the `rescore` ones that differ in the fewest bits are read
   from the store and compared exactly.
 * Many questions at once about a large space look only at the cells of it that are near to each.
@@ -38,6 +39,8 @@ BLOCK = 4_096
 """Rows that are turned into floats at once: what fits the processor's cache is compared fastest."""
 WIDEN = 4
 """How many times more keys are shown to the store when too few have passed."""
+SKETCHED_FROM = 4_096
+"""More than so many rows in memory do not fit the processor's cache: their sketches are compared first."""
 SKETCHED = 256
 """Candidates that are compared exactly after a look at their sketches."""
 FEW = 16
@@ -225,11 +228,15 @@ class SignatureIndex:
         return ranking.nearest(self._blocks(space, lines, places), question, k)
 
     def nearby(self, space: Space, lines: VectorLines, places: Places, question: Floats, k: int) -> Places:
-        """Those of some lines that are worth an exact look: all of a space without signatures."""
-        if lines.signatures is None:
+        """Those of some lines that are worth an exact look: all of a few, else those by their signatures."""
+        count = max(self._rescore, k)
+        if lines.signatures is not None:
+            signature = self._signatures(space, question[np.newaxis])[0]
+            return ranking.candidates(lines.signatures, places, signature, count)
+        if lines.sketches is None or len(places) <= SKETCHED_FROM:
             return places
-        signature = self._signatures(space, question[np.newaxis])[0]
-        return ranking.candidates(lines.signatures, places, signature, max(self._rescore, k))
+        sketch = self._follower(space).sketch(question[np.newaxis])[0]
+        return ranking.candidates(lines.sketches, places, sketch, count)
 
     def stored(self, space: Space, keys: Keys) -> ranking.Block:
         """Rows of keys that are not held in memory."""

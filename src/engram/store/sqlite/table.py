@@ -157,20 +157,21 @@ class NamespaceTable:
         """How many lines it holds."""
         return sum(part.segment.size for part in self._parts)
 
-    def catch_up(self, db: Db, *, nearly: bool = False) -> None:
-        """Take in what changed since the last time; the first time, the blocks in the file.
+    def catch_up(self, db: Db, *, nearly: bool = False) -> bool:
+        """Take in what changed since the last time, the first time the blocks in the file; whether it had to.
 
         Where `nearly` is good enough, the last hundredth or so may be missing.
         """
         last = ask_value(db, LAST_CHANGE)
         if last == self._seen or (nearly and self._seen >= 0 and last - self._seen < self.size // MISSED):
-            return
+            return False
         if self._seen < 0:
             self._load(db)
         else:
             self._read(db, HIGHEST_SEQ)
         self._seen = last
         self.segments = tuple(part.segment for part in self._parts)
+        return True
 
     def unsaved(self, least: int) -> Iterator[Callable[[Db], None]]:
         """The work that puts away what is worth a block and has none, without lines that hold no longer."""
@@ -280,9 +281,11 @@ class Tables:
             table = self._tables.setdefault(namespace, NamespaceTable(namespace))
             self._tables.move_to_end(namespace)
         with table.lock:
-            table.catch_up(db, nearly=nearly)
-            self._keep(table, BLOCK // 2)
-        self.let_go(UNITS_KEPT)
+            changed = table.catch_up(db, nearly=nearly)
+            if changed:
+                self._keep(table, BLOCK // 2)
+        if changed:
+            self.let_go(UNITS_KEPT)
         return table
 
     def all(self, db: Db) -> list[NamespaceTable]:
