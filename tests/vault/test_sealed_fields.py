@@ -21,6 +21,8 @@ from engram.errors import KeyNeeded
 from engram.model.event import Audited
 from engram.model.memory import Tier
 from engram.model.scope import Access, Role, Scope
+from engram.server.mcp.dispatch import ToolDispatcher
+from engram.server.mcp.tools import TOOLSETS
 
 KEY = bytes(range(32))
 OTHER = bytes(range(32, 64))
@@ -105,6 +107,22 @@ def test_an_owner_reads_the_words_and_that_is_an_event_an_agent_reads_a_label() 
         assert {one.actor for one in opened} == {"human"}
         assert all("48213" not in str(one) for one in agent.list())
         assert agent.recall("what opens the door of the summer house by the lake?").hits == ()
+
+
+def test_a_model_that_asks_in_the_owners_name_gets_labels() -> None:
+    with Engram.open(":memory:", key=KEY) as memory:
+        memory.remember("Anna's phone number is +49 171 2345678")
+        memory.remember("The alarm code is 48213 at the summer house")
+        door = ToolDispatcher(TOOLSETS["full"])
+        told = [
+            str(door.call(memory, "memory_search", {"query": q}))
+            for q in ("Anna phone", "summer house alarm")
+        ]
+
+        assert "[phone]" in told[0]
+        assert "(confidential: secret)" in told[1]
+        assert not any(word in text for text in told for word in ("2345678", "48213"))
+        assert Audited.OPENED not in {one.what for one in memory.vault.audit()}
 
 
 def test_what_others_see_of_the_sensitive_is_a_setting() -> None:

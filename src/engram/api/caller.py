@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hmac
 from collections import Counter, OrderedDict, deque
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from random import SystemRandom
 from threading import Lock
@@ -192,15 +193,17 @@ class CallerContext:
         """Memories as this caller may see them; None for one that it may not.
 
         Whoever may open what is sealed gets its words, and it is written down. Others get what the setting
-        `limits.sealed_shown` says, of what is confidential never more than the label.
+        `limits.sealed_shown` says, of what is confidential never more than the label; so does a model that
+        asks in the owner's name.
         """
         keys = self.tools.keys
         if keys is None or not any(memory.sealed for memory in memories):
             return list(memories)
         mode, seen = self.tools.config.limits.sealed_shown, list[Memory | None]()
+        may_open = self.access.may_open and not _to_a_model.get()
         for memory in memories:
             one: Memory | None = memory
-            if memory.sealed and self.access.may_open and self.access.may_read(memory.scope):
+            if memory.sealed and may_open and self.access.may_read(memory.scope):
                 one = opened(memory, keys)
             elif memory.sealed:
                 one = shown_to_others(memory, mode, keys)
@@ -300,6 +303,19 @@ class CallerContext:
         if held_back and status is Status.ACTIVE and self.access.role is not Role.OWNER:
             raise AccessDenied("release what was put aside as a command to a model: only an owner may")
         return full
+
+
+_to_a_model: ContextVar[bool] = ContextVar("to_a_model", default=False)
+
+
+@contextmanager
+def told_to_a_model() -> Iterator[None]:
+    """Inside, what is sealed is shown as to callers that are not the owner: a model reads it."""
+    before = _to_a_model.set(True)
+    try:
+        yield
+    finally:
+        _to_a_model.reset(before)
 
 
 def chance(scale: float, count: int) -> list[float]:

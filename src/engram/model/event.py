@@ -64,7 +64,7 @@ class Audited(StrEnum):
     OPENED = "opened"
     """Words that are sealed were shown."""
     READ = "read"
-    """A recall brought what is sealed; its words were not shown."""
+    """A recall brought what is sealed; `opened` says whose words were shown."""
     DENIED = "denied"
     LIMITED = "limited"
     """Somebody asked too often."""

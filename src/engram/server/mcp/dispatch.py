@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from engram.api.caller import told_to_a_model
 from engram.errors import EngramError
 from engram.operations.aliases import ARGUMENTS
 from engram.server.limits import IdempotentAnswer, Keys
@@ -55,7 +56,8 @@ class ToolDispatcher:
             action, said = find_tool(name, self.tools).chosen(given)
             if REQUEST_ID not in action.reader.names:
                 said = {word: value for word, value in said.items() if word not in _REQUEST_IDS}
-            return ToolAnswer(action.run(memory, said, tell))
+            with told_to_a_model():
+                return ToolAnswer(action.run(memory, said, tell))
         except EngramError as error:
             return ToolAnswer(None, str(error))
         except Exception as error:  # noqa: BLE001 (a door: whatever was not foreseen ends here, and says so)
