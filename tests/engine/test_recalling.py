@@ -291,3 +291,13 @@ def test_quoted_words_that_stand_together_come_first(memory: Engram) -> None:
     found = memory.recall('"green house"', min_relevance=0.0)
     assert found[0].memory.content.startswith("A green house")
     assert any(row.name == "quoted words stand together" for row in found[0].evidence)
+
+
+def test_a_rare_name_in_a_long_memory_brings_nothing_else_along() -> None:
+    clauses = " ".join(f"clause {number} concerns delivery terms and liability" for number in range(110))
+    with Engram.open(":memory:") as opened:
+        for firm in ("Westhafen", "Ostermann"):
+            opened.remember(f"Contract with {firm} Logistics. {clauses}", apart=True)
+        for number in range(30):
+            opened.remember(f"short note number {number} about tasks and meetings", apart=True)
+        assert [one.memory.content[14:23] for one in opened.recall("Ostermann")] == ["Ostermann"]

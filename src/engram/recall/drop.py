@@ -84,7 +84,7 @@ def _reasons(
         why = let_in[one.key]
         if not why and not strict and one.tied and let_in.get(one.tied_to):
             why = f"associated: tied to a hit by {one.tied}"
-        elif not why and not strict and best is not None and one.fit >= ALONG * best:
+        elif not why and not strict and best is not None and one.fit >= ALONG * best > 0:
             why = "fits about as well as what was let in"
         if not why:
             yield one, f"relevance {one.relevance:.2f} is under the floor of {floor:.2f}"

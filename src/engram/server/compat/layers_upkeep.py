@@ -36,7 +36,8 @@ FILLED = ("core", "sessions", "working", "recent", "buffer")
 """The order in which sections get their room."""
 SHARES = {"core": 0.45, "working": 0.75}
 """What a section may take of the room at most; others take what is left."""
-OF_WORKSPACES = ("core", "working", "recent")
+OF_WORKSPACES = ("working", "recent")
+CORE_LOOKED_AT, CORE_MOST = 1_000, 20
 LONGEST_RESUME = 64_000
 """Characters of a resume whose room nobody named."""
 TRIGGER = "trigger:"
@@ -201,16 +202,16 @@ def _would(ask: LenientRequest, memory_id: str) -> dict[str, Any]:
     return {"id": memory_id} if memory is None else {"id": memory_id, "content": memory.content}
 
 
-def _in_workspace(ask: LenientRequest) -> Callable[[Memory], bool]:
+def _in_workspace(ask: LenientRequest) -> Callable[[Memory], bool] | None:
     """Whether a memory belongs to the workspaces asked for: by a tag, its beginning, or by having no tags."""
     asked = ask.words("workspace") or tuple(os.environ.get("ENGRAM_WORKSPACE", "").split(","))
     wanted = {part.strip().casefold() for one in asked for part in one.split(",") if part.strip()}
 
     def fits(memory: Memory) -> bool:
         tags = {tag.casefold().split(":")[0] for tag in memory.tags} | {tag.casefold() for tag in memory.tags}
-        return not wanted or not memory.tags or bool(tags & wanted)
+        return not memory.tags or bool(tags & wanted)
 
-    return fits
+    return fits if wanted else None
 
 
 def _within(memories: Mapping[str, Sequence[Memory]], context: int) -> dict[str, list[Memory]]:
@@ -236,8 +237,12 @@ def _listed(ask: LenientRequest, found: Resume, context: int) -> dict[str, Any]:
     memories = {name: _memories(ask, sections.get(name)) for name in SECTIONS}
     memories["recent"] = [one for one in memories["recent"] if one.modified_at >= since]
     fits = _in_workspace(ask)
-    for name in OF_WORKSPACES:
-        memories[name] = [one for one in memories[name] if fits(one)]
+    if fits is not None:
+        # Who names a workspace gets all of its core: its tags decide, not what is spoken of just now.
+        every = ask.memory.list(filters=Filters(layers=frozenset({Layer.CORE})), limit=CORE_LOOKED_AT)
+        memories["core"] = [one for one in every if fits(one)][:CORE_MOST]
+        for name in OF_WORKSPACES:
+            memories[name] = [one for one in memories[name] if fits(one)]
     total = len(memories["core"])
     memories = {**_within(memories, context)}
     shape: Callable[[Memory], Mapping[str, Any]] = (
