@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import gc
 import ipaddress
 import os
 import shutil
@@ -88,6 +89,13 @@ def keep_on_a_server() -> None:
         return PostgresStore.open_address(addresses[place], clock, settings)
 
     SqliteStore.open = open_store  # type: ignore[method-assign]
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """What was collected stays to the end: looking through it for garbage takes a tenth of all the time."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
 
 
 def spare_the_disk() -> None:
