@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import atexit
+import functools
 import gc
 import ipaddress
 import os
 import shutil
 import socket
+import ssl
 import tempfile
 import threading
 import time
@@ -58,6 +60,8 @@ def pytest_configure(config: pytest.Config) -> None:
     if not config.getoption("--network"):
         forbid_network()
     spare_the_disk()
+    # Each client reads the certificates of the whole world anew: longer than most tests take.
+    ssl.create_default_context = functools.cache(ssl.create_default_context)
     if config.getoption("--postgres"):
         keep_on_a_server()
 

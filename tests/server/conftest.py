@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import httpx
 import pytest
+import uvicorn.server
 
 from engram import Engram
 from engram.config import ServerConfig, load
@@ -21,6 +24,20 @@ from engram.server.serve import Serving, listen
 from engram.testing import HashEmbedder
 
 STARTS_WITHIN_S = 20.0
+
+
+class _Impatient(ModuleType):
+    """asyncio for uvicorn, which looks ten times a second whether it is to stop: here two hundred times."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(asyncio, name)
+
+    @staticmethod
+    async def sleep(seconds: float) -> None:
+        await asyncio.sleep(seconds / 20)
+
+
+uvicorn.server.asyncio = _Impatient("asyncio")  # type: ignore[attr-defined]
 
 
 @dataclass(frozen=True, slots=True)
