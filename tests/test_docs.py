@@ -13,6 +13,7 @@ import pytest
 
 import engram
 from scripts import reference
+from tests.tables import every
 
 ROOT = Path(__file__).parents[1]
 GUIDES = [path for path in (ROOT / "docs").glob("*.md") if path.name != "library.md"]
@@ -58,7 +59,7 @@ def test_links_between_documents_lead_somewhere() -> None:
     assert broken == []
 
 
-@pytest.mark.parametrize("package", EXAMPLES)
+@every("package", EXAMPLES)
 def test_every_example_of_a_docstring_is_true(package: str) -> None:
     told: list[str] = []
     runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE, verbose=False)

@@ -18,6 +18,7 @@ from packaging.requirements import Requirement
 
 from engram._version import __version__
 from tests.syntax import SOURCE, trees, walked
+from tests.tables import every
 
 ROOT = Path(__file__).parents[1]
 LOCKS = ("requirements.lock", "requirements-dev.lock")
@@ -87,7 +88,7 @@ def requirements(lock: str) -> dict[str, str]:
     return dict(entries)
 
 
-@pytest.mark.parametrize("lock", LOCKS)
+@every("lock", LOCKS)
 def test_every_locked_package_has_hashes_and_no_address(lock: str) -> None:
     assert "://" not in (ROOT / lock).read_text(encoding="utf-8")
     assert [name for name, rest in requirements(lock).items() if "--hash=sha256:" not in rest] == []
@@ -122,13 +123,13 @@ def test_there_is_one_version() -> None:
     assert "## [Unreleased]" in changelog or f"## [{__version__}]" in changelog
 
 
-@pytest.mark.parametrize("host", ["192.0.2.1", "memory.example", "2001:db8::1"])
+@every("host", ["192.0.2.1", "memory.example", "2001:db8::1"])
 def test_tests_cannot_reach_another_machine(host: str) -> None:
     with pytest.raises(RuntimeError, match="this machine only"):
         socket.create_connection((host, 80), timeout=1)
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+@every("host", ["127.0.0.1", "localhost"])
 def test_tests_can_reach_this_machine(host: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         socket.create_connection((host, server.getsockname()[1]), timeout=5).close()
@@ -162,7 +163,7 @@ def broad_handlers(tree: ast.AST) -> list[int]:
     return lines
 
 
-@pytest.mark.parametrize(
+@every(
     "code",
     [
         "try: f()\nexcept: pass",
@@ -175,9 +176,7 @@ def test_the_check_sees_a_broad_handler(code: str) -> None:
     assert broad_handlers(ast.parse(code)) == [2]
 
 
-@pytest.mark.parametrize(
-    "handler", ["except (KeyError, OSError): pass", "except BaseException: undo(); raise"]
-)
+@every("handler", ["except (KeyError, OSError): pass", "except BaseException: undo(); raise"])
 def test_a_handler_that_is_narrow_or_raises_again_is_fine(handler: str) -> None:
     assert broad_handlers(ast.parse(f"try: f()\n{handler}")) == []
 

@@ -18,6 +18,7 @@ from engram.errors import NotFound, StoreClosed, StoreError
 from engram.model.scope import Access, Role, Scope
 from engram.testing import HashEmbedder
 from scripts import aio
+from tests.tables import every
 
 
 def told(story: Callable[[AsyncEngram], Awaitable[None]], path: Path | str = ":memory:") -> None:
@@ -34,7 +35,7 @@ def test_the_types_say_what_the_facade_says() -> None:
     assert aio.main(["--check"]) == 0, "run `make docs`"
 
 
-@pytest.mark.parametrize("kind", aio.handles(Engram), ids=lambda kind: kind.__name__)
+@every("kind", aio.handles(Engram))
 def test_every_verb_has_a_twin_with_the_same_arguments(kind: type) -> None:
     other = twin_of(kind)
     assert has_twin(kind)

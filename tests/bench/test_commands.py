@@ -9,6 +9,7 @@ from click.testing import CliRunner
 
 from engram.bench.commands import bench
 from tests.bench.made_up import EVERYDAY, LOCOMO, LONGMEMEVAL, MEMDAILY, write
+from tests.tables import every
 
 
 def run(*arguments: object) -> str:
@@ -113,7 +114,7 @@ def test_speed_measures_each_size_in_processes_of_its_own(tmp_path: Path) -> Non
     assert len(list((tmp_path / "kept").glob("speed-*.engram"))) == 2
 
 
-@pytest.mark.parametrize("sizes", ["ten", "0", "10,,20", "-5"])
+@every("sizes", ["ten", "0", "10,,20", "-5"])
 def test_sizes_that_are_no_sizes_are_refused(sizes: str) -> None:
     outcome = CliRunner().invoke(bench, ["speed", f"--sizes={sizes}"])
 

@@ -11,6 +11,7 @@ import pytest
 
 from benchmarks.curves import pictures
 from benchmarks.plot import BOTTOM, HEIGHT, LEFT, LINE_GAP, TOP, WIDTH, Limit, Line, plot, ticks
+from tests.tables import every
 
 IMAGES = Path(__file__).parents[2] / "docs" / "images"
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
@@ -60,7 +61,7 @@ def test_labels_of_lines_that_end_together_keep_apart_and_inside() -> None:
     assert heights[-1] <= HEIGHT - BOTTOM + 5
 
 
-@pytest.mark.parametrize("value", [0.0, 3.0])
+@every("value", [0.0, 3.0])
 def test_a_flat_line_of_one_moment_is_a_picture_too(value: float) -> None:
     assert corners(plot("Flat", [Line("one", [2], [value])], x="x", y="y"))
 
@@ -71,7 +72,7 @@ def test_what_is_below_zero_is_shown() -> None:
     assert last[1] == HEIGHT - BOTTOM
 
 
-@pytest.mark.parametrize(
+@every(
     ("low", "high", "found"),
     [
         (0, 1, [0, 0.2, 0.4, 0.6, 0.8, 1]),

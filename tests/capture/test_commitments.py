@@ -8,6 +8,7 @@ import pytest
 
 from engram import Engram
 from engram.testing import FakeClock
+from tests.tables import every
 
 MONDAY = datetime(2026, 3, 2, 10, 0, tzinfo=UTC)
 
@@ -152,7 +153,7 @@ def heard(who: str, said: str) -> Engram:
     return memory
 
 
-@pytest.mark.parametrize(("who", "said", "due"), UNDERTAKEN)
+@every(("who", "said", "due"), UNDERTAKEN)
 def test_what_is_to_be_done_is_found_with_its_day_and_without_one_where_none_is_said(
     who: str, said: str, due: str | None
 ) -> None:
@@ -162,7 +163,7 @@ def test_what_is_to_be_done_is_found_with_its_day_and_without_one_where_none_is_
     assert told is None if due is None else any((told or "").startswith(one) for one in due.split("|"))
 
 
-@pytest.mark.parametrize(("who", "said"), NOT_UNDERTAKEN)
+@every(("who", "said"), NOT_UNDERTAKEN)
 def test_what_only_sounds_like_a_promise_opens_nothing(who: str, said: str) -> None:
     with heard(who, said) as memory:
         assert memory.commitments.list() == []

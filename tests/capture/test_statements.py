@@ -7,6 +7,7 @@ import json
 import pytest
 
 from tests.capture.scoring import MESSAGES, Outcome, figures, outcomes, told
+from tests.tables import every
 
 PRECISION = 0.90
 RECALL = 0.75
@@ -47,7 +48,7 @@ def test_every_row_of_the_set_has_the_same_fields() -> None:
     assert len({(row["speaker"], row["message"]) for row in rows}) == len(rows)
 
 
-@pytest.mark.parametrize(
+@every(
     ("produced", "expected"),
     [
         ("User lives in Rome", "User works in Berlin"),

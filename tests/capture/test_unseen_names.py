@@ -6,6 +6,7 @@ import pytest
 
 from engram import Engram
 from engram.text.names import entities
+from tests.tables import every
 
 # A sentence, a name in it, and what that names: `*` anything, `!person` anything but a person, or nothing.
 NAMED = [
@@ -194,7 +195,7 @@ NAMES_OF_ONE: list[tuple[list[str], str, str, bool]] = [
 ]
 
 
-@pytest.mark.parametrize(("sentence", "name", "kind"), NAMED)
+@every(("sentence", "name", "kind"), NAMED)
 def test_a_name_is_found_and_known_for_what_it_names(sentence: str, name: str, kind: str) -> None:
     found = {one.name: one.type for one in entities(sentence)}
     if kind.startswith("!"):
@@ -204,7 +205,7 @@ def test_a_name_is_found_and_known_for_what_it_names(sentence: str, name: str, k
         assert name in found
 
 
-@pytest.mark.parametrize("sentence", NAMELESS)
+@every("sentence", NAMELESS)
 def test_a_capital_alone_makes_no_name(sentence: str) -> None:
     kinds = {"person", "organization", "location", "unknown"}
     assert [one for one in entities(sentence) if one.type in kinds] == []

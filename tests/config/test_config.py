@@ -9,6 +9,7 @@ import pytest
 from engram import Engram
 from engram.config import PRESETS, RENAMED, RETIRED, SETTINGS, Config, load, overlay, values
 from engram.errors import ConfigError
+from tests.tables import every
 
 
 def test_later_sources_win(tmp_path: Path) -> None:
@@ -20,7 +21,7 @@ def test_later_sources_win(tmp_path: Path) -> None:
     assert (config.recall.limit, config.recall.mmr_lambda, config.recall.profile) == (8, 0.6, "layered")
 
 
-@pytest.mark.parametrize(
+@every(
     ("name", "value", "told"),
     [
         ("recall.limit", 0, "1 to 500"),

@@ -9,6 +9,7 @@ import pytest
 from engram.config import SETTINGS, VARIABLES, load, values
 from engram.errors import ConfigError
 from engram.opening import place
+from tests.tables import every
 
 
 def test_each_variable_stands_for_a_setting_there_is() -> None:
@@ -17,7 +18,7 @@ def test_each_variable_stands_for_a_setting_there_is() -> None:
     assert {setting for setting, _ in VARIABLES.values()} <= known
 
 
-@pytest.mark.parametrize(
+@every(
     ("variables", "told"),
     [
         ({"ENGRAM_PORT": "4000"}, {"server.port": 4000}),

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from engram.config import ContextConfig
 from engram.context.budget import Need, allot, budget_of, find, memories_for, reserve_of
 from engram.model.context import SECTIONS
+from tests.tables import every
 
 SETTINGS = ContextConfig()
 MUCH = Need(1_000_000, 1)
@@ -23,7 +23,7 @@ def test_with_much_to_say_each_section_gets_its_share() -> None:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize(
+@every(
     ("needs", "expected"),
     [
         ({"recalled": MUCH, "history": MUCH}, {"recalled": 550, "history": 450}),
@@ -70,7 +70,7 @@ def test_never_more_is_given_than_is_free_or_wanted(free: int, needs: dict[str, 
         assert got == 0 or got >= min(need.least, need.wanted)
 
 
-@pytest.mark.parametrize(
+@every(
     ("model", "reserve"),
     [("gpt-4", 2_048), ("gpt-4o", 4_096), ("claude-opus-5", 16_384), ("unknown", 4_000), ("llama2", 1_024)],
 )

@@ -14,6 +14,7 @@ from engram.model.capture import Part
 from engram.model.context import Context, Knowing, LanguageModel, Message, Sections
 from engram.model.session import Slot
 from tests.context.prompts import asked, hits, memory, sentences
+from tests.tables import every
 
 MANY = hits(sentences(80))
 VITAL = (memory("Never restart the blue cluster on a Friday.", vital=True),)
@@ -78,7 +79,7 @@ def test_more_budget_never_shows_less_of_the_best(
     assert best(budget) <= best(budget + more)
 
 
-@pytest.mark.parametrize("model", [*MODELS, *(one for one in known() if one.window > 1_500_000)])
+@every("model", [*MODELS, *(one for one in known() if one.window > 1_500_000)])
 def test_every_model_gets_a_prompt_that_fits(model: LanguageModel) -> None:
     made = build(asked(model=model.family, history=TALK, standing=VITAL), lambda limit: MANY[:limit])
 
@@ -87,7 +88,7 @@ def test_every_model_gets_a_prompt_that_fits(model: LanguageModel) -> None:
     assert made.memories
 
 
-@pytest.mark.parametrize(("budget", "least"), [(1_000, 0.95), (2_000, 0.95), (4_000, 0.95)])
+@every(("budget", "least"), [(1_000, 0.95), (2_000, 0.95), (4_000, 0.95)])
 def test_the_budget_is_used_when_there_is_enough_to_say(budget: int, least: float) -> None:
     made = build(asked(budget=budget), lambda limit: MANY[:limit])
 

@@ -9,9 +9,10 @@ import pytest
 from engram.context.budget import find, known
 from engram.errors import ConfigError
 from engram.text.tokens import families
+from tests.tables import every
 
 
-@pytest.mark.parametrize(
+@every(
     ("name", "window", "output", "tokenizer", "provider"),
     [
         ("gpt-4o-2024-08-06", 128_000, 16_384, "o200k", "openai"),
@@ -47,7 +48,7 @@ def test_a_name_is_understood(name: str, window: int, output: int, tokenizer: st
     assert found.name == name
 
 
-@pytest.mark.parametrize("name", ["", "acme-large-4", "my own model", "---", "🙂"])
+@every("name", ["", "acme-large-4", "my own model", "---", "🙂"])
 def test_an_unknown_model_is_taken_for_a_small_one(name: str) -> None:
     found = find(name)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -17,6 +16,7 @@ from engram.model.scope import Scope
 from engram.model.session import Trigger
 from engram.testing import START
 from tests.context.briefs import TODAY, made, pack, told
+from tests.tables import every
 
 RULE: dict[str, Any] = {"category": "constraint", "priority": Priority.P0}
 WORDS = st.sampled_from(
@@ -130,9 +130,7 @@ AGES = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("priority", "days", "is_told"), [row[1:] for row in AGES], ids=[row[0] for row in AGES]
-)
+@every(("priority", "days", "is_told"), [row[1:] for row in AGES])
 def test_priorities_leave_by_their_days(priority: Priority, days: int, is_told: bool) -> None:
     found = pack([made("The tea is green", days=days, priority=priority, category="preference")])
 
@@ -155,7 +153,7 @@ STALE = [
 ]
 
 
-@pytest.mark.parametrize(("category", "days", "is_told", "is_marked"), STALE)
+@every(("category", "days", "is_told", "is_marked"), STALE)
 def test_what_nobody_checked_is_marked_then_left_out(
     category: str, days: int, is_told: bool, is_marked: bool
 ) -> None:
@@ -191,7 +189,7 @@ def test_a_check_makes_it_fresh_again() -> None:
     assert "stale" not in found.text
 
 
-@pytest.mark.parametrize(
+@every(
     ("asked", "is_told"),
     [
         ({"tasks": ("restart the staging server",)}, True),

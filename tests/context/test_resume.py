@@ -34,6 +34,7 @@ from engram.ports import NoAdvisor, Tools, View
 from engram.rules.vectors import thresholds
 from engram.testing import FakeClock, HashEmbedder
 from tests.context.briefs import ANY, made, tools_with
+from tests.tables import every
 
 CORE: dict[str, Any] = {"layer": Layer.CORE}
 WORKING: dict[str, Any] = {"layer": Layer.WORKING}
@@ -56,7 +57,7 @@ def of(found: Resume, section: str) -> str:
 # ---------------------------------------------------------------- the rules
 
 
-@pytest.mark.parametrize(
+@every(
     ("memories", "room"),
     [(0, 16_000), (1_000, 16_000), (1_001, 16_016), (3_999, 63_984), (4_000, 64_000), (10**7, 64_000)],
 )
@@ -80,7 +81,7 @@ def test_shares_are_kept(wanted: list[int], budget: int) -> None:
         assert all(rooms[name] == asked[name] for name in SECTIONS if name != "core")
 
 
-@pytest.mark.parametrize(
+@every(
     ("fields", "gained"),
     [
         ({"category": "identity"}, 0.25),
@@ -98,7 +99,7 @@ def test_some_kinds_of_memories_gain(fields: dict[str, Any], gained: float) -> N
     assert gain(made("tea", **fields)) == gained
 
 
-@pytest.mark.parametrize(
+@every(
     ("nearness", "category", "is_told"),
     [
         (0.34, "fact", False),
@@ -116,12 +117,12 @@ def test_the_core_needs_its_nearness(nearness: float, category: str, is_told: bo
     assert bool(choose([(nearness + gain(one), one)], CORE_RELEVANCE, 20)) is is_told
 
 
-@pytest.mark.parametrize(("nearness", "is_told"), [(0.19, False), (0.20, True), (0.21, True)])
+@every(("nearness", "is_told"), [(0.19, False), (0.20, True), (0.21, True)])
 def test_working_memories_need_less(nearness: float, is_told: bool) -> None:
     assert bool(choose([(nearness, made("tea"))], WORKING_RELEVANCE, 40)) is is_told
 
 
-@pytest.mark.parametrize("most", [1, 20, 40])
+@every("most", [1, 20, 40])
 def test_no_more_than_so_many_are_chosen(most: int) -> None:
     scored = [(0.5 + number / 1_000, made(f"tea {number}")) for number in range(60)]
 
@@ -131,7 +132,7 @@ def test_no_more_than_so_many_are_chosen(most: int) -> None:
     assert found[0].content == "tea 59"
 
 
-@pytest.mark.parametrize(
+@every(
     ("space", "cosines"),
     [
         ("unknown", (0.1, 0.345, 0.8)),

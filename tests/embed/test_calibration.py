@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from engram.embed.static import StaticEmbedder
 from engram.rules.vectors import DEFAULT, SPACES, Thresholds, thresholds
+from tests.tables import every
 
 MODEL = StaticEmbedder()
 NEAR = thresholds(MODEL.space.key)
@@ -16,7 +15,7 @@ def cosine(one: str, other: str) -> float:
     return float(a @ b)
 
 
-@pytest.mark.parametrize("limits", [DEFAULT, *SPACES.values()])
+@every("limits", [DEFAULT, *SPACES.values()])
 def test_the_cosines_stand_in_their_order(limits: Thresholds) -> None:
     assert limits.noise_mean < limits.related < limits.suppress < limits.strong < limits.duplicate < 1
     assert limits.noise_sd > 0
@@ -28,7 +27,7 @@ def test_the_shipped_model_was_measured_and_an_unknown_one_gets_the_default() ->
     assert thresholds("somebody/else/768/1") is DEFAULT
 
 
-@pytest.mark.parametrize(
+@every(
     ("one", "other"),
     [
         ("My editor is vim", "Actually, my editor is Helix now"),
@@ -42,7 +41,7 @@ def test_a_correction_is_related_to_what_it_corrects(one: str, other: str) -> No
     assert cosine(one, other) >= NEAR.related
 
 
-@pytest.mark.parametrize(
+@every(
     ("one", "other"),
     [("I like red apples", "I like green apples"), ("My dog is called Rex", "My cat is called Tom")],
 )
@@ -50,7 +49,7 @@ def test_two_statements_of_one_form_are_no_duplicates(one: str, other: str) -> N
     assert cosine(one, other) < NEAR.strong
 
 
-@pytest.mark.parametrize(
+@every(
     ("one", "other"),
     [
         ("My wife is a doctor", "I enjoy hiking in the Alps"),

@@ -14,9 +14,10 @@ from engram.embed.static import StaticEmbedder
 from engram.embed.transformer import TransformerEmbedder
 from engram.errors import ConfigError
 from tests.embed.embedding_server import as_openai, lengths, serving
+from tests.tables import every
 
 
-@pytest.mark.parametrize(
+@every(
     ("name", "kind"),
     [
         ("static", StaticEmbedder),
@@ -31,7 +32,7 @@ def test_each_name_opens_its_embedder(name: str, kind: type) -> None:
     assert isinstance(open_embedder(EmbedConfig(name=name)), kind)
 
 
-@pytest.mark.parametrize("name", ["", "best", "chain:", "chain:static,best", "Static"])
+@every("name", ["", "best", "chain:", "chain:static,best", "Static"])
 def test_an_unknown_name_is_told_with_those_that_are_known(name: str) -> None:
     with pytest.raises(ConfigError, match="choose static, transformer, openai, ollama"):
         open_embedder(EmbedConfig(name=name))

@@ -24,6 +24,7 @@ from engram.embed.models import pull, pulled_models, remove
 from engram.embed.transformer import find_model
 from engram.errors import ConfigError, EmbedderDown, InvalidInput
 from tests.embed.embedding_server import Reply, as_ollama, serving
+from tests.tables import every
 
 WEIGHTS = bytes(range(256)) * 100_000
 """Twice what the hub's client writes at once, so that half of it leaves something behind."""
@@ -269,7 +270,7 @@ def test_a_named_model_that_is_not_here_says_how_to_get_it(home: Path) -> None:
         find_model(None, "elsewhere")
 
 
-@pytest.mark.parametrize(
+@every(
     ("settings", "query", "document"),
     [
         (EmbedConfig(name="ollama"), "search_query: what", "search_document: that"),

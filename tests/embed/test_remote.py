@@ -21,6 +21,7 @@ from tests.embed.embedding_server import (
     lengths,
     serving,
 )
+from tests.tables import every
 
 
 @contextmanager
@@ -92,7 +93,7 @@ def test_no_texts_give_no_rows() -> None:
     assert vectors.shape == (0, space.dims)
 
 
-@pytest.mark.parametrize("status", [429, 500, 503])
+@every("status", [429, 500, 503])
 def test_a_busy_server_is_asked_again_after_a_growing_wait(status: int) -> None:
     waits: list[float] = []
     with remote(in_turn(Reply(status), Reply(status), good), waits=waits) as (server, embedder):
@@ -154,9 +155,7 @@ def test_a_dead_server_is_down() -> None:
     assert waits == [0.5, 1.0]
 
 
-@pytest.mark.parametrize(
-    "body", [b"<html>", b"", b"[]", b'{"data": 7}', b'{"data": [{"index": 0}]}', b"\xff\xfe"]
-)
+@every("body", [b"<html>", b"", b"[]", b'{"data": 7}', b'{"data": [{"index": 0}]}', b"\xff\xfe"])
 def test_garbage_is_no_answer(body: bytes) -> None:
     with (
         remote(in_turn(Reply(body=body))) as (_, embedder),
@@ -165,7 +164,7 @@ def test_garbage_is_no_answer(body: bytes) -> None:
         embedder.embed(["hello"])
 
 
-@pytest.mark.parametrize(
+@every(
     ("rows", "what"),
     [
         ([[1.0, 2.0]], "shape"),

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from engram.embed.static import WEIGHTS, StaticEmbedder
 from engram.errors import EmbedderDown
+from tests.tables import every
 
 MODEL = StaticEmbedder()
 
@@ -23,7 +24,7 @@ def best(question: str, *documents: str) -> str:
     return documents[int(np.argmax(vectors @ MODEL.embed_query(question)[1]))]
 
 
-@pytest.mark.parametrize(
+@every(
     ("question", "answer", "others"),
     [
         (

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-import pytest
+from typing import TYPE_CHECKING
 
 from engram.embed import static
 from engram.embed.static import WordPieces
+from tests.tables import every
+
+if TYPE_CHECKING:
+    import pytest
 
 VOCABULARY = ["walk", "##ing", "##s", "cafe", "a", "b", "##b", "我", "喜欢", "喜", "茶", "2024", ""]
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "pieces"),
     [
         ("Walking", ["walk", "##ing"]),

@@ -15,6 +15,7 @@ from engram.model.clock import here, zone_of
 from engram.model.recall import Recall
 from engram.model.scope import Access, Role, Scope
 from engram.testing import FakeClock, HashEmbedder
+from tests.tables import every
 
 EVENING = datetime(2025, 9, 17, 3, 0, tzinfo=UTC)  # the 16th, 20:00 in Los Angeles; the 17th, 12:00 in Tokyo
 LOS_ANGELES, TOKYO = "America/Los_Angeles", "Asia/Tokyo"
@@ -37,7 +38,7 @@ def days(answer: Recall) -> list[tuple[str, str]]:
     ]
 
 
-@pytest.mark.parametrize(
+@every(
     ("timezone", "time", "day"),
     [
         ("UTC", "2025-09-16T20:00:00-07:00", "2025-09-15"),  # the offset of what was said

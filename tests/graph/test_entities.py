@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from engram.model.facts import ENTITY_TYPES, Entity, Named
 from engram.rules.entities import folded, resolve
+from tests.tables import every
 
 PAIRS = Path(__file__).with_name("mention_pairs.txt")
 _MENTION = re.compile(r"(.+) \((\w+)\)")
@@ -51,7 +51,7 @@ def test_pairs_of_mentions_are_told_apart() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@every(
     ("name", "kind", "meant"),
     [
         ("Anna", "person", None),  # two Annas

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from engram.model.facts import Fact, ToldFact
 from engram.rules.chains import TrailAnswer, follow
 from engram.text.cues import cues
+from tests.tables import every
 
 NOW = datetime(2024, 6, 1, tzinfo=UTC)
 Triple = tuple[str, str, str]
@@ -92,7 +92,7 @@ def test_a_vague_word_alone_says_little() -> None:
     assert vague.score < plain.score
 
 
-@pytest.mark.parametrize("hops", [0, 1, 2, 3])
+@every("hops", [0, 1, 2, 3])
 def test_a_trail_is_no_longer_than_allowed(hops: int) -> None:
     answers = ask("In which city does the employer of my sister have its office?", "user", hops=hops)
 

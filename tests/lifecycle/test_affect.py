@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from engram.model.memory import Affect
 from engram.rules.importance import MOST_STIRRED, affect, sentiment
 from engram.text import feelings
+from tests.tables import every
 
 FELT = (
     ("I love the new office", "positive"),
@@ -55,12 +55,12 @@ FELT = (
 )
 
 
-@pytest.mark.parametrize(("text", "expected"), FELT)
+@every(("text", "expected"), FELT)
 def test_a_text_has_a_sentiment(text: str, expected: str) -> None:
     assert sentiment(affect(text)) == expected
 
 
-@pytest.mark.parametrize(
+@every(
     ("weaker", "stronger"),
     [
         ("I am happy", "I am very happy"),
@@ -77,7 +77,7 @@ def test_the_words_before_a_feeling_make_it_stronger_or_weaker(weaker: str, stro
     assert affect(weaker).valence * affect(stronger).valence > 0
 
 
-@pytest.mark.parametrize(
+@every(
     ("calm", "stirring"),
     [
         ("The report is due", "The report is due ASAP"),

@@ -6,7 +6,6 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,6 +14,7 @@ from engram.model.memory import Affect, Kind, Memory, Policy, Priority, Status, 
 from engram.rules.archival import archive_verdict, purge_due
 from engram.rules.retention import retention, strength
 from engram.rules.traits import protected, resolved_at
+from tests.tables import every
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 PLAIN = Memory("1", "It rained on the way", "h", START, START, importance=0.2, trust=0.5)
@@ -28,7 +28,7 @@ def after(days: float) -> datetime:
     return START + timedelta(days=days)
 
 
-@pytest.mark.parametrize(
+@every(
     ("fields", "reason"),
     [
         ({}, ""),
@@ -59,7 +59,7 @@ def test_the_protected_categories_are_a_setting() -> None:
     assert protected(replace(PLAIN, category="decision"), config) == ""
 
 
-@pytest.mark.parametrize(
+@every(
     ("fields", "days", "rule"),
     [
         ({}, 90, ""),
@@ -99,7 +99,7 @@ def test_uses_that_are_known_weigh_in() -> None:
     assert not archive_verdict(used, after(91), config, uses=[after(45), after(89.9)])
 
 
-@pytest.mark.parametrize(
+@every(
     ("fields", "days", "rule"),
     [
         # Half-lives of 30 days: strength 0.7 x huber is 0.05 after 67.1 days.
@@ -129,7 +129,7 @@ def test_a_strength_of_exactly_the_limit_is_enough() -> None:
     assert archive_verdict(PLAIN, after(40), above).rule == "weak"
 
 
-@pytest.mark.parametrize(
+@every(
     ("fields", "days", "rule"),
     [
         ({"confidence": 0.39}, 30, ""),
@@ -152,7 +152,7 @@ def test_a_guess_that_nobody_confirmed_goes_after_thirty_days(
     assert (verdict.yes, verdict.rule) == (bool(rule), rule)
 
 
-@pytest.mark.parametrize(
+@every(
     ("fields", "days", "rule"),
     [
         ({}, 100, ""),
@@ -179,7 +179,7 @@ def test_a_time_of_closing_that_is_none_falls_back_to_the_last_change() -> None:
         assert resolved_at(odd) == after(3)
 
 
-@pytest.mark.parametrize(
+@every(
     ("priority", "days", "rule"),
     [
         (Priority.P3, 30, ""),
@@ -199,7 +199,7 @@ def test_with_the_numbers_of_the_ledger_the_priority_says_how_long(
     assert (verdict.yes, verdict.rule) == (bool(rule), rule)
 
 
-@pytest.mark.parametrize(
+@every(
     ("fields", "days", "gone"),
     [
         ({}, 90, False),
@@ -219,7 +219,7 @@ def test_with_the_numbers_of_files_age_importance_and_use_decide(
     assert archive_verdict(replace(PLAIN, **fields), after(days), config).yes is gone
 
 
-@pytest.mark.parametrize(
+@every(
     ("fields", "days", "gone"),
     [
         ({}, 90, False),
@@ -243,7 +243,7 @@ def test_with_the_numbers_of_layers_only_what_has_all_but_gone_is_dropped() -> N
     assert strength(PLAIN, after(day - 1), config) >= 0.01 > strength(PLAIN, after(day), config)
 
 
-@pytest.mark.parametrize(
+@every(
     ("fields", "days", "due"),
     [
         ({"status": Status.ARCHIVED}, 90, False),

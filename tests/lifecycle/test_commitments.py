@@ -5,17 +5,16 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Any
 
-import pytest
-
 from engram.model.session import LoopState
 from engram.rules.commitments import details_of, due_in, is_kept_by, is_loop, loop, said_at, state_of, tags_of
 from engram.testing import START
 from tests.store.making import make
+from tests.tables import every
 
 DAY = timedelta(days=1)
 
 
-@pytest.mark.parametrize(
+@every(
     ("details", "content", "state"),
     [
         ({}, "I'll send it", LoopState.OPEN),
@@ -35,9 +34,7 @@ def test_the_state_is_what_details_and_words_say(
     assert state_of(make(content, details=details)) is state
 
 
-@pytest.mark.parametrize(
-    ("hours", "is_overdue"), [(-1, True), (0, True), (1, False)], ids=["before", "now", "later"]
-)
+@every(("hours", "is_overdue"), [(-1, True), (0, True), (1, False)])
 def test_overdue_begins_with_the_moment(hours: int, is_overdue: bool) -> None:
     due = (START + timedelta(hours=hours)).isoformat()
 
@@ -52,14 +49,14 @@ def test_what_is_closed_is_never_overdue_and_ages_no_more() -> None:
     assert (found.is_overdue, found.age_days, found.closed_at) == (False, 3, START + 3 * DAY)
 
 
-@pytest.mark.parametrize("junk", ["", "soon", 7, None, ["2026-01-01"], "2026-01-01"])
+@every("junk", ["", "soon", 7, None, ["2026-01-01"], "2026-01-01"])
 def test_a_time_that_is_none_is_no_time(junk: Any) -> None:
     found = loop(make("I'll send it", details={"due": junk, "closed_at": junk}), START)
 
     assert (found.due, found.closed_at) == (None, None)
 
 
-@pytest.mark.parametrize(
+@every(
     ("words", "day"),
     [
         ("by Friday", datetime(2024, 1, 6)),  # noqa: DTZ001 - compared without a zone below
@@ -94,7 +91,7 @@ def test_a_change_of_state_keeps_what_it_does_not_concern() -> None:
     assert tags_of(LoopState.DROPPED, ("a",)) == ("a", "closed")
 
 
-@pytest.mark.parametrize(
+@every(
     ("fields", "is_kept"),
     [
         ({}, True),
@@ -110,7 +107,7 @@ def test_only_a_later_statement_of_the_same_person_keeps_it(fields: dict[str, An
     assert is_kept_by(promise, make("I sent the report", **fields)) is is_kept
 
 
-@pytest.mark.parametrize(
+@every(
     ("fields", "content", "is_one"),
     [
         ({}, "Buy milk", True),

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engram.rules import retention
+from tests.tables import every
 
 CURVES: tuple[Callable[[float, float], float], ...] = (
     retention.l2,
@@ -21,7 +22,7 @@ days = st.floats(0, 10_000)
 half_lives = st.floats(0.1, 10_000)
 
 
-@pytest.mark.parametrize(
+@every(
     ("curve", "at_half_life", "at_two", "at_ten"),
     [
         (retention.l2, 0.5, 0.25, 2**-10),
@@ -36,7 +37,7 @@ def test_each_curve_goes_through_its_points(
     assert [curve(age, 30) for age in (30, 60, 300)] == pytest.approx([at_half_life, at_two, at_ten])
 
 
-@pytest.mark.parametrize("curve", CURVES)
+@every("curve", CURVES)
 def test_all_is_left_at_first_and_for_ever_with_an_infinite_half_life(
     curve: Callable[[float, float], float],
 ) -> None:

@@ -10,15 +10,14 @@ from hypothesis import strategies as st
 
 from engram.model.facts import ACYCLIC, EdgeType
 from engram.rules.activation import EDGE_FLOOR, FADING, confidence_now, faded
+from tests.tables import every
 
 NOW = datetime(2024, 6, 1, tzinfo=UTC)
 shares = st.floats(0, 1)
 days = st.floats(0, 5_000)
 
 
-@pytest.mark.parametrize(
-    ("idle", "left"), [(0, 0.7), (30, 0.7), (45, 0.65), (60, 0.6), (120, 0.4), (210, 0.1), (3_650, 0.1)]
-)
+@every(("idle", "left"), [(0, 0.7), (30, 0.7), (45, 0.65), (60, 0.6), (120, 0.4), (210, 0.1), (3_650, 0.1)])
 def test_nothing_happens_for_a_month_then_a_tenth_goes_each_month(idle: float, left: float) -> None:
     assert faded(0.7, idle) == pytest.approx(left)
 

@@ -15,6 +15,7 @@ from engram.config import Config, ForgettingConfig
 from engram.model.memory import Kind, Lifecycle, Memory, Status, Usage, Verification
 from engram.rules.importance import decay, heat, lifecycle_state
 from engram.rules.retention import retention
+from tests.tables import every
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 PLAIN = Memory("1", "We met at the lake", "h", START, START)
@@ -37,7 +38,7 @@ def test_decay_is_what_retention_has_lost() -> None:
     assert decay(replace(PLAIN, kind=Kind.SEMANTIC), after(3_000)) == 0.0
 
 
-@pytest.mark.parametrize(
+@every(
     ("fields", "days", "state"),
     [
         ({}, 0, Lifecycle.CANDIDATE),
@@ -67,7 +68,7 @@ def test_the_state_follows_from_use_age_and_doubt(
     assert lifecycle_state(replace(PLAIN, **fields), after(days)) is state
 
 
-@pytest.mark.parametrize(
+@every(
     ("fields", "days", "stale"),
     [
         ({"kind": Kind.SEMANTIC, "category": "fact"}, 60, False),

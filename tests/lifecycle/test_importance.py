@@ -22,6 +22,7 @@ from engram.rules.importance import (
     reinforcement,
     stability,
 )
+from tests.tables import every
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 PLAIN = Memory("1", "We met at the lake", "h", START, START)
@@ -31,16 +32,14 @@ def after(days: float) -> datetime:
     return START + timedelta(days=days)
 
 
-@pytest.mark.parametrize(
-    ("accessed", "repeated", "earned"), [(0, 0, 0), (3, 0, 3), (0, 1, 2.5), (0, 2, 5), (4, 2, 9)]
-)
+@every(("accessed", "repeated", "earned"), [(0, 0, 0), (3, 0, 3), (0, 1, 2.5), (0, 2, 5), (4, 2, 9)])
 def test_being_said_again_counts_two_and_a_half_times_as_much_as_being_used(
     accessed: int, repeated: int, earned: float
 ) -> None:
     assert reinforcement(replace(PLAIN, usage=Usage(accessed=accessed, repeated=repeated))) == earned
 
 
-@pytest.mark.parametrize(
+@every(
     ("days", "left"),
     [(0, 0.6), (0.99, 0.6), (1, 0.55), (1.99, 0.55), (2, 0.5), (6, 0.3), (7, 0.3), (500, 0.3)],
 )
@@ -58,7 +57,7 @@ def test_use_gives_back_what_disuse_took() -> None:
     assert decayed_importance(replace(memory, last_accessed=after(5)), after(5)) == 0.6
 
 
-@pytest.mark.parametrize(
+@every(
     "fields",
     [
         {"pinned": True},
@@ -73,7 +72,7 @@ def test_what_is_protected_loses_nothing(fields: dict[str, Any]) -> None:
     assert decayed_importance(replace(PLAIN, importance=0.9, **fields), after(365)) == 0.9
 
 
-@pytest.mark.parametrize(
+@every(
     ("factor", "low", "high"),
     [
         ("base", {"importance": 0.4}, {"importance": 0.9}),

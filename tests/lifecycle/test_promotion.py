@@ -25,6 +25,7 @@ from engram.rules.promotion import (
     step_layer,
 )
 from engram.rules.traits import protected
+from tests.tables import every
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 PLAIN = Memory("1", "We met at the lake", "h", START, START, source="session", details={"turns": ["t1"]})
@@ -41,7 +42,7 @@ def used(memory: Memory, accessed: int = 0, repeated: int = 0, at: datetime = ST
     return replace(memory, usage=Usage(accessed=accessed, repeated=repeated), last_accessed=at)
 
 
-@pytest.mark.parametrize(
+@every(
     ("memory", "hours", "rule"),
     [
         (used(PLAIN, 4), 1, ""),
@@ -64,7 +65,7 @@ def test_who_leaves_the_buffer(memory: Memory, hours: float, rule: str) -> None:
     assert verdict.why
 
 
-@pytest.mark.parametrize(
+@every(
     ("memory", "minutes", "rule"),
     [
         (PLAIN, 29.9, ""),
@@ -81,7 +82,7 @@ def test_with_the_numbers_of_retention_half_an_hour_or_two_uses_are_enough(
     assert buffer_verdict(memory, after(minutes=minutes), config).rule == rule
 
 
-@pytest.mark.parametrize(
+@every(
     ("memory", "hours", "triaged", "expires"),
     [
         (PLAIN, 24, True, False),
@@ -108,7 +109,7 @@ def test_who_expires_in_the_buffer(memory: Memory, hours: float, triaged: bool, 
     assert verdict.why
 
 
-@pytest.mark.parametrize(
+@every(
     ("memory", "hours", "rescued"),
     [
         (used(PLAIN, 2), 24.1, False),
@@ -149,7 +150,7 @@ def test_nothing_is_rescued_and_expired_at_once_and_what_is_protected_never_expi
     assert not (expired and buffer_verdict(memory, after(hours=hours)))
 
 
-@pytest.mark.parametrize(
+@every(
     ("memory", "days", "candidate"),
     [
         (used(WORKING, 2), 0, False),
@@ -180,17 +181,17 @@ def test_who_may_ask_for_the_core(memory: Memory, days: float, candidate: bool) 
     assert verdict.why
 
 
-@pytest.mark.parametrize(("rejections", "hours"), [(0, 0), (1, 24), (2, 72)])
+@every(("rejections", "hours"), [(0, 0), (1, 24), (2, 72)])
 def test_the_gate_is_asked_again_later_each_time(rejections: int, hours: float) -> None:
     assert next_try(rejections, START) == after(hours=hours)
 
 
-@pytest.mark.parametrize("rejections", [3, 4, 100])
+@every("rejections", [3, 4, 100])
 def test_after_the_third_rejection_the_gate_is_never_asked_again(rejections: int) -> None:
     assert next_try(rejections, START) is None
 
 
-@pytest.mark.parametrize(
+@every(
     ("importance", "accessed", "kind", "becomes"),
     [
         (0.69, 5, Kind.EPISODIC, False),
@@ -208,7 +209,7 @@ def test_an_episode_that_matters_and_is_used_becomes_knowledge(
     assert semantic_candidate(memory, START).yes is becomes
 
 
-@pytest.mark.parametrize(
+@every(
     ("fields", "rejections", "rule"),
     [
         ({"layer": Layer.CORE}, 0, ""),
@@ -238,7 +239,7 @@ def test_the_threshold_of_rejections_can_be_turned() -> None:
     assert not demotion(memory, Config(), rejections=1)
 
 
-@pytest.mark.parametrize(
+@every(
     ("layer", "up", "to"),
     [
         (Layer.BUFFER, True, Layer.WORKING),
@@ -251,9 +252,7 @@ def test_by_hand_it_is_one_layer_at_a_time(layer: Layer, up: bool, to: Layer) ->
     assert step_layer(replace(PLAIN, layer=layer), up=up) is to
 
 
-@pytest.mark.parametrize(
-    ("layer", "up", "verb"), [(Layer.CORE, True, "promote"), (Layer.BUFFER, False, "demote")]
-)
+@every(("layer", "up", "verb"), [(Layer.CORE, True, "promote"), (Layer.BUFFER, False, "demote")])
 def test_at_the_ends_there_is_no_further_layer(layer: Layer, up: bool, verb: str) -> None:
     with pytest.raises(NoFurtherLayer, match="E2024") as refused:
         step_layer(replace(PLAIN, layer=layer), up=up)

@@ -23,6 +23,7 @@ from engram.rules.retention import (
     strength,
     unused_days,
 )
+from tests.tables import every
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 PLAIN = Memory("1", "We met at the lake", "h", START, START)
@@ -37,7 +38,7 @@ def shaped(mode: str) -> Config:
     return Config(retention=RetentionConfig(mode=mode))
 
 
-@pytest.mark.parametrize(
+@every(
     ("fields", "days"),
     [
         ({}, 30.0),
@@ -57,9 +58,7 @@ def test_a_memory_halves_by_who_wrote_it_and_what_it_is(fields: dict[str, Any], 
     assert retention(memory, after(min(days, 10_000))) == pytest.approx(0.5 if days < math.inf else 1.0)
 
 
-@pytest.mark.parametrize(
-    ("mode", "left"), [("l2", 0.25), ("huber", 0.1534), ("elastic", 0.175), ("ebbinghaus", 0.25)]
-)
+@every(("mode", "left"), [("l2", 0.25), ("huber", 0.1534), ("elastic", 0.175), ("ebbinghaus", 0.25)])
 def test_the_mode_is_the_shape_of_the_curve(mode: str, left: float) -> None:
     assert retention(PLAIN, after(60), shaped(mode)) == pytest.approx(left, abs=1e-4)
 
@@ -76,7 +75,7 @@ def test_uses_of_several_sessions_hold_better_than_as_many_of_one() -> None:
     assert gain == pytest.approx(0.5 * 0.3 * math.log(4))
 
 
-@pytest.mark.parametrize("mode", CURVES)
+@every("mode", CURVES)
 def test_what_stirred_lasts_longer_by_its_arousal(mode: str) -> None:
     config = shaped(mode)
     stirred = replace(PLAIN, affect=Affect(arousal=0.7))
@@ -100,7 +99,7 @@ def test_a_clock_that_went_back_makes_nothing_younger_than_new() -> None:
     assert unused_days(PLAIN, START - timedelta(days=3)) == 0.0
 
 
-@pytest.mark.parametrize(
+@every(
     ("importance", "arousal", "begins"),
     [(0.5, 0.0, 1.0), (0.5, 1.0, 1.5), (1.0, 0.0, 1.5), (0.0, 0.0, 0.5), (1.0, 1.0, 2.25)],
 )

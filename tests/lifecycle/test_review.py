@@ -22,6 +22,7 @@ from engram.rules.review import (
     worth,
 )
 from engram.text.names import entities
+from tests.tables import every
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 PLAIN = Memory(
@@ -38,7 +39,7 @@ PLAIN = Memory(
 )
 
 
-@pytest.mark.parametrize(
+@every(
     ("content", "category", "reinforced", "decision"),
     [
         (
@@ -105,7 +106,7 @@ def test_triage_asks_less_than_the_gate() -> None:
     assert gate_review(PLAIN).decision is ReviewDecision.ASK
 
 
-@pytest.mark.parametrize(
+@every(
     ("content", "category", "importance", "decision", "by_rule"),
     [
         ("User's favourite colour is coral", "preference", 0.7, ReviewDecision.APPROVE, True),
@@ -130,7 +131,7 @@ def test_what_stirred_is_worth_more_than_the_same_told_calmly() -> None:
     assert worth(stirred) == pytest.approx(worth(replace(stirred, affect=Affect())) + 0.3)
 
 
-@pytest.mark.parametrize(
+@every(
     ("content", "share"),
     [
         ("Anna lives in Rome", 1.0),
@@ -156,7 +157,7 @@ def test_each_thing_pinned_down_halves_what_is_missing() -> None:
     assert specificity(replace(bare, content="I roasted marshmallows at the lake")) == 0.25
 
 
-@pytest.mark.parametrize(
+@every(
     ("fields", "minutes", "due"),
     [
         ({}, 9.9, False),

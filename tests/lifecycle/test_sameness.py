@@ -19,6 +19,7 @@ from engram.rules.sameness import (
     decide,
 )
 from engram.text.words import content_hash
+from tests.tables import every
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 LATER = datetime(2026, 2, 1, tzinfo=UTC)
@@ -34,7 +35,7 @@ def verdict(new: str, old: str, cosine: float | None = 0.95, at: datetime = LATE
     return type(decide(NewStatement(new, "", at), [neighbour(old, cosine)], LIMITS))
 
 
-@pytest.mark.parametrize(
+@every(
     ("new", "old", "cosine", "expected"),
     [
         ("I like green tea", "I really like green tea", 0.95, Reinforce),

@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-import pytest
-
 from engram.model.advice import Proposal
 from engram.model.memory import Layer, Memory, Policy, Status
 from engram.model.scope import Scope
 from engram.rules.maintenance import check
+from tests.tables import every
 
 NOW = datetime(2026, 3, 10, tzinfo=UTC)
 OLD = NOW - timedelta(days=30)
@@ -26,7 +25,7 @@ def aged(hours: float, changed: float | None = None) -> Memory:
     return replace(CORE, created_at=at, modified_at=modified)
 
 
-@pytest.mark.parametrize(
+@every(
     ("proposal", "targets", "rule"),
     [
         (Proposal("delete", (0,)), [NOTE], "no such power"),

@@ -7,9 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engram.rules.sameness import moved, surprise
+from tests.tables import every
 
 
-@pytest.mark.parametrize(
+@every(
     ("cosines", "found"),
     [([0.0] * 5, 1.0), ([1.0] * 5, 0.0), ([0.5] * 5, 0.5), ([-0.4] * 5, 1.0), ([0.9] * 4, None), ([], None)],
 )
@@ -21,7 +22,7 @@ def test_only_the_nearest_count() -> None:
     assert surprise([1.0, 1.0, 0.0, 0.0], 2) == 0.0
 
 
-@pytest.mark.parametrize(("found", "importance"), [(1.0, 0.8), (0.5, 0.5), (0.0, 0.2)])
+@every(("found", "importance"), [(1.0, 0.8), (0.5, 0.5), (0.0, 0.2)])
 def test_the_novel_gains_and_the_known_loses(found: float, importance: float) -> None:
     assert moved(0.5, found, 0.3) == pytest.approx(importance)
 

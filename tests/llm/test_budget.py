@@ -16,6 +16,7 @@ from engram.store.sqlite import SqliteStore
 from engram.testing import FakeClock, ScriptedServer
 from engram.testing.model_server import Reply, fails, says, says_json
 from tests.llm.settings import Account, advisor, statement, turn
+from tests.tables import every
 
 BERLIN = turn("I moved to Berlin last week", speaker="Anna")
 GOOD = says_json({"statements": [statement("Anna moved to Berlin.")]})
@@ -43,9 +44,7 @@ def test_a_call_is_accounted_for_as_the_service_counts_it() -> None:
     assert call.outcome is CallOutcome.ANSWERED
 
 
-@pytest.mark.parametrize(
-    "usage", [None, {"prompt_tokens": -5}, {"prompt_tokens": "many"}, {"prompt_tokens": 10**20}, 7]
-)
+@every("usage", [None, {"prompt_tokens": -5}, {"prompt_tokens": "many"}, {"prompt_tokens": 10**20}, 7])
 def test_a_count_that_cannot_be_believed_is_estimated(usage: object) -> None:
     account = Account()
     body = json.loads(GOOD.body) | {"usage": usage}

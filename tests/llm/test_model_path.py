@@ -7,9 +7,7 @@ import logging
 import socket
 import time
 from dataclasses import replace
-from typing import Any
-
-import pytest
+from typing import TYPE_CHECKING, Any
 
 from engram.config import LlmConfig
 from engram.llm import open_advisor
@@ -34,6 +32,10 @@ from engram.testing.model_server import (
     too_many_requests,
 )
 from tests.llm.settings import Account, advisor, statement, turn
+from tests.tables import every
+
+if TYPE_CHECKING:
+    import pytest
 
 ANSWERED, REPAIRED, UNUSABLE, REFUSED, FAILED = CallOutcome
 BERLIN = turn("I moved to Berlin last week", speaker="Anna")
@@ -87,10 +89,9 @@ def test_an_answer_malformed_twice_is_given_up() -> None:
     assert [outcome for _, _, outcome in account.outcomes] == [UNUSABLE, UNUSABLE]
 
 
-@pytest.mark.parametrize(
+@every(
     "reply",
     [stalls(), drips(every_s=0.02), drips(every_s=0.02, headers_too=True)],
-    ids=["stalling", "dripping", "dripping even its headers"],
 )
 def test_the_deadline_holds_against_a_server_that_is(reply: Reply) -> None:
     account = Account()
@@ -105,7 +106,7 @@ def test_the_deadline_holds_against_a_server_that_is(reply: Reply) -> None:
     assert account.calls[0].prompt_tokens > 0, "the service worked on it and will charge"
 
 
-@pytest.mark.parametrize("reply", [refuses(), filters(), says("抱歉，我不能回答。")])
+@every("reply", [refuses(), filters(), says("抱歉，我不能回答。")])
 def test_a_model_that_refuses_is_not_pressed(reply: Reply) -> None:
     account = Account()
     with ScriptedServer(reply) as server:
@@ -115,7 +116,7 @@ def test_a_model_that_refuses_is_not_pressed(reply: Reply) -> None:
     assert [outcome for _, _, outcome in account.outcomes] == [REFUSED]
 
 
-@pytest.mark.parametrize(
+@every(
     ("asked", "waited"),
     [(2, [2.0]), ("0.1", [0.5]), (None, [0.5]), ("Mon, 01 Jan 2024 12:00:03 GMT", [3.0]), ("soon", [0.5])],
 )
@@ -156,15 +157,13 @@ def test_a_service_limited_for_good_is_given_up_after_the_configured_tries() -> 
     assert [(call.outcome, call.prompt_tokens) for call in account.calls] == [(FAILED, 0)]
 
 
-@pytest.mark.parametrize(
-    "broken", [fails(500), fails(503), dies(), dies_mid_stream(), streams('{"statements": [', ends=False)]
-)
+@every("broken", [fails(500), fails(503), dies(), dies_mid_stream(), streams('{"statements": [', ends=False)])
 def test_what_breaks_for_a_moment_is_tried_again(broken: Reply) -> None:
     with ScriptedServer(broken, GOOD) as server:
         assert contents(advisor(server.url).extract([BERLIN])) == ["Anna moved to Berlin."]
 
 
-@pytest.mark.parametrize("broken", [fails(500), dies(), dies_mid_stream(), fails(401), fails(404)])
+@every("broken", [fails(500), dies(), dies_mid_stream(), fails(401), fails(404)])
 def test_what_stays_broken_is_no_answer_and_rests(broken: Reply) -> None:
     clock = FakeClock()
     with ScriptedServer(broken) as server:
@@ -202,9 +201,7 @@ def test_nobody_listens_at_the_address() -> None:
     assert [(call.outcome, call.prompt_tokens) for call in account.calls] == [(FAILED, 0)]
 
 
-@pytest.mark.parametrize(
-    "url", ["nonsense", "ftp://127.0.0.1/v1", "http://[bad", "http://127.0.0.1:99999/v1"]
-)
+@every("url", ["nonsense", "ftp://127.0.0.1/v1", "http://[bad", "http://127.0.0.1:99999/v1"])
 def test_an_address_that_is_none_breaks_nothing(url: str) -> None:
     asked = advisor(url)
 
@@ -212,7 +209,7 @@ def test_an_address_that_is_none_breaks_nothing(url: str) -> None:
     assert not asked.health().ok
 
 
-@pytest.mark.parametrize("key", ["ключ", "two\nlines"])
+@every("key", ["ключ", "two\nlines"])
 def test_a_key_that_is_none_breaks_nothing_and_is_not_shown(key: str) -> None:
     with ScriptedServer(GOOD) as server:
         asked = advisor(server.url, api_key=key)
@@ -339,7 +336,7 @@ def test_a_first_model_that_needs_too_long_leaves_time_for_the_fall_back() -> No
     assert waits == [], "four of five seconds would have been too many"
 
 
-@pytest.mark.parametrize("settings", [{"level": "off"}, {"base_url": ""}, {"model": " "}])
+@every("settings", [{"level": "off"}, {"base_url": ""}, {"model": " "}])
 def test_without_a_model_or_with_level_off_rules_decide_alone(settings: dict[str, Any]) -> None:
     config = replace(LlmConfig(base_url="http://127.0.0.1:1", model="m"), **settings)
 
@@ -363,7 +360,7 @@ def test_nothing_to_extract_asks_nobody() -> None:
         assert server.requests == []
 
 
-@pytest.mark.parametrize(("status", "ok"), [(200, True), (404, True), (401, False), (500, False)])
+@every(("status", "ok"), [(200, True), (404, True), (401, False), (500, False)])
 def test_the_health_of_a_service_nobody_asked_yet(status: int, ok: bool) -> None:
     with ScriptedServer(GOOD, models_status=status) as server:
         assert advisor(server.url).health().ok is ok

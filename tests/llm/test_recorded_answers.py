@@ -10,12 +10,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from engram.llm import answers
 from engram.llm.answers import Bad
 from engram.model.capture import Part, Turn
 from tests.llm.settings import turn
+from tests.tables import every
 
 DATA = Path(__file__).parent / "data" / "answers.jsonl"
 TURNS: dict[str, list[Turn]] = {
@@ -38,7 +37,7 @@ CASES: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("case", CASES, ids=[case["name"] for case in CASES])
+@every("case", CASES)
 def test_of_a_recorded_answer_only_what_was_said_is_kept(case: dict[str, Any]) -> None:
     found = answers.extracted(case["answer"], TURNS[case["turns"]])
 

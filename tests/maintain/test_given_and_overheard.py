@@ -16,6 +16,7 @@ from engram.model.scope import Scope
 from engram.rules.traits import is_overheard
 from engram.testing import FakeClock
 from tests.maintain.story import START, now, opened, overheard
+from tests.tables import every
 
 DAYS = 9
 """Longer than the buffer holds anything."""
@@ -326,7 +327,7 @@ def test_forty_days_later_only_the_joke_is_gone(clock: FakeClock) -> None:
         assert not any("Clint" in one for one in left)
 
 
-@pytest.mark.parametrize(("preset", "stays"), [("default", True), ("ledger", False)])
+@every(("preset", "stays"), [("default", True), ("ledger", False)])
 def test_what_a_person_kept_as_lesser_goes_only_where_priorities_age(preset: str, stays: bool) -> None:
     clock = FakeClock(START)
     with Engram.open(":memory:", clock=clock, config={"preset": preset}) as memory:

@@ -12,6 +12,7 @@ from engram.api.maintenance import Worker
 from engram.model.maintenance import RunKind
 from engram.rules.maintenance import due
 from engram.testing import FakeClock, HashEmbedder
+from tests.tables import every
 
 NOW = datetime(2026, 3, 10, 9, tzinfo=UTC)
 IDLE, BUSY = timedelta(minutes=2), timedelta(minutes=1, seconds=59)
@@ -21,7 +22,7 @@ def ago(**span: float) -> datetime:
     return NOW - timedelta(**span)
 
 
-@pytest.mark.parametrize(
+@every(
     ("idle", "consolidated", "dreamt", "expected"),
     [
         (IDLE, None, None, RunKind.CONSOLIDATE),

@@ -11,6 +11,7 @@ from engram.errors import InvalidInput, UnknownValue, WrongType
 from engram.operations import Operation
 from engram.operations.aliases import ARGUMENTS
 from engram.server.mcp.tools import FULL, Action
+from tests.tables import every
 
 
 def say(
@@ -32,7 +33,7 @@ def need(memory: object, query: str, *, limit: int = 1) -> None:
 SAYS = Action(Operation("say", "", calls=say)).reader
 
 
-@pytest.mark.parametrize(
+@every(
     ("sent", "meant"),
     [
         ({"query": "tea", "q": "coffee"}, {"query": "tea"}),
@@ -51,7 +52,7 @@ def test_what_is_meant_is_understood(sent: dict[str, Any], meant: dict[str, Any]
     assert SAYS.read(sent) == meant
 
 
-@pytest.mark.parametrize(
+@every(
     "sent",
     [
         {"limit": "many"},
@@ -69,7 +70,7 @@ def test_what_cannot_be_meant_is_refused(sent: dict[str, Any]) -> None:
         SAYS.read(sent)
 
 
-@pytest.mark.parametrize("sent", [{"mode": "facts_only"}, {"query": "tea", "namespace": "default"}])
+@every("sent", [{"mode": "facts_only"}, {"query": "tea", "namespace": "default"}])
 def test_what_a_tool_does_not_take_is_refused_by_name(sent: dict[str, Any]) -> None:
     with pytest.raises(UnknownValue, match=f"'{[*sent][-1]}' is no argument of this tool"):
         SAYS.read(sent)

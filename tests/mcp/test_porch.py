@@ -6,11 +6,10 @@ import io
 import json
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
 import mcp_types as types
-import pytest
 from anyio import to_thread
 from mcp.shared._context_streams import create_context_streams
 from mcp.shared.message import SessionMessage
@@ -23,6 +22,10 @@ from engram.server.mcp.dispatch import ToolDispatcher
 from engram.server.mcp.handshake import FastHandshake, listed
 from engram.server.mcp.serving import build
 from engram.server.mcp.tools import FULL
+from tests.tables import every
+
+if TYPE_CHECKING:
+    import pytest
 
 T = TypeVar("T")
 META = {
@@ -91,14 +94,14 @@ async def _by_the_sdk(messages: Sequence[dict[str, Any]]) -> list[Any]:
     return found
 
 
-@pytest.mark.parametrize("wanted", ["2024-11-05", "2025-06-18", "2025-11-25", "1999-01-01"])
+@every("wanted", ["2024-11-05", "2025-06-18", "2025-11-25", "1999-01-01"])
 def test_a_handshake_is_answered_as_the_sdk_answers_it(wanted: str) -> None:
     messages = [greeting(wanted)]
 
     assert by_the_porch(messages) == by_the_sdk(messages)
 
 
-@pytest.mark.parametrize("wanted", ["2025-03-26", "2025-06-18", "2025-11-25"])
+@every("wanted", ["2025-03-26", "2025-06-18", "2025-11-25"])
 def test_lists_after_a_handshake_are_those_of_the_sdk(wanted: str) -> None:
     listed = [asked(method, place) for place, method in enumerate(LISTS, 2)]
     messages = [greeting(wanted), HANDSHAKE[1], *listed]
@@ -118,7 +121,7 @@ def test_the_versions_are_those_of_the_sdk() -> None:
     assert version.MODERN_PROTOCOL_VERSIONS == (handshake.MODERN_VERSION,)
 
 
-@pytest.mark.parametrize(
+@every(
     "messages",
     [
         [asked("tools/list")],
@@ -141,7 +144,7 @@ def test_whatever_is_unusual_is_left_to_the_sdk(messages: list[dict[str, Any]]) 
     assert by_the_porch(messages)[-1] is None
 
 
-@pytest.mark.parametrize("line", [b"nonsense\n", b"\xff\xfe\n", b"5\n", b'"text"\n'])
+@every("line", [b"nonsense\n", b"\xff\xfe\n", b"5\n", b'"text"\n'])
 def test_what_is_no_message_is_left_to_the_sdk(line: bytes) -> None:
     assert FastHandshake(listed("full")).answer(line) is None
 

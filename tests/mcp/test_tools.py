@@ -22,6 +22,7 @@ from engram.server.mcp.tools import FULL, PINNED, find_tool
 from engram.testing import FakeClock, HashEmbedder
 from engram.text.tokens import count
 from tests.mcp import story
+from tests.tables import every
 
 TOKENS_FOR_THE_PINNED = 3_000
 
@@ -67,7 +68,7 @@ def test_the_pinned_set_is_small_and_cheap_to_know() -> None:
     assert count(listed) <= TOKENS_FOR_THE_PINNED
 
 
-@pytest.mark.parametrize("name", FULL)
+@every("name", FULL)
 def test_every_tool_says_what_it_does_and_whether_it_harms(name: str) -> None:
     told = FULL[name].described
 

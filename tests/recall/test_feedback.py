@@ -17,6 +17,7 @@ from engram.ports import Health
 from engram.recall.judge import trust
 from engram.rules.vectors import DEFAULT
 from engram.testing import FakeClock
+from tests.tables import every
 
 Floats = NDArray[np.float32]
 TEXT = "The kettle whistles"
@@ -99,7 +100,7 @@ def test_the_explanation_names_the_rule(angles: Engram) -> None:
     assert [one.why for one in dropped] == ["said not to help for a question like this"]
 
 
-@pytest.mark.parametrize(
+@every(
     ("usage", "accuracy", "utility"),
     [
         (Usage(), 0.5, 0.0),

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from engram.model.recall import Intent
 from engram.recall import intents
 from engram.recall.intents import guess
+from tests.tables import every
 
 LOOKUP = (
     "What is the Wi-Fi password?",
@@ -140,12 +140,12 @@ def test_the_table_is_large_enough_to_mean_something() -> None:
     assert len(TABLE) >= 100
 
 
-@pytest.mark.parametrize(("question", "intent"), TABLE)
+@every(("question", "intent"), TABLE)
 def test_a_question_is_after_what_a_person_would_say(question: str, intent: Intent) -> None:
     assert guess(question).intent is intent
 
 
-@pytest.mark.parametrize("question", ["Anna", "Who is Anna?", "Tell me about Anna", "安娜是谁"])
+@every("question", ["Anna", "Who is Anna?", "Tell me about Anna", "安娜是谁"])
 def test_a_question_about_one_known_name_is_after_it(question: str) -> None:
     assert guess(question, named=1).clear is Intent.ENTITY
     assert guess(question, named=0).clear is not Intent.ENTITY
@@ -160,12 +160,12 @@ def test_a_time_in_a_question_makes_it_temporal_unless_it_asks_why() -> None:
     assert guess("Why did I stay at home last week?", timed=True).clear is Intent.CAUSAL
 
 
-@pytest.mark.parametrize("question", ["", "?", "blue green red yellow house", "42", "🙂", "Does it rain?"])
+@every("question", ["", "?", "blue green red yellow house", "42", "🙂", "Does it rain?"])
 def test_where_nothing_tells_no_intent_is_clear(question: str) -> None:
     assert guess(question).clear is None
 
 
-@pytest.mark.parametrize(
+@every(
     ("question", "sentence"),
     [
         ("I slept badly yesterday. Where does Anna live?", "Where does Anna live?"),

@@ -14,6 +14,7 @@ from engram.errors import TooManyRecalls
 from engram.model.memory import Memory
 from engram.model.recall import Hit, Trust, public_score
 from engram.testing import FakeClock, HashEmbedder
+from tests.tables import every
 
 OWNER = Access()
 REX = Access(Scope(agent="rex"), Role.AGENT)
@@ -25,7 +26,7 @@ def hit(relevance: float) -> Hit:
     return Hit(Memory("id", "x", "h", at, at), 0.123, relevance, Trust(relevance, 0.5, 1.0, 0.0), "x")
 
 
-@pytest.mark.parametrize(
+@every(
     ("relevance", "word"),
     [(1.0, "high"), (0.851, "high"), (0.85, "medium"), (0.601, "medium"), (0.6, "low"), (0.401, "low"),
      (0.4, "minimal"), (0.0, "minimal")],

@@ -17,6 +17,7 @@ from engram.recall.reasoning import CALLS
 from engram.testing import FakeClock, ScriptedServer
 from engram.testing.model_server import Reply, Request, fails, refuses, says, says_json, stalls
 from engram.text.subquestions import chains, smaller, topic_of_change
+from tests.tables import every
 
 KNOWN = (
     "My sister is Anna",
@@ -41,7 +42,7 @@ def found(reasoning: Reasoning) -> dict[str, list[str]]:
 # ---------------------------------------------------------------- by rules
 
 
-@pytest.mark.parametrize(
+@every(
     ("question", "parts"),
     [
         ("Where does Anna work and how old is she?", ["Where does Anna work", "how old is Anna"]),
@@ -62,7 +63,7 @@ def test_rules_take_a_question_apart(question: str, parts: list[str]) -> None:
     assert [one.question for one in smaller(question)] == parts
 
 
-@pytest.mark.parametrize(
+@every(
     ("question", "owner", "things"),
     [
         ("Who is my sister's employer?", "user", ("sister", "employer")),
@@ -84,7 +85,7 @@ def test_no_question_is_too_strange_to_be_taken_apart(question: str) -> None:
     assert topic_of_change(question) == topic_of_change(f" {question} ")
 
 
-@pytest.mark.parametrize("piece", ["a", "我的", "\t", "- ", "or ", "when ", "Anna and ", "my a's "])
+@every("piece", ["a", "我的", "\t", "- ", "or ", "when ", "Anna and ", "my a's "])
 def test_an_endless_question_is_left_whole(piece: str) -> None:
     assert smaller(piece * 5_000) == ()
     assert len(chains(piece * 5_000)) <= 600

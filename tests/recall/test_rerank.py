@@ -24,6 +24,7 @@ from engram.recall.pipeline import recall
 from engram.recall.rerank import K, RankingOrder, fuse_ranks
 from engram.testing import FakeClock, ScriptedServer
 from engram.testing.model_server import Reply, fails, says, says_json
+from tests.tables import every
 
 TEA = (
     "Anna drinks green tea in the morning",
@@ -183,7 +184,7 @@ class Session:
         return [column if self._outputs == 1 else np.hstack([-column, column])]
 
 
-@pytest.mark.parametrize(("outputs", "factor"), [(1, 1.0), (2, 2.0)])
+@every(("outputs", "factor"), [(1, 1.0), (2, 2.0)])
 def test_pairs_are_scored_in_their_own_order_whatever_their_length(outputs: int, factor: float) -> None:
     session = Session(outputs)
     texts = ["a " * 300, "tea", "green tea", "b " * 2_000]

@@ -9,6 +9,7 @@ import pytest
 
 from engram import Engram
 from engram.testing import FakeClock
+from tests.tables import every
 
 NOW = datetime(2026, 6, 15, 12, tzinfo=UTC)  # a Monday
 DIARY = {
@@ -163,7 +164,7 @@ IN_CHINESE = {
 }
 
 
-@pytest.mark.parametrize(("question", "answer"), IN_CHINESE.items())
+@every(("question", "answer"), IN_CHINESE.items())
 def test_the_same_in_chinese(question: str, answer: str) -> None:
     with Engram.open(":memory:", clock=FakeClock(NOW), config={"timezone": "UTC"}) as memory:
         for day, content in CHINESE.items():

@@ -9,6 +9,7 @@ from engram.errors import EngramError
 from engram.model.recall import StepKind, Timeline
 from engram.testing import FakeClock
 from engram.text.subquestions import topic_of_change
+from tests.tables import every
 
 FIRST, ADDED, CORRECTED, REINFORCED, ENDED = StepKind
 
@@ -127,7 +128,7 @@ def test_a_recall_after_change_brings_the_former_states_and_points_to_the_timeli
     assert all(hit.memory.status is Status.ACTIVE for hit in story.recall("which editor do I use?"))
 
 
-@pytest.mark.parametrize(
+@every(
     ("question", "topic"),
     [
         ("How has my diet changed since May?", "my diet"),

@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
-
 from engram.rules.sensitivity import sensitive_parts
+from tests.tables import every
 
 DATA = Path(__file__).parents[2] / "benchmarks" / "data"
 
 
-@pytest.mark.parametrize("half", ["dev", "test"])
+@every("half", ["dev", "test"])
 def test_precision_and_recall(half: str) -> None:
     lines = (DATA / f"sensitive_{half}.jsonl").read_text(encoding="utf-8").split("\n")
     texts = [json.loads(line) for line in lines if line]

@@ -13,6 +13,7 @@ from engram.errors import AccessDenied
 from engram.model.memory import ANY_STATUS
 from engram.model.scope import Access, Role, Scope
 from engram.testing import FakeClock, HashEmbedder
+from tests.tables import every
 
 
 @pytest.fixture
@@ -56,7 +57,7 @@ PLACES = [
 ]
 
 
-@pytest.mark.parametrize("role", list(Role))
+@every("role", list(Role))
 def test_looking_from_a_place_never_shows_more(role: Role) -> None:
     """What is read from a place is read by the caller too, and seen from there."""
     for own, named in product(PLACES, repeat=2):

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
-
 from engram.model.memory import Tier
 from engram.rules.sensitivity import tier_of
+from tests.tables import every
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "tier"),
     [
         ("my card is 4111-1111-1111-1111", Tier.CONFIDENTIAL),

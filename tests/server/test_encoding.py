@@ -6,8 +6,6 @@ import json
 from types import MappingProxyType
 from typing import Any
 
-import pytest
-
 from engram import Engram
 from engram.errors import NotFound
 from engram.model.capture import Refusal
@@ -15,9 +13,10 @@ from engram.model.memory import Filters, Layer
 from engram.model.plain import plain
 from engram.operations.values import encoded
 from engram.testing import HashEmbedder
+from tests.tables import every
 
 
-@pytest.mark.parametrize(
+@every(
     "value",
     [
         None,

@@ -19,6 +19,7 @@ from engram.server.compat.serving import NAME
 from engram.server.openapi import document
 from engram.server.route import ROUTES, Route
 from tests.server.conftest import Client
+from tests.tables import every
 
 TOLD = document(ROUTES)
 PAGES = {"/", "/ui", "/docs", "/openapi.json", "/login"}
@@ -83,7 +84,7 @@ def test_answers_are_what_the_document_says(client: Client) -> None:
         jsonschema.Draft202012Validator(whole).validate(answer.json())
 
 
-@pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.name)
+@every("route", ROUTES)
 def test_examples_are_understood(route: Route) -> None:
     names = {one.name for one in route.parameters} | set(route.operation.also)
     names |= {part for one in route.parameters if one.group for part in vars(one.group).get("__slots__", ())}

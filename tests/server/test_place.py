@@ -8,6 +8,7 @@ from engram.errors import AccessDenied, InvalidInput
 from engram.model.scope import Access, Role, Scope
 from engram.server.caller import OWNER, Caller
 from engram.server.compat.requests import named, standing
+from tests.tables import every
 
 WHOLE = Access()
 """A server opened as it usually is."""
@@ -18,7 +19,7 @@ REX = Caller("token:1", "rex", Access(Scope(agent="rex"), Role.AGENT))
 EVE = Caller("token:2", "eve", Access(Scope("work"), Role.OWNER))
 
 
-@pytest.mark.parametrize(
+@every(
     ("caller", "root", "name", "in_default", "access"),
     [
         (OWNER, WHOLE, None, False, Access.everything()),

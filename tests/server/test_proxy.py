@@ -36,6 +36,7 @@ from engram.testing.model_server import (
     too_many_requests,
 )
 from tests.server.conftest import Running, running
+from tests.tables import every
 
 HEARD_WITHIN_S = 20.0
 QUESTION = "Which editor do I use?"
@@ -446,7 +447,7 @@ def test_what_waits_is_heard_when_the_server_stops(tmp_path: Path) -> None:
     assert [f"Room {number} is mine." for number in range(5)] == [one for one in words if "Room" in one]
 
 
-@pytest.mark.parametrize("wrong", ["", "localhost:11434", "ftp://host/v1", "https://"])
+@every("wrong", ["", "localhost:11434", "ftp://host/v1", "https://"])
 def test_an_address_that_is_none_is_refused(wrong: str) -> None:
     with pytest.raises(ConfigError, match="base_url"):
         mount(replace(ProxyConfig(), base_url=wrong))

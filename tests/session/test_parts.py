@@ -30,6 +30,7 @@ from engram.session.following import (
     speech_of,
 )
 from engram.testing import START
+from tests.tables import every
 
 Floats = NDArray[np.float32]
 
@@ -244,7 +245,7 @@ def test_a_question_leans_by_two_fifths_at_most_and_not_at_all_when_it_stands_al
 # ---------------------------------------------------------------- speech
 
 
-@pytest.mark.parametrize(
+@every(
     ("message", "speech"),
     [
         ("yes please", Speech.CONTINUATION),
@@ -260,7 +261,7 @@ def test_what_a_message_does(message: str, speech: Speech) -> None:
     assert speech_of(message) is speech
 
 
-@pytest.mark.parametrize(
+@every(
     ("message", "elliptic"),
     [
         ("ok, deploy it", True),
@@ -289,7 +290,7 @@ def prepared(names: frozenset[str] = frozenset()) -> PreparedRecall:
     return PreparedRecall(SPACE, X, ("id",), START, names)
 
 
-@pytest.mark.parametrize(
+@every(
     ("vector", "seconds", "names", "hit"),
     [
         (X, 0, (), True),
@@ -332,7 +333,7 @@ GAPS = (
 )
 
 
-@pytest.mark.parametrize(
+@every(
     ("names", "asked", "due", "keys"),
     [
         ((), 0, "123", ["2", "3"]),

@@ -14,6 +14,7 @@ from engram.model.session import Anticipated, Origin, Restored
 from engram.rules.secrets import seal, unseal
 from engram.session.state import Ages, Making, Meaning, State, fill, fresh, to_bytes
 from engram.testing import FakeClock, HashEmbedder, sequential_ids
+from tests.tables import every
 
 KEY, OTHER, NONCE = bytes(range(32)), bytes(32), bytes(range(12))
 
@@ -71,7 +72,7 @@ def test_after_a_day_nothing_comes_back(lived: State) -> None:
     assert (woken.history, woken.working.slots, woken.momentum) == ([], (), None)
 
 
-@pytest.mark.parametrize("body", [b"", b"{}", b'{"version": 99}', b'{"version": 1}', b"\xff\x00"])
+@every("body", [b"", b"{}", b'{"version": 99}', b'{"version": 1}', b"\xff\x00"])
 def test_what_cannot_be_read_is_a_fresh_start(body: bytes) -> None:
     woken = fresh(making())
 

@@ -12,6 +12,7 @@ from engram.session import following
 from engram.session.state import Making, Meaning, State, fresh
 from engram.testing import FakeClock, sequential_ids
 from engram.text import lexicon
+from tests.tables import every
 
 
 @pytest.fixture(scope="module")
@@ -90,6 +91,6 @@ def test_a_space_nobody_measured_is_judged_by_its_noise() -> None:
     assert following.talk_of("engram-static-1/256/abc") == following.SPACES["engram-static-1"]
 
 
-@pytest.mark.parametrize("heading", lexicon.headings("topic_turns"))
+@every("heading", lexicon.headings("topic_turns"))
 def test_the_patterns_of_turns_compile(heading: str) -> None:
     assert lexicon.pattern("topic_turns", heading).search("") is None or heading == "agrees"

@@ -2,13 +2,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from engram.capture.sources import code
 from engram.capture.sources.code import outline
 from engram.capture.sources.grammars import LANGUAGES
 from engram.model.capture import Item, ItemReport
 from tests.sources.conftest import written
+from tests.tables import every
 
 SAMPLES = Path(__file__).parent / "samples"
 
@@ -89,7 +88,7 @@ def test_python_that_cannot_be_parsed_still_has_a_purpose() -> None:
     assert outline("# Reads mail.\nprint 'old'\n", ".py").purpose == "Reads mail."
 
 
-@pytest.mark.parametrize(
+@every(
     ("name", "purpose", "symbols", "imports"),
     [
         (
@@ -134,7 +133,7 @@ def test_a_signature_may_go_over_several_lines() -> None:
     )
 
 
-@pytest.mark.parametrize("suffix", sorted(LANGUAGES))
+@every("suffix", sorted(LANGUAGES))
 def test_a_line_without_end_is_no_trouble(suffix: str) -> None:
     outline("a b*c&" * 100_000 + "(", suffix)
 

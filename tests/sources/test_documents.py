@@ -2,13 +2,13 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from engram.capture.sources import documents
 from engram.capture.sources.statements import statements
 from engram.model.capture import Item
+from tests.tables import every
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -118,7 +118,7 @@ def test_dates_are_resolved_only_when_the_document_is_dated() -> None:
     assert "dates" not in undated.details
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "why"),
     [
         ("Thanks so much!", "filler"),

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from engram.text.cues import VAGUE, cues
+from tests.tables import every
 
 CASES = [
     ("Where does Anna live?", "live in"),
@@ -25,12 +25,12 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("question", "predicate"), CASES)
+@every(("question", "predicate"), CASES)
 def test_a_question_asks_for_a_predicate(question: str, predicate: str) -> None:
     assert any(predicate in cue.predicates for cue in cues(question))
 
 
-@pytest.mark.parametrize("question", ["What did Caroline paint?", "", "???", "How are you?", "的"])
+@every("question", ["What did Caroline paint?", "", "???", "How are you?", "的"])
 def test_a_question_may_ask_for_none(question: str) -> None:
     assert cues(question) == ()
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from engram.text.dates import dated, dates
 from engram.text.when.calendar import Grain, TimeExpression
+from tests.tables import every
 
 NOW = datetime(2023, 5, 8, 10, 30)  # noqa: DTZ001 - a Monday; naive in, naive out
 
@@ -75,7 +76,7 @@ DAYS = {
 }
 
 
-@pytest.mark.parametrize(("text", "day"), DAYS.items())
+@every(("text", "day"), DAYS.items())
 def test_a_day_is_found_however_it_is_told(text: str, day: str) -> None:
     found = only(text)
 
@@ -137,7 +138,7 @@ SPANS = {
 }
 
 
-@pytest.mark.parametrize(("text", "span"), SPANS.items())
+@every(("text", "span"), SPANS.items())
 def test_a_range_runs_from_its_first_day_to_the_day_after_its_last(
     text: str, span: tuple[str, str, Grain]
 ) -> None:
@@ -164,12 +165,12 @@ MOMENTS = {
 }
 
 
-@pytest.mark.parametrize(("text", "moment"), MOMENTS.items())
+@every(("text", "moment"), MOMENTS.items())
 def test_a_day_with_a_time_is_a_moment(text: str, moment: str) -> None:
     assert f"{only(text).first:%Y-%m-%d %H:%M}" == moment
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "kind"),
     [
         ("at 3pm", "time"),
@@ -194,9 +195,7 @@ def test_times_lengths_and_what_comes_again_name_no_date(text: str, kind: str) -
         assert (found.first, found.last) == (None, None)
 
 
-@pytest.mark.parametrize(
-    ("prefer", "day"), [("past", "2022-11-05"), ("future", "2023-11-05"), ("near", "2023-11-05")]
-)
+@every(("prefer", "day"), [("past", "2022-11-05"), ("future", "2023-11-05"), ("near", "2023-11-05")])
 def test_a_day_without_a_year_is_chosen_as_preferred(prefer: str, day: str) -> None:
     found = only("on November 5", prefer=prefer)
 
@@ -204,14 +203,12 @@ def test_a_day_without_a_year_is_chosen_as_preferred(prefer: str, day: str) -> N
     assert not found.certain
 
 
-@pytest.mark.parametrize(
-    "text", ["recently", "soon", "a few weeks ago", "on Friday", "the 18th", "最近", "几天前", "周五"]
-)
+@every("text", ["recently", "soon", "a few weeks ago", "on Friday", "the 18th", "最近", "几天前", "周五"])
 def test_vague_and_ambiguous_words_are_not_certain(text: str) -> None:
     assert not only(text).certain
 
 
-@pytest.mark.parametrize(
+@every(
     "text",
     [
         "I may march on, said April to the sun",
@@ -229,7 +226,7 @@ def test_what_only_looks_like_a_time_is_left_alone(text: str) -> None:
     assert dates(text, NOW) == []
 
 
-@pytest.mark.parametrize("text", ["the end of Ramadan", "start of the new year", "the rest of Easter"])
+@every("text", ["the end of Ramadan", "start of the new year", "the rest of Easter"])
 def test_a_part_of_a_holiday_lies_in_that_day(text: str) -> None:
     [found] = dates(text, NOW)
 
@@ -274,12 +271,12 @@ MEANT = {
 }
 
 
-@pytest.mark.parametrize(("text", "meant"), MEANT.items())
+@every(("text", "meant"), MEANT.items())
 def test_what_a_relative_date_meant_is_told(text: str, meant: str) -> None:
     assert [date for _, date in dated(text, NOW)] == [meant]
 
 
-@pytest.mark.parametrize(
+@every(
     "text",
     [
         "On 7 May 2023 I met Anna",
@@ -432,7 +429,7 @@ MEANT = {
 }
 
 
-@pytest.mark.parametrize(("text", "day"), MEANT.items())
+@every(("text", "day"), MEANT.items())
 def test_a_date_without_its_year_is_the_one_that_is_meant(text: str, day: str) -> None:
     [found] = dates(text, SAID)
 
@@ -462,6 +459,6 @@ NOUNS = {
 }
 
 
-@pytest.mark.parametrize(("text", "times"), NOUNS.items())
+@every(("text", "times"), NOUNS.items())
 def test_a_thing_that_is_the_last_of_its_kind_is_no_time(text: str, times: list[str]) -> None:
     assert [found.text for found in dates(text, SAID)] == times

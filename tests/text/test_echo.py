@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from threading import Thread
 
-import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from engram.text.echo import Echoes
+from tests.tables import every
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=120)
 VOCABULARY = (
@@ -62,7 +62,7 @@ def heard(*texts: str) -> Echoes:
     return echoes
 
 
-@pytest.mark.parametrize(
+@every(
     ("recalled", "sentence"),
     [
         ("User lives in Berlin", "User lives in Berlin"),
@@ -94,7 +94,7 @@ def test_what_was_recalled_is_known_again(recalled: str, sentence: str) -> None:
     assert heard(recalled).is_echo(sentence)
 
 
-@pytest.mark.parametrize(
+@every(
     ("recalled", "sentence"),
     [
         ("User lives in Berlin", "I no longer live in Berlin"),

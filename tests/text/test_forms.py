@@ -1,10 +1,10 @@
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from engram.text.forms import key_fact, label, summary
+from tests.tables import every
 
 STORY = (
     "Hey, good to see you! What's new? Last week we moved the billing database from MySQL to PostgreSQL 16. "
@@ -16,12 +16,12 @@ CHINESE = (
 )
 
 
-@pytest.mark.parametrize("text", ["My editor is vim", "我住在上海", "👍", "x"])
+@every("text", ["My editor is vim", "我住在上海", "👍", "x"])
 def test_a_short_text_is_its_own_form(text: str) -> None:
     assert summary(text) == key_fact(text) == label(text) == text
 
 
-@pytest.mark.parametrize("text", [STORY, CHINESE])
+@every("text", [STORY, CHINESE])
 def test_forms_get_shorter_step_by_step(text: str) -> None:
     assert len(text) > len(summary(text)) >= len(key_fact(text)) >= len(label(text))
 

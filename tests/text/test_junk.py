@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from engram.text.junk import Junk, cleaned, is_filler, junk_of
+from tests.tables import every
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=300)
 PIECES = st.lists(
@@ -44,17 +44,17 @@ def cases(heading: str, separator: str) -> list[tuple[str, str]]:
     return [(left.replace("\\n", "\n"), right.replace("\\n", "\n")) for left, right in pairs]
 
 
-@pytest.mark.parametrize(("verdict", "message"), cases("messages", " | "))
+@every(("verdict", "message"), cases("messages", " | "))
 def test_a_message_is_judged_as_a_person_would(verdict: str, message: str) -> None:
     assert str(junk_of(message) or "keep") == verdict
 
 
-@pytest.mark.parametrize(("verdict", "sentence"), cases("filler", " | "))
+@every(("verdict", "sentence"), cases("filler", " | "))
 def test_a_sentence_states_something_or_not(verdict: str, sentence: str) -> None:
     assert is_filler(sentence) == (verdict == "yes")
 
 
-@pytest.mark.parametrize(("message", "left"), cases("cleaned", " => "))
+@every(("message", "left"), cases("cleaned", " => "))
 def test_prose_and_lists_stay(message: str, left: str) -> None:
     assert cleaned(message) == left
 

@@ -1,13 +1,13 @@
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from engram.text.kinds import classify, kind_of
+from tests.tables import every
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "expected"),
     [
         ("I prefer tabs over spaces", ("preference", "semantic", "fact")),

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from engram.text import lexicon
 from engram.text.languages import language, languages
+from tests.tables import every
 
 SENTENCES = (
     ("en", "Where do you live?"),
@@ -98,7 +98,7 @@ SENTENCES = (
 )
 
 
-@pytest.mark.parametrize(("code", "text"), SENTENCES)
+@every(("code", "text"), SENTENCES)
 def test_a_sentence_has_a_language(code: str, text: str) -> None:
     assert language(text) == code
 

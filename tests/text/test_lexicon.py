@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from engram.bench.speed import sentences
 from engram.text import lexicon
+from tests.tables import every
 
 FILES = ("categories", "corrections", "negations", "past", "habits", "times", "dated", "recurring")
 TEXTS = (
@@ -25,7 +25,7 @@ TEXTS = (
 )
 
 
-@pytest.mark.parametrize("name", FILES)
+@every("name", FILES)
 def test_turning_away_early_changes_no_answer(name: str) -> None:
     made_up = sentences(5)
     texts = [*TEXTS, *(next(made_up).lower() for _ in range(300))]

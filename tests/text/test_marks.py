@@ -1,13 +1,13 @@
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from engram.text.marks import differences, is_correction, is_negated, marks
+from tests.tables import every
 
 
-@pytest.mark.parametrize(
+@every(
     "text",
     [
         "I don't like tea",
@@ -29,7 +29,7 @@ def test_denials_are_negated(text: str) -> None:
     assert is_negated(text)
 
 
-@pytest.mark.parametrize(
+@every(
     "text",
     [
         "I like tea",
@@ -53,7 +53,7 @@ def test_words_that_only_look_like_denials_are_not(text: str) -> None:
     assert not is_negated(text)
 
 
-@pytest.mark.parametrize(
+@every(
     "text",
     [
         "Actually, my editor is Helix",
@@ -81,7 +81,7 @@ def test_corrections_are_heard(text: str) -> None:
     assert is_correction(text)
 
 
-@pytest.mark.parametrize(
+@every(
     "text",
     [
         "I drink tea",
@@ -97,7 +97,7 @@ def test_plain_statements_are_no_corrections(text: str) -> None:
     assert not is_correction(text)
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "numbers"),
     [
         ("I paid 3,000 dollars", {"3000"}),
@@ -113,7 +113,7 @@ def test_numbers_are_read_as_digits(text: str, numbers: set[str]) -> None:
     assert marks(text).numbers == numbers
 
 
-@pytest.mark.parametrize(
+@every(
     ("one", "other", "expected"),
     [
         ("I like tea", "I really like tea", ()),

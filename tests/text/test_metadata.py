@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engram.text.metadata import MOST, Metadata, metadata, plain
 from engram.text.names import FoundName
+from tests.tables import every
 
 NOW = datetime(2024, 5, 8, 12, tzinfo=UTC)
 
@@ -46,7 +46,7 @@ def test_a_chinese_text_is_taken_apart() -> None:
     assert found.sentiment == "negative"
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "expected"),
     [
         ("See you tomorrow", ["2024-05-09"]),
@@ -66,7 +66,7 @@ def test_without_a_time_only_what_is_spelled_out_is_a_day() -> None:
     assert metadata("yesterday, on Monday, on May 3, on 3 May 2024").dates == ("2024-05-03",)
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "expected"),
     [
         ("```python\nprint(1)\n```", ["Python"]),

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from engram.text import names
 from engram.text.names import entities, service_of, type_of
+from tests.tables import every
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "expected"),
     [
         (
@@ -68,7 +68,7 @@ def test_a_name_has_the_type_its_surroundings_tell(text: str, expected: dict[str
     assert {entity.name: entity.type for entity in entities(text)} == expected
 
 
-@pytest.mark.parametrize(
+@every(
     ("url", "service"),
     [
         ("https://docs.google.com/d/1", "Google Docs"),
@@ -95,7 +95,7 @@ def test_any_chinese_text_can_be_searched_for_names(text: str) -> None:
     assert all(entity.name.strip() and entity.type for entity in entities(text))
 
 
-@pytest.mark.parametrize(
+@every(
     "text",
     [
         "Music's amazing",

@@ -2,15 +2,15 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from engram.text.kinds import known, mentioned, vocabulary
 from engram.text.names import cue_words, entities
+from tests.tables import every
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "expected"),
     [
         ("Anna's birthday is May 3", {"Anna": "person"}),
@@ -40,7 +40,7 @@ def test_names_are_found_with_their_types(text: str, expected: dict[str, str]) -
     assert {entity.name: entity.type for entity in entities(text)} == expected
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "expected"),
     [
         ("I use VS Code and nvim with TypeScript/React", ["VS Code", "Neovim", "TypeScript", "React"]),
@@ -84,6 +84,6 @@ def test_any_text_can_be_searched_for_names(text: str) -> None:
     assert isinstance(cue_words(text, when=datetime(2024, 1, 1, tzinfo=UTC)), list)
 
 
-@pytest.mark.parametrize("when", [datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)])
+@every("when", [datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)])
 def test_the_ends_of_time_have_no_days_beyond(when: datetime) -> None:
     assert cue_words("yesterday and tomorrow", when=when)

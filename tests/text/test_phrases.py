@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from engram.text import lexicon
 from engram.text.feelings import Tone, sentiment, strength_of, tone, valence_of
 from engram.text.lexicon import Phrases, inflected, listed
+from tests.tables import every
 
 TEXT = st.text(st.characters(exclude_categories=()), max_size=80)
 
@@ -26,7 +26,7 @@ def test_a_phrase_cut_off_by_the_end_is_not_found() -> None:
     assert list(Phrases({"x": 1}).within("上海")) == []
 
 
-@pytest.mark.parametrize(
+@every(
     ("word", "form"),
     [
         ("fail", "failed"),
@@ -62,7 +62,7 @@ def test_any_text_has_a_tone_within_bounds(text: str) -> None:
     assert tone("") == Tone()
 
 
-@pytest.mark.parametrize("part", ["words", "verbs", "chinese"])
+@every("part", ["words", "verbs", "chinese"])
 def test_every_feeling_has_a_direction_and_an_arousal(part: str) -> None:
     for phrase, numbers in listed("feelings", part):
         valence, arousal = map(float, numbers.split())
@@ -71,7 +71,7 @@ def test_every_feeling_has_a_direction_and_an_arousal(part: str) -> None:
         assert 0 <= arousal <= 1
 
 
-@pytest.mark.parametrize("part", ["words", "verbs", "chinese"])
+@every("part", ["words", "verbs", "chinese"])
 def test_no_feeling_is_listed_in_both_directions(part: str) -> None:
     found: dict[str, bool] = {}
     for phrase, numbers in listed("feelings", part):
@@ -79,7 +79,7 @@ def test_no_feeling_is_listed_in_both_directions(part: str) -> None:
         assert found.setdefault(phrase, good) == good, phrase
 
 
-@pytest.mark.parametrize("name", ["places", "organizations", "name_cues"])
+@every("name", ["places", "organizations", "name_cues"])
 def test_lists_of_names_have_no_empty_entries(name: str) -> None:
     for part in lexicon.headings(name):
         assert all(phrase.strip("~! ") for phrase, _ in listed(name, part))

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from engram.text.facts import facts
 from engram.text.statement import asked, canonical, is_functional, worded
+from tests.tables import every
 
 
-@pytest.mark.parametrize(
+@every(
     ("given_word", "meant"),
     [
         ("works for", "work at"),
@@ -29,7 +29,7 @@ def test_one_meaning_has_one_word(given_word: str, meant: str) -> None:
     assert canonical(given_word) == meant
 
 
-@pytest.mark.parametrize(
+@every(
     ("predicate", "one"),
     [
         ("lives in", True),
@@ -52,7 +52,7 @@ def test_some_predicates_have_one_object_at_a_time(predicate: str, one: bool) ->
     assert is_functional(predicate) == one
 
 
-@pytest.mark.parametrize(
+@every(
     "triple",
     [
         ("Anna", "work at", "Siemens"),

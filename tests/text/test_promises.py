@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from datetime import datetime
 
-import pytest
-
 from engram.text import lexicon
 from engram.text.signals import done, is_promise, keeps, promised, waiting_on
+from tests.tables import every
 
 NOW = datetime(2026, 3, 2)  # noqa: DTZ001 - words about days know no zone
 
@@ -39,17 +38,17 @@ NOT_KEPT = [
 ]
 
 
-@pytest.mark.parametrize(("statement", "promise"), KEPT)
+@every(("statement", "promise"), KEPT)
 def test_a_promise_is_kept_by_saying_that_just_this_was_done(statement: str, promise: str) -> None:
     assert keeps(statement, promise, NOW)
 
 
-@pytest.mark.parametrize(("statement", "promise"), NOT_KEPT)
+@every(("statement", "promise"), NOT_KEPT)
 def test_what_is_not_certain_keeps_no_promise(statement: str, promise: str) -> None:
     assert not keeps(statement, promise, NOW)
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "whom"),
     [
         ("Waiting for Anna to sign the contract", "Anna"),
@@ -70,7 +69,7 @@ def test_a_story_promises_nothing() -> None:
     assert done("I sent the report " + "and more " * 100, NOW) is None
 
 
-@pytest.mark.parametrize("part", ["idle", "reminders", "owed", "deeds", "announced", "later"])
+@every("part", ["idle", "reminders", "owed", "deeds", "announced", "later"])
 def test_each_part_finds_its_examples_and_no_others(part: str) -> None:
     found, not_found = lexicon.examples("promises", part)
 
@@ -78,7 +77,7 @@ def test_each_part_finds_its_examples_and_no_others(part: str) -> None:
     assert [line for line in not_found if lexicon.found("promises", line, under=part)] == []
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "is_one"),
     [
         ("I'll send the report by Friday", True),

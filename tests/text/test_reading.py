@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime, timedelta, timezone
 
-import pytest
-
 from engram.bench.speed import drafts
 from engram.text import cues, lexicon
 from engram.text.dates import dates
 from engram.text.reading import SHORT, read_once
+from tests.tables import every
 
 
 def test_a_text_is_read_once_for_each_question_about_it() -> None:
@@ -49,7 +48,7 @@ def test_the_same_moment_on_other_clocks_is_another_question() -> None:
     ]
 
 
-@pytest.mark.parametrize("side", ["? ", "= "])
+@every("side", ["? ", "= "])
 def test_slots_are_those_that_trying_every_pattern_finds(side: str) -> None:
     found = cues.slots_asked if side == "? " else cues.slots_told
     patterns = {
@@ -67,7 +66,7 @@ def test_slots_are_those_that_trying_every_pattern_finds(side: str) -> None:
         )
 
 
-@pytest.mark.parametrize(
+@every(
     ("pattern", "pieces"),
     [
         (r"\bbirthday\b", ("birthday",)),

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from engram.model.memory import CATEGORIES
 from engram.text import lexicon
 from engram.text.signals import FILES, MASK, Level, Signal, level_of, masked, signals
+from tests.tables import every
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=200)
 RULES = [(name, heading) for name in FILES for heading in lexicon.headings(name)]
@@ -27,7 +28,7 @@ def found(text: str, heading: str) -> list[Signal]:
     ]
 
 
-@pytest.mark.parametrize(("name", "heading"), RULES)
+@every(("name", "heading"), RULES)
 def test_every_rule_finds_its_examples_and_leaves_the_others(name: str, heading: str) -> None:
     good, bad = lexicon.examples(name, heading)
 
@@ -38,7 +39,7 @@ def test_every_rule_finds_its_examples_and_leaves_the_others(name: str, heading:
     assert [text for text in bad if found(text, heading)] == []
 
 
-@pytest.mark.parametrize("name", FILES)
+@every("name", FILES)
 def test_turning_away_early_changes_no_answer(name: str) -> None:
     texts = [text for heading in lexicon.headings(name) for text in lexicon.examples(name, heading)[0]]
     for heading in lexicon.headings(name):
@@ -57,7 +58,7 @@ def test_every_match_holds_one_of_the_pieces_before_its_pattern(data: st.DataObj
     assert any(piece in text.lower() for piece in pieces)
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "level"),
     [
         ("Remember that I'm vegetarian", Level.HIGH),
@@ -99,7 +100,7 @@ def test_every_match_is_told_strongest_first() -> None:
     assert sum(s.name == "likes" for s in told) == 2
 
 
-@pytest.mark.parametrize("heading", ["tokens", "named"])
+@every("heading", ["tokens", "named"])
 def test_a_secret_is_noticed_and_masked(heading: str) -> None:
     good, bad = lexicon.examples("credentials", heading)
 

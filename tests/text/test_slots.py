@@ -1,10 +1,9 @@
 from __future__ import annotations
 
-import pytest
-
 from engram.text import lexicon
 from engram.text.facts import ended, facts
 from engram.text.slots import OVER, filled
+from tests.tables import every
 
 _HEADINGS = [heading for heading in lexicon.headings("slot_shapes") if heading]
 
@@ -15,23 +14,19 @@ def _told(clause: str) -> str:
     )
 
 
-@pytest.mark.parametrize(
-    "example", [row for heading in _HEADINGS for row in lexicon.examples("slot_shapes", heading)[0]]
-)
+@every("example", [row for heading in _HEADINGS for row in lexicon.examples("slot_shapes", heading)[0]])
 def test_the_examples_fill_their_slots(example: str) -> None:
     clause, _, told = example.partition(" => ")
 
     assert _told(clause) == told
 
 
-@pytest.mark.parametrize(
-    "example", [row for heading in _HEADINGS for row in lexicon.examples("slot_shapes", heading)[1]]
-)
+@every("example", [row for heading in _HEADINGS for row in lexicon.examples("slot_shapes", heading)[1]])
 def test_the_counter_examples_fill_none(example: str) -> None:
     assert filled(example) == ()
 
 
-@pytest.mark.parametrize(
+@every(
     "clause",
     [
         "if the demo is on Friday we are late",

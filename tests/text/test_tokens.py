@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engram.text.tokens import count, estimate, is_exact
+from tests.tables import every
 
 # Counted with the real tokenizer (o200k, cl100k).
 KNOWN = [
@@ -15,7 +16,7 @@ KNOWN = [
 ]
 
 
-@pytest.mark.parametrize(("text", "o200k", "cl100k"), KNOWN)
+@every(("text", "o200k", "cl100k"), KNOWN)
 def test_an_estimate_is_near_the_real_count(text: str, o200k: int, cl100k: int) -> None:
     assert estimate(text, "o200k") == pytest.approx(o200k, rel=0.25)
     assert estimate(text, "cl100k") == pytest.approx(cl100k, rel=0.25)

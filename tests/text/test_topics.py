@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from engram.text import lexicon
 from engram.text.kinds import MOST, topics
+from tests.tables import every
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "expected"),
     [
         ("My boss moved the sprint planning to Tuesday", "work"),
@@ -48,7 +48,7 @@ def test_the_strongest_topic_comes_first(text: str, expected: str) -> None:
     assert topics(text)[0] == expected
 
 
-@pytest.mark.parametrize(
+@every(
     "text",
     [
         "",

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-import pytest
-
 from engram.text.dates import completions
+from tests.tables import every
 
 TUESDAY = datetime(2026, 3, 10, 14, tzinfo=UTC)
 
 
-@pytest.mark.parametrize(
+@every(
     ("said", "meant"),
     [
         ("I met Bob on Friday", "Friday 6 March 2026"),

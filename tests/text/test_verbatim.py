@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from engram.text.forms import LONGEST, MOST, verbatim
+from tests.tables import every
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "expected"),
     [
         ('He said "never again" and left', ["never again"]),

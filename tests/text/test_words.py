@@ -3,7 +3,6 @@ from __future__ import annotations
 import unicodedata
 
 import apsw
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -17,11 +16,12 @@ from engram.text.words import (
     terms,
     weight,
 )
+from tests.tables import every
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=80)  # lone surrogates included
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "expected"),
     [
         ("Running runs", ["run", "run"]),
@@ -78,7 +78,7 @@ def test_an_address_is_found_whole_by_host_and_by_part() -> None:
     assert {encode("github.com/foo/bar?x=1"), encode("github.com"), "foo", "bar"} <= set(found)
 
 
-@pytest.mark.parametrize("text", ["to be or not to be", "who am I", "the", "是的", "What is it?"])
+@every("text", ["to be or not to be", "who am I", "the", "是的", "What is it?"])
 def test_a_text_of_stop_words_keeps_them(text: str) -> None:
     assert terms(text)
     assert query_terms(text).weak
@@ -101,7 +101,7 @@ def test_chinese_texts_compare_by_pairs() -> None:
     assert content_words("茶") == {"_u茶"}
 
 
-@pytest.mark.parametrize(
+@every(
     ("one", "other"),
     [
         ("Hello,  World!", "hello world"),
@@ -117,7 +117,7 @@ def test_two_spellings_of_one_statement_hash_alike(one: str, other: str) -> None
     assert content_hash(one) == content_hash(other)
 
 
-@pytest.mark.parametrize(
+@every(
     ("one", "other"),
     [
         ("I write C++", "I write C"),

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engram.rules.vectors import Floats, cosine, cosines, hamming, quantize, restore, rotation, sign, unit
+from tests.tables import every
 
 
 def cloud(rows: int, dims: int, seed: int = 1) -> Floats:
@@ -24,7 +25,7 @@ def test_a_quantized_vector_is_off_by_half_a_step_at_most(
     assert kept.min() >= -127
 
 
-@pytest.mark.parametrize("bad", [0.0, float("nan"), float("inf"), 1e-42])
+@every("bad", [0.0, float("nan"), float("inf"), 1e-42])
 def test_a_vector_that_says_nothing_becomes_zeros(bad: float) -> None:
     vectors = cloud(3, 8)
     vectors[1] = bad
@@ -48,7 +49,7 @@ def test_quantizing_keeps_the_cosine() -> None:
     assert np.abs(cosines(vectors, vectors[0]) - cosines(back, vectors[0])).max() < 0.01
 
 
-@pytest.mark.parametrize("dims", [8, 12, 64, 100, 256, 384])
+@every("dims", [8, 12, 64, 100, 256, 384])
 def test_near_vectors_have_near_signatures(dims: int) -> None:
     far = cloud(50, dims)
     centre = far.mean(axis=0) + 3

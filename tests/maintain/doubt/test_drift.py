@@ -17,6 +17,7 @@ from engram.rules.doubt import state_of
 from engram.testing import FakeClock
 from engram.text.metadata import references
 from tests.maintain.story import START, now, opened, rules
+from tests.tables import every
 
 DOUBT = ["doubt"]
 
@@ -89,7 +90,7 @@ def _landscape(memory: Engram) -> Landscape:
     return found
 
 
-@pytest.mark.parametrize(
+@every(
     "words",
     [
         "We deleted src/old.py",

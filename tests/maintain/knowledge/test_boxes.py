@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,6 +12,7 @@ from engram import Engram
 from engram.rules.grouping import BoxItem, BoxLimits, boxed, trace_of
 from engram.testing import FakeClock
 from tests.maintain.knowledge.stories import learned, rules, sketches, words_in
+from tests.tables import every
 
 START = datetime(2026, 3, 1, 9, tzinfo=UTC)
 
@@ -21,19 +21,19 @@ def items(*minutes: float, about: frozenset[str] = frozenset()) -> list[BoxItem]
     return [BoxItem(str(n), n, START + timedelta(minutes=m), about) for n, m in enumerate(minutes)]
 
 
-@pytest.mark.parametrize(("gap", "boxes"), [(29.9, 0), (30, 1), (31, 1)])
+@every(("gap", "boxes"), [(29.9, 0), (30, 1), (31, 1)])
 def test_half_an_hour_of_silence_seals_a_box(gap: float, boxes: int) -> None:
     sealed, _ = boxed(items(0, gap), START + timedelta(minutes=gap))
     assert len(sealed) == boxes
 
 
-@pytest.mark.parametrize(("count", "boxes"), [(49, 0), (50, 1), (51, 1), (101, 2)])
+@every(("count", "boxes"), [(49, 0), (50, 1), (51, 1), (101, 2)])
 def test_fifty_memories_fill_a_box(count: int, boxes: int) -> None:
     sealed, _ = boxed(items(*[n / 100 for n in range(count)]), START)
     assert len(sealed) == boxes
 
 
-@pytest.mark.parametrize(("shared", "boxes"), [(34, 1), (35, 0), (36, 0)])
+@every(("shared", "boxes"), [(34, 1), (35, 0), (36, 0)])
 def test_less_than_a_third_of_the_topics_in_common_begins_another_box(shared: int, boxes: int) -> None:
     first = frozenset(map(str, range(100)))
     second = frozenset(map(str, range(100 - shared, 200 - shared)))

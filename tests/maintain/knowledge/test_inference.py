@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,6 +14,7 @@ from engram.rules.chains import compositions, conclude
 from engram.testing import FakeClock
 from engram.text.statement import canonical
 from tests.maintain.knowledge.stories import learned, place, rules, tagged, told, words_in
+from tests.tables import every
 
 WORK = ("Anna works at Siemens", "Siemens is located in Munich", "Munich is located in Bavaria")
 
@@ -78,7 +78,7 @@ def test_erasing_a_premise_erases_what_was_concluded(memory: Engram, clock: Fake
     assert not words_in(file, "Xylo")
 
 
-@pytest.mark.parametrize(("first", "second"), sorted(compositions()))
+@every(("first", "second"), sorted(compositions()))
 def test_the_list_names_predicates_in_their_one_form(first: str, second: str) -> None:
     made = compositions()[first, second]
     assert (canonical(first), canonical(second)) == (first, second)

@@ -22,6 +22,7 @@ from engram.store.sqlite.connection import Opener, StoreSettings
 from engram.store.sqlite.pages import Pages, record, varint
 from engram.store.sqlite.salvage import salvage as salvage_pages
 from engram.testing import FakeClock
+from tests.tables import every
 
 PAGE = 4096
 SETTINGS = load(environment={})
@@ -327,7 +328,7 @@ def test_an_encrypted_file_is_saved_too(tmp_path: Path) -> None:
     assert b"SQLite format" not in (tmp_path / "vault.db").read_bytes()
 
 
-@pytest.mark.parametrize(
+@every(
     ("raw", "value", "length"),
     [(b"\x00", 0, 1), (b"\x7f", 127, 1), (b"\x81\x00", 128, 2), (b"\xff" * 9, -1, 9)],
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import apsw
-import pytest
 
 from engram.model.memory import Filters, Priority
 from engram.ports import Reach
@@ -11,9 +10,10 @@ from engram.store.sqlite import memories
 from engram.store.sqlite.migrate import migrate
 from engram.store.sqlite.views import where
 from engram.testing import FakeClock
+from tests.tables import every
 
 
-@pytest.mark.parametrize("reach", [Reach(everything=True), Reach(namespace=1)])
+@every("reach", [Reach(everything=True), Reach(namespace=1)])
 def test_the_first_priority_has_an_index(reach: Reach) -> None:
     db = apsw.Connection(":memory:")
     migrate(db, FakeClock())
