@@ -61,7 +61,7 @@ def pytest_configure(config: pytest.Config) -> None:
         forbid_network()
     spare_the_disk()
     # Each client reads the certificates of the whole world anew: longer than most tests take.
-    ssl.create_default_context = functools.cache(ssl.create_default_context)
+    ssl.create_default_context = functools.cache(ssl.create_default_context)  # type: ignore[assignment]
     if config.getoption("--postgres"):
         keep_on_a_server()
 
