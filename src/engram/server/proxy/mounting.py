@@ -19,10 +19,10 @@ from engram.capture import screen
 from engram.errors import InvalidInput
 from engram.model.scope import Role
 from engram.server.app import Mounted
+from engram.server.caller import mark_of
 from engram.server.problems import MEDIA_TYPE, NoSuchRoute, UpstreamDown, document, status_of
 from engram.server.proxy import chat as chats
 from engram.server.proxy.chat import NOTHING, Capturing, ProxyExchange, ProxyListener, ProxyRecall
-from engram.server.proxy.keys import mark_of
 from engram.server.proxy.upstream import Upstream, returned
 from engram.server.route import read as read_body
 

@@ -13,9 +13,8 @@ import anyio
 import httpx
 
 from engram.errors import ConfigError
-from engram.server.caller import is_loopback
+from engram.server.caller import KEYS, authorization, is_loopback
 from engram.server.problems import UpstreamDown, UpstreamLate
-from engram.server.proxy.keys import KEYS, authorization
 
 if TYPE_CHECKING:
     from engram.config import ProxyConfig
