@@ -107,7 +107,20 @@ def label(tier: Tier, parts: Sequence[SensitivePart]) -> str:
 
 # Nearly every text is harmless: without a digit, an at sign or one of these words none of the rules can fire.
 _SIGN = re.compile(r"[\d@]")
-_WORDS = ("-----begin", "pass", "key", "token", "secret", "密码", "口令", "密钥", "令牌", "://")
+_WORDS = (
+    "-----begin",
+    "pass",
+    "key",
+    "token",
+    "secret",
+    "contra",
+    "парол",
+    "密码",
+    "口令",
+    "密钥",
+    "令牌",
+    "://",
+)
 
 
 def _is_suspect(text: str) -> bool:
@@ -150,6 +163,28 @@ _SECRETS = re.compile(
         |safe\ combination|cvv|pin码|开门码|验证码)
         (?:\s+(?:for|of|on)\s+(?:\S+\s+){1,3}?)?
         \s*(?:\bis\b\s*:?|[:=是为：])\s*["'`]?\d[\d -]{2,}[#*]?)
+    """,
+    re.VERBOSE,
+)
+# A word for a secret, whatever stands between, and what cannot be a word: letters with digits or signs in it.
+_ACCESS = (
+    r"(?:alarm|door|gate|garage|safe|lock(?:er)?|entry|entrance|office|house|building|sim|gym|tresor|tür"
+    r"|coffre|puerta)"
+)
+_CODE = r"(?:code|combination|combo|pin|kombination|código)"
+_SAYS = r"\s*(?:\b(?:is|was|now|with|lautet|ist|es|est|to)\b|[:=：是为—-])?\s*"
+_CREDENTIAL = re.compile(
+    rf"""
+      (?i:(?:\b(?:password|passwd|pwd|pass(?:phrase|code)?|passwort|kennwort|mot\ de\ passe|contraseña|senha)\b
+        |парол\w*|密码|口令)
+        (?:\s+(?:for|of|to|on|für|von|zum|vom|de|del|du|la|le|the|den|das|my|от|для)(?:\s+[\w'-]+){{1,3}}?)?
+        {_SAYS})
+        ["'`]?(?=[^\s,;]*[A-Za-zÀ-ÿЀ-ӿ])(?=[^\s,;]*[\d!#$%^&*_~@])[^\s,;]{{6,}}
+    | (?i:\b(?:password|passwort|kennwort|contraseña|парол\w*)\b|密码|口令)
+        {_SAYS}(?<=[是为：:\s])\d{{4,}}(?![\d.,])
+    | (?i:\b{_ACCESS}\b[^.\n\d]{{0,16}}?\b(?:opens?|{_CODE})\b(?!\ review){_SAYS}
+        |\b{_CODE}\b(?!\ review)[^.\n\d]{{0,24}}?\b{_ACCESS}\b(?:\s+[a-z]+)?{_SAYS})
+        (?:(?<![\d.])\d{{2}}(?:[ -]\d{{2}}){{1,3}}(?![\d:])|(?<![\d.])\d{{4,8}}[#*]?(?![\d:]|[.,]\d))
     """,
     re.VERBOSE,
 )
@@ -295,6 +330,7 @@ def _is_phone(piece: str) -> bool:
 
 _DETECTORS: Final[tuple[tuple[str, Callable[[str], Spans]], ...]] = (
     ("secret", _by(_SECRETS)),
+    ("secret", _by(_CREDENTIAL)),
     ("card", _cards),
     ("account", _accounts),
     *((kind, _papers(words)) for kind, words in _PAPERS.items()),
