@@ -175,7 +175,7 @@ _CODE = r"(?:code|combination|combo|pin|kombination|código)"
 _SAYS = r"\s*(?:\b(?:is|was|now|with|lautet|ist|es|est|to)\b|[:=：是为—-])?\s*"
 _CREDENTIAL = re.compile(
     rf"""
-      (?i:(?:\b(?:password|passwd|pwd|pass(?:phrase|code)?|passwort|kennwort|mot\ de\ passe|contraseña|senha)\b
+      (?i:(?:\b(?:password|passwd|pwd|pass(?:phrase|code)?|passwort|kennwort|mot\ de\ passe|contraseña)\b
         |парол\w*|密码|口令)
         (?:\s+(?:for|of|to|on|für|von|zum|vom|de|del|du|la|le|the|den|das|my|от|для)(?:\s+[\w'-]+){{1,3}}?)?
         {_SAYS})
