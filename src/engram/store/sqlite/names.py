@@ -367,6 +367,9 @@ class Naming:
         if entity is None or name_of(self._db, entity).casefold() == name.casefold():
             return False
         self._known.clear()
+        if unnamed(self._db, here, [place["alias"]]):
+            forget(self._db, here, entity, place["alias"])  # nobody says it: it stands for nothing
+            return True
         self._db.execute(SPLIT_OFF, place)
         self._db.execute(MOVE_ALIAS, {**place, "entity": self._db.last_insert_rowid()})
         return True
