@@ -13,7 +13,7 @@ from engram.maintain import tree
 from engram.maintain.apply import UNDONE
 from engram.maintain.step import Batch, Decision, Drop, Step, StepContext
 from engram.maintain.support import in_words, keep
-from engram.maintain.tree import BRANCH, TREE, PlaceKnowledge, census, forget
+from engram.maintain.tree import PlaceKnowledge, census, forget
 from engram.model.facts import EdgeType
 from engram.model.maintenance import Carried, RunState
 from engram.model.memory import Filters, Kind, Memory, Status
@@ -21,6 +21,8 @@ from engram.model.scope import Access, Role, Scope
 from engram.ports import View
 from engram.rules.doubt import GAP
 from engram.rules.traits import REFERENCE, is_passing
+from engram.text.cues import part_of_life
+from engram.text.sentences import clauses
 from engram.text.words import normalized
 
 IDENTITY_BYTES = 8_192  # bytes over which reflections about oneself are compacted (files)
@@ -28,7 +30,7 @@ GUIDELINE_DAYS = 1.0  # days after which a decision has shown what it was worth
 GUIDELINE_CASES = 5  # cases before anything is concluded from them
 
 # ---------------------------------------------------------------- confidence
-# The confidence map: domains of the tree come in; how well each is known comes out.
+# The confidence map: memories come in; how well each thing they are about is known comes out.
 #
 # How much is known of it, how fresh that is, and how much of it is in doubt, each from 0 to 1; confidence
 # is depth times freshness times what is not in doubt.
@@ -44,33 +46,41 @@ DAY_S: Final = 86_400.0
 
 
 def plan_confidence_map(context: StepContext, _cursor: str) -> Iterator[Batch]:
-    """A map for each place that has a tree."""
+    """A map for each place that has something to know."""
     for scope, known in census(context).items():
-        tree = context.tools.store.upkeep.sketch(scope, TREE, "")
-        if tree is None:
+        told = [one for one in known if one.category != REFERENCE]
+        if not told:
             if context.tools.store.upkeep.sketch(scope, NAME, "") is not None:
-                yield Batch((Decision("map.dropped", "there is no tree", (Drop(scope, NAME, ""),)),))
+                yield Batch((Decision("map.dropped", "there is nothing to know", (Drop(scope, NAME, ""),)),))
             continue
-        members = _members(context, scope, {one.id: one for one in known})
         gaps = _gaps(context, scope)
-        domains = [_domain(context, one, members, gaps) for one in tree.body["domains"]]
-        whole = sum(one["memories"] for one in domains)
-        coverage = sum(one["confidence"] * one["memories"] for one in domains) / max(whole, 1)
+        domains = [_domain(context, label, some, gaps) for label, some in _by_subject(told)]
+        coverage = sum(one["confidence"] * one["memories"] for one in domains) / len(told)
         body = {"domains": domains, "coverage": round(coverage, 3)}
-        effects = keep(context, scope, NAME, "", body, sources=tree.sources)
+        effects = keep(context, scope, NAME, "", body, sources=[one.id for one in told[:MOST_SOURCES]])
         if effects:
             why = f"{len(domains)} domains, coverage {coverage:.2f}"
             yield Batch((Decision("map.drawn", why, effects),))
     forget(context)
 
 
-def _members(
-    context: StepContext, scope: Scope, by_id: Mapping[str, PlaceKnowledge]
-) -> dict[str, list[PlaceKnowledge]]:
-    found = context.tools.store.upkeep.sketches(BRANCH, Access(scope, Role.AGENT), 100_000)
-    return {
-        one.key: [by_id[id_] for id_ in one.sources if id_ in by_id] for one in found if one.scope == scope
-    }
+OTHER: Final = "other things"
+UNTOLD: Final = frozenset({"general", "fact", "moment", "entity"})
+"""Categories that do not say what something is about."""
+MOST_SOURCES: Final = 1_000
+MOST_DOMAINS: Final = 16
+
+
+def _by_subject(known: Sequence[PlaceKnowledge]) -> list[tuple[str, list[PlaceKnowledge]]]:
+    """What is known by what it is about, the largest first; the small ones are among other things."""
+    groups: dict[str, list[PlaceKnowledge]] = {}
+    for one in known:
+        named = one.topics[0] if one.topics else part_of_life(one.text)
+        groups.setdefault(named or (OTHER if one.category in UNTOLD else one.category), []).append(one)
+    rest = groups.pop(OTHER, [])
+    ordered = sorted(groups.items(), key=lambda pair: (-len(pair[1]), pair[0]))
+    rest += [one for _, some in ordered[MOST_DOMAINS:] for one in some]
+    return [*ordered[:MOST_DOMAINS], *([(OTHER, rest)] if rest else [])]
 
 
 def _gaps(context: StepContext, scope: Scope) -> list[frozenset[str]]:
@@ -80,12 +90,8 @@ def _gaps(context: StepContext, scope: Scope) -> list[frozenset[str]]:
 
 
 def _domain(
-    context: StepContext,
-    domain: Mapping[str, Any],
-    members: Mapping[str, Sequence[PlaceKnowledge]],
-    gaps: Sequence[frozenset[str]],
+    context: StepContext, label: str, some: Sequence[PlaceKnowledge], gaps: Sequence[frozenset[str]]
 ) -> dict[str, Any]:
-    some = [one for key in domain["branches"] for one in members.get(key, ())]
     held = sum(min(one.strength, 1.0) * one.trust for one in some)
     depth = 1.0 - math.exp(-held / ENOUGH)
     latest = max((max(one.at, one.used_at or one.at) for one in some), default=context.now)
@@ -95,7 +101,7 @@ def _domain(
     open_ = sum(not gap.isdisjoint(ids) for gap in gaps)
     uncertainty = min(1.0, (sum(one.disputed for one in some) + open_) / max(len(some), 1))
     return {
-        "label": domain["title"],
+        "label": label,
         "memories": len(some),
         "depth": round(depth, 3),
         "freshness": round(freshness, 3),
@@ -351,8 +357,26 @@ def _current(context: StepContext, scope: Scope, known: Sequence[PlaceKnowledge]
     keys, updated = sorted(told), set()
     for start in range(0, len(keys), LOOKED_UP):
         links = context.tools.store.relations.links(keys[start : start + LOOKED_UP], {EdgeType.UPDATES}, view)
-        updated |= {link.other if link.forward else link.key for link in links}
-    return [one for key, one in told.items() if key not in updated and not is_passing(one.text)]
+        ends = ((link.key, link.other) if link.forward else (link.other, link.key) for link in links)
+        updated |= {old for new, old in ends if new in told and _on_the_same(told[new], told.get(old))}
+    return [
+        one
+        for key, one in told.items()
+        if not is_passing(one.text) and (key not in updated or _says_several_things(one.text))
+    ]
+
+
+def _on_the_same(new: PlaceKnowledge, old: PlaceKnowledge | None) -> bool:
+    """Whether a later word, which was guessed to be one on another, is of its sort."""
+    return old is not None and new.category in {old.category, "correction"}
+
+
+def _says_several_things(text: str) -> bool:
+    """Whether a later word on it can hardly be one on all of it."""
+    return len(list(clauses(text))) >= SEVERAL
+
+
+SEVERAL: Final = 3
 
 
 LOOKED_UP: Final = 500

@@ -233,6 +233,17 @@ def slots_told(statement: str) -> tuple[str, ...]:
     return _slots(statement, "= ")
 
 
+def part_of_life(statement: str) -> str:
+    """What of somebody's life a statement tells first, in words; empty where it tells nothing of it.
+
+    >>> part_of_life("rent goes up to 1400 in July"), part_of_life("The tower is 29 metres high.")
+    ('rent and bills', '')
+    """
+    told = slots_told(statement)
+    titles = {f"slot{title.replace(' ', '')}": title for title in lexicon.parts("slots")}
+    return titles[told[0]] if told else ""
+
+
 def _slots(text: str, side: str) -> tuple[str, ...]:
     return _slot_patterns(side).of(text.lower().replace("’", "'"))
 

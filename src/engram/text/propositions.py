@@ -262,7 +262,7 @@ def _read(sentence: Judged, said: SaidStatement, least: Level) -> Proposition | 
         return Left(sentence.text, WHY_NOT.get(sentence.stance, "says nothing that lasts"), sentence.stance)
     found = signals(sentence.text)
     level = Level.HIGH if asked or reminds else max((one.level for one in found), default=Level.LOW)
-    category = _category(bare, found)
+    category = _category(bare, found, sentence.stance)
     if undertaken and _opens_a_loop(sentence.text, category, said.at, reminds=reminds):
         category, level = COMMITMENT, max(level, Level.MEDIUM)
     if level < least:
@@ -321,6 +321,8 @@ _VOCATIVE = re.compile(r"^[A-Z][a-z]+[,!] (?=[A-Z\"“])")
 
 
 COMMITMENT: Final = "commitment"
+UNTELLING: Final = frozenset({"general", "fact", "moment", "entity", "technical"})
+"""Categories that say less than that somebody wants something so."""
 ASSISTANT: Final = "Assistant"
 """What an assistant that has no name is called."""
 NOT_MEANT: Final = frozenset({Stance.SUPPOSED, Stance.QUOTED, Stance.MATERIAL, Stance.IRONIC})
@@ -340,10 +342,11 @@ def _opens_a_loop(text: str, category: str, at: datetime, *, reminds: bool) -> b
     return _OWN.search(text.replace("’", "'")) is not None or names_a_day_to_come(text, at)
 
 
-def _category(part: str, found: list[Signal]) -> str:
-    """By its strongest signal if that says more than the words themselves."""
+def _category(part: str, found: list[Signal], stance: Stance) -> str:
+    """By its strongest signal if that says more than the words themselves; by its stance if that does."""
     strong = next((one.category for one in found if one.level >= Level.MEDIUM), "")
-    return strong or category_of(part)
+    category = strong or category_of(part)
+    return "preference" if stance is Stance.PREFERENCE and category in UNTELLING else category
 
 
 def _confidence(part: str) -> float:
