@@ -37,8 +37,8 @@ GUIDELINE_CASES = 5  # cases before anything is concluded from them
 
 
 NAME: Final = "map"
-ENOUGH: Final = 5.0
-"""So many strong, trusted memories make a domain known to two thirds."""
+ENOUGH: Final = 2.0
+"""So many strong, trusted memories make a part of a life known to two thirds."""
 HALF_LIFE_DAYS: Final = 180.0
 """What people are and like stays true for long: only after half a year without a word it is half as sure."""
 MOST_GAPS: Final = 1_000

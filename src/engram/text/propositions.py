@@ -262,9 +262,11 @@ def _read(sentence: Judged, said: SaidStatement, least: Level) -> Proposition | 
         return Left(sentence.text, WHY_NOT.get(sentence.stance, "says nothing that lasts"), sentence.stance)
     found = signals(sentence.text)
     level = Level.HIGH if asked or reminds else max((one.level for one in found), default=Level.LOW)
-    category = _category(bare, found, sentence.stance)
+    category = _category(bare, found)
     if undertaken and _opens_a_loop(sentence.text, category, said.at, reminds=reminds):
         category, level = COMMITMENT, max(level, Level.MEDIUM)
+    elif sentence.stance is Stance.PREFERENCE and category in UNTELLING:
+        category = "preference"
     if level < least:
         return Left(sentence.text, "says nothing that lasts", Stance.PASSING)
     named = with_person(bare, said.person)
@@ -342,11 +344,10 @@ def _opens_a_loop(text: str, category: str, at: datetime, *, reminds: bool) -> b
     return _OWN.search(text.replace("’", "'")) is not None or names_a_day_to_come(text, at)
 
 
-def _category(part: str, found: list[Signal], stance: Stance) -> str:
-    """By its strongest signal if that says more than the words themselves; by its stance if that does."""
+def _category(part: str, found: list[Signal]) -> str:
+    """By its strongest signal if that says more than the words themselves."""
     strong = next((one.category for one in found if one.level >= Level.MEDIUM), "")
-    category = strong or category_of(part)
-    return "preference" if stance is Stance.PREFERENCE and category in UNTELLING else category
+    return strong or category_of(part)
 
 
 def _confidence(part: str) -> float:
