@@ -49,10 +49,15 @@ class VectorLines:
 
     def places(self, keys: NDArray[np.int64]) -> Places:
         """Where these keys stand; -1 for those that have no line."""
-        if not len(self.keys):
-            return np.full(len(keys), -1, dtype=np.intp)
-        found = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
-        return np.where(self.keys[found] == keys, found, -1)
+        return places_of(self.keys, keys)
+
+
+def places_of(ordered: NDArray[np.int64], keys: NDArray[np.int64]) -> Places:
+    """Where keys stand among others that are in order; -1 for those that do not."""
+    if not len(ordered):
+        return np.full(len(keys), -1, dtype=np.intp)
+    found = np.minimum(ordered.searchsorted(keys), len(ordered) - 1)
+    return np.where(ordered[found] == keys, found, -1)
 
 
 class Columns:

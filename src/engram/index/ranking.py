@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engram.index.columns import GONE, Places, VectorLines
+from engram.index.columns import GONE, Places, VectorLines, places_of
 from engram.model.memory import Space, Status
 from engram.ports import Noise, Reach, Store
 from engram.rules.vectors import dots, hamming, unit
@@ -85,10 +85,14 @@ class Block:
     rows: Rows
     lengths: Floats
 
+    def places(self, keys: Keys) -> Places:
+        """Where each of these keys stands; -1 where it does not."""
+        return places_of(self.keys, keys)
+
     def of(self, keys: Keys) -> Block:
         """Only these keys; those it lacks are left out."""
-        places = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
-        return self.pick(places[self.keys[places] == keys] if len(self.keys) else places[:0])
+        places = self.places(keys)
+        return self.pick(places[places >= 0])
 
     def pick(self, places: Places) -> Block:
         """Only these lines."""

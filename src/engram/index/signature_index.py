@@ -132,11 +132,12 @@ class SignatureSearch:
         if lines.rows is not None and lines.lengths is not None:
             here = places[known]
             return known, ranking.Block(keys[known], lines.rows[here], lines.lengths[here])
-        missing = np.setdiff1d(keys[known], self._read.keys)
+        wanted = keys[known]
+        missing = wanted[self._read.places(wanted) < 0]
         if len(missing):
             self._read = ranking.joined(self._read, self._index.stored(self._space, missing))
-        at = np.minimum(np.searchsorted(self._read.keys, keys), len(self._read.keys) - 1)
-        found = np.flatnonzero(self._read.keys[at] == keys) if len(self._read.keys) else at[:0]
+        at = self._read.places(keys)
+        found = np.flatnonzero(at >= 0)
         return found, self._read.pick(at[found])
 
 
