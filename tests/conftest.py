@@ -79,7 +79,8 @@ def keep_on_a_server() -> None:
 
     open_file, kept = SqliteStore.open, ExitStack()
     addresses: dict[str, str] = {}
-    atexit.register(kept.close)
+    if postgres.VARIABLE in os.environ:  # one of our own goes with all that is on it
+        atexit.register(kept.close)
 
     def open_store(path: str | Path, clock: Clock, settings: StoreSettings | None = None) -> SqliteStore:
         settings = settings or StoreSettings()
