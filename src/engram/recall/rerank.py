@@ -388,11 +388,13 @@ HEAD = 4
 BELIEVED = 5
 """So many hits are put in order by whether they are believed."""
 FITS, CHANGES, LINKED = 2.1, 0.95, 1.55
-SAME_KIND, FILLS, SAME_TALK = 0.75, 1.05, 0.8
+SAME_KIND, FILLS, TAKES_BACK, TOUCHES = 0.75, 1.05, 0.8, 0.3
 LACKS, ELSEWHERE = -1.95, -1.95
 """What speaks for a later word, and what against it: see `later_word`. By logistic regression over cases."""
 LATER_WORD, MAYBE_LATER, SURE = 2.45, 2.0, 9.0
 """From so much on it is one and stands before the first hit; or may be one and stands right behind it."""
+AS_SURE = 0.5
+"""Of those as sure as the surest, or nearly, the latest counts."""
 
 
 def newest_first(
@@ -411,8 +413,9 @@ def newest_first(
     found = _later_words(ordered, plan, question, tools)
     if not found:
         return ordered
-    moved = sorted((one for one, much in found if much >= LATER_WORD), key=_heard_at, reverse=True)
-    beside = sorted((one for one, much in found if much < LATER_WORD), key=_heard_at, reverse=True)
+    best = max(much for _, much in found)
+    latest = max((one for one, much in found if much >= best - AS_SURE), key=_heard_at)
+    moved, beside = ([latest], []) if best >= LATER_WORD else ([], [latest])
     for one in (*moved, *beside):
         one.told.append(Evidence("rerank", "a later word", 1.0, f"on {first.record.id[:8]}"))
     leading = [*moved, first, *beside]
@@ -450,7 +453,7 @@ def _later_words(
         one.key: one for one in (*ordered[1:HEAD], *(known[key] for key in linked | ended if key in known))
     }
     found = [
-        (one, SURE if key in ended else LINKED * (key in linked) + later_word(first, one, asked))
+        (one, SURE if key in ended else later_word(first, one, asked, linked=key in linked))
         for key, one in near.items()
         if _may_move(one) and one.record.heard_at > first.record.heard_at
     ]
@@ -465,20 +468,34 @@ class Asked:
     kinds: frozenset[str]
 
 
-def later_word(first: Candidate, one: Candidate, asked: Asked) -> float:
-    """How much speaks for a later statement being the later word on what is asked about of the first."""
+TELLING_KINDS = frozenset({"day", "time", "money", "measure"})
+"""A count stands in nearly every statement: two that have one have nothing in common."""
+
+
+def later_word(first: Candidate, one: Candidate, asked: Asked, *, linked: bool) -> float:
+    """How much speaks for a later statement being the later word on what is asked about of the first.
+
+    Nothing does where the two have nothing in common but the question.
+    """
     memory, before = one.record, first.record
     fills, filled = frozenset(slots_told(memory.content)), frozenset(slots_told(before.content))
     elsewhere = asked.slots & filled and fills and not asked.slots & fills
     kinds, before_it = value_kinds(memory.content), value_kinds(before.content)
+    alike = kinds & before_it & (asked.kinds or TELLING_KINDS)
+    takes_back = memory.session == before.session and bool(memory.details.get("corrects"))
+    touches = bool(content_words(memory.content) & content_words(before.content))
+    if not (linked or touches or alike or asked.slots & fills):
+        return 0.0
     return (
         FITS * min(1.0, one.fit / max(first.fit, 1e-9))
         + CHANGES * _change_told(memory)
-        + SAME_KIND * bool(kinds & before_it)
+        + SAME_KIND * bool(alike)
+        + TOUCHES * touches
+        + LINKED * linked
         + LACKS * bool(asked.kinds & before_it and not asked.kinds & kinds)
         + FILLS * bool(asked.slots & fills)
         + ELSEWHERE * bool(elsewhere)
-        + SAME_TALK * (memory.session == before.session)
+        + TAKES_BACK * takes_back
     )
 
 
