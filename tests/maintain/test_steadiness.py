@@ -77,7 +77,7 @@ def done(report: Report) -> list[tuple[str, str]]:
     return [(line.rule, line.why) for line in report.decided]
 
 
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(NOTES, AGES)
 def test_a_second_run_at_the_same_moment_finds_nothing_to_do(
     notes: list[dict[str, Any]], hours: float
@@ -93,7 +93,7 @@ def test_a_second_run_at_the_same_moment_finds_nothing_to_do(
             clock.advance(days=1)
 
 
-@settings(max_examples=15)
+@settings(max_examples=8)
 @given(NOTES, AGES)
 def test_a_run_that_is_taken_back_leaves_everything_as_it_was(
     notes: list[dict[str, Any]], hours: float

@@ -88,6 +88,7 @@ def test_half_of_a_character_is_refused_wherever_it_stands(client: Client, path:
         assert client.post("/v1/memories", content=whole).status_code == 201
 
 
+@pytest.mark.slow
 def test_a_long_history_is_counted_and_no_bug(client: Client) -> None:
     history = [{"role": "user", "content": "All work and no play. " * 70}] * 1_000
 
