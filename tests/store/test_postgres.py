@@ -15,7 +15,7 @@ import pytest
 
 from engram import Engram
 from engram.config import load
-from engram.errors import DatabaseDown, FileExists, StoreError
+from engram.errors import DatabaseDown, FileExists, StoreError, UpkeepBusy
 from engram.model.clock import SystemClock
 from engram.opening import migrate
 from engram.store.sqlite import SqliteStore
@@ -220,3 +220,12 @@ def test_engines_that_are_killed_lose_nothing_and_disturb_nobody(address: str) -
         there = {line["id"] for line in memory.export()}
         assert kept - there == set()
         assert [finding.name for finding in memory.doctor() if not finding.ok] == []
+
+
+def test_work_is_held_by_one_engine_and_free_at_once_afterwards(address: str) -> None:
+    with opened(address) as first, opened(address) as second:
+        for memory, other in ((first, second), (second, first)) * 5:
+            store = memory.upkeep._caller.tools.store  # noqa: SLF001 - two runs at one moment
+            with store.lease("upkeep"), pytest.raises(UpkeepBusy):
+                other.consolidate()
+        assert first.consolidate().run.id

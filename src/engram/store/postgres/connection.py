@@ -7,7 +7,7 @@ statements (`dialect.py`), counts what changed, and raises our errors instead of
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self, cast
@@ -54,6 +54,7 @@ SELECT
   set_config('default_transaction_read_only', %(read_only)s, false)
 """
 HOLD: Final = f"SELECT pg_try_advisory_lock({LOCK}, hashtext(current_schema() || ' ' || %(name)s))"
+LET_GO: Final = "SELECT pg_advisory_unlock_all()"
 ALIVE: Final[dict[str, Any]] = {
     "keepalives_idle": 30,
     "keepalives_interval": 10,
@@ -123,7 +124,11 @@ class PostgresOpener:
             line = db.execute(HOLD, {"name": name}).fetchone()
             if line is None or not line[0]:
                 raise UpkeepBusy(name)
-            yield
+            try:
+                yield
+            finally:
+                with suppress(psycopg.Error):  # gone: then the lock is as well
+                    db.execute(LET_GO)  # the server notices a closed connection a moment later
         finally:
             db.close()
 
