@@ -14,7 +14,7 @@ from hashlib import sha256
 
 from engram.model.event import PurgeOrder
 from engram.model.scope import Scope
-from engram.store.sqlite.connection import Db, ask
+from engram.store.sqlite.connection import Db, ask, ask_value
 from engram.store.sqlite.rows import as_list
 
 ALIASES = """
@@ -162,7 +162,6 @@ def sweep(db: Db, targets: PurgeTargets) -> dict[str, int]:
     keys = _turns_of(db, targets)
     for sql in DROPS_BY_TURN:
         db.execute(sql, {"keys": as_list(keys)})
-    counts["turns"] = len(keys)
     counts["snapshots"] = _count(db, "DELETE FROM snapshots")
     counts["answers"] = _count(db, "DELETE FROM answers")
     if targets.names or targets.scopes:
@@ -173,6 +172,11 @@ def sweep(db: Db, targets: PurgeTargets) -> dict[str, int]:
         counts["tokens"] = _end_tokens(db, targets)
         db.execute("DELETE FROM entities WHERE id NOT IN (SELECT entity FROM aliases)")
     return {name: number for name, number in counts.items() if number}
+
+
+def count_turns(db: Db) -> int:
+    """How many turns the file holds."""
+    return int(ask_value(db, "SELECT count(*) FROM turns"))
 
 
 def count_remaining(db: Db, targets: PurgeTargets) -> int:

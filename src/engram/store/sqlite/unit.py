@@ -352,7 +352,7 @@ class SqliteUnit:
             targets = purging.place(self._db, what.scope)
         else:
             targets = purging.conversation(self._db, what)
-        erased = 0
+        erased, turns = 0, purging.count_turns(self._db)
         for memory_id in purging.memories_to_erase(self._db, targets):
             if self.get(memory_id) is not None:
                 self.erase(memory_id, "")
@@ -360,6 +360,8 @@ class SqliteUnit:
         self._read.clear()
         self._last.clear()
         counts = {"memories": erased, **purging.sweep(self._db, targets)}
+        if gone := turns - purging.count_turns(self._db):  # those of the memories went with them
+            counts["turns"] = gone
         return counts | {"remaining": purging.count_remaining(self._db, targets)}
 
     def finish(self) -> None:
