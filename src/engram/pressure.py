@@ -91,7 +91,7 @@ class PressureGauge:
                 self._relieved = now
                 for let_go in self._let_go:
                     let_go()
-                give_back()
+                give_back_memory()
                 pressure = Pressure(self._resident(), self._limit)
             self._measured = (now, pressure)
             return pressure
@@ -142,9 +142,23 @@ def _of_machine() -> int:
     return 0
 
 
-def give_back() -> None:
-    """Return to the system what was freed: the allocator keeps it otherwise."""
+def give_back_memory() -> None:
+    """Let the system have what was freed. Python and the C library would keep it."""
     gc.collect()
+    _glibc("malloc_trim", 0)
+
+
+def keep_few_arenas() -> None:
+    """Let all threads share two pools of memory: with one for each, what one gave back serves no other."""
+    _glibc("mallopt", ARENA_MAX, ARENAS)
+
+
+ARENA_MAX, ARENAS = -8, 2  # as glibc names and numbers its setting
+
+
+def _glibc(name: str, *arguments: int) -> None:
+    """Call it where there is one: others have no such function and need it less."""
     if sys.platform == "linux":
-        with suppress(OSError, AttributeError):  # another C library
-            ctypes.CDLL(None).malloc_trim(0)
+        function = getattr(ctypes.CDLL(None), name, None)
+        if function is not None:
+            function(*arguments)

@@ -176,10 +176,6 @@ def _writes_per_s(memory: Engram, batch: Sequence[Draft], threads: int) -> float
     return round(len(batch) / (time.perf_counter() - started), 1)
 
 
-if __name__ == "__main__":
-    sys.stdout.write(json.dumps(_do(json.loads(sys.stdin.read()))))
-
-
 # ---------------------------------------------------------------- sentences
 # Made-up memories for measuring speed: a seed comes in, endless sentences come out, no two of them equal.
 #
@@ -308,3 +304,7 @@ def _topical(rng: random.Random) -> str:
     person = _zipf(rng, WORDS["people"])
     thing, when = rng.choice(rng.choice(TOPICS)), rng.choice(WORDS["whens"])
     return f"What did {person} do with the {thing} {when}?"
+
+
+if __name__ == "__main__":
+    sys.stdout.write(json.dumps(_do(json.loads(sys.stdin.read()))))

@@ -21,11 +21,12 @@ import anyio.to_thread
 
 from engram.errors import EngramError
 from engram.model.event import Audited
+from engram.pressure import give_back_memory
 from engram.server import caller
 from engram.server import metrics as server_metrics
 from engram.server.caller import NOBODY, Caller, bearer_of, caller_from, host_of, is_loopback, own_only
 from engram.server.compat.requests import LARGE_BODIES, response_to
-from engram.server.limits import LARGE_BODY, Body, Pace, check_length, give_back_memory
+from engram.server.limits import LARGE_BODY, Body, Pace, check_length
 from engram.server.problems import BUG, HostRefused, OriginRefused, TokenNeeded, TooManyRequests
 
 if TYPE_CHECKING:

@@ -30,9 +30,10 @@ from engram.model.event import Audited
 from engram.model.memory import Status
 from engram.model.plain import plain
 from engram.model.scope import Access
+from engram.pressure import give_back_memory
 from engram.server import caller
 from engram.server.caller import NOBODY, Caller, Links
-from engram.server.limits import IdempotentAnswer, Keys, give_back_memory
+from engram.server.limits import IdempotentAnswer, Keys
 from engram.server.problems import TookTooLong
 
 if TYPE_CHECKING:
@@ -257,6 +258,8 @@ class MemoryHost:
         except (AccessDenied, TooManyRecalls, TooMuchWritten) as error:
             self.refused(caller.actor, Audited.DENIED if isinstance(error, AccessDenied) else Audited.LIMITED)
             raise
+        except WorkCancelled as error:
+            raise error.with_traceback(None) from None  # its frames hold what the work was about
         finally:
             with self._changed:
                 self._running -= 1

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
-import gc
-import sys
 import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
@@ -92,28 +89,6 @@ def check_length(length: str | None, limit: int) -> None:
     """Refuse by its length a body that need not be read."""
     if length is not None and length.isdigit() and int(length) > limit:
         raise BodyTooLarge(limit)
-
-
-def give_back_memory() -> None:
-    """Let the system have what a large body took. Python and the C library would keep it."""
-    gc.collect()
-    _glibc("malloc_trim", 0)
-
-
-def keep_few_arenas() -> None:
-    """Let all threads share two pools of memory: with one for each, what one gave back serves no other."""
-    _glibc("mallopt", ARENA_MAX, ARENAS)
-
-
-ARENA_MAX, ARENAS = -8, 2  # as glibc names and numbers its setting
-
-
-def _glibc(name: str, *arguments: int) -> None:
-    """Call it where there is one: others have no such function and need it less."""
-    if sys.platform == "linux":
-        function = getattr(ctypes.CDLL(None), name, None)
-        if function is not None:
-            function(*arguments)
 
 
 # ---------------------------------------------------------------- idempotency

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from engram.pressure import keep_few_arenas
 from engram.server import metrics
 from engram.server.caller import is_loopback
-from engram.server.limits import keep_few_arenas
 from engram.server.problems import AddressTaken, OpenToAll
 
 if TYPE_CHECKING:

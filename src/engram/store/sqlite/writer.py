@@ -92,9 +92,13 @@ class Promise:
         """Wait for what comes out; raises what went wrong."""
         with self._settled:
             fault, result = self._outcome
-        if fault is not None:
-            raise fault
-        return result
+        self._outcome = (None, None)
+        try:
+            if fault is not None:
+                raise fault
+            return result
+        finally:
+            del fault  # it holds this frame already: no circle
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -147,10 +151,16 @@ class Writer:
         return len(self._line)
 
     def _run(self) -> None:
-        while jobs := self._line.take(self._opener.settings.group_limit):
-            for group in _split(jobs):
-                self._settle(group)
+        while self._carry_out_some():
+            pass
         self._db.close()
+
+    def _carry_out_some(self) -> bool:
+        """Wait for jobs and do them. What was handed over ends with this call, not with the next job."""
+        jobs = self._line.take(self._opener.settings.group_limit)
+        for group in _split(jobs):
+            self._settle(group)
+        return bool(jobs)
 
     def _settle(self, group: list[Job]) -> None:
         """Carry out a group, in as many transactions as it takes, and keep the promises whatever happens."""
