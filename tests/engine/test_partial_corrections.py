@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
 
@@ -26,8 +26,9 @@ TELLERS: dict[str, Tell] = {
 
 
 @pytest.fixture
-def memory() -> Engram:
-    return Engram.open(":memory:")
+def memory() -> Iterator[Engram]:
+    with Engram.open(":memory:") as opened:
+        yield opened
 
 
 @pytest.mark.parametrize("tell", TELLERS.values(), ids=TELLERS.keys())

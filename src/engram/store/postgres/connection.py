@@ -107,7 +107,7 @@ class PostgresOpener:
     def connect(self, *, read_only: bool) -> psycopg.Connection[Line]:
         """A bare connection. Raises DatabaseDown."""
         with translated(self):
-            db = psycopg.connect(self.address, autocommit=True, application_name="engram", **ALIVE)
+            db = _OwnConnection.connect(self.address, autocommit=True, application_name="engram", **ALIVE)
         db.prepared_max = PREPARED
         db.adapters.register_dumper(int, Int8Dumper)
         db.adapters.register_loader("numeric", _WholeNumber)
@@ -131,6 +131,15 @@ class PostgresOpener:
                     db.execute(LET_GO)  # the server notices a closed connection a moment later
         finally:
             db.close()
+
+
+class _OwnConnection(psycopg.Connection[Line]):
+    """Closed, like one of SQLite's, when nobody holds it any more."""
+
+    def __del__(self, warn: Any = None, /) -> None:
+        del warn  # what psycopg would warn with
+        if hasattr(self, "pgconn") and not self.closed:
+            self.pgconn.finish()
 
 
 class Answer:
@@ -219,6 +228,9 @@ class PostgresConnection:
     def in_transaction(self) -> bool:
         """Whether something was begun."""
         return self._db.info.transaction_status != pq.TransactionStatus.IDLE and not self._db.closed
+
+    def release_memory(self) -> None:
+        """Nothing is held here: pages are the server's."""
 
     def close(self) -> None:
         """Let go of the database."""
