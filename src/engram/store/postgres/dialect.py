@@ -54,7 +54,7 @@ Values = Mapping[str, Any] | Sequence[Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class TranslatedStatement:
     """A statement as PostgreSQL takes it."""
 
     text: str
@@ -76,7 +76,7 @@ class Statement:
 
 
 @cache
-def translate(sql: str) -> Statement:
+def translate(sql: str) -> TranslatedStatement:
     """A statement of the nouns, for PostgreSQL."""
     for part, other in PARTS.items():
         sql = sql.replace(part, other)
@@ -91,7 +91,7 @@ def translate(sql: str) -> Statement:
     gives_key = table is not None and table[1] in GIVEN_OUT and " RETURNING " not in text
     if table is not None and gives_key:
         text = f"{text.rstrip()}\nRETURNING {GIVEN_OUT[table[1]]}"
-    return Statement(text, names, lists, gives_key)
+    return TranslatedStatement(text, names, lists, gives_key)
 
 
 _LIST = re.compile(r"json_(?:each|array_length)\(:(\w+)\)")
