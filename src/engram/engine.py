@@ -108,7 +108,7 @@ class Engram(Nouns, VerbsBefore):
 
     def observe(  # noqa: PLR0913 - what may be known about something said; all but the words by name
         self,
-        user: str | None = None,
+        user: str | Sequence[Mapping[str, Any]] | None = None,
         assistant: str | None = None,
         *,
         messages: Sequence[Mapping[str, Any]] | None = None,
@@ -119,14 +119,17 @@ class Engram(Nouns, VerbsBefore):
         message_id: str = "",
         scope: Scope | None = None,
     ) -> Observation:
-        """Listen to what was said: an exchange in words, or `messages` in the shape of a chat service.
+        """Listen to what was said: an exchange in words, or messages in the shape of a chat service.
 
-        Logged at once; read for memories when something matters, when enough has been said, or on `flush`.
+        Messages come first or by name. All is logged at once; read for memories when something matters, when
+        enough has been said, or on `flush`.
         """
+        listed = isinstance(user, list | tuple)
+        words, told = (None, [*user, *(messages or ())]) if listed else (user, messages)  # type: ignore[misc]
         setting = self._listening.setting(session, time, scope, speaker, assistant_name)
-        turns = self._listening.words(user, assistant, setting, message_id)
-        if messages is not None:
-            turns += self._listening.messages(messages, setting)
+        turns = self._listening.words(words, assistant, setting, message_id)  # type: ignore[arg-type]
+        if told is not None:
+            turns += self._listening.messages(told, setting)
         return self._listening.hear(turns)
 
     def flush(self, session: str | None = None, *, scope: Scope | None = None) -> Observation:

@@ -36,6 +36,16 @@ def everything(memory: Engram) -> set[str]:
 # ---------------------------------------------------------------- when it is read
 
 
+def test_messages_may_come_first_or_by_name(memory: Engram) -> None:
+    said = [{"role": "user", "content": "My name is Ugo."}, {"role": "assistant", "content": "Hello Ugo."}]
+    first = memory.observe(said, session="a")
+    by_name = memory.observe(messages=said, session="b")
+    assert first.logged == by_name.logged == 2
+    assert learned(first) == ["My name is Ugo."]
+    with pytest.raises(WrongType):
+        memory.observe({"role": "user", "content": "Hi"})  # type: ignore[arg-type]
+
+
 def test_what_matters_is_read_at_once(memory: Engram) -> None:
     heard = memory.observe("Please remember that I'm allergic to peanuts.", session="s")
 

@@ -301,7 +301,7 @@ class AsyncEngram:
 
     async def observe(
         self,
-        user: str | None = None,
+        user: str | Sequence[Mapping[str, Any]] | None = None,
         assistant: str | None = None,
         *,
         messages: Sequence[Mapping[str, Any]] | None = None,
@@ -312,9 +312,10 @@ class AsyncEngram:
         message_id: str = "",
         scope: Scope | None = None,
     ) -> Observation:
-        """Listen to what was said: an exchange in words, or `messages` in the shape of a chat service.
+        """Listen to what was said: an exchange in words, or messages in the shape of a chat service.
 
-        Logged at once; read for memories when something matters, when enough has been said, or on `flush`.
+        Messages come first or by name. All is logged at once; read for memories when something matters, when
+        enough has been said, or on `flush`.
         """
 
     async def flush(self, session: str | None = None, *, scope: Scope | None = None) -> Observation:

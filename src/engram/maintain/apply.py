@@ -25,7 +25,8 @@ from engram.maintain.step import (
 )
 from engram.model.capture import Draft
 from engram.model.maintenance import Carried, Decided
-from engram.model.memory import Memory
+from engram.model.memory import Memory, Status
+from engram.model.scope import Scope
 from engram.ports import Unit
 
 UNDONE = "undone"
@@ -36,6 +37,10 @@ LIVING = frozenset({"usage", "last_accessed", "strength"})
 """Fields that change by being used: a decision does not rest on their exact value."""
 NAMES = tuple(f.name for f in fields(Memory))
 RESTED_ON = tuple(name for name in NAMES if name not in LIVING)
+GUIDELINES = "guidelines"
+"""The kind of sketch that says what came of a rule's former decisions."""
+HOLD_BACK = "hold_back"
+AWAY = frozenset({Status.ARCHIVED, Status.MERGED, Status.SUPERSEDED})
 
 
 def apply_decisions(
@@ -47,16 +52,44 @@ def apply_decisions(
     unit.read_ahead(name for one in decisions for effect in one.effects for name in _read_by(effect))
     for one in decisions:
         also: dict[str, Any] = {}
-        done = one.key not in refused and _fits(unit, one)
+        advised = not _advised_against(one, context)
+        done = advised and one.key not in refused and _fits(unit, one)
         if done:
             unit.within_run(context.run.id, one.rule)
             for effect in one.effects:
                 also.update(_do(unit, effect, one, context))
         if not one.quiet:
             outcome = Carried.DONE if done else Carried.LEFT
-            lines.append(Decided(0, step, one.rule, one.why, one.memory, one.related, outcome, also))
+            why = one.why if advised else f"{one.why}; held back, such decisions were taken back before"
+            lines.append(Decided(0, step, one.rule, why, one.memory, one.related, outcome, also))
     unit.within_run("", "")
     return lines
+
+
+def _advised_against(decision: Decision, context: StepContext) -> bool:
+    """Whether it makes a memory, or puts one away, by a rule whose decisions there were often taken back."""
+    for effect in decision.effects:
+        match effect:
+            case MemoryChange(old=old, new=new) if new.status in AWAY and old.status not in AWAY:
+                scope = old.scope
+            case Add(memory=made):
+                scope = made.scope
+            case _:
+                continue
+        if decision.rule in _held(scope, context):
+            return True
+    return False
+
+
+def _held(scope: Scope, context: StepContext) -> frozenset[str]:
+    """The rules that the guidelines of a place hold back, as they were when the run came there first."""
+    known = context.notes.setdefault(GUIDELINES, {})
+    if scope not in known:
+        found = context.tools.store.upkeep.sketch(scope, GUIDELINES, "")
+        rules = found.body["rules"] if found is not None else ()
+        known[scope] = frozenset(one["rule"] for one in rules if one["advice"] == HOLD_BACK)
+    rules_held: frozenset[str] = known[scope]
+    return rules_held
 
 
 def _fits(unit: Unit, decision: Decision) -> bool:

@@ -3,27 +3,28 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
 from engram.maintain import tree
-from engram.maintain.apply import UNDONE
+from engram.maintain.apply import AWAY, GUIDELINES, HOLD_BACK, UNDONE
 from engram.maintain.step import Batch, Decision, Drop, Step, StepContext
 from engram.maintain.support import in_words, keep
 from engram.maintain.tree import PlaceKnowledge, census, forget
 from engram.model.facts import EdgeType
 from engram.model.maintenance import Carried, RunState
-from engram.model.memory import Filters, Kind, Memory, Status
+from engram.model.memory import Filters, Kind, Memory
 from engram.model.scope import Access, Role, Scope
 from engram.ports import View
 from engram.rules.doubt import GAP
 from engram.rules.traits import REFERENCE, is_passing
 from engram.text.cues import part_of_life
 from engram.text.sentences import clauses
-from engram.text.words import normalized
+from engram.text.words import content_words, normalized
 
 IDENTITY_BYTES = 8_192  # bytes over which reflections about oneself are compacted (files)
 GUIDELINE_DAYS = 1.0  # days after which a decision has shown what it was worth
@@ -116,10 +117,10 @@ def _domain(
 # A decision shows what it was worth after a while: taken back by a person, or what it put away was asked
 # for, or nothing. What is kept shows it by being recalled or not, category by category. Nothing is
 # concluded from few cases, and where there is nothing to read there are no guidelines: every rule works
-# without them.
+# without them. A rule that should hold back makes nothing and puts nothing away there (`apply.py`) until
+# those cases are older than the runs that are looked back on.
 
 
-GUIDELINES_NAME: Final = "guidelines"
 RUNS: Final = 50
 """Runs that are looked back on."""
 LINES: Final = 2_000
@@ -128,7 +129,6 @@ OFTEN, SELDOM = 0.5, 0.05
 """From this share of recalled memories on a category is kept whole; up to that it may be told by a label."""
 REGRET: Final = 0.1
 """From this share of decisions that were taken back a rule should hold back."""
-AWAY: Final = frozenset({Status.ARCHIVED, Status.MERGED, Status.SUPERSEDED})
 
 
 @dataclass(slots=True)
@@ -151,9 +151,9 @@ def plan_guidelines(context: StepContext, _cursor: str) -> Iterator[Batch]:
     for scope, known in census(context).items():
         told = rules.get(scope, {})
         body = {"rules": _told(told), "categories": _categories(context, known)}
-        if not any(body.values()) and context.tools.store.upkeep.sketch(scope, GUIDELINES_NAME, "") is None:
+        if not any(body.values()) and context.tools.store.upkeep.sketch(scope, GUIDELINES, "") is None:
             continue
-        effects = keep(context, scope, GUIDELINES_NAME, "", body)
+        effects = keep(context, scope, GUIDELINES, "", body)
         if effects:
             cases = sum(one.done for one in told.values())
             why = f"{len(body['rules'])} rules and {len(body['categories'])} categories, {cases} decisions"
@@ -203,7 +203,7 @@ def _told(rules: Mapping[str, Outcomes]) -> list[dict[str, Any]]:
             "done": one.done,
             "taken_back": one.taken_back,
             "used_since": one.used_since,
-            "advice": "hold_back" if one.regret >= REGRET else "go_on",
+            "advice": HOLD_BACK if one.regret >= REGRET else "go_on",
         }
         for rule, one in sorted(rules.items())
         if one.done >= least
@@ -421,26 +421,69 @@ def _most(counts: Counter[str]) -> list[str]:
 
 # ---------------------------------------------------------------- topics
 # Topics: memories come in; what they are about, counted, comes out, place by place.
+#
+# Some topics are of a list (`text/data/topics.txt`); the others are the memories' own: tags, names, and
+# things that are spoken of again and again.
 
 
 TOPICS_NAME: Final = "topics"
+OWN_TOPICS: Final = 100
+OWN_SOURCES: Final = 5_000
+"""The memories whose words are in the list: as long as all of them can be noted, and erasing one drops it."""
+AGAIN: Final = 3
+"""A thing that so many memories speak of is a topic; of tags and names two are enough."""
+TOO_COMMON: Final = 0.3
+_WORD: Final = re.compile(r"[a-z][a-z-]{2,}")
+_THING: Final = re.compile(rf"\b(?:the|an?|my|our|your|his|her|their|this|of)\s+({_WORD.pattern})\b")
+
+Spoken = dict[str, list[PlaceKnowledge]]
 
 
 def plan_topics(context: StepContext, _cursor: str) -> Iterator[Batch]:
-    """A list of topics for each place; it holds no words of a memory."""
+    """A list of topics for each place."""
     for scope, known in census(context).items():
-        topics = _counted(known)
-        effects = keep(context, scope, "topics", "", {"memories": len(known), "topics": topics})
+        listed = _grouped((topic, one) for one in known for topic in one.topics)
+        own, sources = _own(known, listed)
+        topics = _counted({**listed, **own})
+        body = {"memories": len(known), "topics": topics}
+        effects = keep(context, scope, TOPICS_NAME, "", body, sources=sources)
         if effects:
             yield Batch((Decision("topics.counted", f"{len(topics)} topics", effects),))
 
 
-def _counted(known: Sequence[PlaceKnowledge]) -> list[dict[str, Any]]:
+def _own(known: Sequence[PlaceKnowledge], listed: Spoken) -> tuple[Spoken, list[str]]:
+    """Topics that the memories name themselves, the commonest first, and the memories they come from."""
+    named = _grouped((name.casefold(), one) for one in known for name in one.names)
+    things = Counter(word for one in known for word in set(_THING.findall(one.text.lower())))
+    spoken = _grouped(
+        (word, one) for one in known for word in set(_WORD.findall(one.text.lower())) if things[word] > 1
+    )
+    most = max(AGAIN, TOO_COMMON * len(known))
+    again = {word: some for word, some in spoken.items() if AGAIN <= len(some) <= most}
+    found = {name: some for name, some in named.items() if len(some) > 1} | {
+        word: some for word, some in again.items() if word not in named and content_words(word)
+    }
+    chosen: Spoken = {}
+    sources: dict[str, None] = {}
+    for name, some in sorted(found.items(), key=lambda pair: (-len(pair[1]), pair[0])):
+        if name in listed or len(sources) + len(some) > OWN_SOURCES:
+            continue
+        chosen[name] = some
+        sources.update(dict.fromkeys(one.id for one in some))
+        if len(chosen) == OWN_TOPICS:
+            break
+    return chosen, list(sources)
+
+
+def _grouped(pairs: Iterable[tuple[str, PlaceKnowledge]]) -> Spoken:
+    groups: Spoken = {}
+    for name, one in pairs:
+        groups.setdefault(name, []).append(one)
+    return groups
+
+
+def _counted(groups: Spoken) -> list[dict[str, Any]]:
     """Each topic with how many memories are about it, how weighty they are, and when it came up."""
-    groups: dict[str, list[PlaceKnowledge]] = {}
-    for one in known:
-        for topic in one.topics:
-            groups.setdefault(topic, []).append(one)
     ordered = sorted(groups.items(), key=lambda pair: (-len(pair[1]), pair[0]))
     return [
         {
@@ -459,7 +502,7 @@ STEPS: tuple[Step, ...] = (
     Step(STAGE, TOPICS_NAME, plan_topics),
     Step(STAGE, PROFILE_NAME, plan_profiles),
     Step(STAGE, IDENTITY_NAME, plan_identity),
-    Step(STAGE, GUIDELINES_NAME, plan_guidelines),
+    Step(STAGE, GUIDELINES, plan_guidelines),
     Step(STAGE, tree.NAME, tree.plan_tree),
     Step(STAGE, NAME, plan_confidence_map),
 )

@@ -54,6 +54,8 @@ class PlaceKnowledge:
     speaker: str
     kind: Kind
     category: str
+    names: tuple[str, ...]
+    """Its tags, and whom and what it names."""
     topics: tuple[str, ...]
     languages: tuple[str, ...]
     at: datetime
@@ -128,6 +130,7 @@ def _known(key: int, memory: Memory, shared: dict[tuple[str, ...], tuple[str, ..
         speaker=memory.speaker,
         kind=memory.kind,
         category=memory.category,
+        names=tuple(dict.fromkeys((*(tag for tag in memory.tags if tag[0] != "_"), *memory.entities))),
         topics=shared.setdefault(topics, topics),
         languages=shared.setdefault(languages, languages),
         at=memory.happened_at,

@@ -92,6 +92,21 @@ def test_topics_are_counted_place_by_place(memory: Engram, clock: FakeClock) -> 
     assert {agent: one["topic"] for agent, one in counted.items()} == {"rex": "databases", "ada": "food"}
 
 
+def test_topics_are_also_what_the_memories_themselves_name(memory: Engram, clock: FakeClock) -> None:
+    said = [
+        "the boiler makes a noise",
+        "I called about the boiler",
+        "Is the boiler new?",
+        "we painted a wall",
+    ]
+    told(memory, clock, [*said, "Zwiebelturm opens at nine", "I met Otto at Zwiebelturm"])
+    ids = told(memory, clock, ["Seeds go in first", "Weeds come out"], tags=["allotment"])
+    learned(memory, STAGE)
+    assert {"boiler", "allotment"} <= {one.topic for one in memory.knowledge.topics()}
+    memory.erase(ids[0])
+    assert "allotment" not in {one.topic for one in memory.knowledge.topics()}
+
+
 def test_the_tree_has_every_memory_in_one_cluster_and_every_cluster_in_one_domain(
     memory: Engram, clock: FakeClock
 ) -> None:
@@ -208,6 +223,16 @@ def test_a_rule_whose_decisions_are_taken_back_is_told_to_hold_back(memory: Engr
     learned(memory, STAGE)
     (one,) = [rule for rule in only(memory, "guidelines").body["rules"] if rule["rule"] == "pattern.found"]
     assert (one["done"], one["taken_back"], one["advice"]) == (5, 5, "hold_back")
+    told(
+        memory,
+        clock,
+        [f"Walked the dog along the canal in {city} at dawn" for city in ("Kyiv", "Bern", "Faro")],
+    )
+    held = learned(memory)
+    assert "pattern.found" not in rules(held)
+    kept_back = [one for one in held.decided if one.rule == "pattern.found"]
+    assert all("held back" in one.why for one in kept_back)
+    assert kept_back
 
 
 def test_a_run_cut_off_anywhere_ends_as_if_it_were_not(tmp_path: Path) -> None:
