@@ -232,7 +232,7 @@ def known() -> dict[tuple[str, str], str]:
 
 
 def name_here(line: str, name: str) -> str:
-    """What an imported name is called in the stub: `_TokensFound` for `Found` of `engram.api.tokens`."""
+    """What an imported name is called in the stub: `_TokensFound` for `Found` of `engram.api.caller`."""
     return f"_{line.split()[1].rpartition('.')[2].title().replace('_', '')}{name}"
 
 

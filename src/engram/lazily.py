@@ -1,9 +1,9 @@
 """Modules that are loaded when they are first used: opening a memory to ask one question needs few of them.
 
 if TYPE_CHECKING:
-    from engram.api import briefing
+    from engram.api import contexts
 else:
-    briefing = lazily("engram.api.briefing")
+    briefing = lazily("engram.api.contexts")
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 from pathlib import Path
 from threading import Lock
-from typing import IO, TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
+from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeVar
 
 from engram.errors import EngramError
 from engram.model.clock import zone_of
@@ -635,11 +635,11 @@ class Together:
 
     def __init__(self) -> None:
         self._one_at_a_time = Lock()
-        self._waiting: deque[_Asked] = deque()
+        self._waiting: deque[_LookUp] = deque()
 
     def do(self, asked: _In, work: Callable[[Sequence[_In]], Sequence[_Out]]) -> _Out:
         """What the work makes of this one; the others are those that are asked for at the same time."""
-        mine = _Asked(asked)
+        mine = _LookUp(asked)
         self._waiting.append(mine)
         with self._one_at_a_time:
             if mine.answer is None:
@@ -658,7 +658,7 @@ class Together:
                 one.answer = (answer,)
 
 
-class _Asked:
+class _LookUp:
     __slots__ = ("answer", "asked")
 
     def __init__(self, asked: Any) -> None:
@@ -1305,6 +1305,10 @@ class Suppression:
     space: str
     vector: Floats
     at: datetime
+
+
+HEALTH_SECONDS: Final = 30.0
+"""How long it is believed that an embedder is well, or down."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engram.config import Config, overlay
-from engram.context.blocks import one_line
+from engram.context.budget import one_line
 from engram.context.recall_pack import words_in
 from engram.model.memory import Memory, Priority, Status, Usage
 from engram.model.scope import Scope

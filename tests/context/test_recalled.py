@@ -7,8 +7,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engram.context.blocks import CLOSING, HEADINGS, reflection
-from engram.context.budget import Ruler
+from engram.context.budget import CLOSING, HEADINGS, Ruler, reflection
 from engram.context.build import Packed, offers, pack
 from engram.model.context import Knowing
 from engram.model.knowledge import Abstraction, Gist

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from engram import Engram
-from engram.server.brief import CLOSING, OPENING, brief
+from engram.api.contexts import brief
+from engram.context.budget import CLOSING, HEADINGS
 from engram.text.tokens import count
 
 
@@ -14,7 +15,7 @@ def test_a_brief_holds_what_answers(memory: Engram) -> None:
 
     made = brief(memory, "which is my editor", budget=300)
 
-    assert made.text.startswith(OPENING)
+    assert made.text.startswith(HEADINGS["recalled"])
     assert made.text.endswith(CLOSING)
     assert "My editor is Helix" in made.text
     assert len(made.ids) == 1
@@ -52,7 +53,7 @@ def test_no_memory_can_end_the_block(memory: Engram) -> None:
 
     lines = brief(memory, "", budget=300, pinned=True).text.splitlines()
 
-    assert lines[0] == OPENING
+    assert lines[0] == HEADINGS["recalled"]
     assert lines[-1] == CLOSING
     assert len(lines) == 3
     assert lines[1].lower().count("</memory") == 1

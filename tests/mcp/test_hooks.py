@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from engram import Engram, __version__
+from engram.api.contexts import brief
 from engram.cli import hooks
 from engram.cli.setup import hook_entries
 from engram.errors import ConfigError
-from engram.server.brief import brief
 from tests.cli.shell import Shell
 
 PLUGIN = Path(__file__).parents[2] / "plugin"

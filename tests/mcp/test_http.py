@@ -23,7 +23,7 @@ from engram.server.mcp.serving import mount
 from engram.server.mcp.tools import FULL, PINNED
 from engram.testing import FakeClock, HashEmbedder
 from tests.mcp import story
-from tests.mcp.test_porch import asked, greeting
+from tests.mcp.test_handshake import asked, greeting
 
 pytestmark = pytest.mark.slow
 STARTED_S = 30.0

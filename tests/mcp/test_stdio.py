@@ -22,7 +22,7 @@ from engram import Engram
 from engram.operations.aliases import TOOLS_BEFORE
 from engram.server.mcp.tools import FULL, PINNED
 from tests.mcp import story
-from tests.mcp.test_porch import HANDSHAKE, asked
+from tests.mcp.test_handshake import HANDSHAKE, asked
 
 pytestmark = pytest.mark.slow
 COMMAND = [sys.executable, "-m", "engram"]

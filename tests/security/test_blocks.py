@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from engram import Engram
+from engram.api.contexts import brief
 from engram.model.memory import Status
-from engram.server.brief import brief
 
 CANARY = "zq7canary"
 QUESTION = "what is the garden plan of Ilse?"

@@ -38,8 +38,7 @@ from engram.server.mcp.dispatch import ToolDispatcher
 from engram.server.mcp.serving import mount
 from engram.server.mcp.tools import FULL, Action
 from engram.server.proxy import mounting as proxy
-from engram.server.route import ROUTES, Route
-from engram.server.stream import feed
+from engram.server.route import ROUTES, Route, feed
 from engram.testing import FakeClock, HashEmbedder, ScriptedServer
 from engram.testing.model_server import says
 

@@ -19,9 +19,9 @@ import pytest
 
 from engram import Engram
 from engram.config import ProxyConfig
+from engram.context.budget import CLOSING, HEADINGS
 from engram.errors import ConfigError, EngramError
 from engram.model.scope import Scope
-from engram.server.brief import CLOSING, OPENING
 from engram.server.proxy.mounting import mount
 from engram.testing import ScriptedServer
 from engram.testing.model_server import (
@@ -123,7 +123,7 @@ def test_what_is_remembered_stands_before_the_question_as_data(start: Start) -> 
     assert system == {"role": "system", "content": "Be brief."}
     block, _, question = user["content"].rpartition("\n\n")
     assert question == "Which editor is my editor?"
-    assert block.startswith(OPENING)
+    assert block.startswith(HEADINGS["recalled"])
     assert block.endswith(CLOSING)
     assert "My editor is Helix" in block
     assert block.count(CLOSING) == 1, "nothing inside ends the block"
@@ -139,8 +139,8 @@ def test_memories_can_stand_in_the_systems_words(start: Start) -> None:
     )
 
     assert [one["role"] for one in proxied.sent(0)] == ["system", "user"]
-    assert proxied.sent(0)[0]["content"].startswith(OPENING)
-    assert proxied.sent(1)[0]["content"].startswith("Be brief.\n\n" + OPENING)
+    assert proxied.sent(0)[0]["content"].startswith(HEADINGS["recalled"])
+    assert proxied.sent(1)[0]["content"].startswith("Be brief.\n\n" + HEADINGS["recalled"])
     assert proxied.sent(1)[1]["content"] == "my editor"
 
 
@@ -155,7 +155,7 @@ def test_parts_of_a_message_stay_as_they_are(start: Start) -> None:
     proxied.ask(messages=[{"role": "user", "content": parts}])
 
     first, *rest = proxied.sent()[0]["content"]
-    assert first["text"].startswith(OPENING)
+    assert first["text"].startswith(HEADINGS["recalled"])
     assert rest == parts
 
 
@@ -319,7 +319,7 @@ def test_who_wants_less_says_so(start: Start, headers: dict[str, str], recalls: 
     proxied.ask("what is my editor", extra_headers=headers)
     proxied.ask("The last word is Amen.")
 
-    assert (OPENING in proxied.sent(0)[0]["content"]) is recalls
+    assert (HEADINGS["recalled"] in proxied.sent(0)[0]["content"]) is recalls
     assert not [name for name in proxied.service.requests[0].headers if name.startswith("x-engram")]
     assert proxied.heard("The last word is Amen.")
     assert ("what is my editor" in proxied.said()) is listens

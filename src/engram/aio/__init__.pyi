@@ -16,24 +16,23 @@ from typing import Any, Protocol, Self, TypeVar, Unpack
 from engram.api.backups import Findings, Kept
 from engram.api.browsing import Lying
 from engram.api.bus import Offers, Wishes
+from engram.api.caller import Found as _CallerFound
+from engram.api.caller import Issued
 from engram.api.commitments import Closings, Loops
 from engram.api.commitments import Found as _CommitmentsFound
 from engram.api.conflicts import Found as _ConflictsFound
-from engram.api.entities import Found as _EntitiesFound
-from engram.api.entities import Profile, Steps
-from engram.api.facts import Claims, Pairs, Paths
+from engram.api.facts import Claims, Pairs, Paths, Profile, Steps
+from engram.api.facts import Found as _FactsFound
 from engram.api.gaps import Found as _GapsFound
 from engram.api.knowledge import Boxes, Cards, Patterns, Topics, Traces
 from engram.api.remembering import Given, Results
 from engram.api.session_services import Completed, Learned, StepGiven
 from engram.api.sessions import Begun, Infos
 from engram.api.sources import Progress as _SourcesProgress
-from engram.api.tokens import Found as _TokensFound
-from engram.api.tokens import Issued
 from engram.api.vault import VaultStatus
 from engram.api.workspace import WorkspaceStatus
 from engram.api.workspace_reading import SyncReport
-from engram.capture.sources.results import Finding as _ResultsFinding
+from engram.capture.sources.documents import Finding as _DocumentsFinding
 from engram.config import Config, MaintainConfig
 from engram.model.advice import Spent
 from engram.model.capture import ImportedRecords, IngestReport, Observation, Receipt, Turn
@@ -204,7 +203,7 @@ class AsyncEngram:
         """Give freed space back; how many bytes. Unless `full`, without writing the whole file anew."""
 
     @property
-    def memories(self) -> AsyncMemories:
+    def memories(self) -> AsyncMemoryActions:
         """How single memories stand and what they are to each other: pin, confirm, move, count."""
 
     @property
@@ -521,8 +520,8 @@ class AsyncEngram:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None: ...
 
-class AsyncMemories:
-    """`Memories` for asyncio: the same verbs, awaited."""
+class AsyncMemoryActions:
+    """`MemoryActions` for asyncio: the same verbs, awaited."""
     async def pin(self, memory_id: str, *, pinned: bool = True) -> Memory:
         """Make a memory immune to forgetting, or let it go again."""
 
@@ -653,7 +652,7 @@ class AsyncEntities:
         "my sister", where it was told who that is.
         """
 
-    async def list(self, *, type: str = "", prefix: str = "", limit: int = 50) -> _EntitiesFound:
+    async def list(self, *, type: str = "", prefix: str = "", limit: int = 50) -> _FactsFound:
         """Entities, last seen first: of one type, or with a name that begins so."""
 
     async def alias(self, name: str, other: str) -> Entity:
@@ -929,7 +928,7 @@ class AsyncTokens:
         `timezone` says where its bearer is: an IANA name, or an offset such as +02:00.
         """
 
-    async def list(self, *, revoked: bool = False) -> _TokensFound:
+    async def list(self, *, revoked: bool = False) -> _CallerFound:
         """The tokens for places this caller owns, oldest first; with `revoked` also those taken back."""
 
     async def revoke(self, token_id: str) -> Token:
@@ -1143,7 +1142,7 @@ class AsyncSources:
 
     async def research(
         self,
-        findings: str | Sequence[_ResultsFinding],
+        findings: str | Sequence[_DocumentsFinding],
         *,
         query: str,
         urls: Sequence[str] = ...,

@@ -10,7 +10,7 @@ from engram.api.commitments import loops
 from engram.api.conflicts import Conflicts
 from engram.capture import screen
 from engram.context import recall_pack as packing
-from engram.context.blocks import one_line
+from engram.context.budget import one_line
 from engram.context.recall_pack import matching
 from engram.context.resume import FORMS, ResumeRequest, in_workspace, resume, room_for
 from engram.errors import UnknownValue, WrongType

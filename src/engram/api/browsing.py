@@ -1,23 +1,33 @@
-"""Browsing: filters come in, memories go out, page by page or all of them."""
+"""Browsing: filters come in, memories go out, page by page or all of them; or how something changed.
+
+A timeline is told of a name ("Anna", an entity), of a fact of the user ("my editor"), or of anything else by
+recalling it and following what took the place of what.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import islice
 from typing import Any
 
-from engram.api.caller import PAGE_LIMIT, CallerContext, whole
-from engram.api.recalling import checked
+from engram.api.caller import PAGE_LIMIT, CallerContext, checked, whole
 from engram.capture import change
 from engram.errors import AccessDenied, NotFound
-from engram.model.event import Audited, Event, News, Page
+from engram.model.event import Audited, Event, News, Page, Verb
+from engram.model.facts import Claim, EdgeType, Entity, FactQuery, Named
 from engram.model.memory import ANY_STATUS, Filters, Memory, Status, in_force
 from engram.model.plain import moment, plain
-from engram.model.scope import Role, Scope
-from engram.ports import Unit, View
+from engram.model.recall import Question, StepKind, Timeline, TimelineStep
+from engram.model.scope import Access, Role, Scope
+from engram.ports import EntityStore, Unit, View
 from engram.recall.past import then
+from engram.recall.pipeline import recall
+from engram.rules.entities import also_called, resolve
+from engram.text.marks import is_correction
+from engram.text.statement import USER, asked
+from engram.text.subquestions import owner_and_thing, topic_of_change
 
 
 def get(caller: CallerContext, memory_id: str) -> Memory | None:
@@ -197,3 +207,187 @@ class Trash:
                 unit.erase(memory_id, because)
 
         self._caller.tools.store.write(work, self._caller.actor)
+
+
+REINFORCED = 20
+"""Of so many repeated memories it is looked up when they were repeated."""
+EVENTS = 200
+GENERATIONS = 10
+"""So often it is asked what took the place of what."""
+FEW_WORDS = 3
+Found = Sequence[tuple[int, Memory]]
+OVER = {Status.INVALIDATED, Status.ARCHIVED}
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Which steps are wanted."""
+
+    limit: int
+    since: datetime | None = None
+    until: datetime | None = None
+
+    def of(self, steps: Iterable[TimelineStep]) -> tuple[TimelineStep, ...]:
+        """The steps inside, oldest first; of a long story the latest."""
+        inside = [
+            step
+            for step in steps
+            if (self.since is None or step.at >= self.since) and (self.until is None or step.at < self.until)
+        ]
+        return tuple(sorted(inside, key=lambda step: step.at)[-self.limit :])
+
+
+def timeline(about: str | tuple[str, str], window: Window, access: Access, caller: CallerContext) -> Timeline:
+    """How something changed; without steps when nothing is known of it."""
+    if not isinstance(about, str):
+        return _of_fact(*about, window, access, caller) or Timeline(" ".join(about), "fact")
+    topic = topic_of_change(about) or about.strip()
+    owned = owner_and_thing(topic)
+    if owned and (found := _of_fact(*owned, window, access, caller)):
+        return found
+    entity = known(topic, caller.tools.store.entities, access)
+    if entity is not None:
+        return Timeline(entity.name, "entity", window.of(of_entity(entity, window.limit, access, caller)))
+    few = len(topic.split()) <= FEW_WORDS
+    return (few and _of_fact(USER, topic, window, access, caller)) or _of_words(topic, window, access, caller)
+
+
+def of_entity(entity: Entity, limit: int, access: Access, caller: CallerContext) -> list[TimelineStep]:
+    """How the knowledge about an entity grew."""
+    view = View(access, ANY_STATUS)
+    found = caller.tools.store.entities.memories(entity, view, limit)
+    return steps_of(found, view, caller, complete=len(found) < limit)
+
+
+def steps_of(found: Found, view: View, caller: CallerContext, *, complete: bool = True) -> list[TimelineStep]:
+    """What each memory did to what was known, oldest first. `complete`: the first of all is among them."""
+    former = _former([key for key, _ in found], view, caller)
+    told = sorted(found, key=lambda pair: (pair[1].happened_at, pair[0]))
+    steps = [
+        _step(key, memory, former, first=complete and not place) for place, (key, memory) in enumerate(told)
+    ]
+    memories = [memory for _, memory in told]
+    replaced = {memory.id for olds in former.values() for memory in olds}
+    steps += _reinforcements(memories, view.access, caller)
+    steps += _ends([one for one in memories if one.id not in replaced], view.access, caller)
+    return sorted(steps, key=lambda step: step.at)
+
+
+def _of_fact(
+    subject: str, predicate: str, window: Window, access: Access, caller: CallerContext
+) -> Timeline | None:
+    """The story of one fact; None when nobody ever stated it."""
+    store, view = caller.tools.store, View(access, ANY_STATUS)
+    who = USER if subject.lower() in {"i", "me", "my", USER} else subject.lower()
+    entity = known(who, store.entities, access)
+    names = frozenset({who, *((entity.name.lower(), *entity.aliases) if entity else ())})
+    claims = store.facts.find(FactQuery(names, asked(predicate)), view, window.limit)
+    if not claims:
+        return None
+    by_id = {claim.memory.id: claim for claim in reversed(claims)}
+    keys = store.memories.keys(list(by_id))
+    found = [(keys[one], claim.memory) for one, claim in by_id.items() if one in keys]
+    steps = [_in_facts(step, by_id) for step in steps_of(found, view, caller)]
+    return Timeline(f"{who} {predicate}", "fact", window.of(_objects(steps, by_id)))
+
+
+def _in_facts(step: TimelineStep, claims: Mapping[str, Claim]) -> TimelineStep:
+    fact = claims[step.memory.id].fact
+    return TimelineStep(
+        step.at, step.kind, f"{fact.subject} {fact.predicate} {fact.object}", step.memory, step.change
+    )
+
+
+def _objects(steps: Iterable[TimelineStep], claims: Mapping[str, Claim]) -> Iterator[TimelineStep]:
+    """A correction says from what to what."""
+    last = ""
+    for step in steps:
+        new = claims[step.memory.id].fact.object
+        change = (
+            f"{last} → {new}" if step.kind is StepKind.CORRECTED and last not in {"", new} else step.change
+        )
+        yield TimelineStep(step.at, step.kind, step.what, step.memory, change)
+        last = new if step.kind not in {StepKind.REINFORCED, StepKind.ENDED} else last
+
+
+def _of_words(topic: str, window: Window, access: Access, caller: CallerContext) -> Timeline:
+    """What a recall finds in any status, and what took the place of it."""
+    view = View(access, ANY_STATUS)
+    question = Question(topic, access, limit=window.limit, filters=ANY_STATUS, dry=True, expand=False)
+    memories = {hit.memory.id: hit.memory for hit in recall(question, caller.tools)}
+    keys = caller.tools.store.memories.keys(list(memories))
+    found = {keys[one]: memory for one, memory in memories.items() if one in keys}
+    for _ in range(GENERATIONS):
+        links = caller.tools.store.relations.links(list(found), {EdgeType.SUPERSEDES}, view)
+        new = {link.other for link in links} - found.keys()
+        if not new or len(found) >= window.limit:
+            break
+        found |= caller.tools.store.memories.read(sorted(new))
+    return Timeline(topic, "words", window.of(steps_of(list(found.items()), view, caller)))
+
+
+def _former(keys: Sequence[int], view: View, caller: CallerContext) -> dict[int, list[Memory]]:
+    """For each memory those whose place it took."""
+    store, olds = caller.tools.store, dict[int, list[int]]()
+    for link in store.relations.links(keys, {EdgeType.SUPERSEDES}, view):
+        new, old = (link.key, link.other) if link.forward else (link.other, link.key)
+        olds.setdefault(new, []).append(old)
+    read = store.memories.read(sorted({old for found in olds.values() for old in found}))
+    return {new: [read[old] for old in dict.fromkeys(found) if old in read] for new, found in olds.items()}
+
+
+def _step(key: int, memory: Memory, former: Mapping[int, list[Memory]], *, first: bool) -> TimelineStep:
+    olds = former.get(key, [])
+    change = " and ".join(f"in the place of “{label(old)}”" for old in olds)
+    if first and not olds:
+        return TimelineStep(memory.happened_at, StepKind.FIRST, label(memory), memory)
+    corrects = bool(olds) or is_correction(memory.content)
+    kind = StepKind.CORRECTED if corrects else StepKind.ADDED
+    return TimelineStep(memory.happened_at, kind, label(memory), memory, change)
+
+
+def _reinforcements(
+    memories: Iterable[Memory], access: Access, caller: CallerContext
+) -> Iterator[TimelineStep]:
+    repeated = [memory for memory in memories if memory.usage.repeated][:REINFORCED]
+    for memory in repeated:
+        for event in _events(memory, access, caller):
+            if event.verb is Verb.REINFORCED:
+                yield TimelineStep(event.at, StepKind.REINFORCED, label(memory), memory, "said again")
+
+
+def _ends(memories: Iterable[Memory], access: Access, caller: CallerContext) -> Iterator[TimelineStep]:
+    """What holds no longer though nothing took its place."""
+    now = caller.tools.clock.now()
+    for memory in memories:
+        if memory.valid_to is not None and memory.valid_to <= now:
+            yield TimelineStep(memory.valid_to, StepKind.ENDED, label(memory), memory, "held until then")
+        elif memory.status in OVER:
+            verbs = {Verb.ARCHIVED, Verb.STATUS_CHANGED}
+            event = next((one for one in _events(memory, access, caller) if one.verb in verbs), None)
+            why = f"{memory.status}: {event.because}" if event and event.because else str(memory.status)
+            yield TimelineStep(
+                event.at if event else memory.modified_at, StepKind.ENDED, label(memory), memory, why
+            )
+
+
+def _events(memory: Memory, access: Access, caller: CallerContext) -> list[Event]:
+    return caller.tools.store.ledger.events(memory.id, access, EVENTS)
+
+
+def label(memory: Memory) -> str:
+    """What a memory says, in short."""
+    return memory.forms.key_fact or memory.forms.label or memory.content
+
+
+ALIKE = 50
+"""So many entities with a like name are looked at when none has the very name."""
+
+
+def known(name: str, entities: EntityStore, access: Access) -> Entity | None:
+    """The entity of this name; if there is none, the only one that the name can mean."""
+    found = entities.get(name, access)
+    if found is not None:
+        return found
+    near = [*entities.among(sorted(also_called(name)), access), *entities.like(name, access, ALIKE)]
+    return resolve(Named(name), near)

@@ -1,6 +1,7 @@
-"""Contexts: a message comes in, a prompt goes out. Joins what is recalled with the flow that packs it.
+"""Contexts: a message comes in, a prompt goes out; or a question, and a short block of what is known.
 
-Also for those who may only read the file: whoever can list memories and recall is enough.
+Joins what is recalled with the flow that packs it. Also for those who may only read the file: whoever can
+list memories and recall is enough. A block is data: it says so, and nothing inside can end it.
 """
 
 from __future__ import annotations
@@ -13,20 +14,27 @@ from weakref import WeakKeyDictionary
 
 from engram.config import ContextConfig
 from engram.context import budget as context_budget
+from engram.context.budget import one_line
 from engram.context.build import PromptRequest, build
 from engram.context.history import Summarize
 from engram.errors import WrongType
-from engram.model.context import Context, Knowing, LanguageModel, Message, Sections
+from engram.model.context import (
+    Context,
+    Knowing,
+    LanguageModel,
+    Message,
+    Sections,
+)
 from engram.model.knowledge import Abstraction
-from engram.model.memory import Filters, Memory, Priority, Tier
+from engram.model.memory import Filters, Memory, Priority, Status, Tier
 from engram.model.recall import Hit, Question
-from engram.model.scope import Access
+from engram.model.scope import Access, Scope
 from engram.ports import Store, View
+from engram.text.tokens import count
 
 if TYPE_CHECKING:
     from engram.api.caller import CallerContext
     from engram.api.recalling import Recalling
-    from engram.model.scope import Scope
 
 
 STANDING: Final = 100
@@ -188,23 +196,22 @@ class Readable(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class About:
-    """What a brief is about, and how long it may be."""
+class Brief:
+    """The block itself, empty when nothing is known; the memories in it; what it costs."""
 
-    query: str
-    budget: int
-    pinned: bool = False
-    """Whether what always matters comes too."""
-    session: str = ""
-    dry: bool = False
+    text: str = ""
+    ids: tuple[str, ...] = ()
+    tokens: int = 0
 
 
-def brief(memory: Readable, about: About, settings: ContextConfig | None = None) -> Context:
-    """What helps with a question as one block; empty when nothing is known."""
-    query = about.query.strip()
+def brief(
+    memory: Readable, query: str, *, budget: int, pinned: bool = False, session: str = "", dry: bool = False
+) -> Brief:
+    """What helps with a question in at most `budget` tokens; with `pinned`, what always matters too."""
+    query = query.strip()
     kept = [
         one
-        for filters in (standing(bare=not query) if about.pinned else ())
+        for filters in (standing(bare=not query) if pinned else ())
         for one in memory.list(filters=filters, limit=STANDING)
     ]
 
@@ -212,12 +219,26 @@ def brief(memory: Readable, about: About, settings: ContextConfig | None = None)
         if not query:
             return ()
         # What leaves no trace is waited for: no model is asked then.
-        expand = False if about.dry else None
-        return [*memory.recall(query, limit=limit, session=about.session, dry=about.dry, expand=expand)]
+        return [*memory.recall(query, limit=limit, session=session, dry=dry, expand=False if dry else None)]
 
-    model = LanguageModel("", window=max(about.budget, 1) * 2)
-    asked = PromptRequest("", model, settings or ContextConfig(), budget=about.budget, standing=tuple(kept))
-    return build(asked, find)
+    model = LanguageModel("", window=max(budget, 1) * 2)
+    made = build(PromptRequest("", model, ContextConfig(), budget=budget, standing=tuple(kept)), find)
+    return Brief(made.recalled, made.ids, count(made.recalled))
+
+
+def data_block(lines: Iterable[str]) -> str:
+    """Lines inside a block that none of them can end.
+
+    >>> data_block(["- tea"]).splitlines()[1:]
+    ['- tea', '</memories>']
+    """
+    return context_budget.section("recalled", map(one_line, lines))
+
+
+def line_of(memory: Memory, text: str) -> str:
+    """One memory on one line: its short id, its day, its words."""
+    doubt = "" if memory.status is Status.ACTIVE else f", {memory.status}"
+    return f"- [{memory.id[:8]}] ({memory.happened_at:%Y-%m-%d}{doubt}) {one_line(text)}"
 
 
 def standing(*, bare: bool) -> tuple[Filters, ...]:

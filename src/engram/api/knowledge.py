@@ -96,7 +96,7 @@ class Knowledge:
 
     def card(self, name: str) -> Card | None:
         """The card of somebody or something, under any of its names; None when there is none."""
-        from engram.api.facts import known
+        from engram.api.browsing import known
 
         clean = " ".join(screen.readable("name", name).split())
         entity = known(clean, self._caller.tools.store.entities, self._caller.access) if clean else None

@@ -468,7 +468,7 @@ class Upkeep:
 
     def undo(self, run_id: str) -> Undone:
         """Take a whole run back. What somebody has changed since stays. Raises NotUndoable."""
-        from engram.maintain.undo import undo
+        from engram.maintain.apply import undo
 
         self._check()
         run = self._run(run_id)

@@ -27,7 +27,7 @@ from engram.errors import BadSource, UnknownFormat, UnknownValue
 from engram.model.capture import Fate, IngestReport, ItemReport
 from engram.model.plain import plain
 from engram.model.scope import Scope
-from engram.store.sqlite import foreign
+from engram.store.sqlite import connection
 from engram.workspace import folder, ledger, notes
 from engram.workspace import layouts as layout
 from engram.workspace.layouts import FILES, KINDS, LEDGER
@@ -80,7 +80,7 @@ def system_at(path: Path, mapping: Mapping[str, str]) -> str:
     """Which system a folder or a file comes from. Raises UnknownFormat."""
     if path.is_dir():
         return _folder_system(path)
-    if foreign.is_database(path):
+    if connection.is_database(path):
         columns = _columns(path)
         return "retention" if "source_type" in columns else "engram-rs"
     if path.suffix.lower() in (".csv", ".tsv"):
@@ -110,7 +110,7 @@ def _folder_system(path: Path) -> str:
 
 
 def _columns(path: Path) -> set[str]:
-    rows = foreign.tables(path, ["memories"]).get("memories")
+    rows = connection.tables(path, ["memories"]).get("memories")
     if rows is None:
         raise BadSource(path.name, "a memory's database", "it has no table `memories`")
     return set(rows[0]) if rows else set()
@@ -142,7 +142,7 @@ def _records(path: Path, system: str, mapping: Mapping[str, str]) -> Iterator[To
     elif system == "basic-memory":
         yield from _basic(path)
     elif system in ("engram-rs", "retention"):
-        wanted = foreign.tables(path, ["memories", "facts", "trash"])
+        wanted = connection.tables(path, ["memories", "facts", "trash"])
         yield from homes.engram_rs(wanted) if system == "engram-rs" else homes.retention(wanted)
     elif system in ("csv", "jsonl"):
         yield from homes.table(files.read_text(path), mapping, lines=system == "jsonl")

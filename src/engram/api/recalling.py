@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Iterable, Sequence
-from dataclasses import fields, replace
-from datetime import datetime, tzinfo
+from dataclasses import replace
+from datetime import datetime
 from functools import cached_property
 from math import ceil
 from threading import Lock
 from time import sleep
 from typing import TYPE_CHECKING, Any
 
-from engram.api.caller import PAGE_LIMIT, CallerContext, RecallLimits, whole
+from engram.api.caller import PAGE_LIMIT, CallerContext, RecallLimits, checked, whole
 from engram.capture import screen
 from engram.config import RERANKS
-from engram.errors import AccessDenied, OutOfRange, UnknownValue, WrongType
+from engram.errors import AccessDenied, UnknownValue, WrongType
 from engram.lazily import lazily
 from engram.model.clock import EPOCH
 from engram.model.event import Finding
@@ -37,11 +37,11 @@ from engram.ports import ConversationBias, Recalls, View
 from engram.recall.pipeline import recall, touch
 
 if TYPE_CHECKING:
-    from engram.api import gaps, timelines
+    from engram.api import browsing, gaps
     from engram.recall import reasoning
 else:
     gaps = lazily("engram.api.gaps")
-    timelines = lazily("engram.api.timelines")
+    browsing = lazily("engram.api.browsing")
     reasoning = lazily("engram.recall.reasoning")
 
 # ---------------------------------------------------------------- recall record
@@ -249,11 +249,11 @@ class Recalling:
             None if end is None else moment(name, end, self._caller.tools.zone)
             for name, end in zip(("since", "until"), ends, strict=True)
         )
-        window = timelines.Window(whole("limit", limit, 1, PAGE_LIMIT), since, until)
+        window = browsing.Window(whole("limit", limit, 1, PAGE_LIMIT), since, until)
         what = clean[0] if len(clean) == 1 else (clean[0], clean[1])
         access = self._caller.at(scope)
         self._limits.take(self._caller.access, actor=self._caller.actor)
-        return timelines.timeline(what, window, access, self._caller)
+        return browsing.timeline(what, window, access, self._caller)
 
     def reason(
         self, question: str, depth: int | None, budget: int | None, scope: Scope | None, session: str
@@ -298,8 +298,6 @@ class Recalling:
 
 
 PROFILES = ("default", "trust", "layered")
-TIMES = tuple(f.name for f in fields(Filters) if f.type == "datetime | None")
-SHARES = ("min_importance", "max_importance", "min_confidence", "min_trust", "min_arousal")
 
 
 def question(caller: CallerContext, query: str, options: RecallOptions) -> Question:
@@ -329,23 +327,6 @@ def question(caller: CallerContext, query: str, options: RecallOptions) -> Quest
     return Question(**looked_at, **{name: value for name, value in given.items() if value is not None})
 
 
-def checked(caller: CallerContext, filters: Filters | None, as_of: datetime | str | None = None) -> Filters:
-    """The filters with their times in UTC, days as they were named. Raises WrongType and OutOfRange."""
-    wanted = filters or Filters()
-    times = {name: getattr(wanted, name) for name in TIMES} | ({} if as_of is None else {"as_of": as_of})
-    given: dict[str, Any] = {
-        name: _time(name, value, caller.tools.zone) for name, value in times.items() if value is not None
-    }
-    for name in SHARES:
-        share = getattr(wanted, name)
-        if not 0.0 <= share <= 1.0:
-            raise OutOfRange(name, share, 0, 1)
-    for name, value in wanted.details.items():
-        if not (value is None or isinstance(value, str | int | float)):
-            raise WrongType(f"details {name!r}", value, "a text, a number, true, false or null")
-    return replace(wanted, **given) if given else wanted
-
-
 def in_mode(filters: Filters, mode: Mode | str, *, include_archived: bool) -> Filters:
     """The filters narrowed to what a mode may bring, and widened to what was forgotten."""
     asked: Mode = member("mode", Mode, mode)
@@ -353,12 +334,6 @@ def in_mode(filters: Filters, mode: Mode | str, *, include_archived: bool) -> Fi
         types = (filters.types & asked.types) if filters.types else types_for(asked)
         filters = replace(filters, types=types)
     return replace(filters, statuses=filters.statuses | {Status.ARCHIVED}) if include_archived else filters
-
-
-def _time(name: str, value: Any, zone: tzinfo) -> datetime:
-    """A moment; the days that are spoken of are those of the caller's calendar."""
-    exact = moment(name, value, zone)
-    return value if name.startswith("about_") and isinstance(value, datetime) else exact
 
 
 def _one_of(field: str, value: Any, known: tuple[str, ...]) -> str:

@@ -13,7 +13,7 @@ from engram.api.contexts import Contexts, PromptOptions
 from engram.api.gaps import is_due, note_asked
 from engram.api.recalling import QUERY_LIMIT
 from engram.capture import change, screen
-from engram.capture.sources.results import ENDED, FlowStep, step
+from engram.capture.sources.documents import ENDED, FlowStep, step
 from engram.context import budget as context_budget
 from engram.context.budget import memories_for
 from engram.errors import AccessDenied, EmbedderError, UnknownValue

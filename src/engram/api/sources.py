@@ -14,11 +14,11 @@ from typing import Any
 from engram.api.caller import CallerContext
 from engram.capture.screen import tags as screened_tags
 from engram.capture.sources import code as codebase
-from engram.capture.sources import listen, results
+from engram.capture.sources import documents, listen
 from engram.capture.sources.code import walk
 from engram.capture.sources.detect import AUTO, Source, document, open_source, suffixes
+from engram.capture.sources.documents import Finding
 from engram.capture.sources.files import refused
-from engram.capture.sources.results import Finding
 from engram.capture.sources.take import IngestOptions, ingest
 from engram.errors import InvalidInput, UnknownValue, WrongType
 from engram.model.capture import Found, IngestReport, Item, ItemKind
@@ -131,7 +131,7 @@ class Sources:
     ) -> IngestReport:
         """Take in the summary of a session, as a client writes it when it makes room."""
         order = replace(self._order(scope, (), dry=dry), beginning=f"session:{session}#")
-        return self._take(results.summary(text, session, self._caller.tools.clock.now()), order)
+        return self._take(documents.summary(text, session, self._caller.tools.clock.now()), order)
 
     def task(
         self,
@@ -145,7 +145,7 @@ class Sources:
     ) -> IngestReport:
         """Keep what a task came to: success, failure or partial."""
         now = self._caller.tools.clock.now()
-        item = results.task(name, result, outcome, now, details or {})
+        item = documents.task(name, result, outcome, now, details or {})
         return self._take([item], self._order(scope, (), dry=dry))
 
     def flow(  # noqa: PLR0913 - each is a thing a flow knows of itself; all but two by name
@@ -161,8 +161,8 @@ class Sources:
     ) -> IngestReport:
         """Keep what a flow of several steps came to. A step is its name, or has name, outcome and result."""
         now = self._caller.tools.clock.now()
-        taken = [results.step(one) for one in steps]
-        item = results.flow(name, taken, result, outcome, now, details or {})
+        taken = [documents.step(one) for one in steps]
+        item = documents.flow(name, taken, result, outcome, now, details or {})
         return self._take([item], self._order(scope, (), dry=dry))
 
     def research(
@@ -179,7 +179,7 @@ class Sources:
         A finding is text, or has `text` and its own `url`.
         """
         given = [findings] if isinstance(findings, str) else list(findings)
-        items = list(results.research(given, query, urls, self._caller.tools.clock.now()))
+        items = list(documents.research(given, query, urls, self._caller.tools.clock.now()))
         order = self._order(scope, (), dry=dry)
         return self._take(items, replace(order, beginning="research:"))
 

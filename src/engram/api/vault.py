@@ -19,7 +19,7 @@ from engram.capture.change import open_everything, seal_everything
 from engram.config import Config, load
 from engram.errors import EmptyContent, InvalidInput, KeyNeeded, VaultRefused
 from engram.keys import FileState, Slots, VaultKeys, find_keys, read_key, read_slots, state_of
-from engram.keys import holders as key_holders
+from engram.keys import finding as key_holders
 from engram.keys.slots import new_slots, promote_slots, remove_slots, write_slots
 from engram.model.clock import Clock, SystemClock
 from engram.model.event import Audited, AuditEntry, PurgeCertificate, PurgeOrder

@@ -11,7 +11,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from engram.api import remembering
-from engram.api.caller import CallerContext
+from engram.api.caller import Answers, CallerContext, Tokens
 from engram.api.recalling import Recalling
 from engram.api.remembering import Listening
 from engram.lazily import lazily
@@ -40,7 +40,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-class Memories:
+class MemoryActions:
     """How single memories stand and what they are to each other. Safe from many threads."""
 
     def __init__(self, caller: CallerContext) -> None:
@@ -234,35 +234,35 @@ def moved(noun: str, verb: Callable[Concatenate[Any, P], R]) -> Callable[Concate
 class VerbsBefore:
     """The old names of verbs, in one place: each is found on its noun by now."""
 
-    adopt = moved("memories", Memories.adopt)
+    adopt = moved("memories", MemoryActions.adopt)
     audit = moved("maintenance", Maintenance.audit)
-    confirm = moved("memories", Memories.confirm)
-    count = moved("memories", Memories.count)
-    demote = moved("memories", Memories.demote)
+    confirm = moved("memories", MemoryActions.confirm)
+    count = moved("memories", MemoryActions.count)
+    demote = moved("memories", MemoryActions.demote)
     doctor = moved("maintenance", Maintenance.doctor)
     dream = moved("maintenance", Maintenance.dream)
     drift = moved("maintenance", Maintenance.drift)
     events = moved("history", History.events)
     forget_spending = moved("maintenance", Maintenance.forget_spending)
     news = moved("history", History.news)
-    pin = moved("memories", Memories.pin)
-    promote = moved("memories", Memories.promote)
+    pin = moved("memories", MemoryActions.pin)
+    promote = moved("memories", MemoryActions.promote)
     recall_health = moved("maintenance", Maintenance.recall_health)
     reembed = moved("maintenance", Maintenance.reembed)
-    relations = moved("memories", Memories.relations)
+    relations = moved("memories", MemoryActions.relations)
     reread = moved("maintenance", Maintenance.reread)
     said = moved("history", History.said)
-    set_status = moved("memories", Memories.set_status)
+    set_status = moved("memories", MemoryActions.set_status)
     spending = moved("maintenance", Maintenance.spending)
-    touch = moved("memories", Memories.touch)
+    touch = moved("memories", MemoryActions.touch)
     turns = moved("history", History.turns)
     undo = moved("maintenance", Maintenance.undo)
-    unrelate = moved("memories", Memories.unrelate)
+    unrelate = moved("memories", MemoryActions.unrelate)
     vacuum = moved("maintenance", Maintenance.vacuum)
 
 
-# ---------------------------------------------------------------- shelf
-# The nouns that hang on the facade: each is made when it is first asked for, at the caller's own desk.
+# ---------------------------------------------------------------- nouns
+# What hangs on the facade: each is made when it is first asked for, for the caller.
 
 
 if TYPE_CHECKING:
@@ -272,25 +272,21 @@ if TYPE_CHECKING:
         bus,
         commitments,
         conflicts,
-        entities,
         facts,
         gaps,
         knowledge,
         maintenance,
-        tokens,
     )
     from engram.api.backups import Backups
     from engram.api.browsing import Trash
     from engram.api.bus import Bus
     from engram.api.commitments import Commitments, Triggers
     from engram.api.conflicts import Conflicts
-    from engram.api.entities import Entities
-    from engram.api.facts import Facts
+    from engram.api.facts import Entities, Facts
     from engram.api.gaps import Gaps
     from engram.api.knowledge import Knowledge
     from engram.api.maintenance import Upkeep
     from engram.api.sources import Sources
-    from engram.api.tokens import Answers, Tokens
     from engram.api.workspace import Workspaces
 else:
     backups = lazily("engram.api.backups")
@@ -298,12 +294,10 @@ else:
     bus = lazily("engram.api.bus")
     commitments = lazily("engram.api.commitments")
     conflicts = lazily("engram.api.conflicts")
-    entities = lazily("engram.api.entities")
     facts = lazily("engram.api.facts")
     gaps = lazily("engram.api.gaps")
     knowledge = lazily("engram.api.knowledge")
     maintenance = lazily("engram.api.maintenance")
-    tokens = lazily("engram.api.tokens")
 
 
 class Nouns:
@@ -314,9 +308,9 @@ class Nouns:
         self._listening = Listening(caller)
 
     @cached_property
-    def memories(self) -> Memories:
+    def memories(self) -> MemoryActions:
         """How single memories stand and what they are to each other: pin, confirm, move, count."""
-        return Memories(self._caller)
+        return MemoryActions(self._caller)
 
     @cached_property
     def history(self) -> History:
@@ -331,7 +325,7 @@ class Nouns:
     @cached_property
     def entities(self) -> Entities:
         """Who and what is spoken of: profiles, names, timelines."""
-        return entities.Entities(self._caller)
+        return facts.Entities(self._caller)
 
     @cached_property
     def knowledge(self) -> Knowledge:
@@ -361,12 +355,12 @@ class Nouns:
     @cached_property
     def answers(self) -> Answers:
         """What was answered to writes that carried a key; for the doors."""
-        return tokens.Answers(self._caller)
+        return Answers(self._caller)
 
     @cached_property
     def tokens(self) -> Tokens:
         """Who may come in from outside: make, list and revoke tokens."""
-        return tokens.Tokens(self._caller)
+        return Tokens(self._caller)
 
     @cached_property
     def conflicts(self) -> Conflicts:

@@ -147,8 +147,8 @@ def _own_config() -> Path | None:
 
 def _say(event: str, query: str, budget: int, where: HookPlace) -> None:
     """Print a brief for the agent, or nothing when nothing is known."""
+    from engram.api.contexts import brief
     from engram.opening import is_there
-    from engram.server.brief import brief
 
     if not is_there(where.path):
         return

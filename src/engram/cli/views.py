@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from engram.api.conflicts import Conflict
-from engram.api.entities import Profile
+from engram.api.facts import Profile
 from engram.api.session_services import Completed, Learned
 from engram.api.sessions import Begun
 from engram.cli.options import CommandRun

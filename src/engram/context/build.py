@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Final
 
 from engram.config import ContextConfig
-from engram.context import blocks, history
+from engram.context import budget, history
 from engram.context.budget import Need, Ruler, allot, budget_of, memories_for, reserve_of
 from engram.context.history import Summarize
 from engram.errors import PromptTooLong
@@ -73,7 +73,7 @@ class Packed:
     @property
     def text(self) -> str:
         """The section under its heading; empty when there is nothing to tell."""
-        return blocks.section("recalled", self.lines) if self.lines else ""
+        return budget.section("recalled", self.lines) if self.lines else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ def offers(
             continue
         ids.add(memory.id)
         seen.add(memory.content_hash)
-        if not blocks.may_be_told(memory):
+        if not budget.may_be_told(memory):
             suspects += 1
         else:
             kept.append(one)
@@ -123,7 +123,7 @@ def pack(
     given: Sequence[Offer], room: int, ruler: Ruler, most: int, tree: Abstraction | None = None
 ) -> Packed:
     """The section that fits the room."""
-    left = room - ruler.line(blocks.frame("recalled"))
+    left = room - ruler.line(budget.frame("recalled"))
     if len(given) <= most and sum(one.memory.forms.content_tokens for one in given) <= left:
         whole = [_telling(one, ruler, shorter=False) for one in given]
         if sum(one.costs[0] for one in whole) <= left:
@@ -140,7 +140,7 @@ def pack(
 def least(given: Iterable[Offer], ruler: Ruler) -> int:
     """What must be there costs so much at its shortest."""
     must = [_telling(one, ruler, shorter=True).costs[-1] for one in given if one.needed]
-    return ruler.line(blocks.frame("recalled")) + sum(must) if must else 0
+    return ruler.line(budget.frame("recalled")) + sum(must) if must else 0
 
 
 def _telling(offer: Offer, ruler: Ruler, *, shorter: bool) -> _Telling:
@@ -170,8 +170,8 @@ Lines = tuple[tuple[str, ...], tuple[str, ...], tuple[int, ...]]
 def _told(same: _Same, ruler: Ruler, *, shorter: bool) -> Lines:
     """Names, lines and costs of the forms of a memory. Kept for a while: prompts resemble each other."""
     memory = same.memory
-    forms = blocks.forms(memory) if shorter else [blocks.whole(memory)]
-    lines = tuple(blocks.block(memory, name, words) for name, words in forms)
+    forms = budget.forms(memory) if shorter else [budget.whole(memory)]
+    lines = tuple(budget.block(memory, name, words) for name, words in forms)
     costs = [ruler.line(line) for line in lines]
     # A shorter form that costs as much is no help.
     kept = [at for at, cost in enumerate(costs) if not at or cost < min(costs[:at])]
@@ -193,7 +193,7 @@ class _Fallback:
         """The finest level that says what was left out and fits."""
         for level, gists in self.tree.levels:
             about = [one for one in gists if self._is_about(one, left_out) and not is_suspect(one.text)]
-            told = [blocks.gist(one.text, level) for one in about]
+            told = [budget.gist(one.text, level) for one in about]
             costs = [self.ruler.line(line) for line in told]
             if told and sum(costs) <= room:
                 return tuple(zip(told, costs, strict=True))
@@ -310,11 +310,11 @@ class _Draft:
         self._keep = history.KeptHistory(VERBATIM_EXCHANGES, TOLD_EXCHANGES)
         texts: dict[str, Sequence[str]] = {name: getattr(asked.sections, name) for name in TEXTS}
         slots = sorted(asked.sections.working, key=lambda slot: -slot.activation)
-        texts["working"] = [blocks.held(slot) for slot in slots if not is_suspect(slot.content)]
+        texts["working"] = [budget.held(slot) for slot in slots if not is_suspect(slot.content)]
         self._texts = {
             name: [text.strip() for text in given if text.strip()] for name, given in texts.items()
         }
-        self._reflection = blocks.reflection(asked.known)
+        self._reflection = budget.reflection(asked.known)
         self._fixed_needs = self._measured()
         self._least = least(offers((), asked.standing)[0], ruler)
 
@@ -356,7 +356,7 @@ class _Draft:
         needs = {}
         for name, texts in self._texts.items():
             if texts:
-                heading = self._ruler.line(blocks.frame(name))
+                heading = self._ruler.line(budget.frame(name))
                 costs = [self._ruler.line(text) for text in texts]
                 first = self._ruler.line(texts[0].partition("\n")[0])
                 needs[name] = Need(heading + sum(costs), heading + first)
@@ -385,7 +385,7 @@ class _Draft:
             lines["recalled"] = packed.lines
         if earlier:
             lines["history"] = earlier
-        made = [blocks.section(name, lines[name]) for name in blocks.HEADINGS if name in lines]
+        made = [budget.section(name, lines[name]) for name in budget.HEADINGS if name in lines]
         return "\n\n".join(part for part in (self._asked.system, *made, reflection) if part)
 
     def _tokens(self, system: str, packed: Packed, conversation: Sequence[Message]) -> int:
@@ -396,7 +396,7 @@ class _Draft:
             return total + ruler.message(system)
         lines = "".join(f"{line}\n" for line in packed.lines)
         before, _, after = system.partition(lines)
-        return total + ruler.message(before + after) + packed.tokens - ruler.line(blocks.frame("recalled"))
+        return total + ruler.message(before + after) + packed.tokens - ruler.line(budget.frame("recalled"))
 
     def _rows(
         self,
@@ -436,7 +436,7 @@ class _Draft:
                 )
             else:
                 shown = parts.get(name, ())
-                used = ruler.line(blocks.frame(name)) + sum(map(ruler.line, shown)) if shown else 0
+                used = ruler.line(budget.frame(name)) + sum(map(ruler.line, shown)) if shown else 0
                 row = Section(
                     name, got[name], needs.get(name, Need()).wanted, used, len(shown), len(self._texts[name])
                 )
@@ -449,7 +449,7 @@ def _fitting(name: str, texts: Sequence[str], room: int, ruler: Ruler) -> tuple[
     """The first texts that fit; of the first that does not, the lines that do."""
     if not texts:
         return ()
-    left = room - ruler.line(blocks.frame(name))
+    left = room - ruler.line(budget.frame(name))
     kept: list[str] = []
     for text in texts:
         cost = ruler.line(text)
@@ -471,7 +471,7 @@ def _fitting(name: str, texts: Sequence[str], room: int, ruler: Ruler) -> tuple[
 
 def _forms(shown: Sequence[Shown]) -> str:
     """How fully memories are told, in words."""
-    counts = {form: sum(one.form == form for one in shown) for form in blocks.FORMS}
+    counts = {form: sum(one.form == form for one in shown) for form in budget.FORMS}
     return ", ".join(f"{count} {form.replace('_', ' ')}" for form, count in counts.items() if count)
 
 

@@ -14,8 +14,7 @@ from functools import lru_cache
 from itertools import chain
 from typing import Final
 
-from engram.context.blocks import frame, one_line
-from engram.context.budget import Ruler
+from engram.context.budget import Ruler, frame, one_line
 from engram.model.capture import Part
 from engram.model.context import Message
 from engram.text import forms, lexicon

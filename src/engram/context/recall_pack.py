@@ -10,7 +10,7 @@ from math import ceil
 from types import MappingProxyType
 from typing import Any
 
-from engram.context.blocks import doubt, forms_telling, may_be_told, one_line, short_id
+from engram.context.budget import doubt, forms_telling, may_be_told, one_line, short_id
 from engram.context.resume import in_workspace
 from engram.model.context import BriefSection, RecallPack
 from engram.model.memory import Layer, Memory, Priority, Status

@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from engram.config import ContextConfig
-from engram.context.blocks import doubt, forms_telling, may_be_told, one_line, short_id
+from engram.context.budget import doubt, forms_telling, may_be_told, one_line, short_id
 from engram.errors import EmbedderError
 from engram.model.context import BriefSection, Resume
 from engram.model.memory import Layer, Memory, Space, Tier

@@ -11,11 +11,10 @@ from engram import plugins
 from engram.config import EmbedConfig
 from engram.embed.models import prefixes_of
 from engram.embed.static import WEIGHTS, StaticEmbedder
-from engram.embed.unit import HEALTH_SECONDS
 from engram.errors import ConfigError, EmbedderDown, EmbedderError, EmbedderRefused
 from engram.model.clock import Clock, SystemClock
 from engram.model.memory import Space
-from engram.ports import Embedder, Health
+from engram.ports import HEALTH_SECONDS, Embedder, Health
 
 if TYPE_CHECKING:
     import numpy as np

@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
-from engram.embed.unit import HEALTH_SECONDS, unit_rows
+from engram.embed.static import unit_rows
 from engram.errors import EmbedderDown, EmbedderError, EmbedderMismatch, EmbedderRefused
 from engram.model.memory import Space
-from engram.ports import Health
+from engram.ports import HEALTH_SECONDS, Health
 
 if TYPE_CHECKING:
     import httpx

@@ -17,7 +17,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engram.embed.unit import unit_rows
 from engram.errors import EmbedderDown
 from engram.model.memory import Space
 from engram.ports import Health
@@ -238,3 +237,12 @@ def read_table(path: Path) -> Table:
             return Table(space, pieces, rows, scales, questions)
     except (OSError, EOFError, KeyError, ValueError, zipfile.BadZipFile) as error:
         raise EmbedderDown(f"The static model's weights at {path.name} cannot be read ({error}).") from error
+
+
+def unit_rows(rows: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The same rows, each brought to unit length in place; rows of zeros stay."""
+    import numpy as np
+
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    np.divide(rows, lengths, out=rows, where=lengths > 0)
+    return rows

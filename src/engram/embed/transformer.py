@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 from engram import plugins
 from engram.config import RerankConfig
 from engram.embed.models import KNOWN_MODELS, models_folder, sha256_of
-from engram.embed.unit import unit_rows
+from engram.embed.static import unit_rows
 from engram.errors import EmbedderDown, RerankerDown
 from engram.model.memory import Space
 from engram.ports import Health, Reranker

@@ -14,8 +14,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
-from engram.errors import BadKey, KeyNeeded, KeyNotWanted, VaultRefused
-from engram.keys import holders
+from engram.errors import BadKey, KeyNeeded, KeyNotWanted, NoKeychain, VaultRefused
 from engram.keys.slots import Slots, new_slots, read_slots, write_slots
 from engram.rules.secrets import KEY_BYTES, subkey
 
@@ -106,7 +105,7 @@ def _masters(secret: bytes | str | None, slots: tuple[Slots, ...]) -> Iterator[V
         yield VaultKeys(secret, slots[0].covers if slots else "file")
         return
     for one in slots:
-        master = holders.held(one.id) if secret is None else one.master(secret)
+        master = held(one.id) if secret is None else one.master(secret)
         if master is not None:
             yield VaultKeys(master, one.covers, one.id)
 
@@ -160,3 +159,71 @@ def _from_environment() -> bytes | str | None:
                 f"{KEY_FILE_VARIABLE} names {name}, which cannot be read: {error.strerror}."
             ) from error
     return None
+
+
+SERVICE = "engram-vault"
+RUNTIME = "XDG_RUNTIME_DIR"
+
+
+def hold(vault: str, master: bytes, *, lasting: bool) -> str:
+    """Keep a key until it is dropped; where, in words. Raises NoKeychain when there is no place.
+
+    `lasting` takes the keychain alone: memory of a session would lose the only copy.
+    """
+    text = master.hex()
+    if _in_keychain("set", vault, text) is not None:
+        return "the keychain of this system"
+    folder = None if lasting else _runtime()
+    if folder is None:
+        raise NoKeychain
+    folder.mkdir(mode=0o700, exist_ok=True)
+    number = os.open(folder / vault, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600)
+    with os.fdopen(number, "w") as out:
+        out.write(text)
+    return f"the memory of this session ({folder})"
+
+
+def held(vault: str) -> bytes | None:
+    """The key that is held for a vault; None when it is locked."""
+    folder = _runtime()
+    text = ""
+    if folder is not None and (folder / vault).is_file():
+        text = (folder / vault).read_text()
+    text = text or _in_keychain("get", vault) or ""
+    return bytes.fromhex(text) or None
+
+
+def drop(vault: str) -> bool:
+    """Hold a key no longer; whether there was one."""
+    folder = _runtime()
+    was = held(vault) is not None
+    if folder is not None and (folder / vault).is_file():
+        kept = folder / vault
+        kept.write_bytes(bytes(kept.stat().st_size))
+        kept.unlink()
+    _in_keychain("drop", vault)
+    return was
+
+
+def _runtime() -> Path | None:
+    folder = os.environ.get(RUNTIME)
+    return Path(folder, "engram") if folder and Path(folder).is_dir() else None
+
+
+def _in_keychain(what: str, vault: str, text: str = "") -> str | None:
+    """What the keychain says; None when it has nothing, or there is none."""
+    try:
+        import keyring
+        from keyring.errors import KeyringError
+    except ImportError:
+        return None
+    try:
+        if what == "get":
+            return keyring.get_password(SERVICE, vault)
+        if what == "set":
+            keyring.set_password(SERVICE, vault, text)
+            return "" if keyring.get_password(SERVICE, vault) == text else None
+        keyring.delete_password(SERVICE, vault)
+    except (KeyringError, RuntimeError):  # no backend raises the one, a broken one the other
+        return None
+    return ""

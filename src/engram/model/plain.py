@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from datetime import UTC, date, datetime, tzinfo
 from enum import Enum
 from typing import Any
@@ -157,3 +157,19 @@ def _details(value: Any) -> dict[str, Any]:
     except (TypeError, ValueError) as error:
         raise WrongType("details", value, "plain JSON") from error
     return kept
+
+
+@dataclass(frozen=True, slots=True)
+class Says:
+    """A parameter in words: `limit: Annotated[int, Says("So many at most.", least=1)]`."""
+
+    sentence: str
+    least: float | None = None
+    most: float | None = None
+    default: Any = None
+    """What it is when it is left out, where the signature cannot say it."""
+    flags: str = ""
+    """How the command line spells it: `-n --limit`; empty: by its name."""
+    choices: tuple[str, ...] = ()
+    for_agents: bool = False
+    """Whether a pinned tool of an agent takes it too."""

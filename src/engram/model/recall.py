@@ -12,8 +12,7 @@ from typing import Annotated, Any, TypedDict
 
 from engram.errors import OutOfRange, UnknownValue, WrongType
 from engram.model.memory import Filters, Kind, Memory, Mode
-from engram.model.plain import member
-from engram.model.says import Says
+from engram.model.plain import Says, member
 from engram.model.scope import Access, Role, Scope
 
 

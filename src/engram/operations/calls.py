@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from engram.api.entities import Profile
+from engram.api.facts import Profile
 from engram.api.sessions import Begun
 from engram.api.sources import TEXTS, Progress
 from engram.capture.sources.files import is_archive, unpacked_size

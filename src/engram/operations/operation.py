@@ -1,9 +1,9 @@
 """An operation: something that can be done from outside, described once. The doors are made from it.
 
 A row of the table names a verb of the engine (`recall`) or of a noun of it (`facts.add`). What the verb takes
-and gives is read from its signature, what each parameter means from `words.py`; the row adds a sentence,
-where REST serves it and what is special. Reading the table loads no engine: a verb is looked up when it is
-first needed.
+and gives is read from its signature, what each parameter means from the sentences below; the row adds a
+sentence, where REST serves it and what is special. Reading the table loads no engine: a verb is looked up
+when it is first needed.
 """
 
 from __future__ import annotations
@@ -16,9 +16,13 @@ from importlib import import_module
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, get_type_hints
 
+from engram.model.capture import Draft
+from engram.model.plain import Says
+from engram.operations.values import Parameter, fields_of
+
 if TYPE_CHECKING:
     from engram.engine import Engram
-    from engram.operations.values import Parameter
+
 
 NOUNS: Mapping[str, str] = {
     "backups": "engram.api.backups:Backups",
@@ -26,16 +30,16 @@ NOUNS: Mapping[str, str] = {
     "bus": "engram.api.bus:Bus",
     "commitments": "engram.api.commitments:Commitments",
     "conflicts": "engram.api.conflicts:Conflicts",
-    "entities": "engram.api.entities:Entities",
+    "entities": "engram.api.facts:Entities",
     "facts": "engram.api.facts:Facts",
     "gaps": "engram.api.gaps:Gaps",
     "history": "engram.api.verbs:History",
     "knowledge": "engram.api.knowledge:Knowledge",
     "maintenance": "engram.api.verbs:Maintenance",
-    "memories": "engram.api.verbs:Memories",
+    "memories": "engram.api.verbs:MemoryActions",
     "sessions": "engram.api.sessions:Sessions",
     "sources": "engram.api.sources:Sources",
-    "tokens": "engram.api.tokens:Tokens",
+    "tokens": "engram.api.caller:Tokens",
     "trash": "engram.api.browsing:Trash",
     "triggers": "engram.api.commitments:Triggers",
     "vault": "engram.api.vault:Vault",
@@ -128,13 +132,12 @@ class Operation:
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
         """What may be said, each with its sentence and range."""
-        from engram.operations import words
         from engram.operations.values import parameters_of
 
         own = parameters_of(self.call)
         names = {one.name for one in own}
-        more = tuple(one for one in words.fields_for(self.fields) if one.name not in names)
-        return tuple(replace(one, says=words.said(self.name, one)) for one in (*own, *more))
+        more = tuple(one for one in fields_for(self.fields) if one.name not in names)
+        return tuple(replace(one, says=said(self.name, one)) for one in (*own, *more))
 
     @cached_property
     def result(self) -> Any:
@@ -154,3 +157,179 @@ class Operation:
 def _count(call: Callable[..., Any]) -> int:
     code = call.__code__
     return code.co_argcount + code.co_kwonlyargcount
+
+
+OUTCOMES = ("success", "failure", "partial")
+LIMIT = Says("So many at most.", least=1, most=1_000, flags="-n --limit")
+
+WORDS: Mapping[str, Says] = {
+    "about": Says("What it is about."),
+    "gaps.ask.about": Says("Names that are spoken of now: those come first."),
+    "after": Says("Go on after this number.", least=0),
+    "history.news.after": Says("A place from an earlier answer."),
+    "agent": Says("Whose session it is."),
+    "agents": Says("Only these agents."),
+    "also_in_use": Says("Also what was used not long ago."),
+    "apart": Says("A memory of its own, even when the same is known."),
+    "apply": Says("Challenge or invalidate those memories; undo takes it back."),
+    "as_of": Says("What was known then, ISO 8601."),
+    "assistant": Says("What was answered."),
+    "assistant_name": Says("Who answered."),
+    "at": Says("Since when, ISO 8601; now when it is left out."),
+    "because": Says("Why; it is kept in the history."),
+    "before": Says("Only what is older: the id of an event from an earlier page."),
+    "trash.purge.before": Says("Only what was thrown away before then, ISO 8601."),
+    "believed": Says("Whether it is taken for true; false keeps it as something that was said."),
+    "budget": Says("At most so many tokens.", least=1),
+    "resume.budget": Says("Characters at most; by default as the memory has grown.", least=1),
+    "category": Says("preference, decision, fact, procedure … or a name of your own.", flags="-c --category"),
+    "commitment_id": Says("The commitment, or the first characters of its id."),
+    "confidence": Says("How sure it is.", least=0, most=1),
+    "content": Says("One self-contained statement."),
+    "update.content": Says("The new words."),
+    "sessions.hold.content": Says("What to keep in mind."),
+    "cursor": Says("Where the page before ended."),
+    "daily": Says("Day by day."),
+    "days": Says("So many days back.", least=1, most=3_650),
+    "depth": Says("How often questions are taken apart again.", least=1, most=5),
+    "details": Says("Anything else worth keeping, by name."),
+    "directory": Says("The directory; by default the one that the setting doubt.directory names."),
+    "dry": Says("Only say what would happen."),
+    "due": Says("A time, or words: by Friday."),
+    "earlier": Says("Also what was offered before."),
+    "event_time": Says("When it happened, ISO 8601."),
+    "expires_at": Says("When it goes by itself, ISO 8601."),
+    "fact": Says("Which fact, when the memory states several: subject, predicate and object."),
+    "filters": Says("Conditions that all hold."),
+    "findings": Says("What was found, one finding each."),
+    "form": Says("How much: full, or compact in a quarter of the room.", choices=("full", "compact")),
+    "format": Says("How the text is written.", choices=("auto", "markdown", "text")),
+    "sources.upload.format": Says("The format; auto looks at the file."),
+    "full": Says("Write the whole file anew."),
+    "functional": Says("Whether there is one object at a time."),
+    "gap_id": Says("The key of the question."),
+    "goal": Says("Only what leads there."),
+    "helpful": Says("Whether it helped."),
+    "history": Says("The conversation so far, as messages with role and content."),
+    "facts.query.history": Says("Whatever was ever said, also what holds no longer."),
+    "hops": Says("So many facts in a row.", least=1, most=5),
+    "id": Says("An id of your own; the agent's last sleeping session when it is left out."),
+    "id_a": Says("The first of the two memories."),
+    "id_b": Says("The second of the two memories."),
+    "importance": Says("How much it matters.", least=0, most=1),
+    "keep": Says("Which one stands.", choices=("a", "b", "both", "merge")),
+    "entities.merge.keep": Says("The entity that stays."),
+    "kind": Says("Which store it belongs to.", flags="-k --kind"),
+    "layer": Says("Where it begins."),
+    "lessons": Says("What it taught."),
+    "limit": LIMIT,
+    "memories": Says("Many statements: all or none; with `partial` each that can be kept."),
+    "memory_id": Says("The memory, by its id or the first characters of it."),
+    "memory_ids": Says("The memories, by their ids."),
+    "message": Says("What the user says."),
+    "message_id": Says("A name for it: sent again, it is not taken in again."),
+    "messages": Says("Chat messages with role and content."),
+    "min_importance": Says("Only what matters so much.", least=0, most=1),
+    "model": Says("The language model it is for."),
+    "name": Says("A name."),
+    "sources.task.name": Says("The task."),
+    "sources.flow.name": Says("The flow."),
+    "sources.upload.name": Says("What the file is called; it is known by it when it comes again."),
+    "sessions.learn.name": Says("The flow."),
+    "tokens.create.name": Says("What the token is for."),
+    "object": Says("Whom or what the fact is about."),
+    "offset": Says("Leave out so many.", least=0),
+    "on": Says("Whom or what it waits for."),
+    "other": Says("The other name."),
+    "outcome": Says("How it ended.", choices=OUTCOMES),
+    "commitments.close.outcome": Says("done or dropped.", choices=("done", "dropped")),
+    "pages": Says("entity:NAME, tag:TAG, category:NAME, memory:ID or origin:BEGINNING."),
+    "partial": Says("Keep what can be kept, and refuse the rest one by one."),
+    "pinned": Says("Never forget it."),
+    "memories.pin.pinned": Says("False lets it go again."),
+    "person": Says("A name; every other name that is known for the same goes too."),
+    "policy": Says("What forgetting may do with it."),
+    "predicate": Says("What the subject is or does: lives in, works at."),
+    "prefix": Says("Only names that begin so."),
+    "priority": Says("How long it keeps its place in a summary."),
+    "project": Says("The project."),
+    "publication_id": Says("The offer."),
+    "query": Says("A question in plain words."),
+    "feedback.query": Says("The question it came for; questions like it leave it out."),
+    "sources.research.query": Says("What was looked for."),
+    "question": Says("A question in plain words."),
+    "rate": Says("Copies that one delivery may bring.", least=1, most=1_000),
+    "records": Says("What `export` wrote."),
+    "reply": Says("What was answered."),
+    "result": Says("What came of it, or what went wrong."),
+    "revoked": Says("Also those that were revoked."),
+    "role": Says("What its bearer may do."),
+    "rules": Says("Ask no model."),
+    "run_id": Says("The run of maintenance."),
+    "scope": Says("Where: the part of the memory to look at or to write to."),
+    "sections": Says("What the prompt is made of."),
+    "session": Says("The conversation."),
+    "session_id": Says("The session."),
+    "since": Says("Only since then, ISO 8601."),
+    "source": Says("Where it comes from: human, agent, import …"),
+    "relate.source": Says("The memory that is something to the other."),
+    "memories.unrelate.source": Says("The memory that is something to the other."),
+    "speaker": Says("Who said it."),
+    "stages": Says("Only these stages."),
+    "start": Says("The name to begin with."),
+    "state": Says("Only in this state; by default all that are not closed."),
+    "status": Says("active, challenged, invalidated, archived …"),
+    "steps": Says("What it did in order: a name each, or name, outcome and result."),
+    "subject": Says("Who or what the fact is about."),
+    "subscription_id": Says("The subscription."),
+    "summary": Says("What it came to."),
+    "system": Says("The agent's own prompt."),
+    "tags": Says("Words to find it by.", flags="-t --tag --tags"),
+    "target": Says("The other memory."),
+    "tasks": Says("What is to be done today."),
+    "text": Says("The text."),
+    "commitments.open.text": Says("What is to be done."),
+    "gaps.answer.text": Says("What the user said."),
+    "tier": Says("How secret it is."),
+    "time": Says("When it was said, ISO 8601."),
+    "timezone": Says("Where the user is: Europe/Oslo, or +02:00."),
+    "title": Says("What the text is known by: given again when it has changed, it replaces itself."),
+    "to": Says("Who may receive it."),
+    "token_id": Says("The token."),
+    "topics": Says("What it is about."),
+    "bus.subscribe.topics": Says("One of these; none: all."),
+    "trigger_id": Says("The trigger."),
+    "turns": Says("The turns, by their keys."),
+    "type": Says("What sort of statement it is."),
+    "relate.type": Says("What the one is to the other."),
+    "memories.unrelate.type": Says("What the one is to the other."),
+    "entities.list.type": Says("person, project, technology …"),
+    "until": Says("Only before then, ISO 8601."),
+    "urls": Says("Where it was found."),
+    "user": Says("What the user said."),
+    "valid_from": Says("Since when it holds, ISO 8601."),
+    "valid_to": Says("Until when it holds, ISO 8601."),
+    "vectors": Says("With the vectors of the present model."),
+    "waiting_on": Says("Whom or what it waits for."),
+    "weight": Says("How close they are.", least=0, most=1),
+    "words": Says("Words or phrases."),
+    "workspace": Says("Leave out what belongs to another workspace."),
+}
+
+
+def said(operation: str, one: Parameter) -> Says:
+    """What a parameter of an operation means."""
+    if one.says.sentence:
+        return one.says
+    return WORDS.get(f"{operation}.{one.name}") or WORDS.get(one.name) or one.says
+
+
+def fields_for(kind: str) -> tuple[Parameter, ...]:
+    """The fields of a memory that an operation takes beside its own parameters."""
+    if kind == "draft":
+        return tuple(one for one in fields_of(Draft) if one.name != "content")
+    if kind == "changes":
+        from engram.capture.change import CHANGEABLE  # it loads all that reads a text
+
+        return tuple(replace(one, default=None) for one in fields_of(Draft) if one.name in CHANGEABLE)
+    return ()

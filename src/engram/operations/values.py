@@ -32,8 +32,7 @@ from typing import (
 import msgspec
 
 from engram.errors import BadText, EngramError, InvalidInput, TooMany, UnknownValue, WrongType
-from engram.model.plain import member, moment, plain, scope_from
-from engram.model.says import Says
+from engram.model.plain import Says, member, moment, plain, scope_from
 from engram.model.scope import Scope
 
 LISTS = (list, tuple, frozenset, set, Sequence, Iterable)

@@ -28,7 +28,7 @@ from starlette.routing import Route as Served
 
 from engram.errors import AccessDenied, EngramError
 from engram.model.plain import plain
-from engram.server import caller, host, metrics, openapi, stream
+from engram.server import caller, host, metrics, openapi, route
 from engram.server.caller import NOBODY, Caller
 from engram.server.compat.requests import is_files, is_layers, response_to
 from engram.server.guard import Guard, locked
@@ -170,7 +170,7 @@ def _own(memory_host: MemoryHost, counts: metrics.Metrics, routes: Sequence[Rout
         after = request.headers.get("last-event-id") or request.query_params.get("after")
         if after is not None:
             await memory_host.run(request.state.caller, lambda memory: memory.news(after))
-        return stream.feed(memory_host, request.state.caller, after)
+        return route.feed(memory_host, request.state.caller, after)
 
     page = _page("page.html")
     served: dict[str, Serve] = {

@@ -19,7 +19,7 @@ from engram.errors import EngramError, NotFound, UnknownValue
 from engram.model.memory import Filters, Kind
 from engram.operations.values import encoded
 from engram.server.compat import files
-from engram.server.compat.files_shapes import memory_of
+from engram.server.compat.files import memory_of
 from engram.server.compat.requests import CLIENT, LenientRequest, OldAnswer, named, standing
 from engram.server.route import JSON, read
 from engram.text.forms import key_fact

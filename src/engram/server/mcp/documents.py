@@ -131,7 +131,7 @@ def prompt(memory: Engram, name: str, given: Mapping[str, str]) -> str:
 
 def _resume(memory: Engram, topic: str) -> str:
     """About a topic what answers it; about none the same that `resume` tells everywhere."""
-    from engram.server.brief import brief, data_block
+    from engram.api.contexts import brief, data_block
 
     if topic:
         known = brief(memory, topic, budget=RESUME_BUDGET, pinned=True).text
@@ -141,7 +141,7 @@ def _resume(memory: Engram, topic: str) -> str:
 
 
 def _reflect(memory: Engram, topic: str) -> str:
-    from engram.server.brief import data_block, line_of
+    from engram.api.contexts import data_block, line_of
 
     found = [hit.memory for hit in memory.recall(topic, limit=LATEST)] if topic else memory.list(limit=LATEST)
     open_pairs = [f"- {one.a.id[:8]} and {one.b.id[:8]}: {one.because}" for one in memory.conflicts.list(10)]

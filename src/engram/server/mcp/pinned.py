@@ -13,9 +13,8 @@ from engram.engine import Engram
 from engram.errors import InvalidInput, NotFound
 from engram.model.facts import EdgeType
 from engram.model.memory import Filters, Memory, Status
-from engram.model.plain import member, moment
+from engram.model.plain import Says, member, moment
 from engram.model.recall import RecallOptions
-from engram.model.says import Says
 from engram.operations import Operation
 from engram.server.mcp import shapes
 from engram.server.mcp.documents import URI

@@ -7,7 +7,7 @@ from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any
 
 from engram.api.browsing import Lying
-from engram.api.entities import Profile
+from engram.api.facts import Profile
 from engram.api.session_services import Completed, Learned
 from engram.api.sessions import Begun
 from engram.model.capture import IngestReport, Observation, Receipt, Turn

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 
+from engram.api.contexts import Brief, brief
 from engram.errors import EngramError
 from engram.server import metrics
-from engram.server.brief import Brief, brief
 
 if TYPE_CHECKING:
     from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import secrets
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,7 +17,16 @@ from typing import Any, Literal
 
 import apsw
 
-from engram.errors import AccessDenied, ConfigError, DiskFull, KeyNeeded, StoreBusy, StoreCorrupt, StoreError
+from engram.errors import (
+    AccessDenied,
+    BadSource,
+    ConfigError,
+    DiskFull,
+    KeyNeeded,
+    StoreBusy,
+    StoreCorrupt,
+    StoreError,
+)
 from engram.model.clock import Clock
 
 QUEUE_LIMIT = 10_000  # writes that may wait before callers are told to slow down
@@ -297,3 +306,39 @@ def ask_line(db: Db, sql: str, values: Mapping[str, Any] = NOTHING) -> Line | No
 def ask_value(db: Db, sql: str, values: Mapping[str, Any] = NOTHING) -> Any:
     """The first value of the first line; None when there is no line."""
     return db.execute(sql, values).get
+
+
+MAGIC = b"SQLite format 3\x00"
+_TABLES = "SELECT name FROM sqlite_master WHERE type = 'table'"
+
+
+def is_database(path: Path) -> bool:
+    """Whether a file is an SQLite database in clear."""
+    try:
+        with path.open("rb") as file:
+            return file.read(len(MAGIC)) == MAGIC
+    except OSError:
+        return False
+
+
+def tables(path: Path, wanted: Sequence[str]) -> Mapping[str, list[dict[str, Any]]]:
+    """The rows of these tables, as far as they are there. Raises BadSource for what is no database."""
+    try:
+        # A copy of the connection's own view: a program that has the file open is not disturbed.
+        database = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+        try:
+            there = {str(row[0]) for row in database.execute(_TABLES)}
+            return {name: _rows(database, name) for name in wanted if name in there}
+        finally:
+            database.close()
+    except apsw.Error as error:
+        raise BadSource(path.name, "a database", f"it cannot be read ({error})") from error
+
+
+def _rows(database: apsw.Connection, name: str) -> list[dict[str, Any]]:
+    cursor = database.execute(f'SELECT * FROM "{name}"')  # noqa: S608 - one of the names asked for
+    try:
+        columns = [column[0] for column in cursor.get_description()]
+    except apsw.ExecutionCompleteError:
+        return []  # a table without rows has been read to its end already
+    return [dict(zip(columns, row, strict=True)) for row in cursor]
