@@ -9,6 +9,7 @@ Scope and filters are applied inside every channel, before ranking.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import TypeVar
 
@@ -25,6 +26,9 @@ from engram.rules.activation import EDGE_GAIN, FADING
 
 TOUCH_ABOVE = 0.5  # only hits at least so relevant count as used
 
+READERS = frozenset({"cross_encoder", "model"})
+"""Ways of reranking in which somebody reads."""
+
 T = TypeVar("T")
 CONFIRMED = 10
 """Hits whose edges to each other prove themselves when they are recalled together, the best ones."""
@@ -35,6 +39,23 @@ def recall(question: Question, tools: Tools, lean: ConversationBias | None = Non
 
     `lean` is where the talk around it has been going: what it means leans that way.
     """
+    with nullcontext() if _asks_a_model(question, tools) else tools.store.reading():
+        answer = _found(question, tools, lean)
+    if not (question.dry or question.filters.as_of):
+        touch(answer, tools)
+    return answer
+
+
+def _asks_a_model(question: Question, tools: Tools) -> bool:
+    """Whether somebody far away may be waited for: nothing of the store is held meanwhile."""
+    return bool(
+        question.expand
+        or tools.config.llm.level != "off"
+        or not READERS.isdisjoint((question.rerank, question.trial))
+    )
+
+
+def _found(question: Question, tools: Tools, lean: ConversationBias | None) -> Recall:
     if question.filters.as_of is not None:
         tools, question = past.as_of(tools, question.filters.as_of), replace(question, dry=True)
     question, hints = intents.widen(question)
@@ -64,7 +85,7 @@ def recall(question: Question, tools: Tools, lean: ConversationBias | None = Non
         ordered = watch.time("newest", lambda: newest_first(final.ordered, final.mode, plan, question, tools))
         timed = watch.time("time order", lambda: channels.settle(ordered, plan, anchored, tools))
     hits = watch.time("pack", lambda: pack(timed.ordered, question))
-    answer = Recall(
+    return Recall(
         question=asked,
         plan=replace(plan.shown, notes=(*plan.shown.notes, *hints, *final.notes, *timed.notes)),
         hits=hits,
@@ -77,9 +98,6 @@ def recall(question: Question, tools: Tools, lean: ConversationBias | None = Non
         timings=watch.laps,
         at=tools.clock.now(),
     )
-    if not question.dry:
-        touch(answer, tools)
-    return answer
 
 
 def touch(answer: Recall, tools: Tools) -> None:

@@ -19,7 +19,7 @@ from engram.model.scope import Access, Role
 from engram.ports import Reach, View
 from engram.rules.entities import keys_of
 from engram.store.sqlite import rows as sqlite_rows
-from engram.store.sqlite.connection import HIGHEST, Db, Line, ask, ask_value
+from engram.store.sqlite.connection import HIGHEST, Db, Line, ask
 from engram.store.sqlite.memories import BY_KEYS
 from engram.store.sqlite.readers import Readers
 from engram.store.sqlite.rows import as_list
@@ -120,21 +120,20 @@ WHERE e.id IN (SELECT value FROM json_each(:keys))
 ORDER BY e.last_seen DESC, e.id DESC
 """
 
-# Rows of memories that name an entity `e`; the first wording is for who sees the only namespace whole.
+# Rows of memories that name an entity `e`; the first wording is for who sees its namespace whole.
 ALL_MENTIONS = """
   SELECT DISTINCT t.row, NULL AS at
   FROM aliases AS a
-  CROSS JOIN mentions AS t ON t.name = a.alias
+  CROSS JOIN mentions AS t ON t.namespace = a.namespace AND t.name = a.alias
   WHERE a.entity = e.id
 """
 
 SEEN_MENTIONS = """
   SELECT DISTINCT t.row, coalesce(m.event_time, m.created_at) AS at
   FROM aliases AS a
-  CROSS JOIN mentions AS t ON t.name = a.alias
+  CROSS JOIN mentions AS t ON t.namespace = a.namespace AND t.name = a.alias
   CROSS JOIN memories AS m ON m.row = t.row
   WHERE a.entity = e.id
-    AND m.scope IN (SELECT id FROM scopes WHERE namespace = e.namespace)
     AND {seen}
 """
 
@@ -146,16 +145,15 @@ KNOWN_NAMES = """
       SELECT 1
       FROM mentions AS t
       CROSS JOIN memories AS m ON m.row = t.row
-      WHERE t.name = a.alias
-        AND m.scope IN (SELECT id FROM scopes WHERE namespace = e.namespace)
+      WHERE t.namespace = a.namespace
+        AND t.name = a.alias
         AND {seen}
     )
     OR NOT EXISTS (
       SELECT 1
       FROM mentions AS t
-      CROSS JOIN memories AS m ON m.row = t.row
-      WHERE t.name = a.alias
-        AND m.scope IN (SELECT id FROM scopes WHERE namespace = e.namespace)
+      WHERE t.namespace = a.namespace
+        AND t.name = a.alias
     )
   )
 """
@@ -174,10 +172,11 @@ WHERE entity = :entity
 """
 
 LATEST_ROWS = """
-SELECT row
-FROM mentions
-WHERE name = :alias
-ORDER BY row DESC
+SELECT t.row
+FROM namespaces AS n
+CROSS JOIN mentions AS t ON t.namespace = n.id AND t.name = :alias
+WHERE n.name = :home
+ORDER BY t.row DESC
 LIMIT :looked_at
 """
 
@@ -185,13 +184,7 @@ LATEST_HAPPENING = """
 SELECT m.row
 FROM json_each(:keys) AS k
 CROSS JOIN memories AS m ON m.row = k.value
-WHERE m.scope IN (
-    SELECT s.id
-    FROM scopes AS s
-    JOIN namespaces AS n ON n.id = s.namespace
-    WHERE n.name = :home
-  )
-  AND {seen}
+WHERE {seen}
 ORDER BY coalesce(m.event_time, m.created_at) DESC, m.row DESC
 LIMIT :limit
 """
@@ -218,7 +211,7 @@ class SqliteEntities:
         """The entity with this name or alias; where several namespaces are seen, the caller's own first."""
         with self._readers.lend() as db:
             joins = self._joins(db, access)
-            for entity in _by_names(db, joins.names([name]), _namespaces(db, access)):
+            for entity in _by_names(db, joins.names([name]), self._homes(db, access)):
                 found = self._read(db, [entity], access, joins)
                 if found and name.casefold() in found[0].aliases:
                     return found[0]
@@ -235,19 +228,19 @@ class SqliteEntities:
         asked = frozenset(map(str.casefold, words))
         with self._readers.lend() as db:
             joins = self._joins(db, access)
-            ids = _by_names(db, joins.names(words), _namespaces(db, access))
+            ids = _by_names(db, joins.names(words), self._homes(db, access))
             found = self._read(db, ids, access, joins, counted=1)
         return [entity for entity in found if asked.intersection(entity.aliases)]
 
     def page(self, access: Access, limit: int, entity_type: str = "", prefix: str = "") -> list[Entity]:
         """Entities, last seen first; of one type; with a name or alias that begins so."""
         with self._readers.lend() as db:
-            seen = _mentions(db, self._places.reach(db, access))
+            seen = _mentions(self._places.reach(db, access))
             sql = (LATEST_THAT_BEGIN_SO if prefix else LATEST).format(mentions=seen.sql)
             values = {**seen.values, **_range(prefix), "type": entity_type, "limit": limit}
             found = [
                 line[0]
-                for namespace in _namespaces(db, access)
+                for namespace in self._homes(db, access)
                 for line in ask(db, sql, {**values, "namespace": namespace})
             ]
             read = self._read(db, found, access, self._joins(db, access))
@@ -261,7 +254,7 @@ class SqliteEntities:
     def like_each(self, names: Sequence[str], access: Access, limit: int) -> list[list[Entity]]:
         """The same for many names, read together."""
         with self._readers.lend() as db:
-            places = _namespaces(db, access)
+            places = self._homes(db, access)
             found = [set(_alike(db, name, places, limit)) for name in names]
             joins = self._joins(db, access)
             read = self._read(db, set().union(*found), access, joins, counted=1) if any(found) else []
@@ -276,8 +269,10 @@ class SqliteEntities:
         """Memories that name it, by any of its names, the latest happening first, with their keys."""
         with self._readers.lend() as db:
             seen = where(self._places.reach(db, view.access), view.filters, at_hand=True)
-            keys = {row for alias in _aliases(db, entity) for row in _latest_rows(db, alias)}
-            values = {**seen.values, "keys": as_list(keys), "home": entity.namespace, "limit": limit}
+            home = {"home": entity.namespace, "looked_at": LOOKED_AT}
+            lines = (ask(db, LATEST_ROWS, {**home, "alias": alias}) for alias in _aliases(db, entity))
+            keys = {row for found in lines for (row,) in found}
+            values = {**seen.values, "keys": as_list(keys), "limit": limit}
             rows = [line[0] for line in ask(db, LATEST_HAPPENING.format(seen=seen.sql), values)]
             read = dict(map(sqlite_rows.from_row, ask(db, BY_KEYS, {"keys": as_list(rows)})))
         return [(row, read[row]) for row in rows if row in read]
@@ -300,8 +295,8 @@ class SqliteEntities:
         if wanted == "[]":
             return []
         reach = self._places.reach(db, access)
-        seen = _mentions(db, reach)
-        sql = READ.replace("{known}", _known_names(db, reach)).replace("{mentions}", seen.sql)
+        seen = _mentions(reach)
+        sql = READ.replace("{known}", _known_names(reach)).replace("{mentions}", seen.sql)
         lines = ask(db, sql, {**seen.values, "keys": wanted, "counted": counted})
         return [entity for entity in map(_entity, lines) if entity.mentions and entity.aliases]
 
@@ -309,7 +304,7 @@ class SqliteEntities:
         """An entity with all that was joined to it where the caller looks from."""
         parts, names = {entity.key: entity}, frozenset(entity.aliases)
         while (more := joins.names(names)) > names:
-            ids = [id_ for id_ in _by_names(db, more, _namespaces(db, access)) if id_ not in parts]
+            ids = [id_ for id_ in _by_names(db, more, self._homes(db, access)) if id_ not in parts]
             others = [
                 one for one in self._seen(db, ids, access, counted) if one.namespace == entity.namespace
             ]
@@ -317,6 +312,11 @@ class SqliteEntities:
             names = more.union(*(one.aliases for one in others))
         shown = next((one for one in parts.values() if joins.is_shown(one.aliases)), entity)
         return shown if names == frozenset(shown.aliases) else _one_of(shown, [*parts.values()], names)
+
+    def _homes(self, db: Db, access: Access) -> list[int]:
+        """Numbers of the namespaces a caller may look into, its own first."""
+        sql, home = NAMESPACES if access.all_namespaces else NAMESPACE, access.scope.namespace
+        return self._readers.once((sql, home), lambda: [line[0] for line in ask(db, sql, {"home": home})])
 
     def _joins(self, db: Db, access: Access) -> Joins:
         """Which names are one where the caller looks from: joined in its own place or above."""
@@ -355,29 +355,22 @@ class Joins:
         return not names & self.leads.keys() and bool(names.intersection(self.leads.values()))
 
 
-def _namespaces(db: Db, access: Access) -> list[int]:
-    """Numbers of the namespaces a caller may look into, its own first."""
-    sql = NAMESPACES if access.all_namespaces else NAMESPACE
-    return [line[0] for line in ask(db, sql, {"home": access.scope.namespace})]
-
-
 def _by_names(db: Db, names: Iterable[str], namespaces: Iterable[int]) -> list[int]:
     values = {"names": as_list(map(str.casefold, names)), "namespaces": as_list(namespaces)}
     return list(dict.fromkeys(line[0] for line in ask(db, BY_NAMES, values)))
 
 
-def _mentions(db: Db, reach: Reach) -> WhereClause:
+def _mentions(reach: Reach) -> WhereClause:
     """The statement for rows that name an entity `e` and are seen, as the only clause."""
-    if _is_all(db, reach):
+    if _is_all(reach):
         return WhereClause((ALL_MENTIONS,), {})
     seen = where(reach, ANYTHING, at_hand=True)
     return WhereClause((SEEN_MENTIONS.format(seen=seen.sql),), seen.values)
 
 
-def _is_all(db: Db, reach: Reach) -> bool:
-    """Whether the only namespace is seen whole."""
-    is_whole = reach.everything or reach.namespace is not None
-    return bool(is_whole and ask_value(db, "SELECT count(*) FROM namespaces") == 1)
+def _is_all(reach: Reach) -> bool:
+    """Whether each namespace that is looked into is seen whole."""
+    return reach.everything or reach.namespace is not None
 
 
 def _range(beginning: str) -> dict[str, Any]:
@@ -392,13 +385,9 @@ def _aliases(db: Db, entity: Entity) -> list[str]:
     return [line[0] for line in ask(db, ALIASES_OF, {"entity": entity.key})]
 
 
-def _latest_rows(db: Db, alias: str) -> list[int]:
-    return [line[0] for line in ask(db, LATEST_ROWS, {"alias": alias, "looked_at": LOOKED_AT})]
-
-
-def _known_names(db: Db, reach: Reach) -> str:
+def _known_names(reach: Reach) -> str:
     """The clause for those names of an entity that the caller knows."""
-    if _is_all(db, reach):
+    if _is_all(reach):
         return "TRUE"
     return KNOWN_NAMES.replace("{seen}", where(reach, ANYTHING, at_hand=True).sql)
 

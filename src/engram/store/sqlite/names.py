@@ -60,10 +60,8 @@ FROM json_each(:names) AS j
 WHERE NOT EXISTS (
   SELECT 1
   FROM mentions AS t
-  CROSS JOIN memories AS m ON m.row = t.row
-  CROSS JOIN scopes AS s ON s.id = m.scope
-  WHERE t.name = j.value
-    AND s.namespace = :namespace
+  WHERE t.namespace = :namespace
+    AND t.name = j.value
 )
 """
 
@@ -214,8 +212,8 @@ def name_of(db: Db, entity: int) -> str:
 
 
 MENTION = """
-INSERT INTO mentions (row, name)
-SELECT :row, value
+INSERT INTO mentions (namespace, name, row)
+SELECT :namespace, value, :row
 FROM json_each(:names)
 """
 
@@ -282,9 +280,8 @@ LEFT JOIN (
   SELECT coalesce(m.event_time, m.created_at) AS at
   FROM mentions AS t
   CROSS JOIN memories AS m ON m.row = t.row
-  CROSS JOIN scopes AS s ON s.id = m.scope
-  WHERE t.name = :alias
-    AND s.namespace = :namespace
+  WHERE t.namespace = :namespace
+    AND t.name = :alias
 ) AS s ON TRUE
 WHERE a.namespace = :namespace
   AND a.alias = :alias
@@ -317,7 +314,7 @@ class Naming:
         """Write the names of a memory that has none yet."""
         if not names:
             return
-        self._db.execute(MENTION, (row, names_to_json(names)))
+        self._db.execute(MENTION, (namespace, row, names_to_json(names)))
         heard = self._heard.setdefault(namespace, {})
         for alias, name in names.items():
             if alias in heard:
@@ -411,7 +408,8 @@ SELECT m.id
 FROM (
   SELECT row
   FROM mentions
-  WHERE name = :name
+  WHERE namespace = :namespace
+    AND name = :name
   ORDER BY row DESC
   LIMIT :looked_at
 ) AS t
@@ -424,7 +422,7 @@ LIMIT :kept
 
 COUNT = """
 SELECT count(*)
-FROM (SELECT 1 FROM mentions WHERE name = :name LIMIT :most)
+FROM (SELECT 1 FROM mentions WHERE namespace = :namespace AND name = :name LIMIT :most)
 """
 
 # What goes on where the fact ends, and what ends where it begins; each part looks at a few facts only.
@@ -456,14 +454,15 @@ class RecentMentions:
 
     def __init__(self, db: Db) -> None:
         self._db = db
-        self._counts: dict[str, int] = {}
+        self._counts: dict[tuple[int, str], int] = {}
         self._latest: dict[tuple[int, str], list[str]] = {}
 
-    def heard(self, names: Iterable[str], scope: int, memory_id: str) -> None:
+    def heard(self, names: Iterable[str], place: tuple[int, int], memory_id: str) -> None:
         """Take in the names, without case, of a memory that was just added."""
+        scope, namespace = place
         for name in names:
-            if name in self._counts:
-                self._counts[name] += 1
+            if (namespace, name) in self._counts:
+                self._counts[namespace, name] += 1
             latest = self._latest.get((scope, name))
             if latest is not None:
                 latest.insert(0, memory_id)
@@ -477,17 +476,20 @@ class RecentMentions:
         self._counts.clear()
         self._latest.clear()
 
-    def count(self, name: str, most: int) -> int:
-        """How many memories have a name, counted up to `most`."""
-        if name not in self._counts:
-            self._counts[name] = ask_value(self._db, COUNT, {"name": name, "most": most})
-        return min(most, self._counts[name])
+    def count(self, name: str, namespace: int, most: int) -> int:
+        """How many memories of a namespace have a name, counted up to `most`."""
+        if (namespace, name) not in self._counts:
+            values = {"namespace": namespace, "name": name, "most": most}
+            self._counts[namespace, name] = ask_value(self._db, COUNT, values)
+        return min(most, self._counts[namespace, name])
 
-    def latest(self, name: str, scope: int, limit: int) -> list[str]:
+    def latest(self, name: str, place: tuple[int, int], limit: int) -> list[str]:
         """The active memories of a scope that have a name, the newest first."""
+        scope, namespace = place
         found = self._latest.get((scope, name))
         if found is None:
-            values = {"name": name, "scope": scope, "looked_at": LOOKED_AT, "kept": KEPT}
+            here = {"scope": scope, "namespace": namespace}
+            values = {**here, "name": name, "looked_at": LOOKED_AT, "kept": KEPT}
             found = self._latest[scope, name] = [line[0] for line in ask(self._db, LATEST, values)]
         return found[:limit]
 

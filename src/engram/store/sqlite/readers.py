@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
+from typing import Any, TypeVar
 
 import apsw
 
 from engram.errors import StoreClosed, UpkeepBusy
 from engram.store.sqlite.connection import Opener, translate
 from engram.store.sqlite.writer import Writer
+
+T = TypeVar("T")
 
 
 class Readers:
@@ -41,7 +44,7 @@ class Readers:
         with self._given_back:
             self._given_back.wait_for(lambda: self._closed or self._holding < self._opener.settings.readers)
             self._holding += 1
-        self._own.holding = True
+        self._own.holding, self._own.known = True, {}
         try:
             yield
         finally:
@@ -52,6 +55,16 @@ class Readers:
             with self._given_back:
                 self._holding -= 1
             self._put_back(db)
+
+    def once(self, what: Hashable, find: Callable[[], T]) -> T:
+        """What is found, looked for once while this thread holds a connection; outside of that each time."""
+        own = self._own
+        if not own.holding or own.db is None or self._opener.memory:
+            return find()
+        if what not in own.known:
+            own.known[what] = find()
+        found: T = own.known[what]
+        return found
 
     @contextmanager
     def lend(self) -> Iterator[apsw.Connection]:
@@ -127,6 +140,8 @@ class _Held(threading.local):
 
     holding = False
     db: apsw.Connection | None = None
+    known: dict[Hashable, Any]
+    """What was found over it: the file stays as it was at first."""
 
 
 @contextmanager

@@ -109,11 +109,12 @@ CREATE INDEX memory_tags_by_tag ON memory_tags (tag, row);
 
 -- Names in the content, to be filtered on.
 CREATE TABLE mentions (
-  row INTEGER NOT NULL REFERENCES memories (row), -- the memory
+  namespace INTEGER NOT NULL REFERENCES namespaces (id), -- where the memory is
   name TEXT NOT NULL, -- a name in it, without case
-  PRIMARY KEY (row, name)
+  row INTEGER NOT NULL REFERENCES memories (row), -- the memory
+  PRIMARY KEY (namespace, name, row)
 ) WITHOUT ROWID;
-CREATE INDEX mentions_by_name ON mentions (name, row);
+CREATE INDEX mentions_by_memory ON mentions (row);
 
 -- What memories speak of, to be filtered on: people, days, topics and so on, as `memories.metadata` has them.
 CREATE TABLE facets (

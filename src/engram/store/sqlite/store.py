@@ -67,7 +67,7 @@ class SqliteStore:
         self._opener = opener
         self._writer = writer
         self._readers = Readers(opener, writer)
-        self._places = places = Places()
+        self._places = places = Places(self._readers)
         self.memories = SqliteMemories(self._readers, places)
         self._later: list[Callable[[Db], object]] = []
         self._later_lock = threading.Lock()

@@ -163,7 +163,7 @@ class SqliteUnit:
         facts.add(self._db, row, findable.facts)
         names = sqlite_names.named(findable.names, memory.entities)
         self._naming.add(row, place[1], names, to_micros(memory.happened_at))
-        self._company.heard(names, place[0], memory.id)
+        self._company.heard(names, place, memory.id)
         if vector is not None:
             self._put_vector(row, vector, memory)
         self._tell(Verb.STORED, memory, because)
@@ -244,10 +244,10 @@ class SqliteUnit:
     def naming(self, name: str, scope: Scope, limit: int, common: int) -> tuple[int, list[str]]:
         """How many memories have this name, up to `common` and one, and the latest in this very scope."""
         place, alias = self._known_place(scope), name.casefold()
-        count = self._company.count(alias, common + 1) if place else 0
-        if place is None or count > common:
-            return count, []
-        return count, self._company.latest(alias, place[0], limit)
+        if place is None:
+            return 0, []
+        count = self._company.count(alias, place[1], common + 1)
+        return count, [] if count > common else self._company.latest(alias, place, limit)
 
     def hanging_on(self, fact: Fact, scope: Scope, limit: int) -> list[str]:
         """Active memories of this very scope that go on where a fact ends, or end where it begins."""

@@ -37,15 +37,14 @@ WHERE NOT EXISTS (SELECT 1 FROM entities AS e WHERE e.id = aliases.entity)
 
 UNLINKED = """
 SELECT
-  s.namespace,
+  t.namespace,
   t.name,
   min(coalesce(m.event_time, m.created_at)),
   max(coalesce(m.event_time, m.created_at))
 FROM mentions AS t
 JOIN memories AS m ON m.row = t.row
-JOIN scopes AS s ON s.id = m.scope
-WHERE NOT EXISTS (SELECT 1 FROM aliases AS a WHERE a.namespace = s.namespace AND a.alias = t.name)
-GROUP BY s.namespace, t.name
+WHERE NOT EXISTS (SELECT 1 FROM aliases AS a WHERE a.namespace = t.namespace AND a.alias = t.name)
+GROUP BY t.namespace, t.name
 """
 
 # One name of each entity that no memory of its namespace mentions by any name.
@@ -56,9 +55,7 @@ JOIN aliases AS a ON a.entity = e.id
 WHERE NOT EXISTS (
   SELECT 1
   FROM aliases AS o
-  CROSS JOIN mentions AS t ON t.name = o.alias
-  CROSS JOIN memories AS m ON m.row = t.row
-  CROSS JOIN scopes AS s ON s.id = m.scope AND s.namespace = e.namespace
+  CROSS JOIN mentions AS t ON t.namespace = o.namespace AND t.name = o.alias
   WHERE o.entity = e.id
 )
 GROUP BY e.id

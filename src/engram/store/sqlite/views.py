@@ -17,6 +17,7 @@ from engram.model.memory import Filters, Priority
 from engram.model.scope import Access, Scope
 from engram.ports import Reach
 from engram.store.sqlite.connection import Db, ask, ask_line, ask_value
+from engram.store.sqlite.readers import Readers
 from engram.store.sqlite.rows import as_list, micros, to_json
 from engram.text import metadata
 
@@ -88,7 +89,8 @@ REACHES_KEPT = 1_000
 class Places:
     """What this process knows of the scopes that are on disk. Shared by all reading threads."""
 
-    def __init__(self) -> None:
+    def __init__(self, readers: Readers) -> None:
+        self._readers = readers
         self._lock = threading.Lock()
         self._newest = -1
         self._scopes: list[tuple[int, int, Scope]] = []
@@ -99,6 +101,9 @@ class Places:
         """The access, resolved to numbers."""
         if access.all_namespaces:
             return Reach(everything=True)
+        return self._readers.once(access, lambda: self._reach(db, access))
+
+    def _reach(self, db: Db, access: Access) -> Reach:
         with self._lock:
             self._refresh(db)
             found = self._reaches.get(access)
@@ -343,18 +348,17 @@ ONE_OF = {
         AND t.tag IN (SELECT value FROM json_each(:not_tags))
     )""",
     "entities": """m.row IN (
-      SELECT row
-      FROM mentions
-      WHERE name IN (SELECT value FROM json_each(:entities))
+      SELECT t.row
+      FROM json_each(:entities) AS j
+      CROSS JOIN namespaces AS n
+      CROSS JOIN mentions AS t ON t.namespace = n.id AND t.name = j.value
       UNION ALL
       SELECT t.row
       FROM json_each(:entities) AS j
       CROSS JOIN namespaces AS n
       CROSS JOIN aliases AS a ON a.namespace = n.id AND a.alias = j.value
       CROSS JOIN aliases AS o ON o.entity = a.entity AND o.alias <> a.alias
-      CROSS JOIN mentions AS t ON t.name = o.alias
-      CROSS JOIN memories AS x ON x.row = t.row
-      CROSS JOIN scopes AS s ON s.id = x.scope AND s.namespace = n.id
+      CROSS JOIN mentions AS t ON t.namespace = n.id AND t.name = o.alias
     )""",
 }
 
