@@ -36,6 +36,39 @@ def everything(memory: Engram) -> set[str]:
 # ---------------------------------------------------------------- when it is read
 
 
+def test_what_is_said_of_another_is_not_believed_of_the_speaker(memory: Engram) -> None:
+    memory.observe("I'm Piotr, 41, live in Lund with my wife Ewa and our two boys", session="a")
+    memory.observe("the older one, Olek, turned 12 last week", session="a")
+    memory.observe("Physio moved to Monday 9:30", session="a")
+    claims = [one.fact for who in ("user", "olek") for one in memory.facts.query(who)]
+    told = {(one.subject, one.predicate, one.object) for one in claims}
+    assert {
+        ("user", "age", "41"),
+        ("user", "wife", "ewa"),
+        ("user", "live in", "lund"),
+        ("olek", "age", "12"),
+    } <= told
+    assert ("user", "age", "12") not in told
+    assert not any(
+        "[" in one.shown and "Physio" in one.shown and "after" in one.shown for one in memory.list()
+    )
+
+
+def test_a_year_that_tells_which_thing_is_meant_is_not_when_it_happened(
+    memory: Engram, clock: FakeClock
+) -> None:
+    for said in (
+        "I sold the van and got a Trafic, 2018",
+        "We bought a house built in 1920",
+        "We got married in 2014",
+    ):
+        memory.observe(said, session=said)
+        memory.flush(said)
+    years = {one.content.split()[1]: one.happened_at.year for one in memory.list()}
+    now = clock.now().year
+    assert years == {"sold": now, "bought": now, "got": 2014}
+
+
 def test_messages_may_come_first_or_by_name(memory: Engram) -> None:
     said = [{"role": "user", "content": "My name is Ugo."}, {"role": "assistant", "content": "Hello Ugo."}]
     first = memory.observe(said, session="a")

@@ -33,7 +33,7 @@ from engram.rules.sensitivity import at_least, tier_of
 from engram.rules.traits import REFERENCE, is_overheard, is_reference
 from engram.text import facts, kinds, metadata, names, words
 from engram.text.cues import slots_told
-from engram.text.dates import dates
+from engram.text.dates import happening
 from engram.text.forms import FormsOnDemand
 from engram.text.metadata import NEUTRAL
 from engram.text.names import FoundName
@@ -216,10 +216,8 @@ def _happened(content: str, kind: str, now: datetime) -> datetime | None:
     """When an episode happened, if its words name one time in the past."""
     if kind != Kind.EPISODIC:
         return None
-    named = [when for when in dates(content, now) if when.first is not None and when.certain]
-    if len(named) != 1 or named[0].first is None or named[0].first > now:
-        return None
-    return named[0].first
+    when = happening(content, now)
+    return None if when is None or when.first is None or when.first > now else when.first
 
 
 def with_surprise(prepared: PreparedDraft, cosines: Sequence[float]) -> PreparedDraft:

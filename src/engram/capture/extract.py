@@ -188,7 +188,11 @@ _POINTS_BACK = re.compile(r"(?:it['’]?s|that['’]?s|it is|they['’]?(?:ve|re
 _OWN_SUBJECT = re.compile(
     r"(?:(?:actually|well|oh|ok|okay|so|and|but|ugh|hey|btw|anyway|update|news)\b[\s,:!.-]*)*"
     r"(?:(?:i(?:['’]?(?:m|ve|d|ll))?|we(?:['’]?(?:re|ve|d|ll))?|my|our)\b(?! (?:mean|meant|said)\b)"
-    r"|(?!(?:it|that|this|what|there|he|she)['’])[^\W\d_]+['’]s\b)|[我咱](?!说|是说|的意思)",
+    r"|(?!(?:it|that|this|what|there|he|she)['’])[^\W\d_]+['’]s\b"
+    r"|(?:the |our )?(?!(?:the|it|that|this|there|he|she|they|which|what|you|no|not|now|time|date|day|one"
+    r"|other)\b)[^\W\d_]+(?: [^\W\d_]+)?"
+    r" (?:is|are|was|were|has|had|got|went|moved|changed|starts?|ends?)\b"
+    r"|(?:please )?[a-z]+ your\b)|[我咱](?!说|是说|的意思)",
     re.IGNORECASE,
 )
 """A statement that names whom it is about corrects no other that was told just before it."""

@@ -149,8 +149,8 @@ def _asserted(shares: Mapping[Stance, float]) -> float:
     return sum(share for stance, share in shares.items() if stance in ASSERTED)
 
 
-_LIGHT: Final = frozenset({Stance.REACTION, Stance.PASSING})
-"""What says little; what fills a slot ("I'm teetotal") says something, however it sounds."""
+_LIGHT: Final = frozenset({Stance.REACTION, Stance.PASSING, Stance.QUESTION})
+"""What says little, or asks in the model's ear; what fills a slot ("I'm teetotal") says something."""
 
 
 def _speaks_elsewhere(hidden: str) -> bool:

@@ -249,6 +249,30 @@ _MONTHS: Final = (
 )  # fmt: skip
 
 
+def happening(text: str, now: datetime) -> TimeExpression | None:
+    """The one time at which something happened; None when the text names none or several.
+
+    A year that tells which thing is meant ("a Golf, 2018", "a house built in 1920") is not when it happened.
+
+    >>> now = datetime(2026, 3, 10)
+    >>> [
+    ...     one and one.text
+    ...     for one in (happening(text, now) for text in ("We married in 2014", "Got a Golf, 2018"))
+    ... ]
+    ['2014', None]
+    """
+    named = [one for one in dates(text, now) if one.first is not None and one.certain and not one.recurring]
+    if len(named) != 1:
+        return None
+    only, before = named[0], text[: named[0].start]
+    bare = only.grain is Grain.YEAR and only.text.isdecimal()
+    return None if bare and (not _IN_A_YEAR.search(before) or _MADE.search(before)) else only
+
+
+_IN_A_YEAR = re.compile(r"(?:^|\b(?:in|since|during|until|till|after|before|of|year)) ?$", re.IGNORECASE)
+_MADE = re.compile(r"(?<!\bwas)(?<!\bwere)(?<!\bgot)[ ,](?:built|made|founded|dating) in $", re.IGNORECASE)
+
+
 def completions(text: str, now: datetime) -> tuple[tuple[str, str], ...]:
     """The dates that leave their week or year unsaid, each in full where the tense tells which is meant.
 

@@ -133,12 +133,12 @@ def _begun(clause: str) -> str:
 
 
 def _of_kin(clause: str, speaker: str) -> Iterator[Statement]:
-    """Read "my sister Anna …" as: my sister is Anna."""
-    match = _kin_named().match(clause)
-    if match and match["name"].split()[0].lower() not in lexicon.words("openers") and _is_name(match["name"]):
-        owner = speaker if match["owner"].lower() in {"my", "our"} else match["owner"].removesuffix("'s")
-        noun = match["kin"].lower()
-        yield Statement(owner, noun, match["name"], functional=noun in lexicon.words("roles"))
+    """Read "… my sister Anna …" as: my sister is Anna, wherever it stands."""
+    for match in _kin_named().finditer(clause):
+        if match["name"].split()[0].lower() not in lexicon.words("openers") and _is_name(match["name"]):
+            owner = speaker if match["owner"].lower() in {"my", "our"} else match["owner"].removesuffix("'s")
+            noun = match["kin"].lower()
+            yield Statement(owner, noun, match["name"], functional=noun in lexicon.words("roles"))
 
 
 def _without_kin(clause: str) -> str:
@@ -155,7 +155,7 @@ def _is_name(name: str) -> bool:
 def _kin_named() -> re.Pattern[str]:
     nouns = "|".join(sorted(lexicon.words("kin")))
     return re.compile(
-        rf"(?P<owner>[Mm]y|[Oo]ur|{NAME}'s) (?:\w+er |best |old |new )?(?P<kin>{nouns}) "
+        rf"\b(?P<owner>[Mm]y|[Oo]ur|{NAME}'s) (?:\w+er |best |old |new )?(?P<kin>{nouns}) "
         rf"(?P<name>{NAME})(?!')(?= [a-z]|$)"
     )
 

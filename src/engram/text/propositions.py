@@ -17,7 +17,7 @@ from typing import Final
 from engram.model.facts import Fact
 from engram.text import lexicon
 from engram.text.assertion import Judged, Stance, judged, tells_something
-from engram.text.dates import completions, dated, dates
+from engram.text.dates import completions, dated, happening
 from engram.text.facts import facts
 from engram.text.forms import verbatim
 from engram.text.junk import Junk, cleaned, junk_of
@@ -278,7 +278,7 @@ def _read(sentence: Judged, said: SaidStatement, least: Level) -> Proposition | 
         confidence=EXPLICIT if asked else _confidence(bare),
         stance=sentence.stance if sentence.believed else Stance.FACT,
         asked=asked,
-        when=_when(bare, said.at),
+        when=happening(bare, said.at),
         corrects=sentence.stance is Stance.CORRECTION or is_correction(sentence.text) or put is not None,
         about=said.person if named != bare else "",
         verbatim=verbatim(sentence.text),
@@ -355,12 +355,6 @@ def _confidence(part: str) -> float:
     if lexicon.found("hedges", lower, under="speculative"):
         return SPECULATIVE
     return INFERRED if lexicon.found("hedges", lower, under="inferred") else IMPLIED
-
-
-def _when(part: str, at: datetime) -> TimeExpression | None:
-    """The one time a statement speaks of; None when it names none or several."""
-    found = [one for one in dates(part, at) if one.first is not None and not one.recurring and one.certain]
-    return found[0] if len(found) == 1 else None
 
 
 def _dates(text: str, at: datetime) -> tuple[tuple[str, str], ...]:

@@ -145,18 +145,21 @@ def clauses(sentence: str) -> Iterator[str]:
     ['I live in Rome', 'I work at Acme']
     >>> list(clauses("I'm Farouk, 41, a baker"))
     ["I'm Farouk", "I'm 41", "I'm a baker"]
+    >>> list(clauses("The elder, Piet, turned 12")), list(clauses("his old flatmate, joined Acme"))
+    (['The elder', 'Piet', 'Piet turned 12'], ['his old flatmate', 'his old flatmate joined Acme'])
     """
-    subject = being = ""
+    subject = being = named = ""
     for part in _BREAK.split(sentence):
         clause = _OPENER.sub("", part.strip(" \"'“”.!*")).strip()
-        if subject and _BARE_VERB.match(clause):
-            clause = f"{subject} {clause}"
+        if (subject or named) and _BARE_VERB.match(clause):
+            clause = f"{subject or named} {clause}"
         elif being and _BARE_STATE.fullmatch(clause):
             clause = f"{being} {clause}"
         found = _SUBJECT.match(clause)
-        subject = found["who"] if found else ""
+        subject = "I" if clause.startswith("I'm ") else found["who"] if found else ""
         states = _BEING.match(clause)
         being = states.group() if states else ""
+        named = clause if _SOMEBODY.fullmatch(clause) else ""
         if clause:
             yield clause
 
@@ -191,7 +194,10 @@ _BREAK = re.compile(
     r"\s*(?:[;,—]|\s-\s|\.\s)\s*(?:(?:and|but|so|while|yet)\s+)?|\s+(?:but|while)\s+"
     rf"|\s+and\s+(?=(?:I|we|my|our|the|he|she|they|it|{_VERB})\b|[A-Z][\w'-]* (?:\w+ )?(?:is|{_VERB})\b)"
 )
-_BARE_VERB = re.compile(rf"^(?:{_VERB}|moved|switched)\b")
+_BARE_VERB = re.compile(
+    rf"^(?:{_VERB}|moved|switched|(?:just |finally )?(?:turned|joined|left|quit|sold|started|got))\b"
+)
+_SOMEBODY = re.compile(r"(?:the|his|her|their|that|this|your) [\w-]+(?: [\w-]+){0,2}", re.IGNORECASE)
 # "I'm 41, diabetic, from Hull": who is said to be something is all of it.
 _BARE_STATE = re.compile(
     r"\d{1,3}|an? [a-z-]+(?: [a-z-]+){0,2}|from [A-Z]\w+|(?:and )?[a-z]+(?:ic|ac|ed|an|ant|ous)"

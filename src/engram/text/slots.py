@@ -71,7 +71,7 @@ _LONGEST: Final = 160
 _CALLS = re.compile(
     r"\d|[一-鿿]|\b(?:i'm|is|are|am|'s|has|have|had|on|to|at|joined|left|quit|sold|turned|owns?|leads?|took|lives?"
     r"|living|share|teach\w*|run|runs|call|calls|here|allergic|suffers?|coeliac"
-    r"|work\w*|learning|gave|dropped|broke|split|weigh|married|vegan|gone|got|drives?|costs?)\b",
+    r"|work\w*|learning|living|job|trade|gave|dropped|broke|split|weigh|married|vegan|gone|got|drives?|costs?)\b",
     re.IGNORECASE,
 )
 _UNREAL = re.compile(

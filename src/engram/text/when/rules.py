@@ -42,7 +42,8 @@ from engram.text.words import HAN
 
 
 _FUTURE = re.compile(
-    r"\b(?:will|'ll|going to|gonna|plan(?:s|ning)? to|due|deadline|upcoming|scheduled|booked for)\b"
+    r"\b(?:will|'ll|going to|gonna|plan(?:s|ning)? to|due|deadline|upcoming|scheduled|booked for"
+    r"|wants?|needs?|must|ha(?:s|ve) to)\b"
     r"|'ll\b|\bexpir(?:es?|ing)\b"
     r"|\b(?:is|are|starts?|begins?|opens?|leaves?|arrives?|ends?) (?:\w+ ){0,3}(?:on|in|at|by|until) "
     r"|(?:\b(?:am|is|are)|'m|'re|'s) (?:\w+ )?\w+ing\b",
