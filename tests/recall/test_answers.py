@@ -42,6 +42,17 @@ def test_kindred_words_find_what_was_told_in_others(life: Engram, told: str, ask
     assert contents(life.recall(asked, dry=True))[0] == told
 
 
+def test_what_tells_the_part_of_a_life_that_is_asked_for_is_let_in(life: Engram) -> None:
+    told_and_asked = {
+        "I was raised in Leith, above a chip shop.": "Where did I spend my childhood?",
+        "I had my appendix out and there's a pacemaker in my chest.": "Any surgery or metal in me?",
+        "When I send you poems I want blunt feedback.": "How should you react to my fiction?",
+    }
+    life.remember_many([{"content": told} for told in told_and_asked])
+    for told, asked in told_and_asked.items():
+        assert told in contents(life.recall(asked, dry=True, limit=3)), asked
+
+
 @pytest.mark.parametrize(
     "asked",
     [

@@ -19,6 +19,7 @@ from engram.recall.candidates import Candidate, evidence
 from engram.recall.judge import asks_of_oneself, is_own
 from engram.recall.plan import Planned
 from engram.text import tokens, words
+from engram.text.cues import slots_told
 from engram.text.tokens import Parcel
 
 SAID_ENOUGH = 0.75
@@ -153,8 +154,11 @@ def _without_relevance(one: Candidate, plan: Planned, *, own: bool) -> Iterator[
     if name and (one.said >= NAMED_AND or len(one.match.terms) > len(words.terms(name))):
         yield f"it names {name}"
     above = 0.0 if one.cosine is None else plan.usual_noise.deviations(one.cosine)
-    if own and above >= OWN_ABOVE and is_own(one.record):
-        yield "you said it of yourself, and its meaning is not far"
+    if own and is_own(one.record):
+        if above >= OWN_ABOVE:
+            yield "you said it of yourself, and its meaning is not far"
+        if not plan.slots.isdisjoint(slots_told(one.record.content)):
+            yield "you said it of yourself, and it tells what is asked for of a life"
     ranks = (one.text_rank, one.vector_rank)
     if one.said >= AGREED_SAID and all(rank is not None and rank <= AGREED_RANK for rank in ranks):
         yield "words and meaning agree on it"

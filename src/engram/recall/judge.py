@@ -146,7 +146,9 @@ def judge(
 
 def asks_of_oneself(question: str, plan: Planned) -> bool:
     """Whether a question is about whoever asks it: "how old am I?", not "how do I reset the router?"."""
-    return plan.shown.intent is not Intent.PROCEDURAL and _FIRST_PERSON.search(question) is not None
+    if plan.shown.intent is Intent.PROCEDURAL and not plan.slots:
+        return False
+    return _FIRST_PERSON.search(question) is not None
 
 
 def is_own(memory: Memory) -> bool:

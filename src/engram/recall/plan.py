@@ -200,6 +200,8 @@ class Planned:
     """Other forms of its words, which say the same: "bought" for "buy"."""
     kin: frozenset[str] = frozenset()
     """Other words for what it asks for."""
+    slots: frozenset[str] = frozenset()
+    """What of a life it asks for."""
     covered: float = 1.0
     """How far memories say its own words, 0 to 1."""
 
@@ -266,7 +268,8 @@ def make(question: Question, tools: Tools, lean: ConversationBias | None = None)
     lent = _lent(lean, (*asked.terms, *aliases))
     forms = cues.forms(asked.terms)
     other_forms = [form for found in forms.values() for form in found]
-    kindred = (*cues.slots_asked(question.text), *cues.kin(searched, [*asked.terms, *other_forms]))
+    slots = cues.slots_asked(question.text)
+    kindred = (*slots, *cues.kin(searched, [*asked.terms, *other_forms]))
     looked_up = tools.store.texts.ask(
         {
             **dict.fromkeys(kindred, KIN_SHARE),
@@ -314,6 +317,7 @@ def make(question: Question, tools: Tools, lean: ConversationBias | None = None)
         whole=short_chinese(question.text),
         kin=frozenset(kindred) - frozenset(other_forms),
         rarity=rarity,
+        slots=frozenset(slots),
     )
 
 
