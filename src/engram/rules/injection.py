@@ -85,13 +85,14 @@ def signs_of(text: str) -> InjectionSigns:
     (InjectionSigns(score=0.0, families=()), ('override',))
     """
     looked_at = text if len(text) <= LONGEST else f"{text[: LONGEST // 2]}\n{text[-LONGEST // 2 :]}"
-    open_text = unicodedata.normalize("NFKC", without_unseen(looked_at))
+    plain = looked_at.isascii() and looked_at.isprintable()  # nothing unseen, nothing to normalise
+    open_text = looked_at if plain else unicodedata.normalize("NFKC", without_unseen(looked_at))
     found = _families(open_text)
     for name, laid_open in _hidden(looked_at, open_text):
         if inside := _families(laid_open) or _aims(laid_open):
             found |= inside | {name: HIDING}
             break
-    if len(_UNSEEN.findall(_without_joiners(looked_at))) >= MANY_UNSEEN:
+    if not plain and len(_UNSEEN.findall(_without_joiners(looked_at))) >= MANY_UNSEEN:
         found["unseen"] = HIDING
     left = 1.0
     for weight in found.values():
@@ -172,6 +173,9 @@ _PERCENT = re.compile(r"(?:[^\s%]*%[0-9a-fA-F]{2}){3,}[^\s%]*")
 _SPACED = re.compile(r"(?:\b\w(?:[ .*_-]+)){8,}\w\b")
 _DIGITS_IN_WORDS = re.compile(r"[a-z][0134578@$]|[0134578@$][a-z]", re.IGNORECASE)
 _FEW_DIGITS = 4
+_DIGITS = frozenset("0134578@$")
+_ENCODED = 24
+"""Characters without a space of the shortest text in base64 that is looked at."""
 _QUOTED = re.compile(
     r"\"[^\"]{8,}\"|“[^”]{8,}”|„[^“”]{8,}[“”]|«[^»]{8,}»|「[^」]{4,}」|(?<!\w)'[^']{8,}'(?!\w)"
 )
@@ -190,6 +194,21 @@ _WORD = re.compile(r"[a-z]+")
 _COMMON = frozenset(
     {"the", "and", "you", "to", "of", "from", "all", "is", "this", "what", "not", "it", "your", "for"}
 )
+
+
+def _rot13(text: str) -> str:
+    return codecs.encode(text, "rot13")
+
+
+def _backwards(text: str) -> str:
+    return text[::-1]
+
+
+_RESPELLED: Final = tuple(
+    (name, frozenset(map(respell, _COMMON)), respell)
+    for name, respell in (("rot13", _rot13), ("backwards", _backwards))
+)
+"""Ways to spell a text that keep its words apart, with the commonest words as they look then."""
 
 
 def without_unseen(text: str) -> str:
@@ -262,40 +281,44 @@ def _is_reported(text: str) -> bool:
 
 def _hidden(raw: str, text: str) -> Iterator[tuple[str, str]]:
     """Every other way to read a text that there is reason to try, with a name for it."""
-    for piece in _TAGS.findall(raw):
+    for piece in () if raw.isascii() else _TAGS.findall(raw):
         yield "tag characters", "".join(chr(ord(sign) - 0xE0000) for sign in piece)
-    if _OTHER_SCRIPT.search(text) and _LATIN.search(text):
+    if not text.isascii() and _OTHER_SCRIPT.search(text) and _LATIN.search(text):
         yield "letters that look Latin", text.translate(_LOOKS_LATIN)
-    for match in _BASE64.finditer(text):
+    for match in _BASE64.finditer(text) if _has_run(text, _ENCODED) else ():
         if decoded := _from_base64(match.group()):
             yield "base64", _from_base64(decoded) or decoded
     for match in _HEX.finditer(text):
         if decoded := _from_hex(match.group()):
             yield "hexadecimal", decoded
-    if _PERCENT.search(text):
+    if "%" in text and _PERCENT.search(text):
         yield "percent signs", unquote(text)
-    if _ENTITIES.search(text):
+    if "&#" in text and _ENTITIES.search(text):
         yield "entities", html.unescape(text)
-    if _ESCAPES.search(text):
+    if "\\" in text and _ESCAPES.search(text):
         yield "escapes", _ESCAPE.sub(lambda match: chr(int(match.group(1), 16)), text)
     yield from _respelled(text)
 
 
 def _respelled(text: str) -> Iterator[tuple[str, str]]:
     lower = text.lower()
-    said = _common_words(lower)
-    for name, other in (("rot13", codecs.encode(lower, "rot13")), ("backwards", lower[::-1])):
-        if _common_words(other) > said:
-            yield name, other
-    if len(_DIGITS_IN_WORDS.findall(lower)) >= _FEW_DIGITS:
+    spoken = _WORD.findall(lower)
+    for name, common, respell in _RESPELLED:
+        # More of the commonest words of English stand in a text when it is read the right way.
+        if not common.isdisjoint(spoken) and _count(spoken, common) > _count(spoken, _COMMON):
+            yield name, respell(lower)
+    if not _DIGITS.isdisjoint(lower) and len(_DIGITS_IN_WORDS.findall(lower)) >= _FEW_DIGITS:
         yield "digits for letters", lower.translate(_LEET)
     if _SPACED.search(text):
         yield "spaced letters", _closed_up(text)
 
 
-def _common_words(lower: str) -> int:
-    """How many of the commonest words of English a text has: more of them when it is read the right way."""
-    return sum(word in _COMMON for word in _WORD.findall(lower))
+def _count(spoken: list[str], common: frozenset[str]) -> int:
+    return sum(word in common for word in spoken)
+
+
+def _has_run(text: str, size: int) -> bool:
+    return any(len(run) >= size for run in text.split())
 
 
 def _from_base64(piece: str) -> str:

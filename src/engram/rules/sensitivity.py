@@ -62,7 +62,12 @@ def sensitive_parts(text: str) -> list[SensitivePart]:
     if not _is_suspect(text):
         return []
     found: list[SensitivePart] = []
-    for kind, find in _DETECTORS:
+    lower, digits = text.casefold(), len(_DIGIT.findall(text))
+    if any(len(run) >= _KEY for run in text.split()):
+        lower += LONG
+    for kind, find, least, pieces in _DETECTORS:
+        if digits < least or not any(piece in lower for piece in pieces):
+            continue
         for start, end in find(text):
             if not any(start < other.end and other.start < end for other in found):
                 found.append(SensitivePart(kind, start, end))
@@ -105,6 +110,11 @@ def label(tier: Tier, parts: Sequence[SensitivePart]) -> str:
     return f"({tier}: {kinds})" if kinds else f"({tier})"
 
 
+_DIGIT: Final = re.compile(r"\d")
+_KEY: Final = 15
+"""Characters without a space of the shortest key that is known by its shape."""
+LONG: Final = "\x00"
+"""Stands for such a run among the pieces of a text."""
 # Nearly every text is harmless: without a digit, an at sign or one of these words none of the rules can fire.
 _SIGN = re.compile(r"[\d@]")
 _WORDS = (
@@ -328,18 +338,21 @@ def _is_phone(piece: str) -> bool:
         return False
 
 
-_DETECTORS: Final[tuple[tuple[str, Callable[[str], Spans]], ...]] = (
-    ("secret", _by(_SECRETS)),
-    ("secret", _by(_CREDENTIAL)),
-    ("card", _cards),
-    ("account", _accounts),
-    *((kind, _papers(words)) for kind, words in _PAPERS.items()),
-    ("national number", _nationals),
-    ("e-mail", _by(_EMAIL)),
-    ("address", _by(_ADDRESS)),
-    ("phone", _phones),
-)
-"""In the order of what tells more: a card is no phone number."""
+_DETECTORS: Final[tuple[tuple[str, Callable[[str], Spans], int, tuple[str, ...]], ...]] = (
+    ("secret", _by(_SECRETS), 0, ("pass", "key", "token", "secret", "pin", "code", "cvv", "combination",
+                                  "密码", "口令", "密钥", "令牌", "码", LONG)),
+    ("secret", _by(_CREDENTIAL), 0, ("pass", "pwd", "kennwort", "contrase", "парол", "密码", "口令", "open",
+                                     "code", "combination", "combo", "pin", "kombination", "código")),
+    ("card", _cards, 13, ("",)),
+    ("account", _accounts, 2, ("",)),
+    *((kind, _papers(words), 4, ("",)) for kind, words in _PAPERS.items()),
+    ("national number", _nationals, 7, ("",)),
+    ("e-mail", _by(_EMAIL), 0, ("@",)),
+    ("address", _by(_ADDRESS), 1, ("",)),
+    ("phone", _phones, _LEAST_DIGITS, ("",)),
+)  # fmt: skip
+"""In the order of what tells more: a card is no phone number. Each with how many digits a text has at least
+that it finds something in, and pieces of which it holds one."""
 
 
 _IBAN_MODULUS = 97

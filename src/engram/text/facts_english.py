@@ -49,7 +49,7 @@ class ClauseFact:
 Build = Callable[[Match, ClauseFact], Statement | None]
 
 
-_Shape = tuple[re.Pattern[str], Build]
+_Shape = tuple[str, Build]
 _Rule = tuple[str, str, Build]
 """Words of which a clause of this shape holds at least one, the shape, and how it is read."""
 
@@ -105,7 +105,7 @@ def _read_clause(clause: str, told: ClauseFact, validity: Validity | None) -> St
     if not shapes or not tells(_begun(clause)):
         return None
     for shape, build in shapes:
-        match = shape.match(clause)
+        match = lexicon.compiled(shape).match(clause)
         fact = build(match, told) if match else None
         if fact:
             return fact if validity is None else _dated(fact, validity)
@@ -567,4 +567,4 @@ def _shapes() -> tuple[tuple[_Shape, ...], dict[str, list[int]]]:
         for word in words.split():
             called.setdefault(word, []).append(at)
     nouns = f"(?:{'|'.join(sorted(lexicon.words('kin')))})"
-    return tuple((re.compile(rule.replace("@KIN@", nouns)), build) for _, rule, build in _RULES), called
+    return tuple((rule.replace("@KIN@", nouns), build) for _, rule, build in _RULES), called

@@ -7,13 +7,13 @@ Feelings are looked up in a list; the words before one may strengthen, weaken or
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Final, NamedTuple
 
 from engram.text import lexicon
-from engram.text.lexicon import WORD, Phrases, Spot, inflected, listed
+from engram.text.lexicon import Phrases, Spot, inflected, listed
 from engram.text.reading import read_once
 from engram.text.words import EMOJI
 
@@ -37,10 +37,10 @@ def tone(text: str) -> Tone:
     (Tone(positive=0.9, negative=0.0, arousal=0.63, emphasis=0.0, urgency=0.0), True, True)
     """
     plain = text[:READ].replace("’", "'")
-    tokens = WORD.findall(plain)
+    tokens = lexicon.tokens(plain)
     lower = [token.lower() for token in tokens]
     ascii_only = plain.isascii()
-    stretched = _REPEATED.search(plain.lower()) is not None
+    stretched = _is_stretched(plain.lower())
     felt = list(_in_words(tokens, _shortened(lower) if stretched else lower))
     if not ascii_only:
         felt += [*_in_han(plain), *_in_emoji(plain)]
@@ -103,6 +103,8 @@ _REPEATED = re.compile(r"([a-z])\1\1+")
 _EMOJI = re.compile(f"[{EMOJI}❤]")
 _SIGN = re.compile(r"(?<![\w:/])(?::'?-?[()DP/]|[=;]-?\)|<3|</3|\^_\^|\\o/|xD|D:|>:\(|T_T|-_-)(?![\w/])")
 
+_SIGN_PIECES: Final = (":", ";", "=", "<", "^_^", "\\o/", "xD", "T_T", "-_-")
+
 
 class _Felt(NamedTuple):
     valence: float
@@ -158,6 +160,13 @@ def _guarded() -> dict[str, frozenset[str]]:
     return {word: frozenset(before) for word, before in found.items()}
 
 
+def _is_stretched(lower: str) -> bool:
+    return any(run in lower for run in _RUNS)
+
+
+_RUNS: Final = tuple(3 * letter for letter in "abcdefghijklmnopqrstuvwxyz")
+
+
 def _shortened(lower: list[str]) -> list[str]:
     """Stretched words as they are usually written: "sooo goood" is "so good"."""
     return [_unstretched(word) if _REPEATED.search(word) else word for word in lower]
@@ -168,7 +177,7 @@ def _unstretched(word: str) -> str:
     return twice if any(_lists().feelings.among([twice])) else once
 
 
-def _in_words(tokens: list[str], lower: list[str]) -> Iterator[_Felt]:
+def _in_words(tokens: Sequence[str], lower: list[str]) -> Iterator[_Felt]:
     lists = _lists()
     spots = [spot for spot in lists.feelings.among(lower) if spot.value is not None]
     turn = max((spot.start for spot in lists.contrasts.among(lower)), default=-1) if spots else -1
@@ -246,16 +255,18 @@ def _in_emoji(text: str) -> list[_Felt]:
 
 
 def _in_signs(text: str) -> list[_Felt]:
+    if not any(piece in text for piece in _SIGN_PIECES):
+        return []
     marks = _lists().marks
     found = (marks.get(match.group()) for match in _SIGN.finditer(text))
     return [felt for felt in found if felt is not None][:3]
 
 
-def _is_shouted(word: str, tokens: list[str]) -> bool:
+def _is_shouted(word: str, tokens: Sequence[str]) -> bool:
     return len(word) > 2 and word.isupper() and not all(token.isupper() for token in tokens)  # noqa: PLR2004 - OK is no shout
 
 
-def _emphasis(text: str, tokens: list[str], lower: list[str], *, stretched: bool) -> float:
+def _emphasis(text: str, tokens: Sequence[str], lower: list[str], *, stretched: bool) -> float:
     """Exclamation marks, shouted words, stretched words: from 0 to 1."""
     marks = min(3, text.count("!") + text.count("！"))
     usual = lexicon.words("stop_words")

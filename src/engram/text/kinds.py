@@ -14,7 +14,7 @@ from functools import cache
 from typing import Final
 
 from engram.text import lexicon
-from engram.text.lexicon import WORD, Phrases, inflected, listed
+from engram.text.lexicon import Phrases, inflected, listed
 from engram.text.marks import is_correction
 from engram.text.reading import read_once
 from engram.text.words import PAIRED
@@ -34,11 +34,11 @@ def topics(text: str) -> tuple[str, ...]:
     >>> topics("我妈妈喜欢在厨房做饭"), topics("It is what it is")
     (('food', 'family'), ())
     """
-    plain = text[:READ].lower().replace("’", "'")
+    plain = text[:READ].replace("’", "'")
     held = _cues()
-    cues = {spot.value for spot in held.among(WORD.findall(plain))}
+    cues = {spot.value for spot in held.among([token.lower() for token in lexicon.tokens(plain)])}
     if not plain.isascii():
-        cues |= {spot.value for spot in held.within(plain)}
+        cues |= {spot.value for spot in held.within(plain.lower())}
     return _strongest([pair for cue in cues for pair in cue])
 
 

@@ -48,7 +48,7 @@ def languages(text: str) -> tuple[str, ...]:
     ('zh', 'en')
     """
     whole = language(text)
-    if whole == "en" and text.isascii() and _foreign().isdisjoint(_WORD.findall(text.lower())):
+    if whole == "en" and text.isascii() and _foreign().isdisjoint([word.lower() for word in _words(text)]):
         return (whole,)
     held = sentences(text[:READ])[:_SENTENCES]
     every = (whole, *map(language, held)) if len(held) > 1 else (whole,)
@@ -125,13 +125,18 @@ def _shared(script: str, text: str) -> str:
 
 def _latin(text: str) -> str:
     """The Latin language whose function words are there: two of them, or one in a very short text."""
-    words = _WORD.findall(text.replace("’", "'"))
+    words = _words(text.replace("’", "'"))
     lower = [word.lower() for word in words]
-    if "I" in words[1:] or (words[:1] == ["I"] and text.isascii()):
+    if "I" in words[1:] or (words[:1] == ("I",) and text.isascii()):
         lower.append("i'm")  # only English writes it with a capital
     code, hits = _by_words("latin", lower)
     enough = 1 if len(words) <= _SHORT else 2
     return code if hits >= enough else ""
+
+
+@read_once
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(_WORD.findall(text))
 
 
 _SHORT: Final = 4

@@ -79,7 +79,7 @@ def found(name: str, lower: str, *, under: str = "") -> bool:
     for pieces, expression in others:
         for piece in pieces:
             if piece in lower:
-                if _compiled(expression).search(lower):
+                if compiled(expression).search(lower):
                     return True
                 break
     return False
@@ -121,20 +121,22 @@ class Calls:
     def __init__(self, pieces: Sequence[tuple[str, ...]]) -> None:
         self._always = [at for at, any_of in enumerate(pieces) if not any_of]
         self._by_start: dict[str, list[tuple[str, int]]] = {}
-        self._short: list[tuple[str, int]] = []
+        short: list[tuple[str, int]] = []
         for at, any_of in enumerate(pieces):
             for piece in any_of:
-                group = self._short if len(piece) < _START else self._by_start.setdefault(piece[:_START], [])
+                group = short if len(piece) < _START else self._by_start.setdefault(piece[:_START], [])
                 group.append((piece, at))
+        self._short = short, [pair for pair in short if pair[0].isascii()]
 
     def of(self, lower: str) -> list[int]:
         """The places of the rules that a text in lower case calls for, in order."""
-        if not self._short and not self._by_start:
-            return self._always
-        called = {at for piece, at in self._short if piece in lower}
-        for start in _starts_of(lower) & self._by_start.keys():
-            called.update(at for piece, at in self._by_start[start] if piece in lower)
-        return sorted(called.union(self._always))
+        called = {at for piece, at in self._short[lower.isascii()] if piece in lower}
+        if self._by_start:
+            for start in _starts_of(lower) & self._by_start.keys():
+                for piece, at in self._by_start[start]:
+                    if piece in lower:
+                        called.add(at)
+        return sorted(called.union(self._always)) if called else self._always
 
 
 class NamedPatterns:
@@ -157,7 +159,7 @@ class NamedPatterns:
         found: dict[str, None] = {}
         for at in self._calls.of(lower):
             name, expression = self._tried[at]
-            if name not in found and _compiled(expression).search(lower):
+            if name not in found and compiled(expression).search(lower):
                 found[name] = None
         return tuple(found)
 
@@ -169,11 +171,12 @@ def alternatives(pattern: str) -> list[str]:
     ['a', '(?:b|c)d', '[|]']
     """
     found, start, depth = [], 0, 0
-    for atom in _ATOM.finditer(pattern):
-        depth += (atom.group()[0] == "(") - (atom.group() == ")")
-        if atom.group() == "|" and not depth:
-            found.append(pattern[start : atom.start()])
-            start = atom.end()
+    for match in _ATOMS.finditer(pattern):
+        atom = match[1]
+        depth += (atom[0] == "(" and atom[-1] != ")") - (atom == ")")
+        if atom == "|" and not depth:
+            found.append(pattern[start : match.start()])
+            start = match.end()
     return [*found, pattern[start:]]
 
 
@@ -181,50 +184,66 @@ def needed(pattern: str) -> tuple[str, ...]:
     r"""Pieces of text of which every match of a pattern holds at least one; none where that cannot be told.
 
     >>> needed(r"\bmy (?:cat|dog)s?\b|tortoise"), needed(r"\d+ ?(?:years?|months) old"), needed(r"\w+|a")
-    (('my ', 'tortoise'), ('year', 'months'), ())
+    (('my cat', 'my dog', 'tortoise'), ('year', 'months'), ())
     """
-    best = [_needed(one) for one in alternatives(pattern)]
-    return tuple(dict.fromkeys(piece for pieces in best for piece in pieces)) if all(best) else ()
+    return _needed(_ATOMS.findall(pattern), 0)[0]
 
 
-def _needed(alternative: str) -> tuple[str, ...]:
-    """The longest pieces that one alternative cannot do without: a run of plain text, or those of a group."""
+def _needed(atoms: list[tuple[str, str]], at: int) -> tuple[tuple[str, ...], tuple[str, ...], int]:
+    """The same from a place to the end of its group; the group itself if it is plain; and where it ends.
+
+    Of each alternative the longest pieces: plain text, with groups of plain text spelt out.
+    """
+    found: list[tuple[str, ...]] = []
+    spelt: list[str] | None = []
     choices: list[tuple[str, ...]] = []
-    run, at = "", 0
-    while match := _ATOM.match(alternative, at):
-        atom, end = match.group(), match.end()
-        if atom[0] == "(":
-            end = _group_end(alternative, at)
-        times = _TIMES.match(alternative, end)
-        plain = atom[-1] if len(atom) == 1 and atom not in "()|.^$" else _ESCAPED.get(atom, "")
-        if plain and times is None:
-            run += plain
-        else:
-            choices += [(run,)] if run else []
-            run = plain if plain and times and times.group()[0] == "+" else ""
-            inside = _INSIDE.match(alternative[at:end]) if atom[0] == "(" else None
-            if inside is not None and (times is None or times.group()[0] == "+"):
-                choices.append(needed(alternative[at + inside.end() : end - 1]))
-            choices += [(run,)] if run else []
-            run = ""
-        at = times.end() if times else end
-    choices += [(run,)] if run else []
-    return max((one for one in choices if one), key=lambda one: min(map(len, one)), default=())
+    runs: tuple[str, ...] = ("",)
+    while True:
+        atom, times = atoms[at] if at < len(atoms) else (")", "")
+        at += 1
+        if atom in "|)":
+            spelt = [*spelt, *runs] if spelt is not None and not choices else None
+            choices.append(runs)
+            found.append(max((one for one in choices if all(one)), key=_shortest, default=()))
+            choices, runs = [], ("",)
+            if atom == ")":
+                pieces = tuple(dict.fromkeys(piece for one in found for piece in one)) if all(found) else ()
+                return pieces, tuple(spelt) if spelt and all(spelt) else (), at
+            continue
+        inside: tuple[str, ...] = ()
+        plain: tuple[str, ...] = ()
+        if atom[0] != "(":
+            one = _ESCAPED.get(atom, "") if atom[0] in "\\[.^$" else atom
+            plain = (one,) if one else ()
+        elif atom[-1] != ")":
+            inside, plain, at = _needed(atoms, at)
+            times = atoms[at - 1][1]
+            if not _INSIDE.fullmatch(atom):
+                inside = plain = ()
+        if plain and not times and len(plain) * len(runs) <= _SPELT_OUT:
+            runs = tuple([run + piece for run in runs for piece in plain])
+        elif atom not in _EMPTY:
+            more = times[:1] == "+"
+            choices.append(tuple(run + plain[0] for run in runs) if more and len(plain) == 1 else runs)
+            if inside and (more or not times):
+                choices.append(inside)
+            runs = ("",)
 
 
-def _group_end(pattern: str, start: int) -> int:
-    depth = 0
-    for atom in _ATOM.finditer(pattern, start):
-        depth += (atom.group()[0] == "(") - (atom.group() == ")")
-        if not depth:
-            return atom.end()
-    return len(pattern)
+def _shortest(pieces: tuple[str, ...]) -> int:
+    return min(map(len, pieces))
 
 
-_ATOM = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\((?:\?(?:P<\w+>|<?[=!]|[a-z]*:))?|.", re.DOTALL)
-_INSIDE = re.compile(r"\((?:\?(?:P<\w+>|:)|(?!\?))")
-_TIMES = re.compile(r"[?*+]\??|\{[\d,]+\}\??")
+_ATOMS = re.compile(
+    r"([^\\\[\](){}|.^$?*+]+(?![?*+{])|\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\(\?[a-z]+\)|\((?:\?(?:P<\w+>|<?[=!]|[a-z-]*:))?|.)"
+    r"([?*+]\??|\{[\d,]+\}\??)?",
+    re.DOTALL,
+)
+_INSIDE = re.compile(r"\(|\(\?(?:P<\w+>|:)")
 _ESCAPED = {"\\.": ".", "\\-": "-", "\\+": "+", "\\?": "?", "\\/": "/", "\\$": "$", "\\(": "(", "\\)": ")"}
+_EMPTY: Final = frozenset({r"\b", "^"})
+_SPELT_OUT: Final = 64
+"""Pieces that one alternative is looked for by at most."""
 _START = 3
 _RUN = re.compile(r"\w+")
 _HEADING = re.compile(r"\[[a-z ]+\]")
@@ -277,7 +296,7 @@ def _any(rows: Iterable[str]) -> str:
 
 
 @cache
-def _compiled(expression: str) -> re.Pattern[str]:
+def compiled(expression: str) -> re.Pattern[str]:
     """Only what a text calls for: to compile every line takes half of the time in which a command answers."""
     return re.compile(expression)
 
@@ -292,6 +311,12 @@ def _compiled(expression: str) -> re.Pattern[str]:
 Value = TypeVar("Value")
 WORD: Final = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 """A word as the phrases know it: letters and digits, with what joins them inside."""
+
+
+@read_once
+def tokens(text: str) -> tuple[str, ...]:
+    """The words of a text as the phrases know them, in order."""
+    return tuple(WORD.findall(text))
 
 
 class Spot(NamedTuple, Generic[Value]):

@@ -102,7 +102,7 @@ def _ends(block: str, match: re.Match[str], start: int) -> bool:
     after = block[match.end() :].lstrip()
     if not after:
         return True
-    before = block[start : match.start()]
+    before = block[max(start, match.start() - _TAIL) : match.start()]
     if match["stop"].startswith(("...", "…")) or match["close"]:
         return not after[0].islower()
     if match["stop"] != ".":
@@ -128,6 +128,8 @@ def _is_abbreviation(before: str, after: str) -> bool:
 
 
 _SHORT_WORD: Final = 2
+_TAIL: Final = 60
+"""Characters before a stop that tell whether it ends a sentence."""
 
 
 # ---------------------------------------------------------------- clauses

@@ -52,18 +52,19 @@ def filled(clause: str, speaker: str = USER) -> tuple[Filled, ...]:
     >>> [(one.subject, one.predicate, one.value) for one in filled("the build server has 32 GB")]
     [('build server', 'memory', '32 GB')]
     """
-    words = spelt_out(clause.strip(" .!。！~"))
-    if len(words) > _LONGEST or not _CALLS.search(words) or _UNREAL.search(words):
+    said = spelt_out(clause.strip(" .!。！~"))
+    if len(said) > _LONGEST:
         return ()
-    if _UNSAID.match(words):
-        words = f"I {words}"
+    words = f"I {said}" if _UNSAID.match(said) else said
     found: dict[str, Filled] = {}
-    for shape in _shapes(plain=words.isascii()):
-        match = shape.pattern.match(words) if shape.predicate not in found else None
+    shapes, called = _shapes(plain=words.isascii())
+    for shape in (shapes[at] for at in called.of(words.lower())):
+        match = lexicon.compiled(shape.pattern).match(words) if shape.predicate not in found else None
         one = _read(match, shape, speaker) if match else None
         if one is not None:
             found[shape.predicate] = one
-    return tuple(found.values())
+    # Last, because most clauses have no shape.
+    return tuple(found.values()) if found and _CALLS.search(said) and not _UNREAL.search(said) else ()
 
 
 _LONGEST: Final = 160
@@ -85,26 +86,30 @@ _KIN: Final = (
     "|nan|gran|cousin|uncle|aunt|niece|nephew|flatmate|car|dog|cat|name|boy|girl"
 )
 _SPELLINGS: Final = (
-    (re.compile(r"\b(?:im|i'm|i am)\b", re.IGNORECASE), "I'm"),
-    (re.compile(r"\b(?:ive|i've)\b", re.IGNORECASE), "I've"),
-    (re.compile(r"\bi\b"), "I"),
-    (re.compile(r"\b([Ss]he|[Hh]e|[Tt]hat|[Tt]here|[Ww]ho)s\b(?=[ ,])"), r"\1's"),
-    (re.compile(r"\b([Dd]o|[Dd]oes|[Dd]id|[Ii]s|[Cc]a|[Ww]as|[Aa]re|[Hh]as|[Hh]ave|[Ww]ould)nt\b"), r"\1n't"),
+    (r"(?i)\b(?:im|i'm|i am)\b", "I'm", "im i"),
+    (r"(?i)\b(?:ive|i've)\b", "I've", "ive i"),
+    (r"\bi\b", "I", "i"),
+    (r"\b([Ss]he|[Hh]e|[Tt]hat|[Tt]here|[Ww]ho)s\b(?=[ ,])", r"\1's", "shes hes thats theres whos"),
     (
-        re.compile(
-            rf"\b([Mm]y|[Oo]ur) ({_KIN})s "
-            r"(?=(?:an?|the|in|at|on|from|called|named|\d+|allergic|vegan|\w+ing)\b)"
-        ),
+        r"\b([Dd]o|[Dd]oes|[Dd]id|[Ii]s|[Cc]a|[Ww]as|[Aa]re|[Hh]as|[Hh]ave|[Ww]ould)nt\b",
+        r"\1n't",
+        "dont doesnt didnt isnt cant wasnt arent hasnt havent wouldnt",
+    ),
+    (
+        rf"\b([Mm]y|[Oo]ur) ({_KIN})s (?=(?:an?|the|in|at|on|from|called|named|\d+|allergic|vegan|\w+ing)\b)",
         r"\1 \2's ",
+        _KIN.replace("|", "s ") + "s",
     ),
     (
-        re.compile(
-            r"^(?:so|and|but|well|ok|oh|btw|also|actually|update|fyi|plus|anyway|hi|hiya|hello|hey|yo)\b"
-            r"[,:!]? +",
-            re.IGNORECASE,
-        ),
+        r"(?i)^(?:so|and|but|well|ok|oh|btw|also|actually|update|fyi|plus|anyway|hi|hiya|hello|hey|yo)\b"
+        r"[,:!]? +",
         "",
+        "so and but well ok oh btw also actually update fyi plus anyway hi hiya hello hey yo",
     ),
+)
+"""What is written in haste, how it is spelt, and words of which one stands in every text that has it."""
+_HASTY: Final = tuple(
+    (pattern, spelling, frozenset(words.split())) for pattern, spelling, words in _SPELLINGS
 )
 _UNSAID = re.compile(
     r"(?:just |finally |recently )?(?:turned|joined|left|quit|resigned|sold|traded|scrapped|got|gave up"
@@ -120,8 +125,10 @@ def spelt_out(clause: str) -> str:
     >>> spelt_out("btw im 27 and my wifes a vet, shes lovely")
     "I'm 27 and my wife's a vet, she's lovely"
     """
-    for pattern, spelling in _SPELLINGS:
-        clause = pattern.sub(spelling, clause)
+    words = lexicon.words_of(clause.lower())
+    for pattern, spelling, of_which in _HASTY:
+        if not of_which.isdisjoint(words):
+            clause = lexicon.compiled(pattern).sub(spelling, clause)
     return clause
 
 
@@ -373,12 +380,12 @@ class _Shape:
     predicate: str
     one: bool
     over: bool
-    pattern: re.Pattern[str]
+    pattern: str
 
 
 @cache
-def _shapes(*, plain: bool) -> tuple[_Shape, ...]:
-    """The shapes for a clause in plain letters, or for one that has others as well."""
+def _shapes(*, plain: bool) -> tuple[tuple[_Shape, ...], lexicon.Calls]:
+    """The shapes for a clause in plain letters, or for one that has others as well; what calls for each."""
     found: list[_Shape] = []
     for heading, rows in lexicon.parts("slot_shapes").items():
         predicate, _, count = heading.rpartition(" ")
@@ -387,12 +394,13 @@ def _shapes(*, plain: bool) -> tuple[_Shape, ...]:
             for row in rows
             if not (plain and _HAN_CHAR.search(row))
         ]
-    return tuple(found)
+    needed = (lexicon.needed(shape.pattern) for shape in found)
+    return tuple(found), lexicon.Calls([tuple(piece.lower() for piece in pieces) for pieces in needed])
 
 
 _HAN_CHAR = re.compile(f"[{HAN}]")
 
 
 # A name has a capital even where case does not matter.
-def _pattern(row: str) -> re.Pattern[str]:
-    return re.compile(row.replace("[A-Z]", "(?-i:[A-Z])"), re.IGNORECASE)
+def _pattern(row: str) -> str:
+    return f"(?i){row.replace('[A-Z]', '(?-i:[A-Z])')}"
