@@ -101,8 +101,10 @@ _SPELLINGS: Final = (
         _KIN.replace("|", "s ") + "s",
     ),
     (
-        r"(?i)^(?:so|and|but|well|ok|oh|btw|also|actually|update|fyi|plus|anyway|hi|hiya|hello|hey|yo)\b"
-        r"[,:!]? +",
+        (
+            r"(?i)^(?:so|and|but|well|ok|oh|btw|also|actually|update|fyi|plus|anyway|hi|hiya|hello|hey|yo)\b"
+            r"[,:!]? +"
+        ),
         "",
         "so and but well ok oh btw also actually update fyi plus anyway hi hiya hello hey yo",
     ),
