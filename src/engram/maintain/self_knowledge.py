@@ -20,6 +20,7 @@ from engram.model.maintenance import Carried, RunState
 from engram.model.memory import Filters, Kind, Memory
 from engram.model.scope import Access, Role, Scope
 from engram.ports import View
+from engram.rules.commitments import CLOSED_TAG
 from engram.rules.doubt import GAP
 from engram.rules.traits import REFERENCE, is_passing
 from engram.text.cues import part_of_life
@@ -351,8 +352,8 @@ def plan_profiles(context: StepContext, _cursor: str) -> Iterator[Batch]:
 
 
 def _current(context: StepContext, scope: Scope, known: Sequence[PlaceKnowledge]) -> list[PlaceKnowledge]:
-    """What nobody has said a later word on."""
-    told = {one.key: one for one in known if one.category in SECTION_OF}
+    """What nobody has said a later word on, and no promise that is closed."""
+    told = {one.key: one for one in known if one.category in SECTION_OF and CLOSED_TAG not in one.names}
     view = View(Access(scope, Role.AGENT), Filters())
     keys, updated = sorted(told), set()
     for start in range(0, len(keys), LOOKED_UP):

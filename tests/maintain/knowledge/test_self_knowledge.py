@@ -54,6 +54,14 @@ def test_a_profile_says_how_somebody_is_section_by_section(memory: Engram, clock
     assert only(memory, "profile").body["habits"]["topics"] == ["databases", "food"]
 
 
+def test_a_closed_promise_is_no_part_of_a_profile(memory: Engram) -> None:
+    owed = memory.commitments.open("Pay Otto back for the sander")
+    memory.commitments.open("Call the plumber")
+    memory.commitments.close(owed.id)
+    learned(memory, STAGE)
+    assert [one.text for one in memory.knowledge.profile().traits] == ["Call the plumber"]
+
+
 @pytest.mark.parametrize(("cap", "sections"), [(1, 1), (2, 2), (3, 3)])
 def test_a_profile_has_no_more_lines_than_it_may(clock: FakeClock, cap: int, sections: int) -> None:
     with Engram.open(":memory:", clock=clock, config={"knowledge.profile_lines": cap}) as memory:
