@@ -20,7 +20,7 @@ import numpy as np
 
 from engram import Engram
 from engram.config import EmbedConfig
-from engram.embed.choose import open_embedder
+from engram.embed import open_embedder
 
 NEAREST = 10
 

@@ -18,7 +18,7 @@ from engram.errors import ConfigError, EngramError, KeyNeeded, NoSuchFile, Store
 from engram.model.clock import Clock, SystemClock
 from engram.ports import Advisor, Embedder, Finder, NoAdvisor, Spending, Store, Tools
 from engram.pressure import PressureGauge
-from engram.rules.secrets import without_password
+from engram.rules.sealing import without_password
 from engram.text.tokens import count
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from engram.embed.choose import ChainEmbedder
+from engram.embed import ChainEmbedder
 from engram.errors import ConfigError, EmbedderDown, EmbedderError, EmbedderMismatch
 from engram.model.memory import Space
 from engram.ports import Health

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from engram.config import EmbedConfig
-from engram.embed import open_embedder
-from engram.embed.choose import ChainEmbedder
+from engram.embed import ChainEmbedder, open_embedder
 from engram.embed.remote import RemoteEmbedder
 from engram.embed.static import StaticEmbedder
 from engram.embed.transformer import TransformerEmbedder

@@ -18,8 +18,7 @@ from pathlib import Path
 import pytest
 
 from engram.config import EmbedConfig, load
-from engram.embed import models
-from engram.embed.choose import open_embedder
+from engram.embed import models, open_embedder
 from engram.embed.models import pull, pulled_models, remove
 from engram.embed.transformer import find_model
 from engram.errors import ConfigError, EmbedderDown, InvalidInput

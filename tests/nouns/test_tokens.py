@@ -9,7 +9,7 @@ import pytest
 from engram import Engram
 from engram.errors import AccessDenied, EmptyContent, InvalidInput, UnknownValue
 from engram.model.scope import Access, Role, Scope
-from engram.rules.secrets import digest_of, match, secret_from
+from engram.rules.sealing import digest_of, match, secret_from
 from engram.testing import FakeClock, HashEmbedder
 
 APOLLO = Scope(project="apollo")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from engram.model.memory import Space
 from engram.model.session import Anticipated, Origin, Restored
-from engram.rules.secrets import seal, unseal
+from engram.rules.sealing import seal, unseal
 from engram.session.state import Ages, Making, Meaning, State, fill, fresh, to_bytes
 from engram.testing import FakeClock, HashEmbedder, sequential_ids
 from tests.tables import every

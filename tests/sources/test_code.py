@@ -3,8 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from engram.capture.sources import code
-from engram.capture.sources.code import outline
-from engram.capture.sources.grammars import LANGUAGES
+from engram.capture.sources.code import LANGUAGES, outline
 from engram.model.capture import Item, ItemReport
 from tests.sources.conftest import written
 from tests.tables import every

@@ -42,8 +42,18 @@ from engram.model.plain import member, moment
 from engram.model.recall import Recall
 from engram.model.scope import HERE, Access, Role, Scope, Token
 from engram.ports import Tools
-from engram.rules.sealing import HASH, opened, shown_to_others
-from engram.rules.secrets import NONCE_BYTES, SECRET_BYTES, digest_of, match, seal, secret_from, unseal
+from engram.rules.sealing import (
+    HASH,
+    NONCE_BYTES,
+    SECRET_BYTES,
+    digest_of,
+    match,
+    opened,
+    seal,
+    secret_from,
+    shown_to_others,
+    unseal,
+)
 
 # ---------------------------------------------------------------- limits
 # Limits: how often a caller that is not the owner may recall. Asking again and again feels out a secret.

@@ -37,7 +37,7 @@ from engram.model.session import Gap, Origin, Slot
 from engram.ports import ConversationBias, View
 from engram.recall.expand import among
 from engram.recall.pipeline import recall, touch
-from engram.rules.secrets import NONCE_BYTES, seal, unseal
+from engram.rules.sealing import NONCE_BYTES, seal, unseal
 from engram.session import following
 from engram.session.following import WorkingMemoryRules
 from engram.session.state import Ages, Making, Meaning, Said, State, fresh

@@ -27,7 +27,7 @@ from engram.model.plain import plain
 from engram.model.scope import Scope
 from engram.opening import Overrides, open_store, open_tools
 from engram.ports import Tools
-from engram.rules.secrets import is_signed, sign, subkey
+from engram.rules.sealing import is_signed, sign, subkey
 from engram.store.sqlite import SqliteStore
 from engram.store.sqlite.backups import backups_of
 from engram.store.sqlite.reencrypt import reencrypt, settle, wipe

@@ -29,13 +29,16 @@ from engram.ports import Unit
 from engram.workspace import folder, git
 from engram.workspace import layouts as layout
 from engram.workspace.folder import FolderLock
-from engram.workspace.layouts import LAYOUTS, LEDGER, kind_of, tops
-from engram.workspace.state import (
+from engram.workspace.layouts import (
+    LAYOUTS,
+    LEDGER,
     SETUP,
     Setup,
+    kind_of,
     load_setup,
     load_state,
     save_setup,
+    tops,
 )
 
 SKETCH = "workspace"

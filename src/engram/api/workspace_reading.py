@@ -26,15 +26,17 @@ from engram.text.words import content_hash
 from engram.workspace import folder, ledger, notes
 from engram.workspace import layouts as layout
 from engram.workspace.folder import Stamp
-from engram.workspace.layouts import KINDS, LEDGER, kind_of
-from engram.workspace.pages import Edit, Fields, Piece, aligned, one_line
-from engram.workspace.state import (
+from engram.workspace.layouts import (
+    KINDS,
+    LEDGER,
     FolderState,
     Known,
     KnownFile,
     Setup,
     digest,
+    kind_of,
 )
+from engram.workspace.pages import Edit, Fields, Piece, aligned, one_line
 
 ACTOR = "human"
 PAGE = 1_000

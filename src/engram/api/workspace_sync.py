@@ -31,14 +31,20 @@ from engram.ports import Unit
 from engram.workspace import folder, ledger, notes
 from engram.workspace import layouts as layout
 from engram.workspace.folder import Stamp
-from engram.workspace.layouts import FILES, KINDS, LEDGER, LEDGER_FILE, Place, kind_of, tops
-from engram.workspace.pages import Edit, Fields, aligned, mark, one_line
-from engram.workspace.state import (
+from engram.workspace.layouts import (
+    FILES,
+    KINDS,
+    LEDGER,
+    LEDGER_FILE,
     Known,
     KnownFile,
+    Place,
     digest,
+    kind_of,
     save_state,
+    tops,
 )
+from engram.workspace.pages import Edit, Fields, aligned, mark, one_line
 from engram.workspace.text import own_lines
 
 APPENDED = ("content", "priority", "status")

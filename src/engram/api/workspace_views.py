@@ -23,8 +23,7 @@ from engram.model.session import Trigger
 from engram.ports import View
 from engram.workspace import folder, ledger
 from engram.workspace import layouts as layout
-from engram.workspace.layouts import FILES, LEDGER
-from engram.workspace.state import FolderState, KnownFile, Setup, digest
+from engram.workspace.layouts import FILES, LEDGER, FolderState, KnownFile, Setup, digest
 from engram.workspace.text import FrontMatter, slug
 
 CARDS = 200

@@ -30,13 +30,13 @@ COMMANDS: dict[str, dict[str, tuple[str, str, str]]] = {
         "reason": ("engram.cli.recall", "reason", "Think a question through, part by part."),
         "timeline": ("engram.cli.recall", "timeline", "Tell how something changed, oldest step first."),
         "context": (
-            "engram.cli.context",
+            "engram.cli.recall",
             "context",
             "Make the prompt for a message, within a model's budget.",
         ),
-        "resume": ("engram.cli.context", "resume", "Tell a session that starts cold where things stand."),
+        "resume": ("engram.cli.recall", "resume", "Tell a session that starts cold where things stand."),
         "pack": (
-            "engram.cli.context",
+            "engram.cli.recall",
             "pack",
             "Write the recall pack: rules, open loops, today, context, procedures.",
         ),
@@ -46,7 +46,7 @@ COMMANDS: dict[str, dict[str, tuple[str, str, str]]] = {
         "list": ("engram.cli.browse", "list_memories", "List memories, newest first."),
         "show": ("engram.cli.browse", "show", "Show everything about one memory."),
         "history": ("engram.cli.browse", "history", "Tell what happened to a memory, or to all."),
-        "edit": ("engram.cli.change", "edit", "Change a memory; the old words stay in its history."),
+        "edit": ("engram.cli.browse", "edit", "Change a memory; the old words stay in its history."),
         "forget": ("", "", "Archive a memory: no longer recalled, and restored at any time."),
         "memory": ("", "", "Change how a memory stands: pin, restore, confirm, move, relate, erase."),
     },
@@ -68,7 +68,7 @@ COMMANDS: dict[str, dict[str, tuple[str, str, str]]] = {
             "Bring in what another system kept, or every line of a JSON Lines file.",
         ),
         "workspace": (
-            "engram.cli.workspace",
+            "engram.cli.transfer",
             "workspace",
             "Keep a folder of plain files in step with the memory.",
         ),
@@ -112,9 +112,9 @@ COMMANDS: dict[str, dict[str, tuple[str, str, str]]] = {
 # Commands made by hand that stand in a group.
 WITHIN: dict[str, dict[str, tuple[str, str]]] = {
     "memory": {
-        "erase": ("engram.cli.change", "erase"),
-        "feedback": ("engram.cli.change", "feedback"),
-        "trash": ("engram.cli.change", "trash"),
+        "erase": ("engram.cli.browse", "erase"),
+        "feedback": ("engram.cli.browse", "feedback"),
+        "trash": ("engram.cli.browse", "trash"),
     },
     "maintain": {
         "dream": ("engram.cli.maintain", "dream"),

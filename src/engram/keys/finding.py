@@ -16,7 +16,7 @@ from pathlib import Path
 
 from engram.errors import BadKey, KeyNeeded, KeyNotWanted, NoKeychain, VaultRefused
 from engram.keys.slots import Slots, new_slots, read_slots, write_slots
-from engram.rules.secrets import KEY_BYTES, subkey
+from engram.rules.sealing import KEY_BYTES, subkey
 
 KEY_VARIABLE = "ENGRAM_KEY"
 KEY_FILE_VARIABLE = "ENGRAM_KEY_FILE"

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Literal
 
 from engram.errors import StoreError
-from engram.rules.secrets import NONCE_BYTES, seal, unseal
+from engram.rules.sealing import NONCE_BYTES, seal, unseal
 
 SUFFIX = "-vault"
 NEXT = ".next"

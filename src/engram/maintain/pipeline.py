@@ -17,10 +17,9 @@ from engram.maintain import (
     doubt,
     dreaming,
     forgetting,
-    housekeeping,
     knowledge,
+    layers,
     merge,
-    promotion,
     publish,
     review,
     self_knowledge,
@@ -36,8 +35,7 @@ from engram.ports import Store, Unit
 
 
 CONSOLIDATION: tuple[Step, ...] = (
-    *housekeeping.STEPS,
-    *promotion.STEPS,
+    *layers.STEPS,
     *review.STEPS,
     *merge.STEPS,
     *knowledge.STEPS,

@@ -24,7 +24,7 @@ from typing import Any
 
 from engram.errors import ConfigError
 from engram.model.scope import Access, Role, Token
-from engram.rules.secrets import BEGINNING, SECRET_BYTES, digest_of, match, secret_from
+from engram.rules.sealing import BEGINNING, SECRET_BYTES, digest_of, match, secret_from
 from engram.server.problems import TokenNeeded
 
 FORWARDED = frozenset(

@@ -23,7 +23,7 @@ from engram.errors import (
     UpkeepBusy,
 )
 from engram.model.clock import Clock
-from engram.rules.secrets import without_password
+from engram.rules.sealing import without_password
 from engram.store.postgres.dialect import Values, translate
 from engram.store.sqlite.connection import Db, Line, StoreSettings
 

@@ -18,7 +18,7 @@ from typing import IO, cast
 from engram.errors import AccessDenied, FileExists, StoreError
 from engram.model.clock import Clock
 from engram.model.event import ArchiveReport, Backup, Finding
-from engram.rules.secrets import KEY_BYTES
+from engram.rules.sealing import KEY_BYTES
 from engram.store.postgres.connection import PostgresOpener, as_server
 from engram.store.postgres.schema import HAS_TABLE, MOVING, is_current, migrate, refuse_half_moved
 from engram.store.postgres.transfer import Progress, move, silent, without_guards

@@ -9,11 +9,11 @@ from typing import Any
 
 from engram.model.clock import from_micros, to_micros
 from engram.model.event import Event
-from engram.model.maintenance import Decided, Judgement, Run, RunKind, RunState, Sketch, Tally
+from engram.model.maintenance import Carried, Decided, Judgement, Run, RunKind, RunState, Sketch, Tally
 from engram.model.memory import Filters, Memory
 from engram.model.scope import Access, Scope
 from engram.ports import Reach
-from engram.store.sqlite import ledger, rows, runs, views
+from engram.store.sqlite import ledger, rows, views
 from engram.store.sqlite.connection import HIGHEST, Db, ask, ask_line, ask_value
 from engram.store.sqlite.readers import Readers
 from engram.store.sqlite.views import Places, where
@@ -306,22 +306,22 @@ class SqliteUpkeep:
     def run(self, run_id: str) -> Run | None:
         """A run by its id."""
         with self._readers.lend() as db:
-            return runs.one(db, run_id)
+            return run_of(db, run_id)
 
     def runs(self, limit: int, kind: RunKind | None = None, state: RunState | None = None) -> list[Run]:
         """The last runs, newest first."""
         with self._readers.lend() as db:
-            return runs.last(db, limit, kind, state)
+            return last_runs(db, limit, kind, state)
 
     def decided(self, run_id: str, after: int, limit: int) -> list[Decided]:
         """What a run decided, in order, beginning after a number."""
         with self._readers.lend() as db:
-            return runs.decided(db, run_id, after, limit)
+            return decided(db, run_id, after, limit)
 
     def tallies(self, run_id: str) -> list[Tally]:
         """What a run has carried out, counted by step and rule."""
         with self._readers.lend() as db:
-            return runs.tallies(db, run_id)
+            return tallies(db, run_id)
 
     def events(self, run_id: str, limit: int, before: str = "") -> list[Event]:
         """The events of a run, newest first; `before` is an event to go on from."""
@@ -362,11 +362,11 @@ class SqliteUpkeepWork:
 
     def note(self, run: Run) -> None:
         """Keep a run as it stands."""
-        runs.note(self._db, run)
+        note(self._db, run)
 
     def decided(self, run_id: str, lines: Sequence[Decided]) -> None:
         """Add decisions to a run's report."""
-        runs.decide(self._db, run_id, lines)
+        decide(self._db, run_id, lines)
 
     def judge(self, judgement: Judgement) -> None:
         """Keep a judgement in place of the former one."""
@@ -388,4 +388,150 @@ class SqliteUpkeepWork:
         """Drop decisions of finished runs and logs of uses from before a time."""
         at = to_micros(before)
         self._db.execute(PRUNE_USES, {"before": at})
-        return self._db.changes() + runs.prune(self._db, at)
+        return self._db.changes() + prune(self._db, at)
+
+
+NOTE = """
+INSERT INTO runs (id, kind, state, actor, started_at, finished_at, step, cursor)
+VALUES (:id, :kind, :state, :actor, :started_at, :finished_at, :step, :cursor)
+ON CONFLICT (id) DO UPDATE SET
+  state = :state,
+  finished_at = :finished_at,
+  step = :step,
+  cursor = :cursor
+"""
+
+ONE_RUN = """
+SELECT id, kind, started_at, actor, state, finished_at, step, cursor
+FROM runs
+WHERE id = :id
+"""
+
+LAST_RUNS = """
+SELECT id, kind, started_at, actor, state, finished_at, step, cursor
+FROM runs
+WHERE (:kind = '' OR kind = :kind)
+  AND (:state = '' OR state = :state)
+ORDER BY started_at DESC, length(id) DESC, id DESC
+LIMIT :limit
+"""
+
+DECIDE = """
+INSERT INTO decisions (run, step, rule, memory, related, outcome, why, also)
+VALUES (:run, :step, :rule, :memory, :related, :outcome, :why, :also)
+"""
+
+DECIDED = """
+SELECT number, step, rule, why, memory, related, outcome, also
+FROM decisions
+WHERE run = :run
+  AND number > :after
+ORDER BY number
+LIMIT :limit
+"""
+
+TALLIES = """
+SELECT step, rule, count(*)
+FROM decisions
+WHERE run = :run
+  AND outcome = 'done'
+GROUP BY step, rule
+ORDER BY min(number)
+"""
+
+PRUNE_DECISIONS = """
+DELETE FROM decisions
+WHERE run IN (SELECT id FROM runs WHERE finished_at < :before)
+"""
+
+
+FORGET_NAMES = """
+UPDATE decisions
+SET also = '{}'
+WHERE also <> '{}'
+  AND lower(also ->> 'alias') IN (SELECT value FROM json_each(:names))
+"""
+
+
+def run_of(db: Db, run_id: str) -> Run | None:
+    """A run by its id."""
+    line = ask_line(db, ONE_RUN, {"id": run_id})
+    return None if line is None else _run(line)
+
+
+def last_runs(db: Db, limit: int, kind: RunKind | None, state: RunState | None) -> list[Run]:
+    """The last runs, newest first."""
+    return [
+        _run(line) for line in ask(db, LAST_RUNS, {"limit": limit, "kind": kind or "", "state": state or ""})
+    ]
+
+
+def decided(db: Db, run_id: str, after: int, limit: int) -> list[Decided]:
+    """What a run decided, in order."""
+    lines = ask(db, DECIDED, {"run": run_id, "after": after, "limit": limit})
+    return [_decided(line) for line in lines]
+
+
+def tallies(db: Db, run_id: str) -> list[Tally]:
+    """What a run has carried out, counted."""
+    return [Tally(*line) for line in ask(db, TALLIES, {"run": run_id})]
+
+
+# ---------------------------------------------------------------- inside the writer
+
+
+def note(db: Db, run: Run) -> None:
+    """Keep a run as it stands."""
+    values = {
+        "id": run.id,
+        "kind": run.kind.value,
+        "state": run.state.value,
+        "actor": run.actor,
+        "started_at": to_micros(run.started_at),
+        "finished_at": rows.micros(run.finished_at),
+        "step": run.step,
+        "cursor": run.cursor,
+    }
+    db.execute(NOTE, values)
+
+
+def decide(db: Db, run_id: str, lines: Sequence[Decided]) -> None:
+    """Add decisions to a run's report."""
+    db.executemany(
+        DECIDE,
+        [
+            (
+                run_id,
+                one.step,
+                one.rule,
+                one.memory,
+                one.related,
+                one.outcome.value,
+                one.why,
+                rows.to_json(one.also),
+            )
+            for one in lines
+        ],
+    )
+
+
+def forget_names(db: Db, names: Iterable[str]) -> None:
+    """Leave no name of an erased memory in a report; a join of such a name can then not be taken back."""
+    db.execute(FORGET_NAMES, {"names": rows.as_list(one.lower() for one in names)})
+
+
+def prune(db: Db, before: int) -> int:
+    """Drop the decisions of runs that were finished before a time."""
+    db.execute(PRUNE_DECISIONS, {"before": before})
+    return db.changes()
+
+
+def _run(line: tuple[Any, ...]) -> Run:
+    id_, kind, started, actor, state, finished, step, cursor = line
+    ended = None if finished is None else from_micros(finished)
+    return Run(id_, RunKind(kind), from_micros(started), actor, RunState(state), ended, step, cursor)
+
+
+def _decided(line: tuple[Any, ...]) -> Decided:
+    number, step, rule, why, memory, related, outcome, also = line
+    return Decided(number, step, rule, why, memory, related, Carried(outcome), json.loads(also))

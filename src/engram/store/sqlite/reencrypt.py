@@ -24,15 +24,17 @@ from engram.ports import KeyRing
 from engram.rules.sealing import (
     ALL,
     KEY,
+    NONCE_BYTES,
     PROJECTION,
     TURNED,
     fingerprint,
     resealed,
     resealed_hash,
     rotation,
+    seal,
     turn_about,
+    unseal,
 )
-from engram.rules.secrets import NONCE_BYTES, seal, unseal
 from engram.rules.vectors import quantize
 from engram.store.sqlite.connection import CIPHER, Db, Opener, StoreSettings, ask, translated
 from engram.store.sqlite.readers import lease

@@ -14,7 +14,7 @@ from engram.errors import AccessDenied, StoreError
 from engram.model.clock import from_micros, to_micros
 from engram.model.scope import Access, Scope
 from engram.model.session import Snapshot
-from engram.rules.secrets import KEY_BYTES, subkey
+from engram.rules.sealing import KEY_BYTES, subkey
 from engram.store.sqlite.connection import Db, Line, Opener, ask, ask_line
 from engram.store.sqlite.readers import Readers
 from engram.store.sqlite.writer import Writer

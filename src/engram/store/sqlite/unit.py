@@ -22,7 +22,6 @@ from engram.store.sqlite import (
     purging,
     relations,
     rows,
-    runs,
     snapshots,
     texts,
     vectors,
@@ -213,7 +212,7 @@ class SqliteUnit:
         ledger.drop_reasons(self._db, memory.id)
         self._naming.finish()
         self._naming.sweep(self._place(memory.scope)[1], named)
-        runs.forget_names(self._db, named)
+        maintenance.forget_names(self._db, named)
 
     def embed(self, memory_id: str, vector: Embedded) -> None:
         """Set a memory's vector in a space."""
@@ -336,7 +335,7 @@ class SqliteUnit:
         self._same.clear()
         self._scopes.pop(memory_id, None)
         self._naming.sweep(self._place(memory.scope)[1], names)
-        runs.forget_names(self._db, names)
+        maintenance.forget_names(self._db, names)
         self._rows.pop(memory_id, None)
         self._last.clear()
         self._company.changed()
