@@ -1,4 +1,4 @@
-"""The house stands: imports point down, never up, never sideways, never in a circle.
+"""The floors hold: imports point down, never up, never sideways, never in a circle.
 
 Every import counts: at the top of a file, inside a function, under TYPE_CHECKING, by name through importlib.
 """
@@ -130,7 +130,7 @@ def circle(root: Path) -> list[str] | None:
 
 
 def part(module: str) -> str:
-    """The piece of the house that a module belongs to: `engram.store.sqlite.rows` is part of `store`.
+    """The package that a module belongs to: `engram.store.sqlite.rows` is part of `store`.
 
     >>> part("engram.store.sqlite.rows"), part("engram")
     ('store', '__init__')

@@ -9,7 +9,6 @@ from datetime import UTC, datetime
 import pytest
 
 from engram import Engram
-from engram.api import maintenance
 from engram.errors import AccessDenied, NotUndoable, UnknownRun, UnknownValue, UpkeepBusy
 from engram.maintain.pipeline import _note, begin, go
 from engram.maintain.step import Batch, Decision, Draw, Step, StepContext, becomes
@@ -72,8 +71,9 @@ def carried(memory: Engram, stopping: int | None = None) -> StepContext:
     tools = memory.upkeep._caller.tools  # noqa: SLF001 - the steps of this test are no steps of the engine
     run = begin(tools.store, RunKind.CONSOLIDATE, tools.clock, "human")
     count = iter(range(100))
-    context = replace(
-        maintenance._context(tools, run),  # noqa: SLF001
+    context = StepContext(
+        tools,
+        run,
         stopping=lambda: stopping is not None and next(count) + 1 >= stopping,
     )
     return replace(context, run=go(context, STEPS))

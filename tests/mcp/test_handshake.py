@@ -1,4 +1,4 @@
-"""The porch says what the SDK would say, and leaves to it whatever is unusual."""
+"""The handshake says what the SDK would say, and leaves to it whatever is unusual."""
 
 from __future__ import annotations
 

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from engram.api.caller import CallerContext, whole
 from engram.api.commitments import loops
 from engram.api.conflicts import Conflicts
-from engram.capture import screen
 from engram.context import recall_pack as packing
 from engram.context.budget import one_line
 from engram.context.recall_pack import matching
@@ -19,6 +18,7 @@ from engram.model.maintenance import Sketch
 from engram.model.memory import Filters, Memory, Tier, in_force
 from engram.model.scope import Scope
 from engram.ports import View
+from engram.rules import screen
 from engram.text.sentences import sentences
 
 COMPACT_SHARE = 0.25  # share of them that the compact form takes

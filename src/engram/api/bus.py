@@ -8,12 +8,12 @@ from dataclasses import replace
 
 from engram.api.caller import CallerContext, whole
 from engram.api.maintenance import Upkeep
-from engram.capture import screen
 from engram.errors import NotFound, NotPublishable, UnknownValue
 from engram.model.event import Publication, Subscription
 from engram.model.maintenance import Report
 from engram.model.memory import Memory, Status, Tier
 from engram.model.scope import Scope
+from engram.rules import screen
 
 ID_BYTES = 4
 REGIONS = ("squad", "project", "everyone")

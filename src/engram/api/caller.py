@@ -18,9 +18,7 @@ from random import SystemRandom
 from threading import Lock
 from typing import Any, TypeVar
 
-from engram.capture import pipeline, screen
 from engram.capture.pipeline import remember
-from engram.capture.screen import Gate
 from engram.config import LimitsConfig
 from engram.errors import (
     AccessDenied,
@@ -42,6 +40,8 @@ from engram.model.plain import member, moment
 from engram.model.recall import Recall
 from engram.model.scope import HERE, Access, Role, Scope, Token
 from engram.ports import Tools
+from engram.rules import screen
+from engram.rules.screen import Gate
 from engram.rules.sealing import (
     HASH,
     NONCE_BYTES,
@@ -147,8 +147,8 @@ def _keep(counts: OrderedDict[K, V], key: K, value: V) -> None:
         counts.popitem(last=False)
 
 
-# ---------------------------------------------------------------- desk
-# The desk: who asks, with which tools, and what they may see and change. Facade and nouns share one.
+# ---------------------------------------------------------------- context
+# The context of a call: who asks, with which tools, what they may see and change. Facade and nouns share it.
 
 
 PREFIX_LENGTH = 4
@@ -270,8 +270,10 @@ class CallerContext:
         if not all(receipt.embedded for receipt in receipts):
             self.owing = True
         elif self.owing:
+            from engram.maintain.dreaming import embed_missing
+
             with suppress(EmbedderError):
-                self.owing = pipeline.fill(self.tools, most=OWED_SLICE) >= OWED_SLICE
+                self.owing = embed_missing(self.tools, most=OWED_SLICE) >= OWED_SLICE
 
     def mine(self, one: Draft) -> Draft:
         """A draft without a place of its own belongs where the caller stands."""

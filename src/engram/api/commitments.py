@@ -12,7 +12,6 @@ from datetime import UTC, datetime
 from typing import Any
 
 from engram.api.caller import PAGE_LIMIT, CallerContext, whole
-from engram.capture import screen
 from engram.context.recall_pack import matching
 from engram.errors import (
     AccessDenied,
@@ -30,6 +29,7 @@ from engram.model.plain import member, told_moment
 from engram.model.scope import HERE, Access, Scope
 from engram.model.session import PAGE_KINDS, Closing, Commitment, LoopState, Trigger
 from engram.ports import Tools, Unit, View
+from engram.rules import screen
 from engram.rules.commitments import (
     CATEGORY,
     CLOSED_TAG,

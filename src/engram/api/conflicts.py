@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 from engram.api.caller import PAGE_LIMIT, CallerContext, whole
-from engram.capture import change, screen
+from engram.capture import change
 from engram.errors import InvalidInput, NotFound, UnknownValue
 from engram.model.advice import Comparison
 from engram.model.event import Verb
@@ -20,6 +20,7 @@ from engram.model.maintenance import SETTLED, Judgement, pair_key
 from engram.model.memory import CONTENT_LIMIT, Filters, Layer, Memory, Status
 from engram.model.plain import plain
 from engram.ports import Unit, View
+from engram.rules import screen
 from engram.rules.archival import check_transition
 from engram.rules.traits import settles
 from engram.text.facts import stated

@@ -93,7 +93,7 @@ class Contexts:
         """A prompt within its budget. Raises PromptTooLong and what recall raises."""
         from engram.api.caller import whole
         from engram.api.knowledge import Knowledge
-        from engram.capture import screen
+        from engram.rules import screen
 
         for name in ("message", "about", "system"):
             screen.readable(name, getattr(wanted, name))

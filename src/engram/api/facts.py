@@ -18,7 +18,7 @@ from typing import Any
 from engram.api.browsing import Window, known, of_entity
 from engram.api.caller import PAGE_LIMIT, CallerContext, whole
 from engram.api.knowledge import Knowledge
-from engram.capture import change, screen
+from engram.capture import change
 from engram.errors import (
     AccessDenied,
     EmptyContent,
@@ -37,6 +37,7 @@ from engram.model.plain import draft, moment, plain
 from engram.model.recall import TimelineStep
 from engram.model.scope import Access, Scope
 from engram.ports import Unit, View
+from engram.rules import screen
 from engram.rules.chains import ChainLimits, Path, walk
 from engram.rules.entities import also_called
 from engram.text.facts import stated

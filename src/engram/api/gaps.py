@@ -15,7 +15,7 @@ from typing import Final
 from engram.api.caller import PAGE_LIMIT, CallerContext, whole
 from engram.api.commitments import Commitments
 from engram.api.maintenance import Upkeep, landscape
-from engram.capture import change, screen
+from engram.capture import change
 from engram.config import overlay
 from engram.errors import InvalidInput, NotFound
 from engram.model.capture import Draft
@@ -25,6 +25,7 @@ from engram.model.recall import Recall
 from engram.model.scope import Access, Role, Scope
 from engram.model.session import Gap
 from engram.ports import Unit, View
+from engram.rules import screen
 from engram.rules.commitments import due_in
 from engram.rules.doubt import CONFLICT, DUE, GAP, IN_VAIN, STALE, asked_about
 from engram.rules.sensitivity import tier_of

@@ -15,10 +15,8 @@ from datetime import datetime
 from typing import Any
 
 from engram.api.caller import CallerContext
-from engram.capture.enrich import PreparedDraft
 from engram.capture.link import link
 from engram.capture.pipeline import make_ready
-from engram.capture.screen import screen
 from engram.errors import AccessDenied, CycleRefused, EngramError, InvalidInput, WrongType
 from engram.maintain.pipeline import begin
 from engram.model.capture import Draft, ImportedRecords, Refusal
@@ -30,6 +28,8 @@ from engram.model.memory import Lifecycle, Memory, Status, Usage, Verification
 from engram.model.plain import draft_from, member, moment
 from engram.model.scope import HERE, Scope
 from engram.ports import Unit
+from engram.rules.enrich import PreparedDraft
+from engram.rules.screen import screen
 from engram.rules.traits import noted_tags
 
 AT_ONCE = 200

@@ -12,7 +12,6 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from engram.api.caller import PAGE_LIMIT, CallerContext, whole
-from engram.capture import screen
 from engram.model.context import Knowing
 from engram.model.knowledge import (
     Abstraction,
@@ -35,6 +34,7 @@ from engram.model.knowledge import (
 from engram.model.maintenance import Sketch
 from engram.model.scope import Scope
 from engram.ports import Store
+from engram.rules import screen
 
 PLACES = 10_000
 """Places, or branches of their trees, that are looked at."""
@@ -131,8 +131,8 @@ class Knowledge:
     def boxes(self, *, limit: int = 50, scope: Scope | None = None) -> Boxes:
         """What was going on together, the latest first."""
         most = whole("limit", limit, 1, PAGE_LIMIT)
-        shelves = self._sketches("shelf", PLACES, scope)
-        keys = [(key, one.scope) for one in shelves for key, *_ in one.body["boxes"][-most:]]
+        rows = self._sketches("shelf", PLACES, scope)
+        keys = [(key, one.scope) for one in rows for key, *_ in one.body["boxes"][-most:]]
         keys.sort(key=lambda pair: (pair[0], pair[1].parts), reverse=True)
         store = self._caller.tools.store.upkeep
         found = (store.sketch(place, "box", key) for key, place in keys[:most])

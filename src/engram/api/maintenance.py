@@ -19,15 +19,11 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from engram.api.backups import Backups
 from engram.api.caller import CallerContext, whole
-from engram.capture import pipeline
 from engram.capture import reread as reading_again
-from engram.capture.enrich import findable, prepare, said_at, spoken_of
-from engram.capture.screen import screen
 from engram.capture.sources.code import walk
 from engram.config import MaintainConfig, overlay
 from engram.errors import (
     AccessDenied,
-    EmbedderError,
     EngramError,
     ModelNeeded,
     NotUndoable,
@@ -36,7 +32,6 @@ from engram.errors import (
     UpkeepBusy,
 )
 from engram.model.advice import Spent
-from engram.model.capture import Draft
 from engram.model.clock import Clock
 from engram.model.event import Finding, Verb
 from engram.model.maintenance import (
@@ -54,13 +49,13 @@ from engram.model.maintenance import (
 )
 from engram.model.memory import Memory
 from engram.model.scope import Role
-from engram.ports import Findable, NoAdvisor, Tools, Unit
+from engram.ports import NoAdvisor, Tools, Unit
+from engram.rules.enrich import findable
 from engram.rules.maintenance import due
-from engram.text import names
 from engram.text.tokens import is_exact
 
 if TYPE_CHECKING:
-    from engram.maintain.step import Made, Step, StepContext
+    from engram.maintain.step import Step
 
 FILES_MOST = 20_000  # files of a directory that are looked at
 FILE_BYTES = 1_000_000  # bytes of a file that is read for symbols at most
@@ -241,7 +236,7 @@ def _read_again(caller: CallerContext) -> None:
         # Bound now: the writer runs it later than the loop goes on.
         def work(unit: Unit, lost: Sequence[Memory] = tuple(lost)) -> None:
             for memory in lost:
-                unit.change(memory, Verb.UPDATED, "lost words read again", findable=_findable(memory))
+                unit.change(memory, Verb.UPDATED, "lost words read again", findable=findable(memory))
 
         store.write(work, caller.actor)
 
@@ -469,6 +464,7 @@ class Upkeep:
     def undo(self, run_id: str) -> Undone:
         """Take a whole run back. What somebody has changed since stays. Raises NotUndoable."""
         from engram.maintain.apply import undo
+        from engram.maintain.step import StepContext
 
         self._check()
         run = self._run(run_id)
@@ -478,7 +474,7 @@ class Upkeep:
             raise NotUndoable(run.id, "it has been taken back already")
         tools = self._caller.tools
         with tools.store.lease(LEASE):
-            return undo(_context(tools, run), self._caller.actor)
+            return undo(StepContext(tools, run), self._caller.actor)
 
     def _carry(self, kind: RunKind, steps: Sequence[Step], watch: Watch, *, dry: bool) -> Report:
         self._check()
@@ -586,53 +582,21 @@ def _note(unit: Unit, run: Run) -> None:
 def _carried(
     kind: RunKind, steps: Sequence[Step], tools: Tools, actor: str, watch: Watch, listed: int = LISTED
 ) -> Report:
+    from engram.maintain.doubt import DRIFT
     from engram.maintain.pipeline import begin, go
-
-    run = begin(tools.store, kind, tools.clock, actor)
-    hears = watch.hearing([one.name for one in steps])
-    room = replace(_context(tools, run), stopping=watch.stopping, told=hears)
-    return _report(go(room, steps), tools, listed, 0)
-
-
-def _context(tools: Tools, run: Run) -> StepContext:
     from engram.maintain.step import StepContext
 
-    return StepContext(
+    run = begin(tools.store, kind, tools.clock, actor)
+    directory = tools.config.doubt.directory
+    checks = directory and any(one.name == DRIFT.name for one in steps)
+    context = StepContext(
         tools,
         run,
-        make=lambda draft: _made(draft, tools),
-        repay=lambda most: _repay(most, tools),
-        findable=_findable,
-        spoken_of=_spoken_of,
-        landscape=_landscape,
+        landscape=landscape(directory) if checks else None,
+        stopping=watch.stopping,
+        progress=watch.hearing([one.name for one in steps]),
     )
-
-
-def _landscape(directory: str) -> Landscape | None:
-
-    return landscape(directory)
-
-
-def _repay(most: int, tools: Tools) -> int:
-    try:
-        return pipeline.fill(tools, most=most)
-    except EmbedderError:
-        return 0
-
-
-def _made(draft: Draft, tools: Tools) -> Made:
-    from engram.maintain.step import Made
-
-    prepared = prepare(screen(draft), tools)
-    return Made(prepared.memory, prepared.findable)
-
-
-def _spoken_of(memory: Memory) -> dict[str, Any]:
-    return spoken_of(memory.content, said_at(memory), names.entities(memory.content))
-
-
-def _findable(memory: Memory) -> Findable:
-    return findable(memory, names.entities(memory.content))
+    return _report(go(context, steps), tools, listed, 0)
 
 
 def _report(run: Run, tools: Tools, limit: int, after: int) -> Report:

@@ -13,7 +13,6 @@ from time import sleep
 from typing import TYPE_CHECKING, Any
 
 from engram.api.caller import PAGE_LIMIT, CallerContext, RecallLimits, checked, whole
-from engram.capture import screen
 from engram.config import RERANKS
 from engram.errors import AccessDenied, UnknownValue, WrongType
 from engram.lazily import lazily
@@ -35,6 +34,7 @@ from engram.model.recall import (
 from engram.model.scope import Role, Scope
 from engram.ports import ConversationBias, Recalls, View
 from engram.recall.pipeline import recall, touch
+from engram.rules import screen
 
 if TYPE_CHECKING:
     from engram.api import browsing, gaps

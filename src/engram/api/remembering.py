@@ -10,7 +10,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from engram.api.caller import CallerContext, whole
-from engram.capture import change, observe, screen
+from engram.capture import change, observe
 from engram.capture.observe import TalkSetting, turns_from
 from engram.capture.pipeline import remember_partly
 from engram.errors import AccessDenied, InvalidInput, NotFound, UnknownValue
@@ -23,6 +23,7 @@ from engram.model.memory import Memory
 from engram.model.plain import draft, draft_from, member, told_moment
 from engram.model.scope import Role, Scope
 from engram.ports import Unit
+from engram.rules import screen
 from engram.rules.promotion import step_layer
 
 if TYPE_CHECKING:
@@ -192,7 +193,7 @@ ASKED_ABOUT = 5
 
 
 class Listening:
-    """One ear for each open memory. Any thread may speak; what waits in a scope is read by one at a time."""
+    """One for each open memory. Any thread may speak; what waits in a scope is read by one at a time."""
 
     def __init__(self, caller: CallerContext) -> None:
         self._caller = caller

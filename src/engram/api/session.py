@@ -20,7 +20,6 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from engram.api.session_services import Runs, SessionServices
-from engram.capture import screen
 from engram.errors import AccessDenied, TurnAborted, TurnNotBegun
 from engram.model.plain import member
 from engram.model.recall import Recall
@@ -34,6 +33,7 @@ from engram.model.session import (
     TopicChange,
     snapshot_about,
 )
+from engram.rules import screen
 from engram.session import following
 from engram.session.following import PreparedRecall
 from engram.session.state import Said, State, fill, to_bytes

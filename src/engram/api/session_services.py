@@ -12,7 +12,7 @@ from engram.api.caller import CallerContext
 from engram.api.contexts import Contexts, PromptOptions
 from engram.api.gaps import is_due, note_asked
 from engram.api.recalling import QUERY_LIMIT
-from engram.capture import change, screen
+from engram.capture import change
 from engram.capture.sources.documents import ENDED, FlowStep, step
 from engram.context import budget as context_budget
 from engram.context.budget import memories_for
@@ -37,6 +37,7 @@ from engram.model.session import Gap, Origin, Slot
 from engram.ports import ConversationBias, View
 from engram.recall.expand import among
 from engram.recall.pipeline import recall, touch
+from engram.rules import screen
 from engram.rules.sealing import NONCE_BYTES, seal, unseal
 from engram.session import following
 from engram.session.following import WorkingMemoryRules

@@ -20,12 +20,12 @@ from engram.api.contexts import Contexts
 from engram.api.gaps import of_place
 from engram.api.session import SUSPENDED, Session, SessionTurn, Ties
 from engram.api.session_services import DECAYED_HOURS, Completed, Learned, Runs, SessionServices, measured
-from engram.capture import screen
 from engram.errors import AccessDenied, EngramError, UnknownSession
 from engram.model.capture import Observation
 from engram.model.context import Context
 from engram.model.scope import Scope
 from engram.model.session import Gap, SessionInfo, Snapshot, TopicChange
+from engram.rules import screen
 
 if TYPE_CHECKING:
     from engram.api.caller import CallerContext

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from engram.api.caller import CallerContext
-from engram.capture.screen import tags as screened_tags
 from engram.capture.sources import code as codebase
 from engram.capture.sources import documents, listen
 from engram.capture.sources.code import walk
@@ -24,6 +23,7 @@ from engram.errors import InvalidInput, UnknownValue, WrongType
 from engram.model.capture import Found, IngestReport, Item, ItemKind
 from engram.model.clock import check_cancelled
 from engram.model.scope import Scope
+from engram.rules.screen import tags as screened_tags
 
 TEXTS = ("markdown", "text")
 Progress = Callable[[int, int], None]

@@ -14,7 +14,6 @@ from hashlib import sha256
 from pathlib import Path
 
 from engram.api.caller import PAGE_LIMIT, CallerContext, whole
-from engram.capture import screen
 from engram.capture.change import open_everything, seal_everything
 from engram.config import Config, load
 from engram.errors import EmptyContent, InvalidInput, KeyNeeded, VaultRefused
@@ -27,6 +26,7 @@ from engram.model.plain import plain
 from engram.model.scope import Scope
 from engram.opening import Overrides, open_store, open_tools
 from engram.ports import Tools
+from engram.rules import screen
 from engram.rules.sealing import is_signed, sign, subkey
 from engram.store.sqlite import SqliteStore
 from engram.store.sqlite.backups import backups_of

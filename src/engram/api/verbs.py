@@ -28,13 +28,12 @@ from engram.model.scope import Scope
 if TYPE_CHECKING:
     from engram.api import browsing, import_records, maintenance
     from engram.api.maintenance import Upkeep
-    from engram.capture import change, pipeline
+    from engram.capture import change
 else:
     browsing = lazily("engram.api.browsing")
     import_records = lazily("engram.api.import_records")
     maintenance = lazily("engram.api.maintenance")
     change = lazily("engram.capture.change")
-    pipeline = lazily("engram.capture.pipeline")
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -202,7 +201,9 @@ class Maintenance:
         self._caller.tools.pressure.check_room("embed memories again")
         total = self._caller.tools.store.memories.stats(self._caller.access, self._caller.space()).pending
         tell = None if progress is None else (lambda done: progress(done, max(total, done)))
-        count = pipeline.fill(self._caller.tools, progress=tell)
+        from engram.maintain.dreaming import embed_missing
+
+        count = embed_missing(self._caller.tools, progress=tell)
         self._caller.owing = False
         return count
 

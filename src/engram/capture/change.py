@@ -10,8 +10,6 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from engram.capture import screen
-from engram.capture.enrich import findable, said_at, spoken_of, without_words
 from engram.errors import EmbedderError, NotFound, UnknownValue
 from engram.model.event import Verb
 from engram.model.maintenance import Judgement
@@ -30,7 +28,9 @@ from engram.model.memory import (
 )
 from engram.model.plain import member, moment
 from engram.ports import Embedded, Tools, Unit
+from engram.rules import screen
 from engram.rules.archival import check_transition
+from engram.rules.enrich import findable, said_at, spoken_of, without_words
 from engram.rules.injection import SIGNS, marked, released
 from engram.rules.sealing import ALL, KEY, fingerprint, opened, opened_turn, sealed_turn, turned
 from engram.rules.sensitivity import at_least, tier_of
@@ -165,7 +165,7 @@ def _put_in_clear(memory: Memory, tools: Tools, actor: str) -> None:
     vectors = _embed(memory, "", tools)
 
     def work(unit: Unit) -> None:
-        unit.change(memory, Verb.UPDATED, OPENED, findable=findable(memory, names.entities(memory.content)))
+        unit.change(memory, Verb.UPDATED, OPENED, findable=findable(memory))
         for vector in vectors:
             unit.embed(memory.id, vector)
 
@@ -231,7 +231,7 @@ def _change(
             return old
         new = replace(new, version=old.version + 1, modified_at=tools.clock.now())
         believed = old.status is Status.QUARANTINED and new.status is Status.ACTIVE
-        found = findable(new, names.entities(new.content)) if believed else None
+        found = findable(new) if believed else None
         unit.change(new, verb, because, findable=found)
         return new
 

@@ -12,7 +12,6 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from engram.capture.pipeline import ELLIPTIC
-from engram.capture.screen import Gate
 from engram.model.advice import Extracted
 from engram.model.capture import Draft, LeftOut, Part, Turn
 from engram.model.clock import check_cancelled
@@ -21,6 +20,7 @@ from engram.model.memory import Layer, Policy
 from engram.model.plain import plain
 from engram.ports import NoAdvisor, Tools
 from engram.rules.commitments import CATEGORY, due_in
+from engram.rules.screen import Gate
 from engram.text import words
 from engram.text.assertion import CHANGE_MAY_BE, Stance, change_told, frame_of
 from engram.text.propositions import IMPLIED, Left, Proposition, SaidStatement, examine, spoken_of

@@ -9,11 +9,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import log2
 
-from engram.capture.enrich import PreparedDraft
 from engram.model.facts import Edge, EdgeType, FactQuery, Named
 from engram.model.memory import Filters, Memory
 from engram.model.scope import Access, Role, Scope
 from engram.ports import Tools, Unit, View
+from engram.rules.enrich import PreparedDraft
 from engram.rules.entities import may_be_one, resolve, roles_in
 from engram.text.statement import USER
 

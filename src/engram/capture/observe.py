@@ -17,9 +17,7 @@ from itertools import groupby
 from typing import Any
 
 from engram.capture import extract
-from engram.capture.enrich import NOT_BELIEVED
 from engram.capture.pipeline import make_ready, write
-from engram.capture.screen import Gate, name, readable, screen
 from engram.config import CaptureConfig
 from engram.errors import ContentTooLong, EmptyContent, InvalidInput, WrongType
 from engram.model.capture import Draft, LeftOut, Observation, Part, Receipt, Turn, Waiting
@@ -28,6 +26,8 @@ from engram.model.memory import Tier
 from engram.model.plain import member, told_moment
 from engram.model.scope import Scope
 from engram.ports import Tools, Unit
+from engram.rules.enrich import NOT_BELIEVED
+from engram.rules.screen import Gate, name, readable, screen
 from engram.rules.sealing import opened_turn, sealed_turn, without
 from engram.rules.sensitivity import sensitive_parts
 from engram.text import sentences

@@ -17,18 +17,17 @@ from heapq import nlargest
 from itertools import accumulate, pairwise
 from typing import TypeVar
 
-from engram.capture.enrich import COMPARED, NOT_BELIEVED, PreparedDraft, prepare, with_surprise
 from engram.capture.link import connect, link
-from engram.capture.screen import screen
 from engram.capture.settle import settle
 from engram.config import Config
-from engram.errors import AccessDenied, EmbedderError, EmbedderRefused, InvalidInput, NotFound
+from engram.errors import AccessDenied, EmbedderError, InvalidInput, NotFound
 from engram.model.capture import Draft, Outcome, Receipt, Refusal
 from engram.model.clock import check_cancelled
 from engram.model.facts import Edge, EdgeType
 from engram.model.memory import Filters, Memory, Status, Suspicion, Tier
 from engram.model.scope import Access, Role, Scope
 from engram.ports import Embedded, Tools, Unit, View
+from engram.rules.enrich import COMPARED, NOT_BELIEVED, PreparedDraft, prepare, with_surprise
 from engram.rules.injection import why_suspect
 from engram.rules.sameness import (
     JACCARD_ALONE,
@@ -43,66 +42,14 @@ from engram.rules.sameness import (
     later_closeness,
     later_word_on,
 )
-from engram.rules.sealing import is_found_by_meaning, opened, turned
+from engram.rules.screen import screen
+from engram.rules.sealing import turned
 from engram.rules.traits import REFERENCE, USUAL, by_layers, is_overheard, is_reference
 from engram.rules.vectors import thresholds
 from engram.text import words
 from engram.text.assertion import CHANGE_MAY_BE, change_told
 from engram.text.forms import key_text
 from engram.text.slots import has_wrong_word, put_right, value_kinds
-
-# ---------------------------------------------------------------- owed
-# Owed vectors: memories that were stored while no vector could be made get theirs later.
-
-
-def fill(tools: Tools, *, most: int | None = None, progress: Callable[[int], None] | None = None) -> int:
-    """Embed what has no vector in the present space, slice by slice; how many were done.
-
-    Each slice is on disk before the next begins, so a run that is cut off goes on where it stopped. A text
-    that the embedder refuses is passed over: it stays findable by its words. Raises EmbedderDown.
-    """
-    done, after = 0, 0
-    while most is None or done < most:
-        space = tools.embedder.space
-        waiting = tools.store.memories.unembedded(space, after, tools.config.embed.batch)
-        if not waiting:
-            break
-        made = _embed([memory for _, memory in waiting], tools)
-        tools.store.write(partial(_put, made), "engine")
-        after = waiting[-1][0]
-        done += len(made)
-        if progress is not None:
-            progress(done)
-    return done
-
-
-def _embed(memories: Sequence[Memory], tools: Tools) -> list[tuple[Memory, Embedded]]:
-    """The vectors of all; where one text spoils it for the others, one by one without those refused."""
-    try:
-        space, rows = tools.embedder.embed(
-            [key_text(memory.content, memory.told_by, memory.after) for memory in memories]
-        )
-    except EmbedderRefused:
-        if len(memories) == 1:
-            return []
-        return [made for memory in memories for made in _embed([memory], tools)]
-    made = [(memory, Embedded(space, row)) for memory, row in zip(memories, rows, strict=True)]
-    hidden = [memory for memory in memories if is_found_by_meaning(memory)]
-    if tools.keys is not None and hidden:
-        words = [opened(memory, tools.keys).content for memory in hidden]
-        space, rows = tools.embedder.embed(words)
-        made += [
-            (one, turned(Embedded(space, row), tools.keys)) for one, row in zip(hidden, rows, strict=True)
-        ]
-    return made
-
-
-def _put(made: Sequence[tuple[Memory, Embedded]], unit: Unit) -> None:
-    for memory, vector in made:
-        now = unit.get(memory.id)
-        if now is not None and (now.content, now.sealed) == (memory.content, memory.sealed):
-            unit.embed(memory.id, vector)
-
 
 FEW = 8
 """A call with so few drafts looks up what is known together with other calls of the moment."""

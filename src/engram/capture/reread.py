@@ -14,10 +14,8 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 
 from engram.capture import extract
-from engram.capture.enrich import PreparedDraft, findable
 from engram.capture.observe import CONTEXT_TURNS, SLICE
 from engram.capture.pipeline import limits_of, make_ready, write
-from engram.capture.screen import Gate, screen
 from engram.capture.settle import (
     DISPUTES,
     PARTLY_REPLACED,
@@ -36,9 +34,11 @@ from engram.model.maintenance import Decided, Judgement, Run
 from engram.model.memory import Memory, Status, Verification
 from engram.model.scope import Access
 from engram.ports import Tools, Unit
+from engram.rules.enrich import PreparedDraft, findable
 from engram.rules.sameness import Neighbour, NewStatement, Reinforce, Supersede, Verdict, decide
+from engram.rules.screen import Gate, screen
 from engram.rules.sensitivity import at_least
-from engram.text import names, words
+from engram.text import words
 from engram.text.forms import key_text
 
 STEP = "reread"
@@ -303,7 +303,7 @@ class _RereadTurns:
             return
         self._under(unit, FREED, memory.id, by.id)
         free = replace(_free_of(now, by), modified_at=self.tools.clock.now(), version=now.version + 1)
-        unit.change(free, Verb.RESTORED, WHY[FREED], findable=findable(free, names.entities(free.content)))
+        unit.change(free, Verb.RESTORED, WHY[FREED], findable=findable(free))
         for sort in (EdgeType.SUPERSEDES, EdgeType.CONTRADICTS):
             unit.unrelate(by.id, memory.id, sort, WHY[FREED])
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from engram.capture.enrich import PreparedDraft
 from engram.model.capture import Outcome, Receipt
 from engram.model.event import Verb
 from engram.model.facts import Edge, EdgeType, Fact
 from engram.model.memory import TAG_LIMIT, Memory, Policy, Status
 from engram.model.plain import plain
 from engram.ports import Unit
+from engram.rules.enrich import PreparedDraft
 from engram.rules.sameness import Challenge, Merge, New, Reinforce, Supersede, Verdict
 from engram.rules.traits import is_overheard, is_reference
 

@@ -13,7 +13,6 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from engram.capture.screen import screen
 from engram.cli.options import (
     CommandRun,
     Group,
@@ -29,6 +28,7 @@ from engram.errors import BadImport, EngramError, InvalidInput
 from engram.model.capture import Draft, Outcome, Receipt, Refusal
 from engram.model.memory import Status
 from engram.model.plain import draft_from, plain
+from engram.rules.screen import screen
 from engram.workspace.layouts import LAYOUTS, LEDGER
 
 if TYPE_CHECKING:

@@ -36,7 +36,9 @@ from engram.model.maintenance import Carried, Decided, Judgement, RunState, Undo
 from engram.model.memory import Memory, Status, Usage
 from engram.model.scope import Scope
 from engram.ports import Unit
+from engram.rules import enrich
 from engram.rules.archival import READ
+from engram.rules.screen import screen
 
 UNDONE = "undone"
 """The kind of judgement that remembers what a person has taken back."""
@@ -181,7 +183,7 @@ def _change(
         new = replace(new, version=now.version + 1, **derived)
     if changed.keys() - VIEW:
         new = replace(new, modified_at=max(now.modified_at, context.now))
-    findable = context.findable(new) if reworded or new.tags != now.tags else None
+    findable = enrich.findable(new) if reworded or new.tags != now.tags else None
     related = effect.related or decision.related
     unit.change(new, effect.verb, decision.why, findable=findable, related=related)
     vector = context.vector(new) if reworded else None
@@ -191,7 +193,9 @@ def _change(
 
 def _told_by_words(memory: Memory, context: StepContext) -> dict[str, Any]:
     """The fields that follow from a content."""
-    made = context.make(Draft(memory.content, speaker=memory.speaker, event_time=memory.event_time)).memory
+    made = enrich.prepare(
+        screen(Draft(memory.content, speaker=memory.speaker, event_time=memory.event_time)), context.tools
+    ).memory
     return {name: getattr(made, name) for name in ("content_hash", "forms", "entities", "metadata")}
 
 
@@ -223,7 +227,7 @@ STAYS = frozenset({"modified_at", "version"})
 
 
 def undo(context: StepContext, actor: str) -> Undone:
-    """Take everything back that the run of this room did. Cut off, it can be asked for again."""
+    """Take everything back that the run did. Cut off, it can be asked for again."""
     store, run = context.tools.store, context.run
     restored: set[str] = set()
     left: dict[str, None] = {}
@@ -292,7 +296,7 @@ def _restore(unit: Unit, memory: Memory, event: Event, context: StepContext) -> 
         return all(getattr(memory, name) == _read(name, event.before[name]) for name in names)
     old = replace(memory, **was)
     told_anew = TELLING & was.keys() or Status.SAID in {old.status, memory.status}
-    findable = context.findable(old) if told_anew else None
+    findable = enrich.findable(old) if told_anew else None
     unit.change(old, Verb.RESTORED, RULE, findable=findable)
     vector = context.vector(old) if "content" in was else None
     if vector is not None:

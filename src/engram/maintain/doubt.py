@@ -123,8 +123,7 @@ BECOMES: Final = {CHALLENGE: Status.CHALLENGED, INVALIDATE: Status.INVALIDATED}
 
 def plan_drift_check(context: StepContext, cursor: str) -> Iterator[Batch]:
     """Check claims against the configured directory; nothing when there is none, or nothing in it."""
-    settings = context.tools.config.doubt
-    place = context.landscape(settings.directory) if settings.directory else None
+    place = context.landscape
     if place is None or not place.paths:
         return
 

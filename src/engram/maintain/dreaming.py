@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import timedelta
+from functools import partial
 from typing import Final
 
+from engram.errors import EmbedderError, EmbedderRefused
 from engram.maintain.pairs import limits as limits_of
 from engram.maintain.pairs import neighbour_pairs, space_of
 from engram.maintain.self_knowledge import STEPS as REBUILT
@@ -15,10 +17,12 @@ from engram.model.facts import Edge, EdgeType
 from engram.model.maintenance import SETTLED, Judgement, RunKind, RunState, pair_key
 from engram.model.memory import Filters, Kind, Memory, Status
 from engram.model.scope import Access, Role
-from engram.ports import View
+from engram.ports import Embedded, Tools, Unit, View
 from engram.rules.retention import initial_strength, replayed, retention
 from engram.rules.sameness import Neighbour, NewStatement, SamenessLimits, opposing
+from engram.rules.sealing import is_found_by_meaning, opened, turned
 from engram.rules.vectors import meant, thresholds
+from engram.text.forms import key_text
 
 REPLAYS = 50  # memories replayed in one dream (cortex)
 REPLAY_DAYS = 7.0  # days before a memory is replayed again
@@ -342,9 +346,63 @@ def plan_missing_vectors(context: StepContext, cursor: str) -> Iterator[Batch]:
     """Make vectors that are missing, in the present model's space."""
     if cursor:
         return
-    made = context.repay(VECTORS_MOST)
+    try:
+        made = embed_missing(context.tools, most=VECTORS_MOST)
+    except EmbedderError:
+        return
     if made:
         yield Batch((Decision("dream.embed", f"{made:,} vectors made", ()),), "done")
+
+
+def embed_missing(
+    tools: Tools, *, most: int | None = None, progress: Callable[[int], None] | None = None
+) -> int:
+    """Embed what has no vector in the present space, slice by slice; how many were done.
+
+    Each slice is on disk before the next begins, so a run that is cut off goes on where it stopped. A text
+    that the embedder refuses is passed over: it stays findable by its words. Raises EmbedderDown.
+    """
+    done, after = 0, 0
+    while most is None or done < most:
+        space = tools.embedder.space
+        waiting = tools.store.memories.unembedded(space, after, tools.config.embed.batch)
+        if not waiting:
+            break
+        made = _vectors([memory for _, memory in waiting], tools)
+        tools.store.write(partial(_put_vectors, made), "engine")
+        after = waiting[-1][0]
+        done += len(made)
+        if progress is not None:
+            progress(done)
+    return done
+
+
+def _vectors(memories: Sequence[Memory], tools: Tools) -> list[tuple[Memory, Embedded]]:
+    """The vectors of all; where one text spoils it for the others, one by one without those refused."""
+    try:
+        space, rows = tools.embedder.embed(
+            [key_text(memory.content, memory.told_by, memory.after) for memory in memories]
+        )
+    except EmbedderRefused:
+        if len(memories) == 1:
+            return []
+        return [made for memory in memories for made in _vectors([memory], tools)]
+    made = [(memory, Embedded(space, row)) for memory, row in zip(memories, rows, strict=True)]
+    hidden = [memory for memory in memories if is_found_by_meaning(memory)]
+    if tools.keys is not None and hidden:
+        words = [opened(memory, tools.keys).content for memory in hidden]
+        space, rows = tools.embedder.embed(words)
+        made += [
+            (one, turned(Embedded(space, row), tools.keys)) for one, row in zip(hidden, rows, strict=True)
+        ]
+    return made
+
+
+def _put_vectors(made: Sequence[tuple[Memory, Embedded]], unit: Unit) -> None:
+    for memory, vector in made:
+        now = unit.get(memory.id)
+        if now is not None and (now.content, now.sealed) == (memory.content, memory.sealed):
+            unit.embed(memory.id, vector)
 
 
 STEPS: tuple[Step, ...] = (

@@ -19,10 +19,12 @@ from engram.model.maintenance import Judgement
 from engram.model.memory import ANY_STATUS, Filters, Memory, Tier
 from engram.model.scope import Access, Role, Scope
 from engram.ports import View
+from engram.rules.enrich import said_at, spoken_of
 from engram.rules.entities import resolve
 from engram.rules.grouping import Box, BoxItem, BoxLimits, boxed, counted, main_topics, trace_of
 from engram.rules.traits import DRAWN
 from engram.text.forms import key_text
+from engram.text.names import entities as names_in
 
 BOX_OVERLAP = 0.35  # shared topics below which another box begins; from which boxes make a trace (files)
 BOX_IDLE_MINUTES = 30.0  # minutes of silence that seal a box (files)
@@ -38,7 +40,7 @@ CARD_FACTS = 12  # facts and statements on a card
 
 
 NAME: Final = "boxes"
-BOX, SHELF, TRACE = "box", "shelf", "trace"
+BOX, BOXES, TRACE = "box", "shelf", "trace"
 CLEAR = Filters(tiers=frozenset({Tier.CLEAR}), not_tags=DRAWN)
 LEAST: Final = 2
 """A single memory is no box."""
@@ -49,11 +51,11 @@ LISTED: Final = 500
 """Boxes of a trace that are kept, the latest."""
 NAMED: Final = 8
 Shelved = tuple[str, int, int]
-"""A box on the shelf: its key, and the first and last key of its memories."""
+"""A box in its row: its key, and the first and last key of its memories."""
 
 
 @dataclass(slots=True)
-class BoxShelf:
+class BoxRow:
     """The boxes of one place."""
 
     scope: Scope
@@ -71,95 +73,95 @@ def plan_boxes(context: StepContext, _cursor: str) -> Iterator[Batch]:
         return
     where = places(context, news, CLEAR) | set(waiting)
     if news.gone:
-        where |= {one.scope for one in context.tools.store.upkeep.sketches(SHELF, EVERYTHING, MOST_TRACES)}
-    shelves = {scope: _shelf(context, scope) for scope in sorted(where, key=lambda one: one.parts)}
+        where |= {one.scope for one in context.tools.store.upkeep.sketches(BOXES, EVERYTHING, MOST_TRACES)}
+    rows = {scope: _row(context, scope) for scope in sorted(where, key=lambda one: one.parts)}
     if news.gone:
-        for shelf in shelves.values():
-            yield from _repacked(context, shelf)
-    yield from _packed(context, shelves)
+        for row in rows.values():
+            yield from _repacked(context, row)
+    yield from _packed(context, rows)
     yield from noted(context, NAME, news)
 
 
 def _waiting(context: StepContext) -> tuple[Scope, ...]:
     """Places whose last box was open and has been quiet since."""
     idle = timedelta(minutes=BOX_IDLE_MINUTES)
-    found = context.tools.store.upkeep.sketches(SHELF, EVERYTHING, MOST_TRACES)
+    found = context.tools.store.upkeep.sketches(BOXES, EVERYTHING, MOST_TRACES)
     latest = (context.now - idle).timestamp()
     return tuple(one.scope for one in found if one.body["open_since"] and one.body["open_since"] <= latest)
 
 
-def _shelf(context: StepContext, scope: Scope) -> BoxShelf:
+def _row(context: StepContext, scope: Scope) -> BoxRow:
     store = context.tools.store.upkeep
-    kept = store.sketch(scope, SHELF, "")
-    shelf = BoxShelf(scope)
+    kept = store.sketch(scope, BOXES, "")
+    row = BoxRow(scope)
     if kept is None:
-        return shelf
-    shelf.upto = kept.body["upto"]
-    shelf.boxes = [(key, first, last) for key, first, last in kept.body["boxes"]]
+        return row
+    row.upto = kept.body["upto"]
+    row.boxes = [(key, first, last) for key, first, last in kept.body["boxes"]]
     access = Access(scope, Role.AGENT)
     for one in store.sketches(TRACE, access, MOST_TRACES):
         if one.scope == scope:
-            shelf.traces[one.key] = dict(one.body)
-    return shelf
+            row.traces[one.key] = dict(one.body)
+    return row
 
 
-def _packed(context: StepContext, shelves: dict[Scope, BoxShelf]) -> Iterator[Batch]:
+def _packed(context: StepContext, rows: dict[Scope, BoxRow]) -> Iterator[Batch]:
     """Boxes of everything that came since, place by place; what is open stays for the next time."""
-    open_: dict[Scope, list[BoxItem]] = {scope: [] for scope in shelves}
-    start = min((shelf.upto for shelf in shelves.values()), default=0)
+    open_: dict[Scope, list[BoxItem]] = {scope: [] for scope in rows}
+    start = min((row.upto for row in rows.values()), default=0)
     limits = _limits()
-    for part in context.memories(CLEAR, start) if shelves else ():
+    for part in context.memories(CLEAR, start) if rows else ():
         for key, one in part:
-            if one.scope in shelves and key > shelves[one.scope].upto:
+            if one.scope in rows and key > rows[one.scope].upto:
                 open_[one.scope].append(_item(key, one))
         for scope, items in open_.items():
             if len(items) >= TOGETHER:
                 sealed, rest = boxed(items, items[-1].at, limits)
                 open_[scope] = rest
-                yield from _sealed(context, shelves[scope], sealed, rest)
+                yield from _sealed(context, rows[scope], sealed, rest)
     for scope, items in open_.items():
         sealed, rest = boxed(items, context.now, limits)
-        yield from _sealed(context, shelves[scope], sealed, rest)
+        yield from _sealed(context, rows[scope], sealed, rest)
 
 
 def _sealed(
-    context: StepContext, shelf: BoxShelf, sealed: Sequence[Box], rest: Sequence[BoxItem]
+    context: StepContext, row: BoxRow, sealed: Sequence[Box], rest: Sequence[BoxItem]
 ) -> Iterator[Batch]:
     effects: list[Effect] = []
     full = [box for box in sealed if len(box) >= LEAST]
     for box in full:
         key = f"{box[0].at:%Y%m%dT%H%M%S}-{box[0].id[:8]}"
-        shelf.boxes.append((key, box[0].key, box[-1].key))
-        effects += _box(context, shelf, key, box)
+        row.boxes.append((key, box[0].key, box[-1].key))
+        effects += _box(context, row, key, box)
     if sealed:
-        shelf.upto = sealed[-1][-1].key
-    effects += _traces(context, shelf)
+        row.upto = sealed[-1][-1].key
+    effects += _traces(context, row)
     body = {
-        "upto": shelf.upto,
-        "boxes": shelf.boxes,
+        "upto": row.upto,
+        "boxes": row.boxes,
         "open_since": rest[-1].at.timestamp() if rest else None,
     }
     if sealed or rest:
-        effects += support_keep(context, shelf.scope, SHELF, "", body)
+        effects += support_keep(context, row.scope, BOXES, "", body)
     if effects:
         why = f"{len(full)} boxes with {sum(map(len, full))} memories"
         yield Batch((Decision("box.sealed", why, tuple(effects), quiet=not full),))
 
 
-def _repacked(context: StepContext, shelf: BoxShelf) -> Iterator[Batch]:
+def _repacked(context: StepContext, row: BoxRow) -> Iterator[Batch]:
     """Boxes that went with an erased memory, packed again from what is left."""
     store = context.tools.store.upkeep
-    lost = [one for one in shelf.boxes if store.sketch(shelf.scope, BOX, one[0]) is None]
+    lost = [one for one in row.boxes if store.sketch(row.scope, BOX, one[0]) is None]
     effects: list[Effect] = []
     for key, first, last in lost:
-        items = [_item(at, one) for at, one in _between(context, shelf.scope, first, last)]
+        items = [_item(at, one) for at, one in _between(context, row.scope, first, last)]
         if len(items) >= LEAST:
-            effects += _box(context, shelf, key, items, woven=True)
+            effects += _box(context, row, key, items, woven=True)
         else:
-            shelf.boxes.remove((key, first, last))
+            row.boxes.remove((key, first, last))
     if effects or lost:
-        body = {"upto": shelf.upto, "boxes": shelf.boxes, "open_since": None}
-        effects += support_keep(context, shelf.scope, SHELF, "", body)
+        body = {"upto": row.upto, "boxes": row.boxes, "open_since": None}
+        effects += support_keep(context, row.scope, BOXES, "", body)
         yield Batch((Decision("box.repacked", f"{len(lost)} boxes", tuple(effects)),))
 
 
@@ -173,12 +175,12 @@ def _between(context: StepContext, scope: Scope, first: int, last: int) -> Itera
 
 
 def _box(
-    context: StepContext, shelf: BoxShelf, key: str, box: Sequence[BoxItem], *, woven: bool = False
+    context: StepContext, row: BoxRow, key: str, box: Sequence[BoxItem], *, woven: bool = False
 ) -> Sequence[Effect]:
     about = counted(item.about for item in box)
     topics = {topic: count for topic, count in about.items() if topic in _topics()}
     names = [name for name in about if name not in topics][:NAMED]
-    trace = _weave(shelf, key, box, topics) if not woven else ""
+    trace = _weave(row, key, box, topics) if not woven else ""
     body = {
         "from": box[0].at.isoformat(),
         "to": box[-1].at.isoformat(),
@@ -188,36 +190,36 @@ def _box(
         "trace": trace,
     }
     title = ", ".join([*sorted(main_topics(topics)), *names[:3]])
-    return support_keep(context, shelf.scope, BOX, key, body, title=title, sources=[item.id for item in box])
+    return support_keep(context, row.scope, BOX, key, body, title=title, sources=[item.id for item in box])
 
 
-def _weave(shelf: BoxShelf, key: str, box: Sequence[BoxItem], topics: dict[str, int]) -> str:
+def _weave(row: BoxRow, key: str, box: Sequence[BoxItem], topics: dict[str, int]) -> str:
     """The trace that a box goes on with, or the one that it begins; a box about nothing has none."""
     if not topics:
         return ""
-    counts = {trace: body["topics"] for trace, body in shelf.traces.items()}
+    counts = {trace: body["topics"] for trace, body in row.traces.items()}
     overlap = BOX_OVERLAP
     trace = trace_of(main_topics(topics), counts, overlap) or key
-    old = shelf.traces.get(trace, {"topics": {}, "boxes": [], "first": box[0].at.isoformat(), "count": 0})
+    old = row.traces.get(trace, {"topics": {}, "boxes": [], "first": box[0].at.isoformat(), "count": 0})
     both = counted([topic] * count for some in (old["topics"], topics) for topic, count in some.items())
-    shelf.traces[trace] = {
+    row.traces[trace] = {
         "topics": both,
         "boxes": [*old["boxes"], key][-LISTED:],
         "first": old["first"],
         "last": box[-1].at.isoformat(),
         "count": old["count"] + 1,
     }
-    shelf.touched[trace] = None
+    row.touched[trace] = None
     return trace
 
 
-def _traces(context: StepContext, shelf: BoxShelf) -> list[Effect]:
+def _traces(context: StepContext, row: BoxRow) -> list[Effect]:
     effects: list[Effect] = []
-    for key in shelf.touched:
-        body = shelf.traces[key]
+    for key in row.touched:
+        body = row.traces[key]
         title = ", ".join(sorted(main_topics(body["topics"])))
-        effects += support_keep(context, shelf.scope, TRACE, key, body, title=title)
-    shelf.touched.clear()
+        effects += support_keep(context, row.scope, TRACE, key, body, title=title)
+    row.touched.clear()
     return effects
 
 
@@ -501,7 +503,11 @@ def plan_metadata(context: StepContext, _cursor: str) -> Iterator[Batch]:
     if not news.any:
         return
     for part in memories(context, news, METADATA_CLEAR):
-        missing = [(one, context.spoken_of(one)) for _, one in part if not one.metadata]
+        missing = [
+            (one, spoken_of(one.content, said_at(one), names_in(one.content)))
+            for _, one in part
+            if not one.metadata
+        ]
         decided = [
             Decision("metadata.filled", f"{len(told)} kinds", (becomes(one, metadata=told),), one.id)
             for one, told in missing

@@ -18,8 +18,10 @@ from engram.model.event import Verb
 from engram.model.facts import Edge, EdgeType
 from engram.model.maintenance import Judgement
 from engram.model.memory import Layer, Memory, Status
+from engram.rules.enrich import prepare
 from engram.rules.joining import absorbed, apart, ranked, stands
 from engram.rules.sameness import SamenessLimits
+from engram.rules.screen import screen
 
 PAIRS_MOST = 50  # pairs that a model is asked about in a run, for each kind of question
 
@@ -206,7 +208,9 @@ def _ends(one: Memory, other: Memory) -> str:
 def _reworded(memory: Memory, words: str, losers: Sequence[Memory], context: StepContext) -> Memory:
     """The memory with other words, and what follows from them: known already where a loser had them."""
     known = next((one for one in losers if one.content == words), None)
-    made = known or context.make(Draft(words, scope=memory.scope, source=memory.source)).memory
+    made = (
+        known or prepare(screen(Draft(words, scope=memory.scope, source=memory.source)), context.tools).memory
+    )
     derived: dict[str, Any] = {
         "content": made.content,
         "content_hash": made.content_hash,

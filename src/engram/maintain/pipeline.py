@@ -82,11 +82,11 @@ def go(context: StepContext, steps: Sequence[Step]) -> Run:
     pausing = False
     for step in steps[first:]:
         cursor = run.cursor if step.name == run.step else ""
-        context.told(step.name, cursor)
+        context.progress(step.name, cursor)
         run = replace(run, step=step.name, cursor=cursor)  # written with the first thing it does
         if pausing:
             return _note(run, store)
-        for batch in step.look(replace(context, run=run), cursor):
+        for batch in step.plan(replace(context, run=run), cursor):
             if (
                 pausing
             ):  # only now is it clear that the step has more to do: a pause never repeats a step's end
@@ -110,7 +110,7 @@ def _carry_out(batch: Batch, step: Step, context: StepContext) -> Run:
         unit.upkeep.note(run)
 
     context.tools.store.write(work, ACTOR)
-    context.told(step.name, batch.cursor)
+    context.progress(step.name, batch.cursor)
     return run
 
 

@@ -16,12 +16,14 @@ from engram.model.maintenance import Judgement, Landscape, Run, Sketch
 from engram.model.memory import Filters, Memory, Status
 from engram.model.scope import Scope
 from engram.ports import Embedded, Findable, Tools
+from engram.rules.enrich import prepare
+from engram.rules.screen import screen
 from engram.text.forms import key_text
 
 # ---------------------------------------------------------------- decisions
 # What a step may decide: a rule, its reason, and effects from a closed set.
 #
-# A step only looks and decides. `carry_out.py` does it, inside the writer, and only if what the decision
+# A step only looks and decides. `apply.py` does it, inside the writer, and only if what the decision
 # rests on still holds. So every step can be tried on a copy, told in a report, and taken back.
 
 
@@ -33,7 +35,7 @@ PURGE: Final = "archive.purge"
 class MemoryChange:
     """A memory becomes another: the fields that differ are set, if they are still as they were seen.
 
-    A new content is indexed anew by `Room.findable`; its vector is made by the step that embeds.
+    A new content is indexed anew by `rules/enrich.py`; its vector is made by the step that embeds.
     """
 
     old: Memory
@@ -45,7 +47,7 @@ class MemoryChange:
 
 @dataclass(frozen=True, slots=True)
 class Add:
-    """A new memory. Its id follows from what it is made of (`Room.new`): made twice, it is made once."""
+    """A new memory. Its id follows from what it is made of: made twice, it is made once."""
 
     memory: Memory
     findable: Findable
@@ -157,8 +159,8 @@ class Batch:
     """Anything a watcher may want to show: how many of how many."""
 
 
-# ---------------------------------------------------------------- room
-# The room: everything a step of maintenance may use, and the few things every step does.
+# ---------------------------------------------------------------- context
+# The context of a run: everything a step of maintenance may use, and the few things every step does.
 
 
 NAMES = uuid.UUID("8f6d2f0e-5a57-4d4f-9c53-1b7c3f2d9a10")
@@ -167,34 +169,18 @@ ACTIVE = frozenset({Status.ACTIVE})
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
-    """A draft, worked out: the memory, and what it is found by."""
-
-    memory: Memory
-    findable: Findable
-
-
-@dataclass(frozen=True, slots=True)
 class StepContext:
     """What a run of maintenance works with. It sees the whole file; scopes are never mixed by a step."""
 
     tools: Tools
     run: Run
-    make: Callable[[Draft], Made]
-    """How a draft becomes a memory: capture's own way, handed in by the engine."""
-    findable: Callable[[Memory], Findable]
-    """What a memory with these words is found by, likewise."""
-    repay: Callable[[int], int] = field(default=lambda _most: 0)
-    """Makes up to so many vectors that are missing; how many were made."""
-    spoken_of: Callable[[Memory], dict[str, Any]] = field(default=lambda _memory: {})
-    """What a memory's words speak of, to be filtered by, likewise."""
-    landscape: Callable[[str], Landscape | None] = field(default=lambda _directory: None)
-    """What is in a directory; None when it is not there."""
+    landscape: Landscape | None = None
+    """What is in the directory that claims are checked against; None when there is none."""
     notes: dict[str, Any] = field(default_factory=dict)
     """What one step of a run worked out and a later one can use; lost without harm."""
     stopping: Callable[[], bool] = field(default=lambda: False)
     """Whether somebody wants the run to pause; it goes on the next time."""
-    told: Callable[[str, str], None] = field(default=lambda _step, _cursor: None)
+    progress: Callable[[str, str], None] = field(default=lambda _step, _cursor: None)
     """Hears which step is under way."""
 
     @property
@@ -213,7 +199,7 @@ class StepContext:
 
     def new(self, draft: Draft, rule: str, *sources: str) -> Add:
         """A memory made by maintenance: it belongs to the run's time and is known by rule and sources."""
-        made = self.make(draft)
+        made = prepare(screen(draft), self.tools)
         name = "\n".join((rule, *sorted(sources)))
         memory = replace(
             made.memory, id=str(uuid.uuid5(NAMES, name)), created_at=self.now, modified_at=self.now
@@ -266,7 +252,7 @@ def is_fresh(memory: Memory, context: StepContext) -> bool:
 # A step of maintenance: what it is called, where it stands, and how it looks at the memories.
 
 
-Look = Callable[[StepContext, str], Iterator[Batch]]
+Plan = Callable[[StepContext, str], Iterator[Batch]]
 """Looks at the memories, from a place on, and yields what it decided, slice by slice.
 
 It may be cut off after any batch and is then called again with that batch's cursor. Called with nothing new
@@ -280,4 +266,4 @@ class Step:
 
     stage: str
     name: str
-    look: Look
+    plan: Plan

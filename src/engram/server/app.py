@@ -4,7 +4,7 @@
 
 Another door is mounted by a function that receives the `MemoryHost` and gives a `Mounted` back. Its
 requests pass
-the guard like all others; `scope["state"]["caller"]` says who asks, `house.run(caller, work)` does the work.
+the guard like all others; `scope["state"]["caller"]` says who asks, `host.run(caller, work)` does the work.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def build(
     mounts: Sequence[Mounting] = (),
     routes: Sequence[Route] = ROUTES,
 ) -> Starlette:
-    """The whole server as an ASGI application; `app.state.house` is its house."""
+    """The whole server as an ASGI application."""
     memory_host, counts = MemoryHost(memory_opener, settings), metrics.Metrics()
     doors = [mounting(memory_host) for mounting in mounts]
     served: list[BaseRoute] = [

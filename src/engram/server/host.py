@@ -46,8 +46,8 @@ from engram.store.sqlite.connection import QUEUE_LIMIT
 IDEMPOTENCY_KEYS = 10_000  # idempotency keys known at most
 
 
-# ---------------------------------------------------------------- house
-# The house: one open memory, a facade for each caller, and the threads in which calls are carried out.
+# ---------------------------------------------------------------- host
+# The host: one open memory, a facade for each caller, and the threads in which calls are carried out.
 
 
 T = TypeVar("T")
@@ -304,8 +304,7 @@ class KeptAnswers:
 
 def keys_of(memory: Callable[[], Engram], settings: ServerConfig) -> Keys:
     """The one store of answers to keyed writes, for every door."""
-    shelf = KeptAnswers(memory, settings)
-    return Keys(IDEMPOTENCY_KEYS, settings.idempotency_hours, shelf=shelf)
+    return Keys(IDEMPOTENCY_KEYS, settings.idempotency_hours, store=KeptAnswers(memory, settings))
 
 
 CROWDED = 0.8

@@ -94,7 +94,7 @@ def check_length(length: str | None, limit: int) -> None:
 # ---------------------------------------------------------------- idempotency
 # Idempotency keys: a write that is sent again is answered again, and not carried out again.
 #
-# The answers are kept in memory, and on a shelf that outlasts the server, for a day, so many at most. A
+# The answers are kept in memory, and in a store that outlasts the server, for a day, so many at most. A
 # write that was carried out while the server died before its answer was kept is a new one when it comes
 # again; a statement that is known already is reinforced, not stored twice.
 
@@ -122,7 +122,7 @@ class _Kept:
     answer: IdempotentAnswer | None = None
 
 
-class AnswerShelf(Protocol):
+class AnswerStore(Protocol):
     """Where answers outlast the server. Its calls wait, so they run in a thread."""
 
     def find(self, caller: str, key: str, request: bytes) -> IdempotentAnswer | bool | None:
@@ -142,12 +142,12 @@ class Keys:
         most: int,
         hours: float,
         now: Callable[[], float] = time.monotonic,
-        shelf: AnswerShelf | None = None,
+        store: AnswerStore | None = None,
     ) -> None:
         self._most = most
         self._seconds = hours * 3_600
         self._now = now
-        self._shelf = shelf
+        self._store = store
         self._kept: OrderedDict[tuple[str, str], _Kept] = OrderedDict()
 
     async def once(
@@ -182,17 +182,17 @@ class Keys:
         return mine.answer, again
 
     async def _found(self, caller: str, key: str, request: bytes) -> IdempotentAnswer | None:
-        if self._shelf is None:
+        if self._store is None:
             return None
-        found = await anyio.to_thread.run_sync(self._shelf.find, caller, key, request)
+        found = await anyio.to_thread.run_sync(self._store.find, caller, key, request)
         if found is False:
             raise KeyReused(key)
         return found if isinstance(found, IdempotentAnswer) else None
 
     async def _keep(self, caller: str, key: str, request: bytes, answer: IdempotentAnswer) -> None:
-        if self._shelf is not None and len(answer.body) <= LARGEST:
+        if self._store is not None and len(answer.body) <= LARGEST:
             with anyio.CancelScope(shield=True):
-                await anyio.to_thread.run_sync(self._shelf.keep, caller, key, request, answer)
+                await anyio.to_thread.run_sync(self._store.keep, caller, key, request, answer)
 
     def _forget(self) -> None:
         old = self._now() - self._seconds

@@ -75,7 +75,7 @@ class Connection(H11Protocol):
 
 
 class Serving(uvicorn.Server):
-    """uvicorn that tells the house when it is to stop, and ends by itself instead of by the signal."""
+    """uvicorn that tells the host when it is to stop, and ends by itself instead of by the signal."""
 
     def __init__(self, app: Starlette, ready: Callable[[], None] | None = None) -> None:
         self.memory_host: MemoryHost = app.state.memory_host

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import shutil
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import pytest
 
 from engram import Engram
-from engram.api import maintenance
 from engram.maintain.pipeline import CONSOLIDATION, begin, go
+from engram.maintain.step import StepContext
 from engram.model.capture import Draft
 from engram.model.maintenance import RunKind, RunState, Sketch
 from engram.model.memory import Tier
@@ -266,7 +265,7 @@ def _after_cuts(folder: Path, clock: FakeClock, cut: int | None) -> list[tuple[o
             run = begin(tools.store, RunKind.CONSOLIDATE, tools.clock, "human")
             count = iter(range(1, 10_000))
             stopping = partial(lambda count: cut is not None and next(count) >= cut, count)
-            state = go(replace(maintenance._context(tools, run), stopping=stopping), steps).state  # noqa: SLF001
+            state = go(StepContext(tools, run, stopping=stopping), steps).state
         kinds = ("schema", "card", "box", "shelf", "trace", "topics", "profile", "branch", "tree", "map")
         every = [one for kind in kinds for one in sketches(memory, kind)]
         found = [(one.kind, one.key, one.body, one.sources) for one in every]

@@ -15,7 +15,6 @@ from typing import Protocol
 from engram.capture import extract
 from engram.capture.observe import TURN_LIMIT
 from engram.capture.pipeline import make_ready, write
-from engram.capture.screen import Gate, readable, screen
 from engram.capture.sources.files import BEGINNING, refused
 from engram.capture.sources.take import MADE, REHEARSED, DryRunRollback, IngestOptions
 from engram.errors import ContentTooLong, InvalidInput
@@ -35,6 +34,7 @@ from engram.model.clock import check_cancelled
 from engram.model.memory import NAME_LENGTH_LIMIT
 from engram.model.scope import Access, Role, Scope
 from engram.ports import Tools, Unit
+from engram.rules.screen import Gate, readable, screen
 
 SLICE = 200
 """Messages that are heard together."""

@@ -13,9 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
-from engram.capture.enrich import PreparedDraft
 from engram.capture.pipeline import make_ready, write
-from engram.capture.screen import screen
 from engram.capture.settle import settle
 from engram.capture.sources.files import BEGINNING, refused
 from engram.capture.sources.statements import statements
@@ -26,7 +24,9 @@ from engram.model.event import Verb
 from engram.model.memory import TAG_LIMIT, Memory, Status
 from engram.model.scope import HERE, Scope
 from engram.ports import Tools, Unit
+from engram.rules.enrich import PreparedDraft
 from engram.rules.sameness import New
+from engram.rules.screen import screen
 
 # ---------------------------------------------------------------- compare
 # What changed in a source since the last time: its items and what is known of it come in, a plan comes out.

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.responses import Response
 
-from engram.capture import screen
 from engram.errors import (
     AccessDenied,
     AmbiguousId,
@@ -24,6 +23,7 @@ from engram.errors import (
 )
 from engram.model.scope import DEFAULT_NAMESPACE, Access, Role, Scope
 from engram.operations.values import NO, YES
+from engram.rules import screen
 from engram.server import problems
 from engram.server.caller import Caller
 from engram.server.problems import BadBody, headers_of, status_of

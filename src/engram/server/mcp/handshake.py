@@ -1,4 +1,4 @@
-"""The porch: answers what every client asks first, before the SDK is loaded.
+"""The handshake: answers what every client asks first, before the SDK is loaded.
 
 Loading the SDK takes more than a second of processor time; saying who we are and which tools there are takes
 none. So the first messages are answered here, from the same tables and in the same words as the SDK would (a

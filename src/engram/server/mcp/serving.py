@@ -1,4 +1,4 @@
-"""The SDK's server over our door: for stdio, where it takes over from the porch, and for HTTP.
+"""The SDK's server over our door: for stdio, where it takes over from the handshake, and for HTTP.
 
 The SDK speaks the protocol in all its versions; what is listed and what is answered comes from our own
 tables. Its `MCPServer` makes schemas out of Python signatures; ours are shorter, known before it is loaded,
@@ -157,7 +157,7 @@ def _teller(context: Context) -> Callable[[float, float | None, str], None]:
 # MCP over streamable HTTP, mounted in the server: `/mcp` shows a dozen tools, `/mcp/full` all of them, and
 # `/mcp/retention` those of that system.
 #
-# The guard of the server has seen every request before: who asks stands in its state, and the house carries
+# The guard of the server has seen every request before: who asks stands in its state, and the host carries
 # the work out as that caller. Nothing is kept between requests: a client goes on after a restart.
 
 
@@ -165,7 +165,7 @@ PATH = "/mcp"
 
 
 def mount(memory_host: MemoryHost) -> Mounted:
-    """The door for a house, as `engram.server.app.build` takes it."""
+    """The door for a host, as `engram.server.app.build` takes it."""
     sessions = {name: _sessions(memory_host, name) for name in TOOLSETS}
 
     async def enter(scope: Scope, receive: Receive, send: Send) -> None:
@@ -211,7 +211,7 @@ class ByCaller:
         self._memory_host = memory_host
 
     async def __call__(self, request: Any, work: Callable[[Engram], T]) -> T:
-        """What the work comes to, in one of the house's threads."""
+        """What the work comes to, in one of the host's threads."""
         return await self._memory_host.run(_caller(request), work)
 
     def who(self, request: Any) -> str:

@@ -1,4 +1,4 @@
-"""MCP over stdin and stdout: lines come in and go out until stdin ends. The porch begins, the SDK goes on."""
+"""MCP over stdin and stdout: lines come in and go out until stdin ends. Ours begins, the SDK goes on."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _end_on_signals(memory: Opened) -> None:
 
 
 def begin(handshake: FastHandshake, came: BinaryIO, goes: BinaryIO) -> bytes | None:
-    """Answer what the porch can; the first line that it cannot, or None when stdin ended before one came."""
+    """Answer what needs no SDK; the first line that it cannot, or None when stdin ended before one came."""
     loading: Thread | None = None
     for line in iter(came.readline, b""):
         if not line.strip():
@@ -204,7 +204,7 @@ class StdioLines:
 
 
 class Wire:
-    """What the SDK writes to. Its answer to a handshake that the porch has answered is left out."""
+    """What the SDK writes to. Its answer to a handshake that was answered before is left out."""
 
     def __init__(self, goes: BinaryIO, calls: Unanswered, *, greeted: bool) -> None:
         self._goes = goes

@@ -20,9 +20,9 @@ import httpx
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
-from engram.capture import screen
 from engram.errors import ConfigError, InvalidInput
 from engram.model.scope import Role
+from engram.rules import screen
 from engram.server.app import Mounted
 from engram.server.caller import KEYS, authorization, is_loopback, mark_of
 from engram.server.problems import MEDIA_TYPE, NoSuchRoute, UpstreamDown, UpstreamLate, document, status_of
@@ -120,14 +120,14 @@ class Proxy:
         found = await self._recalling.beside(chat, caller, wish.session) if wish.recall else NOTHING
         if found.text:
             body = chats.with_block(chat, found.text, self._settings.place)
-        answer, ear = await self._ask(request, path, body), ProxyListener()
+        answer, listener = await self._ask(request, path, body), ProxyListener()
 
         def listen() -> None:
             if wish.capture and answer.status_code == OK:
-                reply = chats.reply_in(ear.raw, answer.headers.get("content-type", ""))
+                reply = chats.reply_in(listener.raw, answer.headers.get("content-type", ""))
                 self._capturing.put(ProxyExchange(caller, wish.session, chats.heard(chat, reply)))
 
-        return self._passed(answer, ear, found, listen)
+        return self._passed(answer, listener, found, listen)
 
     def _for_user(self, caller: Caller, user: str) -> Caller | None:
         """The caller at the place of the user it speaks for; None where it may not write there."""
@@ -184,13 +184,13 @@ class Proxy:
         return told[0]
 
     def _passed(
-        self, answer: httpx.Response, ear: ProxyListener, found: Brief, listen: Callable[[], None] | None
+        self, answer: httpx.Response, listener: ProxyListener, found: Brief, listen: Callable[[], None] | None
     ) -> Response:
         """The answer on its way to the client."""
 
         async def pieces() -> AsyncIterator[bytes]:
             try:
-                async for piece in self._upstream.pieces(answer, ear):
+                async for piece in self._upstream.pieces(answer, listener):
                     yield piece
             finally:  # also when it breaks off: what the user said was said
                 if listen is not None:

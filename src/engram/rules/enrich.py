@@ -163,14 +163,15 @@ def _priority(draft: Draft, usual: Priority) -> Priority:
     )
 
 
-def findable(memory: Memory, found: Sequence[FoundName]) -> Findable:
+def findable(memory: Memory, found: Sequence[FoundName] | None = None) -> Findable:
     """The words, facts and names a memory is found by; an answer also by the question it answers.
 
-    `found` are the names in its content. What a document states and names is found by its words alone: it is
-    no fact of the user's life.
+    `found` are the names in its content, where they are known already. What a document states and names is
+    found by its words alone: it is no fact of the user's life.
     """
     if is_found_by_meaning(memory):
         return Findable(())
+    found = names.entities(memory.content) if found is None else found
     apart = is_reference(memory)
     when = memory.happened_at if memory.event_time else None
     told = names.cue_words(memory.content, speaker=memory.speaker or None, when=when)
