@@ -42,8 +42,12 @@ def test_links_and_large_files_are_left_out(tmp_path: Path) -> None:
     assert walked(tmp_path) == ["small.py"]
 
 
-def test_rules_that_make_no_sense_are_passed_over() -> None:
-    assert code.parse("/\n!\n\n# a\n[z-a]\n") == ()
+def test_rules_that_make_no_sense_are_passed_over(tmp_path: Path) -> None:
+    written(tmp_path / ".gitignore", "/\n!\n\n# a\n[z-a]\nb.py\n")
+    for name in ("a.py", "b.py"):
+        written(tmp_path / name, "x = 1")
+
+    assert walked(tmp_path) == ["a.py"]
 
 
 PYTHON = '''"""What this is for.

@@ -9,14 +9,19 @@ import ast
 import re
 import warnings
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
 
 from engram.capture.sources import files
 from engram.capture.sources.files import refused
 from engram.errors import InvalidInput
 from engram.model.capture import Found, Item, ItemKind
 from engram.model.memory import CONTENT_LIMIT
+
+if TYPE_CHECKING:
+    from pathspec import GitIgnoreSpec
 
 # ---------------------------------------------------------------- tree
 # A source tree: a folder comes in, the files that a person wrote come out, in order.
@@ -36,29 +41,8 @@ VENDORED = frozenset(
 """Folders of code that came from elsewhere or was made by a tool; so are all whose name begins with a dot."""
 
 
-@dataclass(frozen=True, slots=True)
-class IgnoreRule:
-    """One line of a `.gitignore`."""
-
-    pattern: re.Pattern[str]
-    negated: bool
-    folders_only: bool
-
-
-@dataclass(frozen=True, slots=True)
-class IgnoreRules:
-    """The lines of one `.gitignore` and the folder they are about."""
-
-    folder: Path
-    rules: tuple[IgnoreRule, ...]
-
-    def verdict(self, path: Path, *, is_folder: bool) -> bool | None:
-        """Whether the last line that fits leaves the path out; None when no line fits."""
-        relative = path.relative_to(self.folder).as_posix()
-        for rule in reversed(self.rules):
-            if (is_folder or not rule.folders_only) and rule.pattern.fullmatch(relative):
-                return not rule.negated
-        return None
+IgnoreRules: TypeAlias = "tuple[str, GitIgnoreSpec]"
+"""A folder and what its `.gitignore` says."""
 
 
 def walk(folder: Path, suffixes: frozenset[str] | None) -> Iterator[Path]:
@@ -94,9 +78,11 @@ def _walk(folder: Path, suffixes: frozenset[str] | None, rules: tuple[IgnoreRule
 
 
 def _is_left_out(path: Path, rules: Sequence[IgnoreRules], *, is_folder: bool) -> bool:
+    """Whether the nearest `.gitignore` that speaks of it leaves it out."""
     if is_folder and (path.name in VENDORED or path.name.startswith(".")):
         return True
-    verdicts = (one.verdict(path, is_folder=is_folder) for one in reversed(rules))
+    name = path.as_posix() + ("/" if is_folder else "")
+    verdicts = (spec.check_file(name[len(above) + 1 :]).include for above, spec in reversed(rules))
     return next((verdict for verdict in verdicts if verdict is not None), False)
 
 
@@ -105,51 +91,13 @@ def _read(folder: Path) -> IgnoreRules | None:
         text = (folder / _IGNORE).read_text(encoding="utf-8", errors="replace")
     except (FileNotFoundError, IsADirectoryError, PermissionError):
         return None
-    return IgnoreRules(folder, parse(text))
+    from pathspec import GitIgnoreSpec
 
-
-def parse(text: str) -> tuple[IgnoreRule, ...]:
-    r"""The lines of a `.gitignore`.
-
-    >>> [rule.pattern.pattern for rule in parse("# made\n*.log\n/out\ndocs/**/gen/\n")]
-    ['(?:.*/)?[^/]*\\.log', 'out', 'docs/(?:.*/)?gen']
-    """
-    return tuple(rule for line in text.splitlines() if (rule := _rule(line)) is not None)
-
-
-def _rule(line: str) -> IgnoreRule | None:
-    bare = line.rstrip() if not line.endswith("\\ ") else line.rstrip("\n")
-    if not bare or bare.startswith("#"):
-        return None
-    negated = bare.startswith("!")
-    bare = bare[negated:].removeprefix("\\")
-    folders_only, bare = bare.endswith("/"), bare.rstrip("/")
-    if not bare:
-        return None
-    anchored, bare = "/" in bare, bare.removeprefix("/")
-    pattern = ("" if anchored else "(?:.*/)?") + _translated(bare)
-    try:
-        return IgnoreRule(re.compile(pattern), negated, folders_only)
-    except re.error:
-        return None
-
-
-_TOKEN = re.compile(r"\*\*/|/\*\*$|\*+|\?|\[!?[^\]]+\]|\\.|.", re.DOTALL)
-
-
-def _translated(glob: str) -> str:
-    def one(match: re.Match[str]) -> str:
-        token = match[0]
-        known = {"**/": "(?:.*/)?", "/**": "/.*", "?": "[^/]"}
-        if token in known:
-            return known[token]
-        if token.startswith("*"):
-            return "[^/]*"
-        if token.startswith("[") and len(token) > 1:
-            return "[^" + token[2:] if token.startswith("[!") else token
-        return re.escape(token[-1])
-
-    return _TOKEN.sub(one, glob)
+    rules = GitIgnoreSpec([])
+    for line in text.splitlines():
+        with suppress(ValueError, re.error):  # a line that makes no sense is passed over
+            rules += GitIgnoreSpec.from_lines([line])
+    return folder.as_posix().rstrip("/"), rules
 
 
 # ---------------------------------------------------------------- outline
