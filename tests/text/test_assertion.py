@@ -104,3 +104,17 @@ def test_what_is_told_before_a_question_is_asserted() -> None:
     asked = ("I was wondering, could you explain recursion?", "I have a question, what is a monad?")
     assert [text for text in told if not any(one.believed for one in judged(text))] == []
     assert [text for text in asked if any(one.believed for one in judged(text))] == []
+
+
+def test_what_is_about_the_talk_itself_is_not_believed() -> None:
+    of_the_talk = (
+        "I don't get it", "I'm just curious how tides work", "ok let me try that", "I wonder why cats purr",
+        "no I meant the other function", "I have a question about pandas", "I want a haiku about rain",
+        "我没看懂第三步",
+    )  # fmt: skip
+    of_oneself = (
+        "I'm curious by nature, my teachers hated it",
+        "I wonder at my neighbours, they moved to Leeds",
+    )
+    assert not [one for one in of_the_talk if any(part.believed for part in judged(one))]
+    assert all(any(part.believed for part in judged(one)) for one in of_oneself)

@@ -200,11 +200,14 @@ def _sure(hidden: str) -> Stance | None:
         asks and not stated(hidden if is_question(hidden) else "?") and not _FIRST.search(bare)
     ):
         return Stance.QUESTION
+    if _of_the_talk().match(bare) and not _OWN.search(bare):
+        return Stance.QUESTION
     if _supposing().match(bare):
         return Stance.SUPPOSED
     return Stance.MATERIAL if _ERROR_LINE.match(hidden) else None
 
 
+_OWN = re.compile(r"\b(?:my|our|mine|ours)\b|我(?:的|们|家|妈|爸)")
 _ERROR_LINE = re.compile(r"[\w.]*(?:Error|Exception|Warning|Interrupt)\b(?:\[\w+\])?:")
 _TERM = re.compile(r"\"[^\"]*\"|“[^”]*”|「[^」]*」|『[^』]*』|(?<!\w)'[^']*'(?!\w)")
 
@@ -212,6 +215,11 @@ _TERM = re.compile(r"\"[^\"]*\"|“[^”]*”|「[^」]*」|『[^』]*』|(?<!\w
 @cache
 def _asking() -> re.Pattern[str]:
     return lexicon.pattern("frames", "ask")
+
+
+@cache
+def _of_the_talk() -> re.Pattern[str]:
+    return lexicon.pattern("frames", "exchange")
 
 
 @cache
