@@ -21,8 +21,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, cast
 
-from engram.aio.proxy import has_twin, offered
 from engram.engine import Engram
+from engram.folder import has_verbs, offered
 
 STUB = Path(__file__).parents[1] / "src" / "engram" / "aio" / "__init__.pyi"
 HEAD = """\
@@ -135,7 +135,7 @@ class Verb:
         """The class of what it gives, if that has a twin."""
         if isinstance(self.tree.returns, ast.Name):
             given = Names(self.function.__module__).value(self.tree.returns.id)
-            return given if isinstance(given, type) and has_twin(given) else None
+            return given if isinstance(given, type) and has_verbs(given) else None
         return None
 
     @property

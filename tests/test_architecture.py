@@ -35,6 +35,7 @@ FLOORS: tuple[tuple[str, frozenset[str]], ...] = (
     ),
     ("engine", frozenset({"opening"})),  # how the parts are opened
     ("engine", frozenset({"api"})),  # what hangs on the facade
+    ("engine", frozenset({"folder"})),  # a memory over many files
     ("engine", frozenset({"engine", "recall_worker"})),
     ("engine", frozenset({"aio"})),
     ("operations", frozenset({"operations"})),  # what the doors are made of

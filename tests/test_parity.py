@@ -57,7 +57,7 @@ NOT_OFFERED = {
     ),
     "sessions.sweep": "every beginning of a session does it",
     "writes_waiting": "the health of the server tells it",
-    **dict.fromkeys(("model_trouble", "pressure"), "the health of the server tells it"),
+    **dict.fromkeys(("model_trouble", "pressure", "stats_of_open"), "the health of the server tells it"),
 }
 
 # What no guide needs to tell: the insides that the server and the doors lean on.

@@ -62,6 +62,7 @@ class StoreConfig:
         "NORMAL", ("NORMAL", "FULL"), "FULL also survives a power cut, at a tenth of the write rate", "design"
     )
     backups: int = number(3, 0, 100, "backups kept of those made by themselves, one a day; 0: none", "design")
+    open_files: int = number(32, 1, 10_000, "files of a folder that are open at a time", "design")
     audit_days: int = number(365, 0, 36_500, "days that it is kept who looked; 0: for good", "design")
 
 

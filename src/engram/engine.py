@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, Unpack
@@ -26,17 +26,19 @@ from engram.model.maintenance import Report
 from engram.model.memory import Filters, Memory, Status
 from engram.model.recall import Reasoning, Recall, RecallOptions, Timeline, without_figures
 from engram.model.scope import Access, Scope
-from engram.opening import Overrides, open_tools, place, shown
+from engram.opening import Overrides, is_folder, open_tools, place, shown
 from engram.ports import Advisor, Embedder, Tools
 from engram.pressure import Pressure
 
 if TYPE_CHECKING:
+    from engram import folder
     from engram.api import briefing, browsing, contexts
     from engram.api.session import Session
     from engram.api.sessions import Sessions
     from engram.api.vault import Vault
     from engram.capture import change
 else:
+    folder = lazily("engram.folder")
     briefing = lazily("engram.api.briefing")
     browsing = lazily("engram.api.browsing")
     contexts = lazily("engram.api.contexts")
@@ -73,12 +75,18 @@ class Engram(Nouns, VerbsBefore):
     ) -> Engram:
         """Open a file, made if need be: the given, `ENGRAM_FILE`, or your own; ":memory:" keeps nothing.
 
+        "tenants/" or a folder that is there keeps one file for each namespace, so many open at a time.
+
         `key` opens a vault, and makes a new file one: 32 bytes, their digits, or a passphrase. By default
         `ENGRAM_KEY`, `ENGRAM_KEY_FILE` or what `engram vault unlock` holds. Raises KeyNeeded without one.
         """
         settings = config if isinstance(config, Config) else load(arguments=config)
         where = place(path)
-        tools = open_tools(where, settings, Overrides(clock, embedder, advisor, key), read_only=read_only)
+        brought = Overrides(clock, embedder, advisor, key)
+        if is_folder(where):
+            opener = partial(cls.open, read_only=read_only)
+            return folder.open_folder(cls, opener, where, settings, brought, (access, actor))
+        tools = open_tools(where, settings, brought, read_only=read_only)
         try:
             memory = cls(tools, access, actor, where)
         except EngramError:
@@ -280,6 +288,10 @@ class Engram(Nouns, VerbsBefore):
     def stats(self) -> Stats:
         """How much is kept, of what."""
         return self._tools.store.memories.stats(self._caller.access, self._caller.space())
+
+    def stats_of_open(self) -> Stats:
+        """How much is kept in all that is open: the whole file; of a folder, the files open now."""
+        return self.seen_by(Access.everything(), "engine").stats()
 
     # ------------------------------------------------------------ upkeep
 

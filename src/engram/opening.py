@@ -5,17 +5,19 @@ from __future__ import annotations
 import os
 import sys
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from dataclasses import asdict, dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
+from urllib.parse import unquote
 
 from engram import plugins
 from engram.config import Config
 from engram.errors import ConfigError, EngramError, KeyNeeded, NoSuchFile, StoreError
 from engram.model.clock import Clock, SystemClock
+from engram.model.scope import DEFAULT_NAMESPACE
 from engram.ports import Advisor, Embedder, Finder, NoAdvisor, Spending, Store, Tools
 from engram.pressure import PressureGauge
 from engram.rules.sealing import without_password
@@ -32,6 +34,14 @@ FILE_VARIABLE = "ENGRAM_FILE"
 POSTGRES = frozenset({"postgresql", "postgres"})
 OLD_VARIABLE = "ENGRAM_DB"
 """What an older system called it."""
+ENDING = ".db"
+PLAIN = frozenset("abcdefghijklmnopqrstuvwxyz0123456789_-")
+"""What stands for itself in the name of a file. Capitals do not: some file systems do not tell them apart."""
+TAKEN = frozenset({"con", "prn", "aux", "nul", *(f"{one}{n}" for one in ("com", "lpt") for n in range(10))})
+"""Names that Windows keeps for itself."""
+PART_LENGTH = 180
+"""A longer name goes on in a folder: most file systems take 255 bytes, and backups add to it."""
+GOES_ON = "+"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +72,45 @@ def is_there(where: str) -> bool:
 
 def beside(where: str) -> str:
     """What to name files after that belong to a memory: the file itself, or a name for its address."""
+    if is_folder(where):
+        return str(file_of_namespace(where, DEFAULT_NAMESPACE))
     if not is_address(where):
         return where
     return str(default_file().with_name(f"address-{sha256(where.encode()).hexdigest()[:12]}"))
+
+
+def is_folder(where: str) -> bool:
+    """Whether this is a folder of files: it ends as one, or is one."""
+    return not is_address(where) and (where.endswith(("/", os.sep)) or Path(where).is_dir())
+
+
+def file_of_namespace(folder: str | Path, namespace: str) -> Path:
+    """Where a namespace is kept; any name has a place, no two the same, and `namespaces_in` reads it back."""
+    spelled = "".join(
+        one if one in PLAIN else "".join(f"%{byte:02x}" for byte in one.encode()) for one in namespace
+    )
+    if spelled in TAKEN:
+        spelled = f"%{ord(spelled[0]):02x}{spelled[1:]}"
+    parts = [spelled[at : at + PART_LENGTH] for at in range(0, len(spelled), PART_LENGTH)] or [""]
+    return Path(folder).joinpath(*(part + GOES_ON for part in parts[:-1]), parts[-1] + ENDING)
+
+
+def namespaces_in(folder: str | Path) -> list[str]:
+    """The namespaces that have a file here, in order; other files are passed over."""
+    return sorted(name for name in _spelled_in(Path(folder), "") if name is not None)
+
+
+def _spelled_in(folder: Path, before: str) -> Iterator[str | None]:
+    with suppress(FileNotFoundError):
+        for entry in os.scandir(folder):
+            if entry.name.endswith(ENDING):
+                spelled = before + entry.name.removesuffix(ENDING)
+                name = unquote(spelled, errors="replace")
+                depth = len(before) // PART_LENGTH
+                root = Path(entry.path).parents[depth]
+                yield name if file_of_namespace(root, name) == Path(entry.path) else None
+            elif entry.name.endswith(GOES_ON) and entry.is_dir():
+                yield from _spelled_in(Path(entry.path), before + entry.name.removesuffix(GOES_ON))
 
 
 def shown(where: str) -> str:
@@ -162,10 +208,8 @@ def store_settings(settings: Config, *, read_only: bool = False) -> StoreSetting
     """How a file without a key is to be opened."""
     from engram.store.sqlite import StoreSettings
 
-    return StoreSettings(
-        **asdict(settings.store),
-        read_only=read_only,
-    )
+    own = {name: value for name, value in asdict(settings.store).items() if name != "open_files"}
+    return StoreSettings(**own, read_only=read_only)
 
 
 def with_key(settings: StoreSettings, keys: VaultKeys) -> StoreSettings:
@@ -295,6 +339,8 @@ def migrate(
 
     """
     for place_ in (str(source), str(target)):
+        if is_folder(place_):
+            raise ConfigError(f"{place_} is a folder of files: move them one by one.")
         if is_address(place_) and place_.partition("://")[0] not in POSTGRES:
             raise ConfigError(
                 f"{shown(place_)} is neither a file nor postgresql://…: nothing is moved there."
@@ -310,9 +356,13 @@ def migrate(
         return move_memory(store, str(target), clock, store_settings(settings), progress or silent)
 
 
-def file_of(path: str | Path | None) -> str:
-    """The file of a memory that is kept in one. Raises ConfigError."""
+def file_of(path: str | Path | None, namespace: str = "") -> str:
+    """The file of a memory that is kept in one; in a folder, that of a namespace. Raises ConfigError."""
     where = place(path)
+    if is_folder(where):
+        if not namespace:
+            raise ConfigError(f"{where} is a folder of files: say which is meant, by --namespace.")
+        return str(file_of_namespace(where, namespace))
     if is_address(where):
         raise ConfigError(
             f"{shown(where)} is no file: its server keeps backups (`pg_dump`); `engram migrate` moves a file "

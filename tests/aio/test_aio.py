@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 
 from engram import AsyncEngram, Engram
-from engram.aio.proxy import Threads, has_twin, twin_of
+from engram.aio.proxy import Threads, twin_of
 from engram.config import Config
 from engram.errors import NotFound, StoreClosed, StoreError
+from engram.folder import has_verbs
 from engram.model.scope import Access, Role, Scope
 from engram.testing import HashEmbedder
 from scripts import aio
@@ -38,7 +39,7 @@ def test_the_types_say_what_the_facade_says() -> None:
 @every("kind", aio.handles(Engram))
 def test_every_verb_has_a_twin_with_the_same_arguments(kind: type) -> None:
     other = twin_of(kind)
-    assert has_twin(kind)
+    assert has_verbs(kind)
     for verb in aio.verbs_of(kind):
         mine = inspect.getattr_static(other, verb.name)
         if verb.is_property:

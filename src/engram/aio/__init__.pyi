@@ -286,6 +286,8 @@ class AsyncEngram:
     ) -> Opening[AsyncEngram]:
         """Open a file, made if need be: the given, `ENGRAM_FILE`, or your own; ":memory:" keeps nothing.
 
+        "tenants/" or a folder that is there keeps one file for each namespace, so many open at a time.
+
         `key` opens a vault, and makes a new file one: 32 bytes, their digits, or a passphrase. By default
         `ENGRAM_KEY`, `ENGRAM_KEY_FILE` or what `engram vault unlock` holds. Raises KeyNeeded without one.
         """
@@ -443,6 +445,9 @@ class AsyncEngram:
 
     async def stats(self) -> Stats:
         """How much is kept, of what."""
+
+    async def stats_of_open(self) -> Stats:
+        """How much is kept in all that is open: the whole file; of a folder, the files open now."""
 
     async def consolidate(
         self,
@@ -1497,6 +1502,10 @@ class AsyncSessions:
 
     async def sweep(self) -> int:
         """Send to sleep what nobody has used for a while, and drop what slept too long; how many slept."""
+
+    @property
+    def has_open_turns(self) -> bool:
+        """Whether an answer is waited for."""
 
     async def close(self) -> None:
         """Send every session to sleep. Safe to call twice."""

@@ -13,14 +13,13 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Generator, Itera
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, cached_property, partial, wraps
 from itertools import islice
-from types import FunctionType, TracebackType
+from types import TracebackType
 from typing import Any, ParamSpec, Self, TypeVar
 
 from engram.engine import Engram
 from engram.errors import StoreClosed
+from engram.folder import has_verbs, offered
 
-HOMES = ("engram.engine", "engram.api")
-"""Where the classes live that have a twin: the facade and what hangs on it. Values come as they are."""
 CALLBACK = "progress"
 """An argument of this name is called by a thread; its twin is called in the event loop."""
 
@@ -89,27 +88,6 @@ def twin_of(kind: type) -> type[Twin]:
     return type(f"Async{kind.__name__}", (Twin,), {**members, "__doc__": words, "__module__": "engram.aio"})
 
 
-def offered(kind: type) -> dict[str, Any]:
-    """What a class offers by name, in its order, with what it has from its parents."""
-    return {
-        name: made
-        for parent in reversed(kind.mro()[:-1])
-        for name, made in vars(parent).items()
-        if not name.startswith("_")
-        and isinstance(made, FunctionType | classmethod | property | cached_property)
-    }
-
-
-def has_twin(kind: type) -> bool:
-    """Whether this is a class of ours that does something, not a value."""
-    if not any(kind.__module__ == home or kind.__module__.startswith(f"{home}.") for home in HOMES):
-        return False
-    if getattr(kind, "_is_protocol", False):  # a part that anybody may bring: it is handed out as it is
-        return False
-    settled = getattr(kind, "__dataclass_params__", None)
-    return (settled is None or not settled.frozen) and bool(offered(kind))
-
-
 def _member(name: str, made: Any) -> Any:
     if isinstance(made, property | cached_property):
         return _property(name, made)
@@ -165,7 +143,7 @@ def _opening(made: Callable[..., Any]) -> Callable[..., AsyncCall]:
 def _given(given: Any, threads: Threads) -> Any:
     """What a verb gives, as an event loop can use it."""
     kind: type = type(given)
-    if has_twin(kind):
+    if has_verbs(kind):
         return twin_of(kind)(given, threads)
     return threads.each(given) if isinstance(given, Iterator) else given
 

@@ -114,6 +114,17 @@ def init_vault(
     return where
 
 
+def init_vault_like(
+    path: str, first: str, key: bytes | str | None, *, fields: bool = False, config: Config | None = None
+) -> None:
+    """Encrypt another file of a folder under the key of the first: whatever opens that opens this."""
+    if state_of(path) is FileState.SEALED or read_slots(path) is not None:
+        return  # it was reached before something cut this off
+    init_vault(path, key=open_keys(first, key).master, fields=fields, config=config)
+    if (slots := read_slots(first)) is not None:
+        write_slots(path, slots)
+
+
 def remove_vault(path: str, *, key: bytes | str | None = None, clock: Clock | None = None) -> None:
     """Write a vault as a file that everybody can read who may read files of yours.
 

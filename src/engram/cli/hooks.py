@@ -71,9 +71,17 @@ class HookPlace:
         """A hook sees what an agent at its place sees."""
         return Access(self.scope, Role.AGENT)
 
+    @property
+    def own_file(self) -> str:
+        """What is read: the memory, or of a folder the file of this place."""
+        from engram.opening import file_of_namespace, is_folder
+
+        path = self.path
+        return str(file_of_namespace(path, self.scope.namespace)) if is_folder(path) else path
+
     def look(self) -> ReadOnlyMemory:
         """The memory, only to read."""
-        return ReadOnlyMemory(self.path, self.config, self.access)
+        return ReadOnlyMemory(self.own_file, self.config, self.access)
 
     def open(self) -> Engram:
         """The memory, to write."""
@@ -150,7 +158,7 @@ def _say(event: str, query: str, budget: int, where: HookPlace) -> None:
     from engram.api.contexts import brief
     from engram.opening import is_there
 
-    if not is_there(where.path):
+    if not is_there(where.own_file):
         return
     with where.look() as memory:
         made = brief(memory, query, budget=budget, pinned=not query, dry=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -365,12 +366,7 @@ def doctor(run: CommandRun, *, repair: bool, deep: bool) -> None:
 
     The exit code is 1 when something is not as it should be; the advice says what to do.
     """
-    findings = _examined(run, repair=repair, deep=deep)
-    if repair and any(finding.name == PAGES and not finding.ok for finding in findings):
-        from engram.opening import salvage
-
-        say_salvaged(run, salvage(run.file, run.config))
-        findings = _examined(run, repair=repair, deep=deep)
+    findings = _all_examined(run, repair=repair, deep=deep)
     healthy = all(finding.ok for finding in findings)
     if run.json:
         say_json({"ok": healthy, "findings": findings})
@@ -382,6 +378,25 @@ def doctor(run: CommandRun, *, repair: bool, deep: bool) -> None:
             say(run, text(("all is well", "bold green")))
     if not healthy:
         raise click.exceptions.Exit(NOT_FOUND)
+
+
+def _all_examined(run: CommandRun, *, repair: bool, deep: bool) -> list[Finding]:
+    """What the doctor finds; in a folder file by file, and of those that are well only how many they are."""
+    from engram.folder import found_in_files
+    from engram.opening import file_of_namespace, is_folder, namespaces_in, place, salvage
+
+    where = place(run.file)
+    if is_folder(where) and not run.namespace:
+        every = {}
+        for name in namespaces_in(where):
+            one = replace(run, file=str(file_of_namespace(where, name)), namespace=name)
+            every[name] = _all_examined(one, repair=repair, deep=deep)
+        return found_in_files(every)
+    findings = _examined(run, repair=repair, deep=deep)
+    if repair and any(finding.name == PAGES and not finding.ok for finding in findings):
+        say_salvaged(run, salvage(run.one_file, run.config))
+        findings = _examined(run, repair=repair, deep=deep)
+    return findings
 
 
 def _examined(run: CommandRun, *, repair: bool, deep: bool) -> list[Finding]:

@@ -95,6 +95,13 @@ class CommandRun:
         default = default_config_path()
         return default if default.is_file() else None
 
+    @property
+    def one_file(self) -> str:
+        """The file itself, for what is done to one that nobody has open. Raises ConfigError."""
+        from engram.opening import file_of
+
+        return file_of(self.file, self.namespace)
+
     def open(self, *, whole_file: bool = False, makes: bool = False) -> Engram:
         """The memory. `whole_file` sees every namespace unless a place was named: for upkeep and export.
 
@@ -206,7 +213,7 @@ class Group(click.Group):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Add the command that is meant when none is named."""
         bare = not any(arg in self.commands or arg in ctx.help_option_names for arg in args)
-        return super().parse_args(ctx, [*args, self.otherwise] if bare and self.otherwise else args)
+        return super().parse_args(ctx, [self.otherwise, *args] if bare and self.otherwise else args)
 
 
 def pass_run(function: Callable[..., None]) -> Callable[..., None]:

@@ -23,7 +23,7 @@ from engram.cli.options import CommandRun, command, pass_run
 from engram.cli.output import say, say_json
 from engram.errors import ConfigError
 from engram.model.scope import Access, Role
-from engram.opening import is_address
+from engram.opening import is_address, is_folder
 
 if TYPE_CHECKING:
     from engram.engine import Engram
@@ -291,7 +291,9 @@ def _options(run: CommandRun) -> list[str]:
 
 
 def _absolute(file: str) -> str:
-    return file if is_address(file) else str(Path(file).absolute())
+    if is_address(file):
+        return file
+    return str(Path(file).absolute()) + ("/" if is_folder(file) else "")
 
 
 def _report(run: CommandRun, client: AgentClient, done: list[tuple[Path, bool]]) -> None:

@@ -16,7 +16,8 @@ from engram.cli.output import counted, say, say_json, steps, table, text
 from engram.errors import BadKey, KeyNeeded
 from engram.keys.finding import KEY_FILE_VARIABLE, KEY_VARIABLE
 from engram.model.plain import plain
-from engram.opening import file_of
+from engram.model.scope import DEFAULT_NAMESPACE
+from engram.opening import file_of_namespace, is_folder, namespaces_in, place
 
 if TYPE_CHECKING:
     from engram.model.event import ArchiveReport, Backup
@@ -48,12 +49,14 @@ def init(run: CommandRun, keychain: bool, key_file: str | None, fields: bool) ->
     With ENGRAM_KEY or ENGRAM_KEY_FILE set, that is the key. The file in clear is overwritten once everything
     has been found again in the encrypted one.
     """
-    from engram.api.vault import init_vault
+    from engram.api.vault import init_vault, init_vault_like
 
     key = _key_of(key_file) if key_file else _key_at_hand()
     passphrase = "" if key is not None or keychain else ask_passphrase("Passphrase", twice=True)
-    path = file_of(run.file)
+    path, *others = _files(run)
     where = init_vault(path, passphrase=passphrase, key=key, fields=fields, config=run.config)
+    for other in others:
+        init_vault_like(other, path, passphrase or key, fields=fields, config=run.config)
     done = "What is sensitive is sealed" if fields else "Encrypted"
     _told(run, {"vault": path, "key": where}, f"{done}. The key is {where}.")
 
@@ -64,7 +67,7 @@ def status(run: CommandRun) -> None:
     """Tell whether the file is encrypted and whether a key is at hand."""
     from engram.api.vault import vault_status
 
-    found = vault_status(file_of(run.file))
+    found = vault_status(_files(run)[0])
     words = {
         "new": "There is no file yet.",
         "plain": "Not encrypted: `engram vault init` encrypts it.",
@@ -82,7 +85,7 @@ def unlock(run: CommandRun) -> None:
     """Hold the key, so that commands, servers, hooks and agents open the file, until `lock` or logout."""
     from engram.api.vault import unlock_vault
 
-    path = file_of(run.file)
+    path = _files(run)[0]
     where = unlock_vault(path, _key_at_hand() or ask_passphrase("Passphrase"))
     _told(run, {"vault": path, "held": where}, f"Unlocked. The key is held in {where}.")
 
@@ -93,7 +96,7 @@ def lock(run: CommandRun) -> None:
     """Hold the key no longer. Whoever has the file open keeps it open."""
     from engram.api.vault import lock_vault
 
-    was = lock_vault(file_of(run.file))
+    was = lock_vault(_files(run)[0])
     _told(run, {"locked": was}, "Locked." if was else "No key was held.")
 
 
@@ -105,7 +108,7 @@ def rotate(run: CommandRun, keychain: bool, key_file: str | None) -> None:
     """Give the file another key; the old one opens nothing any more, nor do backups made under it."""
     from engram.api.vault import rotate_vault
 
-    path = file_of(run.file)
+    path = run.one_file
     old = _current(path)
     new = _key_of(key_file) if key_file else None
     passphrase = "" if new is not None or keychain else ask_passphrase("New passphrase", twice=True)
@@ -119,7 +122,7 @@ def export_key(run: CommandRun) -> None:
     """Print the key itself, to be kept where nobody finds it. Whoever has it can read the file."""
     from engram.api.vault import export_key as shown
 
-    path = file_of(run.file)
+    path = _files(run)[0]
     key = shown(path, _current(path))
     _told(run, {"key": key}, key)
 
@@ -131,7 +134,7 @@ def remove(run: CommandRun, yes: bool) -> None:
     """Write the file in clear again."""
     from engram.api.vault import remove_vault
 
-    path = file_of(run.file)
+    path = run.one_file
     if not yes:
         click.confirm("Afterwards everybody who can read the file can read what is in it. Go on?", abort=True)
     remove_vault(path, key=_current(path))
@@ -222,6 +225,15 @@ def ask_passphrase(what: str, *, twice: bool = False) -> str:
     return line
 
 
+def _files(run: CommandRun) -> list[str]:
+    """The file that is meant; of a folder all, that with the folder's own key first."""
+    where = place(run.file)
+    if run.namespace or not is_folder(where):
+        return [run.one_file]
+    names = sorted({DEFAULT_NAMESPACE, *namespaces_in(where)}, key=lambda name: name != DEFAULT_NAMESPACE)
+    return [str(file_of_namespace(where, name)) for name in names]
+
+
 def _told(run: CommandRun, told: dict[str, object], words: str) -> None:
     if run.json:
         say_json(told)
@@ -239,7 +251,7 @@ def backup() -> None:
 
 
 @backup.command("make")
-@click.option("--to", type=click.Path(dir_okay=False), help="A file to make; else one joins those beside it.")
+@click.option("--to", type=click.Path(), help="A file to make; else one joins those beside it.")
 @pass_run
 def make(run: CommandRun, to: str | None) -> None:
     """Copy everything as it is now and check the copy; the memory may be in use meanwhile."""
@@ -264,7 +276,7 @@ def restore_backup(run: CommandRun, copy: str) -> None:
     """Put a copy in the place of the memory, which nobody may have open; the present one is kept."""
     from engram.opening import restore_backup as put_back
 
-    kept = put_back(run.file, copy, run.config)
+    kept = put_back(run.one_file, copy, run.config)
     if run.json:
         say_json({"restored": copy, "kept": kept})
     else:
@@ -276,7 +288,7 @@ def restore_backup(run: CommandRun, copy: str) -> None:
 
 
 @backup.command("archive")
-@click.argument("target", type=click.Path(dir_okay=False))
+@click.argument("target", type=click.Path())
 @click.option("--encrypt", is_flag=True, help="Ask for a passphrase and encrypt the archive under it.")
 @pass_run
 def archive(run: CommandRun, target: str, encrypt: bool) -> None:
@@ -300,7 +312,7 @@ def unpack(run: CommandRun, source: str) -> None:
     from engram.store.sqlite.archive import is_sealed
 
     passphrase = ask_passphrase("Passphrase of the archive") if is_sealed(Path(source)) else ""
-    report = restore_archive(run.file, source, run.config, passphrase)
+    report = restore_archive(run.one_file, source, run.config, passphrase)
     _say_archive(run, report, "unpacked", source)
 
 
@@ -341,7 +353,7 @@ def salvage_command(run: CommandRun, chosen: str | None) -> None:
     """
     from engram.opening import salvage
 
-    report = salvage(run.file, run.config, chosen)
+    report = salvage(run.one_file, run.config, chosen)
     if run.json:
         say_json(report)
     else:

@@ -122,14 +122,6 @@ class Operation:
         return attrgetter(f"{kind}.{verb}")(import_module(module))  # type: ignore[no-any-return]
 
     @cached_property
-    def target(self) -> Callable[[Engram], Any]:
-        """What the function is called on, found in a memory."""
-        if callable(self.calls) or self.calls.startswith("calls."):
-            return lambda memory: memory
-        noun = (self.calls or self.name).rpartition(".")[0]
-        return attrgetter(noun) if noun else (lambda memory: memory)
-
-    @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
         """What may be said, each with its sentence and range."""
         from engram.operations.values import parameters_of
@@ -151,7 +143,9 @@ class Operation:
 
     def run(self, memory: Engram, arguments: Mapping[str, Any], **beside: Any) -> Any:
         """Do it."""
-        return self.call(self.target(memory), **arguments, **beside)
+        if callable(self.calls) or self.calls.startswith("calls."):
+            return self.call(memory, **arguments, **beside)
+        return attrgetter(self.calls or self.name)(memory)(**arguments, **beside)
 
 
 def _count(call: Callable[..., Any]) -> int:

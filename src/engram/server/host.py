@@ -234,8 +234,7 @@ class MemoryHost:
         """How much is kept: counted anew after a few seconds, or sooner where that takes no time."""
         now = time.monotonic()
         if self._counted is None or now >= self._counted[0]:
-            everybody = self.memory.seen_by(Access.everything(), "engine")
-            counted = everybody.stats()
+            counted = self.memory.stats_of_open()
             took = time.monotonic() - now
             self._counted = now + min(COUNTED_EVERY_S, took * COUNTED_SHARE), counted
         return self._counted[1]
