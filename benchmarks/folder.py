@@ -1,6 +1,6 @@
 """A folder of files: so many tenants, few files open. How long opening takes, and what the process holds.
 
-    python benchmarks/folder.py --namespaces 1000 --memories 20 --folder /tmp/tenants
+    python benchmarks/folder.py --namespaces 1000 --memories 20 --folder FOLDER
 
 Prints a table in Markdown: what a tenant waits whose file is closed or open, and the resident memory while
 one tenant after the other asks.

@@ -1503,10 +1503,6 @@ class AsyncSessions:
     async def sweep(self) -> int:
         """Send to sleep what nobody has used for a while, and drop what slept too long; how many slept."""
 
-    @property
-    def has_open_turns(self) -> bool:
-        """Whether an answer is waited for."""
-
     async def close(self) -> None:
         """Send every session to sleep. Safe to call twice."""
 
