@@ -30,7 +30,7 @@ VARIANTS: Mapping[str, Mapping[str, Mapping[str, float]]] = {
     "kindred words count alike for every question": {FUSE: {"KIN_LEAST": 1.0, "KIN_MOST": 1.0}},
     "the question's words count alike for every question": {FUSE: {"OWN_LEAST": 1.0}},
     "a later word leads by its fit and its change alone": {
-        NEWEST: {"SAME_KIND": 0.0, "FILLS": 0.0, "LACKS": 0.0, "ELSEWHERE": 0.0, "TAKES_BACK": 0.0}
+        NEWEST: {"SAME_KIND": 0.0, "FILLS": 0.0, "LACKS": 0.0, "SAME_TALK": 0.0, "LONG": 0.0}
     },
     "a later word is not looked for along edges": {NEWEST: {"LINKED": 0.0}},
     "not newest first": {NEWEST: {"LATER_WORD": 99.0, "MAYBE_LATER": 99.0}},

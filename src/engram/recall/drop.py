@@ -32,6 +32,8 @@ AGREED_RANK, AGREED_SAID = 2, 0.3
 """Words and meaning agree on what both rank so high, when it says so much of the question."""
 ALONG = 0.25
 """What fits so well against the best hit comes along with it."""
+UNSTEADY_FLOOR = 0.5
+"""Share of the floor that suffices in a space whose noise is another in every talk: it tells little there."""
 OWN_FLOOR = 0.8
 """Share of the floor that suffices when people ask about themselves: they told it in other words."""
 OWN_ABOVE = 0.5
@@ -73,7 +75,7 @@ def _tied_below(kept: list[Candidate], let_in: Mapping[int, str]) -> list[Candid
 def _reasons(
     ranked: list[Candidate], let_in: dict[int, str], plan: Planned, question: Question, tools: Tools
 ) -> Iterator[tuple[Candidate, str]]:
-    floor, strict = _floor(question, tools)
+    floor, strict = _floor(question, plan, tools)
     own = asks_of_oneself(question.text, plan)
     let_in |= {one.key: evidence_for(one, plan, floor, strict=strict, own=own) for one in ranked}
     best = max((one.fit for one in ranked if let_in[one.key]), default=None)
@@ -122,9 +124,11 @@ def _is_past(memory: Memory, plan: Planned, now: datetime) -> bool:
     return memory.valid_to is not None and memory.valid_to <= now
 
 
-def _floor(question: Question, tools: Tools) -> tuple[float, bool]:
+def _floor(question: Question, plan: Planned, tools: Tools) -> tuple[float, bool]:
     """The relevance that suffices alone, and whether nothing else does: a caller may be stricter than we."""
     usual = tools.config.recall.relevance_floor
+    if question.min_relevance is None and plan.space is not None and not plan.near.is_steady:
+        usual *= UNSTEADY_FLOOR
     if question.min_relevance is None:
         return usual, False
     return question.min_relevance, question.min_relevance > usual

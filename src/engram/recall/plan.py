@@ -310,7 +310,7 @@ def make(question: Question, tools: Tools, lean: ConversationBias | None = None)
         hidden_search=_hidden(space, vector, question.access, tools),
         near=near,
         noise=noise,
-        usual_noise=_usual(near, chinese=shown.language == "zh") if near.is_measured else noise,
+        usual_noise=_usual(near, chinese=shown.language == "zh") if near.is_steady else noise,
         named=spoken | frozenset(speakers),
         fetch=said.row.candidates,
         entities=tuple(said.entities),

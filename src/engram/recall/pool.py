@@ -167,9 +167,9 @@ class Pool:
         text = np.minimum(1.0, np.maximum(share, SAID_RELEVANCE * said))
         known = np.nan_to_num(cosine)
         has_vector = ~np.isnan(cosine)
-        meaning = np.where(
-            has_vector, weights["vector"] * (known - plan.noise.mean) / plan.noise.deviation, 0.0
-        )
+        leads = plan.near.leads - (plan.near.leads - 1.0) * plan.covered
+        above_noise = (known - plan.noise.mean) / plan.noise.deviation
+        meaning = np.where(has_vector, weights["vector"] * leads * above_noise, 0.0)
         usual, certain = plan.usual_noise, CERTAIN_DEVIATIONS
         above = (known - usual.mean) / usual.deviation / certain
         vector = np.where(has_vector, np.clip(above, 0.0, 1.0), 0.0)

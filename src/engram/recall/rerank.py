@@ -14,7 +14,7 @@ from engram.errors import RerankerDown
 from engram.model.facts import EdgeType
 from engram.model.memory import SOURCE_TRUST, Memory, Status
 from engram.model.recall import Evidence, Question
-from engram.ports import Tools
+from engram.ports import Noise, Tools
 from engram.recall import intents
 from engram.recall.candidates import Candidate
 from engram.recall.judge import GONE
@@ -387,11 +387,11 @@ HEAD = 4
 """So many hits are compared, the best."""
 BELIEVED = 5
 """So many hits are put in order by whether they are believed."""
-FITS, CHANGES, LINKED = 2.1, 0.95, 1.55
-SAME_KIND, FILLS, TAKES_BACK, TOUCHES = 0.75, 1.05, 0.8, 0.3
-LACKS, ELSEWHERE = -1.95, -1.95
+FITS, MEANS, CHANGES, LINKED = 1.0, 0.25, 1.4, 1.85
+SAME_KIND, FILLS, SAME_TALK = 0.8, 1.45, 1.3
+LACKS, ELSEWHERE, LONG = -1.15, -2.0, -1.1
 """What speaks for a later word, and what against it: see `later_word`. By logistic regression over cases."""
-LATER_WORD, MAYBE_LATER, SURE = 2.45, 2.0, 9.0
+LATER_WORD, MAYBE_LATER, SURE = 2.1, 1.3, 9.0
 """From so much on it is one and stands before the first hit; or may be one and stands right behind it."""
 AS_SURE = 0.5
 """Of those as sure as the surest, or nearly, the latest counts."""
@@ -448,7 +448,7 @@ def _later_words(
     read = tools.store.memories.read(sorted(linked - known.keys()))
     known |= {key: _brought(key, memory, first) for key, memory in read.items()}
     ended = _ended_by(first, ordered[:BELIEVED])
-    asked = Asked(frozenset(slots_asked(question.text)), kinds_asked(question.text))
+    asked = Asked(frozenset(slots_asked(question.text)), kinds_asked(question.text), plan.noise)
     near = {
         one.key: one for one in (*ordered[1:HEAD], *(known[key] for key in linked | ended if key in known))
     }
@@ -466,36 +466,36 @@ class Asked:
 
     slots: frozenset[str]
     kinds: frozenset[str]
+    noise: Noise
 
 
 TELLING_KINDS = frozenset({"day", "time", "money", "measure"})
 """A count stands in nearly every statement: two that have one have nothing in common."""
+FEW_WORDS, MANY_WORDS = 8, 3.0
+"""Telling words of a statement of one thing; from so many times that on one more makes no difference."""
 
 
 def later_word(first: Candidate, one: Candidate, asked: Asked, *, linked: bool) -> float:
     """How much speaks for a later statement being the later word on what is asked about of the first.
 
-    Nothing does where the two have nothing in common but the question.
+    Of a long statement, which tells many things, a later one seldom takes back just the one asked about.
     """
     memory, before = one.record, first.record
     fills, filled = frozenset(slots_told(memory.content)), frozenset(slots_told(before.content))
     elsewhere = asked.slots & filled and fills and not asked.slots & fills
     kinds, before_it = value_kinds(memory.content), value_kinds(before.content)
     alike = kinds & before_it & (asked.kinds or TELLING_KINDS)
-    takes_back = memory.session == before.session and bool(memory.details.get("corrects"))
-    touches = bool(content_words(memory.content) & content_words(before.content))
-    if not (linked or touches or alike or asked.slots & fills):
-        return 0.0
     return (
         FITS * min(1.0, one.fit / max(first.fit, 1e-9))
+        + MEANS * (0.0 if one.cosine is None else asked.noise.deviations(one.cosine))
         + CHANGES * _change_told(memory)
-        + SAME_KIND * bool(alike)
-        + TOUCHES * touches
         + LINKED * linked
-        + LACKS * bool(asked.kinds & before_it and not asked.kinds & kinds)
+        + SAME_KIND * bool(alike)
         + FILLS * bool(asked.slots & fills)
         + ELSEWHERE * bool(elsewhere)
-        + TAKES_BACK * takes_back
+        + LACKS * bool(asked.kinds & before_it and not asked.kinds & kinds)
+        + SAME_TALK * (before.session != "" and memory.session == before.session)
+        + LONG * min(MANY_WORDS, len(content_words(before.content)) / FEW_WORDS)
     )
 
 

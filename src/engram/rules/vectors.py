@@ -187,13 +187,16 @@ class Thresholds:
     """Above it two memories of the core are shown as overlapping."""
     reconcile: float
     """From here up to `merge` two memories are about the same thing: the later may replace the earlier."""
-    is_measured: bool = True
+    is_steady: bool = False
+    """Whether any talk has the same noise: a question nothing answers then shows by lying below it."""
+    leads: float = 1.5
+    """What the meaning counts where memories say few of a question's words, against what it counts else."""
     noise_chinese: float = 0.0
     """Mean of the noise between Chinese texts, where it is another: their few pieces are shared by many."""
 
 
 # What a model nobody measured gets: the figures of the common similarity models.
-DEFAULT = Thresholds(0.85, 0.80, 0.65, 0.70, 0.10, 0.10, 0.78, 0.75, 0.70, 0.55, is_measured=False)
+DEFAULT = Thresholds(0.85, 0.80, 0.65, 0.70, 0.10, 0.10, 0.78, 0.75, 0.70, 0.55)
 
 # From STS-B's English training pairs: the cosine at which people's expected judgement (0 to 5) passes 4.0 for
 # a duplicate, 3.8 for strong, 3.0 for suppress. Related is where a statement and its correction still meet
@@ -203,9 +206,9 @@ DEFAULT = Thresholds(0.85, 0.80, 0.65, 0.70, 0.10, 0.10, 0.78, 0.75, 0.70, 0.55,
 # differs), by isotonic regression for the static model, between the measured points for the other one.
 SPACES = {
     "engram-static-1": Thresholds(
-        0.93, 0.89, 0.45, 0.78, 0.30, 0.10, 0.86, 0.845, 0.80, 0.67, noise_chinese=0.36
+        0.93, 0.89, 0.45, 0.78, 0.30, 0.10, 0.86, 0.845, 0.80, 0.67, is_steady=True, leads=1.0, noise_chinese=0.36
     ),
-    "arctic-embed-s": Thresholds(0.97, 0.96, 0.83, 0.91, 0.574, 0.040, 0.947, 0.941, 0.922, 0.88),
+    "arctic-embed-s": Thresholds(0.97, 0.96, 0.83, 0.91, 0.574, 0.040, 0.947, 0.941, 0.922, 0.88, leads=2.0),
 }
 
 
