@@ -206,7 +206,19 @@ DEFAULT = Thresholds(0.85, 0.80, 0.65, 0.70, 0.10, 0.10, 0.78, 0.75, 0.70, 0.55)
 # differs), by isotonic regression for the static model, between the measured points for the other one.
 SPACES = {
     "engram-static-1": Thresholds(
-        0.93, 0.89, 0.45, 0.78, 0.30, 0.10, 0.86, 0.845, 0.80, 0.67, is_steady=True, leads=1.0, noise_chinese=0.36
+        0.93,
+        0.89,
+        0.45,
+        0.78,
+        0.30,
+        0.10,
+        0.86,
+        0.845,
+        0.80,
+        0.67,
+        is_steady=True,
+        leads=1.0,
+        noise_chinese=0.36,
     ),
     "arctic-embed-s": Thresholds(0.97, 0.96, 0.83, 0.91, 0.574, 0.040, 0.947, 0.941, 0.922, 0.88, leads=2.0),
 }
