@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from engram.api.caller import CallerContext, whole
@@ -19,6 +18,7 @@ from engram.model.memory import Filters, Memory, Tier, in_force
 from engram.model.scope import Scope
 from engram.ports import View
 from engram.rules import screen
+from engram.text import re
 from engram.text.sentences import sentences
 
 COMPACT_SHARE = 0.25  # share of them that the compact form takes

@@ -7,7 +7,6 @@ and memories are about is shown, joined and parted by `memory.entities`.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
@@ -40,6 +39,7 @@ from engram.ports import Unit, View
 from engram.rules import screen
 from engram.rules.chains import ChainLimits, Path, walk
 from engram.rules.entities import also_called
+from engram.text import re
 from engram.text.facts import stated
 from engram.text.statement import USER, asked, canonical, is_functional, worded
 

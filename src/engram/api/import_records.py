@@ -6,7 +6,6 @@ it belongs to one run, which `undo` takes back as a whole; cut off, it goes on w
 
 from __future__ import annotations
 
-import re
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -31,6 +30,7 @@ from engram.ports import Unit
 from engram.rules.enrich import PreparedDraft
 from engram.rules.screen import screen
 from engram.rules.traits import noted_tags
+from engram.text import re
 
 AT_ONCE = 200
 """So many are written in one unit of work."""

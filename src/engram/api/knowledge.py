@@ -5,7 +5,6 @@ Everything here is made by `consolidate` and read as it was left; before the fir
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
@@ -35,6 +34,7 @@ from engram.model.maintenance import Sketch
 from engram.model.scope import Scope
 from engram.ports import Store
 from engram.rules import screen
+from engram.text import re
 
 PLACES = 10_000
 """Places, or branches of their trees, that are looked at."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import re
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -52,6 +51,7 @@ from engram.model.scope import Role
 from engram.ports import NoAdvisor, Tools, Unit
 from engram.rules.enrich import findable
 from engram.rules.maintenance import due
+from engram.text import re
 from engram.text.tokens import is_exact
 
 if TYPE_CHECKING:

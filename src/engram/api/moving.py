@@ -9,7 +9,6 @@ all of it back.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -28,6 +27,7 @@ from engram.model.capture import Fate, IngestReport, ItemReport
 from engram.model.plain import plain
 from engram.model.scope import Scope
 from engram.store.sqlite import connection
+from engram.text import re
 from engram.workspace import folder, ledger, notes
 from engram.workspace import layouts as layout
 from engram.workspace.layouts import FILES, KINDS, LEDGER

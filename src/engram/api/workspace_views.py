@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -21,6 +20,7 @@ from engram.model.memory import Filters, Memory, Tier, in_force
 from engram.model.scope import Access
 from engram.model.session import Trigger
 from engram.ports import View
+from engram.text import re
 from engram.workspace import folder, ledger
 from engram.workspace import layouts as layout
 from engram.workspace.layouts import FILES, LEDGER, FolderState, KnownFile, Setup, digest

@@ -5,7 +5,6 @@ A model reads them if one may and can; otherwise, and for whatever it gives no a
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -21,7 +20,7 @@ from engram.model.plain import plain
 from engram.ports import NoAdvisor, Tools
 from engram.rules.commitments import CATEGORY, due_in
 from engram.rules.screen import Gate
-from engram.text import words
+from engram.text import re, words
 from engram.text.assertion import CHANGE_MAY_BE, Stance, change_told, frame_of
 from engram.text.propositions import IMPLIED, Left, Proposition, SaidStatement, examine, spoken_of
 from engram.text.questions import is_question

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -23,6 +22,7 @@ from engram.model.memory import Filters
 from engram.model.scope import Access, Role, Scope
 from engram.opening import open_store
 from engram.ports import View
+from engram.text import re
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

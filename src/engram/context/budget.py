@@ -19,7 +19,6 @@ stands between them is never learned again.
 
 from __future__ import annotations
 
-import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
@@ -35,7 +34,7 @@ from engram.model.context import SECTIONS, Knowing, LanguageModel
 from engram.model.memory import Memory, Status
 from engram.model.session import Slot
 from engram.rules.injection import may_enter_prompts
-from engram.text import tokens
+from engram.text import re, tokens
 
 SHARES: Final[Mapping[str, float]] = MappingProxyType(
     {

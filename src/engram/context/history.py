@@ -7,7 +7,6 @@ left out, the oldest first.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -17,7 +16,7 @@ from typing import Final
 from engram.context.budget import Ruler, frame, one_line
 from engram.model.capture import Part
 from engram.model.context import Message
-from engram.text import forms, lexicon
+from engram.text import forms, lexicon, re
 from engram.text.sentences import sentences
 
 # ---------------------------------------------------------------- exchanges

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
@@ -18,6 +17,7 @@ from engram.model.session import Commitment, LoopState, Trigger
 from engram.ports import Tools, View
 from engram.rules.commitments import CATEGORY as COMMITMENT
 from engram.rules.commitments import last_day, loop, state_of
+from engram.text import re
 from engram.text.tokens import Parcel, pack, value
 from engram.text.words import PAIRED, content_words, terms
 

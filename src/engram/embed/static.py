@@ -8,7 +8,6 @@ each, and the scale carries the piece's importance, once for documents and once 
 from __future__ import annotations
 
 import json
-import re
 import threading
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,6 +19,7 @@ from typing import TYPE_CHECKING
 from engram.errors import EmbedderDown
 from engram.model.memory import Space
 from engram.ports import Health
+from engram.text import re
 
 if TYPE_CHECKING:
     import numpy as np

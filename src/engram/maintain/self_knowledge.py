@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,6 +22,7 @@ from engram.ports import View
 from engram.rules.commitments import CLOSED_TAG
 from engram.rules.doubt import GAP
 from engram.rules.traits import REFERENCE, is_passing
+from engram.text import re
 from engram.text.cues import part_of_life
 from engram.text.sentences import clauses
 from engram.text.words import content_words, normalized

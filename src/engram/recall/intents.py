@@ -6,7 +6,6 @@ times it speaks of and the one name it asks about. Two intents that are as likel
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
@@ -14,7 +13,7 @@ from typing import Any, Final
 
 from engram.model.memory import Filters, Kind, Status
 from engram.model.recall import Intent, Question
-from engram.text import lexicon
+from engram.text import lexicon, re
 from engram.text.questions import is_question
 from engram.text.sentences import sentences
 from engram.text.subquestions import topic_of_change

@@ -6,7 +6,6 @@ profile it only tips the balance between memories that fit alike: that is what p
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
@@ -23,7 +22,7 @@ from engram.recall.plan import SHORT_RELEVANCE, Planned
 from engram.recall.pool import Pool
 from engram.rules.retention import DAY_S, freshness, half_life
 from engram.rules.traits import REFERENCE
-from engram.text import words
+from engram.text import re, words
 from engram.text.bm25 import phrase_share
 from engram.text.slots import kinds_asked, value_kinds
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
@@ -16,7 +15,7 @@ from engram.ports import ConversationBias, Embedded, NearSearch, Noise, Tools, V
 from engram.recall import intents, times
 from engram.rules.sealing import turned
 from engram.rules.vectors import Thresholds, thresholds
-from engram.text import cues, lexicon, words
+from engram.text import cues, lexicon, re, words
 from engram.text.languages import language
 from engram.text.words import HAN, PAIRED
 

@@ -7,7 +7,6 @@ once somebody knows when the trip was: an anchor.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
@@ -17,7 +16,7 @@ from typing import Final, Literal
 
 from engram.model.recall import Span
 from engram.recall.intents import is_fresh
-from engram.text import lexicon, words
+from engram.text import lexicon, re, words
 from engram.text.dates import dates
 from engram.text.names import spelled
 from engram.text.when.calendar import Grain, Prefer, TimeExpression

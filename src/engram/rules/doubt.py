@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -22,6 +21,7 @@ from engram.model.session import Gap
 from engram.rules.retention import DAY_S
 from engram.rules.sameness import Merge, Neighbour, NewStatement, Reinforce, SamenessLimits, decide, opposing
 from engram.rules.traits import is_confirmed, kept_by_itself
+from engram.text import re
 from engram.text import subquestions as wording
 from engram.text.forms import summary
 from engram.text.statement import USER

@@ -10,14 +10,13 @@ entity share one of their `keys_of`: by these a store finds candidates.
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
 from typing import Final
 
 from engram.model.facts import Entity, Fact, Named, words_of
-from engram.text import lexicon
+from engram.text import lexicon, re
 from engram.text.kinds import known, vocabulary
 
 _EXACT_TYPES: Final = frozenset({"file", "url", "email", "version"})

@@ -13,7 +13,6 @@ import base64
 import binascii
 import codecs
 import html
-import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -23,7 +22,7 @@ from typing import Final
 from urllib.parse import unquote
 
 from engram.model.memory import RELEASED, SUSPICION, Memory, Priority, Status, Suspicion
-from engram.text import lexicon
+from engram.text import lexicon, re
 
 LIST: Final = "injections"
 CONCEPTS: Final = "injection_concepts"

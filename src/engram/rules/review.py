@@ -7,7 +7,6 @@ the upper bound yes; between them a model may be asked, and without one the midd
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -21,6 +20,7 @@ from engram.model.memory import Layer, Memory
 from engram.rules.importance import reinforcement, standing_of
 from engram.rules.retention import age_days
 from engram.rules.traits import by_layers, is_banter, is_distilled, is_ephemeral, is_overheard, is_passing
+from engram.text import re
 from engram.text.junk import is_filler
 from engram.text.marks import marks
 from engram.text.propositions import has_substance, leans

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections import deque
 from collections.abc import Iterable
 from contextlib import suppress
@@ -40,6 +39,7 @@ from engram.model.memory import (
 from engram.model.recall import Recall
 from engram.model.scope import HERE, Scope
 from engram.ports import Tools
+from engram.text import re
 from engram.text.echo import Echoes
 
 ECHO_HOURS = 24.0  # hours back that recalls of other processes are recognised as an echo

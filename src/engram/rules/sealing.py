@@ -12,7 +12,6 @@ import base64
 import hashlib
 import hmac
 import json
-import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from functools import lru_cache
@@ -23,6 +22,7 @@ from engram.model.capture import Turn
 from engram.model.memory import SUSPICION, Memory, SealedWords, Space, Tier
 from engram.rules.injection import SIGNS
 from engram.rules.sensitivity import at_least, label, masked, redacted, sensitive_parts, tier_of
+from engram.text import re
 from engram.text.forms import FormsOnDemand
 from engram.text.words import content_hash
 

@@ -9,13 +9,13 @@ anywhere in the world and `stdnum` what a national number is; without it pattern
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
 from engram.model.memory import Tier
+from engram.text import re
 
 
 @dataclass(frozen=True, slots=True)

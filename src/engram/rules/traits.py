@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from contextlib import suppress
 from datetime import datetime
 from functools import lru_cache
@@ -12,7 +11,7 @@ from engram.config import Config
 from engram.model.capture import Draft
 from engram.model.memory import TAG_LIMIT, Kind, Memory, Policy, Priority, Status, Verification
 from engram.model.session import LoopState
-from engram.text import facts, lexicon, names
+from engram.text import facts, lexicon, names, re
 from engram.text.cues import slots_told
 from engram.text.statement import USER
 

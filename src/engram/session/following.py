@@ -9,7 +9,6 @@ out of nothing opens a topic, an answer and "and you?" keep it. The weights are 
 from __future__ import annotations
 
 import math
-import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import astuple, dataclass, field, replace
@@ -19,7 +18,7 @@ from typing import TYPE_CHECKING
 from engram.model.session import Anticipated, Gap, Origin, Slot, Speech, TopicChange
 from engram.ports import ConversationBias
 from engram.rules.vectors import cosine, cosines, thresholds, unit
-from engram.text import lexicon
+from engram.text import lexicon, re
 from engram.text.names import entities
 from engram.text.questions import is_question
 from engram.text.words import content_words, query_terms, terms

@@ -13,7 +13,6 @@ The same model says whether a sentence tells of a change.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -24,7 +23,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 from zlib import crc32
 
-from engram.text import lexicon
+from engram.text import lexicon, re
 from engram.text.junk import small_talk
 from engram.text.marks import is_correction
 from engram.text.questions import is_question, is_request, stated, told_before_asking

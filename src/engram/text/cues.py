@@ -6,13 +6,12 @@ somebody's sister is, "live" by where one lives.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
-from engram.text import lexicon, statement, words
+from engram.text import lexicon, re, statement, words
 from engram.text.words import HAN
 
 VAGUE: Final = 0.4

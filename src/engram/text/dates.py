@@ -7,13 +7,13 @@ costs one look at its words.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta, tzinfo
 from functools import cache
 from typing import Any, Final
 
+from engram.text import re
 from engram.text.lexicon import parts, words_of
 from engram.text.reading import read_once
 from engram.text.when import chinese, english

@@ -9,7 +9,6 @@ words together, of its shingles (four words or two Chinese characters in a row) 
 
 from __future__ import annotations
 
-import re
 from collections import Counter, OrderedDict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ from functools import cache
 from threading import Lock
 from typing import Final
 
-from engram.text import lexicon
+from engram.text import lexicon, re
 from engram.text.marks import with_labels
 from engram.text.sentences import sentences
 from engram.text.words import PAIRED, normalized

@@ -8,14 +8,13 @@ people; the past gives one only with its dates. English and Chinese; a sentence 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from typing import Any, Final
 
 from engram.model.facts import Fact
-from engram.text import facts_chinese, facts_english, lexicon
+from engram.text import facts_chinese, facts_english, lexicon, re
 from engram.text.lexicon import words_of
 from engram.text.names import entities
 from engram.text.reading import read_once

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime
 from functools import cache
 from typing import Final
 
-from engram.text import lexicon
+from engram.text import lexicon, re
 from engram.text.marks import is_correction, is_negated
 from engram.text.slots import filled
 from engram.text.statement import USER, Statement, Validity, marked, names_something, taken, use, value

@@ -5,14 +5,13 @@ A shape names its parts: `who`, `value`, and where it has them `attribute`, `own
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache
 from typing import Final
 
-from engram.text import lexicon
+from engram.text import lexicon, re
 from engram.text.kinds import known
 from engram.text.marks import is_correction
 from engram.text.sentences import NAME, clauses, tells

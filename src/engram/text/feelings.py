@@ -6,13 +6,12 @@ Feelings are looked up in a list; the words before one may strengthen, weaken or
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Final, NamedTuple
 
-from engram.text import lexicon
+from engram.text import lexicon, re
 from engram.text.lexicon import Phrases, Spot, inflected, listed
 from engram.text.reading import read_once
 from engram.text.words import EMOJI

@@ -6,7 +6,6 @@ no form is longer than its text. A short text is its own summary.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields
@@ -14,7 +13,7 @@ from functools import cache, lru_cache
 from typing import Final
 
 from engram.model.memory import Forms
-from engram.text import lexicon
+from engram.text import lexicon, re
 from engram.text.reading import read_once
 from engram.text.sentences import sentences
 from engram.text.tokens import count

@@ -8,12 +8,11 @@ of its clauses is (`data/small_talk.txt`).
 
 from __future__ import annotations
 
-import re
 from enum import StrEnum
 from functools import cache, lru_cache
 from typing import Final
 
-from engram.text import lexicon, noise
+from engram.text import lexicon, noise, re
 from engram.text.questions import is_question, stated
 from engram.text.sentences import sentences
 from engram.text.words import EMOJI, HAN

@@ -7,13 +7,12 @@ the kind.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
-from engram.text import lexicon
+from engram.text import lexicon, re
 from engram.text.lexicon import Phrases, inflected, listed
 from engram.text.marks import is_correction
 from engram.text.reading import read_once

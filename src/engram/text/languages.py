@@ -6,14 +6,13 @@ and by function words. Latin script is told by function words alone, so a name o
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable
 from functools import cache
 from typing import Final
 
-from engram.text import lexicon
+from engram.text import lexicon, re
 from engram.text.reading import read_once
 from engram.text.sentences import sentences
 

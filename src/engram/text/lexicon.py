@@ -12,11 +12,11 @@ line is not tried. In a piece `_` stands for a space.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Final, Generic, NamedTuple, TypeVar
 
+from engram.text import re
 from engram.text.reading import read_once
 
 

@@ -6,14 +6,13 @@ words to tell, "3 apples" and "4 apples" are told here). `differences` names wha
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import chain
 from typing import Final
 
-from engram.text import lexicon, words
+from engram.text import lexicon, re, words
 from engram.text.reading import read_once
 from engram.text.words import HAN, PAIRED, compatible, normalized, terms
 

@@ -5,7 +5,6 @@ Everything is told by rules from the words alone. Recall filters on it; it inher
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime, timedelta
@@ -15,7 +14,7 @@ from typing import Any, Final
 from engram.model.facts import words_of
 from engram.model.maintenance import Reference, RefKind
 from engram.model.memory import Filters
-from engram.text import feelings, lexicon, names
+from engram.text import feelings, lexicon, names, re
 from engram.text.kinds import known, mentioned, topics
 from engram.text.languages import languages
 from engram.text.names import FoundName

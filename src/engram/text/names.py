@@ -6,7 +6,6 @@ possessive says so. What stands around a name tells its type; without such a sig
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ from datetime import date, datetime
 from functools import cache, lru_cache
 from typing import Final
 
-from engram.text import lexicon
+from engram.text import lexicon, re
 from engram.text.kinds import known, mentioned
 from engram.text.lexicon import Phrases, listed
 from engram.text.reading import read_once

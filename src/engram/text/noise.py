@@ -7,14 +7,13 @@ in which somebody speaks of themselves is kept, whatever it looks like.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from itertools import groupby
 from typing import Final
 
-from engram.text import lexicon
+from engram.text import lexicon, re
 from engram.text.sentences import sentences
 
 _SUSPECT = re.compile(

@@ -7,7 +7,6 @@ together, because each explains the others. What is left out says why.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -15,7 +14,7 @@ from functools import lru_cache
 from typing import Final
 
 from engram.model.facts import Fact
-from engram.text import lexicon
+from engram.text import lexicon, re
 from engram.text.assertion import Judged, Stance, judged, tells_something
 from engram.text.dates import completions, dated, happening
 from engram.text.facts import facts

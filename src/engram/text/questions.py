@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from functools import cache
 
-from engram.text import lexicon
+from engram.text import lexicon, re
 
 _MARK = re.compile(r"[?？]\s*[\"'”’」』）)*_~…]*\s*$")
 _CLAUSE = re.compile(

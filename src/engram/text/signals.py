@@ -8,7 +8,6 @@ no signal ever shows it. The patterns, with examples, stand in `data/signals_eng
 
 from __future__ import annotations
 
-import re
 from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,7 +15,7 @@ from enum import IntEnum, StrEnum
 from functools import cache, lru_cache
 from typing import Final
 
-from engram.text import lexicon
+from engram.text import lexicon, re
 from engram.text.dates import dates
 from engram.text.junk import is_filler
 from engram.text.questions import is_question, stated

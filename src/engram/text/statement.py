@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache, lru_cache
 from typing import Final, Literal
 
-from engram.text import lexicon
+from engram.text import lexicon, re
 from engram.text.kinds import known
 from engram.text.words import HAN
 

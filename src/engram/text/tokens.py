@@ -8,7 +8,6 @@ The estimate cuts the text as a tokenizer does before it merges, and adds up wha
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -19,7 +18,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
-from engram.text import lexicon
+from engram.text import lexicon, re
 from engram.text.words import HAN
 
 DEFAULT: Final = "o200k"

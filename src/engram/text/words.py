@@ -15,7 +15,6 @@ is at most 64 bytes of UTF-8. What a user types never becomes FTS5 syntax: quote
 
 from __future__ import annotations
 
-import re
 import threading
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
@@ -24,7 +23,7 @@ from functools import lru_cache
 from hashlib import sha256
 from typing import Final, Literal
 
-from engram.text import lexicon
+from engram.text import lexicon, re
 
 # ---------------------------------------------------------------- scripts
 # Which characters make words: classes for regular expressions, by script.

@@ -6,7 +6,6 @@ A function without a word about itself is told of with its file only: its name i
 from __future__ import annotations
 
 import ast
-import re
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -19,6 +18,7 @@ from engram.capture.sources.files import refused
 from engram.errors import InvalidInput
 from engram.model.capture import Found, Item, ItemKind
 from engram.model.memory import CONTENT_LIMIT
+from engram.text import re
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec

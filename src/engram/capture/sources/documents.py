@@ -9,7 +9,6 @@ told in one piece, with how it ended: "what went wrong last time" is asked as of
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, time
@@ -25,6 +24,7 @@ from engram.model.memory import (
     Filters,
     Status,
 )
+from engram.text import re
 from engram.text.sentences import sentences
 
 # ---------------------------------------------------------------- plain

@@ -10,7 +10,6 @@ from __future__ import annotations
 import codecs
 import json
 import math
-import re
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
@@ -21,6 +20,7 @@ from typing import Any
 from engram.capture.observe import PARTS
 from engram.errors import BadImport, BadSource, BadText, EngramError, SourceTooLarge
 from engram.model.capture import Fate, ItemReport, Part
+from engram.text import re
 
 LARGEST = 512_000_000
 """Bytes of one file, or of what an archive unpacks to. A large chat export has some hundred MB."""

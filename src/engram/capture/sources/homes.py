@@ -9,7 +9,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -19,6 +18,7 @@ from engram.capture.sources.memories import about_whom
 from engram.errors import UnknownValue
 from engram.model.capture import ItemReport
 from engram.model.memory import CONTENT_LIMIT, SOURCE_LENGTH_LIMIT, TAG_LENGTH_LIMIT, TAG_LIMIT
+from engram.text import re
 
 Record = dict[str, Any]
 Told = Record | ItemReport

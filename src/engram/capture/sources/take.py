@@ -8,7 +8,6 @@ goes on where it stopped. A dry run does all of it, too, and then takes each sli
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -27,6 +26,7 @@ from engram.ports import Tools, Unit
 from engram.rules.enrich import PreparedDraft
 from engram.rules.sameness import New
 from engram.rules.screen import screen
+from engram.text import re
 
 # ---------------------------------------------------------------- compare
 # What changed in a source since the last time: its items and what is known of it come in, a plan comes out.

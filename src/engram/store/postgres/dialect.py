@@ -7,11 +7,12 @@ one of the rules below; a statement is translated once and kept.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
+
+from engram.text import re
 
 NUMBERS: Final = frozenset({"keys", "scopes", "layers", "namespaces", "turns"})
 """Lists of numbers go by these names in statements; every other list holds texts."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import logging
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from datetime import datetime, timedelta
@@ -28,6 +27,7 @@ from engram.store.sqlite.connection import Db, Opener, ask, ask_value
 from engram.store.sqlite.readers import Readers
 from engram.store.sqlite.views import Places, where_event
 from engram.store.sqlite.writer import Writer
+from engram.text import re
 
 NEWEST = """
 SELECT id

@@ -8,7 +8,6 @@ line by line: words are compared as people read them, without case, whole words 
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import dataclass
 from hashlib import sha256
 
@@ -16,6 +15,7 @@ from engram.model.event import PurgeOrder
 from engram.model.scope import Scope
 from engram.store.sqlite.connection import Db, ask, ask_value
 from engram.store.sqlite.rows import as_list
+from engram.text import re
 
 ALIASES = """
 SELECT b.alias

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from datetime import timedelta
 from functools import cache
 from typing import Final
 
+from engram.text import re
 from engram.text.when.calendar import (
     Grain,
     Length,

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from datetime import timedelta
 
-from engram.text import lexicon
+from engram.text import lexicon, re
 from engram.text.when.calendar import (
     Grain,
     Length,

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
+from engram.text import re
 from engram.text.when.calendar import (
     Grain,
     Length,

@@ -5,11 +5,11 @@ Only where it is certain enough and the expression means nothing on another day.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Final
 
+from engram.text import re
 from engram.text.when.calendar import LONGEST, SHORT, Grain, TimeExpression, is_portion
 from engram.text.when.tokens import chinese_vocabulary, vocabulary
 from engram.text.words import HAN

@@ -8,7 +8,6 @@ day, a range). Inside, each category is one character and a row of tokens one st
 
 from __future__ import annotations
 
-import re
 from calendar import monthrange
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -16,7 +15,7 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any, Final
 
-from engram.text import lexicon
+from engram.text import lexicon, re
 from engram.text.when.calendar import (
     Grain,
     Length,

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from functools import cache, lru_cache
 from typing import Any, Final
 
-from engram.text import lexicon
+from engram.text import lexicon, re
 from engram.text.when.calendar import Grain, TimeOfDay, holiday_names
 from engram.text.when.rules import GAP, DateToken, Partial
 
