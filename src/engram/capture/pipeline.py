@@ -30,8 +30,10 @@ from engram.ports import Embedded, Tools, Unit, View
 from engram.rules.enrich import COMPARED, NOT_BELIEVED, PreparedDraft, prepare, with_surprise
 from engram.rules.injection import why_suspect
 from engram.rules.sameness import (
+    ENOUGH,
     JACCARD_ALONE,
     JACCARD_SAME,
+    LaterWord,
     Neighbour,
     New,
     NewStatement,
@@ -39,14 +41,12 @@ from engram.rules.sameness import (
     Supersede,
     Verdict,
     decide,
-    later_closeness,
-    later_word_on,
+    things,
 )
 from engram.rules.screen import screen
 from engram.rules.sealing import turned
 from engram.rules.traits import REFERENCE, USUAL, by_layers, is_overheard, is_reference
 from engram.rules.vectors import thresholds
-from engram.text import words
 from engram.text.assertion import CHANGE_MAY_BE, change_told
 from engram.text.forms import key_text
 from engram.text.slots import has_wrong_word, put_right, value_kinds
@@ -223,25 +223,14 @@ def _updated(
 ) -> list[Memory | None]:
     """For each draft the earlier statement of the same place that it is a later word on.
 
-    Only what tells of a change has one: the nearest in meaning and in rare words, when it is near enough or
-    stands out among what was heard before.
+    Only what tells of a change has one: what it most likely is about, by the things both speak of.
     """
     telling = [place for place, item in enumerate(prepared) if _tells_of_change(item)]
     found: list[Memory | None] = [None] * len(prepared)
-    if not telling:
-        return found
     cosines = {place: dict(near[place]) | _heard_before(prepared[place], tools) for place in telling}
     records = tools.store.memories.read(sorted({key for some in cosines.values() for key in some}))
-    asked: dict[Scope, set[str]] = {}
     for place in telling:
-        asked.setdefault(prepared[place].memory.scope, set()).update(prepared[place].findable.terms)
-    rarity = {
-        scope: tools.store.texts.rarity(sorted(terms), Access(scope, Role.AGENT))
-        for scope, terms in asked.items()
-    }
-    for place in telling:
-        item = prepared[place]
-        found[place] = _earlier(item, cosines[place], records, rarity[item.memory.scope])
+        found[place] = _earlier(prepared[place], cosines[place], records)
     return found
 
 
@@ -263,37 +252,45 @@ def _heard_before(item: PreparedDraft, tools: Tools) -> dict[int, float]:
 
 
 def _earlier(
-    item: PreparedDraft,
-    cosines: Mapping[int, float],
-    records: Mapping[int, Memory],
-    rarity: Mapping[str, float],
+    item: PreparedDraft, cosines: Mapping[int, float], records: Mapping[int, Memory]
 ) -> Memory | None:
     memory = item.memory
-    own = {term: rarity.get(term, 0.0) for term in item.findable.terms}
-    close = {
-        key: later_closeness(cosine, own, words.terms(one.content))
-        for key, cosine in cosines.items()
+    known = [
+        key
+        for key in cosines
         if (one := records.get(key)) is not None
         and one.scope == memory.scope
         and one.status is Status.ACTIVE
         and one.heard_at < memory.heard_at
+        and one.told_by == memory.told_by
         and one.category != REFERENCE
         and one.source != ENGINE
-    }
-    heard = {
-        key: score for key, score in close.items() if is_overheard(memory) and is_overheard(records[key])
-    }
-    best = _put_right(item, close, records)
+    ]
+    best = _put_right(item, known, records)
     if best is None:
-        best = later_word_on(heard)
-    if best is None:
-        best = later_word_on(close, stands_out=False)
-    if best is None and memory.details.get("corrects") and not memory.after:
-        best = _of_such_a_value(item, heard, records)
+        best = _later_word_on(item, known, cosines, records)
+    if best is None and memory.details.get("corrects") and not memory.after and is_overheard(memory):
+        best = _of_such_a_value(item, [key for key in known if is_overheard(records[key])], records)
     return records[best] if best is not None else None
 
 
-def _put_right(item: PreparedDraft, known: Mapping[int, float], records: Mapping[int, Memory]) -> int | None:
+def _later_word_on(
+    item: PreparedDraft, known: Sequence[int], cosines: Mapping[int, float], records: Mapping[int, Memory]
+) -> int | None:
+    """What it is most of all a later word on, if on anything."""
+    if item.vector is None or not known:
+        return None
+    space = thresholds(item.vector.space.key)
+    above = {key: (cosine - space.noise_mean) / space.noise_sd for key, cosine in cosines.items()}
+    later = LaterWord.of(
+        item.memory.content, above.values(), corrects=bool(item.memory.details.get("corrects"))
+    )
+    weights = {key: later.weight(above[key], records[key].content) for key in known}
+    best = max(weights, key=lambda key: weights[key])
+    return best if weights[best] >= ENOUGH else None
+
+
+def _put_right(item: PreparedDraft, known: Iterable[int], records: Mapping[int, Memory]) -> int | None:
     """What a correction of one word corrects: the last statement with the wrong word ("Hanna, not Anna")."""
     put = put_right(item.memory.content)
     alike = [key for key in known if put is not None and has_wrong_word(put, records[key].content)]
@@ -417,7 +414,8 @@ class _Batch:
             if not again:
                 connect(unit, item, receipt.memory, self._similar(item, near), self.tools)
             understood = isinstance(verdict, Supersede)  # which fact is over is known: no guess is needed
-            earlier = self._taken_up(item.memory) or earlier
+            if earlier is None or things(item.memory.content).isdisjoint(things(earlier.content)):
+                earlier = self._taken_up(item.memory) or earlier
             if earlier is not None and not understood:
                 edge = Edge(receipt.memory.id, earlier.id, EdgeType.UPDATES)
                 if not (again and _is_drawn(edge, self.tools)):

@@ -17,13 +17,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import cached_property
+from functools import cache, cached_property
+from math import log1p
 from typing import Any
 
 from engram.model.facts import Fact
 from engram.model.memory import Memory, Verification
 from engram.text import facts, lexicon, words
-from engram.text.assertion import ASSERTED, Stance, judged
+from engram.text.assertion import ASSERTED, Stance, change_told, judged, model_change
+from engram.text.cues import slots_told
 from engram.text.facts import given
 from engram.text.marks import (
     Marks,
@@ -35,6 +37,7 @@ from engram.text.marks import (
     meaning,
     opposed,
 )
+from engram.text.reading import read_once
 from engram.text.statement import USER
 from engram.text.words import is_wide
 
@@ -430,33 +433,69 @@ def _told(fact: Fact) -> str:
 # out. Where no fact can be read of both, the two are related in time: recall shows the later one first.
 
 
-RARE_WORD = 0.31
-"""What a shared word that hardly anybody says counts beside the cosine."""
-SAME_THING = 0.67
-"""How close two statements are from which on the later is a word on the same thing."""
-NEAR_ENOUGH, STANDS_OUT = 0.3, 0.1
-"""How close the nearest must be that stands out among others, and by how much it must."""
+NEAR, CROWDED, SHARED, CHANGED, SAME_SLOT, LONG, CHANGED_THING = 0.15, -0.89, 0.46, 2.06, 1.31, -0.55, 0.83
+"""What speaks for a later word, and what against it: by logistic regression over labelled pairs."""
+ENOUGH = 1.46
+"""From so much on it is one."""
+CROWD = 16
+"""So many of what is nearest say how crowded it is there; where there are fewer, nothing is near."""
+FAR = -1.0
+"""What nothing near counts, in deviations from noise."""
+MOST_SHARED = 3
+SIGN_OF_CHANGE = 0.7
+"""What a word that often tells of a change ("now", "new") counts beside what the model says."""
 
 
-def later_closeness(cosine: float, rarity: Mapping[str, float], terms: Iterable[str]) -> float:
-    """How close an earlier statement with these terms is to one whose terms have this rarity."""
-    most = max(rarity.values(), default=0.0) or 1.0
-    shared = (rarity.get(term, 0.0) for term in set(terms) if not term.startswith(words.SINGLE))
-    return cosine + RARE_WORD * sum(shared) / most
+@dataclass(frozen=True, slots=True)
+class LaterWord:
+    """A statement that tells of a change: the things in it, how sure that is, how crowded it is around it."""
+
+    terms: frozenset[str]
+    slots: frozenset[str]
+    change: float
+    crowd: float
+
+    @classmethod
+    def of(cls, content: str, deviations: Iterable[float], *, corrects: bool) -> LaterWord:
+        """`deviations`: how far above noise each of the nearest lies."""
+        nearest = sorted((*deviations, *[FAR] * CROWD), reverse=True)[:CROWD]
+        sure = model_change(content)
+        change = 1.0 if corrects else max(sure, SIGN_OF_CHANGE * (change_told(content) > sure))
+        return cls(things(content), frozenset(slots_told(content)), change, sum(nearest) / CROWD)
+
+    def weight(self, deviations: float, earlier: str) -> float:
+        """How much speaks for it being a later word on an earlier statement that lies so far above noise."""
+        shared = min(MOST_SHARED, len(self.terms & things(earlier)))
+        return (
+            NEAR * deviations
+            + CROWDED * self.crowd
+            + SHARED * shared
+            + CHANGED * self.change
+            + SAME_SLOT * (not self.slots.isdisjoint(slots_told(earlier)))
+            + LONG * log1p(len(self.terms))
+            + CHANGED_THING * self.change * shared
+        )
 
 
-def later_word_on(closeness: Mapping[int, float], *, stands_out: bool = True) -> int | None:
-    """The one a later statement is about: close enough, or the nearest by far; none when it may be several.
+@read_once
+def things(text: str) -> frozenset[str]:
+    """The terms of a text that are about something: no number, day, or word that is said of everything.
 
-    >>> later_word_on({1: 0.7, 2: 0.68}), later_word_on({1: 0.5, 2: 0.45}), later_word_on({1: 0.5, 2: 0.2})
-    (1, None, 1)
+    >>> sorted(things("the piano exam got moved, it's the Monday after now"))
+    ['exam', 'piano']
     """
-    first, second, *_ = (*sorted(closeness, key=lambda key: closeness[key], reverse=True), None, None)
-    if first is None or closeness[first] >= SAME_THING:
-        return first
-    ahead = closeness[first] - (closeness[second] if second is not None else 0.0)
-    alone = stands_out and closeness[first] >= NEAR_ENOUGH and ahead >= STANDS_OUT
-    return first if alone else None
+    common = _common()
+    return frozenset(
+        term
+        for term in words.terms(text)
+        if term not in common and not term[0].isdigit() and not term.startswith(words.SINGLE)
+    )
+
+
+@cache
+def _common() -> frozenset[str]:
+    common = lexicon.words("common") | lexicon.words("vague")
+    return frozenset(term for word in common for term in words.terms(word))
 
 
 # ---------------------------------------------------------------- surprise

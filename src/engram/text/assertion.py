@@ -371,10 +371,15 @@ def change_told(message: str) -> float:
     >>> change_told("sold the boat") > 0.5 > change_told("my boat is blue")
     True
     """
-    parts = sentences(masked(message[:_LONGEST]))
-    if lexicon.found("turned", message[:_LONGEST].lower()) or any(is_correction(part) for part in parts):
+    said = message[:_LONGEST]
+    if lexicon.found("turned", said.lower()) or any(is_correction(part) for part in sentences(masked(said))):
         return 1.0
-    return max((_shares(part)[-1] for part in parts), default=0.0)
+    return model_change(message)
+
+
+def model_change(message: str) -> float:
+    """The same by the model alone, whatever single words may be signs of."""
+    return max((_shares(part)[-1] for part in sentences(masked(message[:_LONGEST]))), default=0.0)
 
 
 _LONGEST: Final = 1000
