@@ -32,7 +32,10 @@ def server() -> str:
     for setting in ("fsync = off", "synchronous_commit = off", "full_page_writes = off"):
         started.psql(f"ALTER SYSTEM SET {setting};")
     started.psql("SELECT pg_reload_conf();")
-    return str(started.get_uri())
+    # An ordinary user, as one should: a superuser is above row-level security.
+    started.psql("CREATE ROLE engram LOGIN CREATEROLE; GRANT CREATE ON DATABASE postgres TO engram;")
+    started.psql("CREATE EXTENSION vector;")
+    return str(started.get_uri()).replace("//postgres:", "//engram:")
 
 
 @contextmanager

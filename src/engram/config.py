@@ -64,6 +64,13 @@ class StoreConfig:
     backups: int = number(3, 0, 100, "backups kept of those made by themselves, one a day; 0: none", "design")
     open_files: int = number(32, 1, 10_000, "files of a folder that are open at a time", "design")
     audit_days: int = number(365, 0, 36_500, "days that it is kept who looked; 0: for good", "design")
+    in_memory: int = number(
+        1_500_000,
+        0,
+        1_000_000_000,
+        "PostgreSQL: memories of a namespace that recall holds in memory",
+        "design",
+    )
 
 
 @dataclass(frozen=True, slots=True)

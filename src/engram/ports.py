@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     )
     from engram.model.facts import Claim, Edge, EdgeType, Entity, Fact, FactQuery, Named, ToldFact
     from engram.model.maintenance import Decided, Judgement, Run, RunKind, RunState, Sketch, Tally
-    from engram.model.memory import Filters, Memory, Space, Tier
+    from engram.model.memory import Filters, Memory, Space, Status, Tier
     from engram.model.recall import Question, Recall, Recalled
     from engram.model.scope import Access, Scope, Token
     from engram.model.session import Snapshot, Trigger
@@ -211,6 +211,28 @@ class Vectors(Protocol):
 
     def spaces(self) -> dict[str, int]:
         """Each space's key with the number of its vectors."""
+
+    def searched(self, space: Space) -> SearchedSpace | None:
+        """The space, if it is too large for an index in memory and the store searches it; else None."""
+
+
+class SearchedSpace(Protocol):
+    """A space of vectors that the store itself searches."""
+
+    @property
+    def centre(self) -> Floats:
+        """What its signatures are centred on."""
+        ...
+
+    def near(
+        self, signature: NDArray[np.uint8], reach: Reach, statuses: frozenset[Status], count: int
+    ) -> Keys:
+        """The keys whose signatures differ in the fewest bits, nearly, of what a caller may reach."""
+        ...
+
+    def sample(self, reach: Reach, count: int) -> Keys:
+        """Some keys, spread over what a caller may reach."""
+        ...
 
 
 class Relations(Protocol):

@@ -10,14 +10,20 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 from engram import Engram
+from engram.bench.speed import drafts, queries
 from engram.config import load
 from engram.errors import DatabaseDown, FileExists, StoreError, UpkeepBusy
 from engram.model.clock import SystemClock
+from engram.model.memory import Filters, Kind, Layer
+from engram.model.scope import Access, Role, Scope
 from engram.opening import migrate
+from engram.store.postgres import PostgresStore
 from engram.store.sqlite import SqliteStore
 from engram.store.sqlite.connection import ask
 from engram.testing import HashEmbedder
@@ -148,10 +154,82 @@ def test_a_server_that_is_not_there_is_told_without_the_password() -> None:
     assert "secret" not in str(refused.value)
 
 
+def test_what_does_not_fit_into_memory_is_searched_by_the_server_with_the_same_answers(address: str) -> None:
+    questions = [text for text, _ in queries(7, 300, 15)]
+    wanted = Filters(kinds=frozenset({Kind.EPISODIC}), layers=frozenset({Layer.WORKING}))
+
+    def asked(in_memory: int) -> tuple[list[list[str]], list[list[str]], str]:
+        with Engram.open(
+            address, embedder=HashEmbedder(), config={"store": {"in_memory": in_memory}}
+        ) as memory:
+            tools = memory.upkeep._caller.tools  # noqa: SLF001 - to wait for the indexes
+            assert isinstance(tools.store, PostgresStore)
+            space = tools.embedder.space
+            tools.store.vectors.sign(space, np.zeros(space.dims, dtype=np.float32))
+            memory.recall(questions[0])
+            tools.store.settle()
+            red = memory.seen_by(Access(Scope("red"), Role.AGENT), "bob")
+            plain = [contents(memory.recall(text, limit=10)) for text in questions]
+            filtered = [contents(red.recall(text, limit=10, filters=wanted)) for text in questions]
+            return plain, filtered, tools.index.stats(space).mode
+
+    with opened(address) as memory:
+        memory.remember_many(list(drafts(7, 300)))
+        red = memory.seen_by(Access(Scope("red"), Role.AGENT), "anna")
+        red.remember_many(list(drafts(8, 40)))
+    held, held_filtered, mode = asked(1_000_000)
+    assert mode == "exact"
+    searched, searched_filtered, mode = asked(20)
+    assert mode == "stored"
+
+    assert [hits[:1] for hits in searched] == [hits[:1] for hits in held]
+    pairs = [*zip(held, searched, strict=True), *zip(held_filtered, searched_filtered, strict=True)]
+    shared = [len(set(one) & set(other)) / max(1, len(one)) for one, other in pairs]
+    assert sum(shared) / len(shared) > 0.95
+
+
+def test_a_connection_sees_no_namespace_that_it_has_not_named(address: str) -> None:
+    import psycopg
+
+    from engram.store.postgres.wall import OPEN, WALLED
+
+    with opened(address) as memory:
+        for place in ("red", "blue"):
+            tell(memory.seen_by(Access(Scope(place), Role.AGENT), "anna"))
+        reader = memory.seen_by(Access(Scope("red"), Role.AGENT), "bob")
+        store = memory.upkeep._caller.tools.store  # noqa: SLF001 - what an engine's own connection sees
+        assert isinstance(store, SqliteStore)
+        with store.reading():
+            reader.recall("where does Anna live?")
+            with store.at_one_moment() as own:
+                assert {name for (name,) in ask(own, "SELECT name FROM namespaces")} == {"red"}
+
+    def counted(db: psycopg.Connection[Any]) -> dict[str, int]:
+        lines = {name: db.execute(f"SELECT count(*) FROM {name}").fetchone() for name in WALLED}
+        return {name: line[0] for name, line in lines.items() if line and line[0]}
+
+    with psycopg.connect(address, autocommit=True) as db:
+        db.execute("SELECT set_config('role', current_user || '_reader', false)")
+        every = db.execute("SELECT tablename FROM pg_tables WHERE schemaname = current_schema()").fetchall()
+        assert {name for (name,) in every} == OPEN | set(WALLED)
+
+        assert counted(db) == {}
+        db.execute("SET engram.namespaces = '*'")
+        whole = counted(db)
+        (red,) = db.execute("SELECT id FROM namespaces WHERE name = 'red'").fetchone() or (0,)
+        db.execute(f"SET engram.namespaces = '{red}'")
+        half = counted(db)
+        assert {"memories", "texts", "embeddings", "turns", "events", "facts", "mentions"} <= set(half)
+        assert all(half[name] < count for name, count in whole.items() if name in half)
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            db.execute("UPDATE memories SET content = 'mine'")
+
+
 ENGINE = """
 import sys
 from itertools import count
 from engram import Engram
+from engram.bench.speed import drafts, queries
 from engram.testing import HashEmbedder
 
 address, name = sys.argv[1:]

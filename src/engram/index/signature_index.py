@@ -26,7 +26,7 @@ from engram.index.follower import Cells, Follower
 from engram.index.ranking import Found, Sampler
 from engram.model.memory import Space, Status
 from engram.model.scope import Access
-from engram.ports import IndexStats, Noise, Reach, Store, View
+from engram.ports import IndexStats, NearSearch, Noise, Reach, SearchedSpace, Store, View
 from engram.rules.vectors import sign, unit
 
 if TYPE_CHECKING:
@@ -52,6 +52,7 @@ SINGLY = 48
 
 REMEMBERED = 4
 """So many lists of who may see which lines are kept."""
+NO_LINES = VectorLines(np.zeros(0, np.int64), *(np.zeros(0, np.int32),) * 2, np.zeros(0, np.int8))
 SAMPLERS = 64
 """So many callers' samples of noise are kept; the one unused for longest is let go."""
 
@@ -132,13 +133,56 @@ class SignatureSearch:
         if lines.rows is not None and lines.lengths is not None:
             here = places[known]
             return known, ranking.Block(keys[known], lines.rows[here], lines.lengths[here])
-        wanted = keys[known]
-        missing = wanted[self._read.places(wanted) < 0]
+        return self._stored(keys, keys[known])
+
+    def _stored(self, keys: Keys, wanted: Keys) -> tuple[Places, ranking.Block]:
+        """The same from the store, which is asked for the wanted ones, once."""
+        missing = np.unique(wanted[self._read.places(wanted) < 0])
         if len(missing):
             self._read = ranking.joined(self._read, self._index.stored(self._space, missing))
         at = self._read.places(keys)
         found = np.flatnonzero(at >= 0)
         return found, self._read.pick(at[found])
+
+
+class StoredSearch(SignatureSearch):
+    """One question about a space that the store itself searches: it is too large to be held."""
+
+    def __init__(
+        self, index: SignatureIndex, space: Space, question: Floats, searched: SearchedSpace, reach: Reach
+    ) -> None:
+        super().__init__(index, space, question, NO_LINES, 0, reach)
+        self._searched = searched
+
+    @cached_property
+    def noise(self) -> Noise:
+        """How near the question lies to vectors in general, by a sample of those the caller may read."""
+        what = (self._space.key, "sample", self._reach)
+        keys = self._index.remembered(what, lambda: self._searched.sample(self._reach, ranking.SAMPLE))
+        return self._index.sampler(self._space, self._reach).noise(self._question, keys)
+
+    def search(self, view: View, k: int) -> Found:
+        """The k nearest keys a view of the same caller allows, with their cosine."""
+        if k < 1 or not self._question.any():
+            return []
+        best = self.nearest(view.filters.present_statuses, k if view.filters.only_status else WIDEN * k)
+        if view.filters.only_status:
+            return best
+        passed, named = self._index.passed(view, best)
+        return self.among(named, k) if named is not None else passed[:k]
+
+    def nearest(self, statuses: frozenset[Status], k: int) -> Found:
+        """The k nearest in one of these statuses, in any if none is named."""
+        signature = sign(self._question[np.newaxis], self._searched.centre)[0]
+        return self.among(self._searched.near(signature, self._reach, statuses, max(RESCORE, k)), k)
+
+    def among(self, keys: Keys, k: int) -> Found:
+        """The k nearest of these keys."""
+        return ranking.nearest([self._rows(keys)[1]], self._question, k)
+
+    def _rows(self, keys: Keys) -> tuple[Places, ranking.Block]:
+        """Which of these keys have a vector, and those."""
+        return self._stored(keys, keys)
 
 
 class SignatureIndex:
@@ -161,8 +205,12 @@ class SignatureIndex:
             self._cells.clear()
             self._remembered.clear()
 
-    def ask(self, space: Space, vector: Floats, access: Access) -> SignatureSearch:
+    def ask(self, space: Space, vector: Floats, access: Access) -> NearSearch:
         """The vector of a question, among what the caller may read, as of now."""
+        searched = self._store.vectors.searched(space)
+        if searched is not None:
+            reach = self._store.memories.reach(access)
+            return StoredSearch(self, space, _question(space, vector), searched, reach)
         lines, upto = self._follower(space).snapshot()
         # Asked after the lines were brought up to date: a scope that is new in them is then known.
         reach = self._store.memories.reach(access)
@@ -177,6 +225,10 @@ class SignatureIndex:
         questions = _question(space, vectors)
         if k < 1 or not len(questions):
             return [[] for _ in questions]
+        searched = self._store.vectors.searched(space)
+        if searched is not None:
+            asked = (StoredSearch(self, space, one, searched, reach) for one in questions)
+            return [one.nearest(frozenset({Status.ACTIVE}), k) for one in asked]
         lines = self._follower(space).lines()
         places = ranking.allowed(lines, reach, frozenset({Status.ACTIVE}))
         if lines.signatures is not None:
@@ -189,6 +241,8 @@ class SignatureIndex:
 
     def stats(self, space: Space) -> IndexStats:
         """What the index holds of a space."""
+        if self._store.vectors.searched(space) is not None:
+            return IndexStats(self._store.vectors.spaces()[space.key], "stored", 0)
         return self._follower(space).stats()
 
     def settle(self) -> None:
@@ -267,6 +321,13 @@ class SignatureIndex:
             if keys is not None:
                 return self.nearest_of(space, lines, ranking.present(lines, keys), question, k)
             named, shown = True, shown * WIDEN
+
+    def passed(self, view: View, best: Found) -> tuple[Found, Keys | None]:
+        """Those of the best that pass a view's filters; all keys that do where those of the best are few."""
+        allowed = self._store.memories.allow(view, [key for key, _ in best])
+        few = len(allowed) < max(1, len(best) // WIDEN)
+        keys = self._store.memories.select(view, self._exact_limit) if few else None
+        return [one for one in best if one[0] in allowed], keys
 
     def _all_exactly(
         self, space: Space, lines: VectorLines, places: Places, questions: Floats, k: int

@@ -43,15 +43,32 @@ LOCK: Final = 0x456E6772
 """Marks our advisory locks: "Engr"."""
 # One unit of work at a time in the whole database, as in a file: numbers that readers follow come in order.
 BEGIN_WRITING: Final = f"BEGIN; SELECT pg_advisory_xact_lock({LOCK}, hashtext(current_schema()))"
+ENDS: Final = frozenset({"COMMIT", "ROLLBACK"})
 BEGIN_READING: Final = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 BEGINS: Final = {"BEGIN IMMEDIATE": BEGIN_WRITING, "BEGIN EXCLUSIVE": BEGIN_WRITING, "BEGIN": BEGIN_READING}
 
+SETTING: Final = "engram.namespaces"
+"""What a connection may see (`wall.py`): numbers of namespaces with commas between them, or everything."""
+EVERYTHING: Final = "*"
+SHOW: Final = "SELECT set_config('engram.namespaces', %(seen)s, %(for_now)s)"
+
 PREPARE: Final = """
 SELECT
+  set_config('engram.namespaces', '*', false),
   set_config('jit', 'off', false),
   set_config('lock_timeout', %(patience)s, false),
   set_config('idle_in_transaction_session_timeout', '300000', false),
   set_config('default_transaction_read_only', %(read_only)s, false)
+"""
+SEES_ALL: Final = ("SELECT newest_", "COMMIT", "ROLLBACK")
+"""What needs no telling first."""
+# Who reads sees no more than the policies show (`wall.py`), where there is a role for it.
+READ_ONLY: Final = """
+SELECT set_config('role', rolname, false)
+FROM pg_roles
+WHERE rolname = current_user || '_reader'
+  AND pg_has_role(oid, 'MEMBER')
+  AND has_table_privilege(oid, to_regclass('memories'), 'SELECT')
 """
 HOLD: Final = f"SELECT pg_try_advisory_lock({LOCK}, hashtext(current_schema() || ' ' || %(name)s))"
 LET_GO: Final = "SELECT pg_advisory_unlock_all()"
@@ -114,6 +131,8 @@ class PostgresOpener:
         db.adapters.register_loader("numeric", _WholeNumberBinary)
         patience = str(int(self.settings.busy_timeout_s * 1000))
         db.execute(PREPARE, {"patience": patience, "read_only": "on" if read_only else "off"})
+        if read_only:
+            db.execute(READ_ONLY)
         return db
 
     @contextmanager
@@ -177,6 +196,7 @@ class PostgresConnection:
         self._cursor = self._db.cursor(binary=True)
         self._changes = self._total = 0
         self._last_key: int | None = None
+        self._wanted = self._shown = self._shown_before = EVERYTHING
 
     def execute(self, sql: str, values: Values = ()) -> Answer:
         """Carry out one statement."""
@@ -185,6 +205,8 @@ class PostgresConnection:
             return Answer([])
         statement = translate(sql)
         self._run(statement.text, statement.bound(values) or None)
+        if sql in ENDS:
+            self._shown = self._shown_before
         lines = self._cursor.fetchall() if self._cursor.description else []
         if statement.gives_key and lines:
             self._last_key = lines[-1][0]
@@ -198,6 +220,19 @@ class PostgresConnection:
         with translated(self._opener):
             self._cursor.executemany(statement.text, [statement.bound(values) for values in lines])
         self._count()
+
+    def show(self, namespaces: str = EVERYTHING) -> None:
+        """Let the statements that follow see these namespaces alone."""
+        self._wanted = namespaces
+
+    @contextmanager
+    def showing_everything(self) -> Iterator[None]:
+        """Inside, statements see all namespaces."""
+        wanted, self._wanted = self._wanted, EVERYTHING
+        try:
+            yield
+        finally:
+            self._wanted = wanted
 
     def script(self, sql: str) -> None:
         """Carry out statements as they are, without values."""
@@ -256,6 +291,8 @@ class PostgresConnection:
 
     def _run(self, text: str, values: Any) -> None:
         def work() -> object:
+            if self._shown != self._wanted and not text.startswith(SEES_ALL):
+                self._show()
             return self._cursor.execute(cast("Any", text), values)
 
         if self._read_only and not self.in_transaction:
@@ -274,8 +311,17 @@ class PostgresConnection:
                 raise
             self._db = self._opener.connect(read_only=self._read_only)
             self._cursor = self._db.cursor(binary=True)
+            self._shown = self._shown_before = EVERYTHING
             with translated(self._opener):
                 work()
+
+    def _show(self) -> None:
+        """Tell the server what may be seen: inside a transaction until it ends."""
+        for_now = self.in_transaction
+        self._cursor.execute(SHOW, {"seen": self._wanted, "for_now": for_now})
+        self._shown = self._wanted
+        if not for_now:
+            self._shown_before = self._shown
 
     def _count(self) -> None:
         reads = (self._cursor.statusmessage or "").startswith("SELECT")

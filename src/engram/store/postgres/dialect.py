@@ -48,6 +48,9 @@ PARTS: Final[Mapping[str, str]] = {
         "SELECT tablename FROM pg_tables WHERE schemaname = current_schema()"
     ),
     " INDEXED BY facts_functional": "",
+    "\nSELECT coalesce(max(id), 0)\nFROM scopes\n": "SELECT newest_scopes()",
+    "\nSELECT coalesce(max(seq), 0)\nFROM changes\n": "SELECT newest_changes()",
+    "\nSELECT coalesce(max(seq), 0)\nFROM marks\n": "SELECT newest_marks()",
     "BEGIN IMMEDIATE": "BEGIN",
 }
 

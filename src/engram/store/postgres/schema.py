@@ -12,6 +12,7 @@ from engram.errors import StoreError
 from engram.model.clock import Clock, to_micros
 from engram.store.postgres.connection import as_server
 from engram.store.postgres.dialect import HELPERS, translate_schema
+from engram.store.postgres.wall import STANDS, wall
 from engram.store.sqlite.connection import Db, ask, ask_value
 from engram.store.sqlite.migrate import APPLIED, LEDGER, RECORD, Migration, known, missing
 
@@ -49,12 +50,13 @@ def is_current(db: Db) -> bool:
 
 def migrate(db: Db, clock: Clock) -> None:
     """Bring the database to the present schema. Two engines may try at once: the second finds it done."""
-    if is_current(db):
+    if is_current(db) and ask_value(db, STANDS):
         return
     db.execute("BEGIN EXCLUSIVE")
     try:
         if not is_current(db):
             _bring(db, clock)
+        as_server(db).script(wall())
     except BaseException:
         if db.in_transaction:
             db.execute("ROLLBACK")

@@ -20,8 +20,10 @@ from engram.model.clock import Clock
 from engram.model.event import ArchiveReport, Backup, Finding
 from engram.rules.sealing import KEY_BYTES
 from engram.store.postgres.connection import PostgresOpener, as_server
+from engram.store.postgres.large import LargeNamespaces, PostgresTexts, PostgresVectors
 from engram.store.postgres.schema import HAS_TABLE, MOVING, is_current, migrate, refuse_half_moved
 from engram.store.postgres.transfer import Progress, move, silent, without_guards
+from engram.store.postgres.wall import WalledPlaces, WalledReaders, found_wall
 from engram.store.sqlite import upkeep
 from engram.store.sqlite.archive import write_archive
 from engram.store.sqlite.backups import Kept
@@ -54,9 +56,15 @@ WHERE schemaname = current_schema()
 class PostgresStore(SqliteStore):
     """Implements `ports.Store`. Made by `open_address`; whoever opened it closes it. Used by any thread."""
 
+    _Places = WalledPlaces
+    _Readers = WalledReaders
+
     def __init__(self, opener: PostgresOpener, writer: Writer | None) -> None:
         super().__init__(cast("Opener", opener), writer)
         self._database = opener
+        self._large = large = LargeNamespaces(opener, may_make=writer is not None)
+        self.texts = PostgresTexts(self._readers, self._places, self._tables, large)
+        self.vectors = PostgresVectors(self._readers, writer, large)
         self.backups = PostgresBackups(self._readers, opener, self.flush)  # type: ignore[assignment]
         self.snapshots = PostgresSnapshots(self._readers, writer, cast("Opener", opener))
 
@@ -88,6 +96,10 @@ class PostgresStore(SqliteStore):
         del db
         return object()
 
+    def settle(self) -> None:
+        """Wait until indexes that are being made for large namespaces are there."""
+        self._large.settle()
+
     def leave_nothing(self, *, compact: bool = False) -> None:
         """Take what was erased out of the tables; the server's log and its backups are the server's."""
         del compact
@@ -102,7 +114,7 @@ class PostgresStore(SqliteStore):
         if self._writer is None:
             return [Finding("database", ok=True, detail="opened for reading")]
         work = upkeep.mend_records if repair else _find_damage
-        return cast("list[Finding]", self._writer.run(work))
+        return [*self._writer.run(work), self._writer.run(found_wall)]
 
     def lease(self, name: str) -> AbstractContextManager[None]:
         """Hold a certain work on this database for oneself; raises UpkeepBusy when somebody else does it."""

@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 import secrets
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -59,6 +59,8 @@ class StoreSettings:
     """Backups kept of those made by themselves; 0: none are made."""
     audit_days: int = 365
     """How long it is kept who looked; 0: for good."""
+    in_memory: int = 1_500_000
+    """Memories of a namespace up to which recall holds it in memory, where a server could search instead."""
     read_only: bool = False
     key: bytes | None = field(default=None, repr=False)
     """32 raw bytes turn the file into a vault; derive them from a passphrase once, outside."""
@@ -306,6 +308,12 @@ def ask_line(db: Db, sql: str, values: Mapping[str, Any] = NOTHING) -> Line | No
 def ask_value(db: Db, sql: str, values: Mapping[str, Any] = NOTHING) -> Any:
     """The first value of the first line; None when there is no line."""
     return db.execute(sql, values).get
+
+
+def whole(db: Db) -> AbstractContextManager[None]:
+    """Inside, a server shows all namespaces: for what the engine keeps of all callers. A file always does."""
+    showing: Callable[[], AbstractContextManager[None]] = getattr(db, "showing_everything", nullcontext)
+    return showing()
 
 
 MAGIC = b"SQLite format 3\x00"

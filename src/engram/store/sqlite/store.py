@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeVar, cast
+from typing import ClassVar, TypeVar, cast
 
 from engram.errors import AccessDenied, Overloaded, StoreClosed, StoreError
 from engram.model.clock import Cancellation, Clock, cancelled_by, current_cancellation
@@ -63,11 +63,14 @@ LATER, LATER_S = 32, 1.0
 class SqliteStore:
     """Implements `ports.Store`. Made by `open`; whoever opened it closes it. Used by any thread."""
 
+    _Places: ClassVar = Places
+    _Readers: ClassVar = Readers
+
     def __init__(self, opener: Opener, writer: Writer | None, folder: str | None = None) -> None:
         self._opener = opener
         self._writer = writer
-        self._readers = Readers(opener, writer)
-        self._places = places = Places(self._readers)
+        self._readers = self._Readers(opener, writer)
+        self._places = places = self._Places(self._readers)
         self.memories = SqliteMemories(self._readers, places)
         self._later: list[Callable[[Db], object]] = []
         self._later_lock = threading.Lock()

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from engram.model.memory import Kind, Status
-from engram.store.sqlite.connection import Db, Line, ask, ask_value
+from engram.store.sqlite.connection import Db, Line, ask, ask_value, whole
 from engram.store.sqlite.segments import Segment, UnitLine, build, merged
 
 CHANGES = """
@@ -165,10 +165,11 @@ class NamespaceTable:
         last = ask_value(db, LAST_CHANGE)
         if last == self._seen or (nearly and self._seen >= 0 and last - self._seen < self.size // MISSED):
             return False
-        if self._seen < 0:
-            self._load(db)
-        else:
-            self._read(db, HIGHEST_SEQ)
+        with whole(db):
+            if self._seen < 0:
+                self._load(db)
+            else:
+                self._read(db, HIGHEST_SEQ)
         self._seen = last
         self.segments = tuple(part.segment for part in self._parts)
         return True
@@ -213,7 +214,7 @@ class NamespaceTable:
     def _read(self, db: Db, until: int) -> None:
         """Read what changed, up to a point, from the records."""
         while lines := self._changes(db, until):
-            held = [_unit(line) for line in lines if line[2] is not None and line[8] is not None]
+            held = [unit_line(line) for line in lines if line[2] is not None and line[8] is not None]
             gone = [line[1] for line in lines if line[2] is None or line[8] is None]
             self._append(build(held, gone), self._upto, lines[-1][0])
             self._tidy()
@@ -260,7 +261,8 @@ def _runs(parts: list[_Part]) -> Iterator[list[_Part]]:
     yield run
 
 
-def _unit(line: Line) -> UnitLine:
+def unit_line(line: Line) -> UnitLine:
+    """A memory as a segment takes it, from a line of `CHANGES`."""
     _, row, scope, status, kind, happened, before, ending, length, body, cues = line
     return UnitLine(
         row, happened, before or NONE, scope, length, STATUSES[status], KINDS[kind], asks(ending), body, cues

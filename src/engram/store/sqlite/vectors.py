@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from engram.errors import EmbedderMismatch
 from engram.model.memory import Space, Status
-from engram.ports import Embedded, VectorChanges, VectorRows
+from engram.ports import Embedded, SearchedSpace, VectorChanges, VectorRows
 from engram.rules.vectors import quantize, restore, sign
 from engram.store.sqlite import rows as sqlite_rows
-from engram.store.sqlite.connection import Db, ask, ask_line, ask_value
+from engram.store.sqlite.connection import Db, ask, ask_line, ask_value, whole
 from engram.store.sqlite.readers import Readers
 from engram.store.sqlite.writer import Writer
 
@@ -149,7 +149,8 @@ class SqliteVectors:
             if number is None:
                 return _changes([], last, space.dims, more=False)
             values = {"after": after, "space": number, "limit": limit + 1}
-            lines = ask(db, CHANGES_WITH_ROWS if rows else CHANGES, values)
+            with whole(db):
+                lines = ask(db, CHANGES_WITH_ROWS if rows else CHANGES, values)
         more = len(lines) > limit
         shown = lines[:limit]
         upto = shown[-1][0] if more else max(last, shown[-1][0] if shown else 0)
@@ -157,7 +158,7 @@ class SqliteVectors:
 
     def _number(self, db: Db, space: Space) -> int | None:
         if space.key not in self._numbers:
-            found = _find(db, space)[0]
+            found = find(db, space)[0]
             if found is None:
                 return None
             self._numbers[space.key] = found
@@ -173,12 +174,17 @@ class SqliteVectors:
     def centre(self, space: Space) -> Floats | None:
         """What signatures of this space are centred on."""
         with self._readers.lend() as db:
-            return _find(db, space)[1]
+            return find(db, space)[1]
 
     def sign(self, space: Space, centre: Floats) -> None:
         """Fix the centre of a space and give every row its signature, in one transaction."""
         if self._writer is not None:
             self._writer.run(lambda db: _sign_all(db, space, np.asarray(centre, dtype=np.float32)))
+
+    def searched(self, space: Space) -> SearchedSpace | None:
+        """No space of a file is too large: an index holds its signatures in memory."""
+        del space
+        return None
 
     def spaces(self) -> dict[str, int]:
         """Each space's key with the number of its vectors."""
@@ -272,7 +278,7 @@ def _batches(db: Db, base: int, dims: int) -> Iterator[VectorRows]:
 
 def base_of(db: Db, space: Space) -> int:
     """What to add to a row to get the id of its vector; below every id while the space is unknown."""
-    number, _ = _find(db, space)
+    number, _ = find(db, space)
     return -STRIDE if number is None else number * STRIDE
 
 
@@ -283,14 +289,15 @@ def sizes(db: Db) -> dict[str, int]:
 
 def find_or_add(db: Db, space: Space) -> SpaceLine:
     """The line of a space, made if need be."""
-    number, centre = _find(db, space)
+    number, centre = find(db, space)
     if number is None:
         db.execute(ADD_SPACE, {"key": space.key})
         return find_or_add(db, space)
     return number, centre
 
 
-def _find(db: Db, space: Space) -> tuple[int | None, Floats | None]:
+def find(db: Db, space: Space) -> tuple[int | None, Floats | None]:
+    """The number of a space and its centre, as far as it has them."""
     line = ask_line(db, FIND_SPACE, {"key": space.key})
     if line is None:
         return None, None
