@@ -105,7 +105,7 @@ class AsyncEngram:
     async def adopt(self, records: Iterable[Mapping[str, Any]], *, dry: bool = False) -> ImportedRecords:
         """Take in what `export` wrote as it was, with ids, times and counts; what is here already stays."""
 
-    async def audit(self, *, dry: bool = False) -> Report:
+    async def audit(self, *, dry: bool = False, progress: _MaintenanceProgress | None = None) -> Report:
         """Let a model look over what is known for good; each of its proposals is tried in a sandbox first."""
 
     async def confirm(self, memory_id: str, because: str = "") -> Memory:
@@ -120,7 +120,7 @@ class AsyncEngram:
     async def doctor(self, *, repair: bool = False) -> list[_EventFinding]:
         """Look at every part and say in words what to do; with `repair` mend what can be rebuilt."""
 
-    async def dream(self, *, dry: bool = False) -> Report:
+    async def dream(self, *, dry: bool = False, progress: _MaintenanceProgress | None = None) -> Report:
         """Replay what is at risk, link what belongs together, strengthen what matters."""
 
     async def drift(
@@ -1323,10 +1323,10 @@ class AsyncSession:
 
 class AsyncMaintenance:
     """`Maintenance` for asyncio: the same verbs, awaited."""
-    async def dream(self, *, dry: bool = False) -> Report:
+    async def dream(self, *, dry: bool = False, progress: _MaintenanceProgress | None = None) -> Report:
         """Replay what is at risk, link what belongs together, strengthen what matters."""
 
-    async def audit(self, *, dry: bool = False) -> Report:
+    async def audit(self, *, dry: bool = False, progress: _MaintenanceProgress | None = None) -> Report:
         """Let a model look over what is known for good; each of its proposals is tried in a sandbox first."""
 
     async def reread(

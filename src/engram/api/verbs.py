@@ -136,13 +136,13 @@ class Maintenance:
         self._recalling = recalling
         self._parts = parts
 
-    def dream(self, *, dry: bool = False) -> Report:
+    def dream(self, *, dry: bool = False, progress: Progress | None = None) -> Report:
         """Replay what is at risk, link what belongs together, strengthen what matters."""
-        return self._upkeep.dream(dry=dry)
+        return self._upkeep.dream(dry=dry, progress=progress)
 
-    def audit(self, *, dry: bool = False) -> Report:
+    def audit(self, *, dry: bool = False, progress: Progress | None = None) -> Report:
         """Let a model look over what is known for good; each of its proposals is tried in a sandbox first."""
-        return self._upkeep.audit(dry=dry)
+        return self._upkeep.audit(dry=dry, progress=progress)
 
     def reread(
         self,

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from engram.cli.options import CommandRun, Group, KeyValue, pass_run, split, text_or_stdin, together
+from engram.cli.made import Spelling, operation_options, presented, taken
+from engram.cli.options import CommandRun, Group, pass_run, split, text_or_stdin, together
 from engram.cli.output import BAD_INPUT, counted, line, say, say_json, short, steps, table, text
 from engram.errors import InvalidInput
 from engram.model.capture import Fate, IngestReport, ItemReport
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from engram.api.sources import Sources
 
 FORMATS = ("auto", "markdown", "text", "chatgpt", "claude", "messages", "engram", "mem0", "graph")
-OUTCOMES = ("success", "failure", "partial")
 ROWS = 40
 """Items that are listed for a person; --all lists every one, --json too."""
 STYLES = {
@@ -34,12 +34,6 @@ dry_option = click.option("--dry-run", "dry", is_flag=True, help="Say what would
 all_option = click.option("--all", "everything", is_flag=True, help="List every item, also the unchanged.")
 tag_option = click.option(
     "--tag", "-t", "tags", multiple=True, metavar="TAG", help="Mark every memory with it."
-)
-outcome_option = click.option(
-    "--outcome", type=click.Choice(OUTCOMES), default="success", show_default=True, help="How it ended."
-)
-detail_option = click.option(
-    "--detail", "details", type=KeyValue(), multiple=True, help="Anything else worth keeping."
 )
 common = together(dry_option, all_option)
 
@@ -112,88 +106,43 @@ def ingest_code(run: CommandRun, folder: Path, tags: tuple[str, ...], dry: bool,
     )
 
 
-@ingest.command("text")
-@click.argument("words", metavar="[TEXT]", nargs=-1)
-@click.option(
-    "--title", default="", metavar="NAME", help="Its name: given again, the text is compared with it."
-)
-@tag_option
-@common
-@pass_run
-def ingest_text(
-    run: CommandRun, words: tuple[str, ...], title: str, tags: tuple[str, ...], dry: bool, everything: bool
-) -> None:
-    """A text in Markdown, from the arguments or from stdin."""
-    said = text_or_stdin(words, "text")
-    _run(
-        run,
-        lambda sources, _: sources.text(said, title=title, dry=dry, scope=_scope(run), tags=split(tags)),
-        everything=everything,
-    )
+def _result(name: str, places: str, told: str, **flags: str) -> None:
+    """A command that takes in words, from the arguments or from stdin."""
+
+    @all_option
+    def show(run: CommandRun, report: IngestReport, *, everything: bool) -> None:
+        _tell(run, report, everything=everything)
+
+    show.__doc__ = told
+    spelling = Spelling(f"sources.{name}", places, flags={"dry": "--dry-run", **flags})
+    ingest.add_command(presented(name, spelling, with_json=True)(show))
 
 
-@ingest.command("summary")
-@click.argument("words", metavar="[TEXT]", nargs=-1)
-@click.option("--session", required=True, metavar="NAME", help="The session that it sums up.")
-@common
-@pass_run
-def ingest_summary(
-    run: CommandRun, words: tuple[str, ...], session: str, dry: bool, everything: bool
-) -> None:
-    """The summary of a session."""
-    said = text_or_stdin(words, "summary")
-    _run(
-        run,
-        lambda sources, _: sources.summary(said, session=session, dry=dry, scope=_scope(run)),
-        everything=everything,
-    )
-
-
-@ingest.command("task")
-@click.argument("name")
-@click.argument("words", metavar="[RESULT]", nargs=-1)
-@outcome_option
-@detail_option
-@common
-@pass_run
-def ingest_task(
-    run: CommandRun,
-    name: str,
-    words: tuple[str, ...],
-    *,
-    outcome: str,
-    details: Sequence[tuple[str, str]],
-    dry: bool,
-    everything: bool,
-) -> None:
-    """What a task came to."""
-    said = text_or_stdin(words, "result")
-    given: dict[str, Any] = {"outcome": outcome, "details": dict(details), "dry": dry, "scope": _scope(run)}
-    _run(run, lambda sources, _: sources.task(name, said, **given), everything=everything)
+_result("text", "text+", "A text in Markdown, from the arguments or from stdin.")
+_result("summary", "text+", "The summary of a session.")
+_result("task", "name result+", "What a task came to.")
 
 
 @ingest.command("flow")
 @click.argument("name")
 @click.argument("words", metavar="[RESULT]", nargs=-1)
 @click.option("--step", "names", multiple=True, metavar="NAME", help="A step, in order; repeatable.")
-@outcome_option
-@detail_option
+@operation_options("sources.flow", without=("scope", "steps", "result", "dry"), choices={})
 @common
 @pass_run
 def ingest_flow(
     run: CommandRun,
     name: str,
     words: tuple[str, ...],
-    *,
     names: tuple[str, ...],
-    outcome: str,
-    details: Sequence[tuple[str, str]],
     dry: bool,
     everything: bool,
+    **more: Any,
 ) -> None:
     """What a flow of several steps came to."""
     said = text_or_stdin(words, "result") if words or not names else ""
-    given: dict[str, Any] = {"outcome": outcome, "details": dict(details), "dry": dry, "scope": _scope(run)}
+    given: dict[str, Any] = {**taken(more), "dry": dry, "scope": _scope(run)}
+    given["details"] = dict(given.get("details", ()))
     _run(run, lambda sources, _: sources.flow(name, names, result=said, **given), everything=everything)
 
 
@@ -228,6 +177,10 @@ def _run(
 ) -> None:
     with run.open(makes=True) as memory, steps(run, "ingesting") as counting:
         report = take(memory.sources, counting.reach)
+    _tell(run, report, everything=everything)
+
+
+def _tell(run: CommandRun, report: IngestReport, *, everything: bool) -> None:
     if run.json:
         say_json(
             {"dry_run": report.dry, "format": report.format, "counts": report.counts, "items": report.items}

@@ -1,7 +1,8 @@
 """Commands made from the table of operations: what must be said are arguments, the rest are options.
 
 A row of the table is a command by itself. `SPELLED` says where people are better served by another name,
-another order or a word for what was done.
+another order or a word for what was done. Where what came of it is worth a page of its own, a function shows
+it (`presented`); its parameters, their help and the call are still those of the operation.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import Enum
+from functools import partial
+from inspect import getdoc
 from typing import Any, TypeVar, get_origin
 
 import click
@@ -18,6 +21,7 @@ from engram.cli.options import (
     Command,
     CommandRun,
     Group,
+    KeyValue,
     MomentOption,
     one_of,
     pass_run,
@@ -45,16 +49,30 @@ class Spelling:
 
     operation: str | Operation
     places: str = ""
-    """What stands without a dash, in order: `subject? predicate?`; a star takes all words that are left."""
+    """What stands without a dash, in order: `subject? predicate?`; a star takes all words that are left, a
+    plus takes them from stdin when there are none."""
     flags: Mapping[str, str] = field(default_factory=dict)
-    """Options of another name; `--dropped=dropped` is a switch that says this."""
+    """Options of another name; `--dropped=dropped` is a switch that says this, behind a bar what it means."""
     done: str = ""
     """The word for what was done; behind a bar the word for what a dry run tells."""
     none: str = ""
     """What is said when nothing came of it."""
-    fails: bool | None = False
-    """Whether nothing found is exit code 1; None: whether something is."""
+    fails: bool | Callable[[Any], bool] | None = False
+    """Whether nothing found is exit code 1; None: whether something is; or what decides it."""
     hint: str = ""
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+    """What is always said, and so asked of nobody."""
+    without: tuple[str, ...] = ()
+    """Parameters that no command line can say well."""
+
+
+@dataclass(frozen=True, slots=True)
+class Presentation:
+    """What shows an answer to a person, with options of its own."""
+
+    show: Callable[..., None]
+    own: tuple[click.Parameter, ...]
+    with_json: bool
 
 
 S = Spelling
@@ -205,15 +223,35 @@ def _group(name: str, sentence: str) -> click.Group:
     return made
 
 
-def _command(name: str, spelling: Spelling) -> click.Command:
+def presented(
+    name: str, spelling: Spelling, *, with_json: bool = False
+) -> Callable[[Callable[..., None]], click.Command]:
+    """A command of an operation whose answer a function shows to a person, while the memory is still open.
+
+    The function gets the run, what came, and by their names the options that stand above it; its docstring is
+    the help. With --json what came is printed as it is, unless the function says that too (`with_json`).
+    """
+
+    def decorate(show: Callable[..., None]) -> click.Command:
+        own: list[click.Parameter] = [*reversed(getattr(show, "__click_params__", []))]
+        return _command(name, spelling, Presentation(show, tuple(own), with_json))
+
+    return decorate
+
+
+def _command(
+    name: str,
+    spelling: Spelling,
+    shown: Presentation | None = None,
+) -> click.Command:
     operation = (
         spelling.operation if isinstance(spelling.operation, Operation) else OPERATIONS[spelling.operation]
     )
-    asked = {one.name: one for one in _own(operation) if one.name != "scope"}
-    placed = [word.rstrip("?*") for word in _places(spelling, asked)]
-    params: list[click.Parameter] = [
-        _argument(asked[word.rstrip("?*")], word) for word in _places(spelling, asked)
-    ]
+    own = shown.own if shown else ()
+    unasked = {"scope", *spelling.fixed, *spelling.without}
+    asked = {one.name: one for one in _own(operation) if one.name not in unasked}
+    placed = {word.rstrip("?*+"): word for word in _places(spelling, asked)}
+    params: list[click.Parameter] = [_argument(asked[name], word) for name, word in placed.items()]
     params += [
         _option(one, spelling.flags.get(one.name, ""))
         for one in asked.values()
@@ -221,10 +259,16 @@ def _command(name: str, spelling: Spelling) -> click.Command:
     ]
 
     def call(run: CommandRun, **given: Any) -> None:
+        told = {one.name: given.pop(one.name) for one in own if one.name}
         said = {name.removeprefix(ASKED): value for name, value in given.items()}
-        _carry_out(run, operation, spelling, asked, said)
+        show = partial(shown.show, **told) if shown and not (run.json and not shown.with_json) else None
+        for word, place in placed.items():  # words may come through a pipe
+            if place.endswith("+") and not said[word]:
+                said[word] = text_or_stdin((), word)
+        _carry_out(run, operation, spelling, asked, said, show)
 
-    return Command(name, params=params, callback=pass_run(call), help=operation.sentence)
+    told = getdoc(shown.show) if shown else operation.sentence
+    return Command(name, params=[*params, *own], callback=pass_run(call), help=told)
 
 
 def operation_options(
@@ -267,7 +311,7 @@ def _places(spelling: Spelling, asked: Mapping[str, Parameter]) -> list[str]:
 
 
 def _argument(one: Parameter, place: str) -> click.Argument:
-    many, needed = place.endswith("*"), not place.endswith(("?", "*"))
+    many, needed = place.endswith(("*", "+")), not place.endswith(("?", "*", "+"))
     metavar = "ID" if one.name.endswith("_id") else one.name.upper()
     kind = _kind(one) if not many else None
     return click.Argument(
@@ -277,8 +321,9 @@ def _argument(one: Parameter, place: str) -> click.Argument:
 
 def _option(one: Parameter, flags: str) -> click.Option:
     spelled = flags or one.says.flags or f"--{one.name.replace('_', '-')}"
+    spelled, _, meaning = spelled.partition("|")
     name, _, value = spelled.partition("=")
-    more: dict[str, Any] = {"help": one.says.sentence, "default": None}
+    more: dict[str, Any] = {"help": meaning or one.says.sentence, "default": None}
     if value:
         more |= {"is_flag": True, "flag_value": value, "type": str}
     elif bool in (kinds := options(one.hint)):
@@ -286,7 +331,8 @@ def _option(one: Parameter, flags: str) -> click.Option:
             name = f"{name}/--no-{one.name.replace('_', '-')}"
         more |= {"is_flag": True, "required": one.is_needed}
     else:
-        more |= {"type": _kind(one), "multiple": _is_list(one), "required": one.is_needed}
+        many = _is_list(one) or _is_mapping(one)
+        more |= {"type": _kind(one), "multiple": many, "required": one.is_needed}
         more |= {"metavar": _metavar(one)} if not isinstance(more["type"], click.Choice) else {}
         if isinstance(one.default, int | float) and one.default is not None:
             more |= {"help": f"{one.says.sentence}  [default: {one.default}]"}
@@ -298,6 +344,8 @@ def _kind(one: Parameter) -> Any:
     kinds = options(one.hint)
     if one.says.choices:
         return click.Choice(one.says.choices)
+    if _is_mapping(one):
+        return KeyValue()
     for kind in kinds:
         if isinstance(kind, type) and issubclass(kind, Enum):
             return one_of(kind)
@@ -312,10 +360,16 @@ def _is_list(one: Parameter) -> bool:
     return any((get_origin(kind) or kind) in LISTS for kind in options(one.hint))
 
 
+def _is_mapping(one: Parameter) -> bool:
+    return any((get_origin(kind) or kind) in (dict, Mapping) for kind in options(one.hint))
+
+
 def _metavar(one: Parameter) -> str | None:
     kind = _kind(one)
     if isinstance(kind, MomentOption):
         return "TIME"
+    if isinstance(kind, KeyValue):
+        return None
     if kind is float and one.says.most == 1:
         return "0..1"
     return "N" if kind in (int, float) else "TEXT"
@@ -327,6 +381,7 @@ def _carry_out(
     spelling: Spelling,
     asked: Mapping[str, Parameter],
     given: Mapping[str, Any],
+    show: Callable[..., None] | None,
 ) -> None:
     """Do it and say what came of it."""
     arguments = {
@@ -340,17 +395,32 @@ def _carry_out(
             arguments[name] = getattr(run, name)
     if any(one.name == "scope" for one in operation.parameters):
         arguments["scope"] = run.scope
+    arguments |= spelling.fixed
     with run.open(whole_file=operation.owner, makes=_makes(operation)) as memory:
         if operation.tells_progress:
             with steps(run, operation.action) as counting:
                 found = operation.run(memory, arguments, progress=counting.reach)
         else:
             found = operation.run(memory, arguments)
-    _say(run, operation, spelling, found, arguments)
+        if show is not None:
+            run.memory = memory
+            show(run, found)
+    if show is None:
+        _say(run, operation, spelling, found, arguments)
+    _leave(spelling.fails, found)
+
+
+def _leave(fails: bool | Callable[[Any], bool] | None, found: Any) -> None:
+    """The exit code says when nothing was found, where a program may want to know."""
+    empty = _is_empty(found)
+    if fails(found) if callable(fails) else (empty and fails) or (not empty and fails is None):
+        raise click.exceptions.Exit(NOT_FOUND)
 
 
 def _value(one: Parameter, value: Any) -> Any:
     if isinstance(value, tuple):
+        if _is_mapping(one):
+            return dict(value)
         if not _is_list(one):
             return text_or_stdin(value, one.name)
         return split(value) if one.name == "tags" else value
@@ -363,7 +433,7 @@ def _makes(operation: Operation) -> bool:
     """Whether it brings something in, and so may make a file that is not there."""
     if operation.reads or any(one.name.endswith(("memory_id", "source")) for one in _own(operation)):
         return False
-    return operation.status == 201 or operation.noun == "sessions"  # noqa: PLR2004 (created, in HTTP's words)
+    return operation.status == 201 or operation.noun in ("sessions", "sources")  # noqa: PLR2004 (created, in HTTP's words)
 
 
 def _say(
@@ -378,8 +448,6 @@ def _say(
         _show(run, _filled(spelling.done, found, arguments), found)
         if spelling.hint and not run.quiet:
             say(run, text((f"  {_filled(spelling.hint, found, arguments)}", "dim")))
-    if (empty and spelling.fails) or (not empty and spelling.fails is None):
-        raise click.exceptions.Exit(NOT_FOUND)
 
 
 def _is_empty(found: Any) -> bool:

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from engram.cli.options import CommandRun, check_target, command, force_option, pass_run, reader_zone
+from engram.cli.made import Spelling, presented
+from engram.cli.options import CommandRun, check_target, command, pass_run, reader_zone
 from engram.cli.output import NOT_FOUND, bar, counted, line, say, say_json, short, steps, table, text
 from engram.cli.views import SHOWN, report_lines, say_many
 from engram.errors import KeyNeeded, StoreCorrupt
 from engram.model.advice import Spent
 from engram.model.event import Finding, SalvageReport, Stats
-from engram.model.maintenance import DriftReport, Report
+from engram.model.maintenance import DriftReport, Report, Undone
 from engram.model.plain import plain
 from engram.model.recall import RecallHealth
 
@@ -26,91 +27,68 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-    from engram import Engram
-
 
 EVERYTHING = 100_000
 
 
-def _options(called: Callable[..., None]) -> Callable[..., None]:
-    """What `consolidate` and `dream` both take."""
-    for option in (
-        click.option("--dry-run", is_flag=True, help="Tell what would happen, on a copy; change nothing."),
-        click.option(
-            "--report",
-            "path",
-            type=click.Path(dir_okay=False, path_type=Path),
-            help="Write the whole report to a file: Markdown, or JSON when it ends in .json.",
-        ),
-        force_option,
-    ):
-        called = option(called)
-    return called
+def _check_path(context: click.Context, _: click.Parameter, path: Path | None) -> Path | None:
+    check_target(path, force=bool(context.params.get("force")))
+    return path
 
 
-@command("consolidate")
-@click.option("--stage", "stages", multiple=True, help="Only this stage; may be given several times.")
-@_options
-@pass_run
-def consolidate(
-    run: CommandRun, *, stages: tuple[str, ...], dry_run: bool, path: Path | None, force: bool
-) -> None:
+def _run_command(name: str, operation: str, told: str, **flags: str) -> click.Command:
+    """A command that makes a run and tells what it did."""
+
+    @click.option("--force", is_flag=True, is_eager=True, help="Write over a file that is there already.")
+    @click.option(
+        "--report",
+        "path",
+        type=click.Path(dir_okay=False, path_type=Path),
+        callback=_check_path,
+        help="Write the whole report to a file: Markdown, or JSON when it ends in .json.",
+    )
+    def show(run: CommandRun, report: Report, *, path: Path | None, **_: bool) -> None:
+        _tell(run, report, path)
+
+    show.__doc__ = told
+    return presented(name, Spelling(operation, flags={"dry": "--dry-run", **flags}), with_json=True)(show)
+
+
+consolidate = _run_command(
+    "consolidate",
+    "consolidate",
     """Let memories mature: promote, merge, learn, doubt and forget.
 
     Cut off, it goes on where it stopped the next time. For cron: exit code 75 says that another process is
     at it. `engram undo` takes a run back.
-    """
-    check_target(path, force=force)
-    with run.open(whole_file=True) as memory, steps(run, "consolidating") as counting:
-        report = memory.consolidate(dry=dry_run, stages=stages, progress=counting.reach)
-        _tell(run, memory, report, path)
-
-
-@command("dream")
-@_options
-@pass_run
-def dream(run: CommandRun, *, dry_run: bool, path: Path | None, force: bool) -> None:
+    """,
+    stages="--stage",
+)
+dream = _run_command(
+    "dream",
+    "maintenance.dream",
     """Replay, link and strengthen memories.
 
     A server does it by itself while nobody asks.
-    """
-    check_target(path, force=force)
-    with run.open(whole_file=True) as memory, steps(run, "dreaming") as counting:
-        report = memory.upkeep.dream(dry=dry_run, progress=counting.reach)
-        _tell(run, memory, report, path)
-
-
-@command("audit")
-@_options
-@pass_run
-def audit(run: CommandRun, *, dry_run: bool, path: Path | None, force: bool) -> None:
+    """,
+)
+audit = _run_command(
+    "audit",
+    "maintenance.audit",
     """Let a model look over what is known for good.
 
     It may promote, demote, weigh and merge, never delete; each proposal is tried in a sandbox first.
-    """
-    check_target(path, force=force)
-    with run.open(whole_file=True) as memory, steps(run, "auditing") as counting:
-        report = memory.upkeep.audit(dry=dry_run, progress=counting.reach)
-        _tell(run, memory, report, path)
-
-
-@command("reread")
-@click.option("--session", default="", help="Only the turns of this session.")
-@click.option("--rules", is_flag=True, help="Ask no model, although one could be asked.")
-@_options
-@pass_run
-def reread(
-    run: CommandRun, *, session: str, rules: bool, dry_run: bool, path: Path | None, force: bool
-) -> None:
+    """,
+)
+reread = _run_command(
+    "reread",
+    "maintenance.reread",
     """Read what was said again, with today's rules or the model.
 
     What is believed follows; what people edited, confirmed, pinned, forgot or restored stays as they left it.
     Cut off, it goes on where it stopped the next time. `engram undo` takes all of it back.
-    """
-    check_target(path, force=force)
-    with run.open(whole_file=True) as memory, steps(run, "reading again") as counting:
-        report = memory.reread(session=session, rules=rules, dry=dry_run, progress=counting.reach)
-        _tell(run, memory, report, path)
+    """,
+)
 
 
 @command("runs")
@@ -124,7 +102,7 @@ def runs(run: CommandRun, *, run_id: str | None, limit: int) -> None:
     """
     with run.open(whole_file=True) as memory:
         if run_id is not None:
-            _tell(run, memory, memory.upkeep.report(run_id, limit=EVERYTHING), None, every=True)
+            _tell(run, memory.upkeep.report(run_id, limit=EVERYTHING), None, every=True)
             return
         found = memory.upkeep.runs(limit)
     if run.json:
@@ -135,32 +113,25 @@ def runs(run: CommandRun, *, run_id: str | None, limit: int) -> None:
         say(run, text(("no run yet: `engram consolidate` makes the first", "dim")))
 
 
-@command("undo")
-@click.argument("run_id")
-@pass_run
-def undo(run: CommandRun, *, run_id: str) -> None:
+@presented(
+    "undo", Spelling("maintenance.undo", fails=lambda undone: bool(undone.left and not undone.restored))
+)
+def undo(run: CommandRun, undone: Undone) -> None:
     """Take a whole run of maintenance back.
 
     What somebody has changed since stays as it is, and what was taken back is not done again.
     """
-    with run.open(whole_file=True) as memory:
-        undone = memory.undo(run_id)
-    if run.json:
-        say_json(undone)
-    else:
-        back = counted(undone.restored, "memory is", "memories are")
-        say(run, text((undone.run.id, "bold"), f" taken back: {back} as before"))
-        if undone.left:
-            stays = counted(len(undone.left), "memory has", "memories have")
-            say(run, text((f"{stays} changed since or gone for good, and stayed so", "yellow")))
-    if undone.left and not undone.restored:
-        raise click.exceptions.Exit(NOT_FOUND)
+    back = counted(undone.restored, "memory is", "memories are")
+    say(run, text((undone.run.id, "bold"), f" taken back: {back} as before"))
+    if undone.left:
+        stays = counted(len(undone.left), "memory has", "memories have")
+        say(run, text((f"{stays} changed since or gone for good, and stayed so", "yellow")))
 
 
-def _tell(run: CommandRun, memory: Engram, report: Report, path: Path | None, *, every: bool = False) -> None:
+def _tell(run: CommandRun, report: Report, path: Path | None, *, every: bool = False) -> None:
     if path is not None:
         cut = report.more and not report.dry
-        whole = memory.upkeep.report(report.run.id, limit=EVERYTHING) if cut else report
+        whole = run.memory.upkeep.report(report.run.id, limit=EVERYTHING) if cut and run.memory else report
         path.write_text(_file(whole, as_json=path.suffix == ".json"), encoding="utf-8")
     if run.json:
         say_json(report)
@@ -180,25 +151,13 @@ def _file(report: Report, *, as_json: bool) -> str:
     )
 
 
-@command("drift")
-@click.argument("directory", required=False, default="")
-@click.option(
-    "--apply", is_flag=True, help="Challenge or invalidate those memories; `engram undo` takes it back."
-)
-@click.option(
-    "-n", "--limit", type=int, default=1_000, show_default=True, metavar="N", help="So many dead references."
-)
-@pass_run
-def drift(run: CommandRun, *, directory: str, apply: bool, limit: int) -> None:
+@presented("drift", Spelling("maintenance.drift", "directory?"))
+def drift(run: CommandRun, found: DriftReport) -> None:
     """Check what memories claim about files, symbols and versions.
 
     Against DIRECTORY, or the one that the setting `doubt.directory` names. Nothing is changed unless --apply.
     """
-    with run.open(whole_file=apply) as memory:
-        found = memory.drift(directory, apply=apply, limit=limit, scope=run.scope)
-    if run.json:
-        say_json(found)
-    elif run.quiet:
+    if run.quiet:
         say(run, *(one.reference for one in found.dead))
     else:
         _tell_drift(run, found)
@@ -433,19 +392,13 @@ def _finding(finding: Finding) -> list[Text]:
     return told
 
 
-@command("vacuum")
-@click.option(
-    "--quick", is_flag=True, help="Do not write the whole file anew: tidy the index, empty the log."
-)
-@pass_run
-def vacuum(run: CommandRun, *, quick: bool) -> None:
+QUICK = "--quick=false|Do not write the whole file anew: tidy the index, empty the log."
+
+
+@presented("vacuum", Spelling("maintenance.vacuum", flags={"full": QUICK}))
+def vacuum(run: CommandRun, freed: int) -> None:
     """Give freed space back."""
-    with run.open(whole_file=True) as memory:
-        freed = memory.vacuum(full=not quick)
-    if run.json:
-        say_json({"freed_bytes": freed})
-    else:
-        say(run, str(freed) if run.quiet else text(("freed", "bold green"), f" {size(freed)}"))
+    say(run, str(freed) if run.quiet else text(("freed", "bold green"), f" {size(freed)}"))
 
 
 @command("reembed")

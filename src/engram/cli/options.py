@@ -63,6 +63,8 @@ class CommandRun:
     channel: str = ""
     user: str = ""
     clock: Clock = field(default_factory=SystemClock)
+    memory: Engram | None = None
+    """The open memory, while what came of a command is shown."""
 
     @property
     def scope(self) -> Scope:

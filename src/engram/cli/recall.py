@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from engram.cli.made import operation_options, taken
+from engram.cli.made import Spelling, operation_options, presented, taken
 from engram.cli.options import (
     CommandRun,
     KeyValue,
-    MomentOption,
     command,
     filter_options,
     filters_from,
@@ -38,7 +37,7 @@ from engram.cli.output import (
     text,
 )
 from engram.config import settings
-from engram.model.recall import Branch, Evidence, Hit, Intent, Plan, Reasoning, Recall
+from engram.model.recall import Branch, Evidence, Hit, Intent, Plan, Reasoning, Recall, Timeline
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -46,7 +45,7 @@ if TYPE_CHECKING:
     from rich.text import Text
     from rich.tree import Tree
 
-    from engram.model.context import Context
+    from engram.model.context import Context, RecallPack, Resume
 
 
 # ---------------------------------------------------------------- xray
@@ -339,51 +338,26 @@ HITS_SHOWN = 3
 """Hits of each smaller question that are shown; --json has all."""
 
 
-@command("reason")
-@click.argument("question", nargs=-1)
-@click.option("--depth", type=int, metavar="1..5", help="How often questions are taken apart again.")
-@click.option("--budget", type=int, metavar="TOKENS", help="Tokens of memories the answer may rest on.")
-@pass_run
-def reason(run: CommandRun, question: tuple[str, ...], depth: int | None, budget: int | None) -> None:
+@presented("reason", Spelling("reason", fails=lambda found: found.tree.is_gap, without=("session",)))
+def reason(run: CommandRun, found: Reasoning) -> None:
     """Think a question through, part by part.
 
     Prints what was found for each smaller question and what is missing; with a model also an answer that
     says which memories it rests on. The exit code is 1 when nothing was found at all.
     """
-    asked = text_or_stdin(question, "question")
-    with run.open() as memory:
-        found = memory.reason(asked, depth=depth, budget=budget, scope=run.scope)
-    if run.json:
-        say_json(found)
-    elif run.quiet:
+    if run.quiet:
         say(run, *([line(one.claim) for one in found.answer] or found.memories))
     else:
         say(run, *_reasoning(found))
-    if found.tree.is_gap:
-        raise click.exceptions.Exit(NOT_FOUND)
 
 
-@command("timeline")
-@click.argument("about", nargs=-1)
-@click.option("-n", "--limit", type=int, default=50, show_default=True, metavar="N", help="So many at most.")
-@click.option(
-    "--since", type=MomentOption(), metavar="TIME", help="Only steps since then: 2026-03-01, or 30d ago."
-)
-@click.option("--until", type=MomentOption(), metavar="TIME", help="Only steps before then.")
-@pass_run
-def timeline(
-    run: CommandRun, about: tuple[str, ...], limit: int, since: datetime | None, until: datetime | None
-) -> None:
+@presented("timeline", Spelling("timeline", fails=lambda found: not found.steps, without=("predicate",)))
+def timeline(run: CommandRun, found: Timeline) -> None:
     """Tell how something changed, oldest step first.
 
     ABOUT is a name, a thing like `my editor`, a question, or any words.
     """
-    asked = text_or_stdin(about, "question")
-    with run.open() as memory:
-        found = memory.timeline(asked, limit=limit, since=since, until=until, scope=run.scope)
-    if run.json:
-        say_json(found)
-    elif run.quiet:
+    if run.quiet:
         say(run, *(line(step.what) for step in found))
     elif found.steps:
         from engram.cli.views import step_row  # it knows everything there is to show
@@ -391,9 +365,7 @@ def timeline(
         say(run, table(("when", "step", "id", "what"), [step_row(step) for step in found]))
         say(run, text((f"{counted(len(found), 'step')} · {line(found.about)}, by {found.found_by}", "dim")))
     else:
-        say(run, text((f"nothing is known of {line(asked)}", "bold")))
-    if not found.steps:
-        raise click.exceptions.Exit(NOT_FOUND)
+        say(run, text((f"nothing is known of {line(found.about)}", "bold")))
 
 
 def _reasoning(found: Reasoning) -> Iterator[RenderableType]:
@@ -428,39 +400,23 @@ def _grow(tree: Tree, branch: Branch) -> None:
         _grow(tree.add(label), below)
 
 
-@command("context")
-@click.argument("message", nargs=-1)
-@click.option("-m", "--model", default="", metavar="NAME", help="The model the prompt is for.")
-@click.option("--system", default="", metavar="TEXT", help="The system prompt it begins with.")
-@click.option("--budget", type=int, metavar="TOKENS", help="At most so many for all of it.")
-@click.option("--session", default="", metavar="NAME", help="Whose log is the conversation so far.")
+@presented(
+    "context",
+    Spelling(
+        "context",
+        "message+",
+        flags={"model": "-m --model"},
+        fixed={"dry": True},
+        without=("about", "history", "sections"),
+    ),
+)
 @click.option("--explain", is_flag=True, help="Show what each section may cost and did cost.")
-@pass_run
-def context(
-    run: CommandRun,
-    message: tuple[str, ...],
-    *,
-    model: str,
-    system: str,
-    budget: int | None,
-    session: str,
-    explain: bool,
-) -> None:
+def context(run: CommandRun, made: Context, *, explain: bool) -> None:
     """Make the prompt for a message, within a model's budget.
 
     Prints the system prompt with what is remembered, and what was said before. It counts as no use.
     """
-    asked = text_or_stdin(message, "message")
-    with run.open() as memory:
-        made = memory.context(
-            asked, model=model, system=system, budget=budget, session=session, scope=run.scope, dry=True
-        )
-    if run.json:
-        say_json(made)
-    elif explain:
-        say(run, *_table(made))
-    else:
-        say(run, *_prompt(made))
+    say(run, *(_table(made) if explain else _prompt(made)))
 
 
 def _prompt(made: Context) -> Iterator[RenderableType]:
@@ -494,30 +450,20 @@ def _table(made: Context) -> Iterator[RenderableType]:
 # What a session starts with: `engram resume` and `engram pack`.
 
 
-workspace_option = click.option(
-    "--workspace", default="", metavar="NAME", help="Leave out what belongs to another workspace."
-)
 parts_option = click.option("--parts", is_flag=True, help="Show what each section takes instead of the text.")
 
 
-@command("resume")
-@click.option("--budget", type=int, metavar="N", help="Characters at most; by default as memory has grown.")
-@click.option("--compact", is_flag=True, help="Key facts only, in a quarter of the room.")
-@workspace_option
+COMPACT = "--compact=compact|Key facts only, in a quarter of the room."
+
+
+@presented("resume", Spelling("resume", flags={"form": COMPACT}))
 @parts_option
-@pass_run
-def resume(run: CommandRun, *, budget: int | None, compact: bool, workspace: str, parts: bool) -> None:
+def resume(run: CommandRun, found: Resume, *, parts: bool) -> None:
     """Tell a session that starts cold where things stand.
 
     It counts as no use of any memory.
     """
-    with run.open() as memory:
-        found = memory.resume(
-            budget, form="compact" if compact else "full", scope=run.scope, workspace=workspace
-        )
-    if run.json:
-        say_json(found)
-    elif parts:
+    if parts:
         rows = [
             (one.name, str(len(one.ids)), str(one.left_out), str(one.size), one.how) for one in found.sections
         ]
@@ -526,24 +472,14 @@ def resume(run: CommandRun, *, budget: int | None, compact: bool, workspace: str
         click.echo(shown(found.text))
 
 
-@command("pack")
-@click.argument("message", nargs=-1)
-@click.option("--task", "tasks", multiple=True, metavar="TEXT", help="What is to be done today; repeatable.")
-@workspace_option
+@presented("pack", Spelling("recall_pack", "message*", flags={"tasks": "--task"}))
 @parts_option
-@pass_run
-def pack(
-    run: CommandRun, *, message: tuple[str, ...], tasks: tuple[str, ...], workspace: str, parts: bool
-) -> None:
+def pack(run: CommandRun, found: RecallPack, *, parts: bool) -> None:
     """Write the recall pack: rules, open loops, today, context, procedures.
 
     The same memories give the same bytes all day. Words of MESSAGE may load more pages: see engram triggers.
     """
-    with run.open() as memory:
-        found = memory.recall_pack(" ".join(message), tasks=tasks, scope=run.scope, workspace=workspace)
-    if run.json:
-        say_json(found)
-    elif parts:
+    if parts:
         rows = [
             (one.name, str(len(one.ids)), str(one.left_out), f"{one.size}/{one.limit}", one.how)
             for one in found.sections

@@ -186,7 +186,7 @@ WORDS: Mapping[str, Says] = {
     "daily": Says("Day by day."),
     "days": Says("So many days back.", least=1, most=3_650),
     "depth": Says("How often questions are taken apart again.", least=1, most=5),
-    "details": Says("Anything else worth keeping, by name."),
+    "details": Says("Anything else worth keeping, by name.", flags="--detail"),
     "directory": Says("The directory; by default the one that the setting doubt.directory names."),
     "dry": Says("Only say what would happen."),
     "due": Says("A time, or words: by Friday."),
