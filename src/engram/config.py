@@ -789,6 +789,55 @@ def overlay(config: Config, values: Mapping[str, Any]) -> Config:
     return _fitting(_overlaid(config, dict(_named_in_full(values))))
 
 
+LIVE_GROUPS: Final = frozenset(
+    [
+        "capture",
+        "recall",
+        "limits",
+        "session",
+        "context",
+        "retention",
+        "promotion",
+        "forgetting",
+        "maintain",
+        "knowledge",
+        "doubt",
+    ]
+)
+"""Settings that are read whenever they are needed; the others, when a memory is opened or a server begins."""
+AT_OPENING: Final = frozenset({"recall.processes", "limits.memory_mb"})
+
+
+def own_copy(config: Config) -> Config:
+    """The same settings in groups of their own, for one memory that may change them while it is open."""
+    groups = {one.name: replace(getattr(config, one.name)) for one in fields(Config) if not one.metadata}
+    return replace(config, **groups)
+
+
+def change_now(config: Config, wanted: Mapping[str, Any]) -> dict[str, Any]:
+    """Change settings of an open memory; every part that holds them sees it. Those that differ now.
+
+    Args:
+        config: the memory's own (`own_copy`).
+        wanted: settings by their whole name.
+
+    Raises:
+        ConfigError: one is unknown, out of range, or read only when a memory is opened. Nothing is changed.
+
+    """
+    after, before = values(overlay(config, wanted)), values(config)
+    changed = {name: value for name, value in after.items() if value != before[name]}
+    for name in changed:
+        if name.partition(".")[0] not in LIVE_GROUPS or name in AT_OPENING:
+            raise ConfigError(
+                f"{name} is read when a memory is opened: `engram config set` keeps it, a restart brings it."
+            )
+    for name, value in changed.items():
+        group, _, key = name.partition(".")
+        object.__setattr__(getattr(config, group), key, value)  # frozen to everybody else
+    return changed
+
+
 def _overlaid(config: Config, values: Mapping[str, Any]) -> Config:
     for given, value in values.items():
         if _is_retired(given):

@@ -14,7 +14,7 @@ from engram.api.caller import CallerContext, chance
 from engram.api.recalling import Recalling
 from engram.api.remembering import Given, Results
 from engram.api.verbs import Maintenance, Nouns, VerbsBefore
-from engram.config import Config, load
+from engram.config import Config, load, own_copy
 from engram.errors import EngramError
 from engram.lazily import lazily
 from engram.model.capture import Observation, Receipt
@@ -80,7 +80,7 @@ class Engram(Nouns, VerbsBefore):
         `key` opens a vault, and makes a new file one: 32 bytes, their digits, or a passphrase. By default
         `ENGRAM_KEY`, `ENGRAM_KEY_FILE` or what `engram vault unlock` holds. Raises KeyNeeded without one.
         """
-        settings = config if isinstance(config, Config) else load(arguments=config)
+        settings = own_copy(config if isinstance(config, Config) else load(arguments=config))
         where = place(path)
         brought = Overrides(clock, embedder, advisor, key)
         if is_folder(where):

@@ -28,7 +28,9 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 from engram.api.caller import RecallLimits, WriteAllowance
 from engram.api.recalling import Recalling
 from engram.api.verbs import VerbsBefore
+from engram.config import change_now
 from engram.errors import (
+    AccessDenied,
     EngramError,
     InvalidInput,
     KeyNeeded,
@@ -326,6 +328,8 @@ class Routed:
         path = f"{self._noun}.{verb}".lstrip(".")
         if path in WHOLE and self._looks_after(path):
             return WHOLE[path](self, path, args, more)
+        if path in FOR_OWNER:
+            raise AccessDenied("change settings: only the owner of the folder may")
         if path in SPLIT and self._access.all_namespaces:
             return SPLIT[path](self, path, args, more)
         return self._at(self._namespace(made, args, more), path, args, more)
@@ -624,6 +628,15 @@ def _purged(self: Routed, path: str, args: Sequence[Any], more: Mapping[str, Any
     return cast("PurgeCertificate", self._as_owner(DEFAULT_NAMESPACE, "vault._signed", (whole,), {}))
 
 
+def _configured(self: Routed, path: str, args: Sequence[Any], more: Mapping[str, Any]) -> Any:
+    """Settings for files that are open and for those that will be."""
+    changed = self._as_owner(DEFAULT_NAMESPACE, path, args, more)
+    change_now(self._files.config, changed)
+    for memory in self._files.open_memories():
+        change_now(memory.config, changed)
+    return changed
+
+
 def _in_one(self: Routed, path: str, args: Sequence[Any], more: Mapping[str, Any]) -> Any:
     """Statements of one namespace, as all of them are kept or none. Raises InvalidInput."""
     by_name, rest = self._by_namespace("drafts", args, more)
@@ -681,6 +694,7 @@ WHOLE: Mapping[str, Whole] = {
     "maintenance.vacuum": _summed,
     "upkeep.consolidate": _maintained,
     "upkeep.dream": _maintained,
+    "maintenance.configure": _configured,
     "backups.make": _backed_up,
     "backups.archive": _backed_up,
     "backups.list": _listed,
@@ -688,6 +702,8 @@ WHOLE: Mapping[str, Whole] = {
     "vault.purge": _purged,
 }
 """Verbs about whole files, and how one answer comes of many. For who looks after the folder."""
+FOR_OWNER = frozenset({"maintenance.configure"})
+"""Those that the owner of one file may not do for it alone."""
 OF_MEMORIES = frozenset({"stats", "export"})
 """Those that show memories: only for who may see all namespaces."""
 SPLIT: Mapping[str, Whole] = {"remember_many": _in_one, "memories.adopt": _adopted}

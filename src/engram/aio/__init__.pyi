@@ -1376,6 +1376,14 @@ class AsyncMaintenance:
     async def forget_spending(self) -> int:
         """Forget what models have cost; how many calls there were."""
 
+    async def configure(self, settings: Mapping[str, Any]) -> dict[str, Any]:
+        """Change settings while the memory is open, for everybody who uses it here; those that differ now.
+
+        Holds until the memory is closed: `engram config set` keeps a setting, and a server follows that.
+        Raises InvalidInput, and changes nothing, for what is unknown, out of range or read at opening only;
+        AccessDenied unless the file is the caller's.
+        """
+
     async def recall_health(self) -> RecallHealth:
         """How the last recalls have been going: counts, averages by intent, times, warnings."""
 

@@ -109,7 +109,7 @@ class WriteAllowance:
     """What a caller that is not the owner may write in a day. Lives with it; any thread may use it."""
 
     def __init__(self, settings: LimitsConfig, clock: Clock) -> None:
-        self._most = (settings.memories_a_day, settings.megabytes_a_day * MEGABYTE)
+        self._settings = settings
         self._clock = clock
         self._lock = Lock()
         self._written: deque[tuple[float, int, int]] = deque()
@@ -121,7 +121,8 @@ class WriteAllowance:
         with self._lock:
             while self._written and self._written[0][0] <= now - DAY_S:
                 self._written.popleft()
-            for place, (most, what) in enumerate(zip(self._most, ("memories", "bytes"), strict=True), 1):
+            mosts = (self._settings.memories_a_day, self._settings.megabytes_a_day * MEGABYTE)
+            for place, (most, what) in enumerate(zip(mosts, ("memories", "bytes"), strict=True), 1):
                 if most and sum(one[place] for one in self._written) + new[place - 1] > most:
                     since = self._written[0][0] if self._written else now
                     raise TooMuchWritten(most, what, DAY_S - (now - since))

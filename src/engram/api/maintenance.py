@@ -633,9 +633,12 @@ class WorkerReport:
 class Worker:
     """Maintains one memory. `tick` decides and works; `start` lets a thread tick until `stop`."""
 
-    def __init__(self, upkeep: Upkeep, idle: Callable[[], timedelta]) -> None:
+    def __init__(
+        self, upkeep: Upkeep, idle: Callable[[], timedelta], beside: Callable[[], None] = lambda: None
+    ) -> None:
         self._upkeep = upkeep
         self._idle = idle
+        self._beside = beside
         self._stopping = Event()
         self._thread: Thread | None = None
         self._rests_until: datetime | None = None
@@ -696,4 +699,5 @@ class Worker:
 
     def _live(self) -> None:
         while not self._stopping.wait(LOOKS_EVERY_S):
+            self._beside()
             self.tick()

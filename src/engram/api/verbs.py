@@ -14,10 +14,12 @@ from engram.api import remembering
 from engram.api.caller import Answers, CallerContext, Tokens
 from engram.api.recalling import Recalling
 from engram.api.remembering import Listening
+from engram.config import change_now
+from engram.errors import ConfigError, InvalidInput
 from engram.lazily import lazily
 from engram.model.advice import Spent
 from engram.model.capture import ImportedRecords, Turn
-from engram.model.event import Event, Finding, News
+from engram.model.event import Audited, Event, Finding, News
 from engram.model.facts import Edge, EdgeType
 from engram.model.maintenance import LISTED, DriftReport, Progress, Report, Run, Undone
 from engram.model.memory import Filters, Memory, Status
@@ -214,6 +216,22 @@ class Maintenance:
     def forget_spending(self) -> int:
         """Forget what models have cost; how many calls there were."""
         return maintenance.forget_spending(self._caller)
+
+    def configure(self, settings: Mapping[str, Any]) -> dict[str, Any]:
+        """Change settings while the memory is open, for everybody who uses it here; those that differ now.
+
+        Holds until the memory is closed: `engram config set` keeps a setting, and a server follows that.
+        Raises InvalidInput, and changes nothing, for what is unknown, out of range or read at opening only;
+        AccessDenied unless the file is the caller's.
+        """
+        self._caller.check_owns_file("change settings")
+        try:
+            changed = change_now(self._caller.tools.config, settings)
+        except ConfigError as error:
+            raise InvalidInput(error.message) from error
+        for name, value in changed.items():
+            self._caller.note(Audited.CONFIGURED, f"{name}={value}")
+        return changed
 
     def recall_health(self) -> RecallHealth:
         """How the last recalls have been going: counts, averages by intent, times, warnings."""

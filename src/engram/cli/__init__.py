@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
 
 HOOK_ALONE = 3
@@ -14,6 +15,9 @@ INTERRUPTED = 130
 
 def main() -> None:
     """What the installed command starts."""
+    # Our products of matrices are small: sharing one among threads takes a hundred times as long as the work
+    # when other processes keep the cores busy.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if sys.argv[1:2] == ["hook"] and len(sys.argv) == HOOK_ALONE:
         from engram.cli.hooks import EVENTS, quick
 

@@ -93,8 +93,6 @@ class HookPlace:
 
 def quick(event: str) -> None:
     """Run a hook without the command line around it, which would take as long as the hook itself."""
-    # Threads that nothing here would use take time to start.
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     run(event, sys.stdin.buffer.read(), HookPlace)
 
 

@@ -19,6 +19,7 @@ import click
 from engram import plugins
 from engram.cli.options import CommandRun, Group, MomentOption, command, one_of, pass_run
 from engram.cli.output import age, line, say, say_json, table, text, uncut
+from engram.config import values
 from engram.errors import ConfigError
 from engram.model.scope import Access, Role, Token
 from engram.opening import beside, place
@@ -73,6 +74,7 @@ def served(
     made = app.build(lambda: _open(run, config), settings, doors, () if alone else ROUTES)
     with serve.listen_at(at) if at else serve.listen(settings.host, settings.port) as sock:
         memory_host = made.state.memory_host
+        memory_host.reload = lambda: values(run.config)
         memory_host.open()
         try:
             if not at:

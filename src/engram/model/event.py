@@ -72,6 +72,8 @@ class Audited(StrEnum):
     """A secret that lets nobody in."""
     TOKEN_USED = "token_used"  # noqa: S105 (a word, no secret)
     EXPORTED = "exported"
+    CONFIGURED = "configured"
+    """A setting was changed while the memory was open; `subject` is its name and value."""
     PURGED = "purged"
     TRIMMED = "trimmed"
     """Older lines were dropped; `subject` is the number of the last of them."""

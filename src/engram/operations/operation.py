@@ -221,6 +221,7 @@ WORDS: Mapping[str, Says] = {
     "memory_id": Says("The memory, by its id or the first characters of it."),
     "memory_ids": Says("The memories, by their ids."),
     "message": Says("What the user says."),
+    "settings": Says("Settings by their whole name, such as `recall.limit`, and their new values."),
     "message_id": Says("A name for it: sent again, it is not taken in again."),
     "messages": Says("Chat messages with role and content."),
     "min_importance": Says("Only what matters so much.", least=0, most=1),

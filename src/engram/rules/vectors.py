@@ -108,12 +108,21 @@ ROTATION_SEED = 20_240_229
 
 STRETCH = 32_768
 """Signatures that are compared at once."""
+FEW = 64
+"""So few vectors are turned a few at a time: a product of this size is shared among threads otherwise, which
+takes a hundred times as long as the work when other processes keep the cores busy."""
+IN_ONE_THREAD = 1 << 18
+"""Products of so many terms OpenBLAS leaves to one thread."""
 
 
 def sign(vectors: Floats, centre: Floats) -> Signatures:
     """The signatures of `(n, d)` vectors: `(n, ceil(d / 8))` packed bits."""
-    turned = (vectors - centre) @ rotation(vectors.shape[1])
-    return np.packbits(turned > 0, axis=1)
+    centred, turning = vectors - centre, rotation(vectors.shape[1])
+    if not 0 < len(centred) <= FEW:
+        return np.packbits(centred @ turning > 0, axis=1)
+    step = max(1, IN_ONE_THREAD // turning.size)
+    turned = [centred[start : start + step] @ turning for start in range(0, len(centred), step)]
+    return np.packbits(np.concatenate(turned) > 0, axis=1)
 
 
 def hamming(signatures: Signatures, one: Signatures) -> NDArray[np.uint16]:

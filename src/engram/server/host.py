@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import threading
 import time
 from collections import Counter, OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
@@ -19,7 +20,9 @@ from engram._version import __version__
 from engram.api.maintenance import Worker, WorkerReport
 from engram.errors import (
     AccessDenied,
+    ConfigError,
     EngramError,
+    InvalidInput,
     StoreClosed,
     TooManyRecalls,
     TooMuchWritten,
@@ -51,6 +54,7 @@ IDEMPOTENCY_KEYS = 10_000  # idempotency keys known at most
 
 
 T = TypeVar("T")
+log = logging.getLogger(__name__)
 
 FACADES = 256
 """Callers whose facades are kept; the one unused for longest is settled and let go."""
@@ -87,6 +91,9 @@ class MemoryHost:
         self._lanes: dict[bool, anyio.CapacityLimiter] = {}
         self._asked = self.started
         self._worker: Worker | None = None
+        self.reload: Callable[[], Mapping[str, Any]] | None = None
+        """Reads the settings anew, by name; None: there is no configuration to follow."""
+        self._configured: Mapping[str, Any] = {}
         self.proxied = Counter({"requests": 0, "extracted": 0, "buffered_turns": 0})
         """What the proxy has passed on, made memories of, and still holds to be listened to."""
 
@@ -115,8 +122,26 @@ class MemoryHost:
         """Open the memory. Safe to call twice."""
         if self._root is None:
             self._root = self._opener()
-            self._worker = Worker(self._root.upkeep, self.idle)
+            self._configured = self.reload() if self.reload is not None else {}
+            self._worker = Worker(self._root.upkeep, self.idle, self.follow_settings)
             self._worker.start()
+
+    def follow_settings(self) -> None:
+        """Bring in force what was changed in the configuration since the last look, as far as it can be."""
+        if self.reload is None:
+            return
+        try:
+            wanted = self.reload()
+        except ConfigError as error:
+            log.warning("The configuration is not followed: %s", error.message)
+            return
+        before, self._configured = self._configured, wanted
+        for name, value in wanted.items():
+            if before and before.get(name) != value:
+                try:
+                    self.memory.maintenance.configure({name: value})
+                except InvalidInput as error:
+                    log.warning("%s", error.message)
 
     def idle(self) -> timedelta:
         """How long nobody has asked for anything."""
