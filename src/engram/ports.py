@@ -244,6 +244,9 @@ class Relations(Protocol):
     def links(self, keys: Sequence[int], types: Iterable[EdgeType], view: View) -> list[Link]:
         """Edges of these types at these keys, in both directions, whose far ends the view allows."""
 
+    def at(self, keys: Sequence[int]) -> list[EdgeLine]:
+        """All edges at these keys, in both directions, as they are kept, whoever may see their ends."""
+
 
 class FactStore(Protocol):
     """What memories state, as subject, predicate and object."""
@@ -1192,6 +1195,10 @@ class Embedded:
     vector: Floats
 
 
+EdgeLine = tuple[int, int, str, int, float, float, int | None]
+"""An edge as it is kept: key, other key, type, 1 in its own direction, weight, confidence, when drawn."""
+
+
 class Link(NamedTuple):
     """An edge as a walk sees it: from one key to another, in the edge's own direction or against it."""
 
@@ -1201,8 +1208,6 @@ class Link(NamedTuple):
     forward: bool
     weight: float
     confidence: float
-    drawn_at: datetime | None = None
-    """When it was drawn or confirmed last: how sure it still is depends on it. None: does not matter."""
 
 
 @dataclass(frozen=True, slots=True)

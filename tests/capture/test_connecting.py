@@ -153,5 +153,6 @@ def test_links_write_no_events_and_are_no_surer_than_a_guess(tools: Tools) -> No
     (link,) = tools.store.relations.links([keys[ids[1]]], tuple(EdgeType), View(EVERYTHING, ANY_STATUS))
 
     assert link.confidence < 1
-    assert link.drawn_at == tools.clock.now()
+    (edge,) = tools.store.relations.of(ids[1], EVERYTHING)
+    assert edge.last_reinforced_at == tools.clock.now()
     assert {event.verb.value for event in tools.store.ledger.events(None, EVERYTHING, 10)} == {"stored"}

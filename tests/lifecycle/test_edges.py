@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,7 +10,6 @@ from engram.model.facts import ACYCLIC, EdgeType
 from engram.rules.activation import EDGE_FLOOR, FADING, confidence_now, faded
 from tests.tables import every
 
-NOW = datetime(2024, 6, 1, tzinfo=UTC)
 shares = st.floats(0, 1)
 days = st.floats(0, 5_000)
 
@@ -27,14 +24,9 @@ def test_what_is_under_the_floor_stays_where_it_is() -> None:
 
 
 def test_origins_orders_and_disputes_do_not_fade() -> None:
-    long_ago = NOW - timedelta(days=3_000)
     for edge_type in set(EdgeType) - FADING:
-        assert confidence_now(edge_type, 0.9, long_ago, NOW) == 0.9
+        assert confidence_now(edge_type, 0.9, 3_000) == 0.9
     assert ACYCLIC.isdisjoint(FADING)
-
-
-def test_an_edge_of_unknown_age_is_taken_as_it_is() -> None:
-    assert confidence_now(EdgeType.SIMILAR_TO, 0.9, None, NOW) == 0.9
 
 
 @given(shares, days, days)

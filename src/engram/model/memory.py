@@ -31,7 +31,7 @@ class Layer(StrEnum):
     @property
     def number(self) -> int:
         """How high it is: 1, 2 or 3."""
-        return _HEIGHTS[self.value]
+        return _HEIGHTS[self]
 
     def step(self, by: int) -> Layer:
         """The layer so many above it, or below."""

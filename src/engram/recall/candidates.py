@@ -5,14 +5,30 @@ The X-ray is made from these numbers; it is not a second computation.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from typing import cast
 
 from engram.model.memory import Memory, Status
 from engram.model.recall import Evidence, Trust
 from engram.ports import Match, Matched
 
 NO_MATCH = Match({}, 0)
+NOT_READ = cast("Memory", None)
+
+FACTORS: tuple[Callable[[Memory], str], ...] = (
+    lambda memory: f"layer {memory.layer.name.lower()}",
+    lambda memory: f"lifecycle {memory.lifecycle}",
+    lambda memory: f"verification {memory.verification}",
+    lambda _: "pinned",
+    lambda memory: f"status {memory.status}",
+    lambda _: "importance",
+    lambda _: "freshness",
+    lambda memory: f"{memory.kind} wanted",
+    lambda _: "has such a value",
+    lambda _: "of whoever asks",
+)
+"""What the parts of a memory's standing are called, in their order."""
 
 
 @dataclass(slots=True)
@@ -65,9 +81,12 @@ class Candidate:
     standing: float = 1.0
     """Factor for layer, lifecycle, verification and the like."""
     score: float = 0.0
-    memory: Memory | None = None
-    factors: list[tuple[str, float]] = field(default_factory=list)
-    """The parts of the standing, by name."""
+    record: Memory = NOT_READ
+    """The memory, which every step after the reading may count on."""
+    parts: tuple[float, ...] = ()
+    """The parts of the standing, one for each of `FACTORS`."""
+    let_in: tuple[float, str] = (0.0, "")
+    """Its relevance when it was let in, and what let it in."""
     told: list[Evidence] = field(default_factory=list)
     """What any step wants to have told beside its numbers."""
 
@@ -86,14 +105,6 @@ class Candidate:
         """The fit by what was searched: which candidates are read comes from it."""
         return (self.own + self.lent + self.reached + self.dated) * self.time
 
-    @property
-    def record(self) -> Memory:
-        """The memory, which every step after the reading may count on."""
-        if self.memory is None:
-            message = f"candidate {self.key} was not read"
-            raise LookupError(message)
-        return self.memory
-
 
 LAST = frozenset({"drop", "rerank"})
 """Steps that speak after the judge."""
@@ -110,11 +121,15 @@ def evidence(candidate: Candidate) -> tuple[Evidence, ...]:
     rows += _changes(candidate)
     rows += [one for one in candidate.told if one.step not in LAST]
     rows.append(Evidence("judge", "relevance", candidate.relevance))
-    rows += [Evidence("judge", name, value, "factor") for name, value in candidate.factors if value != 1.0]
     memory = candidate.record
+    for name, value in zip(FACTORS, candidate.parts, strict=False):
+        if value != 1.0:
+            rows.append(Evidence("judge", name(memory), value, "factor"))
     if memory.status is not Status.ACTIVE:
         until = f"held until {memory.valid_to:%Y-%m-%d}" if memory.valid_to else ""
         rows.append(Evidence("status", str(memory.status), 1.0, until))
+    if candidate.let_in[1]:
+        rows.append(Evidence("drop", "let in", *candidate.let_in))
     rows += [one for one in candidate.told if one.step in LAST]
     rows.append(Evidence("rank", "score", candidate.score))
     return tuple(rows)

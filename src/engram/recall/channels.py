@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from engram import plugins
+from engram.model.clock import to_micros
 from engram.model.facts import EdgeType, Entity, FactQuery, ToldFact
 from engram.model.memory import Kind, Memory
 from engram.model.recall import Dropped, Evidence, Hit, Question, Recall, Span
-from engram.ports import Link, Matched, Tools, View
+from engram.ports import EdgeLine, Link, Matched, Tools, View
 from engram.recall import intents, times
 from engram.recall.candidates import Candidate
 from engram.recall.plan import Planned
@@ -260,6 +261,8 @@ WEIGHTS: Mapping[EdgeType, float] = MappingProxyType(
     }
 )
 """How much of a memory's relevance passes to the other end, by type."""
+_TYPES: Mapping[str, EdgeType] = MappingProxyType({type_.value: type_ for type_ in WEIGHTS})
+DAY_MICROS = 86_400_000_000
 EXPLICIT = frozenset({EdgeType.CAUSED_BY, EdgeType.SUPPORTS, EdgeType.RELATED_TO})
 """Edges that somebody drew on purpose: what they lead to comes along with a hit."""
 SURE = 0.6
@@ -310,17 +313,13 @@ def _walk(
     starts: Mapping[int, float], plan: Planned, tools: Tools
 ) -> tuple[dict[int, Reached], dict[int, float]]:
     settings, walked = tools.config.recall, list[Link]()
-    now, types = tools.clock.now(), tuple(WEIGHTS)
+    now = to_micros(tools.clock.now())
 
     def links(keys: Sequence[int]) -> list[Link]:
-        found = [
-            Link(
-                *link[:4],
-                link.weight * WEIGHTS[link.type],
-                confidence_now(link.type, link.confidence, link.drawn_at, now),
-            )
-            for link in tools.store.relations.links(keys, types, plan.view)
-        ]
+        lines = [line for line in tools.store.relations.at(keys) if line[2] in _TYPES]
+        ends = np.array([line[1] for line in lines], dtype=np.int64)
+        seen = plan.words.passing(ends, plan.view).tolist()
+        found = [_link(line, now) for line, good in zip(lines, seen, strict=True) if good]
         walked.extend(found)
         return found
 
@@ -337,6 +336,15 @@ def _walk(
         better = refined(reached, walked, settings.graph_rounds)
         return reached, {key: one.received * better[key] / one.activation for key, one in reached.items()}
     return reached, {key: one.received for key, one in reached.items()}
+
+
+def _link(line: EdgeLine, now: int) -> Link:
+    """An edge as a walk sees it: what its type passes on, and how sure it still is."""
+    key, other, name, forward, weight, sure, drawn = line
+    type_ = _TYPES[name]
+    if drawn is not None:
+        sure = confidence_now(type_, sure, (now - drawn) / DAY_MICROS)
+    return Link(key, other, type_, forward == 1, weight * WEIGHTS[type_], sure)
 
 
 def _tell(candidates: Mapping[int, Candidate], got: Mapping[int, Reached], tools: Tools) -> None:
@@ -620,7 +628,7 @@ def _interleaved(ordered: list[Candidate], asked: Anchored, tools: Tools) -> lis
             relevance=hit.relevance,
             trust=hit.trust,
             score=hit.score,
-            memory=hit.memory,
+            record=hit.memory,
             told=[Evidence("time", "lies beside the event", hit.relevance)],
         )
         for hit in beside

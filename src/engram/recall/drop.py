@@ -92,7 +92,7 @@ def _reasons(
         if not why:
             yield one, f"relevance {one.relevance:.2f} is under the floor of {floor:.2f}"
             continue
-        one.told.append(Evidence("drop", "let in", one.relevance, why))
+        one.let_in = one.relevance, why
         if not strict:
             one.relevance = max(one.relevance, floor)
         if over := _over(memory, plan, now, tools):

@@ -15,6 +15,7 @@ from types import MappingProxyType
 from engram.config import RetentionConfig
 from engram.model.memory import Layer, Lifecycle, Memory, Status, Verification
 from engram.model.recall import Hit, Intent, Quality, Question, Trust
+from engram.model.scope import Scope
 from engram.ports import Tools
 from engram.recall import channels, intents
 from engram.recall.candidates import Candidate
@@ -80,10 +81,6 @@ VERIFICATION_WEIGHT = MappingProxyType({Verification.USER_CONFIRMED: 1.05, Verif
 PINNED_BONUS = 1.05
 STATUS_STANDING: Mapping[Status, float] = MappingProxyType({Status.CHALLENGED: 0.8, Status.SAID: 0.6})
 """What a memory counts by its status, of those that recall searches (`Filters.statuses`); others whole."""
-_LAYERS = {one: (f"layer {one.name.lower()}", LAYER_BONUS[one]) for one in Layer}
-_LIFECYCLES = {one: (f"lifecycle {one}", weight) for one, weight in LIFECYCLE_WEIGHT.items()}
-_VERIFICATIONS = {one: (f"verification {one}", VERIFICATION_WEIGHT.get(one, 1.0)) for one in Verification}
-_STANDINGS = {one: (f"status {one}", STATUS_STANDING.get(one, 1.0)) for one in Status}
 TIP = 0.01
 """How far importance and freshness tip the default profile, up or down: enough to decide between equals."""
 
@@ -124,21 +121,22 @@ def judge(
     _find_phrases(read, plan)
     channels.weigh(read, plan, tools)
     _lend_within_sessions(read)
-    now = tools.clock.now()
+    now, retention, prefer = tools.clock.now(), tools.config.retention, plan.shown.prefer
     own = asks_of_oneself(question.text, plan)
     kinds = kinds_asked(intents.asking(question.text))
     for one in read:
+        memory = one.record
         one.relevance = 1.0 - (1.0 - one.relevance) * (1.0 - one.lent_relevance)
-        if plan.whole and plan.whole in one.record.content:
+        if plan.whole and plan.whole in memory.content:
             one.relevance = max(one.relevance, SHORT_RELEVANCE)
-        one.trust = trust(one.record, one.relevance, now, tools.config.retention)
-        one.factors = [
-            *factors(one.record, one.trust.freshness),
-            _wanted(one.record, plan),
-            ("has such a value", KIND_GAIN if kinds and kinds & value_kinds(one.record.content) else 1.0),
-            ("of whoever asks", OF_THE_ASKER if own and is_own(one.record) else 1.0),
-        ]
-        one.standing = prod(value for _, value in one.factors)
+        one.trust = trust(memory, one.relevance, now, retention)
+        one.parts = (
+            *standing(memory, one.trust.freshness),
+            1.0 + PREFER_GAIN if memory.kind in prefer else 1.0,
+            KIND_GAIN if kinds and kinds & value_kinds(memory.content) else 1.0,
+            OF_THE_ASKER if own and is_own(memory) else 1.0,
+        )
+        one.standing = prod(one.parts)
     _score(read, question.profile)
     return sorted(read, key=_place)
 
@@ -178,37 +176,32 @@ def trust(memory: Memory, relevance: float, now: datetime, settings: RetentionCo
     )
 
 
-def factors(memory: Memory, freshness: float) -> list[tuple[str, float]]:
-    """What a memory's standing makes of its fit, part by part."""
-    return [
-        _LAYERS[memory.layer],
-        _LIFECYCLES[memory.lifecycle],
-        _VERIFICATIONS[memory.verification],
-        ("pinned", PINNED_BONUS if memory.pinned else 1.0),
-        _STANDINGS[memory.status],
-        ("importance", 1.0 + TIP * (2 * memory.importance - 1.0)),
-        ("freshness", 1.0 + TIP * (2 * freshness - 1.0)),
-    ]
-
-
-def _wanted(memory: Memory, plan: Planned) -> tuple[str, float]:
-    gain = PREFER_GAIN if memory.kind in plan.shown.prefer else 0.0
-    return f"{memory.kind} wanted", 1.0 + gain
+def standing(memory: Memory, freshness: float) -> tuple[float, ...]:
+    """What a memory's standing makes of its fit, part by part: see `candidates.FACTORS`."""
+    return (
+        LAYER_BONUS[memory.layer],
+        LIFECYCLE_WEIGHT[memory.lifecycle],
+        VERIFICATION_WEIGHT.get(memory.verification, 1.0),
+        PINNED_BONUS if memory.pinned else 1.0,
+        STATUS_STANDING.get(memory.status, 1.0),
+        1.0 + TIP * (2 * memory.importance - 1.0),
+        1.0 + TIP * (2 * freshness - 1.0),
+    )
 
 
 def _read(best: list[Candidate], tools: Tools) -> list[Candidate]:
     records = tools.store.memories.read([c.key for c in best])
-    for one in best:
-        one.memory = records.get(one.key)
-    return [one for one in best if one.memory is not None]
+    read = [one for one in best if one.key in records]
+    for one in read:
+        one.record = records[one.key]
+    return read
 
 
 def _hear_speakers(read: Iterable[Candidate], plan: Planned) -> None:
-    gain = SPEAKER_GAIN
     for one in read:
         speaker = one.record.speaker
         if speaker and not plan.named.isdisjoint(speaker.lower().split()):
-            one.speaker = gain
+            one.speaker = SPEAKER_GAIN
 
 
 def _find_phrases(read: Iterable[Candidate], plan: Planned) -> None:
@@ -224,24 +217,27 @@ def _lend_within_sessions(read: list[Candidate]) -> None:
 
     Only turns of a talk do, which know who spoke: the beliefs of one session are about many things.
     """
-    share = SESSION_SHARE
-    sessions: dict[tuple[object, str], list[Candidate]] = defaultdict(list)
+    sessions: dict[tuple[str, Scope], list[Candidate]] = defaultdict(list)
     for one in read:
-        if one.record.session and one.record.speaker:
-            sessions[one.record.scope, one.record.session].append(one)
+        memory = one.record
+        if memory.session and memory.speaker:
+            sessions[memory.session, memory.scope].append(one)
     for members in sessions.values():
-        best = sorted((one.fit for one in members), reverse=True)[:SESSION_BEST]
+        best = sorted([one.fit for one in members], reverse=True)[:SESSION_BEST]
+        lent = SESSION_SHARE * sum(best) / SESSION_BEST
         for one in members:
-            one.session = share * sum(best) / SESSION_BEST
+            one.session = lent
 
 
 def _score(read: list[Candidate], profile: str) -> None:
     """Scores from 0 up; in the default profile the best one is 1, also when it stands alone."""
     weights = PROFILES.get(profile)
-    top = max((one.standing * one.fit for one in read), default=0.0) or 1.0
+    for one in read:
+        one.score = one.standing * one.fit
+    top = max((one.score for one in read), default=0.0) or 1.0
     for one in read:
         if weights is None:
-            one.score = one.standing * one.fit / top
+            one.score /= top
             continue
         parts = one.trust
         last = one.record.importance if profile == "layered" else parts.utility

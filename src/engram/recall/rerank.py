@@ -516,10 +516,9 @@ def _change_told(memory: Memory) -> float:
 
 def _brought(key: int, memory: Memory, first: Candidate) -> Candidate:
     """A candidate that the question alone would not have found."""
-    one = Candidate(key, memory=memory, relevance=first.relevance, trust=first.trust)
-    note = f"a later word on {first.record.id[:8]}"
-    one.told.append(Evidence("drop", "let in", first.relevance, note))
-    return one
+    why = f"a later word on {first.record.id[:8]}"
+    let_in = (first.relevance, why)
+    return Candidate(key, record=memory, relevance=first.relevance, trust=first.trust, let_in=let_in)
 
 
 def _may_move(one: Candidate) -> bool:

@@ -10,11 +10,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 
 from engram.model.facts import EdgeType
 from engram.ports import Link
-from engram.rules.retention import DAY_S
 
 EDGE_GAIN = 0.1  # confidence a link gains when it is drawn again or proves itself
 GRACE_DAYS = 30.0  # days without use before a link begins to fade
@@ -36,19 +34,13 @@ FADING: frozenset[EdgeType] = frozenset(
 """Types that associate."""
 
 
-def confidence_now(edge_type: EdgeType, drawn: float, at: datetime | None, now: datetime) -> float:
-    """How sure an edge is, last drawn or confirmed at `at`; one of unknown age is taken as it is.
+def confidence_now(edge_type: EdgeType, drawn: float, idle_days: float) -> float:
+    """How sure an edge is that was drawn or confirmed so many days ago.
 
-    >>> from datetime import UTC, timedelta
-    >>> now = datetime(2024, 1, 1, tzinfo=UTC)
-    >>> confidence_now(EdgeType.NEXT, 1.0, now - timedelta(days=900), now)
-    1.0
-    >>> confidence_now(EdgeType.SIMILAR_TO, 1.0, now - timedelta(days=900), now)
-    0.1
+    >>> confidence_now(EdgeType.NEXT, 1.0, 900), confidence_now(EdgeType.SIMILAR_TO, 1.0, 900)
+    (1.0, 0.1)
     """
-    if at is None or edge_type not in FADING:
-        return drawn
-    return faded(drawn, (now - at).total_seconds() / DAY_S)
+    return faded(drawn, idle_days) if edge_type in FADING else drawn
 
 
 def faded(drawn: float, idle_days: float) -> float:
@@ -169,10 +161,11 @@ def _step(
         # A start that is more active by itself than by what reached it is where the path begins.
         path = here.path if here.received >= here.activation else ()
         passed = {key, *(step.key for step in path)}
-        for link in ways:
+        active = here.activation * limits.decay
+        for strength, link in ways:
             if link.other in passed:
                 continue
-            value = here.activation * limits.decay * _strength(link)
+            value = active * strength
             known = nearer.get(link.other) or found.get(link.other) or _ASLEEP
             if value > known.received:
                 nearer[link.other] = Reached(max(value, known.activation), value, (*path, link))
@@ -182,14 +175,16 @@ def _step(
 _ASLEEP = Reached(0.0)
 
 
-def _ways(edge: Sequence[int], links: Links, limits: Spread) -> dict[int, list[Link]]:
-    wanted, ways = frozenset(edge), defaultdict[int, list[Link]](list)
+def _ways(edge: Sequence[int], links: Links, limits: Spread) -> dict[int, list[tuple[float, Link]]]:
+    """The links from each of these, with how strong they are."""
+    wanted, ways = frozenset(edge), defaultdict[int, list[tuple[float, Link]]](list)
     for link in links(edge):
-        if link.key in wanted and link.confidence >= limits.least_confidence and _strength(link) > 0:
-            ways[link.key].append(link)
+        strength = _strength(link)
+        if strength > 0 and link.confidence >= limits.least_confidence and link.key in wanted:
+            ways[link.key].append((strength, link))
     for key, some in ways.items():
         if len(some) > limits.each:
-            ways[key] = sorted(some, key=lambda link: (-_strength(link), link.other))[: limits.each]
+            ways[key] = sorted(some, key=lambda way: (-way[0], way[1].other))[: limits.each]
     return ways
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from threading import Lock
 
@@ -64,14 +64,13 @@ SET accessed = accessed + 1,
     ) THEN 1
     ELSE 0
   END
-WHERE id = :id
+WHERE row IN (SELECT value FROM json_each(:keys))
 """
 
 LOG_USE = """
 INSERT INTO access_log (row, session, at)
-SELECT row, :session, :at
-FROM memories
-WHERE id = :id
+SELECT value, :session, :at
+FROM json_each(:keys)
 """
 
 DROP_USES = """
@@ -114,9 +113,9 @@ def add(db: Db, row: int, question: Embedded | None, at: datetime, *, helpful: b
     db.execute(COUNT_HELPFUL, {"row": row, "helpful": int(helpful)})
 
 
-def use(db: Db, memory_id: str, at: datetime, session: str) -> None:
-    """Count and log one use."""
-    values = {"id": memory_id, "at": to_micros(at), "session": session}
+def use(db: Db, keys: Iterable[int], at: datetime, session: str) -> None:
+    """Count and log one use of each."""
+    values = {"keys": rows.as_keys(keys), "at": to_micros(at), "session": session}
     db.execute(COUNT_USE, values)
     db.execute(LOG_USE, values)
 

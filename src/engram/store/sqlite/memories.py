@@ -15,7 +15,7 @@ from engram.model.scope import Access
 from engram.ports import Reach, View
 from engram.store.sqlite import rows as sqlite_rows
 from engram.store.sqlite import vectors, views
-from engram.store.sqlite.connection import HIGHEST, Db, Line, ask, ask_line, ask_value
+from engram.store.sqlite.connection import HIGHEST, Db, ask, ask_line, ask_value
 from engram.store.sqlite.readers import Readers
 from engram.store.sqlite.views import Places, WhereClause, where, where_event
 
@@ -224,8 +224,6 @@ WHERE m.sealed IS NOT NULL
 LIMIT :limit
 """)
 
-KNOWN = 1_000
-"""So many records that were read last are not made anew from lines that are the same."""
 WIDE_SHARE = 0.1
 """A caller who sees more of the file than this is served by going through all of it in order."""
 
@@ -236,7 +234,6 @@ class SqliteMemories:
     def __init__(self, readers: Readers, places: Places) -> None:
         self._readers = readers
         self._places = places
-        self._known: dict[int, tuple[Line, Memory]] = {}
 
     def get(self, memory_id: str, access: Access) -> Memory | None:
         """The memory with this full id, if the caller may see it."""
@@ -266,18 +263,7 @@ class SqliteMemories:
             return {}
         with self._readers.lend() as db:
             lines = ask(db, BY_KEYS, {"keys": sqlite_rows.as_keys(keys)})
-        return {line[0]: self._decoded(line) for line in lines}
-
-    def _decoded(self, line: Line) -> Memory:
-        """The record of a line; the same one as before while the line is the same."""
-        known = self._known.get(line[0])
-        if known is not None and known[0] == line:
-            return known[1]
-        _, memory = sqlite_rows.from_row(line)
-        if len(self._known) >= KNOWN:
-            self._known.clear()
-        self._known[line[0]] = line, memory
-        return memory
+        return dict(map(sqlite_rows.from_row, lines))
 
     def used_since(self, at: datetime, limit: int) -> list[Memory]:
         """What the latest recalls since a time have used."""
@@ -288,7 +274,7 @@ class SqliteMemories:
     def keys(self, ids: Sequence[str]) -> dict[str, int]:
         """The keys of full ids."""
         with self._readers.lend() as db:
-            return dict(ask(db, KEYS_OF_IDS, {"ids": sqlite_rows.as_list(ids)}))
+            return keys_of(db, ids)
 
     def page(self, view: View, limit: int, cursor: str | None = None) -> Page:
         """Newest first."""
@@ -353,6 +339,11 @@ class SqliteMemories:
         """Counts of what the caller may see."""
         with self._readers.lend() as db:
             return stats(db, self._places.reach(db, access), space)
+
+
+def keys_of(db: Db, ids: Sequence[str]) -> dict[str, int]:
+    """The keys of full ids; those of nobody are left out."""
+    return dict(ask(db, KEYS_OF_IDS, {"ids": sqlite_rows.as_list(ids)}))
 
 
 def by_id(db: Db, memory_id: str) -> tuple[int, Memory] | None:

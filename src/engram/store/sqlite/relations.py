@@ -10,7 +10,7 @@ from engram.model.clock import from_micros
 from engram.model.facts import ACYCLIC, Edge, EdgeType
 from engram.model.memory import ANY_STATUS
 from engram.model.scope import Access
-from engram.ports import Link, View
+from engram.ports import EdgeLine, Link, View
 from engram.store.sqlite import memories, rows
 from engram.store.sqlite.connection import Db, ask, ask_value
 from engram.store.sqlite.readers import Readers
@@ -36,19 +36,29 @@ ORDER BY e.id
 """
 
 LINKS = """
-SELECT e.source, e.target, e.type, 1, e.weight, e.confidence, e.last_reinforced_at
+SELECT e.source, e.target, e.type, 1, e.weight, e.confidence
 FROM json_each(:keys) AS k
 CROSS JOIN edges AS e ON e.source = k.value
 CROSS JOIN memories AS m ON m.row = e.target
 WHERE e.type IN (SELECT value FROM json_each(:edge_types))
   AND {seen}
 UNION ALL
-SELECT e.target, e.source, e.type, 0, e.weight, e.confidence, e.last_reinforced_at
+SELECT e.target, e.source, e.type, 0, e.weight, e.confidence
 FROM json_each(:keys) AS k
 CROSS JOIN edges AS e ON e.target = k.value
 CROSS JOIN memories AS m ON m.row = e.source
 WHERE e.type IN (SELECT value FROM json_each(:edge_types))
   AND {seen}
+"""
+
+AT = """
+SELECT e.source, e.target, e.type, 1, e.weight, e.confidence, e.last_reinforced_at
+FROM json_each(:keys) AS k
+CROSS JOIN edges AS e ON e.source = k.value
+UNION ALL
+SELECT e.target, e.source, e.type, 0, e.weight, e.confidence, e.last_reinforced_at
+FROM json_each(:keys) AS k
+CROSS JOIN edges AS e ON e.target = k.value
 """
 
 IS_THERE = """
@@ -77,9 +87,13 @@ CONFIRM = """
 UPDATE edges
 SET confidence = min(confidence + :gain, 1.0),
   last_reinforced_at = :at
-WHERE source IN (SELECT row FROM memories WHERE id IN (SELECT value FROM json_each(:ids)))
-  AND target IN (SELECT row FROM memories WHERE id IN (SELECT value FROM json_each(:ids)))
-  AND type IN (SELECT value FROM json_each(:edge_types))
+WHERE id IN (
+  SELECT e.id
+  FROM json_each(:keys) AS k
+  CROSS JOIN edges AS e ON e.source = k.value
+  WHERE e.target IN (SELECT value FROM json_each(:keys))
+    AND e.type IN (SELECT value FROM json_each(:edge_types))
+)
 """
 
 REMOVE = """
@@ -139,6 +153,11 @@ class SqliteRelations:
             values = {**seen.values, "keys": rows.as_keys(keys), "edge_types": rows.as_list(types)}
             return [_link(line) for line in ask(db, LINKS.replace("{seen}", seen.sql), values)]
 
+    def at(self, keys: Sequence[int]) -> list[EdgeLine]:
+        """All edges at these keys, in both directions, as they are kept, whoever may see their ends."""
+        with self._readers.lend() as db:
+            return ask(db, AT, {"keys": rows.as_keys(keys)})
+
 
 # ---------------------------------------------------------------- inside the writer
 
@@ -168,9 +187,9 @@ def draw(db: Db, source: int, edges: Iterable[Edge], at: int, most: int) -> None
     )
 
 
-def confirm(db: Db, ids: Sequence[str], types: Iterable[EdgeType], gain: float, at: int) -> None:
+def confirm(db: Db, keys: Iterable[int], types: Iterable[EdgeType], gain: float, at: int) -> None:
     """Let edges among these memories gain confidence."""
-    values = {"ids": rows.as_list(ids), "edge_types": rows.as_list(types), "gain": gain, "at": at}
+    values = {"keys": rows.as_keys(keys), "edge_types": rows.as_list(types), "gain": gain, "at": at}
     db.execute(CONFIRM, values)
 
 
@@ -198,6 +217,5 @@ def _edge(line: tuple[Any, ...]) -> Edge:
 
 
 def _link(line: tuple[Any, ...]) -> Link:
-    key, other, type_, forward, weight, confidence, at = line
-    when = None if at is None else from_micros(at)
-    return Link(key, other, TYPES[type_], forward == 1, weight, confidence, when)
+    key, other, type_, forward, weight, confidence = line
+    return Link(key, other, TYPES[type_], forward == 1, weight, confidence)

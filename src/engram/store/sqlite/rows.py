@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import fields
 from datetime import datetime, timedelta
 from functools import lru_cache
 from json.encoder import encode_basestring
@@ -101,26 +102,93 @@ def from_row(line: tuple[Any, ...]) -> tuple[int, Memory]:
         summary, key_fact, label, content_tokens, summary_tokens, key_fact_tokens, label_tokens,
         sealed,
     ) = line  # fmt: skip
-    affect = Affect(valence, intensity, arousal) if valence or intensity or arousal else _NO_AFFECT
-    used = (accessed, repeated, confirmed, sessions, helpful, unhelpful)
-    forms = (
-        FormsOnDemand(content)
-        if content_tokens == ON_DEMAND[-1]
-        else Forms(summary, key_fact, label, content_tokens, summary_tokens, key_fact_tokens, label_tokens)
+    one = object.__new__(StoredMemory)
+    known = one.__dict__
+    known["id"] = id_
+    known["content"] = content
+    known["content_hash"] = content_hash
+    known["created_at "] = created_at
+    known["modified_at "] = modified_at
+    known["scope"] = _scope(namespace, project, squad, agent, channel, user)
+    known["session"] = session
+    known["speaker"] = speaker
+    known["kind"] = _KINDS[kind]
+    known["category"] = category
+    known["type"] = _TYPES[type_]
+    known["tags "] = tags
+    known["entities "] = entities
+    known["details "] = details
+    known["metadata "] = metadata
+    known["layer"] = _LAYERS[layer]
+    known["lifecycle"] = _LIFECYCLES[lifecycle]
+    known["status"] = _STATUSES[status]
+    known["verification"] = _VERIFICATIONS[verification]
+    known["policy"] = _POLICIES[policy]
+    known["priority"] = _PRIORITIES[priority]
+    known["pinned"] = pinned == 1
+    known["importance"] = importance
+    known["confidence"] = confidence
+    known["strength"] = strength
+    known["surprise"] = surprise
+    known["affect "] = (valence, intensity, arousal)
+    known["usage "] = (accessed, repeated, confirmed, sessions, helpful, unhelpful)
+    known["last_accessed "] = last_accessed
+    known["event_time "] = event_time
+    known["valid_from "] = valid_from
+    known["valid_to "] = valid_to
+    known["verified_at "] = verified_at
+    known["expires_at "] = expires_at
+    known["source"] = source
+    known["trust"] = trust
+    known["version"] = version
+    known["tier"] = _TIERS[tier]
+    known["forms "] = (
+        content,
+        (summary, key_fact, label, content_tokens, summary_tokens, key_fact_tokens, label_tokens),
     )
-    return key, Memory(
-        id_, content, content_hash, _moment(created_at), _moment(modified_at),
-        _scope(namespace, project, squad, agent, channel, user), session, speaker,
-        _KINDS[kind], category, _TYPES[type_], _names(tags), _names(entities), from_json(details),
-        from_json(metadata),
-        _LAYERS[layer], _LIFECYCLES[lifecycle], _STATUSES[status], _VERIFICATIONS[verification],
-        _POLICIES[policy], _PRIORITIES[priority], pinned == 1,
-        importance, confidence, strength, surprise,
-        affect, Usage(*used) if any(used) else _NO_USAGE,
-        _maybe(last_accessed), _maybe(event_time), _maybe(valid_from), _maybe(valid_to),
-        _maybe(verified_at), _maybe(expires_at),
-        source, trust, version, _TIERS[tier], forms, SealedWords(sealed) if sealed else UNSEALED,
-    )  # fmt: skip
+    known["sealed"] = SealedWords(sealed) if sealed else UNSEALED
+    return key, one
+
+
+class StoredMemory(Memory):
+    """A memory as it comes from its line: what takes a while to read back waits until somebody asks for it.
+
+    What waits stands in `__dict__` under its name with a space behind it. A copy is a plain `Memory`.
+    """
+
+    def __new__(cls, *values: Any, **named: Any) -> Memory:  # type: ignore[misc]
+        """What `dataclasses.replace` asks for."""
+        return Memory(*values, **named)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Memory):
+            return NotImplemented
+        return all(getattr(self, name) == getattr(other, name) for name in _FIELDS)
+
+    __hash__ = Memory.__hash__
+
+    def __reduce__(self) -> tuple[type[Memory], tuple[Any, ...]]:
+        return Memory, tuple(getattr(self, name) for name in _FIELDS)
+
+
+class _ReadLater:
+    """A field of a stored memory that is read back when it is first asked for, and kept."""
+
+    def __init__(self, name: str, read: Callable[[Any], Any]) -> None:
+        self._name = name
+        self._read = read
+
+    def __get__(self, one: Memory | None, owner: type[Memory]) -> Any:
+        if one is None:
+            return self
+        known = one.__dict__
+        found = known[self._name] = self._read(known[f"{self._name} "])
+        return found
+
+
+def _read_forms(stored: tuple[str, tuple[Any, ...]]) -> Forms:
+    content, forms = stored
+    return FormsOnDemand(content) if forms[3] == ON_DEMAND[-1] else Forms(*forms)
 
 
 def to_row(memory: Memory, scope: int) -> tuple[Any, ...]:
@@ -231,6 +299,23 @@ def from_json(text: str | None) -> dict[str, Any]:
     """An object that `to_json` wrote; an empty one where there is none."""
     found: dict[str, Any] = {} if text is None or text in {"", "{}"} else _read_json(text)[0]
     return found
+
+
+_LATER: Mapping[str, Callable[[Any], Any]] = {
+    **dict.fromkeys(("created_at", "modified_at"), _moment),
+    **dict.fromkeys(
+        ("last_accessed", "event_time", "valid_from", "valid_to", "verified_at", "expires_at"), _maybe
+    ),
+    **dict.fromkeys(("tags", "entities"), _names),
+    **dict.fromkeys(("details", "metadata"), from_json),
+    "affect": lambda told: Affect(*told) if any(told) else _NO_AFFECT,
+    "usage": lambda told: Usage(*told) if any(told) else _NO_USAGE,
+    "forms": _read_forms,
+}
+_FIELDS = tuple(field.name for field in fields(Memory))
+for _name in _FIELDS:
+    # In the place of the parent's slot, so that `__dict__` is looked at first.
+    setattr(StoredMemory, _name, _ReadLater(_name, _LATER[_name]) if _name in _LATER else None)
 
 
 ADD = """

@@ -33,7 +33,7 @@ from engram.store.sqlite import turns as sources
 from engram.store.sqlite.connection import Db, Line
 from engram.store.sqlite.ledger import Difference, Happening
 from engram.store.sqlite.maintenance import SqliteUpkeepWork
-from engram.store.sqlite.memories import by_id, by_ids
+from engram.store.sqlite.memories import by_id, by_ids, keys_of
 from engram.store.sqlite.names import RecentMentions
 from engram.store.sqlite.views import Places
 
@@ -238,7 +238,8 @@ class SqliteUnit:
 
     def confirm(self, ids: Sequence[str], types: Iterable[EdgeType], gain: float) -> None:
         """Let the edges of these types among these memories gain confidence."""
-        relations.confirm(self._db, ids, types, gain, to_micros(self._clock.now()))
+        keys = keys_of(self._db, ids).values()
+        relations.confirm(self._db, keys, types, gain, to_micros(self._clock.now()))
 
     def naming(self, name: str, scope: Scope, limit: int, common: int) -> tuple[int, list[str]]:
         """How many memories have this name, up to `common` and one, and the latest in this very scope."""
@@ -267,8 +268,7 @@ class SqliteUnit:
     def touch(self, ids: Sequence[str], at: datetime, session: str) -> None:
         """Count a use of each; what was erased meanwhile is left out."""
         self._read.clear()
-        for memory_id in ids:
-            feedback.use(self._db, memory_id, at, session)
+        feedback.use(self._db, keys_of(self._db, ids).values(), at, session)
 
     def add_feedback(self, memory_id: str, *, helpful: bool, question: Embedded | None, because: str) -> None:
         """Keep feedback and count it on the memory."""
