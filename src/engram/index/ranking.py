@@ -120,7 +120,7 @@ def allowed(lines: VectorLines, reach: Reach, statuses: frozenset[Status]) -> Pl
     inside = wanted[lines.statuses]  # GONE is -1, the last place, which is never wanted
     if not reach.everything:
         inside &= _within(lines, reach)
-    places: Places = np.flatnonzero(inside)
+    places: Places = inside.nonzero()[0]
     return places
 
 
@@ -177,8 +177,8 @@ def fewest(places: Places, signatures: Signatures, signature: Signatures, count:
 def _fewest(places: Places, distances: NDArray[Any], count: int) -> Places:
     # Distances are small whole numbers: counting them finds the border faster than sorting.
     border = int(np.searchsorted(np.cumsum(np.bincount(distances)), count))
-    nearer = np.flatnonzero(distances < border)
-    at_border = np.flatnonzero(distances == border)[: count - len(nearer)]
+    nearer = (distances < border).nonzero()[0]
+    at_border = (distances == border).nonzero()[0][: count - len(nearer)]
     chosen: Places = places[np.concatenate([nearer, at_border])]
     return chosen
 
@@ -212,7 +212,7 @@ def _within(lines: VectorLines, reach: Reach) -> NDArray[np.bool_]:
 def _best(keys: Keys, found: Floats, k: int) -> Found:
     if len(found) > k:
         least = np.partition(found, len(found) - k)[len(found) - k]
-        near = np.flatnonzero(found >= least)
+        near = (found >= least).nonzero()[0]
         keys, found = keys[near], found[near]
     order = np.lexsort((keys, -found))[:k]
     order = order[np.isfinite(found[order])]

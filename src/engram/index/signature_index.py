@@ -128,7 +128,7 @@ class SignatureSearch:
         """Which of these keys have a vector, and those."""
         lines = self._lines
         places = lines.places(keys)
-        known = np.flatnonzero(places >= 0)
+        known = (places >= 0).nonzero()[0]
         known = known[lines.statuses[places[known]] != GONE]
         if lines.rows is not None and lines.lengths is not None:
             here = places[known]
@@ -141,7 +141,7 @@ class SignatureSearch:
         if len(missing):
             self._read = ranking.joined(self._read, self._index.stored(self._space, missing))
         at = self._read.places(keys)
-        found = np.flatnonzero(at >= 0)
+        found = (at >= 0).nonzero()[0]
         return found, self._read.pick(at[found])
 
 

@@ -44,28 +44,29 @@ class Candidate:
     """Share of the question's words that it says, each by how much it tells."""
     text: float = 0.0
     """The same as the share of the most a memory could reach, 0 to 1."""
-    text_rank: int | None = None
     cosine: float | None = None
     vector: float = 0.0
     """The cosine as distance from noise, 0 to 1."""
-    vector_rank: int | None = None
     meaning: float = 0.0
     """The cosine as weighted deviations from the noise, above or below."""
     own: float = 0.0
     """Fit by its own words and meaning."""
+    relevance: float = 0.0
     lent: float = 0.0
     """Fit lent by neighbouring turns."""
     lent_relevance: float = 0.0
+    dated: float = 0.0
+    """Fit for having happened at the time asked about, when nothing else is asked."""
+    time: float = 1.0
+    """Factor for having happened at the time asked about."""
+    text_rank: int | None = None
+    vector_rank: int | None = None
     reached: float = 0.0
     """Fit lent along edges and by facts that lead there."""
     speaker: float = 1.0
     """Factor for a speaker the question names."""
     phrase: float = 1.0
     """Factor for quoted words that stand together in it."""
-    time: float = 1.0
-    """Factor for having happened at the time asked about."""
-    dated: float = 0.0
-    """Fit for having happened then, when nothing else is asked."""
     fresh: float = 1.0
     """Factor for being new, when that is asked for."""
     session: float = 0.0
@@ -76,7 +77,6 @@ class Candidate:
     """The key of that hit."""
     wording: str = ""
     """The other wording of the question that it fits best; empty: the question's own."""
-    relevance: float = 0.0
     trust: Trust = Trust(0.0, 0.0, 0.0, 0.0)
     standing: float = 1.0
     """Factor for layer, lifecycle, verification and the like."""

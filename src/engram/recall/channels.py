@@ -15,12 +15,12 @@ from engram.model.clock import to_micros
 from engram.model.facts import EdgeType, Entity, FactQuery, ToldFact
 from engram.model.memory import Kind, Memory
 from engram.model.recall import Dropped, Evidence, Hit, Question, Recall, Span
-from engram.ports import EdgeLine, Link, Matched, Tools, View
+from engram.ports import EdgeLine, Link, Tools, View
 from engram.recall import intents, times
 from engram.recall.candidates import Candidate
 from engram.recall.plan import Planned
 from engram.recall.plan import candidates as called
-from engram.recall.pool import Pool, heed_words
+from engram.recall.pool import Pool
 from engram.rules.activation import Reached, Spread, confidence_now, refined, spread
 from engram.rules.chains import TrailAnswer, follow
 from engram.rules.entities import also_called
@@ -59,20 +59,13 @@ FRESH_DAYS = 30.0  # days after which half of that is left
 
 def search(plan: Planned) -> Pool:
     """The best by BM25 and the nearest by cosine, with what both say about each."""
-    return Pool(*search_each(plan))
-
-
-def search_each(plan: Planned) -> tuple[Matched, Sequence[tuple[int, float]], Planned]:
-    """What words find, what meaning finds, and the plan with how far the question's words are said."""
     by_words = plan.words.search(plan.view, round(plan.fetch * TEXT_CANDIDATES))
-    plan = heed_words(by_words, plan)
     if plan.near_search is None:
-        return by_words, [], plan
-    most = round(plan.fetch * VECTOR_CANDIDATES)
-    near = plan.near_search.search(plan.view, most)
+        return Pool(by_words, [], plan)
+    near = plan.near_search.search(plan.view, round(plan.fetch * VECTOR_CANDIDATES))
     if plan.hidden_search is not None:
         near = _nearest_of(near, plan.hidden_search.search(plan.view, HIDDEN_CANDIDATES))
-    return by_words, near, plan
+    return Pool(by_words, near, plan)
 
 
 def _nearest_of(
@@ -391,43 +384,34 @@ def boost_from_neighbours(pool: Pool) -> None:
     loans = _loans(lenders, pool)
     if not len(loans.lenders):
         return
-    pool.include(np.unique(np.concatenate([loans.lenders, loans.borrowers])).tolist())
+    pool.include(loans.borrowers.tolist())
     _settle(loans, pool)
 
 
 def _loans(lenders: Keys, pool: Pool) -> Loans:
     """From each turn to the two that follow it and the two before."""
-    near, count = pool.plan.words.turns(lenders, pool.plan.view), len(lenders)
-    steps = (
-        (near.after[0], NEXT_SHARE + ANSWER_SHARE * near.asking),
-        (near.after[1], np.full(count, NEXT_SHARE * FAR_SHARE)),
-        (near.before[0], np.full(count, PREVIOUS_SHARE)),
-        (near.before[1], np.full(count, PREVIOUS_SHARE * FAR_SHARE)),
-    )
-    borrowers = np.concatenate([keys for keys, _ in steps])
-    there = np.flatnonzero(borrowers)
-    return Loans(
-        np.tile(lenders, len(steps))[there],
-        borrowers[there],
-        np.concatenate([shares for _, shares in steps])[there],
-    )
+    near = pool.plan.words.turns(lenders, pool.plan.view)
+    borrowers = np.concatenate([near.after, near.before])
+    shares = np.repeat(_SHARES, len(lenders)).reshape(borrowers.shape)
+    shares[0] += ANSWER_SHARE * near.asking
+    step, there = borrowers.nonzero()
+    return Loans(lenders[there], borrowers[step, there], shares[step, there])
+
+
+_SHARES = np.array([NEXT_SHARE, NEXT_SHARE * FAR_SHARE, PREVIOUS_SHARE, PREVIOUS_SHARE * FAR_SHARE])
+"""What a turn lends to the two that follow, and to the two before."""
 
 
 def _settle(loans: Loans, pool: Pool) -> None:
     """What every borrower gets in the end: the best offer for each word, and for the meaning."""
-    known = [
-        (pool.lines[lender], pool.lines[borrower], share)
-        for lender, borrower, share in zip(
-            loans.lenders.tolist(), loans.borrowers.tolist(), loans.shares.tolist(), strict=True
-        )
-        if lender in pool.lines and borrower in pool.lines
-    ]
-    if not known:
-        return
-    lends, borrows = np.array([one[:2] for one in known], dtype=np.intp).T
+    lines = pool.lines
+    borrows = np.array([lines.get(key, -1) for key in loans.borrowers.tolist()], dtype=np.intp)
+    there = (borrows >= 0).nonzero()[0]
+    borrows = borrows[there]
+    lends = np.array([lines[key] for key in loans.lenders[there].tolist()], dtype=np.intp)
     parts, lengths = pool.matched.parts, pool.matched.lengths
     openness = 1 / (1 + (lengths / LENDING_WORDS) ** 2)
-    share = np.array([one[2] for one in known]) * openness[lends] * openness[borrows]
+    share = loans.shares[there] * openness[lends] * openness[borrows]
     got, places = np.unique(borrows, return_inverse=True)
     words = np.zeros((len(got), parts.shape[1]))
     weight = pool.plan.shown.weights["text"]

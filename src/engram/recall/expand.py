@@ -17,7 +17,7 @@ from engram.recall import channels
 from engram.recall import plan as plans
 from engram.recall.drop import drop_unwanted, pack
 from engram.recall.judge import chosen, judge, measure
-from engram.recall.pool import Pool, heed_words
+from engram.recall.pool import Pool
 from engram.recall.rerank import newest_first, rerank
 
 EXPAND_BELOW = 0.25  # best relevance under which a model is asked for other words
@@ -84,7 +84,6 @@ def among(
     keys = sorted(tools.store.memories.allow(plan.view, list(tools.store.memories.keys(ids).values())))
     by_words = plan.words.of(keys)
     by_words = by_words.take(np.argsort(-by_words.scores, kind="stable"))
-    plan = heed_words(by_words, plan)
     pool = Pool(by_words, [], plan)
     channels.boost_from_neighbours(pool)
     candidates = chosen(pool, question)

@@ -106,7 +106,7 @@ def chosen(pool: Pool, question: Question) -> dict[int, Candidate]:
     """The candidates that may be shown: the best so far, and those from which edges are followed."""
     depth = max(JUDGED, 2 * question.limit)
     lines = dict.fromkeys((*pool.best(depth, "found").tolist(), *pool.best(channels.GRAPH_STARTS).tolist()))
-    return pool.candidates(pool.matched.keys[list(lines)])
+    return pool.candidates(pool.matched.keys[list(lines)].tolist())
 
 
 def judge(

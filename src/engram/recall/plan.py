@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
+
+import numpy as np
 
 from engram.errors import EmbedderError
 from engram.model.clock import zone_of
@@ -21,6 +23,8 @@ from engram.text.words import HAN, PAIRED
 
 if TYPE_CHECKING:
     from datetime import datetime
+
+    from numpy.typing import NDArray
 
     from engram.model.memory import Space
     from engram.ports import Floats
@@ -160,6 +164,41 @@ KIN_SHARE = 0.5
 """What another word for what is asked counts against the word itself."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class WordColumns:
+    """The words that are looked up, by their places: what each tells, and how they belong together."""
+
+    telling: NDArray[np.float64]
+    """The share of all that the question's own words tell; 0 for others."""
+    whole: bool
+    """Whether any of them tells something."""
+    forms: tuple[tuple[int, list[int]], ...]
+    """A word and its other forms, which say the same: "bought" for "buy"."""
+    kin: NDArray[np.intp]
+    """Other words for what is asked for."""
+    own: NDArray[np.intp]
+    """All but those."""
+
+    @classmethod
+    def of(
+        cls,
+        terms: Sequence[str],
+        rarity: Mapping[str, float],
+        forms: Mapping[str, tuple[str, ...]],
+        kin: frozenset[str],
+    ) -> WordColumns:
+        """The columns of these terms."""
+        place, whole = {term: at for at, term in enumerate(terms)}, sum(rarity.values())
+        is_kin = np.array([term in kin for term in terms], dtype=np.bool_)
+        return cls(
+            np.array([rarity.get(term, 0.0) / (whole or 1.0) for term in terms]),
+            whole > 0,
+            tuple((place[term], [place[other] for other in others]) for term, others in forms.items()),
+            np.flatnonzero(is_kin),
+            np.flatnonzero(~is_kin),
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class Planned:
     """The plan as shown, and what only the steps need."""
@@ -168,6 +207,7 @@ class Planned:
     view: View
     words: WordSearch
     """Its words, looked up."""
+    columns: WordColumns
     terms: tuple[str, ...]
     phrases: tuple[tuple[str, ...], ...]
     """Quoted parts of the question, whose words should stand together."""
@@ -193,16 +233,8 @@ class Planned:
     whole: str = ""
     """A question of a few Chinese characters: what has all of it in a row fits."""
 
-    rarity: Mapping[str, float] = field(default_factory=dict)
-    """How much each of its own words tells."""
-    forms: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Other forms of its words, which say the same: "bought" for "buy"."""
-    kin: frozenset[str] = frozenset()
-    """Other words for what it asks for."""
     slots: frozenset[str] = frozenset()
     """What of a life it asks for."""
-    covered: float = 1.0
-    """How far memories say its own words, 0 to 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,8 +331,8 @@ def make(question: Question, tools: Tools, lean: ConversationBias | None = None)
         shown=shown,
         view=View(question.access, question.filters),
         words=looked_up,
+        columns=WordColumns.of(looked_up.terms, rarity, forms, frozenset(kindred) - frozenset(other_forms)),
         terms=(*asked.terms, *aliases, *lent, *kindred),
-        forms=forms,
         phrases=asked.phrases,
         mass=_mass(rarity) + _lent_mass(looked_up.rarity, lent),
         space=space,
@@ -314,8 +346,6 @@ def make(question: Question, tools: Tools, lean: ConversationBias | None = None)
         fetch=said.row.candidates,
         entities=tuple(said.entities),
         whole=short_chinese(question.text),
-        kin=frozenset(kindred) - frozenset(other_forms),
-        rarity=rarity,
         slots=frozenset(slots),
     )
 

@@ -14,13 +14,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from functools import cached_property, lru_cache
+from math import isnan
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from engram.model.memory import Status
-from engram.ports import Matched
+from engram.model.memory import Filters, Status
+from engram.ports import Matched, View
 from engram.recall.candidates import Candidate
 from engram.recall.plan import Planned
 from engram.text.bm25 import K1
@@ -46,29 +47,40 @@ SAID_RELEVANCE = 0.4
 """Text relevance of a memory that says all words of a question, however long it is."""
 
 
-def heed_words(by_words: Matched, plan: Planned) -> Planned:
-    """The plan with how far believed memories say the question's own words.
+COLUMNS = (
+    "bm25", "said", "text", "cosine", "vector", "meaning", "own", "relevance",
+    "lent", "lent_relevance", "dated", "time", "text_rank", "vector_rank",
+)  # fmt: skip
+"""What is known of each candidate, as `Candidate` calls it."""
+_PLACES = {name: place for place, name in enumerate(COLUMNS)}
+
+
+def _covered(by_words: Matched, plan: Planned) -> float:
+    """How far believed memories say the question's own words, 0 to 1.
 
     What was only said does not count: "if I ate meat …" must not stand between a question and its answer.
     """
     shares = said_shares(by_words, plan)
     best = np.argsort(-shares)[:HEEDED]
-    filters = plan.view.filters
-    believed = replace(plan.view, filters=replace(filters, statuses=filters.statuses - {Status.SAID}))
+    believed = View(plan.view.access, _without_said(plan.view.filters))
     said = shares[best[plan.words.passing(by_words.keys[best], believed)]]
-    return replace(plan, covered=float(said.max(initial=0.0)))
+    return float(said.max(initial=0.0))
+
+
+@lru_cache(maxsize=64)
+def _without_said(filters: Filters) -> Filters:
+    return replace(filters, statuses=filters.statuses - {Status.SAID})
 
 
 def said_shares(matched: Matched, plan: Planned) -> Numbers:
     """The share of a question's words that each memory says, each word by how much it tells."""
-    told = np.array([plan.rarity.get(term, 0.0) for term in matched.terms])
-    whole = sum(plan.rarity.values())
-    if not whole:
+    columns = plan.columns
+    if not columns.whole:
         return np.zeros(len(matched.keys))
-    said, column = matched.parts > 0, {term: place for place, term in enumerate(matched.terms)}
-    for term, others in plan.forms.items():
-        said[:, column[term]] |= said[:, [column[other] for other in others]].any(axis=1)
-    shares: Numbers = said @ told / whole
+    said = matched.parts > 0
+    for term, others in columns.forms:
+        said[:, term] |= said[:, others].any(axis=1)
+    shares: Numbers = said @ columns.telling
     return shares
 
 
@@ -77,17 +89,16 @@ class Pool:
 
     def __init__(self, by_words: Matched, by_meaning: Found, plan: Planned) -> None:
         self.plan = plan
+        self._covered = _covered(by_words, plan)
         near = dict(by_meaning)
         known = by_words.keys.tolist()
         seen = set(known)
         further = plan.words.of([key for key in near if key not in seen])
         self.matched = _joined(by_words, further)
-        self._columns = self._weighed(self.matched, near)
-        count = len(known)
-        self._columns["text_rank"][:count] = np.arange(1, count + 1)
-        for rank, key in enumerate(near, 1):
-            if key in self.lines:
-                self._columns["vector_rank"][self.lines[key]] = rank
+        self._numbers = self._weighed(self.matched, near)
+        self["text_rank"][: len(known)] = np.arange(1, len(known) + 1)
+        ranks = {key: rank for rank, key in enumerate(near, 1)}
+        self["vector_rank"][:] = [ranks.get(key, 0) for key in self.matched.keys.tolist()]
         self.wordings: dict[int, str] = {}
         """The other wording of the question that a key fits best."""
 
@@ -96,7 +107,8 @@ class Pool:
 
     def __getitem__(self, column: str) -> Numbers:
         """One column, to be read or written."""
-        return self._columns[column]
+        numbers: Numbers = self._numbers[_PLACES[column]]
+        return numbers
 
     @cached_property
     def lines(self) -> dict[int, int]:
@@ -106,100 +118,83 @@ class Pool:
     @property
     def found(self) -> Numbers:
         """The fit by what was searched: which candidates are read comes from it."""
-        column = self._columns
-        fit: Numbers = (column["own"] + column["lent"] + column["dated"]) * column["time"]
+        fit: Numbers = (self["own"] + self["lent"] + self["dated"]) * self["time"]
         return fit
 
     def best(self, count: int, column: str = "own") -> Lines:
         """The lines with the most of a column, or of `found`; equals by key."""
-        values = self.found if column == "found" else self._columns[column]
+        values = self.found if column == "found" else self[column]
         some: Lines = np.lexsort((self.matched.keys, -values))[:count]
         return some
 
     def include(self, keys: Iterable[int]) -> None:
         """Take in what another step found, with what the channels say about it."""
-        new = [key for key in dict.fromkeys(map(int, keys)) if key not in self.lines]
+        new = [key for key in dict.fromkeys(keys) if key not in self.lines]
         if not new:
             return
         matched = self.plan.words.of(new)
-        columns = self._weighed(matched, {})
+        self._numbers = np.concatenate([self._numbers, self._weighed(matched, {})], axis=1)
         self.matched = _joined(self.matched, matched)
-        self._columns = {
-            name: np.concatenate([column, columns[name]]) for name, column in self._columns.items()
-        }
         for key in matched.keys.tolist():
             self.lines[key] = len(self.lines)
 
     def candidates(self, keys: Iterable[int]) -> dict[int, Candidate]:
         """Those of the keys that are here, each with all its numbers."""
-        lines = {int(key): self.lines[int(key)] for key in keys if int(key) in self.lines}
-        names = tuple(self._columns)
-        numbers = np.stack([self._columns[name] for name in names])[:, list(lines.values())].T.tolist()
-        return {
-            key: self._candidate(key, line, dict(zip(names, told, strict=True)))
-            for (key, line), told in zip(lines.items(), numbers, strict=True)
-        }
+        lines = {key: self.lines[key] for key in keys if key in self.lines}
+        told = self._numbers[:, list(lines.values())].T.tolist()
+        found: dict[int, Candidate] = {}
+        for (key, line), numbers in zip(lines.items(), told, strict=True):
+            one = found[key] = Candidate(key, (self.matched, line), *numbers)
+            one.cosine = None if isnan(numbers[COSINE]) else numbers[COSINE]
+            one.text_rank = int(numbers[-2]) or None
+            one.vector_rank = int(numbers[-1]) or None
+        for key in lines.keys() & self.wordings.keys():
+            found[key].wording = self.wordings[key]
+        return found
 
-    def _candidate(self, key: int, line: int, told: dict[str, Any]) -> Candidate:
-        text_rank, vector_rank = int(told.pop("text_rank")), int(told.pop("vector_rank"))
-        cosine = told.pop("cosine")
-        return Candidate(
-            key,
-            matched=(self.matched, line),
-            text_rank=text_rank or None,
-            vector_rank=vector_rank or None,
-            cosine=None if cosine != cosine else cosine,  # noqa: PLR0124 - no number: no vector
-            wording=self.wordings.get(key, ""),
-            **told,
-        )
-
-    def _weighed(self, matched: Matched, near: dict[int, float]) -> dict[str, Numbers]:
-        """What words and meaning say about some memories."""
-        plan, keys, count = self.plan, matched.keys, len(matched.keys)
-        cosine = np.array([near.get(key, np.nan) for key in keys.tolist()], dtype=np.float64)
-        unmeant = np.flatnonzero(np.isnan(cosine))
-        if len(unmeant) and plan.near_search is not None:
+    def _weighed(self, matched: Matched, near: dict[int, float]) -> Numbers:
+        """What words and meaning say about some memories, a row for each of `COLUMNS`."""
+        plan, keys, weights = self.plan, matched.keys, self.plan.shown.weights
+        cosine = np.array([near.get(key, np.nan) for key in keys.tolist()])
+        unmeant = np.isnan(cosine)
+        if plan.near_search is not None and unmeant.any():
             cosine[unmeant] = plan.near_search.compare(keys[unmeant])
-        weights, zeros = plan.shown.weights, np.zeros(count)
-        said, by_words, scores = said_shares(matched, plan), _words_fit(matched, plan), matched.scores
-        most = plan.mass * (K1 + 1)
-        share = np.maximum(by_words, scores) / most if most else zeros
-        text = np.minimum(1.0, np.maximum(share, SAID_RELEVANCE * said))
-        known = np.nan_to_num(cosine)
-        has_vector = ~np.isnan(cosine)
-        leads = plan.near.leads - (plan.near.leads - 1.0) * plan.covered
-        above_noise = (known - plan.noise.mean) / plan.noise.deviation
-        meaning = np.where(has_vector, weights["vector"] * leads * above_noise, 0.0)
-        usual, certain = plan.usual_noise, CERTAIN_DEVIATIONS
-        above = (known - usual.mean) / usual.deviation / certain
-        vector = np.where(has_vector, np.clip(above, 0.0, 1.0), 0.0)
-        return {
-            "bm25": scores.astype(np.float64),
-            "said": said,
-            "text": text,
-            "cosine": cosine,
-            "vector": vector,
-            "meaning": meaning,
-            "own": np.maximum(0.0, weights["text"] * by_words + meaning),
-            "relevance": 1.0 - (1.0 - text) * (1.0 - vector),
-            "lent": zeros.copy(),
-            "lent_relevance": zeros.copy(),
-            "dated": zeros.copy(),
-            "time": np.ones(count),
-            "text_rank": zeros.copy(),
-            "vector_rank": zeros.copy(),
-        }
+            unmeant = np.isnan(cosine)
+        numbers = np.zeros((len(COLUMNS), len(keys)))
+        bm25, said, text, _, vector, meaning, own, relevance = numbers[:8]
+        bm25[:], said[:], by_words = (
+            matched.scores,
+            said_shares(matched, plan),
+            _words_fit(matched, plan, min(1.0, self._covered / COVERED)),
+        )
+        text[:] = SAID_RELEVANCE * said
+        if plan.mass:
+            np.maximum(text, np.maximum(by_words, bm25) / (plan.mass * (K1 + 1)), out=text)
+            np.minimum(1.0, text, out=text)
+        leads = plan.near.leads - (plan.near.leads - 1.0) * self._covered
+        meaning[:] = (cosine - plan.noise.mean) * (weights["vector"] * leads / plan.noise.deviation)
+        usual = plan.usual_noise
+        vector[:] = (cosine - usual.mean) / (usual.deviation * CERTAIN_DEVIATIONS)
+        vector[unmeant] = meaning[unmeant] = 0.0
+        vector.clip(0.0, 1.0, out=vector)
+        np.maximum(0.0, weights["text"] * by_words + meaning, out=own)
+        relevance[:] = 1.0 - (1.0 - text) * (1.0 - vector)
+        numbers[COSINE], numbers[_PLACES["time"]] = cosine, 1.0
+        return numbers
 
 
-def _words_fit(matched: Matched, plan: Planned) -> Numbers:
+COSINE = _PLACES["cosine"]
+
+
+def _words_fit(matched: Matched, plan: Planned, said: float) -> Numbers:
     """What the words of each memory count: those of the question, and the best of their kin."""
-    is_kin = np.array([term in plan.kin for term in matched.terms], dtype=np.bool_)
-    own = matched.parts[:, ~is_kin].sum(axis=1, dtype=np.float64)
-    kindred = matched.parts[:, is_kin].max(axis=1, initial=0.0)
-    said = min(1.0, plan.covered / COVERED)
+    columns = plan.columns
+    own: Numbers = matched.parts[:, columns.own].sum(axis=1, dtype=np.float64)
     own *= OWN_LEAST + (1.0 - OWN_LEAST) * said
-    fit: Numbers = own + kindred * (KIN_MOST - (KIN_MOST - KIN_LEAST) * said)
-    return fit
+    if len(columns.kin):
+        kindred = matched.parts[:, columns.kin].max(axis=1, initial=0.0)
+        own += kindred * (KIN_MOST - (KIN_MOST - KIN_LEAST) * said)
+    return own
 
 
 def _joined(one: Matched, other: Matched) -> Matched:

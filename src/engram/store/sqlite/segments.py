@@ -106,7 +106,7 @@ class Segment:
         """Which of the keys have a line that holds here, and where those lines stand."""
         if not self.size or not len(keys):
             return _NOWHERE, _NOWHERE
-        near = np.flatnonzero((keys >= self.keys[0]) & (keys <= self.keys[-1]))
+        near = ((keys >= self.keys[0]) & (keys <= self.keys[-1])).nonzero()[0]
         found = self.keys.searchsorted(keys[near])
         good = (self.keys[found] == keys[near]) & self.alive[found]
         return near[good], found[good]
@@ -119,7 +119,7 @@ class Segment:
         before, order = self._followers
         if not len(before):
             return _NOWHERE, _NOWHERE
-        near = np.flatnonzero((keys >= before[0]) & (keys <= before[-1]))
+        near = ((keys >= before[0]) & (keys <= before[-1])).nonzero()[0]
         found = before.searchsorted(keys[near])
         good = (before[found] == keys[near]) & self.alive[order[found]]
         return near[good], order[found[good]]
@@ -211,7 +211,7 @@ def build(lines: Iterable[UnitLine], gone: Sequence[int] = ()) -> Segment:
 
 def merged(parts: Sequence[Segment]) -> Segment:
     """One segment of all lines that hold, of the older parts first."""
-    kept = [np.flatnonzero(part.alive) for part in parts]
+    kept = [part.alive.nonzero()[0] for part in parts]
     keys = np.concatenate([part.keys[some] for part, some in zip(parts, kept, strict=True)])
     order = np.argsort(keys, kind="stable")
     place_of = np.empty(len(order), dtype=np.int32)
@@ -228,7 +228,7 @@ def merged(parts: Sequence[Segment]) -> Segment:
     for part, some in zip(parts, kept, strict=True):
         new = np.full(part.size + len(part.owners), -1, dtype=np.int32)
         new[some] = place_of[first : first + len(some)]
-        held = np.flatnonzero(part.alive[part.owners])
+        held = part.alive[part.owners].nonzero()[0]
         owners.append(new[part.owners[held]])
         new[part.size + held] = np.arange(passages, passages + len(held), dtype=np.int32)
         first, passages = first + len(some), passages + len(held)

@@ -172,7 +172,7 @@ class TableSearch:
             if selected_keys is not None:
                 return self._best_of(selected_keys, limit)
             if len(passed) >= limit or len(found.keys) < shown:
-                return found.take(np.flatnonzero(np.isin(found.keys, list(passed)))[:limit])
+                return found.take((np.isin(found.keys, list(passed))).nonzero()[0][:limit])
             shown *= WIDEN
 
     def of(self, keys: Sequence[int] | Ints) -> Matched:
@@ -253,7 +253,7 @@ class TableSearch:
             if self._sight.whole and not segment.dead and not len(segment.owners):
                 total += one.lengths
                 continue
-            units, terms, _ = one.gather(np.flatnonzero(one.lengths))
+            units, terms, _ = one.gather(one.lengths.nonzero()[0])
             is_memory = units < segment.size
             units, terms = units[is_memory], terms[is_memory]
             good = segment.alive[units]
@@ -264,7 +264,7 @@ class TableSearch:
 
     def _split(self, cap: float) -> tuple[Places, Places]:
         """The rarest terms, as many as name few enough, and the others that anybody says."""
-        said = np.flatnonzero(self._documents)
+        said = self._documents.nonzero()[0]
         rarest = said[np.argsort(self._documents[said], kind="stable")]
         count = max(1, int(np.searchsorted(np.cumsum(self._documents[rarest]), cap, side="right")))
         return np.sort(rarest[:count]), np.sort(rarest[count:])
@@ -296,7 +296,7 @@ class TableSearch:
         found: list[tuple[int, Places, Floats]] = []
         for at, one in enumerate(self._lists):
             scores = self._scores(at)
-            places = np.flatnonzero(scores)
+            places = scores.nonzero()[0]
             if len(places):
                 places = places[gate.passes(one.segment, places, self._sight)]
                 found.append((at, places, scores[places]))
@@ -334,7 +334,7 @@ class TableSearch:
         if len(segment.owners):
             row_of = np.full(segment.size, -1, dtype=np.intp)
             row_of[places] = np.arange(len(places))
-            passages = np.flatnonzero(row_of[segment.owners] >= 0)
+            passages = (row_of[segment.owners] >= 0).nonzero()[0]
             if len(passages):
                 _speak_for_the_whole(
                     parts, row_of[segment.owners[passages]], self._parts(at, segment.size + passages)
@@ -347,7 +347,7 @@ class TableSearch:
         row_of[units] = np.arange(len(units), dtype=np.int32)
         parts = np.zeros((len(units), len(self.terms)), dtype=np.float32)
         lines = row_of[gathered.units]
-        kept = np.flatnonzero(lines >= 0)
+        kept = (lines >= 0).nonzero()[0]
         parts[lines[kept], gathered.terms[kept]] = gathered.added[kept]
         if len(self._common):
             self._look_up(one, units, parts)
