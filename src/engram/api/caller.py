@@ -35,7 +35,7 @@ from engram.errors import (
 from engram.model.capture import Draft, Receipt
 from engram.model.clock import Clock
 from engram.model.event import Audited, AuditEntry, KeptAnswer
-from engram.model.memory import Filters, Memory, Space, Status
+from engram.model.memory import USUAL, Filters, Memory, Space, Status
 from engram.model.plain import member, moment
 from engram.model.recall import Recall
 from engram.model.scope import HERE, Access, Role, Scope, Token
@@ -519,7 +519,9 @@ SHARES = ("min_importance", "max_importance", "min_confidence", "min_trust", "mi
 
 def checked(caller: CallerContext, filters: Filters | None, as_of: datetime | str | None = None) -> Filters:
     """The filters with their times in UTC, days as they were named. Raises WrongType and OutOfRange."""
-    wanted = filters or Filters()
+    if filters is None and as_of is None:
+        return USUAL
+    wanted = filters or USUAL
     times = {name: getattr(wanted, name) for name in TIMES} | ({} if as_of is None else {"as_of": as_of})
     given: dict[str, Any] = {
         name: _time(name, value, caller.tools.zone) for name, value in times.items() if value is not None

@@ -145,12 +145,12 @@ class StaticEmbedder:
     def embed(self, texts: Sequence[str]) -> tuple[Space, Floats]:
         """Documents: one row of unit length each; zeros for a text without a known word."""
         table = self._loaded()
-        return table.space, table.vectors(texts, table.scales)
+        return table.space, table.vectors(texts)
 
     def embed_query(self, text: str) -> tuple[Space, Floats]:
         """A question: one vector of unit length, or zeros."""
         table = self._loaded()
-        return table.space, table.vectors([text], table.question_scales)[0]
+        return table.space, table.question(text)
 
     def health(self) -> Health:
         """Well, unless the weights cannot be read."""
@@ -176,16 +176,27 @@ class Table:
     scales: Floats
     question_scales: Floats
 
-    def vectors(self, texts: Sequence[str], scales: Floats) -> Floats:
+    def vectors(self, texts: Sequence[str]) -> Floats:
         """The weighted sum of each text's pieces, brought to unit length."""
         import numpy as np
 
         sums = np.zeros((len(texts), self.space.dims), dtype=np.float32)
         for places, lengths, flat in self._batches(texts):
-            gathered = self.rows[flat] * scales[flat, None]
+            gathered = self.rows[flat] * self.scales[flat, None]
             starts = np.cumsum([0, *lengths[:-1]])
             sums[places] = np.add.reduceat(gathered, starts, axis=0)
         return unit_rows(sums)
+
+    def question(self, text: str) -> Floats:
+        """The same of one text that asks."""
+        import numpy as np
+
+        places = self.pieces.rows(text)
+        if not places:
+            return np.zeros(self.space.dims, dtype=np.float32)
+        summed: Floats = self.question_scales[places] @ self.rows[places].astype(np.float32)
+        length = float(np.sqrt(summed @ summed))
+        return summed / np.float32(length or 1.0)
 
     def _batches(self, texts: Sequence[str]) -> Iterator[tuple[list[int], list[int], list[int]]]:
         """Texts with at least one piece, a bounded number of pieces at a time."""

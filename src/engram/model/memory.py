@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta, timezone
 from enum import StrEnum
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
@@ -435,16 +436,49 @@ class Filters:
         """What the present status can be sorted by beforehand; empty when it tells nothing."""
         return self.statuses if self.as_of is None else frozenset()
 
+    def __hash__(self) -> int:
+        """By the few that most questions differ in: it is asked for many times in a recall."""
+        return hash((self.kinds, self.statuses, self.happened_since, self.happened_until))
+
     @property
     def only_status(self) -> bool:
         """Whether nothing but the status is asked: the common case, which an index answers by itself."""
-        return self == Filters(statuses=self.statuses)
+        return self.only_plain and not self.kinds and self.happened_since is self.happened_until is None
 
     @property
     def only_plain(self) -> bool:
         """Whether nothing but status, kind and when it happened is asked: what the recall table can tell."""
-        since, until = self.happened_since, self.happened_until
-        return self == Filters(self.kinds, statuses=self.statuses, happened_since=since, happened_until=until)
+        return _only_plain(self)
+
+    @property
+    def with_said(self) -> Filters:
+        """The same, and what was only said as well."""
+        return _with_said(self)
+
+    @property
+    def without_said(self) -> Filters:
+        """The same without what was only said."""
+        return _without_said(self)
+
+
+USUAL = Filters()
+"""What is found where nobody says otherwise."""
+
+
+@lru_cache(maxsize=64)
+def _only_plain(asked: Filters) -> bool:
+    since, until = asked.happened_since, asked.happened_until
+    return asked == Filters(asked.kinds, statuses=asked.statuses, happened_since=since, happened_until=until)
+
+
+@lru_cache(maxsize=64)
+def _with_said(asked: Filters) -> Filters:
+    return replace(asked, statuses=asked.statuses | {Status.SAID})
+
+
+@lru_cache(maxsize=64)
+def _without_said(asked: Filters) -> Filters:
+    return replace(asked, statuses=asked.statuses - {Status.SAID})
 
 
 def in_force(filters: Filters, now: datetime) -> Filters:

@@ -106,13 +106,14 @@ LONGEST_END, MOST_ENDS, SURE_END = 3, 3, 0.3
 
 def boost_from_facts(candidates: dict[int, Candidate], pool: Pool, question: str, tools: Tools) -> None:
     """Let what answers by its facts gain; new candidates may come in."""
-    plan, _settings, question = pool.plan, tools.config.recall, intents.unframed(question)
-    named = plan.entities
-    asked = cues(question) if FACT_SHARE > 0 else ()
-    if not asked and FACT_SHARE > 0 and len(plan.shown.terms) <= FEW_TERMS:
-        _lend_to_what_is_told(candidates, pool, question, tools)
-        return
+    plan, named, few = pool.plan, pool.plan.entities, len(pool.plan.shown.terms) <= FEW_TERMS
     starts = [alias for one in named for alias in one.aliases] + [USER] * (USER in plan.shown.speakers)
+    if not starts and not few:
+        return
+    question = intents.unframed(question)
+    asked = cues(question)
+    if not asked and few:
+        _lend_to_what_is_told(candidates, pool, question, tools)
     if not asked or not starts:
         return
     answers = _answers(starts, asked, plan, tools)

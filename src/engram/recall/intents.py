@@ -11,10 +11,11 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Final
 
-from engram.model.memory import Filters, Kind, Status
+from engram.model.memory import USUAL, Kind, Status
 from engram.model.recall import Intent, Question
 from engram.text import lexicon, re
 from engram.text.questions import is_question
+from engram.text.reading import read_once
 from engram.text.sentences import sentences
 from engram.text.subquestions import topic_of_change
 from engram.text.words import normalized, query_terms
@@ -77,6 +78,7 @@ def guess(question: str, *, timed: bool = False, named: int = 0, others: int = 0
     return _decided(scores)
 
 
+@read_once
 def asking(question: str) -> str:
     """The sentence of a question that asks; all of it when none does.
 
@@ -89,6 +91,7 @@ def asking(question: str) -> str:
     return next((one for one in reversed(told) if is_question(one)), question)
 
 
+@read_once
 def unframed(question: str) -> str:
     """A question without the words that only say that something is asked; as it is when nothing is left.
 
@@ -227,7 +230,7 @@ def widen(question: Question) -> tuple[Question, tuple[str, ...]]:
     if not topic:
         return question, ()
     note = f"asks how something changed: a timeline of “{topic}” tells it step by step"
-    if question.filters.statuses != Filters().statuses:
+    if question.filters.statuses != USUAL.statuses:
         return question, (note,)
     wider = replace(question.filters, statuses=question.filters.statuses | FORMER)
     return replace(question, filters=wider), (note,)

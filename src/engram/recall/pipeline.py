@@ -13,7 +13,7 @@ from contextlib import nullcontext
 from dataclasses import replace
 from typing import TypeVar
 
-from engram.model.memory import Filters, Status
+from engram.model.memory import USUAL
 from engram.model.recall import Question, Recall
 from engram.ports import ConversationBias, Tools, Unit
 from engram.recall import channels, intents, past
@@ -138,6 +138,4 @@ class _Watch:
 def _with_what_was_said(question: Question) -> Question:
     """Unless the caller chose the statuses, what is only said is found too, below what is believed."""
     filters = question.filters
-    if not filters.statuses >= Filters().statuses:
-        return question
-    return replace(question, filters=replace(filters, statuses=filters.statuses | {Status.SAID}))
+    return replace(question, filters=filters.with_said) if filters.statuses >= USUAL.statuses else question

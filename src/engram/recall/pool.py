@@ -13,14 +13,12 @@ shared counts less, kindred words count as much as said ones, and the meaning le
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from math import isnan
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from engram.model.memory import Filters, Status
 from engram.ports import Matched, View
 from engram.recall.candidates import Candidate
 from engram.recall.plan import Planned
@@ -62,14 +60,9 @@ def _covered(by_words: Matched, plan: Planned) -> float:
     """
     shares = said_shares(by_words, plan)
     best = np.argsort(-shares)[:HEEDED]
-    believed = View(plan.view.access, _without_said(plan.view.filters))
+    believed = View(plan.view.access, plan.view.filters.without_said)
     said = shares[best[plan.words.passing(by_words.keys[best], believed)]]
     return float(said.max(initial=0.0))
-
-
-@lru_cache(maxsize=64)
-def _without_said(filters: Filters) -> Filters:
-    return replace(filters, statuses=filters.statuses - {Status.SAID})
 
 
 def said_shares(matched: Matched, plan: Planned) -> Numbers:

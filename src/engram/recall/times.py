@@ -235,12 +235,12 @@ def anchor(question: str, now: datetime) -> Anchor | None:
     """
     if _ADVICE.search(question):
         return None
-    dated = [when for when in dates(question, now) if when.kind in {"date", "range"}]
     for pattern in (_CHINESE_ANCHOR, _ANCHOR) if not question.isascii() else (_ANCHOR,):
         found = pattern.search(question)
         if found is None or _NOBODY.fullmatch(found["event"]):
             continue
         first, last = found.span("event")
+        dated = (when for when in dates(question, now) if when.kind in {"date", "range"})
         if all(when.end <= first or when.start >= last for when in dated):
             length = _length(found["count"], found["unit"])
             return Anchor(found.group().strip(), found["event"].strip(), _tie(found["tie"]), length)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from math import inf, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +26,10 @@ def unit(vectors: Floats) -> Floats:
     >>> unit(np.array([[3.0, 4.0], [0.0, 0.0]], dtype=np.float32)).tolist()
     [[0.6000000238418579, 0.800000011920929], [0.0, 0.0]]
     """
+    if vectors.ndim == 1:
+        length = sqrt(vectors @ vectors)
+        one = vectors / length if 0 < length < inf else np.zeros_like(vectors)
+        return one.astype(np.float32, copy=False)
     lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
     known = np.isfinite(lengths) & (lengths > 0)
     scaled = np.where(known, vectors, 0) / np.where(known, lengths, 1)

@@ -54,24 +54,21 @@ def cues(question: str) -> tuple[Cue, ...]:
 
 
 def _spaced(spoken: Sequence[str]) -> Iterator[Cue]:
-    taken: set[int] = set()
+    stems, taken = [_stem(word) for word in spoken], set[int]()
     for size in range(LONGEST, 0, -1):
         for at in range(len(spoken) - size + 1):
-            places = range(at, at + size)
-            if taken.isdisjoint(places):
-                cue = _cue(" ".join(spoken[at : at + size]))
+            group, places = stems[at : at + size], range(at, at + size)
+            if all(group) and taken.isdisjoint(places):
+                cue = _cue(" ".join(spoken[at : at + size]), " ".join(group))
                 if cue is not None:
                     taken.update(places)
                     yield cue
 
 
-def _cue(spoken: str) -> Cue | None:
+def _cue(spoken: str, stem: str) -> Cue | None:
     """What a word or group of words asks for."""
-    stem = _stem(spoken)
     if stem in _vague():
         return Cue(spoken, _vague()[stem], VAGUE)
-    if not stem:
-        return None
     asked = _telling().get(stem, frozenset()) | _heads().get(stem, frozenset()) | _noun(spoken)
     return Cue(spoken, asked) if asked else None
 

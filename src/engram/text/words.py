@@ -24,6 +24,7 @@ from hashlib import sha256
 from typing import Final, Literal
 
 from engram.text import lexicon, re
+from engram.text.reading import read_once
 
 # ---------------------------------------------------------------- scripts
 # Which characters make words: classes for regular expressions, by script.
@@ -313,6 +314,7 @@ def terms(text: str) -> list[str]:
     return _analyse(text)[0]
 
 
+@read_once
 def query_terms(text: str) -> QueryTerms:
     """The terms of a question, deduplicated in order, and its quoted phrases.
 

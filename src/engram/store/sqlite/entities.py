@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any
 
 from engram.model.clock import from_micros
@@ -22,7 +23,7 @@ from engram.store.sqlite import rows as sqlite_rows
 from engram.store.sqlite.connection import HIGHEST, Db, Line, ask
 from engram.store.sqlite.memories import BY_KEYS
 from engram.store.sqlite.readers import Readers
-from engram.store.sqlite.rows import as_list
+from engram.store.sqlite.rows import as_keys, as_list
 from engram.store.sqlite.views import Places, WhereClause, where
 
 NAMESPACES = """
@@ -116,9 +117,11 @@ SELECT
   (SELECT json_array(count(*), min(at), max(at)) FROM ({mentions} LIMIT :counted))
 FROM entities AS e
 JOIN namespaces AS n ON n.id = e.namespace
-WHERE e.id IN (SELECT value FROM json_each(:keys))
+WHERE e.id IN ({which})
 ORDER BY e.last_seen DESC, e.id DESC
 """
+
+OF_THESE = "SELECT value FROM json_each(:keys)"
 
 # Rows of memories that name an entity `e`; the first wording is for who sees its namespace whole.
 ALL_MENTIONS = """
@@ -228,9 +231,13 @@ class SqliteEntities:
         asked = frozenset(map(str.casefold, words))
         with self._readers.lend() as db:
             joins = self._joins(db, access)
-            ids = _by_names(db, joins.names(words), self._homes(db, access))
-            found = self._read(db, ids, access, joins, counted=1)
-        return [entity for entity in found if asked.intersection(entity.aliases)]
+            if joins:
+                ids = _by_names(db, joins.names(asked), self._homes(db, access))
+                found = self._read(db, ids, access, joins, counted=1)
+            else:
+                values = {"names": as_list(asked), "namespaces": as_keys(self._homes(db, access))}
+                found = self._seen(db, BY_NAMES, values, access, 1)
+        return [entity for entity in found if not asked.isdisjoint(entity.aliases)]
 
     def page(self, access: Access, limit: int, entity_type: str = "", prefix: str = "") -> list[Entity]:
         """Entities, last seen first; of one type; with a name or alias that begins so."""
@@ -281,7 +288,7 @@ class SqliteEntities:
         self, db: Db, ids: Iterable[int], access: Access, joins: Joins, counted: int = COUNTED
     ) -> list[Entity]:
         """Those of the entities that the caller may see, last seen first, their mentions counted so far."""
-        found = self._seen(db, ids, access, counted)
+        found = self._numbered(db, ids, access, counted)
         if not joins:
             return found
         together: dict[str, Entity] = {}
@@ -290,14 +297,17 @@ class SqliteEntities:
             together.setdefault(min(one.aliases, default=one.name), one)
         return list(together.values())
 
-    def _seen(self, db: Db, ids: Iterable[int], access: Access, counted: int) -> list[Entity]:
+    def _numbered(self, db: Db, ids: Iterable[int], access: Access, counted: int) -> list[Entity]:
         wanted = as_list(ids)
-        if wanted == "[]":
-            return []
+        return [] if wanted == "[]" else self._seen(db, OF_THESE, {"keys": wanted}, access, counted)
+
+    def _seen(
+        self, db: Db, which: str, values: Mapping[str, Any], access: Access, counted: int
+    ) -> list[Entity]:
         reach = self._places.reach(db, access)
         seen = _mentions(reach)
-        sql = READ.replace("{known}", _known_names(reach)).replace("{mentions}", seen.sql)
-        lines = ask(db, sql, {**seen.values, "keys": wanted, "counted": counted})
+        sql = _reading(which, _known_names(reach), seen.sql)
+        lines = ask(db, sql, {**seen.values, **values, "counted": counted})
         return [entity for entity in map(_entity, lines) if entity.mentions and entity.aliases]
 
     def _together(self, db: Db, entity: Entity, access: Access, joins: Joins, counted: int) -> Entity:
@@ -306,7 +316,7 @@ class SqliteEntities:
         while (more := joins.names(names)) > names:
             ids = [id_ for id_ in _by_names(db, more, self._homes(db, access)) if id_ not in parts]
             others = [
-                one for one in self._seen(db, ids, access, counted) if one.namespace == entity.namespace
+                one for one in self._numbered(db, ids, access, counted) if one.namespace == entity.namespace
             ]
             parts.update((one.key, one) for one in others)
             names = more.union(*(one.aliases for one in others))
@@ -358,6 +368,11 @@ class Joins:
 def _by_names(db: Db, names: Iterable[str], namespaces: Iterable[int]) -> list[int]:
     values = {"names": as_list(map(str.casefold, names)), "namespaces": as_list(namespaces)}
     return list(dict.fromkeys(line[0] for line in ask(db, BY_NAMES, values)))
+
+
+@lru_cache(maxsize=64)
+def _reading(which: str, known: str, mentions: str) -> str:
+    return READ.replace("{which}", which).replace("{known}", known).replace("{mentions}", mentions)
 
 
 def _mentions(reach: Reach) -> WhereClause:

@@ -66,31 +66,33 @@ class Readers:
         found: T = own.known[what]
         return found
 
-    @contextmanager
-    def lend(self) -> Iterator[apsw.Connection]:
+    def lend(self) -> Loan:
         """A connection for the time of the block; SQLite's errors inside become ours."""
+        return Loan(self)
+
+    def _borrow(self) -> tuple[apsw.Connection, bool]:
+        """A connection, and whether it is to be given back."""
         own = None if self._writer is None else self._writer.own_connection()
-        db, lent = None, False
+        if own is not None:
+            return own, False
+        if self._own.holding:
+            return self._held(), False
+        with self._given_back:
+            self._given_back.wait_for(lambda: self._closed or self._lent < self._opener.settings.readers)
+            self._lent += 1
         try:
-            if own is not None:
-                yield own
-                return
-            if self._own.holding:
-                yield self._held()
-                return
-            with self._given_back:
-                self._given_back.wait_for(lambda: self._closed or self._lent < self._opener.settings.readers)
-                self._lent += 1
-            lent = True
-            db = self._take()
-            yield db
-        except apsw.Error as error:
-            raise translate(error, self._opener.path, self._opener.settings.busy_timeout_s) from error
-        finally:
-            if lent:
-                with self._given_back:
-                    self._lent -= 1
-                self._put_back(db)
+            return self._take(), True
+        except BaseException:
+            self._give_back(None)
+            raise
+
+    def _give_back(self, db: apsw.Connection | None) -> None:
+        with self._given_back:
+            self._lent -= 1
+        self._put_back(db)
+
+    def _spoken(self, error: apsw.Error) -> Exception:
+        return translate(error, self._opener.path, self._opener.settings.busy_timeout_s)
 
     def shrink(self) -> None:
         """Let the connections that nobody uses give up the pages they keep."""
@@ -133,6 +135,28 @@ class Readers:
                 self._free.append(db)
                 return
         db.close()
+
+
+class Loan:
+    """A connection that is lent for the time of a block. A plain class: a recall borrows a dozen times."""
+
+    __slots__ = ("_db", "_lent", "_readers")
+
+    def __init__(self, readers: Readers) -> None:
+        self._readers = readers
+
+    def __enter__(self) -> apsw.Connection:
+        try:
+            self._db, self._lent = self._readers._borrow()  # noqa: SLF001 - the two are one
+        except apsw.Error as error:
+            raise self._readers._spoken(error) from error  # noqa: SLF001
+        return self._db
+
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
+        if self._lent:
+            self._readers._give_back(self._db)  # noqa: SLF001
+        if isinstance(error, apsw.Error):
+            raise self._readers._spoken(error) from error  # noqa: SLF001
 
 
 class _Held(threading.local):

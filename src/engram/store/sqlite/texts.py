@@ -144,11 +144,13 @@ class TableSearch:
         self._lists = [lists(segment, hashes) for table in sight.tables for segment in table.segments]
         memories, length = sight.counted()
         self._documents = self._count_documents()
-        idf = [bm25.idf(int(count), memories) for count in self._documents]
-        self.rarity = dict(zip(self.terms, idf, strict=True))
-        weights = [value * weight(term) * shares.get(term, 1.0) for term, value in self.rarity.items()]
-        self._weights = np.array(weights, dtype=np.float32) * np.float32(bm25.K1 + 1)
-        self._weights[self._documents == 0] = 0.0
+        said = self._documents.tolist()
+        self.rarity = {term: bm25.idf(count, memories) for term, count in zip(self.terms, said, strict=True)}
+        weights = [
+            value * weight(term) * shares.get(term, 1.0) * (bm25.K1 + 1) if count else 0.0
+            for (term, value), count in zip(self.rarity.items(), said, strict=True)
+        ]
+        self._weights = np.array(weights, dtype=np.float32)
         self._flat = bm25.K1 * (1 - bm25.B)
         self._slope = bm25.K1 * bm25.B / max(length / max(1, memories), 1e-9)
         self._named, self._common = self._split(max(ROWS_CAP, SHARE_CAP * memories))

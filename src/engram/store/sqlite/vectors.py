@@ -23,6 +23,14 @@ STRIDE = 1 << 40
 """An embedding's id is its space's number times this, plus the memory's row."""
 SIGN_BATCH = 10_000
 """Rows that are given signatures in one go: bounds the memory it takes."""
+NO_CHANGES = (
+    np.zeros(0, np.int64),
+    np.zeros(0, np.int32),
+    np.zeros(0, np.int32),
+    np.zeros(0, np.int8),
+    None,
+    np.zeros(0, np.int64),
+)
 STATUS_PLACE = {status.value: place for place, status in enumerate(Status)}
 
 ADD_SPACE = """
@@ -147,7 +155,7 @@ class SqliteVectors:
             last = max(after, ask_value(db, LAST_CHANGE))
             number = self._number(db, space) if last > after else None
             if number is None:
-                return _changes([], last, space.dims, more=False)
+                return VectorChanges(last, *NO_CHANGES)
             values = {"after": after, "space": number, "limit": limit + 1}
             with whole(db):
                 lines = ask(db, CHANGES_WITH_ROWS if rows else CHANGES, values)
