@@ -192,6 +192,8 @@ def lengths(rows: Rows) -> Floats:
 def cosines(block: Block, question: Floats) -> Floats:
     """The cosine of each row with a question of length 1; minus infinity for a row of zeros."""
     found = np.full(len(block.keys), -np.inf, dtype=np.float32)
+    if not len(found):
+        return found
     return np.divide(
         dots(block.rows.astype(np.float32, copy=False), question),
         block.lengths,

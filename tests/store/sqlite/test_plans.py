@@ -65,9 +65,10 @@ def seen_by(reach: Reach) -> list[str]:
         facts.DISPUTED.format(clauses=memory),
         entities.LATEST_HAPPENING.format(seen=memory),
         *(
-            sql.format(mentions=wording, known=entities.KNOWN_NAMES.format(seen=memory))
+            sql.format(mentions=wording, known=entities.KNOWN_NAMES.format(seen=memory), which=which)
             for sql in (entities.LATEST, entities.LATEST_THAT_BEGIN_SO, entities.READ)
             for wording in (mentions, entities.ALL_MENTIONS)
+            for which in (entities.OF_THESE, entities.BY_NAMES)
         ),
         *(
             f"{memories.ALL_KEYS} WHERE {wording}"
