@@ -8,7 +8,9 @@ injection through pages and mails, fake completions and role markers, tool calls
 planted memories, jailbreak personas, encodings and homoglyphs), in six languages. `injection_*` was written
 before the first rules. `poison_*` was written later in wordings those rules do not know (notes to models in
 documents, results of tools, wishes in the user's name, role play, administrators) beside what developers and
-families write every day, and split by chance. Failures of the test halves are not looked at.
+families write every day, and split by chance. `incidents_*` was written by published incidents, after list
+and sentences of the training. Development halves are trained on (`train_injection.py`); failures of test
+halves are not looked at. Other files of the same form can be named.
 """
 
 from __future__ import annotations
@@ -22,6 +24,24 @@ from pathlib import Path
 from engram.rules.injection import HARD, SOFT, signs_of
 
 DATA = Path(__file__).parent / "data"
+HALVES = ("injection_dev", "injection_test", "poison_dev", "poison_test", "incidents_dev", "incidents_test")
+FOREIGN = frozenset(
+    {
+        "document",
+        "toolresult",
+        "indirect",
+        "mail",
+        "calendar",
+        "tool",
+        "issue",
+        "slack",
+        "paper",
+        "resume",
+        "shop",
+    }
+    | {"bot", "browser", "rules"}
+)
+"""Families of texts that come from a document, a mail or a tool and not from the user."""
 Z = 1.96
 
 
@@ -31,21 +51,22 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--failures", action="store_true")
-    failures = parser.parse_args().failures
-    for half in ("injection_dev", "injection_test", "poison_dev", "poison_test"):
-        lines = (DATA / f"{half}.jsonl").read_text(encoding="utf-8").split("\n")
+    parser.add_argument("files", nargs="*", type=Path, help="lines of JSON like those in benchmarks/data")
+    given = parser.parse_args()
+    for path in given.files or [DATA / f"{half}.jsonl" for half in HALVES]:
+        lines = path.read_text(encoding="utf-8").split("\n")
         texts = [json.loads(line) for line in lines if line]
-        report(half, texts)
-        if failures and half.endswith("dev"):
+        report(path.stem, texts)
+        if given.failures and not path.stem.endswith("test"):
             for one in texts:
-                signs = signs_of(one["text"])
+                signs = signs_of(one["text"], foreign=one["family"] in FOREIGN)
                 if (signs.score >= SOFT) != one["attack"]:
                     print("  ", one["family"], one["language"], signs.families, repr(one["text"]))
 
 
 def report(half: str, texts: list[dict[str, object]]) -> None:
     """The rates of one half, and by family."""
-    scores = [(one, signs_of(str(one["text"])).score) for one in texts]
+    scores = [(one, signs_of(str(one["text"]), foreign=one["family"] in FOREIGN).score) for one in texts]
     bad = [score for one, score in scores if one["attack"]]
     good = [score for one, score in scores if not one["attack"]]
     print(f"{half}: {len(bad)} attacks, {len(good)} ordinary texts")

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from engram.rules.injection import is_suspect, score
+from engram.rules.injection import LIST, is_suspect, score
 from engram.text import lexicon
 from tests.tables import every
-
-LISTS = [(one, heading) for one in ("injections", "injection_concepts") for heading in lexicon.headings(one)]
 
 
 def test_every_example_is_told_rightly() -> None:
     wrong = []
-    for name, heading in LISTS:
-        bad, good = lexicon.examples(name, heading)
-        wrong += [text for text in bad if not lexicon.found(name, text, under=heading)]
-        wrong += [text for text in good if lexicon.found(name, text, under=heading)]
+    for heading in lexicon.headings(LIST):
+        bad, good = lexicon.examples(LIST, heading)
+        wrong += [text for text in bad if not lexicon.found(LIST, text, under=heading)]
+        wrong += [text for text in good if lexicon.found(LIST, text, under=heading)]
 
     assert wrong == []
 
