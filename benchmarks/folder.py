@@ -37,7 +37,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="engram-folder-") as passing:
         where, begun = f"{given.folder or passing}/", time.perf_counter()
         names = [f"tenant-{number:05}" for number in range(given.namespaces)]
-        new = [name for name in names if name not in {*namespaces_in(where)}]
+        there = {*namespaces_in(where)}
+        new = [name for name in names if name not in there]
         with Engram.open(where, access=Access.everything()) as memory:
             for name in new:
                 kept = [{"content": one, "scope": Scope(name)} for one in statements(name, given.memories)]
