@@ -140,6 +140,37 @@ def test_a_later_word_on_one_part_of_a_life_does_not_stand_before_another_part(
     assert "Grammar" in first["where do I work"]
 
 
+def test_people_ask_about_their_own_life(life: Engram, clock: FakeClock) -> None:
+    told = (
+        "Hi, I'm Ruth, 52, and I work as a bookkeeper in York",
+        "I live in a cottage in Selby with my husband Aziz",
+        "Aziz is a history teacher at the Grange",
+        "he got us 3.9 percent fixed for five years",
+        "mum moved in with us last week, she has the small room",
+        "remind me to water the allotment on Sunday",
+        "I need to send the VAT return before the end of the quarter",
+        "we moved into the old mill in Tadcaster today, boxes everywhere",
+    )
+    for day, text in enumerate(told):
+        life.observe(text, session=f"day {day}", time=clock.now())
+        life.flush(f"day {day}")
+        clock.advance(days=1)
+
+    first = {
+        "how old am I": ("52",),
+        "what do I do for a living": ("bookkeeper",),
+        "where do I live now?": ("Tadcaster",),
+        "what does my husband do?": ("history teacher",),
+        "what do I need to do this week?": ("allotment", "VAT"),
+        "any reminders?": ("allotment", "VAT"),
+        "what do you know about me?": ("Ruth", "Aziz"),
+    }
+
+    for asked, right in first.items():
+        found = contents(life.recall(asked, dry=True))
+        assert any(one in found[0] for one in right), (asked, found[:3])
+
+
 def test_what_has_a_value_of_the_kind_asked_for_leads(life: Engram) -> None:
     life.remember("The violin lessons are with Mrs Okafor, who is strict.")
     life.remember("The violin lessons are 45 pounds each.")

@@ -26,6 +26,7 @@ FACTORS: tuple[Callable[[Memory], str], ...] = (
     lambda _: "freshness",
     lambda memory: f"{memory.kind} wanted",
     lambda _: "has such a value",
+    lambda _: "its fact answers",
     lambda _: "of whoever asks",
 )
 """What the parts of a memory's standing are called, in their order."""
@@ -63,6 +64,8 @@ class Candidate:
     vector_rank: int | None = None
     reached: float = 0.0
     """Fit lent along edges and by facts that lead there."""
+    answers: float = 1.0
+    """Factor for a fact that answers all of what somebody asks of themselves."""
     speaker: float = 1.0
     """Factor for a speaker the question names."""
     phrase: float = 1.0

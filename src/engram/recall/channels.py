@@ -21,8 +21,9 @@ from engram.recall.candidates import Candidate
 from engram.recall.plan import Planned
 from engram.recall.plan import candidates as called
 from engram.recall.pool import Pool
+from engram.rules import commitments
 from engram.rules.activation import Reached, Spread, confidence_now, refined, spread
-from engram.rules.chains import TrailAnswer, follow
+from engram.rules.chains import TrailAnswer, follow, is_over
 from engram.rules.entities import also_called
 from engram.text import words
 from engram.text.cues import Cue, cues
@@ -98,6 +99,12 @@ ABOUT = 0.5
 """What a fact about somebody counts against one that answers a question."""
 EXPLAINED = 0.9
 """Share of a question's terms that cues and names take up, from which on facts answer all of it."""
+FIRST = 1.05
+"""Whoever asks of themselves gets the fact that answers all of it so far above the best other hit."""
+ANSWERS = 1.8
+"""What it counts more than others, as what has a value of the kind that is asked for does."""
+SURE_ANSWER = 0.5
+"""How well a fact must answer for that."""
 ABOVE_STEPS = 1.4
 """How much better what facts lead to fits than what only led there."""
 LONGEST_END, MOST_ENDS, SURE_END = 3, 3, 0.3
@@ -123,11 +130,16 @@ def boost_from_facts(candidates: dict[int, Candidate], pool: Pool, question: str
     found = {one.claim.key: one for one in reversed(answers[:MOST])}
     _include(candidates, found, pool)
     top = max((one.own for one in candidates.values()), default=0.0)
+    best = max((one.found for one in candidates.values()), default=0.0)
+    steps = {step.key for one in found.values() for step in one.led_by[:-1]}
     for key, one in found.items():
         if key in candidates:
             _gain(candidates[key], one, explained, top, tools)
             if own and explained >= EXPLAINED:
                 _stand_above_steps(candidates, key, one)
+                if one.score >= SURE_ANSWER and key not in steps:
+                    candidates[key].reached += max(0.0, FIRST * best * one.score - candidates[key].found)
+                    candidates[key].answers = ANSWERS
     if own:
         _lend_to_whom_facts_lead(candidates, pool, answers, tools)
 
@@ -426,36 +438,91 @@ def _settle(loans: Loans, pool: Pool) -> None:
 
 
 # ---------------------------------------------------------------- overview
-# The overview: a question that asks for everything and nothing in particular gets what matters most.
+# The overview: a question that asks for everything and nothing in particular gets what matters most,
+# the facts of a life before all else. A question after what is to be done gets what was
+# promised and is open, the next to be due first.
 
 
 READ = 200
 """So many of the latest statements are looked at."""
 FIT, RELEVANCE = 6.0, 0.6
 """The fit of what matters most, and its relevance: nothing was asked that it could fail to answer."""
-PINNED = 0.2
+PINNED, OF_A_LIFE = 0.2, 1.0
+"""What counts for an overview beside importance: being pinned, each fact that makes out a life."""
+LATE_DAYS = 7.0
+"""What was due so many days ago may still have to be done; what was due earlier is over."""
 
 
 def search_overview(pool: Pool, question: Question, tools: Tools) -> None:
-    """Take in what matters most, for a question that asks for an overview."""
-    if not intents.is_overview(question.text):
+    """Take in what matters most, or is to be done next, for a question that asks for that."""
+    if intents.is_to_do(question.text):
+        weight = _to_do(pool.plan.view, tools)
+    elif intents.is_overview(question.text):
+        weight = _what_matters(pool.plan.view, tools)
+    else:
         return
-    view = pool.plan.view
-    lasting = (
-        view.filters
-        if view.filters.kinds
-        else replace(view.filters, kinds=frozenset({Kind.SEMANTIC, Kind.PROCEDURAL}))
-    )
-    page = tools.store.memories.page(View(view.access, lasting), READ)
-    weight = {one.id: one.importance + PINNED * one.pinned for one in page}
     best = sorted(weight, key=lambda memory_id: -weight[memory_id])[: 2 * question.limit]
     keys = tools.store.memories.keys(best)
     pool.include(keys.values())
     for memory_id, key in keys.items():
         line = pool.lines.get(key)
         if line is not None:
-            pool["dated"][line] = FIT * weight[memory_id]
+            pool["dated"][line] = FIT * (1.0 + weight[memory_id])
             pool["lent_relevance"][line] = max(pool["lent_relevance"][line], RELEVANCE)
+
+
+def _what_matters(view: View, tools: Tools) -> dict[str, float]:
+    """How much each statement matters: what tells facts of whoever asks before all else."""
+    filters = view.filters
+    lasting = replace(filters, kinds=filters.kinds or frozenset({Kind.SEMANTIC, Kind.PROCEDURAL}))
+    page = list(tools.store.memories.page(View(view.access, lasting), READ))
+    keys, now = tools.store.memories.keys([one.id for one in page]), tools.clock.now()
+    told: dict[int, set[str]] = {}
+    for claim in tools.store.facts.told(FactQuery(subjects=frozenset({USER})), view, READ):
+        if claim.fact.predicate in MAIN_FACTS and not is_over(claim, now):
+            told.setdefault(claim.key, set()).add(claim.fact.predicate)
+    return {
+        one.id: one.importance + PINNED * one.pinned + OF_A_LIFE * len(told.get(keys[one.id], ()))
+        for one in page
+        if one.id in keys
+    }
+
+
+MAIN_FACTS = frozenset(
+    {
+        "name",
+        "age",
+        "job",
+        "work at",
+        "live in",
+        "husband",
+        "wife",
+        "partner",
+        "married to",
+        "son",
+        "daughter",
+        "child",
+    }
+)
+"""What makes out a life: whoever asks what is known of them is told these before all else."""
+
+
+def _to_do(view: View, tools: Tools) -> dict[str, float]:
+    """What is open, the next to be due first; then what has no day; what is long over is not to be done."""
+    open_ones = replace(
+        view.filters,
+        categories=frozenset({commitments.CATEGORY}),
+        not_tags=view.filters.not_tags | {commitments.CLOSED_TAG},
+    )
+    now, weight = tools.clock.now(), dict[str, float]()
+    for one in tools.store.memories.page(View(view.access, open_ones), READ):
+        loop = commitments.loop(one, now)
+        if not commitments.is_loop(one):
+            continue
+        ahead = LATE_DAYS if loop.due is None else (loop.due - now) / timedelta(days=1)
+        if ahead >= -LATE_DAYS:
+            weight[one.id] = 1.0 / (1.0 + abs(ahead) / LATE_DAYS)
+    return weight
 
 
 # ---------------------------------------------------------------- extensions

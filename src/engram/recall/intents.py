@@ -138,6 +138,17 @@ def is_overview(question: str) -> bool:
     return lexicon.found("intents", _plain(question), under="overview")
 
 
+def is_to_do(question: str) -> bool:
+    """Whether a question asks for what is still to be done, whatever it is.
+
+    >>> is_to_do("What do I need to do this week?"), is_to_do("我还有什么待办"), is_to_do("Any reminders?")
+    (True, True, True)
+    >>> is_to_do("What do I need to do to renew my passport?")
+    False
+    """
+    return lexicon.found("intents", _plain(question), under="to do")
+
+
 def is_past(question: str) -> bool:
     """Whether a question asks for what was so before.
 

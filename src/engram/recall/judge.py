@@ -134,6 +134,7 @@ def judge(
             *standing(memory, one.trust.freshness),
             1.0 + PREFER_GAIN if memory.kind in prefer else 1.0,
             KIND_GAIN if kinds and kinds & value_kinds(memory.content) else 1.0,
+            one.answers,
             OF_THE_ASKER if own and is_own(memory) else 1.0,
         )
         one.standing = prod(one.parts)

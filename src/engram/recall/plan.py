@@ -278,7 +278,7 @@ def _hidden(space: Space | None, vector: Floats | None, access: Access, tools: T
 def make(question: Question, tools: Tools, lean: ConversationBias | None = None) -> Planned:
     """The plan for a question. Without an embedder it goes by words alone and says so."""
     now, asks = asked_at(question, tools), intents.asking(question.text)
-    spans = times.spans(asks, now)
+    spans = () if intents.is_to_do(asks) else times.spans(asks, now)
     searched = intents.unframed(times.written_out(question.text, spans, now))
     asked = words.query_terms(searched)
     notes: list[str] = []

@@ -449,9 +449,9 @@ def _later_words(
     known |= {key: _brought(key, memory, first) for key, memory in read.items()}
     ended = _ended_by(first, ordered[:BELIEVED])
     asked = Asked(frozenset(slots_asked(question.text)), kinds_asked(question.text), plan.noise)
-    near = {
-        one.key: one for one in (*ordered[1:HEAD], *(known[key] for key in linked | ended if key in known))
-    }
+    tells = (one for one in ordered[HEAD:] if not asked.slots.isdisjoint(one.match.terms))
+    led_to = (known[key] for key in linked | ended if key in known)
+    near = {one.key: one for one in (*ordered[1:HEAD], *tells, *led_to)}
     found = [
         (one, SURE if key in ended else later_word(first, one, asked, linked=key in linked))
         for key, one in near.items()

@@ -45,12 +45,25 @@ def cues(question: str) -> tuple[Cue, ...]:
     [('phone number', ['phone']), ('sister', ['sister'])]
     >>> [cue.words for cue in cues("Where does Anna live?")], cues("How are you?")
     (['where', 'live'], ())
+    >>> [cue.words for cue in cues("What does my aunt do for a living?")]
+    ['aunt', 'do for a living']
     """
     spoken = [_bare(word) for word in _WORD.findall(question.lower())[:MOST]]
     found = [*_spaced(spoken)]
+    if of_work := _OF_WORK.search(question):
+        asks = of_work["asks"]
+        found = [*(cue for cue in found if cue.words not in asks), Cue(asks, _WORK)]
     if _HAN.search(question):
         found += (cue for word, cue in _chinese().items() if word in question)
     return tuple(found)
+
+
+_OF_WORK: Final = re.compile(
+    r"(?i)\bwh?at (?:do|does) [\w'’ ]{1,40} (?P<asks>do(?: for (?:a living|work|money))?)"
+    r"\s*(?:now|these days)?[?.!]*$"
+)
+_WORK: Final = frozenset({"job", "work at", "run a business", "occupation", "own"})
+"""What answers "what does she do?"."""
 
 
 def _spaced(spoken: Sequence[str]) -> Iterator[Cue]:
