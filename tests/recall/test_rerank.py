@@ -13,7 +13,8 @@ import pytest
 from engram import Engram, Filters, Scope, Status
 from engram.capture.pipeline import remember
 from engram.config import RERANKS, Config, overlay
-from engram.embed.transformer import CrossEncoder, PairModel, open_reranker
+from engram.embed import open_reranker
+from engram.embed.transformer import CrossEncoder, PairModel
 from engram.errors import RerankerDown
 from engram.llm import open_advisor
 from engram.model.capture import Draft

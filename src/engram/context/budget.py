@@ -105,9 +105,7 @@ def _longest(parts: Parts, entries: Mapping[Parts, LanguageModel]) -> LanguageMo
 
 @cache
 def _shipped() -> Mapping[Parts, LanguageModel]:
-    from importlib.resources import files  # a slow import, needed only now
-
-    text = (files("engram.context") / "data" / "models.toml").read_text(encoding="utf-8")
+    text = Path(__file__).with_name("data").joinpath("models.toml").read_text(encoding="utf-8")
     return dict(_entries(tomllib.loads(text), "the registry of models"))
 
 

@@ -11,14 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from engram import plugins
-from engram.config import EmbedConfig
+from engram.config import EmbedConfig, RerankConfig
 from engram.embed.models import prefixes_of
 from engram.embed.static import WEIGHTS, StaticEmbedder
-from engram.embed.transformer import open_reranker
 from engram.errors import ConfigError, EmbedderDown, EmbedderError, EmbedderRefused
 from engram.model.clock import Clock, SystemClock
 from engram.model.memory import Space
-from engram.ports import HEALTH_SECONDS, Embedder, Health
+from engram.ports import HEALTH_SECONDS, Embedder, Health, Reranker
 
 if TYPE_CHECKING:
     import numpy as np
@@ -177,3 +176,15 @@ def _remote(kind: str, settings: EmbedConfig, clock: Clock) -> Embedder:
         document_prefix=document if settings.document_prefix == AUTO else settings.document_prefix,
     )
     return RemoteEmbedder(dialect, server, monotonic=clock.monotonic)
+
+
+def open_reranker(settings: RerankConfig) -> Reranker | None:
+    """The reranker that the settings name: an extension's, or a cross-encoder, loaded at its first use."""
+    if settings.name:
+        made: Reranker = plugins.load("rerankers", settings.name)(settings)
+        return made
+    if not settings.path:
+        return None
+    from engram.embed.transformer import CrossEncoder  # slow, and hardly ever asked for
+
+    return CrossEncoder(Path(settings.path))

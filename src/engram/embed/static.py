@@ -74,7 +74,7 @@ class WordPieces:
         return pieces
 
     def _pieces(self, word: str) -> tuple[int, ...]:
-        if _IS_CJK.match(word):
+        if not word.isascii() and _IS_CJK.match(word):
             return self._run(word)
         whole = self._rows.get(word)
         if whole is not None:

@@ -15,13 +15,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from engram import plugins
-from engram.config import RerankConfig
 from engram.embed.models import KNOWN_MODELS, models_folder, sha256_of
 from engram.embed.static import unit_rows
 from engram.errors import EmbedderDown, RerankerDown
 from engram.model.memory import Space
-from engram.ports import Health, Reranker
+from engram.ports import Health
 
 if TYPE_CHECKING:
     import numpy as np
@@ -294,14 +292,6 @@ def open_session(folder: ModelFolder, threads: int) -> tuple[Any, Any]:
 # It runs any ONNX folder with `model.onnx` (or `onnx/model.onnx`) and `tokenizer.json` whose model gives
 # one number for each pair, or two of which the second means "answers". `engram.json` there may say
 # `max_length`.
-
-
-def open_reranker(settings: RerankConfig) -> Reranker | None:
-    """The reranker that the settings name: an extension's, or a cross-encoder, loaded at its first use."""
-    if settings.name:
-        made: Reranker = plugins.load("rerankers", settings.name)(settings)
-        return made
-    return CrossEncoder(Path(settings.path)) if settings.path else None
 
 
 class CrossEncoder:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
+from pathlib import Path
 from typing import Any, Final
 
 from engram.model.memory import USUAL, Kind, Status
@@ -215,9 +216,10 @@ NEUTRAL: Final = Row(reason="no clear intent")
 def rows() -> Mapping[Intent, Row]:
     """The row of each intent, from `data/intents.toml`."""
     import tomllib
-    from importlib.resources import files  # slow imports, needed only now
 
-    table = tomllib.loads((files("engram.recall") / "data" / "intents.toml").read_text(encoding="utf-8"))
+    table = tomllib.loads(
+        Path(__file__).with_name("data").joinpath("intents.toml").read_text(encoding="utf-8")
+    )
     return {Intent(name): _row(values) for name, values in table.items()}
 
 

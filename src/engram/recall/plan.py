@@ -383,7 +383,10 @@ def _untimed(terms: tuple[str, ...], spans: tuple[Span, ...]) -> tuple[str, ...]
 
 
 def _mass(rarity: dict[str, float]) -> float:
-    whole = sum(value * (PAIR_SHARE if _PAIRED.search(term) else 1.0) for term, value in rarity.items())
+    whole = sum(
+        value * (PAIR_SHARE if not term.isascii() and _PAIRED.search(term) else 1.0)
+        for term, value in rarity.items()
+    )
     return min(whole, MOST_MASS)
 
 

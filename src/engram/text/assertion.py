@@ -17,9 +17,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache, lru_cache
-from importlib.resources import files
-from io import BytesIO
 from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from zlib import crc32
 
@@ -401,6 +400,5 @@ def _shares(text: str) -> tuple[float, ...]:
 def _model() -> tuple[NDArray[np.int8], NDArray[np.float32], NDArray[np.float32]]:
     import numpy as np
 
-    raw = (files("engram.text") / "data" / "assertion.npz").read_bytes()
-    with np.load(BytesIO(raw), allow_pickle=False) as file:
+    with np.load(Path(__file__).with_name("data") / "assertion.npz", allow_pickle=False) as file:
         return file["weights"], file["scale"], file["bias"]

@@ -164,7 +164,7 @@ def _wary() -> frozenset[str]:
 
 
 def _read(segment: list[DateToken], scene: Scene) -> list[DateToken]:
-    if not _HAN.search(scene.text, segment[0].start, segment[-1].end):
+    if scene.text.isascii() or not _HAN.search(scene.text, segment[0].start, segment[-1].end):
         return reduced(segment, english.rules(), scene)
     return reduced(segment, chinese.rules(), scene)
 

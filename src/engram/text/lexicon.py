@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from pathlib import Path
 from typing import Final, Generic, NamedTuple, TypeVar
 
 from engram.text import re
@@ -23,9 +24,7 @@ from engram.text.reading import read_once
 @cache
 def lines(name: str) -> tuple[str, ...]:
     """The lines of `data/<name>.txt` without blank lines and comments."""
-    from importlib.resources import files  # a slow import, needed only now
-
-    text = (files("engram.text") / "data" / f"{name}.txt").read_text(encoding="utf-8")
+    text = Path(__file__).with_name("data").joinpath(f"{name}.txt").read_text(encoding="utf-8")
     rows = (row.strip() for row in text.splitlines())
     return tuple(row for row in rows if row and not row.startswith("# "))
 

@@ -10,7 +10,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
-from importlib import resources
+from pathlib import Path
 
 import apsw
 
@@ -115,7 +115,7 @@ def missing(applied: Mapping[int, str], steps: Sequence[Migration]) -> list[Migr
 @cache
 def known() -> tuple[Migration, ...]:
     """All steps this version carries, in order."""
-    folder = resources.files(__package__) / "migrations"
+    folder = Path(__file__).with_name("migrations")
     files = sorted((f for f in folder.iterdir() if f.name.endswith(".sql")), key=lambda f: f.name)
     return tuple(_read(f.name, f.read_text(encoding="utf-8")) for f in files)
 

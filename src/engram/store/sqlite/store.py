@@ -10,16 +10,15 @@ import weakref
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
-from typing import ClassVar, TypeVar, cast
+from typing import TYPE_CHECKING, ClassVar, TypeVar, cast
 
 from engram.errors import AccessDenied, Overloaded, StoreClosed, StoreError
 from engram.model.clock import Cancellation, Clock, cancelled_by, current_cancellation
 from engram.model.event import ArchiveReport, Finding, SalvageReport
 from engram.ports import Unit
 from engram.store.sqlite import upkeep
-from engram.store.sqlite.archive import read_archive
-from engram.store.sqlite.backups import SqliteBackups, restore_backup, salvage_file
 from engram.store.sqlite.bus import SqliteBus
 from engram.store.sqlite.connection import (
     IN_MEMORY,
@@ -50,6 +49,9 @@ from engram.store.sqlite.unit import SqliteUnit, WriterNotes
 from engram.store.sqlite.vectors import SqliteVectors
 from engram.store.sqlite.views import Places
 from engram.store.sqlite.writer import Writer
+
+if TYPE_CHECKING:
+    from engram.store.sqlite.backups import SqliteBackups
 
 T = TypeVar("T")
 
@@ -98,7 +100,6 @@ class SqliteStore:
         """What the writer keeps in mind between two pieces of work."""
         self._has_erased = False
         """Whether something was erased that backups may hold. Set by the writer."""
-        self.backups = SqliteBackups(self._readers, opener, self.flush if writer else None)
         self._remove = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True) if folder else None
 
     @classmethod
@@ -116,6 +117,13 @@ class SqliteStore:
             opener = Opener(str(path), settings, clock)
         with translated(opener.path, settings.busy_timeout_s):
             return cls(opener, _open_writer(opener))
+
+    @cached_property
+    def backups(self) -> SqliteBackups:
+        """Copies of the file. What makes them is loaded when it is asked for."""
+        from engram.store.sqlite.backups import SqliteBackups
+
+        return SqliteBackups(self._readers, self._opener, self.flush if self._writer else None)
 
     def write(self, work: Callable[[Unit], T], actor: str) -> T:
         """Run the work inside the writer and wait until it is on disk."""
@@ -216,6 +224,8 @@ class SqliteStore:
     @classmethod
     def restore(cls, path: str, backup: Path, clock: Clock, settings: StoreSettings) -> str:
         """Put a backup in the place of a file that nobody has open; where the former file is kept."""
+        from engram.store.sqlite.backups import restore_backup
+
         with translated(path, settings.busy_timeout_s):
             return restore_backup(Opener(path, settings, clock), backup, clock.now())
 
@@ -224,12 +234,16 @@ class SqliteStore:
         cls, path: str, archive: Path, passphrase: str, clock: Clock, settings: StoreSettings
     ) -> ArchiveReport:
         """Make a new file of an archive."""
+        from engram.store.sqlite.archive import read_archive
+
         with translated(path, settings.busy_timeout_s):
             return read_archive(Opener(path, settings, clock), archive, passphrase)
 
     @classmethod
     def salvage(cls, path: str, backup: Path | None, clock: Clock, settings: StoreSettings) -> SalvageReport:
         """Replace a damaged file by what can be saved of it."""
+        from engram.store.sqlite.backups import salvage_file
+
         return salvage_file(Opener(path, settings, clock), clock.now(), backup)
 
     def let_go(self) -> None:

@@ -228,7 +228,7 @@ class NamespaceTable:
             for part in self._parts:
                 for scope, length in part.segment.kill(keys):
                     self._count(scope, -1, -length)
-        for scope in np.unique(segment.scopes).tolist():
+        for scope in set(segment.scopes.tolist()):
             mine = segment.scopes == scope
             self._count(scope, int(mine.sum()), int(segment.lengths[mine].sum()))
         self._parts.append(_Part(segment, since, upto))
