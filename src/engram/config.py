@@ -166,7 +166,7 @@ class RecallConfig:
 
     limit: int = number(10, 1, 500, "how many hits come back unless the caller says", "design")
     processes: int = number(
-        0, 0, 64, "processes that recall beside this one, for many callers; 0: none", "design"
+        0, 0, 64, "processes that recall beside this one while several ask at once; 0: none", "design"
     )
     text_weight: float = number(0.8, 0, 10, "weight of the words' BM25", "measured")
     vector_weight: float = number(1.0, 0, 10, "weight of a standard deviation above the noise", "measured")

@@ -13,6 +13,8 @@ from dataclasses import replace
 from typing import IO, TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from engram.config import Config
     from engram.model.recall import Question, Recall
     from engram.ports import ConversationBias
@@ -50,9 +52,10 @@ def _whole(pipe: IO[bytes], length: int) -> bytes:
 # ---------------------------------------------------------------- crew
 # The crew: a question comes in, a process that is free answers it.
 #
-# Each process opens the file for itself, only to read: what a recall leaves behind is written by this one.
-# One that dies is replaced; while none is there the caller recalls by itself, so nothing ever depends on
-# them.
+# A question that comes alone is answered here. The first that comes while another is being answered starts
+# the processes: whoever serves one caller stays one process. Each opens the file for itself, only to read:
+# what a recall leaves behind is written by this one. One that dies is replaced; while none is there the
+# caller recalls by itself, so nothing ever depends on them.
 
 
 MODULE = "engram.recall_worker"
@@ -65,7 +68,7 @@ ALONE = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS":
 
 
 class RecallPool:
-    """Implements `ports.Finder`. Starts its processes at the first question; any thread may ask."""
+    """Implements `ports.Finder`. Any thread may ask; one of them is answered here, the others beside."""
 
     def __init__(self, path: str, settings: Config, key: bytes | None = None) -> None:
         self._path = path
@@ -76,26 +79,43 @@ class RecallPool:
         self._all: list[Member] = []
         self._starts = 0
         self._closed = False
+        self._here = 0
+        """Questions that are being answered in this process."""
         self._changed = threading.Condition()
 
-    def find(self, question: Question, lean: ConversationBias | None = None) -> Recall | None:
-        """The answer; None when nobody can give it."""
+    def find(
+        self, question: Question, lean: ConversationBias | None, here: Callable[[], Recall]
+    ) -> tuple[Recall, bool]:
+        """The answer, and whether a process beside this one gave it."""
         member = self._take()
-        if member is None:
-            return None
+        if member is not None:
+            try:
+                answer = member.ask(replace(question, dry=True), lean)
+            except BROKEN:
+                self._lose(member)
+            else:
+                self._give_back(member)
+                if answer is not None:
+                    return replace(answer, question=question), True
+            with self._changed:
+                self._here += 1
         try:
-            answer = member.ask(replace(question, dry=True), lean)
-        except BROKEN:
-            self._lose(member)
-            return None
-        self._give_back(member)
-        return None if answer is None else replace(answer, question=question)
+            return here(), False
+        finally:
+            with self._changed:
+                self._here -= 1
+                self._changed.notify()
 
     @property
     def free(self) -> tuple[int, ...]:
         """The numbers of the processes that are ready and have nothing to do."""
         with self._changed:
             return tuple(member.pid for member in self._free)
+
+    @property
+    def started(self) -> int:
+        """How many processes there are, ready or not."""
+        return len(self._all)
 
     def close(self) -> None:
         """End the processes. Safe to call twice."""
@@ -107,12 +127,19 @@ class RecallPool:
             member.end()
 
     def _take(self) -> Member | None:
-        """A member that is free; one that works is waited for. None while none is ready at all."""
+        """A member that is free, or None: then the question is answered here, which is counted.
+
+        Members that work are waited for only while a question is answered here as well.
+        """
         with self._changed:
-            self._fill()
-            while not self._free and any(member.ready for member in self._all):
+            if self._here or self._all:
+                self._fill()
+            while self._here and not self._free and any(member.ready for member in self._all):
                 self._changed.wait()
-            return self._free.pop() if self._free else None
+            if self._free:
+                return self._free.pop()
+            self._here += 1
+            return None
 
     def _give_back(self, member: Member) -> None:
         with self._changed:

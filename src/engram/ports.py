@@ -641,8 +641,10 @@ class NoAdvisor:
 class Finder(Protocol):
     """Recalls elsewhere, so that several questions are computed at once."""
 
-    def find(self, question: Question, lean: ConversationBias | None = None) -> Recall | None:
-        """The answer, without a trace of its own; None when nobody can give it: recall here."""
+    def find(
+        self, question: Question, lean: ConversationBias | None, here: Callable[[], Recall]
+    ) -> tuple[Recall, bool]:
+        """The answer, and whether it was found elsewhere: then it has left no trace. `here` recalls here."""
 
     def close(self) -> None:
         """Let go of whoever finds."""

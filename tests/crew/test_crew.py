@@ -17,7 +17,7 @@ from engram import Access, Engram, Recall, Role, Scope
 from engram.config import Config
 from engram.crew import RecallPool
 from engram.errors import TooManyRecalls
-from engram.model.recall import Question
+from engram.model.recall import Plan, Question
 from engram.opening import Overrides, open_tools
 from engram.ports import Tools
 from engram.recall.pipeline import recall
@@ -27,6 +27,8 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="asks /proc and 
 READY_WITHIN_S = 60.0
 SETTINGS = replace(Config(), recall=replace(Config().recall, processes=1))
 TEXTS = ("My editor is Helix", "Anna lives in Bremen", "Tea is at four in the kitchen", "The boiler is old")
+
+NOTHING = Recall(Question(""), Plan(), ())
 
 
 @pytest.fixture(scope="module")
@@ -53,11 +55,16 @@ def wait_for(crew: RecallPool) -> int:
     """The number of the process that recalls, when it is ready."""
     end = time.monotonic() + READY_WITHIN_S
     while time.monotonic() < end:
-        crew.find(Question("tea"))
+        # The second question that comes while one is answered starts the processes.
+        crew.find(Question("tea"), None, lambda: crew.find(Question("tea"), None, lambda: NOTHING)[0])
         if crew.free:
             return crew.free[0]
         time.sleep(0.02)
     pytest.fail("nobody was ready")
+
+
+def nobody() -> Recall:
+    raise AssertionError("a process was ready and did not answer")
 
 
 def told(found: Recall) -> list[tuple[str, float]]:
@@ -70,9 +77,9 @@ def told(found: Recall) -> list[tuple[str, float]]:
 def test_the_answers_are_the_same(memory: Engram, tools: Tools, crew: RecallPool, asked: str) -> None:
     question = Question(asked, memory.access, explain=True, dry=True)
 
-    beside, here = crew.find(question), recall(question, tools)
+    (beside, elsewhere), here = crew.find(question, None, nobody), recall(question, tools)
 
-    assert beside is not None
+    assert elsewhere
     assert told(beside) == told(here)
     assert [hit.evidence for hit in beside] == [hit.evidence for hit in here]
 
@@ -80,9 +87,8 @@ def test_the_answers_are_the_same(memory: Engram, tools: Tools, crew: RecallPool
 def test_what_was_just_written_is_found(memory: Engram, crew: RecallPool) -> None:
     memory.remember("The spare key lies under the blue flowerpot")
 
-    found = crew.find(Question("where is the spare key", memory.access))
+    found, _ = crew.find(Question("where is the spare key", memory.access), None, nobody)
 
-    assert found is not None
     assert found.hits[0].memory.content == "The spare key lies under the blue flowerpot"
 
 
@@ -132,6 +138,16 @@ def test_many_threads_ask_at_once(memory: Engram, crew: RecallPool) -> None:
         thread.join()
 
     assert found == ["My editor is Helix"] * 30
+
+
+def test_who_asks_alone_is_answered_here(tmp_path: Path) -> None:
+    tools = open_tools(str(tmp_path / "m.db"), SETTINGS, Overrides(), read_only=False)
+    assert isinstance(tools.finder, RecallPool)
+    with Engram(tools, Access(), "human", "m.db") as memory:
+        memory.remember("My editor is Helix")
+        for _ in range(3):
+            assert len(memory.recall("my editor")) == 1
+        assert not tools.finder.started
 
 
 def test_limits_count_together(tmp_path: Path) -> None:

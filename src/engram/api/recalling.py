@@ -221,10 +221,10 @@ class Recalling:
     def _find(self, question: Question, lean: ConversationBias | None) -> Recall:
         """By a process beside this one if there is one; what the recall leaves behind is written here."""
         tools = self._caller.tools
-        found = tools.finder.find(question, lean) if tools.finder is not None else None
-        if found is None:
+        if tools.finder is None:
             return recall(question, tools, lean)
-        if not question.dry and question.filters.as_of is None:
+        found, elsewhere = tools.finder.find(question, lean, lambda: recall(question, tools, lean))
+        if elsewhere and not question.dry and question.filters.as_of is None:
             touch(found, tools)
         return found
 

@@ -153,7 +153,7 @@ ANSWERS_WITHIN_S = 10.0
     "--workers",
     type=click.IntRange(0, 64),
     metavar="N",
-    help="Processes that recall beside this one, for many callers; none if not said.",
+    help="Processes that recall beside this one while several ask at once; by the cores if not said.",
 )
 @click.option("--open", "is_open", is_flag=True, help="Callers on this machine need no secret.")
 @click.option(
@@ -176,9 +176,17 @@ def serve(
     """
     config = with_upstream(with_address(run.config, host, port))
     config = with_access(config, is_open=is_open or bool(at))
-    if workers is not None:
-        config = replace(config, recall=replace(config.recall, processes=workers))
+    recalling = (config.recall.processes or _spare_cores()) if workers is None else workers
+    config = replace(config, recall=replace(config.recall, processes=recalling))
     served(run, config, lambda ready: _say_ready(run, config, ready, at or ""), at=at or "")
+
+
+def _spare_cores() -> int:
+    """One process for each core but the one that serves; each takes memory, so not many."""
+    return min(os.cpu_count() or 1, MOST_CORES) - 1
+
+
+MOST_CORES = 4
 
 
 def _say_ready(run: CommandRun, config: Config, ready: Ready, at: str) -> None:
