@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from functools import cache, cached_property, partial, wraps
 from inspect import signature
@@ -168,11 +167,12 @@ class NamespaceFiles:
         """The memory in a file that is held, for one caller."""
         with held.lock:
             assert held.memory is not None  # noqa: S101 - whoever holds it has opened it
-            if access == held.memory.access:
-                return held.memory
+            root = held.memory
+            if (access, actor) == (root.access, root._caller.actor):  # noqa: SLF001 - its own folder
+                return root
             found, gone = held.facades.pop((access, actor), None), None
             if found is None:
-                found = held.memory.seen_by(access, actor)
+                found = root.seen_by(access, actor)
                 self._share_counts(found, access, actor)
             held.facades[access, actor] = found
             if len(held.facades) > FACADES:
@@ -287,13 +287,17 @@ def open_folder(
         advisor=brought.advisor,
         actor=actor,
     )
-    try:
-        Path(where).mkdir(parents=True, mode=0o700, exist_ok=True)
-    except OSError as error:
-        raise StoreError(f"The folder {where} cannot be made ({error.strerror}).") from error
+    _make_folder(Path(where))
     files = NamespaceFiles(where, config, access, opener, brought.key)
     files.lease(access.scope.namespace).give_back()
     return over_files(kind, files, access, actor)
+
+
+def _make_folder(path: Path) -> None:
+    try:
+        path.mkdir(parents=True, mode=0o700, exist_ok=True)
+    except OSError as error:
+        raise StoreError(f"The folder {path} cannot be made ({error.strerror}).") from error
 
 
 def over_files(kind: type[T], files: NamespaceFiles, access: Access, actor: str) -> T:
@@ -360,10 +364,26 @@ class Routed:
         found = namespaces_in(self._files.folder)
         return sorted(found, key=lambda name: name == DEFAULT_NAMESPACE)
 
-    def _each(self, path: str, args: Sequence[Any], more: Mapping[str, Any]) -> Iterator[Any]:
-        """Carry a verb out in one file after the other."""
-        for namespace in self._names():
-            yield self._as_owner(namespace, path, args, more)
+    def _each(
+        self,
+        path: str,
+        args: Sequence[Any],
+        more: Mapping[str, Any],
+        own: Callable[[str], Sequence[Any]] = lambda _: (),
+        names: Iterable[str] | None = None,
+    ) -> Iterator[Any]:
+        """Carry a verb out in one file after the other, with what each gets of its own first.
+
+        A file in which it fails keeps it from no other; the first failure is raised in the end.
+        """
+        failed: EngramError | None = None
+        for namespace in self._names() if names is None else names:
+            try:
+                yield self._as_owner(namespace, path, (*own(namespace), *args), more)
+            except EngramError as error:
+                failed = failed or error
+        if failed is not None:
+            raise failed
 
     def _read(self, name: str) -> Any:
         """A property, or a noun."""
@@ -573,21 +593,23 @@ def found_in_files(every: Mapping[str, Sequence[Finding]]) -> list[Finding]:
 def _maintained(self: Routed, path: str, args: Sequence[Any], more: Mapping[str, Any]) -> Report:
     """A run in each file, as one report. In the background, files that have had theirs are passed over."""
     stopping, progress = more.get("stopping"), more.get("progress")
-    rest = {name: value for name, value in more.items() if name != "progress"}
     kind = (RunKind.DREAM if path.endswith("dream") else RunKind.CONSOLIDATE,)
     through = self._as_owner(DEFAULT_NAMESPACE, "upkeep.last", kind, {}) if stopping else None
-    reports: list[Report] = []
-    for number, namespace in enumerate(names := self._names()):
-        if stopping is not None and stopping():
-            break
-        if progress is not None:
-            progress(number, len(names))
-        if through is not None and namespace != DEFAULT_NAMESPACE:
-            last = self._as_owner(namespace, "upkeep.last", kind, {})
-            if last is not None and last > through:
-                continue
-        with suppress(UpkeepBusy):
-            reports.append(self._as_owner(namespace, path, args, rest))
+
+    def due() -> Iterator[str]:
+        for number, namespace in enumerate(names := self._names()):
+            if stopping is not None and stopping():
+                return
+            if progress is not None:
+                progress(number, len(names))
+            if through is not None and namespace != DEFAULT_NAMESPACE:
+                last = self._as_owner(namespace, "upkeep.last", kind, {})
+                if last is not None and last > through:
+                    continue
+            yield namespace
+
+    rest = {name: value for name, value in more.items() if name != "progress"}
+    reports: list[Report] = [*self._each(path, args, rest, names=due())]
     if not reports:
         raise UpkeepBusy(path)
     counts = Counter[tuple[str, str]]()
@@ -605,17 +627,18 @@ def _backed_up(self: Routed, path: str, args: Sequence[Any], more: Mapping[str, 
     """A copy or an archive of each file; with a place for them, in a folder there."""
     to = args[0] if args else more.get("to")
     rest = {name: value for name, value in more.items() if name != "to"}
-    made: list[Any] = []
-    for namespace in self._names():
-        target = file_of_namespace(to, namespace) if to else None
-        if target is not None and path.endswith("archive"):
-            target = target.with_suffix(".engram")
-        if target is not None:
-            target.parent.mkdir(parents=True, mode=0o700, exist_ok=True)
-        made.append(self._as_owner(namespace, path, (target, *args[1:]), rest))
-    if isinstance(made[0], Backup):
-        return Backup(str(to or self._files.folder), made[-1].made_at, sum(one.size_bytes for one in made))
-    return ArchiveReport(sum(one.rows for one in made), sum(one.memories for one in made))
+
+    def target(namespace: str) -> tuple[Path | None]:
+        if not to:
+            return (None,)
+        file = file_of_namespace(to, namespace)
+        _make_folder(file.parent)
+        return (file.with_suffix(".engram") if path.endswith("archive") else file,)
+
+    made: list[Any] = [*self._each(path, args[1:], rest, target)]
+    if path.endswith("archive"):
+        return ArchiveReport(sum(one.rows for one in made), sum(one.memories for one in made))
+    return Backup(str(to or self._files.folder), made[-1].made_at, sum(one.size_bytes for one in made))
 
 
 def _purged(self: Routed, path: str, args: Sequence[Any], more: Mapping[str, Any]) -> PurgeCertificate:

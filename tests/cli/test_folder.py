@@ -30,6 +30,9 @@ def test_a_folder_is_used_and_kept_like_a_file(
     assert [
         one["scope"]["namespace"] for one in shell.json("token", "list", "--namespace", "acme")["tokens"]
     ] == ["acme"]
+    mistyped = shell("recall", "which editor?", "--namespace", "amce")
+    assert "E1009" in mistyped.output
+    assert namespaces_in(folder) == ["Globex", "acme", "default"], "asking makes no file"
     shell.says("export", str(tmp_path / "all.jsonl"))
     assert len((tmp_path / "all.jsonl").read_text().splitlines()) == 3
     shell.says("backup", "--to", str(tmp_path / "copy"))
@@ -59,6 +62,9 @@ def test_a_damaged_file_is_found_and_mended_and_the_others_are_left_alone(
 
     found = shell.json("doctor", code=1)["findings"]
     assert all("acme" in one["detail"] for one in found if not one["ok"])
+    broken = shell("backup")
+    assert broken.exit_code != 0
+    assert len(list(folder.glob("default.db.backups/*.db"))) == 2, "it kept no other from being copied"
     shell.says("doctor", "--repair")
     assert shell.json("doctor", "--deep")["ok"]
     assert "emacs" in shell.says("recall", "which editor?", "--namespace", "acme")

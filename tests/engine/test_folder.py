@@ -101,6 +101,9 @@ def test_tenants_are_apart_and_few_files_are_open(folder: str) -> None:
                 )
         with pytest.raises(AccessDenied):
             memory.remember("Written elsewhere", scope=Scope("tenant-3"))
+        assert {one.actor for one in memory.seen_by(Access(Scope("tenant-1")), "x").history.events()} == {
+            "tenant-1"
+        }
         assert memory.stats().memories == 0, "who stands in the default namespace sees that one"
     assert namespaces_in(folder) == ["default", *names]
 

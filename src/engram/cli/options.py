@@ -110,10 +110,13 @@ class CommandRun:
         Only a command that brings something in `makes` a file that was named and is not there.
         """
         from engram.engine import Engram
-        from engram.opening import is_there
+        from engram.opening import is_folder, is_there, place
 
         if self.file and self.file_typed and not makes and not is_there(self.file):
             raise NoSuchFile(self.file)
+        where = place(self.file)
+        if self.namespace and not makes and is_folder(where) and not Path(self.one_file).exists():
+            raise NoSuchFile(self.one_file)
         access = Access.everything() if whole_file and not self.is_scoped else Access(self.scope)
         return Engram.open(self.file, config=self.config, access=access)
 
