@@ -23,7 +23,7 @@ from engram.model.clock import SystemClock
 from engram.model.memory import Filters, Kind, Layer
 from engram.model.scope import Access, Role, Scope
 from engram.opening import migrate
-from engram.store.postgres import PostgresStore
+from engram.store.postgres import PostgresStore, listener
 from engram.store.sqlite import SqliteStore
 from engram.store.sqlite.connection import ask
 from engram.testing import HashEmbedder
@@ -224,6 +224,46 @@ def test_a_connection_sees_no_namespace_that_it_has_not_named(address: str) -> N
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
             db.execute("UPDATE memories SET content = 'mine'")
 
+
+def test_an_engine_follows_what_others_write_without_being_asked(
+    address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import psycopg
+
+    monkeypatch.setattr(listener, "BEGINS_AFTER_S", 0.0)
+    monkeypatch.setattr(listener, "AGAIN_S", 0.0)
+    with opened(address) as memory:
+        memory.remember("The cat is called Mo")
+        memory.recall("what is the cat called?")
+        store = memory.upkeep._caller.tools.store  # noqa: SLF001 - what it holds without a question
+        assert isinstance(store, PostgresStore)
+        (table,) = store._tables._tables.values()  # noqa: SLF001
+        hears = store._listener.connected  # noqa: SLF001
+        for number in range(2):
+            assert hears.wait(60)
+            held = table.size
+            other = [sys.executable, "-c", OTHER, address, f"The dog number {number} is called Rex"]
+            subprocess.run(other, check=True, timeout=120)
+            ends = time.monotonic() + 60
+            while table.size == held and time.monotonic() < ends:
+                time.sleep(0.02)
+            assert table.size > held
+            hears.clear()  # set again by the connection that comes after this one
+            with psycopg.connect(postgres.server(), autocommit=True) as db:
+                db.execute(
+                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                    "WHERE query LIKE 'LISTEN%' AND pid <> pg_backend_pid()"
+                )
+
+
+OTHER = """
+import sys
+from engram import Engram
+from engram.testing import HashEmbedder
+
+with Engram.open(sys.argv[1], embedder=HashEmbedder()) as memory:
+    memory.remember(sys.argv[2])
+"""
 
 ENGINE = """
 import sys

@@ -6,6 +6,7 @@ statements (`dialect.py`), counts what changed, and raises our errors instead of
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -78,6 +79,12 @@ ALIVE: Final[dict[str, Any]] = {
     "keepalives_count": 3,
     "connect_timeout": 10,
 }
+MANY: Final = 64
+"""Lines from which on they are copied in bulk."""
+_BULK: Final = re.compile(
+    r"\s*INSERT INTO (?P<table>\w+) \((?P<columns>[^)]*)\)\s*VALUES \((?:%\(\w+\)s(?:, )?)+\)"
+    r"(?P<conflict>[^%]*)"
+)
 PREPARED: Final = 400
 """Statements that the server keeps ready for one connection."""
 
@@ -217,9 +224,28 @@ class PostgresConnection:
     def executemany(self, sql: str, lines: Iterable[Values]) -> None:
         """Carry out one statement for each line of values."""
         statement = translate(sql)
+        bound = [statement.bound(values) for values in lines]
+        bulk = _BULK.fullmatch(statement.text) if len(bound) >= MANY else None
+        if bulk is not None and bulk["columns"].count(",") == len(statement.names) - 1:
+            self._copy(bulk, [tuple(dict(named)[name] for name in statement.names) for named in bound])
+            return
         with translated(self._opener):
-            self._cursor.executemany(statement.text, [statement.bound(values) for values in lines])
+            self._cursor.executemany(statement.text, bound)
         self._count()
+
+    def _copy(self, bulk: re.Match[str], lines: list[Line]) -> None:
+        """The same in bulk, by way of a table that lasts as long as the connection."""
+        table, columns, conflict = bulk["table"], bulk["columns"], bulk["conflict"]
+        # Only names of our own statements are put into these.
+        make = f"CREATE TEMP TABLE IF NOT EXISTS bulk_{table} AS SELECT {columns} FROM {table} LIMIT 0"  # noqa: S608
+        self.script(make)
+        self.copy_in(f"COPY bulk_{table} ({columns}) FROM STDIN", lines)
+        with translated(self._opener):
+            self._cursor.execute(
+                cast("Any", f"INSERT INTO {table} ({columns}) SELECT {columns} FROM bulk_{table} {conflict}")  # noqa: S608
+            )
+        self._count()
+        self.script(f"TRUNCATE bulk_{table}")
 
     def show(self, namespaces: str = EVERYTHING) -> None:
         """Let the statements that follow see these namespaces alone."""

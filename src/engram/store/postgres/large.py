@@ -13,7 +13,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, cast
 
@@ -389,15 +389,27 @@ def _units(db: Db, keys: list[int]) -> list[UnitLine]:
 
 
 class PostgresTexts(SqliteTexts):
-    """Implements `ports.Texts`."""
+    """Implements `ports.Texts`. `holding` is told when a table is held in memory."""
 
-    def __init__(self, readers: Readers, places: Places, tables: Tables, large: LargeNamespaces) -> None:
+    def __init__(
+        self,
+        readers: Readers,
+        places: Places,
+        tables: Tables,
+        large: LargeNamespaces,
+        holding: Callable[[], None],
+    ) -> None:
         super().__init__(readers, places, tables)
         self._large = large
+        self._holding = holding
 
     def ask(self, terms: Terms, access: Access) -> TableSearch:
         """The terms of a question, looked up among what the caller may read."""
-        return self._by_server(terms, access) or super().ask(terms, access)
+        found = self._by_server(terms, access)
+        if found is None:
+            self._holding()
+            return super().ask(terms, access)
+        return found
 
     def rarity(self, terms: Sequence[str], access: Access) -> dict[str, float]:
         """The inverse document frequency of each term, among what the caller may read, or nearly so."""

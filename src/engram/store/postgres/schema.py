@@ -12,6 +12,7 @@ from engram.errors import StoreError
 from engram.model.clock import Clock, to_micros
 from engram.store.postgres.connection import as_server
 from engram.store.postgres.dialect import HELPERS, translate_schema
+from engram.store.postgres.listener import TELLING
 from engram.store.postgres.wall import STANDS, wall
 from engram.store.sqlite.connection import Db, ask, ask_value
 from engram.store.sqlite.migrate import APPLIED, LEDGER, RECORD, Migration, known, missing
@@ -56,7 +57,7 @@ def migrate(db: Db, clock: Clock) -> None:
     try:
         if not is_current(db):
             _bring(db, clock)
-        as_server(db).script(wall())
+        as_server(db).script(wall() + TELLING)
     except BaseException:
         if db.in_transaction:
             db.execute("ROLLBACK")

@@ -21,6 +21,7 @@ from engram.model.event import ArchiveReport, Backup, Finding
 from engram.rules.sealing import KEY_BYTES
 from engram.store.postgres.connection import PostgresOpener, as_server
 from engram.store.postgres.large import LargeNamespaces, PostgresTexts, PostgresVectors
+from engram.store.postgres.listener import ChangeListener
 from engram.store.postgres.schema import HAS_TABLE, MOVING, is_current, migrate, refuse_half_moved
 from engram.store.postgres.transfer import Progress, move, silent, without_guards
 from engram.store.postgres.wall import WalledPlaces, WalledReaders, found_wall
@@ -63,7 +64,8 @@ class PostgresStore(SqliteStore):
         super().__init__(cast("Opener", opener), writer)
         self._database = opener
         self._large = large = LargeNamespaces(opener, may_make=writer is not None)
-        self.texts = PostgresTexts(self._readers, self._places, self._tables, large)
+        self._listener = ChangeListener(opener, self._renew)
+        self.texts = PostgresTexts(self._readers, self._places, self._tables, large, self._listener.wake)
         self.vectors = PostgresVectors(self._readers, writer, large)
         self.backups = PostgresBackups(self._readers, opener, self.flush)  # type: ignore[assignment]
         self.snapshots = PostgresSnapshots(self._readers, writer, cast("Opener", opener))
@@ -95,6 +97,15 @@ class PostgresStore(SqliteStore):
         """Never the same: others write to a database at any time, so nothing found in it is kept."""
         del db
         return object()
+
+    def _renew(self) -> None:
+        with self._readers.lend() as db:
+            self._tables.renew(db)
+
+    def close(self) -> None:
+        """Finish what is waiting and let go of the database."""
+        self._listener.close()
+        super().close()
 
     def settle(self) -> None:
         """Wait until indexes that are being made for large namespaces are there."""

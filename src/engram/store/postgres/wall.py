@@ -90,7 +90,7 @@ END $$;
 """
 
 STANDS: Final = """
-SELECT to_regprocedure('newest_scopes()') IS NOT NULL
+SELECT to_regprocedure('changes_told()') IS NOT NULL
   AND coalesce(bool_and(has_table_privilege(oid, to_regclass('memories'), 'SELECT')), true)
 FROM pg_roles
 WHERE rolname = current_user || '_reader'

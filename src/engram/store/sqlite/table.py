@@ -294,6 +294,13 @@ class Tables:
         """The tables of all namespaces."""
         return [self.of(db, line[0]) for line in ask(db, NAMESPACES)]
 
+    def renew(self, db: Db) -> None:
+        """Bring the tables that are held up to date."""
+        with self._lock:
+            held = list(self._tables)
+        for namespace in held:
+            self.of(db, namespace)
+
     def save(self, db: Db) -> None:
         """Put away what the next process would have to read one by one; called before the file is closed."""
         if self._save is None:
