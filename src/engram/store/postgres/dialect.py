@@ -178,7 +178,8 @@ def _fields(text: str) -> str:
 
 def _limits(text: str) -> str:
     """A limit of -1 is none."""
-    return re.sub(r"LIMIT (:\w+)", r"LIMIT nullif(\1, -1)", text)
+    # One that is none by itself keeps a part of a statement apart from the rest.
+    return re.sub(r"LIMIT (:\w+)", r"LIMIT nullif(\1, -1)", text.replace("LIMIT -1", "OFFSET 0"))
 
 
 def _names(text: str) -> str:

@@ -174,6 +174,7 @@ class LargeNamespaces:
         self._may_make = may_make
         self._valid: set[str] = set()
         self._making: dict[str, threading.Thread] = {}
+        self._spaces_until: dict[str, float] = {}
         self._sizes: dict[Reach, tuple[int, float]] = {}
         self._counted: OrderedDict[Reach, WordCounts] = OrderedDict()
         self._lock = threading.Lock()
@@ -196,8 +197,19 @@ class LargeNamespaces:
                 self._counted.popitem(last=False)
         return known
 
-    def is_large(self, db: Db, space: Space, number: int) -> bool:
-        """Whether the server searches this space."""
+    def stays_small(self, space: Space) -> bool:
+        """Whether the space was far from too large a moment ago."""
+        return self._spaces_until.get(space.key, 0.0) > self._opener.clock.monotonic()
+
+    def is_large(self, db: Db, space: Space) -> bool:
+        """Whether there are more vectors in the space than are held in memory."""
+        count = sizes(db).get(space.key, 0)
+        if count < self._limit / 2:
+            self._spaces_until[space.key] = self._opener.clock.monotonic() + LOOK_AGAIN_S
+        return count > self._limit
+
+    def has_index(self, db: Db, space: Space, number: int) -> bool:
+        """Whether the server can search this space; it is made able to, if not."""
         name = f"marks_near_{number}"
         bits = -(-space.dims // 8) * 8
         making = (
@@ -205,7 +217,7 @@ class LargeNamespaces:
             f"USING hnsw ((signature_bits(signature)::bit({bits})) {{vector}}.bit_hamming_ops) "
             f"WHERE space = {number} AND gone = 0"
         )
-        return sizes(db)[space.key] > self._limit and self._is_made(db, name, making)
+        return self._is_made(db, name, making)
 
     def settle(self) -> None:
         """Wait for indexes that are being made."""
@@ -432,9 +444,13 @@ class PostgresVectors(SqliteVectors):
 
     def searched(self, space: Space) -> ServerSpace | None:
         """The space, if it is too large to be held in memory; None until its signatures are there."""
+        if self._large.stays_small(space):
+            return None
         with self._readers.lend() as db:
+            if not self._large.is_large(db, space):
+                return None
             number, centre = find(db, space)
-            if number is None or centre is None or not self._large.is_large(db, space, number):
+            if number is None or centre is None or not self._large.has_index(db, space, number):
                 return None
             return ServerSpace(self._readers, number, centre, ask_value(db, WHERE_VECTOR))
 

@@ -23,12 +23,22 @@ from engram.store.sqlite.views import Places
 ALL: Final = f"current_setting('{SETTING}', true) = '{EVERYTHING}'"
 NAMESPACE: Final = "namespace = ANY ((SELECT seen_namespaces())::bigint[])"
 SCOPE: Final = "scope = ANY ((SELECT seen_scopes())::bigint[])"
-MEMORY: Final = "EXISTS (SELECT 1 FROM memories AS m WHERE m.row = {row})"
+# No EXISTS: the server would rather gather all memories once for that than look each one up.
+MEMORY: Final = "(SELECT true FROM memories AS m WHERE m.row = {row})"
 
-OF_NAMESPACES: Final = ("scopes", "entities", "aliases", "alias_words", "changes", "blocks", "marks")
+OF_NAMESPACES: Final = (
+    "scopes",
+    "entities",
+    "aliases",
+    "alias_words",
+    "mentions",
+    "changes",
+    "blocks",
+    "marks",
+)
 OF_SCOPES: Final = ("memories", "events", "turns", "sketches", "subscriptions")
 OF_MEMORIES: Final = (
-    *("memory_tags", "mentions", "facets", "facts", "texts", "versions", "feedback", "access_log"),
+    *("memory_tags", "facets", "facts", "texts", "versions", "feedback", "access_log"),
     *("turn_memories", "origins", "sketch_sources", "publications", "deliveries"),
 )
 WALLED: Final[Mapping[str, str]] = {

@@ -101,18 +101,22 @@ LIMIT :limit
 
 CHANGES_WITH_ROWS = """
 SELECT k.seq, k.row, k.gone, k.namespace, k.scope, k.status, k.signature, e.vector
-FROM marks AS k
-LEFT JOIN embeddings AS e ON e.id = k.space * 1099511627776 + k.row
-WHERE k.seq > :after
-  AND k.space = :space
+FROM (
+  SELECT *, space * 1099511627776 + row AS embedding
+  FROM marks
+  WHERE seq > :after
+    AND space = :space
+  ORDER BY seq
+  LIMIT :limit
+) AS k
+LEFT JOIN embeddings AS e ON e.id = k.embedding
 ORDER BY k.seq
-LIMIT :limit
 """
 
 ROWS = """
 SELECT e.id - :base, e.scale, e.vector
-FROM json_each(:keys) AS k
-JOIN embeddings AS e ON e.id = :base + k.value
+FROM (SELECT :base + value AS id FROM json_each(:keys) LIMIT -1) AS k
+JOIN embeddings AS e ON e.id = k.id
 """
 
 SET_CENTRE = """
@@ -175,8 +179,9 @@ class SqliteVectors:
     def rows(self, space: Space, keys: Sequence[int]) -> VectorRows:
         """Stored vectors of these keys."""
         with self._readers.lend() as db:
-            values = {"base": base_of(db, space), "keys": sqlite_rows.as_keys(keys)}
-            lines = ask(db, ROWS, values)
+            number = self._number(db, space)
+            values = {"base": (number or 0) * STRIDE, "keys": sqlite_rows.as_keys(keys)}
+            lines = [] if number is None else ask(db, ROWS, values)
         return _rows(lines, space.dims)
 
     def centre(self, space: Space) -> Floats | None:
