@@ -90,6 +90,7 @@ def test_a_memory_moves_there_and_back_as_it_was(address: str, tmp_path: Path) -
     file, back = tmp_path / "here.db", tmp_path / "back.db"
     with opened(file) as memory:
         tell(memory)
+        answered = contents(memory.recall("where does Anna live?"))
     before = everything(file)
 
     report = migrate(file, address, load())
@@ -97,7 +98,8 @@ def test_a_memory_moves_there_and_back_as_it_was(address: str, tmp_path: Path) -
     assert report.memories == len(before["memories"])
     assert everything(address) == before
     with opened(address) as memory:
-        assert contents(memory.recall("where does Anna live?"))[0] == "Anna moved to Hamburg"
+        assert contents(memory.recall("where does Anna live?")) == answered
+        assert "Anna moved to Hamburg" in answered
         assert all(finding.ok for finding in memory.doctor())
         memory.remember("Numbers go on where they were")
     with pytest.raises(StoreError, match="holds a memory already"):
@@ -209,14 +211,16 @@ def test_a_connection_sees_no_namespace_that_it_has_not_named(address: str) -> N
         return {name: line[0] for name, line in lines.items() if line and line[0]}
 
     with psycopg.connect(address, autocommit=True) as db:
+        whole = counted(db)
+        (red,) = db.execute("SELECT id FROM namespaces WHERE name = 'red'").fetchone() or (0,)
         db.execute("SELECT set_config('role', current_user || '_reader', false)")
         every = db.execute("SELECT tablename FROM pg_tables WHERE schemaname = current_schema()").fetchall()
         assert {name for (name,) in every} == OPEN | set(WALLED)
 
         assert counted(db) == {}
         db.execute("SET engram.namespaces = '*'")
-        whole = counted(db)
-        (red,) = db.execute("SELECT id FROM namespaces WHERE name = 'red'").fetchone() or (0,)
+        with pytest.raises(psycopg.Error):
+            counted(db)
         db.execute(f"SET engram.namespaces = '{red}'")
         half = counted(db)
         assert {"memories", "texts", "embeddings", "turns", "events", "facts", "mentions"} <= set(half)

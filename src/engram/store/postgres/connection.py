@@ -48,14 +48,16 @@ ENDS: Final = frozenset({"COMMIT", "ROLLBACK"})
 BEGIN_READING: Final = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 BEGINS: Final = {"BEGIN IMMEDIATE": BEGIN_WRITING, "BEGIN EXCLUSIVE": BEGIN_WRITING, "BEGIN": BEGIN_READING}
 
-SETTING: Final = "engram.namespaces"
-"""What a connection may see (`wall.py`): numbers of namespaces with commas between them, or everything."""
-EVERYTHING: Final = "*"
-SHOW: Final = "SELECT set_config('engram.namespaces', %(seen)s, %(for_now)s)"
+EVERYTHING: Final = ""
+"""In the place of the namespaces that a connection shows: all of them."""
+SHOW: Final = """
+SELECT
+  set_config('role', %(role)s, %(for_now)s),
+  set_config('engram.namespaces', %(seen)s, %(for_now)s)
+"""
 
 PREPARE: Final = """
 SELECT
-  set_config('engram.namespaces', '*', false),
   set_config('jit', 'off', false),
   set_config('lock_timeout', %(patience)s, false),
   set_config('idle_in_transaction_session_timeout', '300000', false),
@@ -63,9 +65,9 @@ SELECT
 """
 SEES_ALL: Final = ("SELECT newest_", "COMMIT", "ROLLBACK")
 """What needs no telling first."""
-# Who reads sees no more than the policies show (`wall.py`), where there is a role for it.
-READ_ONLY: Final = """
-SELECT set_config('role', rolname, false)
+# The role in which the policies bind who reads (`wall.py`), where there is one.
+READER: Final = """
+SELECT rolname
 FROM pg_roles
 WHERE rolname = current_user || '_reader'
   AND pg_has_role(oid, 'MEMBER')
@@ -138,8 +140,6 @@ class PostgresOpener:
         db.adapters.register_loader("numeric", _WholeNumberBinary)
         patience = str(int(self.settings.busy_timeout_s * 1000))
         db.execute(PREPARE, {"patience": patience, "read_only": "on" if read_only else "off"})
-        if read_only:
-            db.execute(READ_ONLY)
         return db
 
     @contextmanager
@@ -201,6 +201,7 @@ class PostgresConnection:
         self._read_only = read_only
         self._db = opener.connect(read_only=read_only)
         self._cursor = self._db.cursor(binary=True)
+        self._reader: Line | None = self._db.execute(READER).fetchone() if read_only else None
         self._changes = self._total = 0
         self._last_key: int | None = None
         self._wanted = self._shown = self._shown_before = EVERYTHING
@@ -317,8 +318,8 @@ class PostgresConnection:
 
     def _run(self, text: str, values: Any) -> None:
         def work() -> object:
-            if self._shown != self._wanted and not text.startswith(SEES_ALL):
-                self._show()
+            if self._reader is not None and self._shown != self._wanted and not text.startswith(SEES_ALL):
+                self._show(self._reader[0])
             return self._cursor.execute(cast("Any", text), values)
 
         if self._read_only and not self.in_transaction:
@@ -341,10 +342,11 @@ class PostgresConnection:
             with translated(self._opener):
                 work()
 
-    def _show(self) -> None:
+    def _show(self, reader: str) -> None:
         """Tell the server what may be seen: inside a transaction until it ends."""
         for_now = self.in_transaction
-        self._cursor.execute(SHOW, {"seen": self._wanted, "for_now": for_now})
+        role = "none" if self._wanted == EVERYTHING else reader
+        self._cursor.execute(SHOW, {"role": role, "seen": self._wanted, "for_now": for_now})
         self._shown = self._wanted
         if not for_now:
             self._shown_before = self._shown

@@ -2,9 +2,9 @@
 
 The access rule stands in the statements of the nouns. Behind it every table that holds something of a
 namespace has a policy: a row is seen by a connection whose setting `engram.namespaces` names its namespace,
-and one that says nothing sees nothing. Connections that read do so in a role of their own, named after the
-user the engine logs in as (`engram_reader` for `engram`), which may do nothing but read and is bound by the
-policies; the owner of the tables, who writes and maintains, is not.
+and one that says nothing sees nothing. Whoever reads for a caller does so in a role named after the user that
+the engine logs in as (`engram_reader` for `engram`), which may do nothing but read and is bound by the
+policies. The owner of the tables is not: so the engine writes, maintains, and follows what changes.
 """
 
 from __future__ import annotations
@@ -15,12 +15,11 @@ from typing import Final
 from engram.model.event import Finding
 from engram.model.scope import Access
 from engram.ports import Reach
-from engram.store.postgres.connection import EVERYTHING, SETTING, as_server
+from engram.store.postgres.connection import EVERYTHING, as_server
 from engram.store.sqlite.connection import Db, ask, whole
 from engram.store.sqlite.readers import Readers
 from engram.store.sqlite.views import Places
 
-ALL: Final = f"current_setting('{SETTING}', true) = '{EVERYTHING}'"
 NAMESPACE: Final = "namespace = ANY ((SELECT seen_namespaces())::bigint[])"
 SCOPE: Final = "scope = ANY ((SELECT seen_scopes())::bigint[])"
 # No EXISTS: the server would rather gather all memories once for that than look each one up.
@@ -59,7 +58,7 @@ OPEN: Final = frozenset(
 FUNCTIONS: Final = """
 CREATE OR REPLACE FUNCTION seen_namespaces() RETURNS bigint[] LANGUAGE plpgsql STABLE AS $$
 BEGIN
-  RETURN string_to_array(nullif(current_setting('engram.namespaces', true), '*'), ',')::bigint[];
+  RETURN string_to_array(current_setting('engram.namespaces', true), ',')::bigint[];
 END $$;
 CREATE OR REPLACE FUNCTION seen_scopes() RETURNS bigint[]
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path FROM CURRENT AS $$
@@ -130,7 +129,7 @@ def wall() -> str:
     policies = "".join(
         f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY;\n"
         f"DROP POLICY IF EXISTS seen ON {table};\n"
-        f"CREATE POLICY seen ON {table} USING ({ALL} OR {sees});\n"
+        f"CREATE POLICY seen ON {table} USING ({sees});\n"
         for table, sees in WALLED.items()
     )
     return f"{FUNCTIONS}{newest}{policies}{READER}"
@@ -150,7 +149,7 @@ class WalledPlaces(Places):
             super()._refresh(db)
 
     def _shown(self, reach: Reach) -> str:
-        seen = {reach.namespace} - {None} or self.namespaces(reach)
+        seen = {reach.namespace} - {None} or self.namespaces(reach) or {0}  # 0: no namespace has that number
         return ",".join(str(number) for number in sorted(seen, key=str))
 
 
