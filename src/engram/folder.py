@@ -38,7 +38,7 @@ from engram.errors import (
     StoreError,
     UpkeepBusy,
 )
-from engram.keys.slots import read_slots, write_slots
+from engram.keys import read_slots, write_slots
 from engram.model.capture import ImportedRecords, Refusal
 from engram.model.event import ArchiveReport, Backup, Finding, PurgeCertificate, Stats
 from engram.model.maintenance import Report, RunKind, Tally
@@ -453,7 +453,7 @@ def _new(kind: type) -> Any:
 @cache
 def _routed(kind: type) -> Any:
     """The class whose verbs go to files, made of one whose verbs are carried out."""
-    base = FolderFacade if hasattr(kind, "seen_by") else Kept if hasattr(kind, "__enter__") else Routed
+    base = FolderFacade if hasattr(kind, "seen_by") else KeptVerbs if hasattr(kind, "__enter__") else Routed
     members: dict[str, Any] = {"__doc__": kind.__doc__, "__module__": kind.__module__, "_kind": kind}
     for name, made in offered(kind).items():
         if (name in BY_NOUNS and base is FolderFacade) or name in vars(base):
@@ -483,7 +483,7 @@ def _property(name: str, made: Any) -> property:
     )
 
 
-class Kept(Routed):
+class KeptVerbs(Routed):
     """Something in somebody's hands, as a session or a turn, that is used in a `with` block."""
 
     def __enter__(self) -> Self:

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from engram.config import Config
-    from engram.model.advice import Cited, Comparison, Extracted, ModelCall, Proposal, Reconciled, Spent
     from engram.model.capture import Turn, Waiting
     from engram.model.clock import Clock
     from engram.model.event import (
@@ -43,6 +42,7 @@ if TYPE_CHECKING:
         Verb,
     )
     from engram.model.facts import Claim, Edge, EdgeType, Entity, Fact, FactQuery, Named, ToldFact
+    from engram.model.knowledge import Cited, Comparison, Extracted, ModelCall, Proposal, Reconciled, Spent
     from engram.model.maintenance import Decided, Judgement, Run, RunKind, RunState, Sketch, Tally
     from engram.model.memory import Filters, Memory, Space, Status, Tier
     from engram.model.recall import Question, Recall, Recalled

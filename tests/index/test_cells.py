@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from engram.index.columns import VectorLines
 from engram.index.follower import Cells
+from engram.index.ranking import VectorLines
 from engram.rules.vectors import sign, unit
 
 DIMS = 64

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engram.index.columns import GONE, TIDY_ABOVE, Columns, VectorLines
+from engram.index.ranking import GONE, TIDY_ABOVE, Columns, VectorLines
 
 
 def lines(keys: list[int], mark: int = 0) -> VectorLines:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from engram.model.advice import Proposal
+from engram.model.knowledge import Proposal
 from engram.model.memory import Layer, Memory, Policy, Status
 from engram.model.scope import Scope
 from engram.rules.maintenance import check

@@ -9,9 +9,9 @@ from typing import Any
 
 from engram.config import LlmConfig
 from engram.llm import ModelAdvisor
-from engram.model.advice import CallOutcome, ModelCall, Spent
 from engram.model.capture import Part, Turn
 from engram.model.clock import Clock
+from engram.model.knowledge import CallOutcome, ModelCall, Spent
 from engram.ports import Spending
 from engram.testing import FakeClock
 

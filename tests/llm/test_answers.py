@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from engram.llm import answers
 from engram.llm.answers import Bad
-from engram.model.advice import Comparison, Extracted
 from engram.model.capture import Turn
 from engram.model.facts import Fact
+from engram.model.knowledge import Comparison, Extracted
 from engram.model.memory import CATEGORIES
 from tests.llm.settings import AT, statement, turn
 from tests.tables import every

@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from engram.model.advice import CallOutcome, Comparison
 from engram.model.clock import EPOCH
+from engram.model.knowledge import CallOutcome, Comparison
 from engram.store.sqlite import SqliteStore
 from engram.testing import FakeClock, ScriptedServer
 from engram.testing.model_server import Reply, fails, says, says_json

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from engram.config import LlmConfig
 from engram.llm import open_advisor
-from engram.model.advice import CallOutcome, Comparison
 from engram.model.clock import SystemClock
+from engram.model.knowledge import CallOutcome, Comparison
 from engram.ports import NoAdvisor
 from engram.testing import FakeClock, ScriptedServer
 from engram.testing.model_server import (

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from engram.llm import prompts
 from engram.llm.prompts import Prompt
-from engram.model.advice import Comparison
 from engram.model.capture import Part
+from engram.model.knowledge import Comparison
 from engram.model.memory import CATEGORIES
 from engram.testing import ScriptedServer
 from engram.testing.model_server import says

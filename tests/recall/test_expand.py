@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from engram import Engram, Recall
-from engram.model.advice import CallOutcome
+from engram.model.knowledge import CallOutcome
 from engram.testing import FakeClock, HashEmbedder, ScriptedServer
 from engram.testing.model_server import Reply, dies, fails, says, says_json
 from tests.llm.settings import Account, advisor

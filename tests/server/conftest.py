@@ -18,9 +18,8 @@ import uvicorn.server
 from engram import Engram
 from engram.config import ServerConfig, load
 from engram.model.scope import Access, Role, Scope
-from engram.server.app import Mounting, build
+from engram.server.app import Mounting, Serving, build, listen
 from engram.server.host import MemoryHost
-from engram.server.serve import Serving, listen
 from engram.testing import HashEmbedder
 
 STARTS_WITHIN_S = 20.0

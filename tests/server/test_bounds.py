@@ -23,7 +23,7 @@ import pytest
 from engram.config import ProxyConfig
 from engram.engine import Engram
 from engram.model.clock import check_cancelled
-from engram.server import limits, route, serve
+from engram.server import app, limits, route
 from engram.server.caller import Caller
 from engram.server.host import MemoryHost
 from engram.server.problems import TookTooLong
@@ -253,7 +253,7 @@ def test_the_house_closes_in_time_whatever_runs_in_it(tmp_path: Path) -> None:
 def test_a_connection_that_says_nothing_whole_is_closed(
     start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(serve, "HEADERS_S", 0.5)
+    monkeypatch.setattr(app, "HEADERS_S", 0.5)
     server = start()
     begun = time.monotonic()
     with (

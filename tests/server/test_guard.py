@@ -11,10 +11,10 @@ import httpx
 import pytest
 
 from engram.model.scope import Scope
+from engram.server.app import check_open, listen
 from engram.server.caller import bearer_of, host_of, is_local
 from engram.server.limits import Pace
 from engram.server.problems import AddressTaken, OpenToAll, TooManyRequests
-from engram.server.serve import check_open, listen
 from tests.server.conftest import Client, Running, Start, check_problem
 from tests.server.test_memories import keep
 

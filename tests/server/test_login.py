@@ -13,7 +13,7 @@ import pytest
 
 from engram.config import ServerConfig
 from engram.errors import ConfigError
-from engram.server.app import build
+from engram.server.app import build, listen_at, serve
 from engram.server.caller import (
     COOKIE_DAYS,
     Links,
@@ -23,7 +23,6 @@ from engram.server.caller import (
     secret_file,
     shows_cookie,
 )
-from engram.server.serve import listen_at, serve
 from tests.server.conftest import STARTS_WITHIN_S, Client, Running, Start, opened
 
 SECRET = "engram_" + "x" * 43

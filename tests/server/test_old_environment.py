@@ -12,7 +12,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from engram.server.serve import check_open
+from engram.server.app import check_open
 from tests.server.conftest import Start
 from tests.server.old import KEY
 

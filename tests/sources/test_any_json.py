@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engram.capture.sources import chats, memories
-from engram.capture.sources.listen import turn
-from engram.capture.sources.statements import statements
+from engram.capture.sources.chats import turn
+from engram.capture.sources.take import statements
 from engram.errors import InvalidInput
 from engram.model.capture import Found, Item, ItemKind, ItemReport
 from engram.model.scope import Scope

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engram.capture.sources import documents
-from engram.capture.sources.statements import statements
+from engram.capture.sources.take import statements
 from engram.model.capture import Item
 from tests.tables import every
 

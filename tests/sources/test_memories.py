@@ -5,7 +5,7 @@ from typing import Any
 
 from engram import Draft
 from engram.capture.sources import memories
-from engram.capture.sources.statements import statements
+from engram.capture.sources.take import statements
 from engram.model.capture import Item, ItemReport
 
 

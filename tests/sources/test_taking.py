@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from engram import Access, Engram, Filters, Role, Scope, Status
 from engram.capture.sources import take
-from engram.capture.sources.statements import statements
+from engram.capture.sources.take import statements
 from engram.errors import AccessDenied, StoreError
 from engram.model.capture import IngestReport, Item
 from engram.testing import HashEmbedder

@@ -8,8 +8,8 @@ from datetime import datetime, timedelta
 import pytest
 
 from engram.errors import NotFound
-from engram.model.advice import CallOutcome, ModelCall, Spent
 from engram.model.capture import Part, Turn, Waiting
+from engram.model.knowledge import CallOutcome, ModelCall, Spent
 from engram.model.scope import Access, Role, Scope
 from engram.ports import Store, Unit
 from engram.testing import START

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engram.text import lexicon
-from engram.text.languages import language, languages
+from engram.text.metadata import language, languages
 from tests.tables import every
 
 SENTENCES = (

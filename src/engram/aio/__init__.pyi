@@ -13,7 +13,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol, Self, TypeVar, Unpack
 
-from engram.api.backups import Findings, Kept
 from engram.api.browsing import Lying
 from engram.api.bus import Offers, Wishes
 from engram.api.caller import Found as _CallerFound
@@ -29,12 +28,11 @@ from engram.api.remembering import Given, Results
 from engram.api.session_services import Completed, Learned, StepGiven
 from engram.api.sessions import Begun, Infos
 from engram.api.sources import Progress as _SourcesProgress
-from engram.api.vault import VaultStatus
+from engram.api.vault import Findings, Kept, VaultStatus
 from engram.api.workspace import WorkspaceStatus
 from engram.api.workspace_reading import SyncReport
 from engram.capture.sources.documents import Finding as _DocumentsFinding
 from engram.config import Config, MaintainConfig
-from engram.model.advice import Spent
 from engram.model.capture import ImportedRecords, IngestReport, Observation, Receipt, Turn
 from engram.model.clock import Clock
 from engram.model.context import Context, Knowing, RecallPack, Resume, Sections
@@ -61,6 +59,7 @@ from engram.model.knowledge import (
     Guidelines,
     KnowledgeMap,
     Reflections,
+    Spent,
 )
 from engram.model.maintenance import DriftReport, Report, Run, RunKind, Undone
 from engram.model.maintenance import Progress as _MaintenanceProgress

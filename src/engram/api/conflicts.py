@@ -13,9 +13,9 @@ from typing import Any
 from engram.api.caller import PAGE_LIMIT, CallerContext, whole
 from engram.capture import change
 from engram.errors import InvalidInput, NotFound, UnknownValue
-from engram.model.advice import Comparison
 from engram.model.event import Verb
 from engram.model.facts import Edge, EdgeType, Fact
+from engram.model.knowledge import Comparison
 from engram.model.maintenance import SETTLED, Judgement, pair_key
 from engram.model.memory import CONTENT_LIMIT, Filters, Layer, Memory, Status
 from engram.model.plain import plain

@@ -16,8 +16,8 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from engram.api.backups import Backups
 from engram.api.caller import CallerContext, whole
+from engram.api.vault import Backups
 from engram.capture import reread as reading_again
 from engram.capture.sources.code import walk
 from engram.config import MaintainConfig, overlay
@@ -30,9 +30,9 @@ from engram.errors import (
     UnknownValue,
     UpkeepBusy,
 )
-from engram.model.advice import Spent
 from engram.model.clock import Clock
 from engram.model.event import Finding, Verb
+from engram.model.knowledge import Spent
 from engram.model.maintenance import (
     LISTED,
     Carried,

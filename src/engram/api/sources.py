@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from engram.api.caller import CallerContext
+from engram.capture.sources import chats, documents
 from engram.capture.sources import code as codebase
-from engram.capture.sources import documents, listen
 from engram.capture.sources.code import walk
 from engram.capture.sources.detect import AUTO, Source, document, open_source, suffixes
 from engram.capture.sources.documents import Finding
@@ -32,7 +32,7 @@ Progress = Callable[[int, int], None]
 class Sources:
     """What comes from elsewhere. Hangs on the facade; safe to use from many threads."""
 
-    def __init__(self, caller: CallerContext, ear: listen.ChatListener) -> None:
+    def __init__(self, caller: CallerContext, ear: chats.ChatListener) -> None:
         self._caller = caller
         self._ear = ear
 
@@ -237,7 +237,7 @@ class Sources:
             everything.append(one)
         turns = [one for one in everything if isinstance(one, Item) and one.kind is ItemKind.TURN]
         if turns:
-            return listen.listen(everything, order, self._ear, self._caller.gate, self._caller.tools)
+            return chats.listen(everything, order, self._ear, self._caller.gate, self._caller.tools)
         report = ingest(everything, order, self._caller.tools)
         self._check_owing()
         return report

@@ -17,10 +17,10 @@ from engram.api.remembering import Listening
 from engram.config import change_now
 from engram.errors import ConfigError, InvalidInput
 from engram.lazily import lazily
-from engram.model.advice import Spent
 from engram.model.capture import ImportedRecords, Turn
 from engram.model.event import Audited, Event, Finding, News
 from engram.model.facts import Edge, EdgeType
+from engram.model.knowledge import Spent
 from engram.model.maintenance import LISTED, DriftReport, Progress, Report, Run, Undone
 from engram.model.memory import Filters, Memory, Status
 from engram.model.plain import member
@@ -286,7 +286,6 @@ class VerbsBefore:
 
 if TYPE_CHECKING:
     from engram.api import (
-        backups,
         browsing,
         bus,
         commitments,
@@ -296,7 +295,6 @@ if TYPE_CHECKING:
         knowledge,
         maintenance,
     )
-    from engram.api.backups import Backups
     from engram.api.browsing import Trash
     from engram.api.bus import Bus
     from engram.api.commitments import Commitments, Triggers
@@ -306,9 +304,9 @@ if TYPE_CHECKING:
     from engram.api.knowledge import Knowledge
     from engram.api.maintenance import Upkeep
     from engram.api.sources import Sources
+    from engram.api.vault import Backups
     from engram.api.workspace import Workspaces
 else:
-    backups = lazily("engram.api.backups")
     browsing = lazily("engram.api.browsing")
     bus = lazily("engram.api.bus")
     commitments = lazily("engram.api.commitments")
@@ -364,7 +362,9 @@ class Nouns:
     @cached_property
     def backups(self) -> Backups:
         """Copies of the whole file: make, list and check them."""
-        return backups.Backups(self._caller)
+        from engram.api.vault import Backups
+
+        return Backups(self._caller)
 
     @cached_property
     def trash(self) -> Trash:

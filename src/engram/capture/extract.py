@@ -11,10 +11,10 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from engram.capture.pipeline import ELLIPTIC
-from engram.model.advice import Extracted
 from engram.model.capture import Draft, LeftOut, Part, Turn
 from engram.model.clock import check_cancelled
 from engram.model.facts import Fact
+from engram.model.knowledge import Extracted
 from engram.model.memory import Layer, Policy
 from engram.model.plain import plain
 from engram.ports import NoAdvisor, Tools

@@ -14,8 +14,8 @@ from engram.cli.options import CommandRun, check_target, command, pass_run, read
 from engram.cli.output import NOT_FOUND, bar, counted, line, say, say_json, short, steps, table, text
 from engram.cli.views import SHOWN, report_lines, say_many
 from engram.errors import KeyNeeded, StoreCorrupt
-from engram.model.advice import Spent
 from engram.model.event import Finding, SalvageReport, Stats
+from engram.model.knowledge import Spent
 from engram.model.maintenance import DriftReport, Report, Undone
 from engram.model.plain import plain
 from engram.model.recall import RecallHealth

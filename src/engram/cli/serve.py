@@ -55,7 +55,7 @@ def served(
 ) -> None:
     """Answer until told to stop. `alone`: nothing but the proxy; `at`: a Unix socket, not an address."""
     try:
-        from engram.server import app, caller, metrics, serve
+        from engram.server import app, caller, metrics
         from engram.server.proxy import mounting as proxy
         from engram.server.route import ROUTES
     except ModuleNotFoundError as error:
@@ -72,13 +72,13 @@ def served(
         doors.append(proxy.mount(config.proxy))
     doors += [made for _, made in plugins.installed("routes")]
     made = app.build(lambda: _open(run, config), settings, doors, () if alone else ROUTES)
-    with serve.listen_at(at) if at else serve.listen(settings.host, settings.port) as sock:
+    with app.listen_at(at) if at else app.listen(settings.host, settings.port) as sock:
         memory_host = made.state.memory_host
         memory_host.reload = lambda: values(run.config)
         memory_host.open()
         try:
             if not at:
-                serve.check_open(settings.host, memory_host)
+                app.check_open(settings.host, memory_host)
             metrics.write_to(level=logging.WARNING if run.quiet else logging.INFO)
             url = f"unix:{at}" if at else address_of(settings.host, sock.getsockname()[1])
 
@@ -87,7 +87,7 @@ def served(
                 kept = str(caller.secret_file(beside(place(run.file)))) if secret else ""
                 ready(Ready(url, path, url + memory_host.login_path(), kept))
 
-            serve.serve(made, sock, tell)
+            app.serve(made, sock, tell)
         finally:
             memory_host.close()
 

@@ -14,7 +14,7 @@ from engram.cli.maintain import say_salvaged, size
 from engram.cli.options import CommandRun, Group, command, pass_run
 from engram.cli.output import counted, say, say_json, steps, table, text
 from engram.errors import BadKey, KeyNeeded
-from engram.keys.finding import KEY_FILE_VARIABLE, KEY_VARIABLE
+from engram.keys import KEY_FILE_VARIABLE, KEY_VARIABLE
 from engram.model.plain import plain
 from engram.model.scope import DEFAULT_NAMESPACE
 from engram.opening import file_of_namespace, is_folder, namespaces_in, place

@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engram.errors import EngramError
-from engram.index.columns import Columns, Places, VectorLines
-from engram.index.ranking import lengths
+from engram.index.ranking import Columns, Places, VectorLines, lengths
 from engram.model.memory import Space
 from engram.ports import IndexStats, Store, VectorChanges
 from engram.rules.vectors import restore, sign, unit

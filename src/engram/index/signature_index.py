@@ -21,9 +21,8 @@ import numpy as np
 
 from engram.errors import EmbedderMismatch
 from engram.index import ranking
-from engram.index.columns import GONE, Array, Places, VectorLines
 from engram.index.follower import Cells, Follower
-from engram.index.ranking import Found, Sampler
+from engram.index.ranking import GONE, Array, Found, Places, Sampler, VectorLines
 from engram.model.memory import Space, Status
 from engram.model.scope import Access
 from engram.ports import IndexStats, NearSearch, Noise, Reach, SearchedSpace, Store, View

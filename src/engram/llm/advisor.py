@@ -24,9 +24,9 @@ from engram.llm import answers, prompts
 from engram.llm.answers import Bad
 from engram.llm.client import ChatClient, Failed, ModelReply, ModelRequest, Service
 from engram.llm.prompts import Prompt, lines
-from engram.model.advice import CallOutcome, Cited, Comparison, Extracted, ModelCall, Proposal, Reconciled
 from engram.model.capture import Turn
 from engram.model.clock import Clock
+from engram.model.knowledge import CallOutcome, Cited, Comparison, Extracted, ModelCall, Proposal, Reconciled
 from engram.ports import Advisor, Health, NoAdvisor, Spending
 from engram.text import tokens
 

@@ -14,12 +14,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from engram.llm import grounding, lenient
+from engram.llm import grounding
 from engram.llm.grounding import GroundingEvidence
 from engram.llm.prompts import lines, pattern
-from engram.model.advice import Cited, Comparison, Extracted, Proposal, Reconciled
 from engram.model.capture import Turn
 from engram.model.facts import Fact
+from engram.model.knowledge import Cited, Comparison, Extracted, Proposal, Reconciled
 from engram.model.memory import CATEGORIES
 from engram.text.assertion import frame_of
 from engram.text.kinds import category_of
@@ -119,7 +119,7 @@ def unusable(text: str, problem: str) -> Bad:
 
 def _statements(text: str) -> list[Any] | None:
     """The list of statements: under its name, or bare when all of it are objects, or one statement alone."""
-    for value in lenient.values(text):
+    for value in grounding.values(text):
         if isinstance(value, dict):
             items = value.get("statements") or _inside(value)
             if isinstance(items, list):
@@ -139,7 +139,7 @@ def _inside(value: Mapping[str, Any]) -> Any:
 
 def field_of(text: str, name: str) -> Any:
     """A named value of the first object that has it."""
-    found = (value[name] for value in lenient.values(text) if isinstance(value, dict) and name in value)
+    found = (value[name] for value in grounding.values(text) if isinstance(value, dict) and name in value)
     return next(found, None)
 
 

@@ -15,7 +15,7 @@ from engram.maintain import pairs as maintain_pairs
 from engram.maintain.merge import made_one
 from engram.maintain.step import Batch, Decision, Effect, Judge, Step, StepContext, becomes
 from engram.maintain.support import may_be_shown
-from engram.model.advice import Proposal
+from engram.model.knowledge import Proposal
 from engram.model.maintenance import Judgement, Verdict
 from engram.model.memory import Filters, Layer, Memory, Status
 from engram.model.scope import Scope

@@ -25,9 +25,9 @@ from engram.maintain.step import (
     is_fresh,
 )
 from engram.maintain.support import judge
-from engram.model.advice import Comparison
 from engram.model.event import Verb
 from engram.model.facts import Edge, EdgeType
+from engram.model.knowledge import Comparison
 from engram.model.maintenance import SETTLED, Judgement, Landscape, pair_key
 from engram.model.memory import Filters, Lifecycle, Memory, Status, Tier, Verification
 from engram.model.scope import Access

@@ -12,10 +12,10 @@ from engram.maintain import pairs as maintain_pairs
 from engram.maintain.pairs import NearPair
 from engram.maintain.step import Batch, Decision, Draw, Judge, MemoryChange, Step, StepContext, becomes
 from engram.maintain.support import Questions, level
-from engram.model.advice import Comparison
 from engram.model.capture import Draft
 from engram.model.event import Verb
 from engram.model.facts import Edge, EdgeType
+from engram.model.knowledge import Comparison
 from engram.model.maintenance import Judgement
 from engram.model.memory import Layer, Memory, Status
 from engram.rules.enrich import prepare

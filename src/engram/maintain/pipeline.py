@@ -16,7 +16,6 @@ from engram import plugins
 from engram.maintain import (
     doubt,
     dreaming,
-    forgetting,
     knowledge,
     layers,
     merge,
@@ -41,7 +40,7 @@ CONSOLIDATION: tuple[Step, ...] = (
     *knowledge.STEPS,
     *doubt.STEPS,
     *self_knowledge.STEPS,
-    *forgetting.STEPS,
+    *layers.FORGETTING,
     *publish.STEPS,
 )
 DREAM: tuple[Step, ...] = dreaming.STEPS

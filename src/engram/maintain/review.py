@@ -41,9 +41,9 @@ from engram.maintain.support import (
     noted,
     since,
 )
-from engram.model.advice import Comparison, Reconciled
 from engram.model.capture import Draft
 from engram.model.facts import Claim, Edge, EdgeType
+from engram.model.knowledge import Comparison, Reconciled
 from engram.model.maintenance import Judgement
 from engram.model.memory import TAG_LIMIT, Filters, Layer, Memory, Status, Tier
 from engram.model.scope import Access, Scope

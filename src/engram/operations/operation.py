@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 NOUNS: Mapping[str, str] = {
-    "backups": "engram.api.backups:Backups",
+    "backups": "engram.api.vault:Backups",
     "": "engram.engine:Engram",
     "bus": "engram.api.bus:Bus",
     "commitments": "engram.api.commitments:Commitments",

@@ -18,7 +18,7 @@ from engram.recall import intents, times
 from engram.rules.sealing import turned
 from engram.rules.vectors import Thresholds, thresholds
 from engram.text import cues, lexicon, re, words
-from engram.text.languages import language
+from engram.text.metadata import language
 from engram.text.words import HAN, PAIRED
 
 if TYPE_CHECKING:

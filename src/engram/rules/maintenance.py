@@ -7,8 +7,8 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from engram.config import Config, MaintainConfig
-from engram.model.advice import Proposal
 from engram.model.event import Clock, Delivery, Publication, Subscription
+from engram.model.knowledge import Proposal
 from engram.model.maintenance import RunKind, Verdict, no, yes
 from engram.model.memory import Layer, Memory, Status
 from engram.rules.retention import age_days

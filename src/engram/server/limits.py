@@ -122,7 +122,7 @@ class _Kept:
     answer: IdempotentAnswer | None = None
 
 
-class AnswerStore(Protocol):
+class LastingAnswers(Protocol):
     """Where answers outlast the server. Its calls wait, so they run in a thread."""
 
     def find(self, caller: str, key: str, request: bytes) -> IdempotentAnswer | bool | None:
@@ -142,7 +142,7 @@ class Keys:
         most: int,
         hours: float,
         now: Callable[[], float] = time.monotonic,
-        store: AnswerStore | None = None,
+        store: LastingAnswers | None = None,
     ) -> None:
         self._most = most
         self._seconds = hours * 3_600

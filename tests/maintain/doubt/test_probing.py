@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import pytest
 
 from engram import Engram
-from engram.model.advice import Comparison
 from engram.model.capture import Draft
 from engram.model.facts import EdgeType
+from engram.model.knowledge import Comparison
 from engram.model.memory import Lifecycle, Status, Verification
 from engram.model.scope import Scope
 from engram.ports import NoAdvisor

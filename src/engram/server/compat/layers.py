@@ -22,7 +22,7 @@ from engram.model.recall import BUCKETS, Hit, Recall, public_score
 from engram.model.scope import Access, Role, Scope
 from engram.rules.retention import layer_recency
 from engram.server.compat import layers_upkeep
-from engram.server.compat.layers_shapes import (
+from engram.server.compat.layers_upkeep import (
     SUPERSEDED_BY,
     as_said,
     fact_id,

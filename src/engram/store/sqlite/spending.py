@@ -8,8 +8,8 @@ from itertools import takewhile
 from typing import cast
 
 from engram.errors import AccessDenied
-from engram.model.advice import CallOutcome, ModelCall, Spent
 from engram.model.clock import Clock, to_micros
+from engram.model.knowledge import CallOutcome, ModelCall, Spent
 from engram.store.sqlite.connection import Db, ask, ask_value
 from engram.store.sqlite.readers import Readers
 from engram.store.sqlite.rows import as_list
