@@ -24,8 +24,23 @@ from engram.text.when.calendar import (
     unit_span,
     year_span,
 )
-from engram.text.when.joining import after, before, between, joined, narrowed_moment, recurring, since, until
-from engram.text.when.rules import Built, DateMatch, DateRule, Partial, counted_of, portion, table
+from engram.text.when.rules import (
+    Built,
+    DateMatch,
+    DateRule,
+    Partial,
+    after,
+    before,
+    between,
+    counted_of,
+    joined,
+    narrowed_moment,
+    portion,
+    recurring,
+    since,
+    table,
+    until,
+)
 from engram.text.when.tokens import full_year
 
 # ---------------------------------------------------------------- chinese days

@@ -18,8 +18,22 @@ from engram.text.when.english_days import (
     plain_hours,
 )
 from engram.text.when.english_relative import COUNTED, RELATIVE
-from engram.text.when.joining import after, before, between, joined, narrowed_moment, recurring, since, until
-from engram.text.when.rules import PAIR, Built, DateMatch, DateRule, Partial, table
+from engram.text.when.rules import (
+    PAIR,
+    Built,
+    DateMatch,
+    DateRule,
+    Partial,
+    after,
+    before,
+    between,
+    joined,
+    narrowed_moment,
+    recurring,
+    since,
+    table,
+    until,
+)
 
 # ---------------------------------------------------------------- english ranges
 # English days with their times, ranges, and ranges with one open end.

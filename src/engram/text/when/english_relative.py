@@ -20,8 +20,7 @@ from engram.text.when.calendar import (
     unit_span,
 )
 from engram.text.when.english_days import has_noun, week_number, weekday_day
-from engram.text.when.joining import joined
-from engram.text.when.rules import Built, DateMatch, Partial, counted_of, portion
+from engram.text.when.rules import Built, DateMatch, Partial, counted_of, joined, portion
 
 # ruff: noqa: PLR2004 - months, days and hours are numbers that everybody knows
 
