@@ -85,6 +85,7 @@ def test_nouns_are_awaited_too() -> None:
     told(story)
 
 
+@pytest.mark.slow
 def test_an_export_comes_item_by_item() -> None:
     async def story(memory: AsyncEngram) -> None:
         await memory.remember_many([f"House {number * 37} has {number} windows" for number in range(250)])

@@ -180,6 +180,7 @@ messages = st.fixed_dictionaries(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(talk=st.lists(messages, min_size=1, max_size=8), cuts=st.lists(st.integers(1, 8), max_size=3))
 def test_however_often_a_growing_conversation_is_sent_it_is_logged_once(

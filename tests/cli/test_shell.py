@@ -106,6 +106,7 @@ def test_every_option_that_a_person_sees_is_explained() -> None:
     assert unexplained == []
 
 
+@pytest.mark.slow
 def test_a_pipe_and_a_question_work_in_processes_of_their_own(home: Path, tmp_path: Path) -> None:
     file = str(tmp_path / "memory.engram")
 
@@ -183,6 +184,7 @@ def test_an_interrupt_leaves_with_130(home: Path, tmp_path: Path) -> None:
     assert waiting.returncode == 130
 
 
+@pytest.mark.slow
 def test_completion_offers_commands_and_options(home: Path) -> None:
     offered = engram(_ENGRAM_COMPLETE="bash_complete", COMP_WORDS="engram re", COMP_CWORD="1").stdout
     options = engram(
@@ -198,6 +200,7 @@ def test_completion_offers_commands_and_options(home: Path) -> None:
     assert "--explain" in options
 
 
+@pytest.mark.slow
 def test_no_color_holds_for_errors_and_tables(home: Path, tmp_path: Path) -> None:
     done = engram("list", "--no-color", ENGRAM_FILE=str(tmp_path / "memory.engram"), FORCE_COLOR="1")
 

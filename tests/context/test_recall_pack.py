@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -62,6 +63,7 @@ def memories(draw: st.DrawFn) -> list[Memory]:
     ]
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(kept=memories(), chance=st.randoms(use_true_random=False), task=TEXTS)
 def test_the_same_memories_give_the_same_bytes_in_whatever_order_they_were_stored(

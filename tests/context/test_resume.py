@@ -250,6 +250,7 @@ def test_the_compact_form_tells_key_facts() -> None:
     assert len(compact.text) < len(full.text) // 2
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(
     texts=st.lists(st.text(min_size=1, max_size=300), max_size=25, unique=True),

@@ -23,7 +23,10 @@ from engram.ports import Tools
 from engram.recall.pipeline import recall
 from engram.testing import HashEmbedder
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="asks /proc and signals")
+pytestmark = [
+    pytest.mark.slow,  # each starts processes that open the file for themselves
+    pytest.mark.skipif(sys.platform == "win32", reason="asks /proc and signals"),
+]
 READY_WITHIN_S = 60.0
 SETTINGS = replace(Config(), recall=replace(Config().recall, processes=1))
 TEXTS = ("My editor is Helix", "Anna lives in Bremen", "Tea is at four in the kitchen", "The boiler is old")

@@ -237,6 +237,7 @@ def test_what_is_no_model_is_refused_and_leaves_none(home: Path) -> None:
     assert pulled_models() == []
 
 
+@pytest.mark.slow
 def test_using_a_model_changes_the_configuration_and_nothing_else_in_it(home: Path) -> None:
     config = home / "XDG_CONFIG_HOME" / "engram" / "config.toml"
     config.parent.mkdir(parents=True)

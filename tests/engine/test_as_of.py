@@ -64,6 +64,7 @@ def shown(memory: Engram, as_of: datetime | None = None) -> tuple[set[tuple[str,
     )
 
 
+@pytest.mark.slow
 @settings(max_examples=12, deadline=None)
 @given(steps=st.lists(STEPS, min_size=1, max_size=12))
 def test_a_look_back_shows_what_was_shown(steps: list[tuple[Any, ...]]) -> None:

@@ -23,6 +23,7 @@ def _left_in(folder: Path, words: list[str]) -> set[str]:
     return {word for word in words if word.encode() in held}
 
 
+@pytest.mark.slow
 @pytest.mark.files
 def test_no_word_of_what_was_erased_is_left_in_any_file(tmp_path: Path) -> None:
     chance = random.Random(7)

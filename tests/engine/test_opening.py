@@ -83,6 +83,7 @@ def as_a_reader(*words: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.files
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere root writes everywhere")
 def test_a_read_only_medium_is_read(medium: Path) -> None:
@@ -98,6 +99,7 @@ def test_a_read_only_medium_is_read(medium: Path) -> None:
     assert [path.name for path in medium.iterdir()] == ["m.db"]
 
 
+@pytest.mark.slow
 @pytest.mark.files
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere root writes everywhere")
 def test_changes_that_a_read_only_medium_hides_are_not_passed_over(medium: Path) -> None:

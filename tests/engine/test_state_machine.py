@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initialize, invariant, rule
@@ -98,5 +99,5 @@ class EngineMachine(RuleBasedStateMachine):
             self.folder.cleanup()
 
 
-TestEngine = EngineMachine.TestCase
+TestEngine = pytest.mark.slow(EngineMachine.TestCase)
 TestEngine.settings = settings(max_examples=12, stateful_step_count=25, deadline=None)

@@ -195,6 +195,7 @@ STEPS = st.lists(
 )
 
 
+@pytest.mark.slow
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], max_examples=25)
 @given(steps=STEPS, limit=st.sampled_from([3, 1_000]))
 def test_the_index_agrees_with_looking_at_each(

@@ -178,6 +178,7 @@ def test_bad_wishes_are_refused_with_a_reason(memory: Engram) -> None:
             asked()
 
 
+@pytest.mark.slow
 def test_a_day_may_have_more_than_a_thousand_runs(memory: Engram) -> None:
     store, clock = memory.upkeep._caller.tools.store, memory.upkeep._caller.tools.clock  # noqa: SLF001
     ids = []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -77,6 +78,7 @@ def done(report: Report) -> list[tuple[str, str]]:
     return [(line.rule, line.why) for line in report.decided]
 
 
+@pytest.mark.slow
 @settings(max_examples=12)
 @given(NOTES, AGES)
 def test_a_second_run_at_the_same_moment_finds_nothing_to_do(
@@ -93,6 +95,7 @@ def test_a_second_run_at_the_same_moment_finds_nothing_to_do(
             clock.advance(days=1)
 
 
+@pytest.mark.slow
 @settings(max_examples=8)
 @given(NOTES, AGES)
 def test_a_run_that_is_taken_back_leaves_everything_as_it_was(

@@ -13,6 +13,8 @@ from engram.testing import FakeClock
 from engram.text import lexicon
 
 # The day, and what was said on it.
+pytestmark = pytest.mark.slow  # three weeks are lived through
+
 TALK = [
     (0, "Hi! I'm Nadia, I'm a landscape architect and I live in Ghent with my husband Joris."),
     (0, "We have two kids, Elin and Bas. Elin is seven and Bas just turned four."),

@@ -157,6 +157,7 @@ ANSWERS: tuple[tuple[str, dict[str, Any], str], ...] = (
 """A tool, what a client gives it, and what the answer must have."""
 
 
+@pytest.mark.slow
 def test_each_tool_answers_with_the_fields_its_document_names(call: Call) -> None:
     call("remember", content="Anna works at Acme in Ghent", layer="episodic")
     call("remember", content="Anna and Bob of Acme met in Lisbon", layer="semantic", memory_type="fact")

@@ -219,6 +219,7 @@ links = st.lists(
 roles = st.sampled_from(list(Role))
 
 
+@pytest.mark.slow
 @given(said=placed, edges=links, where=scopes, role=roles)
 @settings(max_examples=15, suppress_health_check=[HealthCheck.too_slow])
 def test_no_channel_shows_what_the_caller_may_not_see(

@@ -118,6 +118,7 @@ def test_a_wish_may_be_given_as_a_value() -> None:
     assert wish(PlanOverrides(intent=Intent.LOOKUP, hops=3)) == wish({"intent": "LOOKUP", "hops": 3})
 
 
+@pytest.mark.slow
 @given(text=st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=60))
 def test_the_same_question_gets_the_same_answer(text: str) -> None:
     with Engram.open(":memory:", clock=FakeClock()) as memory:

@@ -138,6 +138,7 @@ PLACES = st.builds(
 )
 
 
+@pytest.mark.slow
 @given(places=st.lists(PLACES, min_size=1, max_size=6), mine=PLACES)
 def test_no_time_name_or_weight_shows_what_the_caller_may_not_see(places: list[Scope], mine: Scope) -> None:
     with Engram.open(":memory:", clock=FakeClock(NOW), access=Access.everything()) as memory:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from engram import Engram
 from engram.api.contexts import brief
 from engram.model.memory import Status
@@ -47,6 +49,7 @@ def documents(memory: Engram, question: str, held: str) -> dict[str, str]:
     }
 
 
+@pytest.mark.slow
 def test_no_document_lets_a_memory_out_of_its_block() -> None:
     broken, seen = [], set()
     for text in HOSTILE:

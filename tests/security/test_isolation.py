@@ -57,6 +57,7 @@ PLACES = [
 ]
 
 
+@pytest.mark.slow
 @every("role", list(Role))
 def test_looking_from_a_place_never_shows_more(role: Role) -> None:
     """What is read from a place is read by the caller too, and seen from there."""

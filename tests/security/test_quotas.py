@@ -72,6 +72,7 @@ def test_a_token_that_is_used_and_one_that_is_denied_stand_in_the_audit() -> Non
         assert [(one.what, one.actor) for one in memory.vault.audit()] == [(Audited.TOKEN_USED, "rex")]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="asks Linux")
 def test_a_process_with_a_key_leaves_no_picture_of_its_memory() -> None:
     script = (

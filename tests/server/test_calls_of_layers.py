@@ -453,6 +453,7 @@ def aged(words: str, hours: float, **fields: Any) -> dict[str, Any]:
     return {"content": words, **times, "layer": 1, "importance": 0.5, "access_count": 0, "repetition_count": 0, "source": "api", "tags": [], **told}
 
 
+@pytest.mark.slow
 def test_what_becomes_of_memories_in_one_consolidation(old: Client) -> None:
     brought = [(name, aged(next(WORDS), hours, **fields), layer) for name, hours, fields, layer in LIVES]
     ids = old.bring(*(memory for _, memory, _ in brought))
@@ -480,6 +481,7 @@ def test_what_becomes_of_memories_in_one_consolidation(old: Client) -> None:
     old.check("importance told", done["importance_decayed"] > 0, wanted=True)
 
 
+@pytest.mark.slow
 def test_the_settings_of_a_consolidation_and_the_limit_of_the_buffer(old: Client) -> None:
     ids = old.bring(
         aged("The quarry lake is forty metres deep", 1, access_count=2), aged("Tomas repairs accordions in Graz", 1, layer=2, access_count=2, importance=0.6),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from tests.server.conftest import Client
 from tests.server.test_memories import keep
 
@@ -132,6 +134,7 @@ def test_the_server_tells_how_it_is_and_what_it_holds(client: Client) -> None:
     assert (me["actor"], me["role"], me["scope"]["namespace"]) == ("human", "owner", "default")
 
 
+@pytest.mark.slow
 def test_an_export_comes_line_by_line_and_goes_in_again(client: Client) -> None:
     client.post("/v1/memories", json=[f"House {number * 37} has {number} windows" for number in range(450)])
     keep(client, "Anna lives in Bremen")

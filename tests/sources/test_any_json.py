@@ -6,6 +6,7 @@ import json
 from contextlib import suppress
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -62,6 +63,7 @@ def check(found: list[Found]) -> None:
             statements(one)
 
 
+@pytest.mark.slow
 @given(records)
 def test_chat_exports(data: Any) -> None:
     check(list(chats.read_chatgpt(data)))
@@ -70,6 +72,7 @@ def test_chat_exports(data: Any) -> None:
     check(list(chats.read_lines("\n".join(json.dumps(one) for one in data), "log")))
 
 
+@pytest.mark.slow
 @given(records)
 def test_memories_of_other_tools(data: Any) -> None:
     for tool in memories.READERS:

@@ -138,6 +138,7 @@ def test_a_key_is_told_from_a_passphrase() -> None:
             read_key(bad)
 
 
+@pytest.mark.slow
 def test_a_file_becomes_a_vault_and_a_file_again(path: str) -> None:
     for word in ("tea", "coffee", "water"):
         keep(path, f"I drink {word}")
@@ -157,6 +158,7 @@ def test_a_file_becomes_a_vault_and_a_file_again(path: str) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_another_key_ends_the_old_one(path: str) -> None:
     keep(path, "tea", "first")
     backup = Path(path).read_bytes()
@@ -212,6 +214,7 @@ def test_the_keychain_holds_a_key_until_it_is_locked(path: str, keychain: Keycha
         kept(path)
 
 
+@pytest.mark.slow
 def test_without_a_keychain_the_session_holds_it(
     path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -242,6 +242,7 @@ def test_a_rule_whose_decisions_are_taken_back_is_told_to_hold_back(memory: Engr
     assert kept_back
 
 
+@pytest.mark.slow
 def test_a_run_cut_off_anywhere_ends_as_if_it_were_not(tmp_path: Path) -> None:
     clock = FakeClock(START)
     with Engram.open(tmp_path / "start.db", clock=clock, embedder=HashEmbedder()) as memory:

@@ -185,6 +185,7 @@ def test_half_the_reinforcement_or_importance_rescues(
     )
 
 
+@pytest.mark.slow
 def test_the_buffer_holds_two_hundred_and_lets_go_of_the_oldest_but_not_of_lessons(
     memory: Engram, clock: FakeClock
 ) -> None:

@@ -65,6 +65,7 @@ def test_what_comes_back_is_equal_row_by_row_and_archived_again_the_same_bytes(t
     assert (tmp_path / "one.engram").read_bytes() == (tmp_path / "two.engram").read_bytes()
 
 
+@pytest.mark.slow
 @settings(max_examples=5)
 @given(st.lists(st.text(min_size=1, max_size=60), min_size=1, max_size=8))
 def test_whatever_was_told_comes_back(tmp_path_factory: pytest.TempPathFactory, said: list[str]) -> None:

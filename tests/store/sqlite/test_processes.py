@@ -72,6 +72,7 @@ def test_two_processes_write_and_read_one_file(path: Path) -> None:
     store.close()
 
 
+@pytest.mark.slow
 def test_two_processes_may_make_the_file_at_once(path: Path) -> None:
     children = [start(WRITE_SOME, path, 5, f"child{n}") for n in range(3)]
     for child in children:
