@@ -6,11 +6,11 @@ from collections import defaultdict, deque
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
-from functools import cached_property
+from functools import cache, cached_property
 from math import ceil
 from threading import Lock
 from time import sleep
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_type_hints
 
 from engram.api.caller import PAGE_LIMIT, CallerContext, RecallLimits, checked, whole
 from engram.config import RERANKS
@@ -19,7 +19,7 @@ from engram.lazily import lazily
 from engram.model.clock import EPOCH
 from engram.model.event import Finding
 from engram.model.memory import Filters, Mode, Status, types_for
-from engram.model.plain import member, moment
+from engram.model.plain import Says, member, moment
 from engram.model.recall import (
     KindHealth,
     Question,
@@ -309,14 +309,13 @@ def question(caller: CallerContext, query: str, options: RecallOptions) -> Quest
     given: dict[str, Any] = {**options}
     filters = checked(caller, options.get("filters"), options.get("as_of"))
     mode, archived = options.get("mode", Mode.FULL_CONTEXT), options.get("include_archived", False)
-    limit, budget = options.get("limit"), options.get("budget")
-    screen.share("min_relevance", options.get("min_relevance"))
+    limit = options.get("limit")
+    _check_ranges(options)
     screen.name("session", options.get("session", ""))
     looked_at: dict[str, Any] = {
         "text": screen.readable("query", query)[:QUERY_LIMIT],
         "access": caller.at(options.get("scope")),
-        "limit": whole("limit", settings.limit if limit is None else limit, 1, 500),
-        "budget": None if budget is None else whole("budget", budget, 0, 10_000_000),
+        "limit": settings.limit if limit is None else limit,
         "filters": in_mode(filters, mode, include_archived=archived),
         "profile": _one_of("profile", options.get("profile") or settings.profile, PROFILES),
         "rerank": _one_of("rerank", options.get("rerank") or settings.rerank, RERANKS),
@@ -325,6 +324,27 @@ def question(caller: CallerContext, query: str, options: RecallOptions) -> Quest
     for name in (*looked_at, "scope", "as_of", "mode", "include_archived", "plan"):
         given.pop(name, None)
     return Question(**looked_at, **{name: value for name, value in given.items() if value is not None})
+
+
+def _check_ranges(options: RecallOptions) -> None:
+    """Numbers are within what is said of them where they are described. Raises WrongType and OutOfRange."""
+    for name, says in _ranges().items():
+        value = options.get(name)
+        if says.most == 1:
+            screen.share(name, value)
+        elif value is not None:
+            whole(name, value, int(says.least or 0), int(says.most or 0))
+
+
+@cache
+def _ranges() -> dict[str, Says]:
+    described = get_type_hints(RecallOptions, include_extras=True)
+    return {
+        name: says
+        for name, hint in described.items()
+        for says in getattr(hint, "__metadata__", ())
+        if isinstance(says, Says) and says.most is not None
+    }
 
 
 def in_mode(filters: Filters, mode: Mode | str, *, include_archived: bool) -> Filters:

@@ -54,7 +54,7 @@ class RecallOptions(TypedDict, total=False):
     """What may be said beside a question. A line here and a field of `Question` are all a new one needs.
 
     The engine, REST, MCP, the command line and the clients take it from here; one that is not looked at on
-    the way (see `recalling.question`) reaches the `Question` under its own name.
+    the way (see `recalling.question`) reaches the `Question` under its own name, a number within its range.
     """
 
     limit: Annotated[int | None, Says("At most so many hits.", 1, 500, flags="-n --limit", for_agents=True)]
