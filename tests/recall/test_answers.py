@@ -252,3 +252,26 @@ def test_an_overview_tells_what_matters_most(life: Engram, question: str) -> Non
     life.remember("The tram was late.", importance=0.1)
 
     assert contents(life.recall(question, dry=True))[0] == "I'm allergic to nuts."
+
+
+def test_a_slot_of_whoever_asks_answers_before_what_only_shares_words(life: Engram, clock: FakeClock) -> None:
+    said = (
+        "I'm Piotr, 41, live in Lund with my wife Ewa and our two boys",
+        "I mend clocks for a living",
+        "the older one, Olek, turned 12 last week",
+        "Ewa works at the university library",
+        "our dog Borys is a 9 year old dachshund",
+        "we named the cat Mist",
+    )
+    for number, one in enumerate(said):
+        life.observe(one, session=f"{number // 2}")
+        clock.advance(days=1)
+    life.flush()
+    first = {
+        "what's my name": said[0],
+        "how old am I": said[0],
+        "where do I live": said[0],
+        "what do I do for work": said[1],
+        "where does Ewa work": said[3],
+    }
+    assert {asked: contents(life.recall(asked, dry=True))[0] for asked in first} == first

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import datetime
@@ -18,10 +19,11 @@ from engram.ports import Noise, Tools
 from engram.recall import intents
 from engram.recall.candidates import Candidate
 from engram.recall.judge import GONE
-from engram.recall.plan import Planned
+from engram.recall.plan import USER, Planned
 from engram.rules.sameness import JACCARD_ALONE
 from engram.text.assertion import change_told
 from engram.text.cues import slots_asked, slots_told
+from engram.text.facts import facts
 from engram.text.marks import differences, marks
 from engram.text.slots import kinds_asked, value_kinds
 from engram.text.words import content_words
@@ -448,7 +450,8 @@ def _later_words(
     read = tools.store.memories.read(sorted(linked - known.keys()))
     known |= {key: _brought(key, memory, first) for key, memory in read.items()}
     ended = _ended_by(first, ordered[:BELIEVED])
-    asked = Asked(frozenset(slots_asked(question.text)), kinds_asked(question.text), plan.noise)
+    own = USER in plan.shown.speakers
+    asked = Asked(frozenset(slots_asked(question.text)), kinds_asked(question.text), plan.noise, own=own)
     tells = (one for one in ordered[HEAD:] if not asked.slots.isdisjoint(one.match.terms))
     led_to = (known[key] for key in linked | ended if key in known)
     near = {one.key: one for one in (*ordered[1:HEAD], *tells, *led_to)}
@@ -467,6 +470,8 @@ class Asked:
     slots: frozenset[str]
     kinds: frozenset[str]
     noise: Noise
+    own: bool = False
+    """Whether it is asked of whoever asks."""
 
 
 TELLING_KINDS = frozenset({"day", "time", "money", "measure"})
@@ -482,9 +487,14 @@ def later_word(first: Candidate, one: Candidate, asked: Asked, *, linked: bool) 
     """
     memory, before = one.record, first.record
     fills, filled = frozenset(slots_told(memory.content)), frozenset(slots_told(before.content))
-    elsewhere = asked.slots & filled and fills and not asked.slots & fills
+    answered = first.answers > 1 or asked.slots & filled
+    elsewhere = (answered and fills and not asked.slots & fills) or (
+        asked.own and _is_of_another(memory, before)
+    )
     kinds, before_it = value_kinds(memory.content), value_kinds(before.content)
     alike = kinds & before_it & (asked.kinds or TELLING_KINDS)
+    if first.answers > 1 and (elsewhere or _tells_of_others(memory)):
+        return 0.0
     return (
         FITS * min(1.0, one.fit / max(first.fit, 1e-9))
         + MEANS * (0.0 if one.cosine is None else asked.noise.deviations(one.cosine))
@@ -497,6 +507,21 @@ def later_word(first: Candidate, one: Candidate, asked: Asked, *, linked: bool) 
         + SAME_TALK * (before.session != "" and memory.session == before.session)
         + LONG * min(MANY_WORDS, len(content_words(before.content)) / FEW_WORDS)
     )
+
+
+def _is_of_another(memory: Memory, before: Memory) -> bool:
+    """Whether it speaks of somebody whom the statement before does not name, and not of its speaker."""
+    names = tuple(name for name in memory.entities if name not in before.content)
+    return bool(names) and memory.content.startswith(names) and not _FIRST_PERSON.search(memory.content)
+
+
+def _tells_of_others(memory: Memory) -> bool:
+    """Whether the facts it states are all of somebody else."""
+    told = facts(memory.content, memory.speaker)
+    return bool(told) and all(one.subject != USER for one in told)
+
+
+_FIRST_PERSON = re.compile(r"\b(?:i|my|me|mine|we|our|us)\b|[我咱]", re.IGNORECASE)
 
 
 def _ended_by(first: Candidate, shown: Sequence[Candidate]) -> set[int]:
