@@ -138,7 +138,9 @@ def boost_from_facts(candidates: dict[int, Candidate], pool: Pool, question: str
             if own and explained >= EXPLAINED:
                 _stand_above_steps(candidates, key, one)
                 if one.score >= SURE_ANSWER and key not in steps:
-                    candidates[key].reached += max(0.0, FIRST * best * one.score - candidates[key].found)
+                    direct = len(one.led_by) == 1 and one.claim.fact.subject == USER
+                    above = FIRST * best * (1.0 if direct else one.score)
+                    candidates[key].reached += max(0.0, above - candidates[key].found)
                     candidates[key].answers = ANSWERS
     if own:
         _lend_to_whom_facts_lead(candidates, pool, answers, tools)

@@ -454,7 +454,8 @@ def _later_words(
     asked = Asked(frozenset(slots_asked(question.text)), kinds_asked(question.text), plan.noise, own=own)
     tells = (one for one in ordered[HEAD:] if not asked.slots.isdisjoint(one.match.terms))
     led_to = (known[key] for key in linked | ended if key in known)
-    near = {one.key: one for one in (*ordered[1:HEAD], *tells, *led_to)}
+    beside = () if first.answers > 1 else (*ordered[1:HEAD], *tells)
+    near = {one.key: one for one in (*beside, *led_to)}
     found = [
         (one, SURE if key in ended else later_word(first, one, asked, linked=key in linked))
         for key, one in near.items()

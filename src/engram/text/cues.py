@@ -7,7 +7,7 @@ somebody's sister is, "live" by where one lives.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Final
 
@@ -22,6 +22,7 @@ MOST: Final = 60
 """Words of a question that are looked at."""
 _WORD = re.compile(r"[^\W_](?:[\w'’-]*\w)?")
 _HAN = re.compile(f"[{HAN}]")
+_OWN_NAME = re.compile(r"\bmy (?:full |first |last |own )?name\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +49,11 @@ def cues(question: str) -> tuple[Cue, ...]:
     >>> [cue.words for cue in cues("What does my aunt do for a living?")]
     ['aunt', 'do for a living']
     """
-    spoken = [_bare(word) for word in _WORD.findall(question.lower())[:MOST]]
+    lower = question.lower()
+    spoken = [_bare(word) for word in _WORD.findall(lower)[:MOST]]
     found = [*_spaced(spoken)]
+    if _OWN_NAME.search(lower):  # of anything else "name" may ask for any fact
+        found = [replace(cue, weight=1.0) if cue.words == "name" else cue for cue in found]
     if of_work := _OF_WORK.search(question):
         asks = of_work["asks"]
         found = [*(cue for cue in found if cue.words not in asks), Cue(asks, _WORK)]
