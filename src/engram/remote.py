@@ -14,7 +14,7 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import MISSING, fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass, replace
 from functools import cache
 from pathlib import Path
 from types import TracebackType
@@ -26,11 +26,13 @@ import msgspec
 
 from engram.errors import EngramError, NotFound, UnknownEntity
 from engram.model.capture import Receipt, Refusal
-from engram.model.memory import UNSEALED, SealedWords
+from engram.model.memory import UNSEALED, Forms, SealedWords
 from engram.model.plain import plain
+from engram.model.recall import Hit, Recall
 from engram.operations import OPERATIONS, Operation
 from engram.operations.operation import NOUNS, PLACED
 from engram.operations.values import encoded
+from engram.text.forms import FormsOnDemand
 
 TIMEOUT_S = 300.0
 IN_ADDRESS = frozenset({"GET", "DELETE"})
@@ -200,9 +202,20 @@ def _answer(operation: Operation, local: Callable[..., Any], told: bytes) -> Any
 def _read(hint: Any, told: bytes) -> Any:
     """A value of the model from JSON; where its type cannot be told from the text, plain data."""
     try:
-        return msgspec.json.decode(told, type=hint, dec_hook=_unknown, strict=False)
+        found = msgspec.json.decode(told, type=hint, dec_hook=_unknown, strict=False)
     except TypeError:  # a choice of several kinds
         return msgspec.json.decode(told)
+    return replace(found, hits=tuple(map(_with_forms, found.hits))) if isinstance(found, Recall) else found
+
+
+def _with_forms(hit: Hit) -> Hit:
+    """A hit whose memory works its shorter forms out by itself: an answer leaves them out."""
+    memory = hit.memory
+    return (
+        hit
+        if memory.forms != Forms()
+        else replace(hit, memory=replace(memory, forms=FormsOnDemand(memory.content)))
+    )
 
 
 def _unknown(kind: type, told: Any) -> Any:

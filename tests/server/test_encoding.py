@@ -40,7 +40,6 @@ def test_answers_of_the_facade_are_sent_as_plain_says() -> None:
             "Anna lives in Bremen", tags=["people"], details={"a": [1, {"b": None}]}, layer="core"
         )
         for value in (
-            memory.recall("where does Anna live?", explain=True),
             memory.list(),
             memory.stats(),
             memory.events(),
@@ -50,3 +49,22 @@ def test_answers_of_the_facade_are_sent_as_plain_says() -> None:
         ):
             # A time in UTC ends in Z here and in +00:00 there.
             assert json.loads(encoded(value)) == json.loads(json.dumps(plain(value)).replace("+00:00", "Z"))
+
+
+def test_a_recall_is_sent_without_what_nobody_asked_for() -> None:
+    with Engram.open(":memory:", embedder=HashEmbedder()) as memory:
+        memory.remember("Anna lives in Bremen", layer="core")
+        found = memory.recall(
+            "where does Anna live?", filters=Filters(layers=frozenset({Layer.CORE})), explain=True
+        )
+
+        sent, whole = json.loads(encoded(found)), json.loads(json.dumps(plain(found)).replace("+00:00", "Z"))
+
+    assert sent["question"] == {
+        "text": "where does Anna live?",
+        "filters": {"layers": ["core"], "statuses": ["active", "challenged", "said"]},
+        "explain": True,
+    }
+    for hit in whole["hits"]:
+        del hit["memory"]["forms"]
+    assert sent | {"question": None} == whole | {"question": None}

@@ -32,8 +32,11 @@ from typing import (
 import msgspec
 
 from engram.errors import BadText, EngramError, InvalidInput, TooMany, UnknownValue, WrongType
+from engram.model.memory import Memory
 from engram.model.plain import Says, member, moment, plain, scope_from
+from engram.model.recall import Recall
 from engram.model.scope import Scope
+from engram.text.forms import FormsOnDemand
 
 LISTS = (list, tuple, frozenset, set, Sequence, Iterable)
 YES, NO = frozenset({"true", "1", "yes", "on"}), frozenset({"false", "0", "no", "off"})
@@ -498,10 +501,57 @@ def encoded(value: Any) -> bytes:
     >>> encoded({"layers": frozenset({Layer.CORE}), "at": None})
     b'{"at":null,"layers":["core"]}'
     """
+    if isinstance(value, Recall):
+        value = _asked_for(value)
+    else:
+        _read_back(value)
     try:
         return _ENCODER.encode(value)
     except (UnicodeEncodeError, TypeError):  # half of a character in old words, or keys that are no text
         return json.dumps(plain(value), ensure_ascii=False).encode("utf-8", "replace")
+
+
+def _asked_for(found: Recall) -> dict[str, Any]:
+    """A recall without what nobody asked for: what the question left unsaid, and shorter forms of its hits.
+
+    Forms are worked out when they are read, which takes longer than everything else of an answer.
+    """
+    unread = ("forms" if isinstance(hit.memory.forms, FormsOnDemand) else "" for hit in found.hits)
+    hits = [
+        _fields(hit) | {"memory": _fields(hit.memory, but)}
+        for hit, but in zip(found.hits, unread, strict=True)
+    ]
+    return _fields(found) | {"question": _said(found.question), "hits": hits}
+
+
+def _read_back(value: Any) -> None:
+    """Have every memory in a value read back: the encoder takes what is there, and asks for nothing."""
+    if isinstance(value, Memory):
+        _fields(value)
+    elif isinstance(value, Mapping):
+        for one in value.values():
+            _read_back(one)
+    elif isinstance(value, list | tuple):
+        for one in value:
+            _read_back(one)
+    elif is_dataclass(value) and not isinstance(value, type):
+        for name in value.__dataclass_fields__:
+            _read_back(getattr(value, name))
+
+
+def _fields(value: Any, but: str = "") -> dict[str, Any]:
+    return {name: getattr(value, name) for name in value.__dataclass_fields__ if name != but}
+
+
+def _said(value: Any) -> dict[str, Any]:
+    """The fields of a value that differ from what they are when nothing is said."""
+    said = {}
+    for one in fields(value):
+        told = getattr(value, one.name)
+        usual = one.default_factory() if one.default_factory is not MISSING else one.default
+        if told != usual:
+            said[one.name] = _said(told) if is_dataclass(told) and is_dataclass(usual) else told
+    return said
 
 
 def _unknown(value: Any) -> Any:
