@@ -11,7 +11,6 @@ import pytest
 from numpy.typing import NDArray
 
 from engram import Engram
-from engram.config import RetentionConfig
 from engram.model.memory import Memory, Space, Usage
 from engram.ports import Health
 from engram.recall.judge import trust
@@ -114,7 +113,7 @@ def test_the_explanation_names_the_rule(angles: Engram) -> None:
 )
 def test_opinions_move_trust_and_only_so_far(usage: Usage, accuracy: float, utility: float) -> None:
     now = FakeClock().now()
-    parts = trust(Memory("id", "x", "h", now, now, usage=usage), 1.0, now, RetentionConfig())
+    parts = trust(Memory("id", "x", "h", now, now, usage=usage), 1.0, 1.0)
 
     assert parts.accuracy == pytest.approx(accuracy)
     assert parts.utility == utility

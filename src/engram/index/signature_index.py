@@ -111,9 +111,13 @@ class SignatureSearch:
     def between(self, keys: Keys) -> Floats:
         """The cosine of each pair of these keys; no number (NaN) where one has no vector."""
         known, block = self._rows(keys)
-        rows = block.rows.astype(np.float32) / np.maximum(block.lengths, 1e-9)[:, np.newaxis]
+        lengths = np.maximum(block.lengths, 1e-9)[:, np.newaxis]
+        rows: Floats = (block.rows / lengths).astype(np.float32, copy=False)
+        pairs: Floats = rows @ rows.T
+        if len(known) == len(keys):
+            return pairs
         found = np.full((len(keys), len(keys)), np.nan, dtype=np.float32)
-        found[np.ix_(known, known)] = rows @ rows.T
+        found[np.ix_(known, known)] = pairs
         return found
 
     def _nearest(self, places: Places, k: int) -> Found:

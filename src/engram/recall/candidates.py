@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import cast
 
 from engram.model.memory import Memory, Status
-from engram.model.recall import Evidence, Trust
+from engram.model.recall import Evidence
 from engram.ports import Match, Matched
 
 NO_MATCH = Match({}, 0)
@@ -80,7 +80,7 @@ class Candidate:
     """The key of that hit."""
     wording: str = ""
     """The other wording of the question that it fits best; empty: the question's own."""
-    trust: Trust = Trust(0.0, 0.0, 0.0, 0.0)
+    freshness: float = 1.0
     standing: float = 1.0
     """Factor for layer, lifecycle, verification and the like."""
     score: float = 0.0

@@ -681,7 +681,7 @@ def _interleaved(ordered: list[Candidate], asked: Anchored, tools: Tools) -> lis
             keys[hit.memory.id],
             own=hit.score,
             relevance=hit.relevance,
-            trust=hit.trust,
+            freshness=hit.trust.freshness,
             score=hit.score,
             record=hit.memory,
             told=[Evidence("time", "lies beside the event", hit.relevance)],

@@ -16,7 +16,7 @@ from engram.model.memory import Lifecycle, Memory, Status
 from engram.model.recall import Dropped, Evidence, Hit, Question
 from engram.ports import Tools
 from engram.recall.candidates import Candidate, evidence
-from engram.recall.judge import asks_of_oneself, is_own
+from engram.recall.judge import asks_of_oneself, is_own, trust
 from engram.recall.plan import Planned
 from engram.text import tokens, words
 from engram.text.cues import slots_told
@@ -170,12 +170,9 @@ def _without_relevance(one: Candidate, plan: Planned, *, own: bool) -> Iterator[
 
 def _strongest(one: Candidate) -> str:
     """Which part of its relevance weighs most."""
-    parts = {
-        "its words fit": one.text,
-        "its meaning fits": one.vector,
-        "what stands beside it, is linked to it, or its facts, answer": one.lent_relevance,
-    }
-    return max(parts, key=lambda name: parts[name])
+    if one.lent_relevance > max(one.text, one.vector):
+        return "what stands beside it, is linked to it, or its facts, answer"
+    return "its meaning fits" if one.vector > one.text else "its words fit"
 
 
 def _names(one: Candidate, entity: Entity) -> bool:
@@ -262,7 +259,7 @@ def _hit(one: Candidate, form: int, relevance: float, why: tuple[Evidence, ...],
         memory=memory,
         score=one.score,
         relevance=relevance,
-        trust=one.trust,
+        trust=trust(memory, one.let_in[0] or one.relevance, one.freshness),
         text=memory.with_mark(text or memory.content),
         form=FORMS[form if text else 0],
         tokens=_costs(memory)[form] if counted else tokens.estimate(memory.content),

@@ -129,9 +129,9 @@ def judge(
         one.relevance = 1.0 - (1.0 - one.relevance) * (1.0 - one.lent_relevance)
         if plan.whole and plan.whole in memory.content:
             one.relevance = max(one.relevance, SHORT_RELEVANCE)
-        one.trust = trust(memory, one.relevance, now, retention)
+        one.freshness = fresh(memory, now, retention)
         one.parts = (
-            *standing(memory, one.trust.freshness),
+            *standing(memory, one.freshness),
             1.0 + PREFER_GAIN if memory.kind in prefer else 1.0,
             KIND_GAIN if kinds and kinds & value_kinds(memory.content) else 1.0,
             one.answers,
@@ -159,9 +159,18 @@ def is_own(memory: Memory) -> bool:
 _FIRST_PERSON = re.compile(r"\b(?:i|i'm|im|i've|my|me|mine|we|we're|our|us)\b|[我咱俺]", re.IGNORECASE)
 
 
-def trust(memory: Memory, relevance: float, now: datetime, settings: RetentionConfig) -> Trust:
+def fresh(memory: Memory, now: datetime, settings: RetentionConfig) -> float:
+    """How fresh a memory is: 1 for what does not fade."""
+    days = half_life(memory, settings)
+    if days == inf:
+        return 1.0
+    age_days = max(0.0, (now - (memory.event_time or memory.created_at)).total_seconds() / DAY_S)
+    return freshness(age_days, days, memory.usage.accessed)
+
+
+def trust(memory: Memory, relevance: float, freshness: float) -> Trust:
     """The four parts a person can check."""
-    usage, days, fresh = memory.usage, half_life(memory, settings), 1.0
+    usage = memory.usage
     accuracy = ACCURACY_BASE + ACCURACY_CORROBORATED * usage.confirmed
     if memory.verification is Verification.USER_CONFIRMED:
         accuracy += ACCURACY_CONFIRMED
@@ -169,12 +178,8 @@ def trust(memory: Memory, relevance: float, now: datetime, settings: RetentionCo
         accuracy -= ACCURACY_CONTRADICTED
     accuracy += 0.05 * max(-4, min(4, usage.helpful - usage.unhelpful))
     useful = log1p(usage.accessed + 2 * usage.helpful + usage.repeated) / MOST_USED
-    if days != inf:
-        age_days = max(0.0, (now - (memory.event_time or memory.created_at)).total_seconds() / DAY_S)
-        fresh = freshness(age_days, days, usage.accessed)
-    return Trust(
-        relevance, min(1.0, max(0.0, accuracy)), fresh, min(1.0, max(0.0, useful - 0.1 * usage.unhelpful))
-    )
+    utility = min(1.0, max(0.0, useful - 0.1 * usage.unhelpful))
+    return Trust(relevance, min(1.0, max(0.0, accuracy)), freshness, utility)
 
 
 def standing(memory: Memory, freshness: float) -> tuple[float, ...]:
@@ -240,7 +245,7 @@ def _score(read: list[Candidate], profile: str) -> None:
         if weights is None:
             one.score /= top
             continue
-        parts = one.trust
+        parts = trust(one.record, one.relevance, one.freshness)
         last = one.record.importance if profile == "layered" else parts.utility
         relevance, accuracy, freshness, rest = weights
         sum_ = (

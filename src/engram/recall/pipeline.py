@@ -15,7 +15,7 @@ from typing import TypeVar
 
 from engram.model.memory import USUAL
 from engram.model.recall import Question, Recall
-from engram.ports import ConversationBias, Tools, Unit
+from engram.ports import ConversationBias, NoAdvisor, Tools, Unit
 from engram.recall import channels, intents, past
 from engram.recall import plan as plans
 from engram.recall.drop import drop_unwanted, pack
@@ -48,11 +48,8 @@ def recall(question: Question, tools: Tools, lean: ConversationBias | None = Non
 
 def _asks_a_model(question: Question, tools: Tools) -> bool:
     """Whether somebody far away may be waited for: nothing of the store is held meanwhile."""
-    return bool(
-        question.expand
-        or tools.config.llm.level != "off"
-        or not READERS.isdisjoint((question.rerank, question.trial))
-    )
+    is_model_there = not isinstance(tools.advisor, NoAdvisor)
+    return is_model_there or not READERS.isdisjoint((question.rerank, question.trial))
 
 
 def _found(question: Question, tools: Tools, lean: ConversationBias | None) -> Recall:

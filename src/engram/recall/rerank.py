@@ -128,13 +128,11 @@ def _by_vectors(head: Sequence[Candidate], plan: Planned) -> tuple[dict[Pair, fl
     assert plan.near_search is not None  # noqa: S101 - asked before; told to the type checker
     keys = [one.key for one in head]
     start = plan.near.strong
-    cosines = np.triu(plan.near_search.between(np.array(keys, dtype=np.int64)), k=1)
-    found = [
-        (_sorted(keys[i], keys[j]), float(cosines[i, j]))
-        for i, j in zip(*np.nonzero(cosines > start), strict=True)
-    ]
-    near = {pair: (cosine - start) / (1.0 - start) for pair, cosine in found}
-    return near, [pair for pair, cosine in found if cosine >= plan.near.duplicate]
+    cosines = plan.near_search.between(np.array(keys, dtype=np.int64))
+    near = zip(*(part.tolist() for part in (cosines > start).nonzero()), strict=True)
+    found = [(_sorted(keys[i], keys[j]), float(cosines[i, j])) for i, j in near if i < j]
+    alike = {pair: (cosine - start) / (1.0 - start) for pair, cosine in found}
+    return alike, [pair for pair, cosine in found if cosine >= plan.near.duplicate]
 
 
 def _by_words(head: Sequence[Candidate]) -> tuple[dict[Pair, float], list[Pair]]:
@@ -544,7 +542,7 @@ def _brought(key: int, memory: Memory, first: Candidate) -> Candidate:
     """A candidate that the question alone would not have found."""
     why = f"a later word on {first.record.id[:8]}"
     let_in = (first.relevance, why)
-    return Candidate(key, record=memory, relevance=first.relevance, trust=first.trust, let_in=let_in)
+    return Candidate(key, record=memory, relevance=first.relevance, let_in=let_in)
 
 
 def _may_move(one: Candidate) -> bool:

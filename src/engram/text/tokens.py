@@ -19,6 +19,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from engram.text import lexicon, re
+from engram.text.reading import read_once
 from engram.text.words import HAN
 
 DEFAULT: Final = "o200k"
@@ -42,6 +43,7 @@ def count(text: str, family: str = DEFAULT) -> int:
     return exact(text) if exact else estimate(text, family)
 
 
+@read_once
 def estimate(text: str, family: str = DEFAULT) -> int:
     """The estimate alone, whatever is installed: within a few per cent over a page, rougher for one line."""
     costs = _costs(family.removesuffix("_base"))

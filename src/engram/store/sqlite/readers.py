@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Hashable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, TypeVar
 
 import apsw
@@ -35,12 +35,12 @@ class Readers:
         self._given_back = threading.Condition()
         self._own = _Held()
 
-    @contextmanager
-    def hold(self) -> Iterator[None]:
+    def hold(self) -> AbstractContextManager[None]:
         """Inside, what this thread reads comes over one connection, and from the file as it was at first."""
-        if self._own.holding:
-            yield
-            return
+        return nullcontext() if self._own.holding else self._hold()
+
+    @contextmanager
+    def _hold(self) -> Iterator[None]:
         with self._given_back:
             self._given_back.wait_for(lambda: self._closed or self._holding < self._opener.settings.readers)
             self._holding += 1

@@ -131,13 +131,17 @@ def from_row(line: tuple[Any, ...]) -> tuple[int, Memory]:
     known["strength"] = strength
     known["surprise"] = surprise
     known["affect "] = (valence, intensity, arousal)
-    known["usage "] = (accessed, repeated, confirmed, sessions, helpful, unhelpful)
+    known["usage"] = (
+        Usage(accessed, repeated, confirmed, sessions, helpful, unhelpful)
+        if accessed or repeated or confirmed or sessions or helpful or unhelpful
+        else _NO_USAGE
+    )
     known["last_accessed "] = last_accessed
-    known["event_time "] = event_time
+    known["event_time"] = None if event_time is None else _moment(event_time)
     known["valid_from "] = valid_from
-    known["valid_to "] = valid_to
+    known["valid_to"] = None if valid_to is None else _moment(valid_to)
     known["verified_at "] = verified_at
-    known["expires_at "] = expires_at
+    known["expires_at"] = None if expires_at is None else _moment(expires_at)
     known["source"] = source
     known["trust"] = trust
     known["version"] = version
@@ -303,13 +307,10 @@ def from_json(text: str | None) -> dict[str, Any]:
 
 _LATER: Mapping[str, Callable[[Any], Any]] = {
     **dict.fromkeys(("created_at", "modified_at"), _moment),
-    **dict.fromkeys(
-        ("last_accessed", "event_time", "valid_from", "valid_to", "verified_at", "expires_at"), _maybe
-    ),
+    **dict.fromkeys(("last_accessed", "valid_from", "verified_at"), _maybe),
     **dict.fromkeys(("tags", "entities"), _names),
     **dict.fromkeys(("details", "metadata"), from_json),
     "affect": lambda told: Affect(*told) if any(told) else _NO_AFFECT,
-    "usage": lambda told: Usage(*told) if any(told) else _NO_USAGE,
     "forms": _read_forms,
 }
 _FIELDS = tuple(field.name for field in fields(Memory))
