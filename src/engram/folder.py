@@ -429,10 +429,10 @@ class Routed:
 
     def _looks_after(self, path: str) -> bool:
         """Whether a verb that is about whole files is about all of them: for who owns the folder."""
-        if self._access.all_namespaces:
-            return True
-        at_home = self._access.role is Role.OWNER and self._access.scope == Scope()
-        return at_home and path not in OF_MEMORIES and self._access.covers(self._files.access)
+        if self._access.all_namespaces or self._access.role is not Role.OWNER:
+            return self._access.role is Role.OWNER
+        at_home = self._access.scope == Scope() and path not in OF_MEMORIES
+        return at_home and self._access.covers(self._files.access)
 
     def _namespace(self, made: Callable[..., Any], args: Sequence[Any], more: Mapping[str, Any]) -> str:
         """Which namespace a call is about: the caller's own; with all of them, the one that it names."""

@@ -174,10 +174,17 @@ def test_the_owner_looks_after_all_files_at_once(folder: str, tmp_path: Path) ->
 
     with opened(f"{tmp_path / 'copy'}/", access=Access.everything()) as copy:
         assert copy.stats().by_namespace == {"acme": 2, "globex": 2}
-        tenant = copy.seen_by(Access(Scope("acme"), Role.AGENT), "bot")
-        for refused in (tenant.backups.make, tenant.consolidate):
-            with pytest.raises(AccessDenied):
-                refused()
+        for access in (Access(Scope("acme"), Role.AGENT), Access(role=Role.AGENT, all_namespaces=True)):
+            agent = copy.seen_by(access, "bot")
+            for refused in (agent.backups.make, agent.consolidate):
+                with pytest.raises(AccessDenied):
+                    refused()
+        owner = copy.seen_by(Access(Scope("acme")), "acme")
+        assert owner.backups.make().file.startswith(str(tmp_path / "copy" / "acme.db")), "of its own file"
+        with pytest.raises(AccessDenied):
+            owner.maintenance.configure({"recall.limit": 1})
+        copy.maintenance.configure({"recall.limit": 1})
+        assert len(owner.recall("parcels and gates")) <= 1
 
 
 @pytest.mark.slow
