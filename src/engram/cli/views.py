@@ -232,7 +232,7 @@ TABLES: Mapping[type, ViewColumns] = {
 
 def say_many(run: CommandRun, found: Sequence[Any]) -> None:
     """Things of one kind, one a row."""
-    columns = TABLES.get(type(found[0])) or _any_columns(found[0])
+    columns = TABLES.get(_kind(found[0])) or _any_columns(found[0])
     if run.quiet:
         say(run, *(columns.name(one) for one in found))
         return
@@ -240,6 +240,11 @@ def say_many(run: CommandRun, found: Sequence[Any]) -> None:
     say(run, table(columns.heads, [row for one in found for row in columns.rows(one, now)]))
     if columns.counts:
         say(run, text((counted(len(found), *columns.counts), "dim")))
+
+
+def _kind(value: Any) -> type:
+    """What kind of thing it is: a memory as it was read from its line is a memory."""
+    return Memory if isinstance(value, Memory) else type(value)
 
 
 def _any_columns(one: Any) -> ViewColumns:
@@ -259,7 +264,7 @@ def _any_columns(one: Any) -> ViewColumns:
 
 def say_one(run: CommandRun, done: str, value: Any) -> None:
     """One thing, after what was `done` with it."""
-    kind = type(value)
+    kind = _kind(value)
     if run.quiet:
         say(run, _QUIET[kind](value) if kind in _QUIET else line(str(plain(value))))
     elif kind in _ONE:

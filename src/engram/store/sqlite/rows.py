@@ -175,6 +175,21 @@ class StoredMemory(Memory):
         return Memory, tuple(getattr(self, name) for name in _FIELDS)
 
 
+class _FieldsReadBack:
+    """The fields of a stored memory. Who asks one for them goes through all, so nothing waits any more.
+
+    The encoder does, and looks into `__dict__` alone.
+    """
+
+    def __get__(self, one: Memory | None, owner: type[Memory]) -> Any:
+        for name in _FIELDS if one is not None else ():
+            getattr(one, name)
+        return Memory.__dataclass_fields__
+
+
+StoredMemory.__dataclass_fields__ = _FieldsReadBack()  # type: ignore[assignment]
+
+
 class _ReadLater:
     """A field of a stored memory that is read back when it is first asked for, and kept."""
 
