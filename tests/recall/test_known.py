@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
 from click.testing import CliRunner
 
 from engram import Engram
 from engram.cli.app import app
+from engram.errors import OutOfRange
 from engram.operations import OPERATIONS
 from engram.server.mcp.dispatch import ToolDispatcher
 from engram.server.mcp.tools import PINNED
@@ -35,3 +37,17 @@ def test_one_line_in_the_model_is_all_the_doors_need(memory: Engram) -> None:
     assert "known" in {one["name"] for one in told["get"]["parameters"]}
     assert ToolDispatcher(PINNED).call(memory, "memory_search", asked).fields == {"memories": []}
     assert "--known" in helped
+
+
+def test_one_conversation_takes_no_more_places_than_it_may(memory: Engram) -> None:
+    for session, what in (("monday", "hull"), ("monday", "sail"), ("monday", "mast"), ("friday", "deck")):
+        memory.remember(f"The {what} of the boat is red", apart=True, session=session)
+    memory.remember("The flag of the boat is red", apart=True)
+    asked = "what is red on the boat?"
+
+    assert len(memory.recall(asked, limit=10)) == 5
+    spread = memory.recall(asked, limit=10, per_session=1)
+    assert sorted(hit.memory.session for hit in spread) == ["", "friday", "monday"]
+    with pytest.raises(OutOfRange):
+        memory.recall(asked, per_session=0)
+    assert "--per-session" in CliRunner().invoke(app, ["recall", "--help"], standalone_mode=False).output

@@ -86,6 +86,9 @@ class RecallOptions(TypedDict, total=False):
         Sequence[str],
         Says("Ids of memories that are known already: they do not come again.", for_agents=True),
     ]
+    per_session: Annotated[
+        int | None, Says("At most so many hits of one conversation; others come in their place.", 1, 500)
+    ]
     expand: Annotated[
         bool | None,
         Says("Let a model word the question in other ways too; by default only when little is found."),
@@ -119,6 +122,8 @@ class Question:
     wish: PlanOverrides = PlanOverrides()
     known: Sequence[str] = ()
     """Memories that the caller has already: they are left out."""
+    per_session: int | None = None
+    """At most so many of one conversation; None: as many as fit."""
 
 
 @dataclass(frozen=True, slots=True)

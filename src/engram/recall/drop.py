@@ -7,6 +7,7 @@ one is let in, those that fit about as well come with it; when none is, nothing 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from itertools import accumulate
@@ -216,6 +217,8 @@ FORMS = ("content", "summary", "key_fact", "label")
 
 def pack(ranked: Sequence[Candidate], question: Question) -> tuple[Hit, ...]:
     """At most `limit` hits, together at most `budget` tokens. A memory gets shorter before it is left out."""
+    if question.per_session is not None:
+        ranked = _spread(ranked, question.per_session)
     if question.budget is None:
         return _hits([(one, 0) for one in ranked[: question.limit]], question)
     parcels = [
@@ -224,6 +227,17 @@ def pack(ranked: Sequence[Candidate], question: Question) -> tuple[Hit, ...]:
     chosen = tokens.pack(parcels, question.budget, question.limit)
     pairs = [(one, form) for one, form in zip(ranked, chosen, strict=True) if form is not None]
     return _hits(pairs, question)
+
+
+def _spread(ranked: Sequence[Candidate], most: int) -> list[Candidate]:
+    """Those in order, at most so many of one conversation; what was said in none is not counted."""
+    told = Counter[str]()
+    kept = []
+    for one in ranked:
+        told[one.record.session] += 1
+        if not one.record.session or told[one.record.session] <= most:
+            kept.append(one)
+    return kept
 
 
 def _hits(pairs: Sequence[tuple[Candidate, int]], question: Question) -> tuple[Hit, ...]:
