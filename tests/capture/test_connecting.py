@@ -105,8 +105,8 @@ def test_facts_that_hang_together_are_related(tools: Tools) -> None:
 
 
 def test_a_name_that_everybody_has_links_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engram.capture.link.COMMON_NAME", 3)
-    monkeypatch.setattr("engram.capture.link.SIMILAR_LINKS", 0)
+    monkeypatch.setattr("engram.capture.settle.COMMON_NAME", 3)
+    monkeypatch.setattr("engram.capture.settle.SIMILAR_LINKS", 0)
     clock = FakeClock()
     store = SqliteStore.open(tmp_path / "m.db", clock)
     tools = made(store, clock)
@@ -117,7 +117,7 @@ def test_a_name_that_everybody_has_links_nothing(tmp_path: Path, monkeypatch: py
 
 
 def test_no_memory_collects_too_many_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engram.capture.link.LINKS_MOST", 2)
+    monkeypatch.setattr("engram.capture.settle.LINKS_MOST", 2)
     clock = FakeClock()
     store = SqliteStore.open(tmp_path / "m.db", clock)
     tools = made(store, clock)

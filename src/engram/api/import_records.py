@@ -14,8 +14,8 @@ from datetime import datetime
 from typing import Any
 
 from engram.api.caller import CallerContext
-from engram.capture.link import link
 from engram.capture.pipeline import make_ready
+from engram.capture.settle import link
 from engram.errors import AccessDenied, CycleRefused, EngramError, InvalidInput, WrongType
 from engram.maintain.pipeline import begin
 from engram.model.capture import Draft, ImportedRecords, Refusal

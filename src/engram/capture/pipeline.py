@@ -17,8 +17,7 @@ from heapq import nlargest
 from itertools import accumulate, pairwise
 from typing import TypeVar
 
-from engram.capture.link import connect, link
-from engram.capture.settle import settle
+from engram.capture.settle import connect, link, settle
 from engram.config import Config
 from engram.errors import AccessDenied, EmbedderError, InvalidInput, NotFound
 from engram.model.capture import Draft, Outcome, Receipt, Refusal
