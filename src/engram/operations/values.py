@@ -32,7 +32,6 @@ from typing import (
 import msgspec
 
 from engram.errors import BadText, EngramError, InvalidInput, TooMany, UnknownValue, WrongType
-from engram.model.memory import Memory
 from engram.model.plain import Says, member, moment, plain, scope_from
 from engram.model.recall import Recall
 from engram.model.scope import Scope
@@ -503,8 +502,6 @@ def encoded(value: Any) -> bytes:
     """
     if isinstance(value, Recall):
         value = _asked_for(value)
-    else:
-        _read_back(value)
     try:
         return _ENCODER.encode(value)
     except (UnicodeEncodeError, TypeError):  # half of a character in old words, or keys that are no text
@@ -522,21 +519,6 @@ def _asked_for(found: Recall) -> dict[str, Any]:
         for hit, but in zip(found.hits, unread, strict=True)
     ]
     return _fields(found) | {"question": _said(found.question), "hits": hits}
-
-
-def _read_back(value: Any) -> None:
-    """Have every memory in a value read back: the encoder takes what is there, and asks for nothing."""
-    if isinstance(value, Memory):
-        _fields(value)
-    elif isinstance(value, Mapping):
-        for one in value.values():
-            _read_back(one)
-    elif isinstance(value, list | tuple):
-        for one in value:
-            _read_back(one)
-    elif is_dataclass(value) and not isinstance(value, type):
-        for name in value.__dataclass_fields__:
-            _read_back(getattr(value, name))
 
 
 def _fields(value: Any, but: str = "") -> dict[str, Any]:
