@@ -61,16 +61,16 @@ def main() -> int:
     parser.add_argument("--asked", type=int, default=60)
     parser.add_argument("--size", type=int, default=100_000, help="how many memories FILE was made with")
     given = parser.parse_args()
-    server = _server(given.server or Path(tempfile.mkdtemp(prefix="engram-bench-")))
+    server = a_server(given.server or Path(tempfile.mkdtemp(prefix="engram-bench-")))
     if given.what == "writes":
         figures: Any = [
-            writes(_schema(server, f"w{count}_{os.getpid()}"), int(count), given.seconds)
+            writes(schema(server, f"w{count}_{os.getpid()}"), int(count), given.seconds)
             for count in given.engines.split(",")
         ]
     elif given.file is None:
         parser.error("which FILE?")
     else:
-        address = _schema(server, "moved")
+        address = schema(server, "moved")
         moved = _move(given.file, address)
         questions = [text for text, _ in queries(SEED, given.size, given.asked + WARM_UP)]
         figures = {**moved, **(recall if given.what == "recall" else large)(given.file, address, questions)}
@@ -174,7 +174,8 @@ def _move(file: Path, address: str) -> dict[str, Any]:
     return {"memories": report.memories, "moved_rows": rows, "move_s": round(time.monotonic() - started, 1)}
 
 
-def _schema(server: str, name: str) -> str:
+def schema(server: str, name: str) -> str:
+    """The address of a memory of that name on a server."""
     import psycopg
 
     with psycopg.connect(server, autocommit=True) as db:
@@ -182,7 +183,8 @@ def _schema(server: str, name: str) -> str:
     return f"{server}{'&' if '?' in server else '?'}options=-csearch_path%3D{name}"
 
 
-def _server(folder: Path) -> str:
+def a_server(folder: Path) -> str:
+    """The address of the server that is named, or of one in this folder, which stops with this process."""
     if named := os.environ.get("ENGRAM_TEST_POSTGRES"):
         return named
     with warnings.catch_warnings():
