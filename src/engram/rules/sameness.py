@@ -435,7 +435,7 @@ def _told(fact: Fact) -> str:
 
 NEAR, CROWDED, SHARED, CHANGED, SAME_SLOT, LONG, CHANGED_THING = 0.15, -0.89, 0.46, 2.06, 1.31, -0.55, 0.83
 """What speaks for a later word, and what against it: by logistic regression over labelled pairs."""
-ENOUGH = 1.46
+ENOUGH = 1.3
 """From so much on it is one."""
 CROWD = 16
 """So many of what is nearest say how crowded it is there; where there are fewer, nothing is near."""
@@ -454,6 +454,7 @@ class LaterWord:
     slots: frozenset[str]
     change: float
     crowd: float
+    length: float
 
     @classmethod
     def of(cls, content: str, deviations: Iterable[float], *, corrects: bool) -> LaterWord:
@@ -461,7 +462,9 @@ class LaterWord:
         nearest = sorted((*deviations, *[FAR] * CROWD), reverse=True)[:CROWD]
         sure = model_change(content)
         change = 1.0 if corrects else max(sure, SIGN_OF_CHANGE * (change_told(content) > sure))
-        return cls(things(content), frozenset(slots_told(content)), change, sum(nearest) / CROWD)
+        terms = things(content)
+        length = log1p(len(terms) / (1 + is_wide(content)))  # pairs of characters overlap
+        return cls(terms, frozenset(slots_told(content)), change, sum(nearest) / CROWD, length)
 
     def weight(self, deviations: float, earlier: str) -> float:
         """How much speaks for it being a later word on an earlier statement that lies so far above noise."""
@@ -472,7 +475,7 @@ class LaterWord:
             + SHARED * shared
             + CHANGED * self.change
             + SAME_SLOT * (not self.slots.isdisjoint(slots_told(earlier)))
-            + LONG * log1p(len(self.terms))
+            + LONG * self.length
             + CHANGED_THING * self.change * shared
         )
 
