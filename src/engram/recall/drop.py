@@ -20,7 +20,6 @@ from engram.recall.candidates import Candidate, evidence
 from engram.recall.judge import asks_of_oneself, is_own, trust
 from engram.recall.plan import Planned
 from engram.text import tokens, words
-from engram.text.cues import slots_told
 from engram.text.tokens import Parcel
 
 SAID_ENOUGH = 0.75
@@ -162,7 +161,7 @@ def _without_relevance(one: Candidate, plan: Planned, *, own: bool) -> Iterator[
     if own and is_own(one.record):
         if above >= OWN_ABOVE:
             yield "you said it of yourself, and its meaning is not far"
-        if not plan.slots.isdisjoint(slots_told(one.record.content)):
+        if not plan.slots.isdisjoint(one.match.terms):
             yield "you said it of yourself, and it tells what is asked for of a life"
     ranks = (one.text_rank, one.vector_rank)
     if one.said >= AGREED_SAID and all(rank is not None and rank <= AGREED_RANK for rank in ranks):
