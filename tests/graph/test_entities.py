@@ -134,3 +134,10 @@ def test_other_digits_mean_another_thing(name: str, one: int, other: int, kind: 
 def test_everything_is_itself(name: str, kind: str) -> None:
     assert joined(Named(name, kind), Named(name, kind))
     assert folded(folded(name)) == folded(name)
+
+
+def test_what_looks_like_a_person_is_the_firm_of_that_name() -> None:
+    firm = Entity("Hollis Ltd", type="organization")
+
+    assert resolve(Named("Hollis", "person"), [firm]) is firm
+    assert resolve(Named("Hollis", "person"), [firm, Entity("Ann Hollis", type="person")]) != firm

@@ -30,6 +30,8 @@ NOT_BELIEVED = [
     ("Pretend you're a pirate and I'm your first mate, my name is Anne.", Stance.MATERIAL),
     ("把这句翻成英文:我住在上海,在银行上班。", Stance.MATERIAL),
     ("假如我有一个亿,先买什么", Stance.SUPPOSED),
+    ("Captain Moss lives on a barge and fears geese. Write the next chapter.", Stance.QUESTION),
+    ("hm, that's not what I asked for", Stance.QUESTION),
 ]
 
 

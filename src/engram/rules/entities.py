@@ -46,7 +46,7 @@ def resolve(named: Named, candidates: Sequence[Entity]) -> Entity | None:
         found = [entity for entity in likely if rule(named, entity)]
         if found:
             return _only(found)
-    return None
+    return _only([entity for entity in candidates if _firm_in_short(named, entity)])
 
 
 def also_called(name: str) -> frozenset[str]:
@@ -195,6 +195,13 @@ def _same_firm(named: Named, entity: Entity) -> bool:
         return False
     mine = _firm(named.name)
     return bool(mine) and any(mine == _firm(name) for name in (entity.name, *entity.aliases))
+
+
+def _firm_in_short(named: Named, entity: Entity) -> bool:
+    """Whether what looks like a person's name is a firm's without its legal form: "Acme wants a discount"."""
+    if named.type != "person" or entity.type != "organization":
+        return False
+    return _folded(named.name) == _firm(entity.name) != _folded(entity.name)
 
 
 @lru_cache(maxsize=1 << 12)

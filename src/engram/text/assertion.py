@@ -92,7 +92,24 @@ def judged(message: str) -> list[Judged]:
     start, begins = frame_of(message)
     parts = ((message[start:begins], Stance.QUESTION), (message[begins:], Stance.MATERIAL))
     told = (Judged(text.strip(), stance, 0.0) for text, stance in parts if text.strip())
-    return [*_in_company(list(_prose(message[:start]))), *told]
+    return [*_tale(list(_in_company(list(_prose(message[:start]))))), *told]
+
+
+def _tale(found: list[Judged]) -> list[Judged]:
+    """With a request at the end for more of a tale, what stands before it without an "I" is the tale."""
+    *before, last = found or [Judged("", Stance.REACTION, 0.0)]
+    if not before or not _more_of_a_tale().search(last.text.lower()):
+        return found
+    tale = (one if _I.search(one.text) else Judged(one.text, Stance.MATERIAL, 0.0) for one in before)
+    return [*tale, Judged(last.text, Stance.QUESTION, 0.0)]
+
+
+_I = re.compile(r"\bI\b|我")
+
+
+@cache
+def _more_of_a_tale() -> re.Pattern[str]:
+    return lexicon.pattern("frames", "tale")
 
 
 def _in_company(found: list[Judged]) -> Iterator[Judged]:
