@@ -435,7 +435,7 @@ def _told(fact: Fact) -> str:
 
 NEAR, CROWDED, SHARED, CHANGED, SAME_SLOT, LONG, CHANGED_THING = 0.15, -0.89, 0.46, 2.06, 1.31, -0.55, 0.83
 """What speaks for a later word, and what against it: by logistic regression over labelled pairs."""
-ENOUGH = 1.3
+ENOUGH = 1.46
 """From so much on it is one."""
 CROWD = 16
 """So many of what is nearest say how crowded it is there; where there are fewer, nothing is near."""
@@ -467,14 +467,20 @@ class LaterWord:
         return cls(terms, frozenset(slots_told(content)), change, sum(nearest) / CROWD, length)
 
     def weight(self, deviations: float, earlier: str) -> float:
-        """How much speaks for it being a later word on an earlier statement that lies so far above noise."""
+        """How much speaks for it being a later word on an earlier statement that lies so far above noise.
+
+        Nothing does where the two have neither a thing nor a part of a life in common, but for a correction.
+        """
         shared = min(MOST_SHARED, len(self.terms & things(earlier)))
+        same_slot = not self.slots.isdisjoint(slots_told(earlier))
+        if not shared and not same_slot and self.change < 1:
+            return 0.0
         return (
             NEAR * deviations
             + CROWDED * self.crowd
             + SHARED * shared
             + CHANGED * self.change
-            + SAME_SLOT * (not self.slots.isdisjoint(slots_told(earlier)))
+            + SAME_SLOT * same_slot
             + LONG * self.length
             + CHANGED_THING * self.change * shared
         )
