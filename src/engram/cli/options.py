@@ -13,7 +13,7 @@ from datetime import datetime, timedelta, tzinfo
 from enum import Enum
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_type_hints
 
 import click
 from click.core import ParameterSource
@@ -24,13 +24,10 @@ from engram.model.memory import (
     CATEGORIES,
     Filters,
     Kind,
-    Layer,
     Policy,
     Priority,
-    Status,
     Tier,
     Type,
-    Verification,
 )
 from engram.model.plain import member, plain
 from engram.model.scope import DEFAULT_NAMESPACE, Access, Scope
@@ -409,105 +406,86 @@ field_options = together(
 
 SENTIMENTS = ("positive", "negative", "mixed", "neutral")
 
-filter_options = together(
-    click.option(
-        "-k", "--kind", "kinds", type=one_of(Kind), multiple=True, help="Only this kind; may be repeated."
-    ),
-    click.option("-c", "--category", "categories", multiple=True, metavar="NAME", help="Only this category."),
-    click.option("--type", "types", type=one_of(Type), multiple=True, help="Only this type."),
-    click.option("--layer", "layers", type=one_of(Layer), multiple=True, help="Only this layer."),
-    click.option("--status", "statuses", type=one_of(Status), multiple=True, help="Only this status."),
-    click.option(
-        "--verification",
-        "verifications",
-        type=one_of(Verification),
-        multiple=True,
-        help="Only vouched for so.",
-    ),
-    click.option("--tier", "tiers", type=one_of(Tier), multiple=True, help="Only this secret."),
-    click.option("--priority", "priorities", type=one_of(Priority), multiple=True, help="Only this one."),
-    click.option(
-        "-t",
-        "--tag",
-        "--tags",
-        "tags_any",
-        multiple=True,
-        metavar="TAG",
-        help="With at least one of these tags.",
-    ),
-    click.option(
-        "--all-tags", "tags_all", multiple=True, metavar="TAG", help="With every one of these tags."
-    ),
-    click.option("--not-tag", "not_tags", multiple=True, metavar="TAG", help="With none of these tags."),
-    click.option("--entity", "entities", multiple=True, metavar="NAME", help="That mentions this name."),
-    click.option("--speaker", "speakers", multiple=True, metavar="NAME", help="Said by this speaker."),
-    click.option("--source", "sources", multiple=True, metavar="NAME", help="From this source."),
-    click.option("--session", default="", metavar="NAME", help="Out of this session."),
-    click.option("--since", "created_since", type=MomentOption(), help="Stored since then (2026-03-01, 7d)."),
-    click.option("--until", "created_until", type=MomentOption(), help="Stored until then."),
-    click.option("--happened-since", type=MomentOption(), help="Happened since then."),
-    click.option("--happened-until", type=MomentOption(), help="Happened until then."),
-    click.option("--accessed-since", type=MomentOption(), help="Used since then."),
-    click.option("--accessed-until", type=MomentOption(), help="Used last until then."),
-    click.option("--modified-since", type=MomentOption(), help="Changed since then."),
-    click.option("--modified-until", type=MomentOption(), help="Changed last until then."),
-    click.option("--as-of", type=MomentOption(), help="What was believed then, in the words of that time."),
-    click.option("--person", "people", multiple=True, metavar="NAME", help="That speaks of this person."),
-    click.option("--technology", "technologies", multiple=True, metavar="NAME", help="That names it."),
-    click.option("--path", "paths", multiple=True, metavar="PATH", help="With a path that begins so."),
-    click.option("--url", "urls", multiple=True, metavar="URL", help="With an address that begins so."),
-    click.option("--topic", "topics", multiple=True, metavar="NAME", help="About this topic."),
-    click.option("--language", "languages", multiple=True, metavar="CODE", help="In this language (en, zh)."),
-    click.option(
-        "--code-language", "code_languages", multiple=True, metavar="NAME", help="With code of this language."
-    ),
-    click.option(
-        "--sentiment",
-        "sentiments",
-        type=click.Choice(SENTIMENTS),
-        multiple=True,
-        help="Only what feels so.",
-    ),
-    click.option("--about-since", type=MomentOption(), help="That speaks of a day since then."),
-    click.option("--about-until", type=MomentOption(), help="That speaks of a day until then."),
-    click.option(
-        "--detail", "details", type=KeyValue(), multiple=True, metavar="NAME=VALUE", help="With this detail."
-    ),
-    click.option(
-        "--origin", "origin_prefix", default="", metavar="TEXT", help="Imported from what begins so."
-    ),
-    click.option("--id", "ids", multiple=True, metavar="ID", help="Only these, by their full ids."),
-    click.option(
-        "--min-trust", type=float, default=0.0, metavar="0..1", help="From a source trusted so far."
-    ),
-    click.option(
-        "--min-arousal", type=float, default=0.0, metavar="0..1", help="That stirs at least so much."
-    ),
-    click.option("--max-importance", type=float, default=1.0, metavar="0..1", help="At most so important."),
-    click.option("--min-importance", type=float, default=0.0, metavar="0..1", help="At least so important."),
-    click.option("--min-confidence", type=float, default=0.0, metavar="0..1", help="At least so sure."),
-    click.option("--pinned/--not-pinned", default=None, help="Only pinned ones, or only others."),
-)
-
-_AXES: dict[str, type[Enum]] = {
-    "kinds": Kind,
-    "types": Type,
-    "layers": Layer,
-    "statuses": Status,
-    "verifications": Verification,
-    "tiers": Tier,
-    "priorities": Priority,
+# What is asked for by each filter; how it is read follows from its type.
+_FILTERS: Mapping[str, tuple[str, str]] = {
+    "kinds": ("-k --kind", "Only this kind; may be repeated."),
+    "categories": ("-c --category", "Only this category."),
+    "types": ("--type", "Only this type."),
+    "layers": ("--layer", "Only this layer."),
+    "statuses": ("--status", "Only this status."),
+    "verifications": ("--verification", "Only vouched for so."),
+    "tiers": ("--tier", "Only this secret."),
+    "priorities": ("--priority", "Only this one."),
+    "tags_any": ("-t --tag --tags", "With at least one of these tags."),
+    "tags_all": ("--all-tags", "With every one of these tags."),
+    "not_tags": ("--not-tag", "With none of these tags."),
+    "entities": ("--entity", "That mentions this name."),
+    "speakers": ("--speaker", "Said by this speaker."),
+    "sources": ("--source", "From this source."),
+    "session": ("--session", "Out of this session."),
+    "created_since": ("--since", "Stored since then (2026-03-01, 7d)."),
+    "created_until": ("--until", "Stored until then."),
+    "happened_since": ("--happened-since", "Happened since then."),
+    "happened_until": ("--happened-until", "Happened until then."),
+    "accessed_since": ("--accessed-since", "Used since then."),
+    "accessed_until": ("--accessed-until", "Used last until then."),
+    "modified_since": ("--modified-since", "Changed since then."),
+    "modified_until": ("--modified-until", "Changed last until then."),
+    "as_of": ("--as-of", "What was believed then, in the words of that time."),
+    "people": ("--person", "That speaks of this person."),
+    "technologies": ("--technology", "That names it."),
+    "paths": ("--path", "With a path that begins so."),
+    "urls": ("--url", "With an address that begins so."),
+    "topics": ("--topic", "About this topic."),
+    "languages": ("--language", "In this language (en, zh)."),
+    "code_languages": ("--code-language", "With code of this language."),
+    "sentiments": ("--sentiment", "Only what feels so."),
+    "about_since": ("--about-since", "That speaks of a day since then."),
+    "about_until": ("--about-until", "That speaks of a day until then."),
+    "details": ("--detail", "With this detail."),
+    "origin_prefix": ("--origin", "Imported from what begins so."),
+    "ids": ("--id", "Only these, by their full ids."),
+    "min_trust": ("--min-trust", "From a source trusted so far."),
+    "min_arousal": ("--min-arousal", "That stirs at least so much."),
+    "max_importance": ("--max-importance", "At most so important."),
+    "min_importance": ("--min-importance", "At least so important."),
+    "min_confidence": ("--min-confidence", "At least so sure."),
+    "pinned": ("--pinned/--not-pinned", "Only pinned ones, or only others."),
 }
-_NAMES = (
-    "categories", "tags_any", "tags_all", "not_tags", "entities", "speakers", "sources", "people",
-    "technologies", "paths", "urls", "topics", "languages", "code_languages", "sentiments", "ids",
-)  # fmt: skip
-_PLAIN = (
-    "session", "created_since", "created_until", "happened_since", "happened_until", "accessed_since",
-    "accessed_until", "modified_since", "modified_until", "about_since", "about_until", "as_of",
-    "origin_prefix", "min_importance", "max_importance", "min_confidence", "min_trust", "min_arousal",
-    "pinned",
-)  # fmt: skip
+_HINTS = get_type_hints(Filters)
+
+
+def _axis(name: str) -> type[Enum] | None:
+    """The axis that a filter chooses of, if it is one."""
+    return next(
+        (one for one in get_args(_HINTS[name]) if isinstance(one, type) and issubclass(one, Enum)), None
+    )
+
+
+def _filter_option(name: str, flags: str, told: str) -> Callable[[F], F]:
+    """The option of one filter."""
+    hint, axis = _HINTS[name], _axis(name)
+    more: dict[str, Any] = {"metavar": "NAME"}
+    if name == "pinned":
+        more = {"default": None}
+    elif name == "sentiments":
+        more = {"type": click.Choice(SENTIMENTS), "multiple": True}
+    elif axis is not None:
+        more = {"type": one_of(axis), "multiple": True}
+    elif datetime in get_args(hint):
+        more = {"type": MomentOption()}
+    elif name == "details":
+        more = {"type": KeyValue(), "multiple": True, "metavar": "NAME=VALUE"}
+    elif hint is float:
+        more = {"type": float, "default": getattr(Filters(), name), "metavar": "0..1"}
+    elif hint is str:
+        more |= {"default": ""}
+    else:
+        more |= {"multiple": True}
+    return click.option(*flags.split(), name, help=told, **more)
+
+
+filter_options = together(*(_filter_option(name, *row) for name, row in _FILTERS.items()))
 
 
 def given(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -522,12 +500,14 @@ def given(values: Mapping[str, Any]) -> dict[str, Any]:
 
 def filters_from(values: dict[str, Any]) -> Filters:
     """The filters that were named. Takes their options out of `values`."""
-    asked: dict[str, Any] = {name: values.pop(name) for name in _PLAIN}
-    for name in _NAMES:
-        asked[name] = frozenset(split(values.pop(name)))
-    for name, axis in _AXES.items():
-        asked[name] = frozenset(member(name, axis, word) for word in values.pop(name))
-    asked["details"] = dict(values.pop("details"))
+    asked: dict[str, Any] = {name: values.pop(name) for name in _FILTERS}
+    for name, value in asked.items():
+        if name == "details":
+            asked[name] = dict(value)
+        elif axis := _axis(name):
+            asked[name] = frozenset(member(name, axis, word) for word in value)
+        elif isinstance(value, tuple):
+            asked[name] = frozenset(split(value))
     if not asked["statuses"]:
         del asked["statuses"]
     return Filters(**asked)
