@@ -1,9 +1,10 @@
 """What each idea behind answers in other words is worth on every set, and what the other sets would choose.
 
-    python benchmarks/answers.py --data FOLDER [--limit N] > benchmarks/results/answers.md
+    PYTHONPATH=. python benchmarks/answers.py --data FOLDER [--limit N] [--model NAME] > FILE
 
 The folder holds `locomo_dev.json`, `longmemeval_s_dev.json.gz`, `memdaily_zh_dev.json.gz` and
-`everyday_dev.json`. A variant changes constants that stand beside their rule; the same memories are asked.
+`everyday_dev.json`; the lives of `told_asked.py` are asked too. A variant changes constants that stand beside
+their rule. Everything is told once, and all variants ask the same memories.
 """
 
 from __future__ import annotations
@@ -13,28 +14,37 @@ import contextlib
 from collections.abc import Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
+from benchmarks import told_asked
 from engram import Engram
 from engram.bench import retrieval
-from engram.bench.everyday import Everyday
+from engram.bench.everyday import Everyday, balanced
 from engram.bench.retrieval import Answered, AskedAt, by_session, places_of, quality
-from engram.config import load
+from engram.config import Config, load
 from engram.embed import open_embedder
 from engram.model.capture import Receipt
+from engram.ports import Embedder
+from engram.testing import FakeClock
 
-FUSE, NEWEST, DROP = "engram.recall.pool", "engram.recall.rerank", "engram.recall.drop"
-JUDGE = "engram.recall.judge"
+POOL, RERANK, DROP = "engram.recall.pool", "engram.recall.rerank", "engram.recall.drop"
+JUDGE, CHANNELS = "engram.recall.judge", "engram.recall.channels"
 VARIANTS: Mapping[str, Mapping[str, Mapping[str, float]]] = {
     "as shipped": {},
-    "no kindred words": {FUSE: {"KIN_LEAST": 0.0, "KIN_MOST": 0.0}},
-    "kindred words count alike for every question": {FUSE: {"KIN_LEAST": 1.0, "KIN_MOST": 1.0}},
-    "the question's words count alike for every question": {FUSE: {"OWN_LEAST": 1.0}},
-    "a later word leads by its fit and its change alone": {
-        NEWEST: {"SAME_KIND": 0.0, "FILLS": 0.0, "LACKS": 0.0, "SAME_TALK": 0.0, "LONG": 0.0}
-    },
-    "a later word is not looked for along edges": {NEWEST: {"LINKED": 0.0}},
-    "not newest first": {NEWEST: {"LATER_WORD": 99.0, "MAYBE_LATER": 99.0}},
+    "no kindred words": {POOL: {"KIN_LEAST": 0.0, "KIN_MOST": 0.0}},
+    "kindred words count alike for every question": {POOL: {"KIN_LEAST": 1.0, "KIN_MOST": 1.0}},
+    "the question's words count alike for every question": {POOL: {"OWN_LEAST": 1.0}},
+    "the question's words count half where few are said": {POOL: {"OWN_LEAST": 0.5}},
+    "no later word leads": {RERANK: {"LATER_WORD": 99.0, "MAYBE_LATER": 99.0}},
+    "later words lead sooner": {RERANK: {"LATER_WORD": 1.6}},
+    "later words lead later": {RERANK: {"LATER_WORD": 2.8}},
     "the kind of value asked for does not count": {JUDGE: {"KIND_GAIN": 1.0}},
+    "what is said of oneself counts alike": {JUDGE: {"OF_THE_ASKER": 1.0}},
+    "facts that answer do not stand first": {CHANNELS: {"FIRST": 0.0, "ANSWERS": 1.0}},
+    "sessions and neighbours lend nothing": {
+        JUDGE: {"SESSION_SHARE": 0.0},
+        CHANNELS: {"NEXT_SHARE": 0.0, "ANSWER_SHARE": 0.0, "PREVIOUS_SHARE": 0.0},
+    },
     "what fits about as well does not come along": {DROP: {"ALONG": 2.0}},
 }
 SETS = {
@@ -49,8 +59,9 @@ SHOWN = {
     "memdaily": ("recall@5",),
     "stories": ("en @1", "en @3", "zh @3", "never told, empty"),
     "updates": ("en", "zh"),
+    "lives": ("en @1", "en @3"),
 }
-DECIDES = {"locomo": 1, "longmemeval": 1, "memdaily": 0, "stories": 1, "updates": 0}
+DECIDES = {"locomo": 1, "longmemeval": 1, "memdaily": 0, "stories": 1, "updates": 0, "lives": 1}
 """Which figure of a set counts when a variant is chosen by the others."""
 Row = dict[str, tuple[float, ...]]
 
@@ -60,10 +71,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--limit", type=int, help="conversations, questions and runs of each public set")
+    parser.add_argument("--model", default="", help="a pulled model instead of the static one")
     given = parser.parse_args()
-    rows = _examined(given.data, given.limit)
+    rows = _examined(given.data, given.limit, given.model)
     print("# Answers in other words: what each idea is worth\n")
-    print("`python benchmarks/answers.py --data FOLDER`, development sets, base install.\n")
+    print(
+        f"`python benchmarks/answers.py --data FOLDER`, development sets, {given.model or 'base install'}.\n"
+    )
     heads = [f"{name} {figure}" for name, figures in SHOWN.items() for figure in figures]
     print(f"| variant | {' | '.join(heads)} |\n|---|{'---|' * len(heads)}")
     for name, row in rows.items():
@@ -79,9 +93,10 @@ def main() -> None:
         print(f"| {left} | {best} | {rows[best][left][at]:.3f} | {rows['as shipped'][left][at]:.3f} |")
 
 
-def _examined(folder: Path, limit: int | None) -> dict[str, Row]:
-    """The figures of every variant. The memories of a public set are written once and asked by all."""
-    config = load(environment={}, arguments={})
+def _examined(folder: Path, limit: int | None, model: str) -> dict[str, Row]:
+    """The figures of every variant."""
+    chosen = {"embed.name": "transformer", "embed.model": model} if model else {}
+    config = load(environment={}, arguments=chosen)
     embedder = open_embedder(config.embed)
     rows: dict[str, Row] = {name: {} for name in VARIANTS}
     for name, file in SETS.items():
@@ -91,17 +106,25 @@ def _examined(folder: Path, limit: int | None) -> dict[str, Row]:
                 ":memory:", config=config, embedder=embedder, clock=AskedAt(haystack.asked_at)
             ) as memory:
                 names = _written(memory, haystack)
-                for variant, constants in VARIANTS.items():
-                    with _set(constants):
-                        answered[variant] += _asked(memory, haystack, names, sessions=name == "longmemeval")
+                for variant in _each():
+                    answered[variant] += _asked(memory, haystack, names, sessions=name == "longmemeval")
         for variant, found in answered.items():
             figures = quality(found, sessions=name == "longmemeval")
             rows[variant][name] = tuple(figures[figure] for figure in SHOWN[name])
     talk = retrieval.read_json(folder / EVERYDAY)
+    everyday = Everyday(talk, config, embedder, lambda good, name, seen: None)  # noqa: ARG005 - tells nobody
+    for variant, row in _everyday(everyday, talk).items():
+        rows[variant] |= row
+    for variant, places in _lives(config, embedder).items():
+        rows[variant]["lives"] = _within(places)
+    return rows
+
+
+def _each() -> Iterator[str]:
+    """Each variant by its name, with its constants in force."""
     for variant, constants in VARIANTS.items():
         with _set(constants):
-            rows[variant] |= _everyday(Everyday(talk, config, embedder, lambda good, name, seen: None))  # noqa: ARG005 - tells nobody
-    return rows
+            yield variant
 
 
 def _written(memory: Engram, haystack: retrieval.Haystack) -> dict[str, frozenset[str]]:
@@ -125,15 +148,59 @@ def _asked(
     return found
 
 
-def _everyday(everyday: Everyday) -> Row:
-    stories, updates = everyday.examine("stories")["stories"], everyday.examine("updates")["updates"]
-    told, chinese = stories["en"], stories["zh"]
+def _everyday(everyday: Everyday, talk: dict[str, Any]) -> dict[str, Row]:
+    """Stories and updates, told once."""
+    places: dict[tuple[str, str], list[int | None]] = {}
+    empty: dict[str, list[bool]] = {variant: [] for variant in VARIANTS}
+    for case, listener, _ in everyday.stories(talk["stories"]):
+        told_until = listener.clock.now()
+        for variant in _each():
+            right, nothing = everyday.answered(listener, case)
+            places.setdefault((variant, case.get("lang", "en")), []).extend(right)
+            empty[variant] += nothing if case.get("lang", "en") == "en" else []
+            listener.clock.advance(seconds=(told_until - listener.clock.now()).total_seconds())
+    kinds: dict[tuple[str, str], dict[str, list[bool]]] = {}
+    for case, listener in everyday.updates(talk["updates"]):
+        for variant in _each():
+            held = kinds.setdefault((variant, case.get("lang", "en")), {})
+            held.setdefault(case["kind"], []).append(everyday.holds(listener, case))
     return {
-        "stories": (
-            told["answered@1"], told["answered@3"], chinese["answered@3"], told["unanswerable left empty"],
-        ),
-        "updates": (updates["en"]["balanced"], updates["zh"]["balanced"]),
+        variant: {
+            "stories": (
+                *_within(places[variant, "en"]),
+                _within(places[variant, "zh"])[1],
+                sum(empty[variant]) / len(empty[variant]),
+            ),
+            "updates": (
+                balanced(kinds[variant, "en"])["balanced"], balanced(kinds[variant, "zh"])["balanced"],
+            ),
+        }
+        for variant in VARIANTS
     }  # fmt: skip
+
+
+def _lives(config: Config, embedder: Embedder) -> dict[str, list[int | None]]:
+    """Where the right answers of our own lives stand, the English ones."""
+    places: dict[str, list[int | None]] = {variant: [] for variant in VARIANTS}
+    for told in told_asked.lives().values():
+        if not told[0].said.isascii():
+            continue
+        clock = FakeClock(told_asked.START)
+        with Engram.open(":memory:", config=config, embedder=embedder, clock=clock) as memory:
+            told_asked.tell(told, memory, clock)
+            for variant in _each():
+                places[variant] += [
+                    line.place(found[: told_asked.FIRST])
+                    for line, found in told_asked.asked(told, memory)
+                    if line.right
+                ]
+    return places
+
+
+def _within(places: list[int | None]) -> tuple[float, float]:
+    """The share of answers that stand first, and that stand among those looked at."""
+    first = sum(place == 0 for place in places)
+    return first / len(places), sum(place is not None for place in places) / len(places)
 
 
 @contextlib.contextmanager

@@ -9,7 +9,6 @@ never told that are left empty. Their misses were seen while recall was changed:
 from __future__ import annotations
 
 import argparse
-import tempfile
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -61,21 +60,31 @@ def lines() -> Iterator[Line]:
             yield Line(life, int(day), *rest)
 
 
-def live(told: list[Line], folder: str) -> Iterator[tuple[Line, list[str]]]:
-    """Tell everything, then ask: each line with what came back."""
-    clock = FakeClock(START)
-    with Engram.open(Path(folder) / f"{told[0].life}.engram", clock=clock) as memory:
-        for number, line in enumerate(told):
-            if line.said != "-":
-                ahead = START + timedelta(days=line.day, minutes=number) - clock.now()
-                clock.advance(seconds=max(0.0, ahead.total_seconds()))
-                memory.observe(line.said, session=f"day {line.day}", time=clock.now())
-                memory.flush(f"day {line.day}")
-        apart = any(line.said == "-" and line.right for line in told)
-        clock.advance(seconds=(SOON_AFTER if apart else ASKED_AFTER).total_seconds())
-        for line in told:
-            if line.question:
-                yield line, [hit.memory.content for hit in memory.recall(line.question, dry=True)]
+def lives() -> dict[str, list[Line]]:
+    """All of them, life by life."""
+    found: dict[str, list[Line]] = defaultdict(list)
+    for line in lines():
+        found[line.life].append(line)
+    return found
+
+
+def tell(told: list[Line], memory: Engram, clock: FakeClock) -> None:
+    """Tell everything to a memory by the clock that it goes by, and wait."""
+    for number, line in enumerate(told):
+        if line.said != "-":
+            ahead = START + timedelta(days=line.day, minutes=number) - clock.now()
+            clock.advance(seconds=max(0.0, ahead.total_seconds()))
+            memory.observe(line.said, session=f"day {line.day}", time=clock.now())
+            memory.flush(f"day {line.day}")
+    apart = any(line.said == "-" and line.right for line in told)
+    clock.advance(seconds=(SOON_AFTER if apart else ASKED_AFTER).total_seconds())
+
+
+def asked(told: list[Line], memory: Engram) -> Iterator[tuple[Line, list[str]]]:
+    """Each question with what came back."""
+    for line in told:
+        if line.question:
+            yield line, [hit.memory.content for hit in memory.recall(line.question, dry=True)]
 
 
 def main() -> None:
@@ -83,25 +92,24 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--verbose", action="store_true", help="print what was missed")
     verbose = parser.parse_args().verbose
-    lives: dict[str, list[Line]] = defaultdict(list)
-    for line in lines():
-        lives[line.life].append(line)
-    with tempfile.TemporaryDirectory() as folder:
-        for life, told in lives.items():
-            first = within = empty = never = asked = 0
-            for line, found in live(told, folder):
+    for life, told in lives().items():
+        first = within = empty = never = count = 0
+        clock = FakeClock(START)
+        with Engram.open(":memory:", clock=clock) as memory:
+            tell(told, memory, clock)
+            for line, found in asked(told, memory):
                 if not line.right:
                     never, empty = never + 1, empty + (not found)
                     continue
                 place = line.place(found)
-                asked, first = asked + 1, first + (place == 0)
+                count, first = count + 1, first + (place == 0)
                 within += place is not None and place < FIRST
                 if verbose and (place is None or place >= FIRST):
                     print(f"  missed: {line.question!r} for {line.said!r}; place {place}; {found[:2]}")
-            print(
-                f"{life}: {asked} asked, first {first / asked:.2f}, among three {within / asked:.2f};"
-                f" {empty} of {never} never told left empty"
-            )
+        print(
+            f"{life}: {count} asked, first {first / count:.2f}, among three {within / count:.2f};"
+            f" {empty} of {never} never told left empty"
+        )
 
 
 if __name__ == "__main__":

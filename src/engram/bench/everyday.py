@@ -54,32 +54,33 @@ class Everyday:
 
     def _updates(self, cases: Sequence[Case]) -> Figures:
         kinds: dict[str, list[bool]] = {}
+        for case, lived in self.updates(cases):
+            kinds.setdefault(case["kind"], []).append(self.holds(lived, case))
+        return balanced(kinds)
+
+    def updates(self, cases: Sequence[Case]) -> Iterator[tuple[Case, Listener]]:
+        """Each case with a memory to which it was told, among other things it knows."""
         for case in cases:
             with self._listener() as listener:
-                good = self._update_holds(listener, case)
-            kinds.setdefault(case["kind"], []).append(good)
-        shares = {kind: _share(kinds[kind]) for kind in sorted(kinds)}
-        flat = [good for some in kinds.values() for good in some]
-        balanced = round(sum(shares.values()) / max(1, len(shares)), 4)
-        return {"balanced": balanced, "all": _share(flat), **shares, "n": len(flat)}
-
-    def _update_holds(self, listener: _Listener, case: Case) -> bool:
-        """Whether the later words had the effect they should have, among other things it knows."""
-        around = self._others(case)
-        listener.know(around[::2])
-        session = "a"
-        for part, words in enumerate((case["before"], case["after"])):
-            if part and not case.get("same_session"):
+                around = self._others(case)
+                listener.know(around[::2])
+                session = "a"
+                for part, words in enumerate((case["before"], case["after"])):
+                    if part and not case.get("same_session"):
+                        listener.memory.flush(session)
+                        session = "b"
+                        listener.clock.advance(days=7)
+                    for text in words:
+                        listener.say(text, session)
+                        listener.clock.advance(minutes=2)
                 listener.memory.flush(session)
-                session = "b"
-                listener.clock.advance(days=7)
-            for text in words:
-                listener.say(text, session)
-                listener.clock.advance(minutes=2)
-        listener.memory.flush(session)
-        listener.clock.advance(days=1)
-        listener.know(around[1::2])
-        listener.clock.advance(days=1)
+                listener.clock.advance(days=1)
+                listener.know(around[1::2])
+                listener.clock.advance(days=1)
+                yield case, listener
+
+    def holds(self, listener: Listener, case: Case) -> bool:
+        """Whether the later words had the effect they should have."""
         if case["kind"] == "both":
             asked, good = case["questions"], True
         else:
@@ -114,34 +115,46 @@ class Everyday:
 
     def _stories(self, cases: Sequence[Case]) -> Figures:
         captured: list[bool] = []
-        answered: list[int | None] = []
+        places: list[int | None] = []
         empty: list[bool] = []
         per_fact = []
-        for case in cases:
-            with self._listener(datetime.fromisoformat(case["turns"][0]["at"])) as listener:
-                kept = listener.live_through(case["turns"])
-                for fact in case["gold"]:
-                    if not fact.get("replaced_by"):
-                        captured.append(_place(kept, fact["match"]) is not None)
-                        self._tell(captured[-1], f"{case['id']}/{fact['id']}", fact["say"])
-                per_fact.append(len(kept) / max(1, len(case["gold"])))
-                for one in case["questions"]:
-                    fortnight = listener.clock.now() + timedelta(days=14)
-                    listener.wait(datetime.fromisoformat(one["at"]) if one.get("at") else fortnight)
-                    texts = listener.answers(one["q"])
-                    if not one["match"]:
-                        empty.append(not texts)
-                        continue
-                    answered.append(_first_right(texts, one["match"], one.get("obsolete") or []))
-                    self._tell(answered[-1] is not None, case["id"], (one["q"], texts))
+        for case, listener, kept in self.stories(cases):
+            for fact in case["gold"]:
+                if not fact.get("replaced_by"):
+                    captured.append(_place(kept, fact["match"]) is not None)
+                    self._tell(captured[-1], f"{case['id']}/{fact['id']}", fact["say"])
+            per_fact.append(len(kept) / max(1, len(case["gold"])))
+            right, nothing = self.answered(listener, case)
+            places, empty = places + right, empty + nothing
         return {
             "facts captured": _share(captured),
-            "answered@1": _share([place == 0 for place in answered]),
-            "answered@3": _share([place is not None for place in answered]),
+            "answered@1": _share([place == 0 for place in places]),
+            "answered@3": _share([place is not None for place in places]),
             "unanswerable left empty": _share(empty),
             "memories per gold fact": round(sum(per_fact) / max(1, len(per_fact)), 2),
-            "n": {"gold": len(captured), "questions": len(answered), "unanswerable": len(empty)},
+            "n": {"gold": len(captured), "questions": len(places), "unanswerable": len(empty)},
         }
+
+    def stories(self, cases: Sequence[Case]) -> Iterator[tuple[Case, Listener, list[str]]]:
+        """Each story with a memory that lived through it, and what that kept."""
+        for case in cases:
+            with self._listener(datetime.fromisoformat(case["turns"][0]["at"])) as listener:
+                yield case, listener, listener.live_through(case["turns"])
+
+    def answered(self, listener: Listener, case: Case) -> tuple[list[int | None], list[bool]]:
+        """Where each right answer stands, and of each thing never told whether nothing came back."""
+        places: list[int | None] = []
+        empty: list[bool] = []
+        for one in case["questions"]:
+            fortnight = listener.clock.now() + timedelta(days=14)
+            listener.wait(datetime.fromisoformat(one["at"]) if one.get("at") else fortnight)
+            texts = listener.answers(one["q"])
+            if not one["match"]:
+                empty.append(not texts)
+                continue
+            places.append(_first_right(texts, one["match"], one.get("obsolete") or []))
+            self._tell(places[-1] is not None, case["id"], (one["q"], texts))
+        return places, empty
 
     def _others(self, case: Case) -> list[str]:
         """Statements about other people and things that cannot be taken for an answer to this case."""
@@ -152,22 +165,24 @@ class Everyday:
         return [text for text in known if not any(_matches(text, groups) for groups in wanted if groups)]
 
     @contextmanager
-    def _listener(self, start: datetime = START) -> Iterator[_Listener]:
+    def _listener(self, start: datetime = START) -> Iterator[Listener]:
         clock = FakeClock(start)
         with Engram.open(":memory:", config=self._config, embedder=self._embedder, clock=clock) as memory:
-            yield _Listener(memory, clock)
+            yield Listener(memory, clock)
 
 
-class _Listener:
+class Listener:
     """A fresh memory with a clock moved by hand."""
 
     def __init__(self, memory: Engram, clock: FakeClock) -> None:
         self.memory, self.clock = memory, clock
 
     def wait(self, until: datetime) -> None:
+        """Let time pass until then."""
         self.clock.advance(seconds=max(0.0, (until - self.clock.now()).total_seconds()))
 
     def say(self, user: str | None, session: str, assistant: str | None = None) -> None:
+        """Tell it what was said just now."""
         self.memory.observe(user, assistant, session=session, time=self.clock.now())
 
     def know(self, statements: Sequence[str]) -> None:
@@ -176,10 +191,12 @@ class _Listener:
             self.memory.remember_many([{"content": text} for text in statements])
 
     def kept(self, user: str, assistant: str | None = None) -> list[str]:
+        """What one message leaves."""
         self.say(user, "a", assistant)
         return self._end("a")
 
     def live_through(self, turns: Sequence[Case]) -> list[str]:
+        """What weeks of talk leave."""
         session = turns[0]["session"]
         for turn in turns:
             if turn["session"] != session:
@@ -199,6 +216,14 @@ class _Listener:
     def _end(self, session: str) -> list[str]:
         self.memory.flush(session)
         return [memory.content for memory in self.memory.list(limit=1_000)]
+
+
+def balanced(kinds: dict[str, list[bool]]) -> Figures:
+    """The share of each kind that is right, and their mean."""
+    shares = {kind: _share(kinds[kind]) for kind in sorted(kinds)}
+    flat = [good for some in kinds.values() for good in some]
+    mean = round(sum(shares.values()) / max(1, len(shares)), 4)
+    return {"balanced": mean, "all": _share(flat), **shares, "n": len(flat)}
 
 
 def _matches(text: str, groups: Sequence[Sequence[object]]) -> bool:

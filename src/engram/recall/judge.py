@@ -23,7 +23,7 @@ from engram.recall.plan import SHORT_RELEVANCE, Planned
 from engram.recall.pool import Pool
 from engram.rules.retention import DAY_S, freshness, half_life
 from engram.rules.traits import REFERENCE
-from engram.text import re, words
+from engram.text import lexicon, re, words
 from engram.text.bm25 import phrase_share
 from engram.text.slots import kinds_asked, value_kinds
 
@@ -150,12 +150,16 @@ def asks_of_oneself(question: str, plan: Planned) -> bool:
 
 
 def is_own(memory: Memory) -> bool:
-    """Whether somebody says it of themselves and is believed."""
+    """Whether somebody says it of themselves and is believed; they may be left out: "sold the piano"."""
     if memory.speaker or memory.status is Status.SAID or memory.category == REFERENCE:
         return False
-    return _FIRST_PERSON.search(memory.content) is not None
+    if _FIRST_PERSON.search(memory.content) is not None:
+        return True
+    verb = _FIRST_VERB.match(memory.content)
+    return verb is not None and (verb[1].endswith("ed") or verb[1].lower() in lexicon.words("verbs_past"))
 
 
+_FIRST_VERB = re.compile(r"(?:(?:and|so|just|finally|also|btw|then),? )*([^\W\d_]{3,})\b", re.IGNORECASE)
 _FIRST_PERSON = re.compile(r"\b(?:i|i'm|im|i've|my|me|mine|we|we're|our|us)\b|[我咱俺]", re.IGNORECASE)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -280,7 +280,8 @@ def make(question: Question, tools: Tools, lean: ConversationBias | None = None)
     now, asks = asked_at(question, tools), intents.asking(question.text)
     spans = () if intents.is_to_do(asks) else times.spans(asks, now)
     searched = intents.unframed(times.written_out(question.text, spans, now))
-    asked = words.query_terms(searched)
+    slots = cues.slots_asked(question.text)
+    asked = _without_asking(words.query_terms(searched), slots)
     notes: list[str] = []
     if asked.weak:
         notes.append("only common words: they are searched as they are")
@@ -299,7 +300,6 @@ def make(question: Question, tools: Tools, lean: ConversationBias | None = None)
     lent = _lent(lean, (*asked.terms, *aliases))
     forms = cues.forms(asked.terms)
     other_forms = [form for found in forms.values() for form in found]
-    slots = cues.slots_asked(question.text)
     kindred = (*slots, *cues.kin(searched, [*asked.terms, *other_forms]))
     looked_up = tools.store.texts.ask(
         {
@@ -348,6 +348,13 @@ def make(question: Question, tools: Tools, lean: ConversationBias | None = None)
         whole=short_chinese(question.text),
         slots=frozenset(slots),
     )
+
+
+def _without_asking(asked: words.QueryTerms, slots: Sequence[str]) -> words.QueryTerms:
+    """The terms without those that only ask: "how old am I?" is not about old things."""
+    if "slotage" not in slots or "old" not in asked.terms:
+        return asked
+    return replace(asked, terms=tuple(term for term in asked.terms if term != "old"))
 
 
 def _words(text: str) -> frozenset[str]:

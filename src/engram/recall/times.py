@@ -100,7 +100,7 @@ def written_out(question: str, asked: Iterable[Span], now: datetime) -> str:
 
 # "The first time" is asked for, not told: a memory that says so of something else is not meant.
 _OF_SEVERAL: Final = re.compile(
-    r"(?i)\b(?:for )?the (?:very )?(?:first|last) time\b|\bmost recently\b"
+    r"(?i)\b(?:for )?the (?:very )?(?:first|last) time\b|\bmost recent(?:ly)?\b|\b(?:latest|newest)\b(?= \w)"
     r"|上一?次|第一次|(?:最后|最近|头)一次"
 )
 _ISO: Final = re.compile(r"\d{4}-\d\d-\d\d")
