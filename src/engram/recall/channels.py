@@ -238,11 +238,14 @@ def _answers(starts: Sequence[str], asked: Sequence[Cue], plan: Planned, tools: 
 
 
 def _explained(asked: Sequence[Cue], named: Sequence[Entity], plan: Planned) -> float:
-    """The share of the question's terms that cues and names take up: the rest is asked of something else."""
+    """The share of the question's terms that cues and names take up: the rest is asked of something else.
+
+    Where no term is left, "how old am I?", the cues are all that is asked.
+    """
     taken = frozenset[str]().union(*(cue.terms for cue in asked))
     taken |= {term for one in named for alias in one.aliases for term in words.terms(alias)}
     terms = frozenset(plan.shown.terms)
-    return len(terms & taken) / len(terms) if terms else 0.0
+    return len(terms & taken) / len(terms) if terms else 1.0
 
 
 def _worded(claim: ToldFact) -> str:
