@@ -247,8 +247,11 @@ def plain(found: Metadata) -> dict[str, Any]:
     >>> plain(Metadata(people=("Anna",), sentiment="neutral"))
     {'people': ['Anna'], 'sentiment': 'neutral'}
     """
-    values = ((field.name, getattr(found, field.name)) for field in fields(found))
+    values = ((name, getattr(found, name)) for name in _NAMES)
     return {name: value if isinstance(value, str) else list(value) for name, value in values if value}
+
+
+_NAMES: Final = tuple(field.name for field in fields(Metadata))
 
 
 """Values of one part."""
