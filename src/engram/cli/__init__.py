@@ -28,7 +28,7 @@ def main() -> None:
             sys.modules["bpe_openai"] = None  # type: ignore[assignment]
             quick(sys.argv[2])
             return
-    # What is loaded and read stays: to look through it again and again for garbage is a twentieth of all work.
+    # What is loaded and read stays: to look through it again and again for garbage takes a twentieth of it.
     gc.set_threshold(20_000, 20, 20)
     try:
         from engram.cli.app import app
