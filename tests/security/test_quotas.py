@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -35,6 +36,21 @@ def test_an_agent_that_wrote_its_share_waits_a_day_and_the_others_do_not() -> No
         assert memory.count() == before + 6
         clock.advance(days=1, minutes=1)
         assert rex.remember("We are out of salt").outcome == "stored"
+
+
+def test_what_was_written_counts_after_a_restart(tmp_path: Path) -> None:
+    clock, path = FakeClock(), tmp_path / "memory.db"
+    for number in range(3):
+        with Engram.open(path, clock=clock, config={"limits": {"memories_a_day": 2}}) as memory:
+            rex = memory.seen_by(AGENT, "rex")
+            if number < 2:
+                rex.remember(f"Shelf {number} is full")
+            else:
+                with pytest.raises(TooMuchWritten) as told:
+                    rex.remember("Shelf 3 is full")
+        clock.advance(minutes=30)
+
+    assert 22 * 3_600 < told.value.seconds < 24 * 3_600
 
 
 def test_recalls_are_counted_by_caller() -> None:

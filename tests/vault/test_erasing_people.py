@@ -80,7 +80,7 @@ def test_nobody_erases_the_talk_of_others(memory: Engram) -> None:
     assert len(memory.turns("s1")) == 1
 
 
-def fill(memory: Engram) -> None:
+def fill(path: Path, memory: Engram) -> None:
     """A person in every place that a name comes to."""
     own = Scope(user="Zebulon")
     first = memory.remember("Zebulon Quist lives in Oslo").memory
@@ -98,11 +98,13 @@ def fill(memory: Engram) -> None:
     memory.tokens.create("zebulon", "reader")
     memory.consolidate()
     memory.backups.make()
+    memory.workspace.init(path.parent / "notes")
 
 
 def test_a_person_is_purged_from_everywhere(path: Path, memory: Engram) -> None:
-    fill(memory)
     memory.remember("Anna lives in Bremen")
+    fill(path, memory)
+    assert "zebulon" in (path.parent / "notes/memory/ledger.jsonl").read_text(encoding="utf-8").lower()
     assert stands_in(path, "zebulon")
 
     certificate = memory.vault.purge(person="Zebulon")
@@ -130,9 +132,14 @@ def test_a_place_is_purged_with_all_below_it(path: Path, memory: Engram) -> None
     memory.observe("talk of snorkling", session="s", scope=Scope(project="apollo"))
     memory.flush()
     kept = memory.remember("I like tea", scope=Scope(project="zeus")).memory
+    memory.workspace.init(path.parent / "notes", scope=Scope(project="apollo"))
+    (path.parent / "notes/mine.txt").write_text("mine", encoding="utf-8")
 
-    memory.vault.purge(scope=Scope(project="apollo"))
+    certificate = memory.vault.purge(scope=Scope(project="apollo"))
 
+    assert certificate.removed["files"] > 0
+    left = {one.name for one in (path.parent / "notes").rglob("*") if one.is_file()}
+    assert left == {"mine.txt", "lock"}
     assert [one.id for one in memory.list().memories] == [kept.id]
     assert stands_in(path, "flurbing", "wibbling", "snorkling") == []
 

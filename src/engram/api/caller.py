@@ -35,6 +35,7 @@ from engram.errors import (
 from engram.model.capture import Draft, Receipt
 from engram.model.clock import Clock
 from engram.model.event import Audited, AuditEntry, KeptAnswer
+from engram.model.maintenance import Sketch
 from engram.model.memory import USUAL, Filters, Memory, Space, Status
 from engram.model.plain import member, moment
 from engram.model.recall import Recall
@@ -65,7 +66,11 @@ MINUTE_S = 60.0
 HOUR_S = 3_600.0
 DAY_S = 86_400.0
 MEGABYTE = 1_000_000
-"""So long a recall counts for the session it was part of."""
+WRITTEN = "written"
+"""The kind of sketch that says what a caller wrote in the last day."""
+COUNTED_S = 600
+"""Seconds that are counted together."""
+KEPT_WITHIN_S = 1.0
 KEPT = 1_000
 """So many places and sessions are counted at a time; the one that has been quiet longest is forgotten."""
 
@@ -106,31 +111,57 @@ class RecallLimits:
 
 
 class WriteAllowance:
-    """What a caller that is not the owner may write in a day. Lives with it; any thread may use it."""
+    """What a caller that is not the owner may write in a day, by token and place. Any thread may use it.
 
-    def __init__(self, settings: LimitsConfig, clock: Clock) -> None:
-        self._settings = settings
-        self._clock = clock
+    It is kept in the file, so that it outlasts a restart and holds for all workers of a server; what was
+    counted in the last second may be missing there.
+    """
+
+    def __init__(self, tools: Tools, access: Access, actor: str) -> None:
+        limits = tools.config.limits
+        self._most = {"memories": limits.memories_a_day, "bytes": limits.megabytes_a_day * MEGABYTE}
+        self._tools = tools
+        self._place, self._actor = access.scope, actor
         self._lock = Lock()
-        self._written: deque[tuple[float, int, int]] = deque()
+        self._kept: dict[int, Counter[str]] | None = None
+        self._new: dict[int, Counter[str]] = {}
+        self._kept_at = float("-inf")
 
     def take(self, texts: Sequence[str], more: int = 0) -> None:
         """Count what is to be written. Raises TooMuchWritten, and counts nothing, when it is too much."""
         size = more + sum(len(text.encode("utf-8", "replace")) for text in texts)
-        now, new = self._clock.monotonic(), (len(texts), size)
+        wanted = Counter({"memories": len(texts), "bytes": size})
+        now = self._tools.clock.now()
         with self._lock:
-            while self._written and self._written[0][0] <= now - DAY_S:
-                self._written.popleft()
-            mosts = (self._settings.memories_a_day, self._settings.megabytes_a_day * MEGABYTE)
-            for place, (most, what) in enumerate(zip(mosts, ("memories", "bytes"), strict=True), 1):
-                if most and sum(one[place] for one in self._written) + new[place - 1] > most:
-                    since = self._written[0][0] if self._written else now
-                    raise TooMuchWritten(most, what, DAY_S - (now - since))
-            last = self._written[-1] if self._written else None
-            if last is not None and now - last[0] < MINUTE_S:
-                self._written[-1] = (last[0], last[1] + new[0], last[2] + new[1])
-            else:
-                self._written.append((now, *new))
+            kept = self._read(now) if self._kept is None else self._kept
+            since = int((now.timestamp() - DAY_S) // COUNTED_S)
+            counted = [(at, one) for part in (kept, self._new) for at, one in part.items() if at > since]
+            for what, most in self._most.items():
+                if most and sum(one[what] for _, one in counted) + wanted[what] > most:
+                    first = min((at for at, _ in counted), default=since + 1)
+                    raise TooMuchWritten(most, what, (first - since) * COUNTED_S)
+            self._new.setdefault(int(now.timestamp() // COUNTED_S), Counter()).update(wanted)
+            if self._tools.clock.monotonic() - self._kept_at >= KEPT_WITHIN_S:
+                self._keep(now)
+
+    def _read(self, now: datetime) -> dict[int, Counter[str]]:
+        known = self._tools.store.upkeep.sketch(self._place, WRITTEN, self._actor)
+        since = int((now.timestamp() - DAY_S) // COUNTED_S)
+        self._kept = {
+            int(at): Counter(one) for at, one in (known.body if known else {}).items() if int(at) > since
+        }
+        return self._kept
+
+    def _keep(self, now: datetime) -> None:
+        """Add what is new to what the file says by now: other workers count there too."""
+        kept = self._read(now)
+        for at, one in self._new.items():
+            kept.setdefault(at, Counter()).update(one)
+        self._new = {}
+        body = {str(at): dict(one) for at, one in kept.items()}
+        sketch = Sketch(self._place, WRITTEN, self._actor, body, now)
+        self._tools.store.write(lambda unit: unit.upkeep.sketch(sketch), self._actor)
+        self._kept_at = self._tools.clock.monotonic()
 
 
 def _since(asked: deque[float] | None, first: float) -> deque[float]:
@@ -179,7 +210,7 @@ class CallerContext:
             settings = replace(self.tools.config, timezone=self.access.timezone)
             self.tools = replace(self.tools, config=settings)
         self.gate = Gate(self.tools)
-        self.allowance = WriteAllowance(self.tools.config.limits, self.tools.clock)
+        self.allowance = WriteAllowance(self.tools, self.access, self.actor)
         space = self.space()
         self.owing = space is None or bool(self.tools.store.memories.unembedded(space, 0, 1))
 

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from engram import keys as key_holders
 from engram.api.caller import PAGE_LIMIT, CallerContext, whole
+from engram.api.workspace import Workspaces
 from engram.capture.change import open_everything, seal_everything
 from engram.config import Config, load
 from engram.errors import (
@@ -364,8 +365,9 @@ class Vault:
         """Take a person, or a place and all below it, out of the file for good, backups beside it included.
 
         Every memory and turn that names the person (by any known name), was said by them or lies at a place
-        of theirs goes, with facts, names, reasons, triggers, wishes, answers, sleeping sessions and tokens.
-        Backups elsewhere end when the vault gets another key (`engram vault rotate`).
+        of theirs goes, with facts, names, reasons, triggers, wishes, answers, sleeping sessions and tokens,
+        and files of workspaces that speak of them. Backups elsewhere end when the vault gets another key
+        (`engram vault rotate`).
 
         Args:
             person: a name.
@@ -381,8 +383,13 @@ class Vault:
         self._caller.check_owns_file("purge")
         if bool(person.strip()) == (scope is not None):
             raise InvalidInput("Say who or what is to go: a person, or a scope.")
-        kept = len(self._caller.tools.store.backups.list())
+        store, workspaces = self._caller.tools.store, Workspaces(self._caller)
+        kept, folders = len(store.backups.list()), workspaces.folders()
+        known = store.entities.get(person.strip(), self._caller.access) if person.strip() else None
+        names = {person.strip(), *(known.aliases if known else ())} - {""}
         removed = self._purged(PurgeOrder(person=person.strip(), scope=scope))
+        if folders:
+            removed |= {"files": workspaces.purge(folders, names, scope)}
         removed |= {"backups": kept + _wipe_copies(self._path)} if self._path != IN_MEMORY else {}
         subject = person.strip().casefold() or str(scope)
         return self._signed(

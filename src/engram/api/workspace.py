@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +26,8 @@ from engram.model.memory import Tier
 from engram.model.plain import plain
 from engram.model.scope import Scope
 from engram.ports import Unit
+from engram.store.sqlite.purging import PurgeTargets
+from engram.store.sqlite.reencrypt import wipe
 from engram.workspace import folder, git
 from engram.workspace import layouts as layout
 from engram.workspace.folder import FolderLock
@@ -33,11 +35,13 @@ from engram.workspace.layouts import (
     LAYOUTS,
     LEDGER,
     SETUP,
+    STATE,
     Setup,
     kind_of,
     load_setup,
     load_state,
     save_setup,
+    save_state,
     tops,
 )
 
@@ -236,6 +240,35 @@ class Workspaces:
             return unit.upkeep.unsketch(scope, SKETCH, key)
 
         return self._caller.tools.store.write(work, self._caller.actor)
+
+    def purge(self, folders: Sequence[str], names: Collection[str], place: Scope | None) -> int:
+        """Take what was purged from the memory out of its folders too; how many files were wiped.
+
+        A folder that was kept for the place, or for one below it, loses all it was given. Others are brought
+        in step, and of the files that are kept in step those that speak of the names even then are wiped.
+        What git keeps of them is out of reach.
+        """
+        gone, wiped = PurgeTargets(names=frozenset(map(str.casefold, names))), 0
+        for root in (Path(one) for one in folders if Path(one, SETUP).exists()):
+            setup = load_setup(root)
+            own = Scope(**{"namespace": self._caller.access.scope.namespace, **setup.scope})
+            whole = place is not None and (own == place or own.lies_below(place))
+            if not whole:
+                self.sync(root)
+            with FolderLock(root):
+                state = load_state(root, self._mark(root, setup))
+                for path in list(state.files):
+                    file = root / path
+                    said = file.read_text(encoding="utf-8", errors="replace") if file.is_file() else ""
+                    if whole or gone.speaks_of(path.replace("-", " "), said):
+                        wipe(str(file))
+                        del state.files[path]
+                        wiped += 1
+                if not whole:
+                    save_state(root, state)
+            for path in (SETUP, STATE) if whole else ():
+                wipe(str(root / path))
+        return wiped
 
     # ------------------------------------------------------------ around a consolidation
 

@@ -181,7 +181,12 @@ def purge(run: CommandRun, person: str, yes: bool) -> None:
         click.confirm(f"Everything about {what} goes, and cannot be brought back. Go on?", abort=True)
     with run.open(whole_file=True) as memory:
         made = memory.vault.purge(person=person) if person else memory.vault.purge(scope=run.scope)
+        parts = [part for part in person.split() if part != person and memory.entities.get(part) is not None]
     say_json(plain(made))
+    if parts:
+        click.echo(
+            f"Still spoken of: {', '.join(parts)}. Purge them too if they are the same person.", err=True
+        )
 
 
 def _current(path: str) -> bytes | str | None:

@@ -152,27 +152,34 @@ def at_least(asked: Tier | None, needed: Tier) -> Tier:
 
 Spans = Iterator[tuple[int, int]]
 
+# What stands between a word for a secret and the secret: "is now", "has been changed to", "改成了".
+_LINK: Final = (
+    r"(?:\b(?:is|was|has|been|now|called|set|changed|with|to|number|lautet|ist|jetzt|nun|es|ahora|est|maintenant"
+    r"|désormais|теперь|сейчас)\b|现在|已经|改成|换成|改为|了|[:=：是为—-])"
+)
+_SAYS: Final = rf"(?:\s*{_LINK}){{0,4}}\s*"
 _SECRETS = re.compile(
-    r"""
+    rf"""
       -----BEGIN\ [A-Z ]*PRIVATE\ KEY-----
-    | \b(?:sk|pk|rk)[-_](?:live|test|proj|ant)?[-_]?[A-Za-z0-9_-]{16,}
-    | \bgh[pousr]_[A-Za-z0-9]{30,}
-    | \bgithub_pat_[A-Za-z0-9_]{40,}
-    | \b(?:glpat|npm|hf|pypi|dop_v1|shpat|SG)[-_.][A-Za-z0-9_.-]{20,}
-    | \bxox[abeprs]-[A-Za-z0-9-]{10,}
-    | \bA[KS]IA[0-9A-Z]{16}\b
-    | \bAIza[0-9A-Za-z_-]{35}
-    | \beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}
-    | \b[a-z][a-z0-9+]*://[^\s/:@]+:[^\s/@]{3,}@
+    | \b(?:sk|pk|rk)[-_](?:live|test|proj|ant)?[-_]?[A-Za-z0-9_-]{{16,}}
+    | \bgh[pousr]_[A-Za-z0-9]{{30,}}
+    | \bgithub_pat_[A-Za-z0-9_]{{40,}}
+    | \b(?:glpat|npm|hf|pypi|dop_v1|shpat|SG)[-_.][A-Za-z0-9_.-]{{20,}}
+    | \bxox[abeprs]-[A-Za-z0-9-]{{10,}}
+    | \bA[KS]IA[0-9A-Z]{{16}}\b
+    | \bAIza[0-9A-Za-z_-]{{35}}
+    | \beyJ[A-Za-z0-9_-]{{10,}}\.eyJ[A-Za-z0-9_-]{{10,}}\.[A-Za-z0-9_-]{{10,}}
+    | \b[a-z][a-z0-9+]*://[^\s/:@]+:[^\s/@]{{3,}}@
     | (?i:\b(?:password|passwd|pass(?:phrase|code)|wi-?fi\ key|api[ _-]?key|secret[ _-]?key|client[ _-]secret
         |(?:access|auth|bearer|refresh|api)[ _-]?token|token|密码|口令|密钥|令牌)
-        (?:\s+(?:for|of|at|to|on)\s+(?:\S+\s+){1,3}?)?
+        (?:\s+(?:for|of|at|to|on)\s+(?:\S+\s+){{1,3}}?)?
         \s*(?:\bis(?:\ called|\ now)?\b\s*:?|[:=是为：])\s*["'`]?
-        (?=\S*[\d!-/:-@_-]|correct|\w{6,}\s*$)(?!(?:not|hard|wrong|valid|the|a|an)\b)\S{6,})
-    | (?i:\b(?:pin|door\ code|alarm\ code|security\ code|access\ code
+        (?=\S*[\d!-/:-@_-]|correct|\w{{6,}}\s*$)(?!(?:not|hard|wrong|valid|the|a|an)\b)\S{{6,}})
+    | (?i:(?<![A-Za-z])(?:pin|door\ code|alarm\ code|security\ code|access\ code
         |safe\ combination|cvv|pin码|开门码|验证码)
-        (?:\s+(?:for|of|on)\s+(?:\S+\s+){1,3}?)?
-        \s*(?:\bis\b\s*:?|[:=是为：])\s*["'`]?\d[\d -]{2,}[#*]?)
+        (?:\s+(?:for|of|on)\s+(?:\S+\s+){{1,3}}?)?
+        (?:(?:\s*{_LINK}){{1,4}}\s*["'`]?\d(?:[ -]?\d){{2,7}}|\s+\d{{4,6}})(?![\d:]|[.,]\d)[#*]?
+        |\b\d{{4,8}}\ (?:as|is)\ (?:(?:the|my|our|a|new)\ ){{0,2}}pin\b)
     """,
     re.VERBOSE,
 )
@@ -182,7 +189,6 @@ _ACCESS = (
     r"|coffre|puerta)"
 )
 _CODE = r"(?:code|combination|combo|pin|kombination|código)"
-_SAYS = r"\s*(?:\b(?:is|was|now|with|lautet|ist|es|est|to)\b|[:=：是为—-])?\s*"
 _CREDENTIAL = re.compile(
     rf"""
       (?i:(?:\b(?:password|passwd|pwd|pass(?:phrase|code)?|passwort|kennwort|mot\ de\ passe|contraseña)\b
