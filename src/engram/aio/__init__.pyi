@@ -3,6 +3,7 @@ from collections.abc import (
     AsyncIterator,
     Awaitable,
     Callable,
+    Collection,
     Generator,
     Iterable,
     Mapping,
@@ -1226,6 +1227,14 @@ class AsyncWorkspaces:
     async def leave(self, directory: str | Path) -> bool:
         """Keep a folder in step no longer; its files stay. Whether it was one."""
 
+    async def purge(self, folders: Sequence[str], names: Collection[str], place: Scope | None) -> int:
+        """Take what was purged from the memory out of its folders too; how many files were wiped.
+
+        A folder that was kept for the place, or for one below it, loses all it was given. Others are brought
+        in step, and of the files that are kept in step those that speak of the names even then are wiped.
+        What git keeps of them is out of reach.
+        """
+
     async def before_run(self, kind: RunKind) -> None:
         """Sync every folder and commit it, so that there is a point to go back to."""
 
@@ -1412,8 +1421,9 @@ class AsyncVault:
         """Take a person, or a place and all below it, out of the file for good, backups beside it included.
 
         Every memory and turn that names the person (by any known name), was said by them or lies at a place
-        of theirs goes, with facts, names, reasons, triggers, wishes, answers, sleeping sessions and tokens.
-        Backups elsewhere end when the vault gets another key (`engram vault rotate`).
+        of theirs goes, with facts, names, reasons, triggers, wishes, answers, sleeping sessions and tokens,
+        and files of workspaces that speak of them. Backups elsewhere end when the vault gets another key
+        (`engram vault rotate`).
 
         Args:
             person: a name.
