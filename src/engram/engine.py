@@ -20,7 +20,7 @@ from engram.lazily import lazily
 from engram.model.capture import Observation, Receipt
 from engram.model.clock import Clock
 from engram.model.context import Context, RecallPack, Resume, Sections
-from engram.model.event import Page, Stats
+from engram.model.event import Audited, Page, Stats
 from engram.model.facts import Edge, EdgeType
 from engram.model.maintenance import Report
 from engram.model.memory import Filters, Memory, Status
@@ -95,6 +95,7 @@ class Engram(Nouns, VerbsBefore):
         if not read_only:
             if tools.keys is not None:
                 change.seal_everything(tools, actor)
+                memory._caller.note(Audited.UNLOCKED)
             memory.backups.start_if_due()
         return memory
 

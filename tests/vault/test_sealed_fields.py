@@ -96,8 +96,11 @@ def test_an_owner_reads_the_words_and_that_is_an_event_an_agent_reads_a_label() 
 
         mine = [memory.recall(q).hits[0].memory for q in ("Anna's phone number", "summer house alarm")]
         theirs = [hit.memory for hit in agent.recall("Anna's phone number")]
-        opened = [one for one in memory.vault.audit() if one.what is Audited.OPENED]
+        noted = memory.vault.audit()
+        opened = [one for one in noted if one.what is Audited.OPENED]
 
+        assert noted[0].what is Audited.UNLOCKED
+        assert [one.actor for one in noted if one.what is Audited.READ] == ["human", "human", "rex"]
         assert [one.content for one in mine] == [
             "Anna's phone number is +49 171 2345678",
             "The alarm code is 48213 at the summer house",

@@ -269,10 +269,9 @@ class CallerContext:
         if self.tools.keys is None:
             return found
         seen = self.shown([hit.memory for hit in found.hits])
-        tiers = Counter(hit.memory.tier.value for hit in found.hits if hit.memory.sealed)
-        if tiers:
-            asked = hmac.digest(self.tools.keys.key(HASH), found.question.text.encode(), "sha256")
-            self.note(Audited.READ, asked.hex()[:DIGEST_LENGTH], tiers)
+        asked = hmac.digest(self.tools.keys.key(HASH), found.question.text.encode(), "sha256")
+        tiers = Counter(hit.memory.tier.value for hit in found.hits)
+        self.note(Audited.READ, asked.hex()[:DIGEST_LENGTH], tiers)
         hits = [
             hit if one is hit.memory else replace(hit, memory=one, text=one.content)
             for hit, one in zip(found.hits, seen, strict=True)

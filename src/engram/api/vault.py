@@ -18,7 +18,7 @@ from pathlib import Path
 
 from engram import keys as key_holders
 from engram.api.caller import PAGE_LIMIT, CallerContext, whole
-from engram.api.workspace import Workspaces
+from engram.api.workspace import Workspaces, purge_folders
 from engram.capture.change import open_everything, seal_everything
 from engram.config import Config, load
 from engram.errors import (
@@ -239,7 +239,7 @@ def lock_vault(path: str) -> bool:
     if slots.keychain and key_holders.held(slots.id) is not None:
         raise VaultRefused(
             "The keychain has the only key of this vault: `engram vault export-key` shows it, `engram vault "
-            "rotate --passphrase` puts a passphrase in its place."
+            "rotate` puts a passphrase in its place."
         )
     return key_holders.drop(slots.id)
 
@@ -383,13 +383,13 @@ class Vault:
         self._caller.check_owns_file("purge")
         if bool(person.strip()) == (scope is not None):
             raise InvalidInput("Say who or what is to go: a person, or a scope.")
-        store, workspaces = self._caller.tools.store, Workspaces(self._caller)
-        kept, folders = len(store.backups.list()), workspaces.folders()
+        store, folders = self._caller.tools.store, Workspaces(self._caller).folders()
+        kept = len(store.backups.list())
         known = store.entities.get(person.strip(), self._caller.access) if person.strip() else None
         names = {person.strip(), *(known.aliases if known else ())} - {""}
         removed = self._purged(PurgeOrder(person=person.strip(), scope=scope))
         if folders:
-            removed |= {"files": workspaces.purge(folders, names, scope)}
+            removed |= {"files": purge_folders(self._caller, folders, names, scope)}
         removed |= {"backups": kept + _wipe_copies(self._path)} if self._path != IN_MEMORY else {}
         subject = person.strip().casefold() or str(scope)
         return self._signed(

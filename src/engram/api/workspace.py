@@ -51,6 +51,13 @@ WATCH_S = 1.0
 log = logging.getLogger(__name__)
 
 
+def purge_folders(
+    caller: CallerContext, folders: Sequence[str], names: Collection[str], place: Scope | None
+) -> int:
+    """Take what was purged from the memory out of its folders too; how many files were wiped."""
+    return Workspaces(caller)._purge(folders, names, place)  # noqa: SLF001 (`purge` of the vault is its door)
+
+
 @dataclass(frozen=True, slots=True)
 class WorkspaceStatus:
     """A folder as it stands."""
@@ -241,7 +248,7 @@ class Workspaces:
 
         return self._caller.tools.store.write(work, self._caller.actor)
 
-    def purge(self, folders: Sequence[str], names: Collection[str], place: Scope | None) -> int:
+    def _purge(self, folders: Sequence[str], names: Collection[str], place: Scope | None) -> int:
         """Take what was purged from the memory out of its folders too; how many files were wiped.
 
         A folder that was kept for the place, or for one below it, loses all it was given. Others are brought
