@@ -18,7 +18,6 @@ from pathlib import Path
 
 from engram import keys as key_holders
 from engram.api.caller import PAGE_LIMIT, CallerContext, whole
-from engram.api.workspace import Workspaces, purge_folders
 from engram.capture.change import open_everything, seal_everything
 from engram.config import Config, load
 from engram.errors import (
@@ -380,6 +379,8 @@ class Vault:
             AccessDenied: the caller does not own the whole file.
 
         """
+        from engram.api.workspace import Workspaces, purge_folders  # it needs this module
+
         self._caller.check_owns_file("purge")
         if bool(person.strip()) == (scope is not None):
             raise InvalidInput("Say who or what is to go: a person, or a scope.")
