@@ -3,7 +3,6 @@ from collections.abc import (
     AsyncIterator,
     Awaitable,
     Callable,
-    Collection,
     Generator,
     Iterable,
     Mapping,
@@ -1226,14 +1225,6 @@ class AsyncWorkspaces:
 
     async def leave(self, directory: str | Path) -> bool:
         """Keep a folder in step no longer; its files stay. Whether it was one."""
-
-    async def purge(self, folders: Sequence[str], names: Collection[str], place: Scope | None) -> int:
-        """Take what was purged from the memory out of its folders too; how many files were wiped.
-
-        A folder that was kept for the place, or for one below it, loses all it was given. Others are brought
-        in step, and of the files that are kept in step those that speak of the names even then are wiped.
-        What git keeps of them is out of reach.
-        """
 
     async def before_run(self, kind: RunKind) -> None:
         """Sync every folder and commit it, so that there is a point to go back to."""
