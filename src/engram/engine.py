@@ -32,13 +32,14 @@ from engram.pressure import Pressure
 
 if TYPE_CHECKING:
     from engram import folder
-    from engram.api import briefing, browsing, contexts
+    from engram.api import briefing, browsing, contexts, workspace
     from engram.api.session import Session
     from engram.api.sessions import Sessions
     from engram.api.vault import Vault
     from engram.capture import change
 else:
     folder = lazily("engram.folder")
+    workspace = lazily("engram.api.workspace")
     briefing = lazily("engram.api.briefing")
     browsing = lazily("engram.api.browsing")
     contexts = lazily("engram.api.contexts")
@@ -336,7 +337,7 @@ class Engram(Nouns, VerbsBefore):
         """Whether the file is encrypted, and taking people, places and conversations out of it for good."""
         from engram.api.vault import Vault  # few need it
 
-        return Vault(self._caller, self._path)
+        return Vault(self._caller, self._path, lambda: workspace.to_purge_folders(self._caller))
 
     @cached_property
     def sessions(self) -> Sessions:

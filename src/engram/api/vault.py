@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -322,12 +322,17 @@ def _is_unlocked(path: str) -> bool:
 # `memory.vault`: whether the file is encrypted, and taking people, places and conversations out of it.
 
 
+PurgeFolders = Callable[[Collection[str], Scope | None], int]
+"""Takes names, or a place, out of the folders that were kept in step; how many files were wiped."""
+
+
 class Vault:
     """What keeps secrets, and what makes them go. Hangs on the facade; safe to use from many threads."""
 
-    def __init__(self, caller: CallerContext, path: str) -> None:
+    def __init__(self, caller: CallerContext, path: str, folders: Callable[[], PurgeFolders]) -> None:
         self._caller = caller
         self._path = path
+        self._folders = folders
 
     def status(self) -> VaultStatus:
         """Whether the file is encrypted, and what opens it. Raises AccessDenied unless it is the caller's."""
@@ -379,18 +384,16 @@ class Vault:
             AccessDenied: the caller does not own the whole file.
 
         """
-        from engram.api.workspace import Workspaces, purge_folders  # it needs this module
-
         self._caller.check_owns_file("purge")
         if bool(person.strip()) == (scope is not None):
             raise InvalidInput("Say who or what is to go: a person, or a scope.")
-        store, folders = self._caller.tools.store, Workspaces(self._caller).folders()
-        kept = len(store.backups.list())
+        store = self._caller.tools.store
+        kept, purge_folders = len(store.backups.list()), self._folders()
         known = store.entities.get(person.strip(), self._caller.access) if person.strip() else None
         names = {person.strip(), *(known.aliases if known else ())} - {""}
         removed = self._purged(PurgeOrder(person=person.strip(), scope=scope))
-        if folders:
-            removed |= {"files": purge_folders(self._caller, folders, names, scope)}
+        if wiped := purge_folders(names, scope):
+            removed["files"] = wiped
         removed |= {"backups": kept + _wipe_copies(self._path)} if self._path != IN_MEMORY else {}
         subject = person.strip().casefold() or str(scope)
         return self._signed(

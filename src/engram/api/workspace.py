@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from engram.api import workspace_views as views
@@ -51,11 +52,10 @@ WATCH_S = 1.0
 log = logging.getLogger(__name__)
 
 
-def purge_folders(
-    caller: CallerContext, folders: Sequence[str], names: Collection[str], place: Scope | None
-) -> int:
-    """Take what was purged from the memory out of its folders too; how many files were wiped."""
-    return Workspaces(caller)._purge(folders, names, place)  # noqa: SLF001 (`purge` of the vault is its door)
+def to_purge_folders(caller: CallerContext) -> Callable[[Collection[str], Scope | None], int]:
+    """What takes names or a place out of the folders that are known now; the purge itself forgets which."""
+    found = Workspaces(caller)
+    return partial(found._purge, found.folders())  # noqa: SLF001 (`purge` of the vault is its door)
 
 
 @dataclass(frozen=True, slots=True)
