@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from dataclasses import fields, replace
 from datetime import timedelta
 
@@ -265,3 +266,16 @@ def test_what_was_used_lately_is_known(store: Store, clock: FakeClock) -> None:
 
     assert [memory.id for memory in store.memories.used_since(since, 10)] == [new.id]
     assert unused.id not in {memory.id for memory in store.memories.used_since(clock.now(), 10)}
+
+
+def test_a_record_is_the_one_that_was_stored_however_little_of_it_was_looked_at(store: Store) -> None:
+    stored = add(
+        store, "Rome in May", tags=("trip",), details={"seen": 2}, event_time=START, expires_at=START
+    )
+    key = key_of(store, stored)
+
+    assert store.memories.read([key])[key] == stored
+    assert stored == store.memories.read([key])[key]
+    assert replace(store.memories.read([key])[key], content="x") == replace(stored, content="x")
+    assert pickle.loads(pickle.dumps(store.memories.read([key])[key])) == stored
+    assert store.memories.read([key])[key] != replace(stored, content="x")
