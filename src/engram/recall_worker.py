@@ -15,6 +15,7 @@ from engram.errors import EngramError
 from engram.model.recall import Question
 from engram.opening import Overrides, open_tools
 from engram.ports import NoAdvisor
+from engram.pressure import give_back_memory
 from engram.recall.pipeline import recall
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ def main() -> None:
         return
     try:
         answer(Question(WARMING, dry=True), None, tools)
+        give_back_memory()  # what loading took
         crew.write(answers, None)
         while True:
             question, lean = crew.read(sys.stdin.buffer)
