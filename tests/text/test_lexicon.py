@@ -59,7 +59,7 @@ def test_many_pieces_at_once_call_for_the_same_rules_as_one_by_one(
     assert lexicon.Calls(pieces).of(text) == one_by_one
 
 
-@every("name", ("injections", "injection_concepts", "slots", "slot_shapes"))
+@every("name", ("injections", "slots", "slot_shapes"))
 def test_every_match_holds_a_piece_that_its_pattern_needs(name: str) -> None:
     made_up = sentences(7)
     said = [row.partition("= ")[2].lower() for rows in lexicon.parts("slots").values() for row in rows]

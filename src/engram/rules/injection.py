@@ -153,7 +153,8 @@ def may_enter_prompts(memory: Memory) -> bool:
 
 
 def _is_foreign(memory: Memory) -> bool:
-    return memory.trust <= INGEST_TRUST
+    """Whether neither the user nor an agent said it; a program that keeps memories over REST is an agent."""
+    return memory.trust <= INGEST_TRUST and memory.source != "api"
 
 
 # ---------------------------------------------------------------- laid open
