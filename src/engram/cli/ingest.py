@@ -115,7 +115,7 @@ def _result(name: str, places: str, told: str, **flags: str) -> None:
 
     show.__doc__ = told
     spelling = Spelling(f"sources.{name}", places, flags={"dry": "--dry-run", **flags})
-    ingest.add_command(presented(name, spelling, with_json=True)(show))
+    ingest.add_command(presented(name, spelling, with_json=True)(show)())
 
 
 _result("text", "text+", "A text in Markdown, from the arguments or from stdin.")

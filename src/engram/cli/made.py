@@ -225,16 +225,18 @@ def _group(name: str, sentence: str) -> click.Group:
 
 def presented(
     name: str, spelling: Spelling, *, with_json: bool = False
-) -> Callable[[Callable[..., None]], click.Command]:
-    """A command of an operation whose answer a function shows to a person, while the memory is still open.
+) -> Callable[[Callable[..., None]], Callable[[], click.Command]]:
+    """What makes the command of an operation, when it is used: until then nothing of the operation is loaded.
+
+    A command of an operation whose answer a function shows to a person, while the memory is still open.
 
     The function gets the run, what came, and by their names the options that stand above it; its docstring is
     the help. With --json what came is printed as it is, unless the function says that too (`with_json`).
     """
 
-    def decorate(show: Callable[..., None]) -> click.Command:
+    def decorate(show: Callable[..., None]) -> Callable[[], click.Command]:
         own: list[click.Parameter] = [*reversed(getattr(show, "__click_params__", []))]
-        return _command(name, spelling, Presentation(show, tuple(own), with_json))
+        return partial(_command, name, spelling, Presentation(show, tuple(own), with_json))
 
     return decorate
 

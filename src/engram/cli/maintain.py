@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -36,7 +36,7 @@ def _check_path(context: click.Context, _: click.Parameter, path: Path | None) -
     return path
 
 
-def _run_command(name: str, operation: str, told: str, **flags: str) -> click.Command:
+def _run_command(name: str, operation: str, told: str, **flags: str) -> Callable[[], click.Command]:
     """A command that makes a run and tells what it did."""
 
     @click.option("--force", is_flag=True, is_eager=True, help="Write over a file that is there already.")
