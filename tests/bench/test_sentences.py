@@ -3,11 +3,14 @@ from __future__ import annotations
 from collections import Counter
 from itertools import islice
 
+import pytest
+
 from engram.bench.speed import SESSION_TURNS, drafts, queries, sentences
 
 AMOUNT = 2_000
 
 
+@pytest.mark.slow
 def test_no_two_sentences_are_equal_and_a_seed_gives_the_same_ones_again() -> None:
     first = list(islice(sentences(1), AMOUNT))
 

@@ -79,6 +79,7 @@ def test_the_same_memories_give_the_same_bytes_in_whatever_order_they_were_store
     assert first.sections == second.sections
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(kept=memories(), words=st.integers(100, 3_000))
 def test_a_pack_keeps_to_its_words_and_tells_every_rule_whole(kept: list[Memory], words: int) -> None:

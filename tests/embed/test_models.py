@@ -190,6 +190,7 @@ def test_a_file_that_is_not_the_one_the_hub_names_is_refused(home: Path) -> None
     assert pulled_models() == []
 
 
+@pytest.mark.slow
 def test_without_a_network_it_says_what_to_do(home: Path) -> None:
     done = command(Hub(url="http://127.0.0.1:9"), "pull", "arctic-embed-s")
 
@@ -197,6 +198,7 @@ def test_without_a_network_it_says_what_to_do(home: Path) -> None:
     assert "--from" in done.stdout
 
 
+@pytest.mark.slow
 def test_a_folder_and_a_wheel_serve_where_there_is_no_network(home: Path) -> None:
     source = model_files(home / "source")
     with zipfile.ZipFile(home / "some.whl", "w") as wheel:

@@ -327,6 +327,7 @@ def test_forty_days_later_only_the_joke_is_gone(clock: FakeClock) -> None:
         assert not any("Clint" in one for one in left)
 
 
+@pytest.mark.slow
 @every(("preset", "stays"), [("default", True), ("ledger", False)])
 def test_what_a_person_kept_as_lesser_goes_only_where_priorities_age(preset: str, stays: bool) -> None:
     clock = FakeClock(START)

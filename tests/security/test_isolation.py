@@ -30,6 +30,7 @@ def whole(tmp_path: Path, clock: FakeClock) -> Iterator[Engram]:
         yield memory
 
 
+@pytest.mark.slow
 def test_scores_say_nothing_of_the_words_that_others_hold(whole: Engram) -> None:
     agent = whole.seen_by(Access(Scope("alpha", agent="rex"), Role.AGENT), "rex")
     agent.remember("The mark stands beside a samovar")

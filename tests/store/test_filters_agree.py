@@ -6,6 +6,7 @@ from contextlib import closing
 from datetime import timedelta
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -107,6 +108,7 @@ ONE_OR_TWO = st.builds(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=15, deadline=None)
 @given(
     records=st.lists(RECORDS, min_size=1, max_size=6),

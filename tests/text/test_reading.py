@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime, timedelta, timezone
 
+import pytest
+
 from engram.bench.speed import drafts
 from engram.text import cues, lexicon
 from engram.text.dates import dates
@@ -48,6 +50,7 @@ def test_the_same_moment_on_other_clocks_is_another_question() -> None:
     ]
 
 
+@pytest.mark.slow
 @every("side", ["? ", "= "])
 def test_slots_are_those_that_trying_every_pattern_finds(side: str) -> None:
     found = cues.slots_asked if side == "? " else cues.slots_told

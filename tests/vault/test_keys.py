@@ -120,6 +120,7 @@ def test_the_key_comes_from_the_environment_or_a_file(path: str, monkeypatch: py
         Engram.open(path)
 
 
+@pytest.mark.slow
 def test_a_passphrase_opens_what_it_closed(path: str) -> None:
     keep(path, "tea", "correct horse battery staple")
 

@@ -81,6 +81,7 @@ def test_whatever_was_told_comes_back(tmp_path_factory: pytest.TempPathFactory, 
     assert rows_of(folder / "b.db") == rows_of(folder / "a.db")
 
 
+@pytest.mark.slow
 def test_an_encrypted_archive_shows_nothing_and_opens_by_its_passphrase_only(tmp_path: Path) -> None:
     live(tmp_path / "a.db")
     with Engram.open(tmp_path / "a.db") as memory:

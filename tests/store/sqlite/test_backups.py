@@ -235,6 +235,7 @@ def damage_and_save(told: tuple[Path, Path], folder: Path, hit: list[int], chanc
         assert next(finding for finding in memory.doctor() if finding.name == "pages").ok
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_what_need_not_be_lost_is_not_lost(told: tuple[Path, Path], tmp_path: Path, seed: int) -> None:
     chance = random.Random(seed)

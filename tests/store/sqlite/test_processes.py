@@ -54,6 +54,7 @@ def start(script: str, *arguments: object) -> subprocess.Popen[str]:
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={"PYTHONPATH": paths})
 
 
+@pytest.mark.slow
 def test_two_processes_write_and_read_one_file(path: Path) -> None:
     store = SqliteStore.open(path, SystemClock())
     add(store, "parent first", vector(1))
