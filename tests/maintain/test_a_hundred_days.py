@@ -28,7 +28,7 @@ ASKED = {
     "which code languages are parsed or read by their declarations?": "Python is parsed",
     "is .gitignore respected?": ".gitignore",
     "what does the error E2016 mean?": "E2016",
-    "which files are read as text?": ".rst",
+    "what becomes of a .txt file?": ".rst",
     "what becomes of the relations of mem0?": "relations become facts",
     "how is an observation of the MCP memory server kept?": "observation becomes a statement",
     "what is left out of chatgpt conversations?": "hidden, system and tool messages",
