@@ -132,6 +132,7 @@ def test_a_model_settles_a_pair_in_doubt(file: Path) -> None:
         assert old.status is Status.SUPERSEDED
 
 
+@pytest.mark.slow
 def test_nobody_who_speaks_waits_for_a_model_that_thinks_about_somebody_else(file: Path) -> None:
     with beside(file, stalls(), timeout_s=1.5) as (memory, server):
         first = threading.Thread(target=lambda: memory.observe("I live in Berlin.", session="a"))

@@ -185,6 +185,7 @@ def test_work_whose_time_is_over_ends(server: Running) -> None:
     assert soon(lambda: seen == ["ended"] and server.memory_host.running == 0)
 
 
+@pytest.mark.slow
 def test_a_call_that_is_given_up_writes_nothing_more(start: Start) -> None:
     server = start(time_limit_s=0.5)
     with Client(base_url=server.url, timeout=60) as client:
@@ -250,6 +251,7 @@ def test_the_house_closes_in_time_whatever_runs_in_it(tmp_path: Path) -> None:
 # ---------------------------------------------------------------- connections
 
 
+@pytest.mark.slow
 def test_a_connection_that_says_nothing_whole_is_closed(
     start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:

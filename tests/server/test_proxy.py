@@ -183,6 +183,7 @@ def test_a_stream_passes_piece_by_piece_and_is_listened_to(start: Start) -> None
     assert proxied.heard("You use Helix.")
 
 
+@pytest.mark.slow
 def test_the_first_piece_comes_before_the_last_is_made(start: Start) -> None:
     slow = replace(streams("one two three four", pieces=4), drip_s=0.005)
     proxied = start(slow)
@@ -253,6 +254,7 @@ def test_a_service_that_is_not_there_is_said_to_be(tmp_path: Path, start: Start)
     assert "127.0.0.1:9" in raised.value.message
 
 
+@pytest.mark.slow
 def test_a_service_that_is_silent_for_too_long_is_given_up(start: Start) -> None:
     proxied = start(stalls(30), upstream_s=1.0)
 
