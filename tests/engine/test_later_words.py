@@ -33,6 +33,8 @@ LATER = {
     "Started watching that show everybody talks about, two episodes in": "",
     "the neighbour's cat got stuck in our plum tree again": "",
     "It's so nice to see everybody happy and healthy these days": "",
+    "I stopped eating crisps, only fruit now": "",
+    "please keep your answers under 5 sentences from now on": "",
     "今天终于把冰箱清理了": "",
     "I lost my umbrella on the first day, of course": "Finally bought a decent umbrella",
 }

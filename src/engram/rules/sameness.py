@@ -469,11 +469,12 @@ class LaterWord:
     def weight(self, deviations: float, earlier: str) -> float:
         """How much speaks for it being a later word on an earlier statement that lies so far above noise.
 
-        Nothing does where the two have neither a thing nor a part of a life in common, but for a correction.
+        Nothing does where the two have neither a thing nor a part of a life in common, but for a correction
+        that names no thing itself: "no, the other one".
         """
         shared = min(MOST_SHARED, len(self.terms & things(earlier)))
         same_slot = not self.slots.isdisjoint(slots_told(earlier))
-        if not shared and not same_slot and self.change < 1:
+        if not shared and not same_slot and (self.change < 1 or self.terms):
             return 0.0
         return (
             NEAR * deviations
