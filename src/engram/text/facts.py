@@ -39,9 +39,9 @@ _FIRST_PERSON: Final = frozenset(
 def given(listed: Any, speaker: str) -> tuple[Fact, ...]:
     """The facts of a list of {subject, predicate, object, functional, confidence, valid_from, valid_to}.
 
-    >>> found = given(
-    ...     [{"subject": "I", "predicate": "lives in", "object": "Rome"}, {"subject": "?"}, 7], "Anna"
-    ... )
+    >>> sentence = {"subject": "Anna", "predicate": "I am a nurse.", "object": "Anna"}
+    >>> good = {"subject": "I", "predicate": "lives in", "object": "Rome"}
+    >>> found = given([good, {"subject": "?"}, sentence, 7], "Anna")
     >>> found == (Fact("anna", "live in", "rome", functional=True),)
     True
     """
@@ -53,8 +53,8 @@ def given(listed: Any, speaker: str) -> tuple[Fact, ...]:
 
 def _fact_facts_given(one: Mapping[str, Any], speaker: str) -> Fact | None:
     subject, predicate, whom = (_words(one.get(name)) for name in ("subject", "predicate", "object"))
-    if not (subject and predicate and whom):
-        return None
+    if not (subject and predicate and whom) or subject == whom or predicate[-1] in ".!?。！？":
+        return None  # a small model says "Anna — I am a nurse. — Anna"
     functional = one.get("functional")
     return Fact(
         speaker.lower() if subject in _FIRST_PERSON else subject,
