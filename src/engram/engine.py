@@ -7,7 +7,7 @@ from datetime import datetime
 from functools import cached_property, partial
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, Unpack
+from typing import TYPE_CHECKING, Any, Self, Unpack, cast
 
 from engram.api import recalling, remembering
 from engram.api.caller import CallerContext, chance
@@ -134,12 +134,12 @@ class Engram(Nouns, VerbsBefore):
         Messages come first or by name. All is logged at once; read for memories when something matters, when
         enough has been said, or on `flush`.
         """
-        listed = isinstance(user, list | tuple)
-        words, told = (None, [*user, *(messages or ())]) if listed else (user, messages)  # type: ignore[misc]
+        if isinstance(user, list | tuple):
+            user, messages = None, [*cast("Sequence[Mapping[str, Any]]", user), *(messages or ())]
         setting = self._listening.setting(session, time, scope, speaker, assistant_name)
-        turns = self._listening.words(words, assistant, setting, message_id)  # type: ignore[arg-type]
-        if told is not None:
-            turns += self._listening.messages(told, setting)
+        turns = self._listening.words(cast("str | None", user), assistant, setting, message_id)
+        if messages is not None:
+            turns += self._listening.messages(messages, setting)
         return self._listening.hear(turns)
 
     def flush(self, session: str | None = None, *, scope: Scope | None = None) -> Observation:

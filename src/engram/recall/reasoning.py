@@ -1,4 +1,4 @@
-"""Reasoning: a question is thought through. Begin with `reason.py`."""
+"""Reasoning: a question is thought through. Begin with `reason`."""
 
 from __future__ import annotations
 

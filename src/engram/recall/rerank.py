@@ -1,8 +1,7 @@
-"""Reranking: what was found and judged is put in order once more. Begin with `choose.py`."""
+"""Reranking: what was found and judged is put in order once more. Begin with `rerank`."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import datetime
@@ -21,6 +20,7 @@ from engram.recall.candidates import Candidate
 from engram.recall.judge import GONE
 from engram.recall.plan import USER, Planned
 from engram.rules.sameness import JACCARD_ALONE
+from engram.text import re
 from engram.text.assertion import change_told
 from engram.text.cues import slots_asked, slots_told
 from engram.text.facts import facts

@@ -5,7 +5,7 @@ looked at as it would be read: signs nobody sees are taken out, letters that onl
 what is written in base64, hexadecimal, percent signs, entities, escapes, rot13, backwards or in digits for
 letters is decoded. Known wordings are a list; for other wordings a small linear model over words and pairs of
 words weighs each sentence and each two that follow each other. It was trained on sentences written for this
-project (`benchmarks/train_injection.py`).
+project and on ordinary texts that are not part of it (`benchmarks/train_injection.py`).
 """
 
 from __future__ import annotations

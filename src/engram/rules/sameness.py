@@ -434,7 +434,7 @@ def _told(fact: Fact) -> str:
 
 
 NEAR, CROWDED, SHARED, CHANGED, SAME_SLOT, LONG, CHANGED_THING = 0.15, -0.89, 0.46, 2.06, 1.31, -0.55, 0.83
-"""What speaks for a later word, and what against it: by logistic regression over labelled pairs."""
+"""What speaks for a later word, and what against it: by logistic regression over pairs that are not kept."""
 ENOUGH = 1.46
 """From so much on it is one."""
 CROWD = 16
