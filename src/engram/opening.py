@@ -127,17 +127,19 @@ def default_file() -> Path:
 
 def open_tools(where: str, settings: Config, brought: Overrides, *, read_only: bool) -> Tools:
     """Open a file, making it if need be, and everything that works on it. Raises KeyNeeded, KeyNotWanted."""
-    from engram.embed import open_embedder, open_reranker
+    from engram.embed import FormerEmbedders, open_embedder, open_reranker
     from engram.index import SignatureIndex
 
     clock = brought.clock or SystemClock()
     store, keys = _open(where, settings, clock, brought.key, read_only=read_only)
     index = SignatureIndex(store)
     try:
+        embedder = brought.embedder or open_embedder(settings.embed, clock)
         return Tools(
             store=store,
             index=index,
-            embedder=brought.embedder or open_embedder(settings.embed, clock),
+            embedder=embedder,
+            former=FormerEmbedders(embedder, store.vectors, settings.embed, clock),
             clock=clock,
             config=settings,
             new_id=lambda: str(uuid.uuid4()),

@@ -469,6 +469,19 @@ class Embedder(Protocol):
         """Whether vectors can be made at the moment."""
 
 
+class FormerModels(Protocol):
+    """The models that were used before the present one, as long as memories have vectors of theirs alone."""
+
+    def embed_query(self, text: str, present: Space) -> list[Embedded]:
+        """A question as each of them means it; nothing once all memories are in the present space."""
+
+    def replaced(self, present: Space) -> list[str]:
+        """Keys of spaces that nobody asks any more once all memories have a vector in the present one."""
+
+    def forget(self) -> None:
+        """Look again at the next question: vectors were made or dropped."""
+
+
 @dataclass(frozen=True, slots=True)
 class Noise:
     """How near a question lies to vectors in general: mean and deviation of its cosines with a sample."""
@@ -707,6 +720,8 @@ class Tools:
     """Makes the id of a new memory: chance is passed in like time."""
     count_tokens: Callable[[str], int]
     advisor: Advisor = field(default_factory=NoAdvisor)
+    former: FormerModels | None = None
+    """Models whose vectors the present one has not replaced yet; None where nobody looks for them."""
     reranker: Reranker | None = None
     """Reads question and memory together; None when nobody configured one."""
     finder: Finder | None = None
@@ -1014,6 +1029,9 @@ class Unit(Protocol):
 
     def embed(self, memory_id: str, vector: Embedded) -> None:
         """Set a memory's vector in a space. Writes no event: a vector is derived from the content."""
+
+    def drop_replaced(self, former: str, space: Space, limit: int) -> int:
+        """Drop vectors of a former space, by its key, where this one has others; at most `limit`."""
 
     def relate(self, edge: Edge, because: str) -> None:
         """Add an edge, or reinforce the one that is there. Raises CycleRefused for the acyclic types.

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -198,6 +201,64 @@ def test_changing_the_model_reembeds_and_never_mixes(file: Path, clock: FakeCloc
         assert seen[-1] == (20, 20)
         assert memory.stats().pending == 0
         assert memory.reembed() == 0
+
+
+def test_until_all_is_embedded_anew_both_models_answer_and_then_the_old_vectors_go(
+    file: Path, clock: FakeClock
+) -> None:
+    with Engram.open(file, clock=clock, config={"embed.batch": 2}) as memory:
+        memory.remember_many(["The kitten sleeps on my sofa", "I bought a bicycle", "Bread needs flour"])
+        (old,) = memory.stats().vectors
+
+    asked = "which animal rests on the couch?"
+
+    def stop(done: int, total: int) -> None:
+        raise KeyboardInterrupt
+
+    with Engram.open(file, clock=clock, embedder=HashEmbedder(dims=64), config={"embed.batch": 2}) as memory:
+        found = memory.recall(asked)
+        assert contents(found)[0] == "The kitten sleeps on my sofa"  # which shares no word with it
+        assert any("also searched by engram-static" in note for note in found.plan.notes)
+        with pytest.raises(KeyboardInterrupt):
+            memory.reembed(progress=stop)
+        assert (memory.stats().vectors[old], memory.stats().pending) == (3, 1)
+        assert contents(memory.recall("what do I need for a loaf?"))[0] == "Bread needs flour"
+
+    with Engram.open(file, clock=clock, embedder=HashEmbedder(dims=64)) as memory:
+        assert memory.reembed() == 1
+        assert memory.stats().vectors == {"hash/64/1": 3}
+        found = memory.recall(asked)
+        assert not any("also searched" in note for note in found.plan.notes)
+        assert memory.doctor()[0].ok
+
+
+DYING = """
+import os, signal, sys
+from engram import Engram
+from engram.testing import HashEmbedder
+
+with Engram.open(sys.argv[1], embedder=HashEmbedder(dims=64), config={"embed.batch": 2}) as memory:
+    memory.reembed(progress=lambda done, total: done < 4 or os.kill(os.getpid(), signal.SIGKILL))
+"""
+
+
+@pytest.mark.slow
+def test_killed_while_embedding_anew_it_loses_nothing_and_goes_on(file: Path) -> None:
+    told = [
+        f"The {thing} is in the barn" for thing in ("plough", "harrow", "ladder", "wagon", "scythe", "axe")
+    ]
+    with Engram.open(file) as memory:
+        memory.remember_many(told)
+
+    died = subprocess.run([sys.executable, "-c", DYING, str(file)], check=False, timeout=60)
+
+    assert died.returncode == -signal.SIGKILL
+    with Engram.open(file, embedder=HashEmbedder(dims=64)) as memory:
+        assert memory.stats().pending == 2
+        assert [contents(memory.recall(one))[0] for one in told] == told
+        assert memory.reembed() == 2
+        assert memory.stats().vectors == {"hash/64/1": 6}
+        assert [contents(memory.recall(one))[0] for one in told] == told
 
 
 def test_an_export_can_be_read_in_again(memory: Engram, tmp_path: Path, clock: FakeClock) -> None:

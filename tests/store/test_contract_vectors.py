@@ -126,6 +126,23 @@ def test_new_words_take_the_old_vectors_away(store: Store) -> None:
     assert store.memories.unembedded(SPACE, 0, 9) == []
 
 
+def test_what_another_space_replaced_goes_a_few_at_a_time_and_the_rest_stays(store: Store) -> None:
+    three = [add(store, f"words {n}", vector(n)) for n in range(3)]
+    keys = [key_of(store, memory) for memory in three]
+    for memory in three[:2]:
+        embed(store, memory, 7, OTHER_SPACE)
+    start = store.vectors.changes(SPACE, 0, 9).upto
+
+    def drop(limit: int, former: str = SPACE.key) -> int:
+        return store.write(lambda unit: unit.drop_replaced(former, OTHER_SPACE, limit), "tester")
+
+    assert (drop(9, "nobody/1/1"), drop(1), drop(9), drop(9)) == (0, 1, 1, 0)
+    assert sorted(store.vectors.changes(SPACE, start, 9).gone.tolist()) == keys[:2]
+    assert store.vectors.rows(SPACE, keys).keys.tolist() == keys[2:]
+    assert store.vectors.rows(OTHER_SPACE, keys).keys.tolist() == keys[:2]
+    assert store.vectors.spaces() == {SPACE.key: 1, OTHER_SPACE.key: 2}
+
+
 def test_signatures_come_with_the_centre(store: Store) -> None:
     old = add(store, "old", vector(1))
     assert store.vectors.centre(SPACE) is None

@@ -6,7 +6,8 @@ Beside them a cross-encoder, which reads question and memory together.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -17,7 +18,8 @@ from engram.embed.static import WEIGHTS, StaticEmbedder
 from engram.errors import ConfigError, EmbedderDown, EmbedderError, EmbedderRefused
 from engram.model.clock import Clock, SystemClock
 from engram.model.memory import Space
-from engram.ports import HEALTH_SECONDS, Embedder, Health, Reranker
+from engram.ports import HEALTH_SECONDS, Embedded, Embedder, Health, Reranker, Vectors
+from engram.rules.sealing import TURNED, is_turned
 
 if TYPE_CHECKING:
     import numpy as np
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
 if TYPE_CHECKING:
     Floats = NDArray[np.float32]
 
-__all__ = ["open_embedder", "open_reranker"]
+__all__ = ["FormerEmbedders", "open_embedder", "open_reranker"]
 
 
 T = TypeVar("T")
@@ -124,7 +126,76 @@ class ChainEmbedder:
         self._resting[place] = (self._monotonic() + HEALTH_SECONDS, reason)
 
 
+# ---------------------------------------------------------------- former
+# Models that were used before: their vectors answer until the present model has made its own.
+
+
+class FormerEmbedders:
+    """Implements `ports.FormerModels`: those that this machine has. Safe to share between threads."""
+
+    def __init__(self, embedder: Embedder, vectors: Vectors, settings: EmbedConfig, clock: Clock) -> None:
+        self._embedder, self._vectors = embedder, vectors
+        self._settings, self._clock = settings, clock
+        self._found: tuple[Space, list[Embedder]] | None = None
+
+    def embed_query(self, text: str, present: Space) -> list[Embedded]:
+        """A question as each of them means it; one that fails is not asked again."""
+        if self._found is None or self._found[0] != present:
+            self._found = present, [model for key in self._former(present) if (model := self._maker(key))]
+        return [made for model in tuple(self._found[1]) if (made := self._asked(model, text)) is not None]
+
+    def replaced(self, present: Space) -> list[str]:
+        """The other spaces of the file; a chain may come back to each of its members', so it has none."""
+        if isinstance(self._embedder, ChainEmbedder):
+            return []
+        return [key for key in self._others(present) if key.removesuffix(TURNED) != present.key]
+
+    def forget(self) -> None:
+        """Look again at the next question."""
+        self._found = None
+
+    def _others(self, present: Space) -> list[str]:
+        """The keys of other spaces that have vectors."""
+        return [key for key, count in self._vectors.spaces().items() if count and key != present.key]
+
+    def _former(self, present: Space) -> list[str]:
+        return [key for key in self._others(present) if not is_turned(key)]
+
+    def _asked(self, model: Embedder, text: str) -> Embedded | None:
+        try:
+            space, vector = model.embed_query(text)
+        except EmbedderError:
+            if self._found is not None and model in self._found[1]:
+                self._found[1].remove(model)
+            return None
+        return Embedded(space, vector) if vector.any() else None
+
+    def _maker(self, key: str) -> Embedder | None:
+        """The model of this machine or its server that makes vectors of a space; None where there is none."""
+        for model in self._candidates(key.rsplit("/", 2)[0]):
+            try:
+                if model.space.key == key:
+                    return model
+            except EmbedderError:
+                continue
+        return None
+
+    def _candidates(self, name: str) -> Iterator[Embedder]:
+        kind, _, served = name.partition(":")
+        if served and kind in REMOTE:
+            here = kind in self._settings.name
+            base_url = self._settings.base_url if here else ""
+            yield _remote(kind, replace(self._settings, model=served, base_url=base_url), self._clock)
+            return
+        yield StaticEmbedder()
+        if "/" not in name:
+            from engram.embed.transformer import TransformerEmbedder
+
+            yield TransformerEmbedder(name=name)
+
+
 NAMES = ("static", "transformer", "openai", "ollama")
+REMOTE = frozenset({"openai", "ollama"})
 CHAIN = "chain:"
 AUTO = "auto"
 

@@ -15,12 +15,12 @@ from engram.maintain.step import Batch, Decision, Draw, Effect, Judge, Step, Ste
 from engram.model.event import Verb
 from engram.model.facts import Edge, EdgeType
 from engram.model.maintenance import SETTLED, Judgement, RunKind, RunState, pair_key
-from engram.model.memory import Filters, Kind, Memory, Status
+from engram.model.memory import Filters, Kind, Memory, Space, Status
 from engram.model.scope import Access, Role
 from engram.ports import Embedded, Tools, Unit, View
 from engram.rules.retention import initial_strength, replayed, retention
 from engram.rules.sameness import Neighbour, NewStatement, SamenessLimits, opposing
-from engram.rules.sealing import is_found_by_meaning, opened, turned
+from engram.rules.sealing import is_found_by_meaning, is_turned, opened, turned, turned_space
 from engram.rules.vectors import meant, thresholds
 from engram.text.forms import key_text
 
@@ -340,6 +340,7 @@ def _place(context: StepContext) -> int:
 
 VECTORS_MOST: Final = 1_000
 """Vectors made in one dream."""
+DROPPED_AT_ONCE: Final = 2_000
 
 
 def plan_missing_vectors(context: StepContext, cursor: str) -> Iterator[Batch]:
@@ -359,14 +360,16 @@ def embed_missing(
 ) -> int:
     """Embed what has no vector in the present space, slice by slice; how many were done.
 
-    Each slice is on disk before the next begins, so a run that is cut off goes on where it stopped. A text
-    that the embedder refuses is passed over: it stays findable by its words. Raises EmbedderDown.
+    Each slice is on disk before the next begins, so a run that is cut off goes on where it stopped; meanwhile
+    questions are asked in both spaces. When nothing waits, the vectors that former models made go. A text
+    that the embedder refuses is passed over: it keeps what it has. Raises EmbedderDown.
     """
     done, after = 0, 0
     while most is None or done < most:
         space = tools.embedder.space
         waiting = tools.store.memories.unembedded(space, after, tools.config.embed.batch)
         if not waiting:
+            _drop_replaced(space, tools)
             break
         made = _vectors([memory for _, memory in waiting], tools)
         tools.store.write(partial(_put_vectors, made), "engine")
@@ -375,6 +378,21 @@ def embed_missing(
         if progress is not None:
             progress(done)
     return done
+
+
+def _drop_replaced(space: Space, tools: Tools) -> None:
+    """Take away what former models made where the present one has its own, slice by slice."""
+    if tools.former is None:
+        return
+    for key in tools.former.replaced(space):
+        present = turned_space(space) if is_turned(key) else space
+        while tools.store.write(partial(_drop_some, key, present), "engine"):
+            pass
+    tools.former.forget()
+
+
+def _drop_some(former: str, space: Space, unit: Unit) -> int:
+    return unit.drop_replaced(former, space, DROPPED_AT_ONCE)
 
 
 def _vectors(memories: Sequence[Memory], tools: Tools) -> list[tuple[Memory, Embedded]]:

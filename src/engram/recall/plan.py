@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from engram.model.memory import Space
-    from engram.ports import Floats
+    from engram.ports import Floats, Keys
 
 TIME_GAIN = 0.5  # factor more for what happened in the time asked about (measured)
 ALIAS_SHARE = 0.5  # what another name of an entity counts against its own (measured)
@@ -199,6 +199,56 @@ class WordColumns:
         )
 
 
+FORMER_SHARE = 0.9
+"""What the meaning counts by a former model, against the present one's."""
+
+
+class BothSpaces:
+    """Implements `ports.NearSearch` while memories are being embedded anew.
+
+    Those that have a vector of the present model are near by it, the others by the former one's, as far above
+    the noise as that says.
+    """
+
+    def __init__(self, present: NearSearch, former: NearSearch, near: Thresholds, before: Thresholds) -> None:
+        self._present, self._former = present, former
+        self.noise = present.noise
+        self._near, self._before = _noise(present, near), _noise(former, before)
+        self._counts = FORMER_SHARE * before.leads / near.leads
+
+    def search(self, view: View, k: int) -> list[tuple[int, float]]:
+        """The nearest of both."""
+        return self._nearest(self._present.search(view, k), self._former.search(view, k), k)
+
+    def among(self, keys: Keys, k: int) -> list[tuple[int, float]]:
+        """The nearest of these keys."""
+        return self._nearest(self._present.among(keys, k), self._former.among(keys, k), k)
+
+    def compare(self, keys: Keys) -> Floats:
+        """The cosine of each as the present model would have it."""
+        found = self._present.compare(keys)
+        return np.where(np.isnan(found), self._as_present(self._former.compare(keys)), found)
+
+    def between(self, keys: Keys) -> Floats:
+        """The cosine of each pair, of one model or the other."""
+        found = self._present.between(keys)
+        return np.where(np.isnan(found), self._former.between(keys), found)
+
+    def _nearest(
+        self, present: list[tuple[int, float]], former: list[tuple[int, float]], k: int
+    ) -> list[tuple[int, float]]:
+        keys = np.array([key for key, _ in former], dtype=np.int64)
+        lacking = np.isnan(self._present.compare(keys))
+        cosines = self._as_present(np.array([cosine for _, cosine in former], dtype=np.float32))
+        only = zip(keys[lacking].tolist(), cosines[lacking].tolist(), strict=True)
+        return sorted([*present, *only], key=lambda one: -one[1])[:k]
+
+    def _as_present(self, cosines: Floats) -> Floats:
+        above = (cosines - self._before.mean) / self._before.deviation
+        found: Floats = self._near.mean + self._counts * above * self._near.deviation
+        return found.astype(np.float32)
+
+
 @dataclass(frozen=True, slots=True)
 class Planned:
     """The plan as shown, and what only the steps need."""
@@ -267,12 +317,35 @@ def read(question: Question, asks: str, spans: tuple[Span, ...], tools: Tools) -
     return Read(intent, confidence, row, spans, entities, intents.is_fresh(asks))
 
 
-def _hidden(space: Space | None, vector: Floats | None, access: Access, tools: Tools) -> NearSearch | None:
+def _hidden(
+    space: Space | None, vector: Floats | None, former: Sequence[Embedded], access: Access, tools: Tools
+) -> NearSearch | None:
     """The question, turned as the vectors of what is confidential are."""
     if tools.keys is None or space is None or vector is None or not access.may_open:
         return None
     asked = turned(Embedded(space, vector), tools.keys)
-    return tools.index.ask(asked.space, asked.vector, access)
+    before = [turned(one, tools.keys) for one in former]
+    return _near(asked.space, asked.vector, before, access, tools)
+
+
+def _former(text: str, space: Space, tools: Tools, notes: list[str]) -> Sequence[Embedded]:
+    """The question as former models mean it, as long as memories have vectors of theirs."""
+    found = () if tools.former is None else tools.former.embed_query(text, space)
+    notes.extend(f"also searched by {one.space.model}: `engram reembed` is not done" for one in found)
+    return found
+
+
+def _near(
+    space: Space | None, vector: Floats | None, former: Sequence[Embedded], access: Access, tools: Tools
+) -> NearSearch | None:
+    """The question's vector, looked up; beside those of former models while memories have theirs alone."""
+    if space is None or vector is None:
+        return None
+    search = tools.index.ask(space, vector, access)
+    for one in former:
+        before = tools.index.ask(one.space, one.vector, access)
+        search = BothSpaces(search, before, thresholds(space.key), thresholds(one.space.key))
+    return search
 
 
 def make(question: Question, tools: Tools, lean: ConversationBias | None = None) -> Planned:
@@ -289,11 +362,12 @@ def make(question: Question, tools: Tools, lean: ConversationBias | None = None)
         notes.append("quoted words count more where they stand together")
     # Before anything is read from the store: the embedder may be far away.
     space, vector = _leaning(*_embed(searched, tools, notes), lean, notes)
+    former = () if space is None else _former(searched, space, tools, notes)
     said = read(question, asks, spans, tools)
     spoken = _words(question.text)
     speakers = (USER,) if spoken & SELF_WORDS else ()
     near = thresholds(space.key if space else "")
-    near_search = None if space is None or vector is None else tools.index.ask(space, vector, question.access)
+    near_search = _near(space, vector, former, question.access, tools)
     noise = _noise(near_search, near)
     aliases = aliases_named(said.entities, asked.terms) if ALIAS_SHARE else ()
     weights = _weights(question, said, tools)
@@ -338,7 +412,7 @@ def make(question: Question, tools: Tools, lean: ConversationBias | None = None)
         space=space,
         vector=vector,
         near_search=near_search,
-        hidden_search=_hidden(space, vector, question.access, tools),
+        hidden_search=_hidden(space, vector, former, question.access, tools),
         near=near,
         noise=noise,
         usual_noise=_usual(near, chinese=shown.language == "zh") if near.is_steady else noise,

@@ -181,6 +181,11 @@ def turned_space(space: Space) -> Space:
     return replace(space, version=space.version + TURNED)
 
 
+def is_turned(space_key: str) -> bool:
+    """Whether this is the space of what was turned."""
+    return space_key.endswith(TURNED)
+
+
 @lru_cache(maxsize=4)
 def rotation(key: bytes, dims: int) -> Floats:
     """An orthogonal matrix that follows from a key, and from nothing else."""

@@ -219,6 +219,11 @@ class SqliteUnit:
         row, memory = self._find(memory_id)
         self._put_vector(row, vector, memory)
 
+    def drop_replaced(self, former: str, space: Space, limit: int) -> int:
+        """Drop vectors of a former space where this one has another."""
+        self.finish()
+        return vectors.drop_replaced(self._db, former, space, limit)
+
     def relate(self, edge: Edge, because: str) -> None:
         """Add an edge, or reinforce the one that is there."""
         ends = self._row(edge.source), self._row(edge.target)

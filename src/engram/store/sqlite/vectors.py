@@ -85,6 +85,29 @@ WHERE row = :row
   AND gone = 0
 """
 
+REPLACED = """
+SELECT f.id - :former
+FROM embeddings AS f
+JOIN embeddings AS e ON e.id = f.id - :former + :present
+WHERE f.id > :former
+  AND f.id < :former + 1099511627776
+ORDER BY f.id
+LIMIT :limit
+"""
+
+DROP_VECTOR = """
+DELETE FROM embeddings
+WHERE id = :space * 1099511627776 + :row
+"""
+
+DROP_MARK = """
+INSERT OR REPLACE INTO marks (row, space, gone, namespace, scope, status, signature)
+SELECT row, space, 1, namespace, scope, status, NULL
+FROM marks
+WHERE row = :row
+  AND space = :space
+"""
+
 LAST_CHANGE = """
 SELECT coalesce(max(seq), 0)
 FROM marks
@@ -261,6 +284,18 @@ def drop(db: Db, row: int) -> None:
     """Take away a memory's vectors in all spaces, and leave word of it."""
     db.execute(DROP_VECTORS, {"row": row})
     db.execute(DROP_MARKS, {"row": row})
+
+
+def drop_replaced(db: Db, former: str, space: Space, limit: int) -> int:
+    """Take away vectors of another space of memories that have one in this, and leave word of it."""
+    line, base = ask_line(db, FIND_SPACE, {"key": former}), base_of(db, space)
+    if line is None or base < 0:
+        return 0
+    values = {"former": line[0] * STRIDE, "present": base, "limit": limit}
+    lines = [{"row": row, "space": line[0]} for (row,) in ask(db, REPLACED, values)]
+    db.executemany(DROP_VECTOR, lines)
+    db.executemany(DROP_MARK, lines)
+    return len(lines)
 
 
 def _sign_all(db: Db, space: Space, centre: Floats) -> None:
