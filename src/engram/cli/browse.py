@@ -6,22 +6,16 @@ import json
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import click
 
+from engram.api.browsing import Lying
 from engram.cli import views
-from engram.cli.options import (
-    CommandRun,
-    command,
-    field_options,
-    filter_options,
-    filters_from,
-    given,
-    pass_run,
-    read_stdin,
-)
+from engram.cli.made import Spelling, presented, variant
+from engram.cli.options import CommandRun, read_stdin
 from engram.cli.output import (
     NOT_FOUND,
     age,
@@ -38,11 +32,13 @@ from engram.cli.output import (
     text,
 )
 from engram.config import Config
-from engram.errors import NotFound
-from engram.model.event import Event, Verb
+from engram.engine import Engram
+from engram.model.event import Event, Page, Verb
 from engram.model.facts import Edge
 from engram.model.memory import UTC_OFFSET, Filters, Memory, Status, Usage
-from engram.model.plain import plain
+from engram.model.plain import Says, plain
+from engram.model.scope import Scope
+from engram.operations.calls import get
 from engram.rules.importance import heat
 from engram.rules.retention import retention, strength
 
@@ -50,8 +46,6 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.table import Table
     from rich.text import Text
-
-    from engram.engine import Engram
 
 
 # ---------------------------------------------------------------- card
@@ -257,56 +251,57 @@ PAGE = 500
 EVENTS_SHOWN = 5
 
 
-@command("list")
-@click.option(
-    "-n", "--limit", type=int, default=50, show_default=True, metavar="N", help="So many on this page."
-)
-@click.option("--cursor", metavar="CURSOR", help="Go on where the last page ended.")
-@click.option("--count", "only_count", is_flag=True, help="Only how many there are.")
-@click.option("--all", "everything", is_flag=True, help="Every page, in every status; JSON comes as lines.")
-@filter_options
-@pass_run
-def list_memories(
-    run: CommandRun, limit: int, cursor: str | None, everything: bool, only_count: bool, **options: Any
-) -> None:
+def _listed(
+    memory: Engram,
+    *,
+    limit: Annotated[int, Says("So many on this page.", flags="-n --limit")] = 50,
+    cursor: Annotated[str | None, Says("Go on where the last page ended.")] = None,
+    count: Annotated[bool, Says("Only how many there are.")] = False,
+    everything: Annotated[
+        bool, Says("Every page, in every status; JSON comes as lines.", flags="--all")
+    ] = False,
+    filters: Filters = Filters(),
+    scope: Scope | None = None,
+) -> int | Page | Iterator[Memory]:
+    """Memories: how many, a page, or all."""
+    if everything and not click.get_current_context().params["statuses"]:
+        filters = replace(filters, statuses=frozenset(Status))
+    if count:
+        return memory.count(filters=filters, scope=scope)
+    if everything:
+        return _pages(memory, filters, scope)
+    return memory.list(filters=filters, limit=limit, cursor=cursor, scope=scope)
+
+
+def _pages(memory: Engram, filters: Filters, scope: Scope | None) -> Iterator[Memory]:
+    cursor: str | None = None
+    while True:
+        page = memory.list(filters=filters, limit=PAGE, cursor=cursor, scope=scope)
+        yield from page
+        if not (cursor := page.cursor):
+            return
+
+
+@presented("list", Spelling(variant("list", _listed)), with_json=True)
+def list_memories(run: CommandRun, found: int | Page | Iterator[Memory]) -> None:
     """List memories, newest first.
 
     Archived and superseded ones are listed with --all or when --status asks for them.
     """
-    any_status = everything and not options["statuses"]
-    filters = filters_from(options | ({"statuses": tuple(Status)} if any_status else {}))
-    with run.open() as memory:
-        if only_count:
-            number = memory.count(filters=filters, scope=run.scope)
-            say_json({"count": number}) if run.json else say(run, str(number))
+    if isinstance(found, int):
+        say_json({"count": found}) if run.json else say(run, str(found))
+    elif isinstance(found, Page):
+        if run.json:
+            say_json(found)
             return
-        if everything:
-            _list_all(run, memory, filters)
-            return
-        page = memory.list(filters=filters, limit=limit, cursor=cursor, scope=run.scope)
-    if run.json:
-        say_json(page)
-        return
-    _say_memories(run, list(page))
-    if page.cursor and not run.quiet:
-        say(run, text((f"more: engram list --cursor {page.cursor}", "dim")))
-
-
-def _list_all(run: CommandRun, memory: Engram, filters: Filters) -> None:
-    if run.json:
-        for one in _pages(run, memory, filters):
+        _say_memories(run, list(found))
+        if found.cursor and not run.quiet:
+            say(run, text((f"more: engram list --cursor {found.cursor}", "dim")))
+    elif run.json:
+        for one in found:
             say_json(one)
     else:
-        _say_memories(run, list(_pages(run, memory, filters)))
-
-
-def _pages(run: CommandRun, memory: Engram, filters: Filters) -> Iterator[Memory]:
-    cursor: str | None = None
-    while True:
-        page = memory.list(filters=filters, limit=PAGE, cursor=cursor, scope=run.scope)
-        yield from page
-        if not (cursor := page.cursor):
-            return
+        _say_memories(run, list(found))
 
 
 def _say_memories(run: CommandRun, memories: list[Memory]) -> None:
@@ -324,112 +319,103 @@ def memory_table(run: CommandRun, memories: list[Memory]) -> Table:
     return table(views.TABLES[Memory].heads, [views.memory_row(one, now) for one in memories])
 
 
-@command("show")
-@click.argument("memory_id", metavar="ID")
-@pass_run
-def show(run: CommandRun, memory_id: str) -> None:
+def _shown(memory: Engram, memory_id: str) -> dict[str, Any]:
+    """A memory with its relations, its last events and the turns it came from."""
+    one = get(memory, memory_id)
+    events = memory.events(one.id, limit=EVENTS_SHOWN)
+    return {
+        "memory": one,
+        "relations": memory.relations(one.id),
+        "events": events,
+        "said": memory.said(one.id),
+    }
+
+
+@presented("show", Spelling(variant("get", _shown)))
+def show(run: CommandRun, found: dict[str, Any]) -> None:
     """Show everything about one memory.
 
     An id may be shortened as long as it fits one memory only.
     """
-    with run.open() as memory:
-        one = memory.get(memory_id)
-        if one is None:
-            raise NotFound(memory_id)
-        edges, events = memory.relations(one.id), memory.events(one.id, limit=EVENTS_SHOWN)
-        others = {edge.target if edge.source == one.id else edge.source for edge in edges}
-        labels = {other: _label(memory.get(other)) for other in others}
-        said = memory.said(one.id)
-    if run.json:
-        say_json({"memory": one, "relations": edges, "events": events, "said": said})
-    elif run.quiet:
+    one, edges, memory = found["memory"], found["relations"], run.opened
+    if run.quiet:
         say(run, one.content)
-    else:
-        say(run, *card(one, edges, labels, events, run.clock.now(), memory.config))
-        for turn in said:
-            who = turn.speaker or str(turn.part)
-            say(run, text((f"said {day(turn.at)} by {line(who)}  ", "dim"), line(turn.content)))
+        return
+    others = {edge.target if edge.source == one.id else edge.source for edge in edges}
+    labels = {other: _label(memory.get(other)) for other in others}
+    say(run, *card(one, edges, labels, found["events"], run.clock.now(), memory.config))
+    for turn in found["said"]:
+        who = turn.speaker or str(turn.part)
+        say(run, text((f"said {day(turn.at)} by {line(who)}  ", "dim"), line(turn.content)))
 
 
 def _label(memory: Memory | None) -> str:
     return (memory.forms.label or memory.content) if memory else ""
 
 
-@command("history")
-@click.argument("memory_id", metavar="[ID]", required=False)
-@click.option(
-    "-n", "--limit", type=int, default=100, show_default=True, metavar="N", help="The last so many events."
-)
-@click.option("--before", metavar="EVENT", help="Only events before this one (EVT-…).")
-@pass_run
-def history(run: CommandRun, memory_id: str | None, limit: int, before: str | None) -> None:
+def _events(
+    memory: Engram,
+    memory_id: str | None = None,
+    *,
+    limit: Annotated[int, Says("The last so many events.", flags="-n --limit")] = 100,
+    before: Annotated[str | None, Says("Only events before this one (EVT-…).")] = None,
+) -> list[Event]:
+    """What happened, newest first. An erased memory is gone; its full id still finds the bare facts."""
+    one = memory.get(memory_id) if memory_id else None
+    return memory.events(one.id if one else memory_id, limit=limit, before=before)
+
+
+@presented("history", Spelling(variant("history.events", _events), "memory_id?"), with_json=True)
+def history(run: CommandRun, events: list[Event]) -> None:
     """Tell what happened to a memory, or to all.
 
     Each line of the ledger: when, who, what, why, and each field before → after. The newest comes last.
     """
-    with run.open() as memory:
-        full = _resolved(memory, memory_id) if memory_id else None
-        events = memory.events(full, limit=limit, before=before)
+    about = run.said.get("memory_id")
     if run.json:
         say_json({"events": events})
     elif events:
-        _say_events(run, events[::-1], whole_ledger=memory_id is None)
+        _say_events(run, events[::-1], whole_ledger=not about)
     else:
         say(run, text(("nothing happened yet", "bold")))
-    if memory_id and not events:
+    if about and not events:
         raise click.exceptions.Exit(NOT_FOUND)
 
 
-def _resolved(memory: Engram, memory_id: str) -> str:
-    """The full id. An erased memory is gone, but the bare fact stays in the ledger under its full id."""
-    one = memory.get(memory_id)
-    return one.id if one else memory_id
-
-
 def _say_events(run: CommandRun, events: list[Event], *, whole_ledger: bool) -> None:
-
     for event in events:
         say(run, *([event.id] if run.quiet else event_lines(event, with_memory=whole_ledger)))
 
 
-because_option = click.option(
-    "--because", default="", metavar="WHY", help="The reason; it is kept in the history."
-)
-id_argument = click.argument("memory_id", metavar="ID")
-yes_option = click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+Yes = Annotated[bool, Says("Do not ask.", flags="-y --yes")]
 
 ERASING = """\
 Erasing removes the content, its words, vectors and relations from the file; nothing brings it back.
 The ledger keeps only the bare fact that it was erased. `engram forget` hides it and can be undone."""
 
 
-@command("erase")
-@id_argument
-@because_option
-@yes_option
-@pass_run
-def erase(run: CommandRun, memory_id: str, because: str, yes: bool) -> None:
+def _erased(memory: Engram, memory_id: str, because: str = "", *, yes: Yes = False) -> str:
+    """Erase a memory, if whoever is asked agrees; its full id."""
+    one = get(memory, memory_id)
+    if not yes:
+        ask_before_erasing(f"{shown(one.content)}\n\n{ERASING}", "Erase it?")
+    memory.erase(one.id, because)
+    return one.id
+
+
+@presented("erase", Spelling(variant("erase", _erased)))
+def erase(run: CommandRun, memory_id: str) -> None:
     """Remove a memory for good.
 
     The content, its words, vectors and relations leave the file; nothing brings them back. The ledger keeps
     the bare fact. `engram forget` hides a memory and can be undone.
     """
-    with run.open() as memory:
-        one = memory.get(memory_id)
-        if one is None:
-            raise NotFound(memory_id)
-        if not yes:
-            ask_before_erasing(run, f"{shown(one.content)}\n\n{ERASING}", "Erase it?")
-        memory.erase(one.id, because)
-    if run.json:
-        say_json({"erased": one.id})
-    else:
-        say(run, one.id if run.quiet else text(("erased", "bold red"), " ", (short(one.id), "bold cyan")))
+    say(run, memory_id if run.quiet else text(("erased", "bold red"), " ", (short(memory_id), "bold cyan")))
 
 
-def ask_before_erasing(run: CommandRun, told: str, question: str) -> None:
+def ask_before_erasing(told: str, question: str) -> None:
     """Say what is about to go, and leave unless a person agrees."""
-    if run.json or not sys.stdin.isatty():
+    if click.get_current_context().ensure_object(CommandRun).json or not sys.stdin.isatty():
         raise click.UsageError("Nobody can be asked here: --yes erases without asking.")
     click.echo(told, err=True)
     if not click.confirm(question, err=True):
@@ -437,72 +423,55 @@ def ask_before_erasing(run: CommandRun, told: str, question: str) -> None:
         raise click.exceptions.Exit(NOT_FOUND)
 
 
-@command("feedback")
-@id_argument
-@click.option("--helpful/--not-helpful", required=True, help="Did it help?")
-@click.option(
-    "--query", default="", metavar="QUESTION", help="The question it came for; like ones will leave it out."
+@presented(
+    "feedback", Spelling("feedback", "memory_id", flags={"helpful": "--helpful/--not-helpful|Did it help?"})
 )
-@because_option
-@pass_run
-def feedback(run: CommandRun, memory_id: str, helpful: bool, query: str, because: str) -> None:
+def feedback(run: CommandRun, changed: Memory) -> None:
     """Say whether a memory helped with a question."""
-    with run.open() as memory:
-        changed = memory.feedback(memory_id, helpful=helpful, query=query, because=because)
-    hint = (
-        f"like questions leave it out for {run.config.recall.suppress_days} days"
-        if query and not helpful
-        else ""
-    )
-    say_changed(run, "helpful" if helpful else "not helpful", changed, hint=hint)
+    helpful = run.said["helpful"]
+    say_changed(run, "helpful" if helpful else "not helpful", changed)
+    if run.said.get("query") and not helpful and not run.quiet:
+        say(run, text((f"  like questions leave it out for {run.config.recall.suppress_days} days", "dim")))
 
 
-def say_changed(run: CommandRun, verb: str, changed: Memory, *, hint: str = "") -> None:
+def say_changed(run: CommandRun, verb: str, changed: Memory) -> None:
     """A memory after a change, in one line."""
-    if run.json:
-        say_json(changed)
-    elif run.quiet:
-        say(run, changed.id)
-    else:
-        say(run, *views.changed(verb, changed))
-        if hint:
-            say(run, text((f"  {hint}", "dim")))
+    say(run, *([changed.id] if run.quiet else views.changed(verb, changed)))
 
 
 # ---------------------------------------------------------------- edit
 # `engram edit`: the fields of a memory change; without any, its content opens in the editor.
 
 
-@command("edit")
-@id_argument
-@click.option("--content", metavar="TEXT", help="New words; `-` reads them from stdin.")
-@field_options
-@because_option
-@pass_run
-def edit(run: CommandRun, memory_id: str, because: str, **fields: Any) -> None:
+def _edited(memory: Engram, memory_id: str, *, because: str = "", **changes: Any) -> Memory | None:
+    """Change the fields that were named, else the content in an editor; None: nothing changed."""
+    one = get(memory, memory_id)
+    if changes.get("content") == "-":
+        changes["content"] = read_stdin("content")
+    if not changes:
+        written = _in_editor(one.content)
+        if written in (None, one.content):
+            return None
+        changes = {"content": written}
+    return memory.update(one.id, because=because, **changes)
+
+
+@presented("edit", Spelling(variant("update", _edited), fields=True), with_json=True)
+def edit(run: CommandRun, changed: Memory | None) -> None:
     """Change a memory; the old words stay in its history.
 
     Tags and details that are given replace the old ones. With no field at all, the content opens in $EDITOR.
     """
-    content = read_stdin("content") if fields["content"] == "-" else fields["content"]
-    # An empty content is a mistake that the engine names, not "nothing given".
-    changes = given(fields) | ({"content": content} if content is not None else {})
-    with run.open() as memory:
-        one = memory.get(memory_id)
-        if one is None:
-            raise NotFound(memory_id)
-        if not changes:
-            written = _in_editor(run, one.content)
-            if written in (None, one.content):
-                say(run, text(("nothing changed", "bold")))
-                return
-            changes = {"content": written}
-        changed = memory.update(one.id, because=because, **changes)
-    say_changed(run, f"version {changed.version} of", changed)
+    if changed is None:
+        say(run, text(("nothing changed", "bold")))
+    elif run.json:
+        say_json(changed)
+    else:
+        say_changed(run, f"version {changed.version} of", changed)
 
 
-def _in_editor(run: CommandRun, content: str) -> str | None:
-    if run.json or not sys.stdin.isatty():
+def _in_editor(content: str) -> str | None:
+    if click.get_current_context().ensure_object(CommandRun).json or not sys.stdin.isatty():
         raise click.UsageError(
             "Say what to change (--content, --category, --tag …): no editor can open here."
         )
@@ -510,40 +479,47 @@ def _in_editor(run: CommandRun, content: str) -> str | None:
     return None if written is None else written.rstrip("\r\n")
 
 
-# ---------------------------------------------------------------- standing
-# Where a memory stands: `promote`, `demote`, and the `trash`.
+# ---------------------------------------------------------------- trash
 
 
 EMPTYING = "what you forgot and what maintenance archived. Nothing brings it back afterwards."
 
 
-@command("trash")
-@click.option("-n", "--limit", type=int, default=50, show_default=True, metavar="N", help="So many.")
-@click.option("--empty", is_flag=True, help="Remove what lies there for good.")
-@because_option
-@yes_option
-@pass_run
-def trash(run: CommandRun, limit: int, empty: bool, because: str, yes: bool) -> None:
+def _trashed(
+    memory: Engram,
+    *,
+    limit: Annotated[int, Says("So many.", flags="-n --limit")] = 50,
+    empty: Annotated[bool, Says("Remove what lies there for good.")] = False,
+    because: str = "",
+    yes: Yes = False,
+) -> Lying | int:
+    """What lies in the trash; how many went, if it is to be emptied and whoever is asked agrees."""
+    if not empty:
+        return memory.trash.list(limit=limit)
+    lying = memory.trash.list(limit=1)
+    if lying.total and not yes:
+        many = counted(lying.total, "memory lies", "memories lie")
+        ask_before_erasing(f"{many} in the trash; {EMPTYING}", "Remove them for good?")
+    return memory.trash.purge(because)
+
+
+@presented("trash", Spelling(variant("trash.list", _trashed)), with_json=True)
+def trash(run: CommandRun, found: Lying | int) -> None:
     """Look at what was forgotten; empty it.
 
     `engram restore ID` brings one back. What maintenance has archived lies here too.
     """
-    with run.open() as memory:
-        if empty:
-            lying = memory.trash.list(limit=1)
-            if lying.total and not yes:
-                many = counted(lying.total, "memory lies", "memories lie")
-                ask_before_erasing(run, f"{many} in the trash; {EMPTYING}", "Remove them for good?")
-            purged = memory.trash.purge(because)
-            told = f"{counted(purged, 'memory', 'memories')} gone"
-            say_json({"purged": purged}) if run.json else say(run, told)
-            return
-        lying = memory.trash.list(limit=limit)
-    if run.json:
-        say_json(lying)
-    elif lying.items:
-        found = [one.memory for one in lying.items]
-        total = counted(lying.total, "memory", "memories")
-        say(run, memory_table(run, found), text((f"{total} in the trash", "dim")))
+    if isinstance(found, int):
+        told = f"{counted(found, 'memory', 'memories')} gone"
+        say_json({"purged": found}) if run.json else say(run, told)
+    elif run.json:
+        say_json(found)
+    elif found.items:
+        total = counted(found.total, "memory", "memories")
+        say(
+            run,
+            memory_table(run, [one.memory for one in found.items]),
+            text((f"{total} in the trash", "dim")),
+        )
     else:
         say(run, text(("the trash is empty", "dim")))

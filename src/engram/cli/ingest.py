@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from engram.cli.made import Spelling, operation_options, presented, taken
+from engram.cli.made import Spelling, presented
 from engram.cli.options import CommandRun, Group, pass_run, split, text_or_stdin, together
 from engram.cli.output import BAD_INPUT, counted, line, say, say_json, short, steps, table, text
 from engram.errors import InvalidInput
@@ -106,7 +106,9 @@ def ingest_code(run: CommandRun, folder: Path, tags: tuple[str, ...], dry: bool,
     )
 
 
-def _result(name: str, places: str, told: str, **flags: str) -> None:
+def _result(
+    name: str, places: str, told: str, prepare: Callable[..., dict[str, Any]] | None = None, **flags: str
+) -> None:
     """A command that takes in words, from the arguments or from stdin."""
 
     @all_option
@@ -115,54 +117,28 @@ def _result(name: str, places: str, told: str, **flags: str) -> None:
 
     show.__doc__ = told
     spelling = Spelling(f"sources.{name}", places, flags={"dry": "--dry-run", **flags})
-    ingest.add_command(presented(name, spelling, with_json=True)(show)())
+    ingest.add_command(presented(name, spelling, with_json=True, prepare=prepare)(show)())
+
+
+def _flow(_: CommandRun, said: dict[str, Any]) -> dict[str, Any]:
+    """A flow of which no step is named has a result."""
+    return said if said.get("steps") or "result" in said else said | {"result": text_or_stdin((), "result")}
+
+
+def _findings(_: CommandRun, said: dict[str, Any]) -> dict[str, Any]:
+    """A paragraph is a finding."""
+    words = text_or_stdin(said.get("findings", ()), "findings")
+    return said | {"findings": [one.strip() for one in words.split("\n\n") if one.strip()]}
 
 
 _result("text", "text+", "A text in Markdown, from the arguments or from stdin.")
 _result("summary", "text+", "The summary of a session.")
 _result("task", "name result+", "What a task came to.")
-
-
-@ingest.command("flow")
-@click.argument("name")
-@click.argument("words", metavar="[RESULT]", nargs=-1)
-@click.option("--step", "names", multiple=True, metavar="NAME", help="A step, in order; repeatable.")
-@operation_options("sources.flow", without=("scope", "steps", "result", "dry"), choices={})
-@common
-@pass_run
-def ingest_flow(
-    run: CommandRun,
-    name: str,
-    words: tuple[str, ...],
-    names: tuple[str, ...],
-    dry: bool,
-    everything: bool,
-    **more: Any,
-) -> None:
-    """What a flow of several steps came to."""
-    said = text_or_stdin(words, "result") if words or not names else ""
-    given: dict[str, Any] = {**taken(more), "dry": dry, "scope": _scope(run)}
-    given["details"] = dict(given.get("details", ()))
-    _run(run, lambda sources, _: sources.flow(name, names, result=said, **given), everything=everything)
-
-
-@ingest.command("research")
-@click.argument("words", metavar="[FINDINGS]", nargs=-1)
-@click.option("--query", required=True, metavar="TEXT", help="What was looked for.")
-@click.option("--url", "urls", multiple=True, metavar="URL", help="Where it was found; repeatable.")
-@common
-@pass_run
-def ingest_research(
-    run: CommandRun, words: tuple[str, ...], query: str, urls: tuple[str, ...], dry: bool, everything: bool
-) -> None:
-    """What a search found; from stdin, a paragraph is a finding."""
-    said = text_or_stdin(words, "findings")
-    findings = [one.strip() for one in said.split("\n\n") if one.strip()]
-    _run(
-        run,
-        lambda sources, _: sources.research(findings, query=query, urls=urls, dry=dry, scope=_scope(run)),
-        everything=everything,
-    )
+_result("flow", "name result*", "What a flow of several steps came to.", _flow, steps="--step")
+_result(
+    "research", "findings*", "What a search found; from stdin, a paragraph is a finding.", _findings,
+    query="--query", urls="--url",
+)  # fmt: skip
 
 
 def _scope(run: CommandRun) -> Any:

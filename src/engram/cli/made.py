@@ -7,13 +7,13 @@ it (`presented`); its parameters, their help and the call are still those of the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import Enum
 from functools import partial
 from inspect import getdoc
-from typing import Any, TypeVar, get_origin
+from typing import Any, get_origin
 
 import click
 
@@ -23,6 +23,8 @@ from engram.cli.options import (
     Group,
     KeyValue,
     MomentOption,
+    filter_options,
+    filters_from,
     one_of,
     pass_run,
     split,
@@ -32,13 +34,15 @@ from engram.cli.output import NOT_FOUND, line, say, say_json, steps, table, text
 from engram.operations import OPERATIONS, Operation
 from engram.operations.values import LISTS, Parameter, options
 
-F = TypeVar("F", bound=Callable[..., Any])
 WORDS = frozenset({"about", "content", "message", "query", "question", "steps", "text", "words"})
 """Arguments that need no quotation marks when they come last."""
 
 
 PLACE = ("namespace", "project", "squad", "agent", "channel", "user")
 """Options that every command has; a parameter of that name is taken from there."""
+FILTERS = "filters"
+AHEAD = frozenset({"expires_at", "valid_to"})
+"""Times of which a span such as 7d is counted on from now, not back."""
 ASKED = "asked_"
 """Before the names of parameters, lest one takes the place of an option that every command has."""
 
@@ -64,6 +68,10 @@ class Spelling:
     """What is always said, and so asked of nobody."""
     without: tuple[str, ...] = ()
     """Parameters that no command line can say well."""
+    fields: bool = False
+    """Whether it takes the fields of a memory, where its operation does."""
+    choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """The words that a parameter may be, where only the settings know them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +81,7 @@ class Presentation:
     show: Callable[..., None]
     own: tuple[click.Parameter, ...]
     with_json: bool
+    prepare: Callable[..., dict[str, Any]] | None
 
 
 S = Spelling
@@ -223,8 +232,17 @@ def _group(name: str, sentence: str) -> click.Group:
     return made
 
 
+def variant(name: str, calls: Callable[..., Any], **more: Any) -> Operation:
+    """An operation of the table as the command line carries it out: another function does it."""
+    return replace(OPERATIONS[name], calls=calls, **more)
+
+
 def presented(
-    name: str, spelling: Spelling, *, with_json: bool = False
+    name: str,
+    spelling: Spelling,
+    *,
+    with_json: bool = False,
+    prepare: Callable[..., dict[str, Any]] | None = None,
 ) -> Callable[[Callable[..., None]], Callable[[], click.Command]]:
     """What makes the command of an operation, when it is used: until then nothing of the operation is loaded.
 
@@ -232,11 +250,12 @@ def presented(
 
     The function gets the run, what came, and by their names the options that stand above it; its docstring is
     the help. With --json what came is printed as it is, unless the function says that too (`with_json`).
+    `prepare` gets what was said before the memory is opened, and gives back what the operation is told.
     """
 
     def decorate(show: Callable[..., None]) -> Callable[[], click.Command]:
         own: list[click.Parameter] = [*reversed(getattr(show, "__click_params__", []))]
-        return partial(_command, name, spelling, Presentation(show, tuple(own), with_json))
+        return partial(_command, name, spelling, Presentation(show, tuple(own), with_json, prepare))
 
     return decorate
 
@@ -250,59 +269,48 @@ def _command(
         spelling.operation if isinstance(spelling.operation, Operation) else OPERATIONS[spelling.operation]
     )
     own = shown.own if shown else ()
-    unasked = {"scope", *spelling.fixed, *spelling.without}
-    asked = {one.name: one for one in _own(operation) if one.name not in unasked}
+    asked = {one.name: one for one in _asked(operation, spelling)}
     placed = {word.rstrip("?*+"): word for word in _places(spelling, asked)}
     params: list[click.Parameter] = [_argument(asked[name], word) for name, word in placed.items()]
     params += [
         _option(one, spelling.flags.get(one.name, ""))
         for one in asked.values()
-        if one.name not in {*placed, *PLACE}
+        if one.name not in {*placed, *PLACE, FILTERS}
     ]
+    params += filter_options() if FILTERS in asked else []
 
     def call(run: CommandRun, **given: Any) -> None:
         told = {one.name: given.pop(one.name) for one in own if one.name}
+        filters = {FILTERS: filters_from(given)} if FILTERS in asked else {}
         said = {name.removeprefix(ASKED): value for name, value in given.items()}
         show = partial(shown.show, **told) if shown and not (run.json and not shown.with_json) else None
         for word, place in placed.items():  # words may come through a pipe
             if place.endswith("+") and not said[word]:
                 said[word] = text_or_stdin((), word)
-        _carry_out(run, operation, spelling, asked, said, show)
+        run.said = _arguments(run, operation, spelling, asked, said) | filters
+        if shown and shown.prepare:
+            run.said = shown.prepare(run, run.said)
+        _carry_out(run, operation, spelling, show)
 
     told = getdoc(shown.show) if shown else operation.sentence
     return Command(name, params=[*params, *own], callback=pass_run(call), help=told)
 
 
-def operation_options(
-    name: str, *, without: Sequence[str], choices: Mapping[str, tuple[str, ...]]
-) -> Callable[[F], F]:
-    """The options of an operation for a command made by hand, which takes them out by `taken`."""
-
-    def decorate(function: F) -> F:
-        made: list[click.Option] = []
-        for one in OPERATIONS[name].parameters:
-            if one.name not in without and not one.is_needed:
-                known = replace(one, says=replace(one.says, choices=choices.get(one.name, one.says.choices)))
-                made.append(_option(known, ""))
-        existing: list[click.Parameter] = getattr(function, "__click_params__", [])
-        function.__click_params__ = [*existing, *reversed(made)]  # type: ignore[attr-defined]
-        return function
-
-    return decorate
+def _asked(operation: Operation, spelling: Spelling) -> Iterator[Parameter]:
+    """What a command asks for: of the fields of a memory, which REST takes beside, only if it is to."""
+    own = _own(operation)
+    unasked = {"scope", *spelling.fixed, *spelling.without}
+    for one in operation.parameters:
+        if one.name not in unasked and (spelling.fields or one.name in own):
+            words = spelling.choices.get(one.name)
+            yield replace(one, says=replace(one.says, choices=words)) if words else one
 
 
-def taken(given: dict[str, Any]) -> dict[str, Any]:
-    """What was said for the parameters of an operation, taken out of what a command was given."""
-    said = {name: given.pop(name) for name in [*given] if name.startswith(ASKED)}
-    return {name.removeprefix(ASKED): value for name, value in said.items() if value is not None}
-
-
-def _own(operation: Operation) -> Sequence[Parameter]:
-    """What the operation itself asks for, without the fields of a memory that REST takes beside."""
+def _own(operation: Operation) -> frozenset[str]:
+    """What the operation itself asks for."""
     from engram.operations.values import parameters_of
 
-    own = {one.name for one in parameters_of(operation.call)}
-    return [one for one in operation.parameters if one.name in own]
+    return frozenset(one.name for one in parameters_of(operation.call))
 
 
 def _places(spelling: Spelling, asked: Mapping[str, Parameter]) -> list[str]:
@@ -315,6 +323,7 @@ def _places(spelling: Spelling, asked: Mapping[str, Parameter]) -> list[str]:
 def _argument(one: Parameter, place: str) -> click.Argument:
     many, needed = place.endswith(("*", "+")), not place.endswith(("?", "*", "+"))
     metavar = "ID" if one.name.endswith("_id") else one.name.upper()
+    metavar = f"[{metavar}]" if place.endswith("?") else metavar
     kind = _kind(one) if not many else None
     return click.Argument(
         [f"{ASKED}{one.name}"], nargs=-1 if many else 1, required=needed, type=kind, metavar=metavar
@@ -325,7 +334,9 @@ def _option(one: Parameter, flags: str) -> click.Option:
     spelled = flags or one.says.flags or f"--{one.name.replace('_', '-')}"
     spelled, _, meaning = spelled.partition("|")
     name, _, value = spelled.partition("=")
-    more: dict[str, Any] = {"help": meaning or one.says.sentence, "default": None}
+    more: dict[str, Any] = {"help": meaning or one.says.sentence}
+    if not one.is_needed:
+        more["default"] = None
     if value:
         more |= {"is_flag": True, "flag_value": value, "type": str}
     elif bool in (kinds := options(one.hint)):
@@ -352,7 +363,7 @@ def _kind(one: Parameter) -> Any:
         if isinstance(kind, type) and issubclass(kind, Enum):
             return one_of(kind)
         if kind is datetime:
-            return MomentOption()
+            return MomentOption(ahead=one.name in AHEAD)
         if kind in (int, float):
             return kind
     return str
@@ -377,17 +388,19 @@ def _metavar(one: Parameter) -> str | None:
     return "N" if kind in (int, float) else "TEXT"
 
 
-def _carry_out(
+def _arguments(
     run: CommandRun,
     operation: Operation,
     spelling: Spelling,
     asked: Mapping[str, Parameter],
     given: Mapping[str, Any],
-    show: Callable[..., None] | None,
-) -> None:
-    """Do it and say what came of it."""
+) -> dict[str, Any]:
+    """What the operation is told: what was said, what is always said, and where."""
+    # Nothing is said by an empty word, but that a memory is to have no content: the engine refuses it.
     arguments = {
-        name: _value(asked[name], value) for name, value in given.items() if value not in (None, (), "")
+        name: _value(asked[name], value)
+        for name, value in given.items()
+        if value not in (None, ()) and (value != "" or name == "content")
     }
     for name, one in asked.items():  # words may come through a pipe
         if one.is_needed and name not in arguments and name in WORDS and not _is_list(one):
@@ -397,18 +410,24 @@ def _carry_out(
             arguments[name] = getattr(run, name)
     if any(one.name == "scope" for one in operation.parameters):
         arguments["scope"] = run.scope
-    arguments |= spelling.fixed
+    return {**arguments, **spelling.fixed}
+
+
+def _carry_out(
+    run: CommandRun, operation: Operation, spelling: Spelling, show: Callable[..., None] | None
+) -> None:
+    """Do it and say what came of it."""
     with run.open(whole_file=operation.owner, makes=_makes(operation)) as memory:
         if operation.tells_progress:
             with steps(run, operation.action) as counting:
-                found = operation.run(memory, arguments, progress=counting.reach)
+                found = operation.run(memory, run.said, progress=counting.reach)
         else:
-            found = operation.run(memory, arguments)
+            found = operation.run(memory, run.said)
         if show is not None:
             run.memory = memory
             show(run, found)
     if show is None:
-        _say(run, operation, spelling, found, arguments)
+        _say(run, operation, spelling, found, run.said)
     _leave(spelling.fails, found)
 
 
@@ -433,9 +452,10 @@ def _value(one: Parameter, value: Any) -> Any:
 
 def _makes(operation: Operation) -> bool:
     """Whether it brings something in, and so may make a file that is not there."""
-    if operation.reads or any(one.name.endswith(("memory_id", "source")) for one in _own(operation)):
+    if operation.reads or any(name.endswith(("memory_id", "source")) for name in _own(operation)):
         return False
-    return operation.status == 201 or operation.noun in ("sessions", "sources")  # noqa: PLR2004 (created, in HTTP's words)
+    makes = operation.noun in ("sessions", "sources") or operation.name == "observe"
+    return makes or operation.status == 201  # noqa: PLR2004 (created, in HTTP's words)
 
 
 def _say(

@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Any
 
 import click
 
-from engram.cli.made import Spelling, presented
+from engram.api.sources import Progress
+from engram.cli.made import Spelling, presented, variant
 from engram.cli.options import CommandRun, check_target, command, pass_run, reader_zone
-from engram.cli.output import NOT_FOUND, bar, counted, line, say, say_json, short, steps, table, text
+from engram.cli.output import NOT_FOUND, bar, counted, line, say, say_json, short, table, text
 from engram.cli.views import SHOWN, report_lines, say_many
+from engram.engine import Engram
 from engram.errors import KeyNeeded, StoreCorrupt
 from engram.model.event import Finding, SalvageReport, Stats
 from engram.model.knowledge import Spent
-from engram.model.maintenance import DriftReport, Report, Undone
-from engram.model.plain import plain
+from engram.model.maintenance import DriftReport, Report, Run, Undone
+from engram.model.plain import Says, plain
 from engram.model.recall import RecallHealth
 
 if TYPE_CHECKING:
@@ -91,25 +93,29 @@ reread = _run_command(
 )
 
 
-@command("runs")
-@click.argument("run_id", required=False)
-@click.option("-n", "--limit", default=20, show_default=True, help="How many runs, the newest first.")
-@pass_run
-def runs(run: CommandRun, *, run_id: str | None, limit: int) -> None:
+def _runs(
+    memory: Engram,
+    run_id: str = "",
+    *,
+    limit: Annotated[int, Says("How many runs, the newest first.", flags="-n --limit")] = 20,
+) -> Report | list[Run]:
+    """The last runs, or the whole report of one."""
+    return memory.upkeep.report(run_id, limit=EVERYTHING) if run_id else memory.upkeep.runs(limit)
+
+
+@presented("runs", Spelling(variant("maintenance.runs", _runs), "run_id?"), with_json=True)
+def runs(run: CommandRun, found: Report | list[Run]) -> None:
     """List the last runs of maintenance, or tell what one did.
 
     With the id of a run its whole report.
     """
-    with run.open(whole_file=True) as memory:
-        if run_id is not None:
-            _tell(run, memory.upkeep.report(run_id, limit=EVERYTHING), None, every=True)
-            return
-        found = memory.upkeep.runs(limit)
-    if run.json:
+    if isinstance(found, Report):
+        _tell(run, found, None, every=True)
+    elif run.json:
         say_json({"runs": found})
     elif found:
         say_many(run, found)
-    if not found and not run.json:
+    else:
         say(run, text(("no run yet: `engram consolidate` makes the first", "dim")))
 
 
@@ -191,37 +197,39 @@ PAGES = "pages"
 """What the finding about damaged pages is called."""
 
 
-@command("stats")
-@click.option(
-    "--recall", "of_recalls", is_flag=True, help="Tell how the last recalls have been going instead."
-)
-@click.option("--models", "of_models", is_flag=True, help="Tell what calls to models have cost instead.")
-@click.option("--daily", is_flag=True, help="With --models: day by day.")
-@click.option("--forget-models", is_flag=True, help="Forget what calls to models have cost.")
-@pass_run
-def stats(run: CommandRun, *, of_recalls: bool, of_models: bool, daily: bool, forget_models: bool) -> None:
+def _counts(
+    memory: Engram,
+    *,
+    recall: Annotated[bool, Says("Tell how the last recalls have been going instead.")] = False,
+    models: Annotated[bool, Says("Tell what calls to models have cost instead.")] = False,
+    daily: Annotated[bool, Says("With --models: day by day.")] = False,
+    forget_models: Annotated[bool, Says("Forget what calls to models have cost.")] = False,
+) -> Stats | RecallHealth | dict[str, Any]:
+    """How much is kept; or how recalls went, or what models cost."""
+    if forget_models:
+        return {"forgotten": memory.forget_spending()}
+    if models:
+        return {"spending": memory.spending(daily=daily)}
+    return memory.recall_health() if recall else memory.stats()
+
+
+@presented("stats", Spelling(variant("stats", _counts, owner=True)), with_json=True)
+def stats(run: CommandRun, found: Stats | RecallHealth | dict[str, Any]) -> None:
     """Count what is kept.
 
     The whole file; with --namespace, --project … only what is seen from there.
     """
-    with run.open(whole_file=True) as memory:
-        counts, path, health = memory.stats(), memory.path, memory.recall_health()
-        spent = memory.spending(daily=daily) if of_models else []
-        forgotten = memory.forget_spending() if forget_models else 0
-    if forget_models:
-        told = f"{counted(forgotten, 'call')} forgotten"
-        say_json({"forgotten": forgotten}) if run.json else say(run, told)
-        return
-    if of_models:
-        say_json({"spending": spent}) if run.json else say(run, *_spent(spent))
-    elif of_recalls:
-        say_json(health) if run.json else say(run, *_recalls(health))
-    elif run.json:
-        say_json({"file": path, **plain(counts)})
-    elif run.quiet:
-        say(run, str(counts.memories))
+    path = run.opened.path
+    if run.json:
+        say_json({"file": path, **plain(found)} if isinstance(found, Stats) else found)
+    elif isinstance(found, RecallHealth):
+        say(run, *_recalls(found))
+    elif isinstance(found, Stats):
+        say(run, *([str(found.memories)] if run.quiet else _stats(found, path)))
+    elif "spending" in found:
+        say(run, *_spent(found["spending"]))
     else:
-        say(run, *_stats(counts, path))
+        say(run, f"{counted(found['forgotten'], 'call')} forgotten")
 
 
 def _spent(spent: Sequence[Spent]) -> Iterator[RenderableType]:
@@ -401,22 +409,18 @@ def vacuum(run: CommandRun, freed: int) -> None:
     say(run, str(freed) if run.quiet else text(("freed", "bold green"), f" {size(freed)}"))
 
 
-@command("reembed")
-@pass_run
-def reembed(run: CommandRun) -> None:
+def _reembedded(memory: Engram, progress: Progress | None = None) -> dict[str, int]:
+    """Make the vectors that are missing; how many were made, and how many still are."""
+    return {"embedded": memory.reembed(progress=progress), "pending": memory.stats().pending}
+
+
+@presented("reembed", Spelling(variant("maintenance.reembed", _reembedded, gives="")))
+def reembed(run: CommandRun, found: dict[str, int]) -> None:
     """Make the vectors that are still missing.
 
     After a change of model, or when the embedder was down. It may be stopped and started again.
     """
-    with run.open(whole_file=True) as memory, steps(run, "embedding") as counting:
-        made = memory.reembed(progress=counting.reach)
-        waiting = memory.stats().pending
-    if run.json:
-        say_json({"embedded": made, "pending": waiting})
-    elif run.quiet:
-        say(run, str(made))
-    else:
-        rest = f" · {counted(waiting, 'memory waits', 'memories wait')} still" if waiting else ""
-        say(
-            run, text(("embedded", "bold green"), f" {counted(made, 'memory', 'memories')}", (rest, "yellow"))
-        )
+    made, waiting = found["embedded"], found["pending"]
+    rest = f" · {counted(waiting, 'memory waits', 'memories wait')} still" if waiting else ""
+    told = text(("embedded", "bold green"), f" {counted(made, 'memory', 'memories')}", (rest, "yellow"))
+    say(run, str(made) if run.quiet else told)

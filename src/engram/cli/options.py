@@ -21,13 +21,7 @@ from click.core import ParameterSource
 from engram.errors import BadText, ConfigError, FileExists, NoSuchFile, StoreError
 from engram.model.clock import Clock, SystemClock, zone_of
 from engram.model.memory import (
-    CATEGORIES,
     Filters,
-    Kind,
-    Policy,
-    Priority,
-    Tier,
-    Type,
 )
 from engram.model.plain import member, plain
 from engram.model.scope import DEFAULT_NAMESPACE, Access, Scope
@@ -62,6 +56,14 @@ class CommandRun:
     clock: Clock = field(default_factory=SystemClock)
     memory: Engram | None = None
     """The open memory, while what came of a command is shown."""
+    said: dict[str, Any] = field(default_factory=dict)
+    """What the operation of the command is told."""
+
+    @property
+    def opened(self) -> Engram:
+        """The open memory, for whoever shows what came of a command."""
+        assert self.memory is not None  # noqa: S101 (a command opens it before it shows anything)
+        return self.memory
 
     @property
     def scope(self) -> Scope:
@@ -367,42 +369,8 @@ def decoded(raw: bytes, field: str) -> str:
 
 
 # ---------------------------------------------------------------- fields
-# The options that several commands share: the fields of a memory, and the filters of a search.
+# The options of what a search is narrowed by.
 
-
-field_options = together(
-    click.option(
-        "-c", "--category", metavar="NAME", help=f"{', '.join(CATEGORIES[:4])} … or a name of your own."
-    ),
-    click.option("-k", "--kind", type=one_of(Kind), help="Which store it belongs to."),
-    click.option("--type", type=one_of(Type), help="What sort of statement it is."),
-    click.option(
-        "-t",
-        "--tag",
-        "--tags",
-        "tags",
-        multiple=True,
-        metavar="TAG",
-        help="Repeat it, or separate with commas.",
-    ),
-    click.option(
-        "--detail",
-        "details",
-        type=KeyValue(),
-        multiple=True,
-        metavar="NAME=VALUE",
-        help="Anything else worth keeping.",
-    ),
-    click.option("--importance", type=float, metavar="0..1", help="How much it matters."),
-    click.option("--confidence", type=float, metavar="0..1", help="How sure it is."),
-    click.option("--priority", type=one_of(Priority), help="How long it keeps its place in a summary."),
-    click.option("--policy", type=one_of(Policy), help="What forgetting may do with it."),
-    click.option("--tier", type=one_of(Tier), help="How secret it is."),
-    click.option("--at", "event_time", type=MomentOption(), help="When it happened."),
-    click.option("--valid-from", type=MomentOption(), help="Since when it holds."),
-    click.option("--valid-to", type=MomentOption(ahead=True), help="Until when it holds."),
-    click.option("--expires", "expires_at", type=MomentOption(ahead=True), help="When it goes by itself."),
-)
 
 SENTIMENTS = ("positive", "negative", "mixed", "neutral")
 
@@ -462,7 +430,7 @@ def _axis(name: str) -> type[Enum] | None:
     )
 
 
-def _filter_option(name: str, flags: str, told: str) -> Callable[[F], F]:
+def _filter_option(name: str, flags: str, told: str) -> click.Option:
     """The option of one filter."""
     hint, axis = _HINTS[name], _axis(name)
     more: dict[str, Any] = {"metavar": "NAME"}
@@ -482,20 +450,12 @@ def _filter_option(name: str, flags: str, told: str) -> Callable[[F], F]:
         more |= {"default": ""}
     else:
         more |= {"multiple": True}
-    return click.option(*flags.split(), name, help=told, **more)
+    return click.Option([*flags.split(), name], help=told, **more)
 
 
-filter_options = together(*(_filter_option(name, *row) for name, row in _FILTERS.items()))
-
-
-def given(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields that were named on the command line; the rest is left to the engine."""
-    kept = {name: value for name, value in values.items() if value not in (None, "", ())}
-    if "tags" in kept:
-        kept["tags"] = split(kept["tags"])
-    if "details" in kept:
-        kept["details"] = dict(kept["details"])
-    return kept
+def filter_options() -> list[click.Parameter]:
+    """An option for each filter."""
+    return [_filter_option(name, *row) for name, row in _FILTERS.items()]
 
 
 def filters_from(values: dict[str, Any]) -> Filters:

@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Annotated, Unpack
 
 import click
 
-from engram.cli.made import Spelling, operation_options, presented, taken
-from engram.cli.options import (
-    CommandRun,
-    KeyValue,
-    command,
-    filter_options,
-    filters_from,
-    numeric,
-    one_of,
-    pass_run,
-    text_or_stdin,
-)
+from engram.cli.made import Spelling, presented, variant
+from engram.cli.options import CommandRun, numeric
 from engram.cli.output import (
-    NOT_FOUND,
     age,
     bar,
     console,
@@ -37,7 +27,19 @@ from engram.cli.output import (
     text,
 )
 from engram.config import settings
-from engram.model.recall import Branch, Evidence, Hit, Intent, Plan, Reasoning, Recall, Timeline
+from engram.engine import Engram
+from engram.model.plain import Says
+from engram.model.recall import (
+    Branch,
+    Evidence,
+    Hit,
+    Intent,
+    Plan,
+    Reasoning,
+    Recall,
+    RecallOptions,
+    Timeline,
+)
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -217,51 +219,48 @@ def _tree(label: Text) -> Tree:
 _KNOWN = {setting.name: setting.known for setting in settings()}
 
 
-@command("recall")
-@click.argument("query", nargs=-1)
-@operation_options(
+def _find(
+    memory: Engram,
+    query: str,
+    *,
+    intent: Annotated[Intent | None, Says("What the question is after, when the plan gets it wrong.")] = None,
+    weights: Annotated[
+        Mapping[str, str], Says("Weight of text, vector, graph or time; may be repeated.", flags="--weight")
+    ] = MappingProxyType({}),
+    **options: Unpack[RecallOptions],
+) -> Recall:
+    """Recall, with what is wanted otherwise than planned."""
+    if not query.strip():
+        raise click.UsageError("The question is empty: say what to look for.")
+    options["plan"] = {
+        "intent": intent,
+        "weights": {name: numeric(value) for name, value in weights.items()},
+    }
+    return memory.recall(query, **options)
+
+
+@presented(
     "recall",
-    without=("scope", "filters", "plan", "as_of"),
-    choices={"rerank": _KNOWN["recall.rerank"], "profile": _KNOWN["recall.profile"]},
+    Spelling(
+        variant("recall", _find),
+        "query+",
+        fails=lambda answer: not answer.hits,
+        without=("plan", "as_of"),
+        choices={"rerank": _KNOWN["recall.rerank"], "profile": _KNOWN["recall.profile"]},
+    ),
+    with_json=True,
 )
 @click.option("--sessions", is_flag=True, help="Rank the sessions the hits come from, not the hits.")
-@click.option(
-    "--intent", type=one_of(Intent), help="What the question is after, when the plan gets it wrong."
-)
-@click.option(
-    "--weight",
-    "weights",
-    type=KeyValue(),
-    multiple=True,
-    metavar="CHANNEL=NUMBER",
-    help="Weight of text, vector, graph or time; may be repeated.",
-)
-@filter_options
-@pass_run
-def recall(run: CommandRun, query: tuple[str, ...], *, sessions: bool, **options: Any) -> None:
+def recall(run: CommandRun, answer: Recall, *, sessions: bool) -> None:
     """Find what answers a question.
 
     Words need no quotation marks; `-` reads it from stdin. When nothing fits, nothing comes back and
     the exit code is 1.
     """
-    question = text_or_stdin(query, "question")
-    if not question.strip():
-        raise click.UsageError("The question is empty: say what to look for.")
-    said, filters, plan = taken(options), filters_from(options), plan_from(options)
-    with run.open() as memory:
-        answer = memory.recall(question, scope=run.scope, filters=filters, plan=plan, **said)
     if sessions:
         say_sessions(run, answer)
     else:
-        say_recall(run, answer, explain=said.get("explain", False))
-    if not answer.hits:
-        raise click.exceptions.Exit(NOT_FOUND)
-
-
-def plan_from(options: dict[str, Any]) -> dict[str, Any]:
-    """What the options want of the plan, taken out of them."""
-    weights = {name: numeric(value) for name, value in options.pop("weights")}
-    return {"intent": options.pop("intent"), "weights": weights}
+        say_recall(run, answer, explain=run.said.get("explain", False))
 
 
 def say_recall(run: CommandRun, answer: Recall, *, explain: bool = False) -> None:

@@ -5,31 +5,23 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated, Any
 
 import click
 
-from engram.cli.options import (
-    CommandRun,
-    MomentOption,
-    command,
-    field_options,
-    given,
-    one_of,
-    pass_run,
-    read_stdin,
-    text_or_stdin,
-)
+from engram.cli.made import Spelling, presented, variant
+from engram.cli.options import CommandRun, read_stdin, text_or_stdin
 from engram.cli.output import BAD_INPUT, counted, day, line, say, say_json, short, text
+from engram.engine import Engram
 from engram.errors import WrongType
-from engram.model.capture import Observation, Outcome, Receipt, Refusal
-from engram.model.memory import Layer
+from engram.model.capture import Observation, Outcome, Receipt, Refusal, Turn
+from engram.model.plain import Says
+from engram.model.scope import Scope
 
 if TYPE_CHECKING:
     from rich.text import Text
-
-    from engram.engine import Engram
 
 
 OUTCOME_STYLES = {
@@ -41,46 +33,58 @@ OUTCOME_STYLES = {
 }
 
 
-@command("remember")
-@click.argument("content", nargs=-1)
-@click.option("--lines", is_flag=True, help="Each line of stdin is a memory of its own.")
-@field_options
-@click.option("--layer", type=one_of(Layer), help="Where it begins.")
-@click.option("--pin", "pinned", is_flag=True, help="Never forget it.")
-@click.option("--apart", is_flag=True, help="A memory of its own, even when the same is known.")
-@click.option("--session", metavar="NAME", help="The conversation it belongs to.")
-@click.option("--speaker", metavar="NAME", help="Who said it.")
-@click.option("--source", metavar="NAME", help="Where it comes from: human, agent, import …")
-@pass_run
-def remember(run: CommandRun, content: tuple[str, ...], lines: bool, **fields: Any) -> None:
+@dataclass(frozen=True, slots=True)
+class KeptLines:
+    """What became of each line that was to be remembered, and its number."""
+
+    answers: Sequence[Receipt | Refusal]
+    numbers: Sequence[int]
+
+
+def _keep(
+    memory: Engram,
+    content: Sequence[str] = (),
+    lines: Annotated[bool, Says("Each line of stdin is a memory of its own.")] = False,
+    **given: Any,
+) -> Receipt | KeptLines:
+    """Keep a statement, or each line."""
+    if not lines:
+        return memory.remember(content[0], **given)
+    numbered = [(number, said) for number, said in enumerate(content, 1) if said.strip()]
+    drafts = [given | {"content": said} for _, said in numbered]
+    return KeptLines(memory.remember_many(drafts, partial=True), [number for number, _ in numbered])
+
+
+def _piped(_: CommandRun, said: dict[str, Any]) -> dict[str, Any]:
+    """The words, or the lines of stdin."""
+    words = said.get("content", ())
+    if not said.get("lines"):
+        return said | {"content": (text_or_stdin(words, "content"),)}
+    if words not in ((), ("-",)):
+        raise click.UsageError("--lines reads stdin: give no content beside it.")
+    return said | {"content": read_stdin("content").splitlines()}
+
+
+@presented(
+    "remember",
+    Spelling(variant("remember", _keep), "content*", fields=True, without=("believed",)),
+    with_json=True,
+    prepare=_piped,
+)
+def remember(run: CommandRun, kept: Receipt | KeptLines) -> None:
     """Keep a statement.
 
     The receipt says what became of it: stored, reinforced (it was known), merged, or superseded (it corrects
     an older memory, which gives way). With `-`, or when something is piped in, stdin is read.
     """
-    named = given(fields) | {"scope": run.scope}
-    if lines:
-        if content not in ((), ("-",)):
-            raise click.UsageError("--lines reads stdin: give no content beside it.")
-        _remember_lines(run, read_stdin("content"), named)
+    if isinstance(kept, Receipt):
+        say_receipt(run, kept)
         return
-    said = text_or_stdin(content, "content")
-    with run.open(makes=True) as memory:
-        receipt = memory.remember(said, **named)
-    say_receipt(run, receipt)
-
-
-def _remember_lines(run: CommandRun, piped: str, named: dict[str, Any]) -> None:
-    numbered = [(number, said) for number, said in enumerate(piped.splitlines(), 1) if said.strip()]
-    with run.open(makes=True) as memory:
-        answers = memory.remember_many([named | {"content": said} for _, said in numbered], partial=True)
-    numbers = [number for number, _ in numbered]
-    report = batch_report(answers, numbers)
+    report = batch_report(kept.answers, kept.numbers)
     if run.json:
-        kept = [answer for answer in answers if isinstance(answer, Receipt)]
-        say_json(report | {"receipts": kept})
+        say_json(report | {"receipts": [answer for answer in kept.answers if isinstance(answer, Receipt)]})
     else:
-        _say_lines(run, answers, numbers)
+        _say_lines(run, kept.answers, kept.numbers)
     if report["refused"]:
         raise click.exceptions.Exit(BAD_INPUT)
 
@@ -147,49 +151,26 @@ def _reasons(receipt: Receipt) -> list[Text]:
 LEFT_OUT_SHOWN = 12
 
 
-@command("observe")
-@click.argument("said", nargs=-1)
-@click.option("--as", "part", type=click.Choice(["user", "assistant"]), default="user", help="Whose words.")
-@click.option("--messages", is_flag=True, help="Read chat messages from stdin: a JSON list, or JSON Lines.")
-@click.option("--session", metavar="NAME", default="", help="The conversation it belongs to.")
-@click.option("--speaker", metavar="NAME", default="", help="The user's name.")
-@click.option("--time", "at", type=MomentOption(), help="When it was said.")
-@click.option("--message-id", metavar="ID", default="", help="Saying it again under this id changes nothing.")
-@pass_run
-def observe(run: CommandRun, said: tuple[str, ...], messages: bool, **given: Any) -> None:
-    """Listen to what was said and keep what is worth keeping.
-
-    Prints what was learned and, unless --quiet, what was left out and why. With `-`, or when something is
-    piped in, stdin is read.
-    """
-    with run.open(makes=True) as memory:
-        heard = _hear(memory, run, said, given, messages=messages)
-    if run.json:
-        say_json(heard)
-    elif run.quiet:
-        say(run, *(receipt.memory.id for receipt in heard.receipts))
-    else:
-        say(run, *_told(heard))
-
-
 def _hear(
-    memory: Engram, run: CommandRun, said: tuple[str, ...], given: dict[str, Any], *, messages: bool
+    memory: Engram,
+    said: Sequence[str] = (),
+    *,
+    part: Annotated[str, Says("Whose words.", choices=("user", "assistant"), flags="--as")] = "user",
+    messages: Annotated[bool, Says("Read chat messages from stdin: a JSON list, or JSON Lines.")] = False,
+    session: str = "",
+    speaker: Annotated[str, Says("The user's name.")] = "",
+    time: datetime | None = None,
+    message_id: str = "",
+    scope: Scope | None = None,
 ) -> Observation:
     """Observe and read at once: this process ends, and nobody would be there to read it later."""
-    common: dict[str, Any] = {
-        "session": given["session"],
-        "speaker": given["speaker"],
-        "time": given["at"],
-        "scope": run.scope,
-    }
+    common: dict[str, Any] = {"session": session, "speaker": speaker, "time": time, "scope": scope}
     if messages:
-        if said not in ((), ("-",)):
-            raise click.UsageError("--messages reads stdin: give no words beside it.")
-        heard = memory.observe(messages=_messages(read_stdin("messages")), **common)
+        heard = memory.observe(messages=_messages(said[0]), **common)
     else:
-        words: dict[str, Any] = {given["part"]: text_or_stdin(said, "what was said")}
-        heard = memory.observe(**words, message_id=given["message_id"], **common)
-    rest = memory.flush(scope=run.scope)
+        words: dict[str, Any] = {part: said[0]}
+        heard = memory.observe(**words, message_id=message_id, **common)
+    rest = memory.flush(scope=scope)
     return replace(
         heard,
         captured=heard.captured + rest.captured,
@@ -200,6 +181,29 @@ def _hear(
         by=rest.by if rest.receipts else heard.by,
         trouble=rest.trouble or heard.trouble,
     )
+
+
+def _overheard(_: CommandRun, said: dict[str, Any]) -> dict[str, Any]:
+    """The words, or the messages on stdin as they are written."""
+    words = said.get("said", ())
+    if not said.get("messages"):
+        return said | {"said": (text_or_stdin(words, "what was said"),)}
+    if words not in ((), ("-",)):
+        raise click.UsageError("--messages reads stdin: give no words beside it.")
+    return said | {"said": (read_stdin("messages"),)}
+
+
+@presented("observe", Spelling(variant("observe", _hear), "said*"), prepare=_overheard)
+def observe(run: CommandRun, heard: Observation) -> None:
+    """Listen to what was said and keep what is worth keeping.
+
+    Prints what was learned and, unless --quiet, what was left out and why. With `-`, or when something is
+    piped in, stdin is read.
+    """
+    if run.quiet:
+        say(run, *(receipt.memory.id for receipt in heard.receipts))
+    else:
+        say(run, *_told(heard))
 
 
 def _messages(piped: str) -> list[Any]:
@@ -241,26 +245,14 @@ def _told(heard: Observation) -> Iterator[Text]:
         yield text((f"and {more} more left out", "dim"))
 
 
-@command("turns")
-@click.argument("session")
-@click.option("--limit", type=click.IntRange(1, 10_000), default=200, help="How many at most.")
-@pass_run
-def turns(run: CommandRun, session: str, limit: int) -> None:
+@presented("turns", Spelling("history.turns", "session", without=("after",)), with_json=True)
+def turns(run: CommandRun, found: Sequence[Turn]) -> None:
     """Show a conversation word for word."""
-    with run.open() as memory:
-        found = memory.turns(session, limit=limit)
     if run.json:
         say_json(found)
         return
     for turn in found:
         who = turn.speaker or str(turn.part)
         waits = "" if turn.captured_at else " · waits to be read"
-        say(
-            run,
-            text(
-                (f"{day(turn.at)} ", "dim"),
-                (who, "bold cyan"),
-                (waits, "yellow"),
-                f"  {line(turn.content)}",
-            ),
-        )
+        words = ((f"{day(turn.at)} ", "dim"), (who, "bold cyan"), (waits, "yellow"))
+        say(run, text(*words, f"  {line(turn.content)}"))

@@ -9,7 +9,7 @@ import shlex
 import sys
 import urllib.error
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -17,11 +17,13 @@ from typing import TYPE_CHECKING
 import click
 
 from engram import plugins
-from engram.cli.options import CommandRun, Group, MomentOption, command, one_of, pass_run
+from engram.api.caller import Issued
+from engram.cli.made import Spelling, presented
+from engram.cli.options import CommandRun, Group, command, pass_run
 from engram.cli.output import age, line, say, say_json, table, text, uncut
 from engram.config import values
 from engram.errors import ConfigError
-from engram.model.scope import Access, Role, Token
+from engram.model.scope import Access, Token
 from engram.opening import beside, place
 
 if TYPE_CHECKING:
@@ -305,52 +307,26 @@ def _say_ready_proxy(run: CommandRun, config: Config, ready: Ready) -> None:
 # `engram token …`: who may come in from outside.
 
 
-@click.group("token", cls=Group, otherwise="list")
-def token() -> None:
-    """Let others in: make, list and revoke tokens of the server."""
-
-
-@token.command("create")
-@click.argument("name")
-@click.option("--role", type=one_of(Role), default="reader", show_default=True, help="What it may do.")
-@click.option(
-    "--expires", "expires_at", type=MomentOption(ahead=True), help="When it ends: 2026-12-31, or 30d."
-)
-@click.option("--timezone", default="", help="Where its bearer is: Europe/Oslo, or +02:00.")
-@pass_run
-def create(run: CommandRun, name: str, role: str, expires_at: datetime | None, timezone: str) -> None:
+@presented("create", Spelling("tokens.create"))
+def create(run: CommandRun, issued: Issued) -> None:
     """Make a token and show its secret, this once.
 
     NAME is who uses it. Its place is the one that --namespace, --project, --agent and the like name.
     """
-    with run.open(makes=True) as memory:
-        issued = memory.tokens.create(name, role, scope=run.scope, expires_at=expires_at, timezone=timezone)
-    if run.json:
-        say_json(issued)
-    elif run.quiet:
-        say(run, issued.secret)
-    else:
-        say(
-            run,
-            text(
-                ("made ", "bold green"),
-                f"{issued.token.id} for {line(issued.token.name)}, {role} of {issued.token.scope}",
-            ),
-            text((issued.secret, "bold cyan")),
-            text(("it is not kept anywhere: copy it now. Send it as Authorization: Bearer …", "dim")),
-        )
+    one = issued.token
+    made = f"{one.id} for {line(one.name)}, {one.role} of {one.scope}"
+    told = [
+        text(("made ", "bold green"), made),
+        text((issued.secret, "bold cyan")),
+        text(("it is not kept anywhere: copy it now. Send it as Authorization: Bearer …", "dim")),
+    ]
+    say(run, *([issued.secret] if run.quiet else told))
 
 
-@token.command("list")
-@click.option("--revoked", is_flag=True, help="Also those that were taken back.")
-@pass_run
-def list_tokens(run: CommandRun, revoked: bool) -> None:
+@presented("list", Spelling("tokens.list"))
+def list_tokens(run: CommandRun, found: Sequence[Token]) -> None:
     """List tokens, oldest first; secrets are not kept."""
-    with run.open(whole_file=True) as memory:
-        found = memory.tokens.list(revoked=revoked)
-    if run.json:
-        say_json({"tokens": found})
-    elif run.quiet:
+    if run.quiet:
         say(run, *(one.id for one in found))
     elif found:
         now = run.clock.now()
@@ -365,14 +341,16 @@ def _row(one: Token, now: datetime) -> tuple[str, ...]:
     return one.id, str(one.role), end, line(one.name), line(str(one.scope))
 
 
-@token.command("revoke")
-@click.argument("token_id", metavar="ID")
-@pass_run
-def revoke(run: CommandRun, token_id: str) -> None:
+@presented("revoke", Spelling("tokens.revoke"))
+def revoke(run: CommandRun, gone: Token) -> None:
     """Take a token back, by its id or its name: it lets nobody in any more."""
-    with run.open(whole_file=True) as memory:
-        gone = memory.tokens.revoke(token_id)
-    if run.json:
-        say_json(gone)
-    else:
-        say(run, text(("revoked ", "bold yellow"), f"{gone.id} of {line(gone.name)}"))
+    say(run, text(("revoked ", "bold yellow"), f"{gone.id} of {line(gone.name)}"))
+
+
+def token() -> click.Group:
+    """The group of commands about tokens."""
+    help_ = "Let others in: make, list and revoke tokens of the server."
+    made = Group("token", help=help_, otherwise="list")
+    for command_of in (create, list_tokens, revoke):
+        made.add_command(command_of())
+    return made
