@@ -49,6 +49,7 @@ NOT_OFFERED = {
     "backups.finding": "the doctor tells it",
     "backups.archive": "a file of this machine is no thing to name from outside",
     "vault.verify": "a certificate is checked where the key is, by a program",
+    "history.unread": "a route of an older system tells it",
     "path": "where the file lies is no business of a caller",
     "sources.code": "a folder is no thing to send",
     "sources.move_in": "a folder is no thing to send",

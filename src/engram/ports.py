@@ -42,7 +42,16 @@ if TYPE_CHECKING:
         Verb,
     )
     from engram.model.facts import Claim, Edge, EdgeType, Entity, Fact, FactQuery, Named, ToldFact
-    from engram.model.knowledge import Cited, Comparison, Extracted, ModelCall, Proposal, Reconciled, Spent
+    from engram.model.knowledge import (
+        Chosen,
+        Cited,
+        Comparison,
+        Extracted,
+        ModelCall,
+        Proposal,
+        Reconciled,
+        Spent,
+    )
     from engram.model.maintenance import Decided, Judgement, Run, RunKind, RunState, Sketch, Tally
     from engram.model.memory import Filters, Memory, Space, Status, Tier
     from engram.model.recall import Question, Recall, Recalled
@@ -585,10 +594,10 @@ class Advisor(Protocol):
     def summarize(self, texts: Sequence[str], words: int) -> str | None:
         """What several statements come to, in so many words at most."""
 
-    def gate(self, texts: Sequence[str]) -> tuple[bool, ...] | None:
+    def gate(self, texts: Sequence[str]) -> tuple[Chosen, ...] | None:
         """Of each memory whether it alone would help somebody who wakes up knowing nothing else."""
 
-    def triage(self, texts: Sequence[str]) -> tuple[bool, ...] | None:
+    def triage(self, texts: Sequence[str]) -> tuple[Chosen, ...] | None:
         """Of each memory whether it is worth more than a day."""
 
     def reconcile(self, old: str, new: str) -> Reconciled | None:

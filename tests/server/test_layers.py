@@ -108,6 +108,7 @@ TABLE: list[tuple[str, str, Any, set[str]]] = [
     ("GET", "/export", None, {"version", "count", "memories"}),
     ("POST", "/import", {"memories": [{"content": "The office is in Hamburg"}]}, {"imported", "skipped"}),
     ("POST", "/extract", {"text": "I decided to move to Bremen in May."}, {"extracted", "count"}),
+    ("GET", "/proxy/window", None, {"sessions"}),
     ("POST", "/proxy/flush", None, {"status"}),
     ("GET", "/stats", None, {"total", "buffer", "working", "core", "by_kind", "namespaces"}),
     ("POST", "/repair", None, {"orphans_removed", "fts_rebuilt", "embed_backfill_queued"}),

@@ -118,6 +118,12 @@ class History:
         """A session word for word, in order; `after` is the key of the last turn already seen."""
         return self._listening.turns(session, limit, after)
 
+    def unread(self, *, limit: int = 1_000) -> list[Turn]:
+        """What was said and waits to be read for memories, place by place, oldest first."""
+        turns, access = self._caller.tools.store.turns, self._caller.access
+        places = [scope for scope in turns.scopes_waiting() if access.may_read(scope)]
+        return [turn for scope in places for turn in turns.waiting(scope, limit)][:limit]
+
     def said(self, memory_id: str) -> list[Turn]:
         """The turns a memory came from, word for word."""
         return self._caller.tools.store.turns.of_memory(self._caller.resolve(memory_id), self._caller.access)

@@ -26,7 +26,16 @@ from engram.llm.client import ChatClient, Failed, ModelReply, ModelRequest, Serv
 from engram.llm.prompts import Prompt, lines
 from engram.model.capture import Turn
 from engram.model.clock import Clock
-from engram.model.knowledge import CallOutcome, Cited, Comparison, Extracted, ModelCall, Proposal, Reconciled
+from engram.model.knowledge import (
+    CallOutcome,
+    Chosen,
+    Cited,
+    Comparison,
+    Extracted,
+    ModelCall,
+    Proposal,
+    Reconciled,
+)
 from engram.ports import Advisor, Health, NoAdvisor, Spending
 from engram.text import tokens
 
@@ -145,12 +154,12 @@ class ModelAdvisor:
         prompt = prompts.summarize(texts, words)
         return self._ask("summarize", prompt, lambda text: answers.summarized(text, texts, words))
 
-    def gate(self, texts: Sequence[str]) -> tuple[bool, ...] | None:
+    def gate(self, texts: Sequence[str]) -> tuple[Chosen, ...] | None:
         """Of each memory whether it alone would help somebody who wakes up knowing nothing else."""
         read = partial(answers.chosen, name="approve", count=len(texts))
         return self._ask("gate", prompts.gate(texts), read) if texts else ()
 
-    def triage(self, texts: Sequence[str]) -> tuple[bool, ...] | None:
+    def triage(self, texts: Sequence[str]) -> tuple[Chosen, ...] | None:
         """Of each memory whether it is worth more than a day."""
         read = partial(answers.chosen, name="promote", count=len(texts))
         return self._ask("triage", prompts.triage(texts), read) if texts else ()

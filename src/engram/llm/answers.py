@@ -19,7 +19,7 @@ from engram.llm.grounding import GroundingEvidence
 from engram.llm.prompts import lines, pattern
 from engram.model.capture import Turn
 from engram.model.facts import Fact
-from engram.model.knowledge import Cited, Comparison, Extracted, Proposal, Reconciled
+from engram.model.knowledge import Chosen, Cited, Comparison, Extracted, Proposal, Reconciled
 from engram.model.memory import CATEGORIES
 from engram.text.assertion import frame_of
 from engram.text.kinds import category_of
@@ -362,11 +362,11 @@ def _truth(value: Any) -> bool:
 # that tells more than the notes is refused.
 
 
-def chosen(text: str, name: str, count: int) -> tuple[bool, ...] | Bad:
-    """For each of so many memories whether the model named it.
+def chosen(text: str, name: str, count: int) -> tuple[Chosen, ...] | Bad:
+    """For each of so many memories whether the model named it, and whether as a procedure.
 
-    >>> chosen('{"approve": [2, 9]}', "approve", 3)
-    (False, True, False)
+    >>> [one.name for one in chosen('{"approve": [2, 3, 9], "procedures": [1, 3]}', "approve", 3)]
+    ['NO', 'YES', 'PROCEDURE']
     """
     given = field_of(text, name)
     if not isinstance(given, list):
@@ -374,7 +374,12 @@ def chosen(text: str, name: str, count: int) -> tuple[bool, ...] | Bad:
     named = {number for number in map(number_in, given) if number is not None and 1 <= number <= count}
     if given and not named:
         return Bad(f'"{name}" names none of the memories by its number')
-    return tuple(number in named for number in range(1, count + 1))
+    told = field_of(text, "procedures")
+    ways = {number_in(one) for one in told} if isinstance(told, list) else set()
+    return tuple(
+        Chosen.NO if number not in named else Chosen.PROCEDURE if number in ways else Chosen.YES
+        for number in range(1, count + 1)
+    )
 
 
 def reconciled(text: str) -> Reconciled | Bad:

@@ -19,6 +19,7 @@ from engram.maintain.step import (
     Draw,
     Effect,
     Judge,
+    MemoryChange,
     Slice,
     Step,
     StepContext,
@@ -43,9 +44,9 @@ from engram.maintain.support import (
 )
 from engram.model.capture import Draft
 from engram.model.facts import Claim, Edge, EdgeType
-from engram.model.knowledge import Comparison, Reconciled
+from engram.model.knowledge import Chosen, Comparison, Reconciled
 from engram.model.maintenance import Judgement
-from engram.model.memory import TAG_LIMIT, Filters, Layer, Memory, Status, Tier
+from engram.model.memory import TAG_LIMIT, Filters, Kind, Layer, Memory, Status, Tier
 from engram.model.scope import Access, Scope
 from engram.model.session import LoopState
 from engram.ports import View
@@ -192,7 +193,6 @@ def plan_session_notes(context: StepContext, _cursor: str) -> Iterator[Batch]:
     groups: dict[Scope, list[Memory]] = {}
     for part in context.memories(NOTES):
         for _, one in part:
-            # Marked notes are left out above: one that triage has just moved can be taken as well.
             if not one.speaker and one.created_at < context.now:
                 groups.setdefault(one.scope, []).append(one)
     for notes in groups.values():
@@ -267,7 +267,8 @@ def plan_gate(context: StepContext, cursor: str) -> Iterator[Batch]:
         known = judged(GATE, candidates, context)
         asking = [one for one in candidates if _may_ask(known.get(one.id), context)]
         for one, yes, why in weighing.outcomes([(one, gate_review(one, config)) for one in asking]):
-            yield _approved(one, why, context) if yes else _rejected(one, why, known.get(one.id), context)
+            last = known.get(one.id)
+            yield _approved(one, yes, why, context) if yes else _rejected(one, why, last, context)
 
     return sweep(context, cursor, working, decide)
 
@@ -291,9 +292,14 @@ def _may_ask(last: Judgement | None, context: StepContext) -> bool:
     return last.verdict.startswith("reject") and last.again_at is not None and last.again_at <= context.now
 
 
-def _approved(memory: Memory, why: str, context: StepContext) -> Decision:
-    effects = (becomes(memory, layer=Layer.CORE), judge(GATE, memory, "approve", context.now))
+def _approved(memory: Memory, yes: Chosen, why: str, context: StepContext) -> Decision:
+    effects = (_risen(memory, Layer.CORE, yes), judge(GATE, memory, "approve", context.now))
     return Decision("gate.approve", why, effects, memory.id)
+
+
+def _risen(memory: Memory, layer: Layer, yes: Chosen) -> MemoryChange:
+    """The memory a layer up; what a model takes for a way to do something is kept as one."""
+    return becomes(memory, layer=layer, kind=Kind.PROCEDURAL if yes is Chosen.PROCEDURE else memory.kind)
 
 
 def _rejected(memory: Memory, why: str, last: Judgement | None, context: StepContext) -> Decision:
@@ -508,7 +514,7 @@ def plan_triage(context: StepContext, cursor: str) -> Iterator[Batch]:
         weighed = [(one, triage_review(one, config)) for one in due if one.id not in known]
         for one, yes, why in weighing.outcomes(weighed):
             if yes:
-                effects = (becomes(one, layer=Layer.WORKING), judge(TRIAGE, one, "promote", context.now))
+                effects = (_risen(one, Layer.WORKING, yes), judge(TRIAGE, one, "promote", context.now))
                 yield Decision("triage.promote", why, effects, one.id)
             else:
                 yield Decision("triage.keep", why, (_looked_at(one, context),), one.id, quiet=True)
@@ -525,10 +531,10 @@ def _looked_at(memory: Memory, context: StepContext) -> Effect:
 
 STEPS: tuple[Step, ...] = (
     Step("review", "gate", plan_gate),
-    Step("review", "triage", plan_triage),
     Step("review", "reconcile", plan_reconciliation),
     Step("review", "contradictions", plan_contradictions),
     Step("review", "commitments", plan_commitments),
     Step("review", "session notes", plan_session_notes),
     Step("review", "buffer repetitions", plan_buffer_duplicates),
+    Step("review", "triage", plan_triage),
 )

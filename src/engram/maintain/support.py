@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from engram.maintain.step import Batch, Decision, Judge, Keep, StepContext
 from engram.model.event import Event, Verb
+from engram.model.knowledge import Chosen
 from engram.model.maintenance import Judgement, RunState, Sketch
 from engram.model.memory import Filters, Memory, Tier
 from engram.model.scope import Access, Scope
@@ -210,7 +211,7 @@ def rejections(memory: Memory, known: dict[str, Judgement], context: StepContext
 # decides, rules only where it gives no answer. What is secret is never shown to a model.
 
 
-Ask = Callable[[Sequence[str]], tuple[bool, ...] | None]
+Ask = Callable[[Sequence[str]], tuple[Chosen, ...] | None]
 Weighed = tuple[Memory, Review]
 
 
@@ -235,12 +236,12 @@ class Weighing:
     """What the model is shown of a memory."""
     spent: Counter[str] = field(default_factory=Counter)
 
-    def outcomes(self, weighed: Sequence[Weighed]) -> Iterator[tuple[Memory, bool, str]]:
+    def outcomes(self, weighed: Sequence[Weighed]) -> Iterator[tuple[Memory, Chosen, str]]:
         """Of each memory yes or no, and why. Those that have to wait for the next run are left out."""
         unsure = [(one, review) for one, review in weighed if self._asks(one, review)]
         for one, review in weighed:
             if not self._asks(one, review):
-                yield one, bool(review.by_rule), review.by_rule.why
+                yield one, _ruled(review), review.by_rule.why
         for group in _by_scope(unsure).values():
             yield from self._asked(group)
 
@@ -249,17 +250,16 @@ class Weighing:
             return False
         return self.level == "full" or review.decision is Outcome.ASK
 
-    def _asked(self, group: Sequence[Weighed]) -> Iterator[tuple[Memory, bool, str]]:
+    def _asked(self, group: Sequence[Weighed]) -> Iterator[tuple[Memory, Chosen, str]]:
         namespace = group[0][0].scope.namespace
         now = group[: max(0, self.most - self.spent[namespace])]
         self.spent[namespace] += len(now)
         answers = self.ask([self.told(one) for one, _ in now]) if now else ()
         for place, (one, review) in enumerate(now):
             if answers is None:
-                yield one, bool(review.by_rule), review.by_rule.why
+                yield one, _ruled(review), review.by_rule.why
             else:
-                said = "yes" if answers[place] else "no"
-                yield one, answers[place], f"a model says {said}, {review.score.told()}"
+                yield one, answers[place], f"a model says {answers[place] or 'no'}, {review.score.told()}"
 
 
 @dataclass(slots=True)
@@ -285,6 +285,10 @@ class Questions:
             return False
         self.left -= 1
         return True
+
+
+def _ruled(review: Review) -> Chosen:
+    return Chosen.YES if review.by_rule else Chosen.NO
 
 
 def _by_scope(weighed: Iterable[Weighed]) -> dict[Scope, list[Weighed]]:

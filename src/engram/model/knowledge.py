@@ -275,6 +275,14 @@ class Proposal:
     layer: int | None = None
 
 
+class Chosen(StrEnum):
+    """What a model says of a memory that asks to rise; NO is false."""
+
+    NO = ""
+    YES = "yes"
+    PROCEDURE = "yes, it tells how something is done"
+
+
 class Reconciled(StrEnum):
     """What becomes of an older memory beside a newer one about the same thing."""
 

@@ -30,7 +30,7 @@ from engram.rules.injection import marked
 from engram.rules.sameness import NewStatement, moved, surprise
 from engram.rules.sealing import is_found_by_meaning, sealed
 from engram.rules.sensitivity import at_least, tier_of
-from engram.rules.traits import REFERENCE, is_overheard, is_reference
+from engram.rules.traits import REFERENCE, by_layers, is_overheard, is_reference
 from engram.text import facts, kinds, metadata, names, words
 from engram.text.cues import slots_told
 from engram.text.dates import happening
@@ -103,7 +103,7 @@ def prepare(draft: Draft, tools: Tools) -> PreparedDraft:
         layer=draft.layer or (Layer.BUFFER if is_overheard(draft) else Layer.WORKING),
         verification=Verification.UNVERIFIED,
         policy=draft.policy or (Policy.PROTECTED if asked_for else standing.policy),
-        priority=draft.priority or _priority(draft, standing.priority),
+        priority=draft.priority or _priority(draft, standing.priority, tools),
         pinned=draft.pinned,
         importance=standing.importance if draft.importance is None else draft.importance,
         confidence=confidence,
@@ -154,13 +154,15 @@ def _heard(draft: Draft) -> datetime | None:
     return None
 
 
-def _priority(draft: Draft, usual: Priority) -> Priority:
-    """What was overheard about somebody is no rule that must never be broken: only a constraint is."""
-    return (
-        Priority.P1
-        if usual is Priority.P0 and is_overheard(draft) and draft.category == "identity"
-        else usual
-    )
+def _priority(draft: Draft, usual: Priority, tools: Tools) -> Priority:
+    """What was overheard about somebody is no rule that must never be broken: only a constraint is.
+
+    By the rules of *layers* no category keeps anything.
+    """
+    if by_layers(tools.config):
+        return Priority.P2
+    identity = usual is Priority.P0 and is_overheard(draft) and draft.category == "identity"
+    return Priority.P1 if identity else usual
 
 
 def findable(memory: Memory, found: Sequence[FoundName] | None = None) -> Findable:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
@@ -13,14 +13,15 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from engram._version import __version__
-from engram.errors import AccessDenied, AmbiguousId, InvalidInput, NotFound, UnknownValue
-from engram.model.capture import Outcome, Receipt
+from engram.errors import AccessDenied, AmbiguousId, InvalidInput, NotFound, UnknownValue, WrongType
+from engram.model.capture import Outcome, Receipt, Turn
 from engram.model.facts import Claim
 from engram.model.memory import Filters, Kind, Layer, Memory
 from engram.model.plain import plain
 from engram.model.recall import BUCKETS, Hit, Recall, public_score
 from engram.model.scope import Access, Role, Scope
 from engram.rules.retention import layer_recency
+from engram.rules.traits import by_layers
 from engram.server.compat import layers_upkeep
 from engram.server.compat.layers_upkeep import (
     SUPERSEDED_BY,
@@ -228,8 +229,11 @@ def create(ask: LenientRequest) -> OldAnswer:
     for old in replaced:
         if old != receipt.memory.id:
             ask.memory.conflicts.resolve(receipt.memory.id, old, "a", "a client says so")
-    known = receipt.outcome in KNOWN
-    told = {**memory_of(receipt.memory), "merged": receipt.outcome is Outcome.MERGED}
+    known, kept = receipt.outcome in KNOWN, receipt.memory
+    if known and by_layers(ask.memory.config):
+        ask.memory.touch([kept.id])  # there, what is said again counts as used as well
+        kept = ask.memory.get(kept.id) or kept
+    told = {**memory_of(kept), "merged": receipt.outcome is Outcome.MERGED}
     return OldAnswer(told, 200 if known else 201)
 
 
@@ -243,22 +247,32 @@ def known_id(memory: Engram, memory_id: str) -> str:
 
 def batch(ask: LenientRequest) -> dict[str, Any]:
     """Keep many; what cannot be kept is left out and told."""
-    given = ask.objects("memories")
-    errors: list[dict[str, Any]] = []
-    drafts = []
-    for index, one in enumerate(given):
-        try:
-            part = ask.of(one)
-            fields = {**_usual(part), **_place(part), "apart": True}
-            drafts.append({"content": part.text("content").strip(), **fields})
-        except InvalidInput as error:
-            errors.append({"index": index, "reason": error.message})
-    results = ask.memory.remember_many(drafts, partial=True) if drafts else []
-    places = [index for index in range(len(given)) if index not in {one["index"] for one in errors}]
-    for place, result in zip(places, results, strict=True):
+    drafts, errors = _each(
+        ask, lambda one: {"content": one.text("content").strip(), **_usual(one), **_place(one), "apart": True}
+    )
+    results = ask.memory.remember_many([*drafts.values()], partial=True) if drafts else []
+    for place, result in zip(drafts, results, strict=True):
         if not isinstance(result, Receipt):
-            errors.append({"index": place, "reason": result.error.message})
-    return {"inserted": len(given) - len(errors), "requested": len(given), "errors": errors}
+            errors[place] = result.error.message
+    asked = len({*drafts, *errors})
+    told = [{"index": place, "reason": why} for place, why in sorted(errors.items())]
+    return {"inserted": asked - len(errors), "requested": asked, "errors": told}
+
+
+def _each(
+    ask: LenientRequest, read: Callable[[LenientRequest], Mapping[str, Any]]
+) -> tuple[dict[int, Mapping[str, Any]], dict[int, str]]:
+    """What each item of a list is read as, by its place; and why one cannot be read."""
+    good: dict[int, Mapping[str, Any]] = {}
+    bad: dict[int, str] = {}
+    for place, one in enumerate(ask.items_of("memories")):
+        try:
+            if not isinstance(one, Mapping):
+                raise WrongType("memory", one, "an object")
+            good[place] = read(ask.of(one))
+        except InvalidInput as error:
+            bad[place] = error.message
+    return good, bad
 
 
 def page(ask: LenientRequest) -> dict[str, Any]:
@@ -438,13 +452,15 @@ def bring_in(ask: LenientRequest) -> dict[str, Any]:
     if ask.has("text"):
         extracted = _extracted(ask)
         return {"imported": len(extracted), "memories": extracted}
-    given = ask.objects("memories")
     whole = ask.memory.access.all_namespaces
-    adopted = ask.memory.adopt([_record(ask.of(one), keep_place=whole) for one in given])
+    records, errors = _each(ask, lambda one: _record(one, keep_place=whole))
+    adopted = ask.memory.adopt(records.values())
+    places = list(records)
+    errors |= {places[one.index]: one.error.message for one in adopted.refused}
     return {
         "imported": len(adopted.taken),
-        "skipped": len(adopted.known) + len(adopted.refused),
-        "errors": [{"index": one.index, "reason": one.error.message} for one in adopted.refused],
+        "skipped": len(adopted.known) + len(errors),
+        "errors": [{"index": place, "reason": why} for place, why in sorted(errors.items())],
     }
 
 
@@ -458,6 +474,22 @@ def flush(ask: LenientRequest) -> dict[str, Any]:
     """Read now what the proxy heard and what still waits."""
     ask.memory.flush()
     return {"status": "ok"}
+
+
+def window(ask: LenientRequest) -> dict[str, Any]:
+    """What was heard in each session and waits to be read."""
+    waiting: dict[str, list[Turn]] = {}
+    for turn in ask.memory.history.unread():
+        waiting.setdefault(turn.session, []).append(turn)
+    told = {
+        session: {
+            "turns": len(turns),
+            "chars": sum(len(one.content) for one in turns),
+            "last_at": millis(turns[-1].at),
+        }
+        for session, turns in waiting.items()
+    }
+    return {"sessions": told}
 
 
 def _extracted(ask: LenientRequest) -> list[dict[str, Any]]:
@@ -492,6 +524,7 @@ MOVING_ROUTES: tuple[Old, ...] = (
     Old("POST", "/import", bring_in),
     Old("POST", "/extract", extract),
     Old("POST", "/proxy/flush", flush),
+    Old("GET", "/proxy/window", window),
 )
 
 

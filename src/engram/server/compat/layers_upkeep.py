@@ -200,7 +200,7 @@ def _ids(report: Report) -> dict[str, list[str]]:
             told = one.related.split() if name == "buffer_deduped" else [one.memory]
             known = found.setdefault(name, [])
             known += [each for each in told if each and each not in known]
-    return found
+    return {name: ids for name, ids in found.items() if ids}
 
 
 def _would(ask: LenientRequest, memory_id: str) -> dict[str, Any]:

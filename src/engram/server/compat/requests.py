@@ -120,10 +120,17 @@ class LenientRequest:
 
     def objects(self, name: str) -> list[Mapping[str, Any]]:
         """A list of objects; the body itself, when it is a list."""
-        value = self.items if self.items is not None else self.given.get(name)
-        if not isinstance(value, list | tuple) or not all(isinstance(one, Mapping) for one in value):
+        value = self.items_of(name)
+        if not all(isinstance(one, Mapping) for one in value):
             raise WrongType(name, value, "a list of objects")
         return list(value)
+
+    def items_of(self, name: str) -> Sequence[Any]:
+        """A list of anything; the body itself, when it is a list."""
+        value = self.items if self.items is not None else self.given.get(name)
+        if not isinstance(value, list | tuple):
+            raise WrongType(name, value, "a list of objects")
+        return value
 
     def of(self, given: Mapping[str, Any]) -> LenientRequest:
         """The same asker, saying something else: one item of a list."""

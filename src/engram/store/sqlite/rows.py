@@ -410,7 +410,7 @@ LIMIT 1
 
 ADD_TAGS = """
 INSERT OR IGNORE INTO memory_tags (row, tag)
-SELECT :row, value
+SELECT :row, lower(value)
 FROM json_each(:tags)
 """
 

@@ -102,7 +102,7 @@ END;
 -- Tags, to be filtered on.
 CREATE TABLE memory_tags (
   row INTEGER NOT NULL REFERENCES memories (row), -- the memory
-  tag TEXT NOT NULL, -- one of its tags
+  tag TEXT NOT NULL, -- one of its tags, in small letters
   PRIMARY KEY (row, tag)
 ) WITHOUT ROWID;
 CREATE INDEX memory_tags_by_tag ON memory_tags (tag, row);

@@ -332,20 +332,20 @@ ONE_OF = {
     "tags_any": """m.row IN (
       SELECT row
       FROM memory_tags
-      WHERE tag IN (SELECT value FROM json_each(:tags_any))
+      WHERE tag IN (SELECT lower(value) FROM json_each(:tags_any))
     )""",
     "tags_all": """m.row IN (
       SELECT row
       FROM memory_tags
-      WHERE tag IN (SELECT value FROM json_each(:tags_all))
+      WHERE tag IN (SELECT lower(value) FROM json_each(:tags_all))
       GROUP BY row
-      HAVING count(*) = json_array_length(:tags_all)
+      HAVING count(*) = (SELECT count(DISTINCT lower(value)) FROM json_each(:tags_all))
     )""",
     "not_tags": """NOT EXISTS (
       SELECT 1
       FROM memory_tags AS t
       WHERE t.row = m.row
-        AND t.tag IN (SELECT value FROM json_each(:not_tags))
+        AND t.tag IN (SELECT lower(value) FROM json_each(:not_tags))
     )""",
     "entities": """m.row IN (
       SELECT t.row
@@ -371,13 +371,13 @@ ITS_OWN = {
       SELECT 1
       FROM memory_tags AS t
       WHERE t.row = m.row
-        AND t.tag IN (SELECT value FROM json_each(:tags_any))
+        AND t.tag IN (SELECT lower(value) FROM json_each(:tags_any))
     )""",
-    "tags_all": """json_array_length(:tags_all) = (
+    "tags_all": """(SELECT count(DISTINCT lower(value)) FROM json_each(:tags_all)) = (
       SELECT count(*)
       FROM memory_tags AS t
       WHERE t.row = m.row
-        AND t.tag IN (SELECT value FROM json_each(:tags_all))
+        AND t.tag IN (SELECT lower(value) FROM json_each(:tags_all))
     )""",
     "entities": """EXISTS (
       SELECT 1
