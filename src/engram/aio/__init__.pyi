@@ -575,6 +575,9 @@ class AsyncHistory:
     async def turns(self, session: str, *, limit: int = 1000, after: int = 0) -> list[Turn]:
         """A session word for word, in order; `after` is the key of the last turn already seen."""
 
+    async def unread(self, *, limit: int = 1000) -> list[Turn]:
+        """What was said and waits to be read for memories, place by place, oldest first."""
+
     async def said(self, memory_id: str) -> list[Turn]:
         """The turns a memory came from, word for word."""
 
