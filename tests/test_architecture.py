@@ -62,6 +62,10 @@ OWNERS = {
 }
 
 
+NAMED = ("engram.ports", ("engram.store.", "engram.index."))
+"""`ports` names classes that stand above it, for the type checker alone."""
+
+
 @dataclass(frozen=True, slots=True)
 class Import:
     """One import: which file, which line, which module it reaches."""
@@ -148,9 +152,19 @@ def imports(root: Path) -> tuple[Import, ...]:
 
 def _imports(known: dict[str, Path], code: dict[str, ast.Module], root: Path) -> Iterator[Import]:
     for module, path in known.items():
-        for node in walked(code[path.relative_to(root).as_posix()]):
+        tree = code[path.relative_to(root).as_posix()]
+        unrun = only_for_types(tree) if module == NAMED[0] else frozenset()
+        for node in walked(tree):
             for full, home in reached(node, module, is_package=path.name == "__init__.py"):
-                yield Import(module, getattr(node, "lineno", 0), full if full in known else home)
+                if not (node in unrun and full.startswith(NAMED[1])):
+                    yield Import(module, getattr(node, "lineno", 0), full if full in known else home)
+
+
+def only_for_types(tree: ast.Module) -> frozenset[ast.AST]:
+    """What stands under TYPE_CHECKING."""
+    blocks = (node for node in tree.body if isinstance(node, ast.If))
+    named = (node for node in blocks if isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING")
+    return frozenset(inner for block in named for child in block.body for inner in ast.walk(child))
 
 
 def modules(root: Path) -> dict[str, Path]:
@@ -201,6 +215,7 @@ def grow(root: Path, files: dict[str, str]) -> Path:
         ("text/words.py", "if TYPE_CHECKING:\n    from engram import rules", "imports up"),
         ("engine.py", "import importlib\nimportlib.import_module('engram.cli')", "imports up: engram.cli"),
         ("ports.py", "from engram import Engram", "engram.ports:1 imports up: engram"),
+        ("ports.py", "from engram.store import rows", "engram.ports:1 imports up: engram.store"),
     ],
 )
 def test_the_check_sees_an_import_that_does_not_point_down(

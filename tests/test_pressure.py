@@ -63,7 +63,7 @@ def test_tight_memory_lets_caches_go_and_maintenance_wait(tmp_path: Path) -> Non
             memory.remember("Tea is at four", scope=Scope(namespace=place))
             memory.recall("when is tea?", scope=Scope(namespace=place))
         store = memory._tools.store  # noqa: SLF001 - what is held in memory shows nowhere else
-        held = store._tables._tables  # type: ignore[attr-defined] # noqa: SLF001
+        held = store._tables._tables  # noqa: SLF001
         assert len(held) == 3
         store.let_go()
         assert len(held) == 1

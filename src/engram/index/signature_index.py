@@ -86,7 +86,7 @@ class SignatureSearch:
         return self._index.sampler(self._space, self._reach).noise(self._question, keys)
 
     def search(self, view: View, k: int) -> Found:
-        """The k nearest keys a view of the same caller allows, with their cosine."""
+        """The k nearest keys a view of the same caller allows, with their cosine, best first."""
         if k < 1 or not self._question.any():
             return []
         statuses = view.filters.present_statuses
@@ -98,7 +98,7 @@ class SignatureSearch:
         return self._index.filtered(self._space, self._lines, places, self._question, k, view)
 
     def among(self, keys: Keys, k: int) -> Found:
-        """The k nearest of these keys."""
+        """The k nearest of these keys, which the caller may read."""
         return self._nearest(ranking.present(self._lines, keys), k)
 
     def compare(self, keys: Keys) -> Floats:
@@ -189,7 +189,10 @@ class StoredSearch(SignatureSearch):
 
 
 class SignatureIndex:
-    """`engram.ports.VectorIndex` over any store. Holds no file; every thread may use it."""
+    """Finds the nearest vectors.
+
+    The store stays the truth; an index catches up with it by itself. Holds no file; every thread may use it.
+    """
 
     def __init__(self, store: Store, *, exact_limit: int = EXACT_LIMIT, rescore: int = RESCORE) -> None:
         self._store = store
@@ -209,7 +212,7 @@ class SignatureIndex:
             self._remembered.clear()
 
     def ask(self, space: Space, vector: Floats, access: Access) -> NearSearch:
-        """The vector of a question, among what the caller may read, as of now."""
+        """The vector of a question, looked at once for everything that is asked of it."""
         searched = self._store.vectors.searched(space)
         if searched is not None:
             reach = self._store.memories.reach(access)
@@ -220,11 +223,11 @@ class SignatureIndex:
         return SignatureSearch(self, space, _question(space, vector), lines, upto, reach)
 
     def search(self, space: Space, vector: Floats, k: int, view: View) -> Found:
-        """The k nearest keys the view allows, with their cosine."""
+        """The k nearest keys the view allows, with their cosine, best first."""
         return self.ask(space, vector, view.access).search(view, k)
 
     def nearest(self, space: Space, vectors: Floats, k: int, reach: Reach) -> list[Found]:
-        """For each vector, the nearest active keys inside a reach."""
+        """For many vectors at once: the nearest active keys inside a reach (for deduplication)."""
         questions = _question(space, vectors)
         if k < 1 or not len(questions):
             return [[] for _ in questions]

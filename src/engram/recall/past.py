@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any, cast
 
 from engram.model.clock import Clock
 from engram.model.memory import Memory
@@ -21,7 +22,8 @@ from engram.rules.archival import as_it_was
 
 def as_of(tools: Tools, at: datetime) -> Tools:
     """The same tools, looking at that time."""
-    return replace(tools, store=PastStore(tools.store, at), clock=StoppedClock(at, tools.clock))
+    store = cast("Store", PastStore(tools.store, at))
+    return replace(tools, store=store, clock=StoppedClock(at, tools.clock))
 
 
 def then(memories: Iterable[Memory], store: Store, at: datetime) -> dict[str, Memory]:
@@ -49,26 +51,14 @@ class StoppedClock:
 
 
 class PastMemories:
-    """`Memories` whose records are read as they were. Lives for one recall."""
+    """The memories of a store, whose records are read as they were. Lives for one recall."""
 
     def __init__(self, store: Store, at: datetime) -> None:
-        memories = store.memories
         self._store = store
         self._at = at
-        self.get = memories.get
-        self.resolve = memories.resolve
-        self.keys = memories.keys
-        self.page = memories.page
-        self.count = memories.count
-        self.select = memories.select
-        self.allow = memories.allow
-        self.used_since = store.memories.used_since
-        self.unembedded = memories.unembedded
-        self.without_words = memories.without_words
-        self.unsealed = memories.unsealed
-        self.sealed = memories.sealed
-        self.reach = memories.reach
-        self.stats = memories.stats
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store.memories, name)
 
     def read(self, keys: Sequence[int]) -> dict[int, Memory]:
         """The records as they were."""
@@ -78,43 +68,11 @@ class PastMemories:
 
 
 class PastStore:
-    """`Store` as it looks from a time in the past. Lives for one recall, which writes nothing."""
+    """A store as it looks from a time in the past. Lives for one recall, which writes nothing."""
 
     def __init__(self, store: Store, at: datetime) -> None:
         self._store = store
         self.memories = PastMemories(store, at)
-        self.texts = store.texts
-        self.vectors = store.vectors
-        self.relations = store.relations
-        self.facts = store.facts
-        self.entities = store.entities
-        self.turns = store.turns
-        self.origins = store.origins
-        self.spending = store.spending
-        self.recalls = store.recalls
-        self.ledger = store.ledger
-        self.audit = store.audit
-        self.opinions = store.opinions
-        self.tokens = store.tokens
-        self.answers = store.answers
-        self.upkeep = store.upkeep
-        self.bus = store.bus
-        self.snapshots = store.snapshots
-        self.triggers = store.triggers
-        self.backups = store.backups
-        self.lease = store.lease
-        self.copy = store.copy
-        self.write = store.write
-        self.write_later = store.write_later
-        self.flush = store.flush
-        self.reading = store.reading
-        self.vacuum = store.vacuum
-        self.leave_nothing = store.leave_nothing
-        self.check = store.check
-        self.close = store.close
-        self.let_go = store.let_go
 
-    @property
-    def writes_waiting(self) -> int:
-        """How much work waits in the store."""
-        return self._store.writes_waiting
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)

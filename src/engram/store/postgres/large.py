@@ -329,7 +329,7 @@ class LargeSight(Sight):
 
 
 class ServerSearch(TableSearch):
-    """Implements `ports.WordSearch`: candidates come from the server and are ranked like those in memory."""
+    """The terms of one question: candidates come from the server and are ranked like those in memory."""
 
     def __init__(self, terms: Terms, reach: Reach, readers: Readers, counts: WordCounts) -> None:
         self._reach = reach
@@ -401,7 +401,7 @@ def _units(db: Db, keys: list[int]) -> list[UnitLine]:
 
 
 class PostgresTexts(SqliteTexts):
-    """Implements `ports.Texts`. `holding` is told when a table is held in memory."""
+    """What memories are found by. `holding` is told when a table is held in memory."""
 
     def __init__(
         self,
@@ -436,7 +436,7 @@ class PostgresTexts(SqliteTexts):
 
 
 class PostgresVectors(SqliteVectors):
-    """Implements `ports.Vectors`."""
+    """The vectors, space by space."""
 
     def __init__(self, readers: Readers, writer: Writer | None, large: LargeNamespaces) -> None:
         super().__init__(readers, writer)

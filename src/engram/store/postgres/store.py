@@ -55,7 +55,7 @@ WHERE schemaname = current_schema()
 
 
 class PostgresStore(SqliteStore):
-    """Implements `ports.Store`. Made by `open_address`; whoever opened it closes it. Used by any thread."""
+    """The store over a server. Made by `open_address`; whoever opened it closes it. Used by any thread."""
 
     _Places = WalledPlaces
     _Readers = WalledReaders
@@ -142,7 +142,7 @@ class PostgresStore(SqliteStore):
 
 
 class PostgresBackups:
-    """Implements `ports.BackupStore`. The server's backups are the server's; copies are made on request."""
+    """Copies of the whole store. The server's backups are the server's; copies are made on request."""
 
     def __init__(self, readers: Readers, opener: PostgresOpener, flush: Callable[[], None]) -> None:
         self._readers = readers

@@ -50,7 +50,7 @@ Kept = list[Backup]
 
 
 class SqliteBackups:
-    """Implements `ports.Backups`. Lives as long as the store; any thread may use it."""
+    """Copies of the whole store. Lives as long as the store; any thread may use it."""
 
     def __init__(self, readers: Readers, opener: Opener, flush: Callable[[], None] | None) -> None:
         self._readers = readers
@@ -92,7 +92,7 @@ class SqliteBackups:
         return Finding("backup", ok=True, detail=f"{backup.file} can be restored")
 
     def archive(self, out: IO[bytes], passphrase: str = "") -> ArchiveReport:
-        """Write everything as one archive."""
+        """Write everything as one archive, encrypted if there is a passphrase."""
         if self._flush is not None:
             self._flush()
         with translated(self._opener.path, self._opener.settings.busy_timeout_s), self._readers.lend() as db:

@@ -116,14 +116,14 @@ WHERE row = :row
 
 
 class SqliteBus:
-    """Implements `ports.Bus`. Used by any thread."""
+    """Who offers what, who wants what, what was delivered. Used by any thread."""
 
     def __init__(self, readers: Readers, places: Places) -> None:
         self._readers = readers
         self._places = places
 
     def publications(self, after: int, limit: int, access: Access | None = None) -> list[Publication]:
-        """In the order of publishing, beginning after a number."""
+        """In the order of publishing, beginning after a number; of scopes a caller may see, if one asks."""
         seen: list[Publication] = []
         with self._readers.lend() as db:
             while len(seen) < limit:
@@ -142,7 +142,7 @@ class SqliteBus:
             return next((_publication(one) for one in found), None)
 
     def subscriptions(self, access: Access | None = None) -> list[Subscription]:
-        """All, oldest first."""
+        """All, oldest first; of scopes a caller may see, if one asks."""
         with self._readers.lend() as db:
             found = [_subscription(one) for one in ask(db, SUBSCRIPTIONS)]
         return [one for one in found if access is None or access.may_read(one.scope)]
@@ -161,7 +161,7 @@ class SqliteBus:
 
 
 class SqliteBusWork:
-    """Implements `ports.BusWork`. Lives inside the writer's thread, for one unit of work."""
+    """What is written, inside a unit of work. Lives inside the writer's thread, for one unit of work."""
 
     def __init__(self, db: Db, place: Callable[[Scope], tuple[int, int]]) -> None:
         self._db = db
@@ -184,7 +184,7 @@ class SqliteBusWork:
         self._db.execute(PUBLISH, values)
 
     def withdraw(self, publication_id: str) -> bool:
-        """Take an offer back; copies stay."""
+        """Take an offer back; copies stay. Whether there was one."""
         self._db.execute(WITHDRAW, {"id": publication_id})
         return self._db.changes() > 0
 
@@ -209,7 +209,7 @@ class SqliteBusWork:
         return self._db.changes() > 0
 
     def deliver(self, delivery: Delivery) -> None:
-        """Say that a copy was delivered."""
+        """Say that a copy was delivered; erasing the original erases it too."""
         values = {
             "memory": delivery.memory,
             "origin": delivery.origin,

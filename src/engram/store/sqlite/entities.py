@@ -204,7 +204,10 @@ ANYTHING = Filters(statuses=frozenset())
 
 
 class SqliteEntities:
-    """Implements `ports.Entities`. Used by any thread."""
+    """Who and what is spoken of.
+
+    An entity is seen by those who see a memory that names it. Used by any thread.
+    """
 
     def __init__(self, readers: Readers, places: Places) -> None:
         self._readers = readers
@@ -227,7 +230,7 @@ class SqliteEntities:
             return {line[0] for line in ask(db, KNOWN, values)}
 
     def among(self, words: Sequence[str], access: Access) -> list[Entity]:
-        """Entities one of whose names is in `words`, last seen first."""
+        """Entities one of whose names is in `words`: how a question's entities are recognised."""
         asked = frozenset(map(str.casefold, words))
         with self._readers.lend() as db:
             joins = self._joins(db, access)

@@ -132,7 +132,7 @@ COMPARED = 10_000
 
 
 class SqliteFacts:
-    """Implements `ports.Facts`. Used by any thread."""
+    """What memories state, as subject, predicate and object. Used by any thread."""
 
     def __init__(self, readers: Readers, places: Places, clock: Clock) -> None:
         self._readers = readers
@@ -146,7 +146,11 @@ class SqliteFacts:
             return stated(db, subject, predicate, place[0], limit) if place else []
 
     def find(self, query: FactQuery, view: View, limit: int) -> list[Claim]:
-        """Facts that fit the query, of memories that the view allows, newest first."""
+        """Facts that fit the query, of memories that the view allows, newest first.
+
+        With `as_of`, those that held then: said and begun before it, not ended by it, whatever the memory's
+        status is today.
+        """
         clauses, values = _asked(query)
         is_led = bool(query.subjects or query.objects)
         filters = view.filters if query.as_of is None else replace(view.filters, statuses=frozenset())
@@ -166,7 +170,11 @@ class SqliteFacts:
             return [_told(line) for line in ask(db, sql, {**values, **seen.values, "limit": limit})]
 
     def disputed(self, view: View, limit: int) -> list[tuple[Claim, Claim]]:
-        """Pairs of one scope that cannot both be true, newest first: each older object against the newest."""
+        """Pairs that cannot both be true, of active or challenged memories, newest first.
+
+        Two functional facts of one scope with one subject and predicate but two objects, both held at
+        present: the newest with the newest of each other object.
+        """
         with self._readers.lend() as db:
             seen = where(self._places.reach(db, view.access), view.filters, at_hand=True)
             sql = DISPUTED.format(clauses=_all(BEGUN, NOT_ENDED, seen.sql))

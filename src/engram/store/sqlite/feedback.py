@@ -80,7 +80,7 @@ WHERE row = :row
 
 
 class SqliteOpinions:
-    """Implements `ports.Opinions`. Used by any thread."""
+    """Feedback that still counts. Used by any thread."""
 
     def __init__(self, readers: Readers) -> None:
         self._readers = readers
@@ -150,7 +150,7 @@ log = logging.getLogger(__name__)
 
 
 class SqliteRecalls:
-    """Implements `ports.Recalls`. Used by any thread but the writer's."""
+    """How the last recalls went. Used by any thread but the writer's."""
 
     def __init__(self, readers: Readers, writer: Writer | None) -> None:
         self._readers = readers

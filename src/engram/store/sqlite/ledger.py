@@ -184,7 +184,7 @@ class Difference:
 
 
 class SqliteLedger:
-    """Implements `ports.Ledger`. Used by any thread."""
+    """The events. Used by any thread."""
 
     def __init__(self, readers: Readers, places: Places) -> None:
         self._readers = readers
@@ -193,7 +193,10 @@ class SqliteLedger:
     def events(
         self, memory_id: str | None, access: Access, limit: int, before: str | None = None
     ) -> list[Event]:
-        """Newest first, of one memory or of all the caller may see; `before` is an event id to go on from."""
+        """Newest first, of one memory or of all that the caller may see; `before` is an event to go on from.
+
+        Events of an erased memory stay visible to those who could see the memory.
+        """
         with self._readers.lend() as db:
             end = END if before is None else ask_value(db, PLACE_OF, {"id": before})
             if end is None:
@@ -204,7 +207,10 @@ class SqliteLedger:
         return [_event(line) for line in lines]
 
     def after(self, event_id: str, access: Access, limit: int) -> list[Event]:
-        """Oldest first, what the caller may see of what was written after an event."""
+        """Oldest first, those the caller may see that were written after an event, whoever may see that one.
+
+        An empty id stands for the beginning.
+        """
         with self._readers.lend() as db:
             start = 0 if not event_id else ask_value(db, PLACE_OF, {"id": event_id})
             if start is None:
@@ -215,12 +221,15 @@ class SqliteLedger:
         return [_event(line) for line in lines]
 
     def newest(self) -> str:
-        """The id of the event written last."""
+        """The id of the event written last; empty when nothing has happened yet."""
         with self._readers.lend() as db:
             return ask_value(db, NEWEST) or ""
 
     def as_of(self, memory_ids: Sequence[str], at: datetime) -> dict[str, dict[str, Any]]:
-        """Of each of these memories that has changed since: those fields as they were at that time."""
+        """Of each of these memories that has changed since: those fields as they were at that time.
+
+        Plain values, as events have them; None for words that were not kept because they are a secret.
+        """
         found: dict[str, dict[str, Any]] = {}
         with self._readers.lend() as db:
             values = {"ids": rows.as_list(memory_ids), "at": to_micros(at)}
@@ -422,7 +431,7 @@ log = logging.getLogger(__name__)
 
 
 class SqliteAudit:
-    """Implements `ports.Audit`. Used by any thread but the writer's."""
+    """Who looked, and who was not let. Used by any thread but the writer's."""
 
     def __init__(self, readers: Readers, writer: Writer | None, opener: Opener) -> None:
         self._readers = readers

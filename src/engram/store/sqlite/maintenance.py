@@ -1,4 +1,4 @@
-"""What maintenance reads and writes, behind `ports.Upkeep` and `ports.UpkeepWork`."""
+"""What maintenance reads and writes."""
 
 from __future__ import annotations
 
@@ -276,14 +276,14 @@ EVERYTHING = Reach(everything=True)
 
 
 class SqliteUpkeep:
-    """Implements `ports.Upkeep`. Used by any thread."""
+    """What maintenance reads. It sees the whole file. Used by any thread."""
 
     def __init__(self, readers: Readers, places: Places) -> None:
         self._readers = readers
         self._places = places
 
     def slice(self, filters: Filters, after: int, limit: int) -> list[tuple[int, Memory]]:
-        """Memories of all scopes that fit, by key, beginning after a key."""
+        """Memories of all scopes that fit, by key, beginning after a key: a pass in bounded pieces."""
         seen = where(EVERYTHING, filters, wide=True)
         sql = rows.select("WHERE " + seen.sql + SLICE)
         with self._readers.lend() as db:
@@ -291,7 +291,7 @@ class SqliteUpkeep:
             return [rows.from_row(line) for line in lines]
 
     def uses(self, keys: Sequence[int], most: int) -> dict[int, list[datetime]]:
-        """When each of these memories was used, the latest first."""
+        """When each of these memories was used, the latest first, at most so many times each."""
         found: dict[int, list[datetime]] = {}
         with self._readers.lend() as db:
             for key, at in ask(db, USES, {"keys": rows.as_keys(keys), "most": most}):
@@ -319,7 +319,7 @@ class SqliteUpkeep:
             return decided(db, run_id, after, limit)
 
     def tallies(self, run_id: str) -> list[Tally]:
-        """What a run has carried out, counted by step and rule."""
+        """What a run has carried out, counted by step and rule, in the order of the steps."""
         with self._readers.lend() as db:
             return tallies(db, run_id)
 
@@ -351,7 +351,10 @@ class SqliteUpkeep:
 
 
 class SqliteUpkeepWork:
-    """Implements `ports.UpkeepWork`. Lives inside the writer's thread, for one unit of work."""
+    """What maintenance writes, inside a unit of work.
+
+    Lives inside the writer's thread, for one unit of work.
+    """
 
     def __init__(
         self, db: Db, place: Callable[[Scope], tuple[int, int]], changed: Callable[[], None]
@@ -365,7 +368,7 @@ class SqliteUpkeepWork:
         note(self._db, run)
 
     def decided(self, run_id: str, lines: Sequence[Decided]) -> None:
-        """Add decisions to a run's report."""
+        """Add decisions to a run's report; they are numbered here."""
         decide(self._db, run_id, lines)
 
     def judge(self, judgement: Judgement) -> None:
@@ -381,11 +384,11 @@ class SqliteUpkeepWork:
         return remove(self._db, self._place(scope)[0], kind, key)
 
     def unsketch_run(self, run_id: str) -> None:
-        """Drop the sketches that a run made."""
+        """Drop the sketches that a run made: the next one makes them anew."""
         drop_run(self._db, run_id)
 
     def prune(self, before: datetime) -> int:
-        """Drop decisions of finished runs and logs of uses from before a time."""
+        """Drop decisions of finished runs and logs of uses from before a time; how many lines went."""
         at = to_micros(before)
         self._db.execute(PRUNE_USES, {"before": at})
         return self._db.changes() + prune(self._db, at)

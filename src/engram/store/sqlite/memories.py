@@ -229,20 +229,20 @@ WIDE_SHARE = 0.1
 
 
 class SqliteMemories:
-    """Implements `ports.Memories`. Used by any thread."""
+    """The records. Used by any thread."""
 
     def __init__(self, readers: Readers, places: Places) -> None:
         self._readers = readers
         self._places = places
 
     def get(self, memory_id: str, access: Access) -> Memory | None:
-        """The memory with this full id, if the caller may see it."""
+        """The memory with this full id, in any status, if the caller may see it."""
         with self._readers.lend() as db:
             found = by_id(db, memory_id)
         return found[1] if found and access.may_read(found[1].scope) else None
 
     def resolve(self, prefix: str, access: Access) -> str:
-        """The full id that begins with `prefix`."""
+        """The full id that begins with `prefix`. Raises NotFound or AmbiguousId."""
         if not prefix:
             raise NotFound(prefix)
         with self._readers.lend() as db:
@@ -258,7 +258,7 @@ class SqliteMemories:
         return str(ids[0])
 
     def read(self, keys: Sequence[int]) -> dict[int, Memory]:
-        """The records of keys that a search has already allowed."""
+        """The records of keys that a search has already allowed. Missing keys are left out."""
         if len(keys) == 0:
             return {}
         with self._readers.lend() as db:
@@ -266,18 +266,18 @@ class SqliteMemories:
         return dict(map(sqlite_rows.from_row, lines))
 
     def used_since(self, at: datetime, limit: int) -> list[Memory]:
-        """What the latest recalls since a time have used."""
+        """What the latest recalls since a time have used; at most so many uses are looked at."""
         with self._readers.lend() as db:
             rows = {line[0] for line in ask(db, USED, {"at": to_micros(at), "limit": limit})}
         return list(self.read(sorted(rows)).values())
 
     def keys(self, ids: Sequence[str]) -> dict[str, int]:
-        """The keys of full ids."""
+        """The keys of full ids. Missing ids are left out."""
         with self._readers.lend() as db:
             return keys_of(db, ids)
 
     def page(self, view: View, limit: int, cursor: str | None = None) -> Page:
-        """Newest first."""
+        """Newest first. Raises BadCursor."""
         with self._readers.lend() as db:
             seen = _clauses(db, self._places.reach(db, view.access), view)
             sql = sqlite_rows.select("WHERE " + seen.sql)
@@ -336,7 +336,7 @@ class SqliteMemories:
             return self._places.reach(db, access)
 
     def stats(self, access: Access, space: Space | None) -> Stats:
-        """Counts of what the caller may see."""
+        """Counts of what the caller may see; pending counts active memories without a vector in `space`."""
         with self._readers.lend() as db:
             return stats(db, self._places.reach(db, access), space)
 

@@ -129,7 +129,7 @@ REINFORCEMENT = 0.1
 
 
 class SqliteRelations:
-    """Implements `ports.Relations`. Used by any thread."""
+    """The edges. Used by any thread."""
 
     def __init__(self, readers: Readers, places: Places) -> None:
         self._readers = readers

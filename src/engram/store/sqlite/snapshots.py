@@ -81,7 +81,10 @@ SUFFIX = "-key"
 
 
 class SqliteSnapshots:
-    """Implements `ports.Snapshots`. Used by any thread but the writer's."""
+    """Sessions that sleep.
+
+    The store keeps what is sealed and never opens it. Used by any thread but the writer's.
+    """
 
     def __init__(self, readers: Readers, writer: Writer | None, opener: Opener) -> None:
         self._readers = readers
@@ -109,7 +112,7 @@ class SqliteSnapshots:
         return self._in_memory or snapshot_key(self._opener)
 
     def put(self, snapshot: Snapshot) -> None:
-        """Keep a snapshot; it is on disk when this returns."""
+        """Keep a snapshot, in place of the one of its session."""
         values = {
             "scope": _place(snapshot.scope),
             "session": snapshot.session,

@@ -141,12 +141,15 @@ class SqliteSpending:
             return [Spent(*line) for line in ask(db, SUMMARY, {"since": to_micros(since), "useful": USEFUL})]
 
     def by_day(self, since: datetime) -> list[Spent]:
-        """The same day by day, the latest first."""
+        """The same day by day, the latest first; days as UTC counts them."""
         with self._readers.lend() as db:
             return [Spent(*line) for line in ask(db, BY_DAY, {"since": to_micros(since), "useful": USEFUL})]
 
     def failing(self, models: Sequence[str]) -> tuple[int, str]:
-        """How many of the last calls to these models brought nothing, and why the latest did not."""
+        """How many of the last calls to these models brought nothing, and why the latest did not.
+
+        0 when the latest brought something, or there was none.
+        """
         given = {"useful": USEFUL, "models": as_list([*models]), "most": LOOKED_AT}
         with self._readers.lend() as db:
             latest = [(bool(useful), str(reason)) for useful, reason in ask(db, LATEST, given)]

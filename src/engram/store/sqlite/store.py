@@ -1,4 +1,4 @@
-"""The store: one SQLite file behind `ports.Store`. Reads go through a pool, writes through one thread."""
+"""The store: one SQLite file. Reads go through a pool, writes through one thread."""
 
 from __future__ import annotations
 
@@ -63,7 +63,10 @@ LATER, LATER_S = 32, 1.0
 
 
 class SqliteStore:
-    """Implements `ports.Store`. Made by `open`; whoever opened it closes it. Used by any thread."""
+    """A bundle of nouns, one way to write, and upkeep.
+
+    Made by `open`; whoever opened it closes it. Used by any thread.
+    """
 
     _Places: ClassVar = Places
     _Readers: ClassVar = Readers
@@ -126,7 +129,7 @@ class SqliteStore:
         return SqliteBackups(self._readers, self._opener, self.flush if self._writer else None)
 
     def write(self, work: Callable[[Unit], T], actor: str) -> T:
-        """Run the work inside the writer and wait until it is on disk."""
+        """Run the work inside the writer and wait until it is on disk. An exception leaves nothing behind."""
         self._hand_over_later()
         result = cast("T", self._writing().run(self._task(work, actor, current_cancellation())))
         if self._has_erased:
@@ -161,7 +164,7 @@ class SqliteStore:
                 log.warning("The write queue is full: a count of uses was dropped.")
 
     def reading(self) -> AbstractContextManager[None]:
-        """Inside, all that this thread reads is of one moment."""
+        """Inside, all that this thread reads is of one moment. Nothing else is to be waited for there."""
         return self._readers.hold()
 
     def flush(self) -> None:
@@ -185,11 +188,14 @@ class SqliteStore:
         self._writing().run(upkeep.compact if compact else upkeep.tidy, alone=True)
 
     def vacuum(self, *, full: bool = True) -> None:
-        """Give freed space back and leave nothing of erased memories in the file or its log."""
+        """Give freed space back and leave nothing of erased memories in the file or its log.
+
+        Unless `full`, only what can be done without writing the whole file anew.
+        """
         self._writing().run(upkeep.vacuum if full else upkeep.tidy, alone=True)
 
     def check(self, *, repair: bool = False) -> list[Finding]:
-        """Look for damage; with `repair` mend what can be rebuilt."""
+        """Look for damage; with `repair` mend what can be rebuilt (text index, names, counters)."""
         if self._writer is None:
             return [
                 Finding("file", ok=True, detail="opened for reading; open it for writing to have it checked")
@@ -199,7 +205,7 @@ class SqliteStore:
         )
 
     def lease(self, name: str) -> AbstractContextManager[None]:
-        """Hold a certain work on this file for oneself; raises UpkeepBusy when somebody else does it."""
+        """Hold a certain work for oneself, over all processes; raises UpkeepBusy when somebody else does."""
         return lease(self._opener, name)
 
     @contextmanager
@@ -209,7 +215,7 @@ class SqliteStore:
             yield db
 
     def copy(self) -> SqliteStore:
-        """A private copy of everything as it is now, that goes when it is closed."""
+        """A private copy of everything as it is now, to try things on; closing it removes it."""
         self.flush()
         folder = None if self._opener.memory else tempfile.mkdtemp(prefix="engram-")
         if folder is None:
@@ -252,7 +258,7 @@ class SqliteStore:
         self._readers.shrink()
 
     def close(self) -> None:
-        """Finish what is waiting and let go of the file."""
+        """Finish what is waiting and let go of the file. Safe to call twice."""
         self.recalls.hand_over()
         self.audit.hand_over()
         if self._writer is not None:

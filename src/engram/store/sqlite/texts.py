@@ -133,7 +133,7 @@ def _flags(names: Iterable[object], wanted: frozenset[object]) -> NDArray[np.boo
 
 
 class TableSearch:
-    """Implements `ports.WordSearch`: the terms of one question among what one caller may read."""
+    """The terms of one question among what one caller may read."""
 
     def __init__(self, terms: Terms, sight: Sight, readers: Readers) -> None:
         shares = terms if isinstance(terms, Mapping) else {}
@@ -157,7 +157,7 @@ class TableSearch:
         self._gathered: list[_Gathered | None] = [None] * len(self._lists)
 
     def search(self, view: View, limit: int) -> Matched:
-        """The memories that fit best among those that a view allows, best first."""
+        """The memories that fit best by BM25 among those that a view allows, best first."""
         if limit < 1 or not len(self._named):
             return self._none()
         gate = RowGate.of(view.filters)
@@ -192,7 +192,7 @@ class TableSearch:
         return _joined(parts).take(np.argsort(np.concatenate(order), kind="stable"))
 
     def turns(self, keys: Ints, view: View) -> NeighbouringTurns:
-        """The two turns before and the two after each of these that the view allows."""
+        """The two turns of a talk before and the two after each of these that the view allows."""
         before, asking = self._before(keys)
         after = self._after(keys)
         steps = np.stack([before, self._before(before)[0], after, self._after(after)])
@@ -411,7 +411,7 @@ def _ranked(parts: list[Matched], limit: int) -> Matched | None:
 
 
 class SqliteTexts:
-    """Implements `ports.Texts`. Used by any thread."""
+    """What memories are found by. Used by any thread."""
 
     def __init__(self, readers: Readers, places: KnownPlaces, tables: Tables) -> None:
         self._readers = readers
@@ -419,7 +419,7 @@ class SqliteTexts:
         self._tables = tables
 
     def ask(self, terms: Terms, access: Access) -> TableSearch:
-        """The terms of a question, looked up among what the caller may read."""
+        """The terms of a question, looked up once for everything that is asked of them."""
         return TableSearch(terms, self._sight(access), self._readers)
 
     def search(self, terms: Terms, view: View, limit: int) -> list[tuple[int, Match]]:
@@ -427,7 +427,7 @@ class SqliteTexts:
         return list(self.ask(terms, view.access).search(view, limit).matches().items()) if terms else []
 
     def matches(self, terms: Terms, keys: Sequence[int], access: Access) -> dict[int, Match]:
-        """What fits of given keys; keys that are not there are left out."""
+        """What fits of given keys; keys that are not indexed are left out. Counted is what one may read."""
         return self.ask(terms, access).of(keys).matches() if len(keys) else {}
 
     def rarity(self, terms: Sequence[str], access: Access) -> dict[str, float]:

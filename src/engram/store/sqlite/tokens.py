@@ -41,7 +41,7 @@ WHERE id = :id
 
 
 class SqliteTokens:
-    """Implements `ports.Tokens`. Used by any thread but the writer's."""
+    """Who may come in from outside. Used by any thread but the writer's."""
 
     def __init__(self, readers: Readers, writer: Writer | None) -> None:
         self._readers = readers
@@ -151,7 +151,7 @@ WHERE at <= (
 
 
 class SqliteAnswers:
-    """Implements `ports.Answers`. Used by any thread but the writer's."""
+    """Answers to writes that carried a key. Used by any thread but the writer's."""
 
     def __init__(self, readers: Readers, writer: Writer | None) -> None:
         self._readers = readers
@@ -215,7 +215,7 @@ WHERE id = :id
 
 
 class SqliteTriggers:
-    """Implements `ports.Triggers`. Used by any thread but the writer's."""
+    """Words in a message that load pages into the recall pack. Used by any thread but the writer's."""
 
     def __init__(self, readers: Readers, writer: Writer | None) -> None:
         self._readers = readers

@@ -51,7 +51,10 @@ WHERE row = :row
 
 
 class SqliteOrigins:
-    """Implements `ports.Origins`. Used by any thread."""
+    """Where imported memories came from: which file, which part of it, in which version.
+
+    Used by any thread.
+    """
 
     def __init__(self, readers: Readers) -> None:
         self._readers = readers
@@ -262,7 +265,7 @@ Place = Callable[[Scope], tuple[int, int]]
 
 
 class SqliteTurns:
-    """Implements `ports.Turns`. Used by any thread."""
+    """The raw log of conversations. Used by any thread."""
 
     def __init__(self, readers: Readers, places: Places) -> None:
         self._readers = readers

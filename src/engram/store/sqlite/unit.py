@@ -74,7 +74,10 @@ class WriterNotes:
 
 
 class SqliteUnit:
-    """Implements `ports.Unit`. Lives inside the writer's thread, for one piece of work."""
+    """One piece of work inside the writer: reads see its own writes, all of it happens or none.
+
+    Lives inside the writer's thread, for one piece of work.
+    """
 
     def __init__(self, db: Db, seen: Places, clock: Clock, actor: str, notes: WriterNotes) -> None:
         self._db = db
@@ -101,7 +104,7 @@ class SqliteUnit:
         self.bus = bus.SqliteBusWork(db, self._place)
 
     def within_run(self, run: str, rule: str) -> None:
-        """From here on events belong to this run and this rule."""
+        """From here on events belong to this run of upkeep and this rule."""
         self._under = (run, rule)
 
     def get(self, memory_id: str) -> Memory | None:
@@ -128,7 +131,7 @@ class SqliteUnit:
         return None if row is None else rows.by_row(self._db, row)
 
     def look_up_contents(self, hashes: Sequence[str], scope: Scope) -> None:
-        """Look for the active memories of a scope with these normalized contents, all at once."""
+        """Look for memories with these normalized contents at once, before `same_content` asks for each."""
         if (place := self._known_place(scope)) is not None:
             found = rows.with_hashes(self._db, hashes, place[0])
             self._same.update(((one, place[0]), found.get(one)) for one in hashes)
@@ -170,7 +173,10 @@ class SqliteUnit:
     def change(
         self, new: Memory, verb: Verb, because: str, findable: Findable | None = None, related: str = ""
     ) -> None:
-        """Replace a memory's record; the event names the fields that differ."""
+        """Replace a memory's record; the event names the fields that differ. `findable` re-indexes it.
+
+        A new content makes the old vectors wrong: they are dropped until `embed` brings the new one.
+        """
         row, old = self._find(new.id)
         self._read.pop(new.id, None)
         place = self._place(new.scope)
@@ -215,17 +221,20 @@ class SqliteUnit:
         maintenance.forget_names(self._db, named)
 
     def embed(self, memory_id: str, vector: Embedded) -> None:
-        """Set a memory's vector in a space."""
+        """Set a memory's vector in a space. Writes no event: a vector is derived from the content."""
         row, memory = self._find(memory_id)
         self._put_vector(row, vector, memory)
 
     def drop_replaced(self, former: str, space: Space, limit: int) -> int:
-        """Drop vectors of a former space where this one has another."""
+        """Drop vectors of a former space, by its key, where this one has others; at most `limit`."""
         self.finish()
         return vectors.drop_replaced(self._db, former, space, limit)
 
     def relate(self, edge: Edge, because: str) -> None:
-        """Add an edge, or reinforce the one that is there."""
+        """Add an edge, or reinforce the one that is there. Raises CycleRefused for the acyclic types.
+
+        A `next` edge writes no event: it says only in which order two memories of a session came.
+        """
         ends = self._row(edge.source), self._row(edge.target)
         fresh = relations.put(self._db, *ends, edge, to_micros(self._clock.now()))
         if edge.type is not EdgeType.NEXT:
@@ -235,19 +244,29 @@ class SqliteUnit:
             self._tell_of(Verb.RELATED, edge.source, scope, because, edge.target, change)
 
     def add_edges(self, edges: Sequence[Edge], most: int) -> None:
-        """Add edges that follow from what memories say, but for those that are there."""
+        """Add edges that follow from what memories say, but for those that are there.
+
+        Writes no event: like a vector, such an edge is derived from the contents. A memory to which `most`
+        edges lead gets no more of them.
+        """
         at = to_micros(self._clock.now())
         for source in dict.fromkeys(edge.source for edge in edges):
             mine = [edge for edge in edges if edge.source == source]
             relations.draw(self._db, self._row(source), mine, at, most)
 
     def confirm(self, ids: Sequence[str], types: Iterable[EdgeType], gain: float) -> None:
-        """Let the edges of these types among these memories gain confidence."""
+        """Let the edges of these types among these memories gain confidence: they proved themselves.
+
+        Writes no event: it is a use, as in `touch`.
+        """
         keys = keys_of(self._db, ids).values()
         relations.confirm(self._db, keys, types, gain, to_micros(self._clock.now()))
 
     def naming(self, name: str, scope: Scope, limit: int, common: int) -> tuple[int, list[str]]:
-        """How many memories have this name, up to `common` and one, and the latest in this very scope."""
+        """How many memories have this name, up to `common` and one, and the latest in this very scope.
+
+        The latest are the ids of active memories; none of a name that is more common than that.
+        """
         place, alias = self._known_place(scope), name.casefold()
         if place is None:
             return 0, []
@@ -284,24 +303,30 @@ class SqliteUnit:
         self._tell(Verb.FEEDBACK, old, because, change=change)
 
     def log(self, turns: Sequence[Turn]) -> tuple[Waiting, int]:
-        """Add turns to the raw log; what waits in the scope now, and how many of the turns were new."""
+        """Add turns of one scope to the raw log but for those whose id their session knows.
+
+        What waits in the scope now, counted up to a limit, and how many of the turns were new.
+        """
         if not turns:
             return Waiting(), 0
         fresh = raw.add(self._db, turns, self._place)
         return raw.waiting(self._db, self._place(turns[0].scope)[0]), fresh
 
     def seal_turns(self, memory_id: str, seal: Callable[[Turn], Turn], *, back: bool = False) -> int:
-        """Replace the turns a memory came from, or all, by what `seal` makes of them; how many changed."""
+        """Replace the turns a memory came from, or all, by what `seal` makes of them; how many changed.
+
+        Only those that are not sealed; with `back` those that are, and they are not any more.
+        """
         changed = raw.seal_turns(self._db, self._row(memory_id) if memory_id else None, seal, back=back)
         self.has_erased = self.has_erased or changed > 0
         return changed
 
     def captured(self, turns: Sequence[Turn], at: datetime) -> int:
-        """Say that memories were made of these turns; how many of them still waited."""
+        """Say that memories were made of these turns: they wait no longer. How many of them still did."""
         return raw.captured(self._db, turns, at, self._place)
 
     def link_turns(self, memory_id: str, turns: Sequence[int]) -> None:
-        """Say which turns (by key) a memory came from."""
+        """Say which turns (by key) a memory came from; erasing the memory erases their words too."""
         raw.link(self._db, self._row(memory_id), turns)
 
     def end_fact(self, memory_id: str, fact: Fact, at: datetime) -> None:
@@ -317,7 +342,7 @@ class SqliteUnit:
         return self._naming.split(name, namespace)
 
     def set_origin(self, memory_id: str, scope: Scope, origin: str, digest: str) -> None:
-        """Keep where an imported memory came from."""
+        """Keep where an imported memory came from; the origin's former memory is forgotten here only."""
         sources.put_origin(self._db, self._place(scope)[0], origin, self._row(memory_id), digest)
 
     def remove_origins(self, scope: Scope, origins: Sequence[str]) -> None:
@@ -325,7 +350,10 @@ class SqliteUnit:
         sources.remove(self._db, self._place(scope)[0], origins)
 
     def erase(self, memory_id: str, because: str) -> None:
-        """Remove a memory and everything that tells of its words; the ledger keeps the bare fact."""
+        """Remove a memory, its words, vectors, edges, feedback, log and the turns it came from.
+
+        The ledger keeps the bare fact.
+        """
         row, memory = self._find(memory_id)
         self.has_erased = True
         for copy in bus.copies(self._db, row):

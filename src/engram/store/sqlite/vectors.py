@@ -167,7 +167,7 @@ WHERE row = :row
 
 
 class SqliteVectors:
-    """Implements `ports.Vectors`. Used by any thread."""
+    """The vectors, space by space. Used by any thread."""
 
     def __init__(self, readers: Readers, writer: Writer | None) -> None:
         self._readers = readers
@@ -200,7 +200,7 @@ class SqliteVectors:
         return self._numbers[space.key]
 
     def rows(self, space: Space, keys: Sequence[int]) -> VectorRows:
-        """Stored vectors of these keys."""
+        """Stored vectors of these keys; missing keys are left out."""
         with self._readers.lend() as db:
             number = self._number(db, space)
             values = {"base": (number or 0) * STRIDE, "keys": sqlite_rows.as_keys(keys)}
@@ -208,12 +208,12 @@ class SqliteVectors:
         return _rows(lines, space.dims)
 
     def centre(self, space: Space) -> Floats | None:
-        """What signatures of this space are centred on."""
+        """What signatures of this space are centred on, once the space is large enough to need them."""
         with self._readers.lend() as db:
             return find(db, space)[1]
 
     def sign(self, space: Space, centre: Floats) -> None:
-        """Fix the centre of a space and give every row its signature, in one transaction."""
+        """Fix the centre of a space and give every row its signature; later rows get theirs at once."""
         if self._writer is not None:
             self._writer.run(lambda db: _sign_all(db, space, np.asarray(centre, dtype=np.float32)))
 
