@@ -17,13 +17,14 @@ import logging
 import os
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from operator import attrgetter
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
 from engram.errors import ConfigError
+from engram.lazily import dataclass
 from engram.model.clock import zone_of
 
 log = logging.getLogger(__name__)

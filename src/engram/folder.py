@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from functools import cache, cached_property, partial, wraps
 from inspect import signature
 from itertools import chain
@@ -39,6 +39,7 @@ from engram.errors import (
     UpkeepBusy,
 )
 from engram.keys import read_slots, write_slots
+from engram.lazily import dataclass
 from engram.model.capture import ImportedRecords, Refusal
 from engram.model.event import ArchiveReport, Backup, Finding, PurgeCertificate, Stats
 from engram.model.maintenance import Report, RunKind, Tally

@@ -14,12 +14,13 @@ import os
 import secrets
 import tempfile
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, field, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Literal
 
 from engram.errors import BadKey, KeyNeeded, KeyNotWanted, NoKeychain, StoreError, VaultRefused
+from engram.lazily import dataclass
 from engram.rules.sealing import KEY_BYTES, NONCE_BYTES, seal, subkey, unseal
 
 KEY_VARIABLE = "ENGRAM_KEY"

@@ -1,15 +1,27 @@
-"""Modules that are loaded when they are first used: opening a memory to ask one question needs few of them.
+"""What is made when it is first used: opening a memory to ask one question needs little of the whole.
+
+A module is loaded with the first look into it:
 
 if TYPE_CHECKING:
     from engram.api import contexts
 else:
-    briefing = lazily("engram.api.contexts")
+    contexts = lazily("engram.api.contexts")
+
+A `dataclass` is as that of the standard library, which writes out and compiles six methods for each: there
+are hundreds of classes, a question uses a few dozen, and that would take longer than its answer. Here only
+how it begins is written out, when the first of its kind is made.
 """
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Callable, Sequence
+from dataclasses import MISSING
+from functools import partial
 from importlib import import_module
-from typing import Any
+from operator import attrgetter
+from reprlib import recursive_repr
+from typing import TYPE_CHECKING, Any
 
 
 class LazyModule:
@@ -31,3 +43,140 @@ def lazily(name: str) -> Any:
     '[1]'
     """
     return LazyModule(name)
+
+
+if TYPE_CHECKING:
+    from dataclasses import dataclass as dataclass  # noqa: PLC0414 (said twice: it is meant to go on)
+else:
+
+    def dataclass(
+        cls: type | None = None, /, *, eq: bool = True, frozen: bool = False, slots: bool = False
+    ) -> Any:
+        """A dataclass whose `__init__` is written when the first is made.
+
+        >>> @dataclass(frozen=True, slots=True)
+        ... class Place:
+        ...     name: str
+        ...     floor: int = 0
+        >>> Place("kitchen"), Place("attic", 2) == Place("attic", floor=2)
+        (Place(name='kitchen', floor=0), True)
+        """
+        if cls is None:
+            return partial(dataclass, eq=eq, frozen=frozen, slots=slots)
+        if any(dataclasses.is_dataclass(parent) for parent in cls.__bases__):
+            return dataclasses.dataclass(cls, eq=eq, frozen=frozen, slots=slots)
+        own = frozenset(vars(cls))
+        made = dataclasses.dataclass(cls, init=False, repr=False, eq=False, slots=slots)
+        settled = made.__dataclass_params__
+        settled.init, settled.repr, settled.eq, settled.frozen = True, True, eq, frozen
+        given = {"__init__": _begun_later(made, slots=slots), "__repr__": _shown(made)}
+        if eq:
+            given |= {"__eq__": _compared(made), "__hash__": _hashed(made) if frozen else None}
+        if frozen:
+            given |= _frozen(made, slots=slots)
+        for name, method in given.items():
+            if name not in own:
+                setattr(made, name, method)
+        return made
+
+
+def _begun_later(made: Any, *, slots: bool) -> Callable[..., None]:
+    def __init__(self: Any, /, *args: Any, **named: Any) -> None:  # noqa: N807 (it stands for one)
+        if vars(made)["__init__"] is __init__:
+            made.__init__ = _written_init(made, slots=slots)
+        made.__init__(self, *args, **named)
+
+    return __init__
+
+
+def _written_init(made: Any, *, slots: bool) -> Any:
+    """The function that fills the fields, as the standard library writes it."""
+    scope: dict[str, Any] = {"_set": object.__setattr__, "_none": object()}
+    taken, lines = [], []
+    for field in dataclasses.fields(made):
+        name, value = field.name, field.name
+        if field.default_factory is not MISSING:
+            scope[f"_make_{name}"] = field.default_factory
+            value = f"_make_{name}() if {name} is _none else {name}" if field.init else f"_make_{name}()"
+            taken += [f"{name}=_none"] if field.init else []
+        elif field.default is not MISSING:
+            scope[f"_default_{name}"] = field.default
+            taken += [f"{name}=_default_{name}"] if field.init else []
+            value = name if field.init else f"_default_{name}" if slots else ""
+        elif field.init:
+            taken.append(name)
+        else:
+            value = ""
+        if value:
+            frozen = made.__dataclass_params__.frozen
+            lines.append(f"_set(self, {name!r}, {value})" if frozen else f"self.{name} = {value}")
+    if hasattr(made, "__post_init__"):
+        lines.append("self.__post_init__()")
+    text = "".join(f"\n  {line}" for line in lines or ["pass"])
+    exec(f"def __init__({', '.join(['self', *taken])}):{text}", scope)  # noqa: S102 (names of our own fields)
+    written = scope["__init__"]
+    written.__qualname__ = f"{made.__qualname__}.__init__"
+    return written
+
+
+def _shown(made: Any) -> Any:
+    names = [one.name for one in dataclasses.fields(made) if one.repr]
+
+    @recursive_repr()
+    def __repr__(self: Any) -> str:  # noqa: N807
+        inner = ", ".join(f"{name}={getattr(self, name)!r}" for name in names)
+        return f"{type(self).__qualname__}({inner})"
+
+    return __repr__
+
+
+def _compared(made: Any) -> Any:
+    read = _reader([one.name for one in dataclasses.fields(made) if one.compare])
+
+    def __eq__(self: Any, other: object) -> Any:  # noqa: N807
+        return read(self) == read(other) if type(other) is type(self) else NotImplemented
+
+    return __eq__
+
+
+def _hashed(made: Any) -> Any:
+    read = _reader(
+        [one.name for one in dataclasses.fields(made) if (one.compare if one.hash is None else one.hash)]
+    )
+
+    def __hash__(self: Any) -> int:  # noqa: N807
+        return hash(read(self))
+
+    return __hash__
+
+
+def _frozen(made: Any, *, slots: bool) -> dict[str, Any]:
+    """Nothing of it can be set or deleted; what lives in slots is pickled and copied as a row of values."""
+    names = [one.name for one in dataclasses.fields(made)]
+
+    def refuse(self: Any, name: str, *value: Any) -> None:
+        if type(self) is made or name in names:
+            what = "assign to" if value else "delete"
+            raise dataclasses.FrozenInstanceError(f"cannot {what} field {name!r}")
+        (object.__setattr__ if value else object.__delattr__)(self, name, *value)
+
+    given: dict[str, Any] = {"__setattr__": refuse, "__delattr__": refuse}
+    if slots:
+        read = _reader(names)
+
+        def __getstate__(self: Any) -> Any:  # noqa: N807
+            return read(self)
+
+        def __setstate__(self: Any, values: tuple[Any, ...]) -> None:  # noqa: N807
+            for name, value in zip(names, values, strict=True):
+                object.__setattr__(self, name, value)
+
+        given |= {"__getstate__": __getstate__, "__setstate__": __setstate__}
+    return given
+
+
+def _reader(names: Sequence[str]) -> Callable[[Any], tuple[Any, ...]]:
+    """Reads some fields at once."""
+    if len(names) > 1:
+        return attrgetter(*names)
+    return lambda one: tuple(getattr(one, name) for name in names)

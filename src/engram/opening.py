@@ -7,7 +7,7 @@ import sys
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, field, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -16,6 +16,7 @@ from urllib.parse import unquote
 from engram import plugins
 from engram.config import Config
 from engram.errors import ConfigError, EngramError, KeyNeeded, NoSuchFile, StoreError
+from engram.lazily import dataclass
 from engram.model.clock import Clock, SystemClock
 from engram.model.scope import DEFAULT_NAMESPACE
 from engram.ports import Advisor, Embedder, Finder, NoAdvisor, Spending, Store, Tools

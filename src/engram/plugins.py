@@ -15,11 +15,11 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from engram.errors import ConfigError
+from engram.lazily import dataclass
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint

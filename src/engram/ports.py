@@ -13,12 +13,13 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime, tzinfo
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeVar
 
 from engram.errors import EngramError
+from engram.lazily import dataclass
 from engram.model.clock import zone_of
 from engram.pressure import PressureGauge
 

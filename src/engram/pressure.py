@@ -15,12 +15,12 @@ import sys
 import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 from typing import Final
 
 from engram.errors import MemoryFull
+from engram.lazily import dataclass
 
 TIGHT: Final = 0.7
 """The share of the limit from which caches are let go of and maintenance waits."""

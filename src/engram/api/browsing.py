@@ -7,7 +7,7 @@ recalling it and following what took the place of what.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from itertools import islice
 from typing import Any
@@ -15,6 +15,7 @@ from typing import Any
 from engram.api.caller import PAGE_LIMIT, CallerContext, checked, whole
 from engram.capture import change
 from engram.errors import AccessDenied, NotFound
+from engram.lazily import dataclass
 from engram.model.event import Audited, Event, News, Page, Verb
 from engram.model.facts import Claim, EdgeType, Entity, FactQuery, Named
 from engram.model.memory import ANY_STATUS, Filters, Memory, Status, in_force

@@ -6,13 +6,14 @@ Nothing is lost by settling: what gives way is superseded or merged, says to who
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
 from engram.api.caller import PAGE_LIMIT, CallerContext, whole
 from engram.capture import change
 from engram.errors import InvalidInput, NotFound, UnknownValue
+from engram.lazily import dataclass
 from engram.model.event import Verb
 from engram.model.facts import Edge, EdgeType, Fact
 from engram.model.knowledge import Comparison

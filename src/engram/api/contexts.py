@@ -7,7 +7,6 @@ list memories and recall is enough. A block is data: it says so, and nothing ins
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, Protocol
 from weakref import WeakKeyDictionary
@@ -18,6 +17,7 @@ from engram.context.budget import one_line
 from engram.context.build import PromptRequest, build
 from engram.context.history import Summarize
 from engram.errors import WrongType
+from engram.lazily import dataclass
 from engram.model.context import (
     Context,
     Knowing,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from datetime import datetime
 from functools import cache, partial
 from typing import Any
@@ -27,6 +27,7 @@ from engram.errors import (
     UnknownValue,
     WrongType,
 )
+from engram.lazily import dataclass
 from engram.model.capture import Draft, Receipt
 from engram.model.facts import ENTITY_TYPES, Claim, Entity, Fact, FactQuery
 from engram.model.knowledge import Card

@@ -9,7 +9,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from datetime import datetime
 from typing import Any
 
@@ -17,6 +17,7 @@ from engram.api.caller import CallerContext
 from engram.capture.pipeline import make_ready
 from engram.capture.settle import link
 from engram.errors import AccessDenied, CycleRefused, EngramError, InvalidInput, WrongType
+from engram.lazily import dataclass
 from engram.maintain.pipeline import begin
 from engram.model.capture import Draft, ImportedRecords, Refusal
 from engram.model.clock import check_cancelled

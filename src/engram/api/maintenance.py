@@ -8,7 +8,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from itertools import islice
@@ -30,6 +30,7 @@ from engram.errors import (
     UnknownValue,
     UpkeepBusy,
 )
+from engram.lazily import dataclass
 from engram.model.clock import Clock
 from engram.model.event import Finding, Verb
 from engram.model.knowledge import Spent

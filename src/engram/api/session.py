@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cached_property
 from threading import RLock
 from types import TracebackType
@@ -21,6 +20,7 @@ from typing import TYPE_CHECKING, Self
 
 from engram.api.session_services import Runs, SessionServices
 from engram.errors import AccessDenied, TurnAborted, TurnNotBegun
+from engram.lazily import dataclass
 from engram.model.plain import member
 from engram.model.recall import Recall
 from engram.model.session import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from engram.api.caller import CallerContext
@@ -17,6 +17,7 @@ from engram.capture.sources.documents import ENDED, FlowStep, step
 from engram.context import budget as context_budget
 from engram.context.budget import memories_for
 from engram.errors import AccessDenied, EmbedderError, UnknownValue
+from engram.lazily import dataclass
 from engram.model.capture import Draft, Part, Receipt
 from engram.model.clock import zone_of
 from engram.model.context import Context, Message, Sections

@@ -9,7 +9,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from threading import Lock, RLock, Timer
@@ -21,6 +21,7 @@ from engram.api.gaps import of_place
 from engram.api.session import SUSPENDED, Session, SessionTurn, Ties
 from engram.api.session_services import DECAYED_HOURS, Completed, Learned, Runs, SessionServices, measured
 from engram.errors import AccessDenied, EngramError, UnknownSession
+from engram.lazily import dataclass
 from engram.model.capture import Observation
 from engram.model.context import Context
 from engram.model.scope import Scope

@@ -11,7 +11,7 @@ import os
 import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 from hashlib import sha256
 from pathlib import Path
@@ -44,6 +44,7 @@ from engram.keys import (
     state_of,
     write_slots,
 )
+from engram.lazily import dataclass
 from engram.model.clock import Clock, SystemClock
 from engram.model.event import (
     ArchiveReport,

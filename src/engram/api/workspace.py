@@ -12,7 +12,6 @@ import logging
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -22,6 +21,7 @@ from engram.api.maintenance import Upkeep
 from engram.api.workspace_reading import PAGE, SyncConflict, SyncReport, open_conflicts
 from engram.api.workspace_sync import FolderSync
 from engram.errors import EngramError, InvalidInput, UnknownValue, WorkspaceError
+from engram.lazily import dataclass
 from engram.model.maintenance import Report, RunKind, Sketch
 from engram.model.memory import Tier
 from engram.model.plain import plain

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from engram.api.conflicts import Conflicts
 from engram.api.import_records import id_of, import_records
 from engram.capture import change
 from engram.errors import InvalidInput, NotFound, WorkspaceError
+from engram.lazily import dataclass
 from engram.model.capture import Draft, Receipt
 from engram.model.facts import EdgeType
 from engram.model.memory import ANY_STATUS, Memory, Policy, Priority, Status

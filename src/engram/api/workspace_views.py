@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from engram.api.commitments import Triggers
 from engram.api.gaps import Gaps
 from engram.api.knowledge import Knowledge
 from engram.errors import EngramError, WorkspaceError
+from engram.lazily import dataclass
 from engram.model.maintenance import Report
 from engram.model.memory import Filters, Memory, Tier, in_force
 from engram.model.scope import Access

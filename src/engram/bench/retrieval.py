@@ -13,7 +13,7 @@ import re
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from pathlib import Path
@@ -24,6 +24,7 @@ import numpy as np
 from engram.config import Config
 from engram.engine import Engram
 from engram.errors import InvalidInput
+from engram.lazily import dataclass
 from engram.model.capture import Draft, Receipt
 from engram.model.memory import ANY_STATUS, CONTENT_LIMIT
 from engram.model.recall import roll_up

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from contextvars import copy_context
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from heapq import nlargest
 from itertools import accumulate, pairwise
@@ -20,6 +20,7 @@ from typing import TypeVar
 from engram.capture.settle import connect, link, settle
 from engram.config import Config
 from engram.errors import AccessDenied, EmbedderError, InvalidInput, NotFound
+from engram.lazily import dataclass
 from engram.model.capture import Draft, Outcome, Receipt, Refusal
 from engram.model.clock import check_cancelled
 from engram.model.facts import Edge, EdgeType

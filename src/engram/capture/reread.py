@@ -10,7 +10,7 @@ written as part of one run of maintenance, so it is told in one report and taken
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import groupby
 
 from engram.capture import extract
@@ -26,6 +26,7 @@ from engram.capture.settle import (
     settle,
 )
 from engram.errors import EmbedderError, InvalidInput
+from engram.lazily import dataclass
 from engram.model.capture import Draft, Outcome, Receipt, Turn
 from engram.model.clock import check_cancelled
 from engram.model.event import Event, Verb

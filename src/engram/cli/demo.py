@@ -6,7 +6,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ from engram.cli.options import CommandRun, command, pass_run
 from engram.cli.output import say, say_json, short, text
 from engram.cli.recall import hit_table, xray
 from engram.cli.remember import receipt_line
+from engram.lazily import dataclass
 from engram.model.recall import Recall
 
 if TYPE_CHECKING:

@@ -11,12 +11,12 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType, TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from engram.config import Config
+from engram.lazily import dataclass
 from engram.model.clock import SystemClock
 from engram.model.memory import Filters
 from engram.model.scope import Access, Role, Scope

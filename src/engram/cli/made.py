@@ -8,7 +8,7 @@ it (`presented`); its parameters, their help and the call are still those of the
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from enum import Enum
 from functools import partial
@@ -31,6 +31,7 @@ from engram.cli.options import (
     text_or_stdin,
 )
 from engram.cli.output import NOT_FOUND, line, say, say_json, steps, table, text
+from engram.lazily import dataclass
 from engram.operations import OPERATIONS, Operation
 from engram.operations.values import LISTS, Parameter, options
 

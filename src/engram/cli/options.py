@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime, timedelta, tzinfo
 from enum import Enum
 from functools import cached_property
@@ -19,6 +19,7 @@ import click
 from click.core import ParameterSource
 
 from engram.errors import BadText, ConfigError, FileExists, NoSuchFile, StoreError
+from engram.lazily import dataclass
 from engram.model.clock import Clock, SystemClock, zone_of
 from engram.model.memory import (
     Filters,

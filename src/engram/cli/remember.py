@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,6 +16,7 @@ from engram.cli.options import CommandRun, read_stdin, text_or_stdin
 from engram.cli.output import BAD_INPUT, counted, day, line, say, say_json, short, text
 from engram.engine import Engram
 from engram.errors import WrongType
+from engram.lazily import dataclass
 from engram.model.capture import Observation, Outcome, Receipt, Refusal, Turn
 from engram.model.plain import Says
 from engram.model.scope import Scope

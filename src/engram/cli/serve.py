@@ -10,7 +10,7 @@ import sys
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -23,6 +23,7 @@ from engram.cli.options import CommandRun, Group, command, pass_run
 from engram.cli.output import age, line, say, say_json, table, text, uncut
 from engram.config import values
 from engram.errors import ConfigError
+from engram.lazily import dataclass
 from engram.model.scope import Access, Token
 from engram.opening import beside, place
 

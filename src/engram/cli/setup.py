@@ -10,7 +10,6 @@ import shutil
 import sys
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from types import MappingProxyType
@@ -22,6 +21,7 @@ from engram.cli.hooks import EVENTS, HookPlace, run
 from engram.cli.options import CommandRun, command, pass_run
 from engram.cli.output import say, say_json
 from engram.errors import ConfigError
+from engram.lazily import dataclass
 from engram.model.scope import Access, Role
 from engram.opening import is_address, is_folder
 

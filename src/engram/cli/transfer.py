@@ -6,7 +6,7 @@ import json
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -25,6 +25,7 @@ from engram.cli.options import (
 )
 from engram.cli.output import BAD_INPUT, ProgressSteps, counted, say, say_json, steps, table, text
 from engram.errors import BadImport, EngramError, InvalidInput
+from engram.lazily import dataclass
 from engram.model.capture import Draft, Outcome, Receipt, Refusal
 from engram.model.memory import Status
 from engram.model.plain import draft_from, plain

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ from engram.api.session_services import Completed, Learned
 from engram.api.sessions import Begun
 from engram.cli.options import CommandRun
 from engram.cli.output import age, bar, counted, day, line, marks, say, short, shown, table, text
+from engram.lazily import dataclass
 from engram.model.capture import Observation, Receipt
 from engram.model.event import Publication, Subscription
 from engram.model.facts import Claim, Edge, Entity

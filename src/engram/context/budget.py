@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from functools import cache, lru_cache
 from math import ceil
 from pathlib import Path
@@ -30,6 +30,7 @@ from typing import Any, Final
 
 from engram.config import ContextConfig
 from engram.errors import ConfigError
+from engram.lazily import dataclass
 from engram.model.context import SECTIONS, Knowing, LanguageModel
 from engram.model.memory import Memory, Status
 from engram.model.session import Slot

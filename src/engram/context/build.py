@@ -8,7 +8,7 @@ Nothing is made that is thrown away, and the last step counts all of it once mor
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import lru_cache
 from typing import Final
 
@@ -17,6 +17,7 @@ from engram.context import budget, history
 from engram.context.budget import Need, Ruler, allot, budget_of, memories_for, reserve_of
 from engram.context.history import Summarize
 from engram.errors import PromptTooLong
+from engram.lazily import dataclass
 from engram.model.capture import Part
 from engram.model.context import SECTIONS, Context, Knowing, LanguageModel, Message, Section, Sections, Shown
 from engram.model.knowledge import Abstraction, Gist

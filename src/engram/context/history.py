@@ -8,12 +8,12 @@ left out, the oldest first.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
 from typing import Final
 
 from engram.context.budget import Ruler, frame, one_line
+from engram.lazily import dataclass
 from engram.model.capture import Part
 from engram.model.context import Message
 from engram.text import forms, lexicon, re

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date, datetime, timedelta
 from math import ceil
 from types import MappingProxyType
@@ -11,6 +11,7 @@ from typing import Any
 
 from engram.context.budget import doubt, forms_telling, may_be_told, one_line, short_id
 from engram.context.resume import in_workspace
+from engram.lazily import dataclass
 from engram.model.context import BriefSection, RecallPack
 from engram.model.memory import Layer, Memory, Priority, Status
 from engram.model.session import Commitment, LoopState, Trigger

@@ -8,7 +8,7 @@ Nothing is counted as a use, and the text never exceeds its room.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 from hashlib import sha256
 from itertools import islice
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from engram.config import ContextConfig
 from engram.context.budget import doubt, forms_telling, may_be_told, one_line, short_id
 from engram.errors import EmbedderError
+from engram.lazily import dataclass
 from engram.model.context import BriefSection, Resume
 from engram.model.memory import Layer, Memory, Space, Tier
 from engram.ports import Tools, View

@@ -13,11 +13,11 @@ import json
 import shutil
 import zipfile
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, Final, cast
 
 from engram.errors import EmbedderDown, InvalidInput
+from engram.lazily import dataclass
 
 ONNX_CHOICES: Final = ("model_quantized.onnx", "model_int8.onnx", "model.onnx")
 """Of the files a repository may have, the smallest that loses next to nothing comes first."""

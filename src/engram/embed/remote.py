@@ -12,12 +12,12 @@ import hashlib
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
 from engram.embed.static import unit_rows
 from engram.errors import EmbedderDown, EmbedderError, EmbedderMismatch, EmbedderRefused
+from engram.lazily import dataclass
 from engram.model.memory import Space
 from engram.ports import HEALTH_SECONDS, Health
 

@@ -11,12 +11,12 @@ import json
 import threading
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engram.errors import EmbedderDown
+from engram.lazily import dataclass
 from engram.model.memory import Space
 from engram.ports import Health
 from engram.text import re

@@ -11,13 +11,13 @@ import hashlib
 import json
 import threading
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from engram.embed.models import KNOWN_MODELS, models_folder, sha256_of
 from engram.embed.static import unit_rows
 from engram.errors import EmbedderDown, RerankerDown
+from engram.lazily import dataclass
 from engram.model.memory import Space
 from engram.ports import Health
 

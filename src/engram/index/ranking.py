@@ -7,7 +7,7 @@ a direction are nearest to nothing and never come out.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from math import sqrt
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from engram.lazily import dataclass
 from engram.model.memory import Space, Status
 from engram.ports import Noise, Reach, Store
 from engram.rules.vectors import dots, hamming, unit

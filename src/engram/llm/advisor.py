@@ -13,13 +13,13 @@ import json
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from functools import cache, partial
 from typing import Final, TypeVar
 
 from engram.config import LlmConfig, models_of
 from engram.errors import EngramError
+from engram.lazily import dataclass
 from engram.llm import answers, prompts
 from engram.llm.answers import Bad
 from engram.llm.client import ChatClient, Failed, ModelReply, ModelRequest, Service

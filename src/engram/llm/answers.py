@@ -10,10 +10,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
+from engram.lazily import dataclass
 from engram.llm import grounding
 from engram.llm.grounding import GroundingEvidence
 from engram.llm.prompts import lines, pattern

@@ -14,13 +14,14 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from email.utils import parsedate_to_datetime
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, Protocol
 from urllib.parse import SplitResult, urlsplit
 
 from engram.errors import EngramError
+from engram.lazily import dataclass
 from engram.model.clock import Clock
 
 if TYPE_CHECKING:

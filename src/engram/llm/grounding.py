@@ -10,11 +10,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import date, datetime
 from functools import cache
 from typing import Any, Final
 
+from engram.lazily import dataclass
 from engram.llm.prompts import lines, pattern
 from engram.model.capture import Turn
 from engram.text.marks import is_negated, marks

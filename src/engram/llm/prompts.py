@@ -14,10 +14,10 @@ import json
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
+from engram.lazily import dataclass
 from engram.llm.client import ChatMessage
 from engram.model.capture import Turn
 from engram.model.memory import CATEGORIES

@@ -7,10 +7,10 @@ is wrong so often has not understood what it was shown.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
+from engram.lazily import dataclass
 from engram.maintain import pairs as maintain_pairs
 from engram.maintain.merge import made_one
 from engram.maintain.step import Batch, Decision, Effect, Judge, Step, StepContext, becomes

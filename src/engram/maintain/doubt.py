@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import timedelta
 from typing import Final
 
+from engram.lazily import dataclass
 from engram.maintain import gaps
 from engram.maintain.gaps import FOUND, closed, keep
 from engram.maintain.pairs import cosines, limits, neighbour_pairs

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime, timedelta
 from typing import Any, Final
 
+from engram.lazily import dataclass
 from engram.maintain.apply import UNDONE
 from engram.maintain.step import Batch, Decision, Drop, Keep, StepContext
 from engram.maintain.support import RecentChanges, memories, seen, since

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
+from engram.lazily import dataclass
 from engram.maintain import patterns
 from engram.maintain import patterns as maintain_patterns
 from engram.maintain.apply import UNDONE

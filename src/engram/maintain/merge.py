@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain, combinations
 from typing import Any
 
+from engram.lazily import dataclass
 from engram.maintain import pairs
 from engram.maintain import pairs as maintain_pairs
 from engram.maintain.pairs import NearPair

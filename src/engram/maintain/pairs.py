@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from engram.errors import EmbedderError
+from engram.lazily import dataclass
 from engram.maintain.step import Decision, Draw, Effect, Judge, StepContext, becomes
 from engram.model.event import Verb
 from engram.model.facts import Edge, EdgeType

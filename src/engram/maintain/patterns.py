@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
+from engram.lazily import dataclass
 from engram.maintain.pairs import neighbour_pairs, space_of
 from engram.maintain.step import (
     ACTIVE,

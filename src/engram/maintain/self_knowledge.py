@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
+from engram.lazily import dataclass
 from engram.maintain import tree
 from engram.maintain.apply import AWAY, GUIDELINES, HOLD_BACK, UNDONE
 from engram.maintain.step import Batch, Decision, Drop, Step, StepContext

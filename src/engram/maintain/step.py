@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from typing import Any, Final
 
 from engram.errors import EmbedderError
+from engram.lazily import dataclass
 from engram.model.capture import Draft
 from engram.model.event import Delivery, Subscription, Verb
 from engram.model.facts import Edge, Entity

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from functools import lru_cache
 from operator import attrgetter
 from typing import Any, Final
 
+from engram.lazily import dataclass
 from engram.maintain.step import Batch, Decision, Judge, Keep, StepContext
 from engram.model.event import Event, Verb
 from engram.model.knowledge import Chosen

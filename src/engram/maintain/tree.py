@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
+from engram.lazily import dataclass
 from engram.maintain.pairs import space_of, vectors_of
 from engram.maintain.step import Batch, Decision, Drop, Effect, StepContext
 from engram.maintain.support import in_words, keep, noted, since, tells

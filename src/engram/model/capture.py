@@ -6,12 +6,13 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
 from engram.errors import EngramError
+from engram.lazily import dataclass
 from engram.model.memory import UNSEALED, Kind, Layer, Memory, Policy, Priority, SealedWords, Tier, Type
 from engram.model.scope import HERE, Scope
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 
+from engram.lazily import dataclass
 from engram.model.capture import Part
 from engram.model.session import Slot
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
+from engram.lazily import dataclass
 from engram.model.memory import Memory
 from engram.model.scope import Access, Scope
 

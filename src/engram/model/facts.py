@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from enum import StrEnum
 from functools import lru_cache
 
+from engram.lazily import dataclass
 from engram.model.memory import Memory
 
 

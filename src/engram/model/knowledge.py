@@ -6,11 +6,12 @@ All of it can be worked out anew; a part goes when a memory is erased whose word
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from enum import StrEnum
 from types import MappingProxyType
 
+from engram.lazily import dataclass
 from engram.model.facts import Fact
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import UTC, datetime, tzinfo
 from enum import StrEnum
 from typing import Any, Final
 
+from engram.lazily import dataclass
 from engram.model.scope import Scope
 
 # ---------------------------------------------------------------- upkeep

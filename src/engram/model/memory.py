@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime, timedelta, timezone
 from enum import StrEnum
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
+from engram.lazily import dataclass
 from engram.model.scope import Scope
 
 # ---------------------------------------------------------------- axes

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from datetime import UTC, date, datetime, tzinfo
 from enum import Enum
 from typing import Any
 
 from engram.errors import EmptyContent, EngramError, UnknownValue, WrongType
+from engram.lazily import dataclass
 from engram.model.capture import Draft
 from engram.model.memory import Kind, Layer, Policy, Priority, Tier, Type
 from engram.model.scope import Scope

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from datetime import datetime
 from enum import StrEnum
 from math import isfinite
 from typing import Annotated, Any, TypedDict
 
 from engram.errors import OutOfRange, UnknownValue, WrongType
+from engram.lazily import dataclass
 from engram.model.memory import Filters, Kind, Memory, Mode
 from engram.model.plain import Says, member
 from engram.model.scope import Access, Role, Scope

@@ -7,9 +7,10 @@ own place and the places above it; never a sibling. The roles `orchestrator` (in
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+
+from engram.lazily import dataclass
 
 DEFAULT_NAMESPACE = "default"
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from engram.lazily import dataclass
 from engram.model.scope import Scope
 
 

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from importlib import import_module
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, get_type_hints
 
+from engram.lazily import dataclass
 from engram.model.capture import Draft
 from engram.model.plain import Says
 from engram.operations.values import Parameter, fields_of

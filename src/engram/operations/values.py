@@ -13,7 +13,7 @@ import math
 import types
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import MISSING, dataclass, field, fields, is_dataclass
+from dataclasses import MISSING, field, fields, is_dataclass
 from datetime import datetime
 from enum import Enum, StrEnum
 from functools import cache
@@ -32,6 +32,7 @@ from typing import (
 import msgspec
 
 from engram.errors import BadText, EngramError, InvalidInput, TooMany, UnknownValue, WrongType
+from engram.lazily import dataclass
 from engram.model.plain import Says, member, moment, plain, scope_from
 from engram.model.recall import Recall
 from engram.model.scope import Scope

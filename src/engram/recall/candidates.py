@@ -6,9 +6,10 @@ The X-ray is made from these numbers; it is not a second computation.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import cast
 
+from engram.lazily import dataclass
 from engram.model.memory import Memory, Status
 from engram.model.recall import Evidence
 from engram.ports import Match, Matched

@@ -7,11 +7,12 @@ times it speaks of and the one name it asks about. Two intents that are as likel
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
+from engram.lazily import dataclass
 from engram.model.memory import USUAL, Kind, Status
 from engram.model.recall import Intent, Question
 from engram.text import lexicon, re

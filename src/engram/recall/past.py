@@ -10,10 +10,11 @@ shown with its former ones.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, cast
 
+from engram.lazily import dataclass
 from engram.model.clock import Clock
 from engram.model.memory import Memory
 from engram.ports import Store, Tools

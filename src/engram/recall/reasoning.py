@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from types import MappingProxyType
 
+from engram.lazily import dataclass
 from engram.model.facts import Claim, FactQuery
 from engram.model.memory import Filters
 from engram.model.recall import Branch, Conclusion, Hit, Question, Reasoning

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from datetime import datetime
 from functools import partial
 from itertools import combinations
@@ -11,6 +11,7 @@ from math import exp, log2
 from types import MappingProxyType
 
 from engram.errors import RerankerDown
+from engram.lazily import dataclass
 from engram.model.facts import EdgeType
 from engram.model.memory import SOURCE_TRUST, Memory, Status
 from engram.model.recall import Evidence, Question

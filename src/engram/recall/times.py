@@ -8,12 +8,12 @@ once somebody knows when the trip was: an anchor.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from functools import cache, lru_cache
 from math import exp, inf
 from typing import Final, Literal
 
+from engram.lazily import dataclass
 from engram.model.recall import Span
 from engram.recall.intents import is_fresh
 from engram.text import lexicon, re, words

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
+from engram.lazily import dataclass
 from engram.model.facts import EdgeType
 from engram.ports import Link
 

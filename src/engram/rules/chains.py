@@ -7,11 +7,12 @@ Munich" lead from Anna to Munich. Breadth and total are bounded, and no path com
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from functools import cache
 from typing import Final
 
+from engram.lazily import dataclass
 from engram.model.facts import Claim, Fact, ToldFact
 from engram.text import lexicon
 from engram.text.cues import Cue

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 from hashlib import blake2b
@@ -13,6 +12,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from engram.config import Config
+from engram.lazily import dataclass
 from engram.model.facts import Entity, Fact
 from engram.model.maintenance import Judgement, Landscape, Reference, RefKind, RefState, Verdict, no, yes
 from engram.model.memory import Kind, Memory, Status, Type, Verification

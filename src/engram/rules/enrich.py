@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from engram.lazily import dataclass
 from engram.model.capture import Draft
 from engram.model.clock import here
 from engram.model.facts import Named

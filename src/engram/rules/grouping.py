@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final, Generic, TypeVar
+
+from engram.lazily import dataclass
 
 if TYPE_CHECKING:
     import numpy as np

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
 from itertools import pairwise
@@ -17,6 +16,7 @@ from types import MappingProxyType
 from typing import Final
 
 from engram.config import Config
+from engram.lazily import dataclass
 from engram.model.memory import Affect, Kind, Layer, Lifecycle, Memory, Policy, Priority
 from engram.rules.retention import DAY_S, age_days, half_life_by_source, l2, retention, unused_days
 from engram.rules.traits import by_layers, is_confirmed, is_disputed, protected

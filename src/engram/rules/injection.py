@@ -16,13 +16,14 @@ import codecs
 import html
 import unicodedata
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Final
 from urllib.parse import unquote
 from zlib import crc32, decompress
 
+from engram.lazily import dataclass
 from engram.model.memory import INGEST_TRUST, RELEASED, SUSPICION, Memory, Priority, Status, Suspicion
 from engram.text import lexicon, re
 

@@ -8,9 +8,10 @@ others in but is never taken in and never reworded. Turns of a conversation are 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
+from engram.lazily import dataclass
 from engram.model.memory import TAG_LIMIT, Kind, Memory, Priority, Status, Usage
 from engram.rules.sameness import Merge, Neighbour, NewStatement, Reinforce, SamenessLimits, Supersede, decide
 from engram.rules.traits import (

@@ -8,13 +8,14 @@ the upper bound yes; between them a model may be asked, and without one the midd
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Final
 
 from engram.config import Config
+from engram.lazily import dataclass
 from engram.model.maintenance import Verdict, no, yes
 from engram.model.memory import Layer, Memory
 from engram.rules.importance import reinforcement, standing_of

@@ -15,12 +15,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from functools import cache, cached_property
 from math import log1p
 from typing import Any
 
+from engram.lazily import dataclass
 from engram.model.facts import Fact
 from engram.model.memory import Memory, Verification
 from engram.text import facts, lexicon, words

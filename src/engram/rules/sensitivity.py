@@ -10,10 +10,10 @@ anywhere in the world and `stdnum` what a national number is; without it pattern
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
+from engram.lazily import dataclass
 from engram.model.memory import Tier
 from engram.text import re
 

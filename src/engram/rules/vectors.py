@@ -6,12 +6,13 @@ and memories that have nothing to do with it; recall counts how many deviations 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from math import inf, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
+
+from engram.lazily import dataclass
 
 # ---------------------------------------------------------------- similarity
 # Similarity: vectors come in, cosines come out. A vector of zeros is similar to nothing: its cosine is 0.

@@ -23,7 +23,6 @@ from contextlib import (
     contextmanager,
     nullcontext,
 )
-from dataclasses import dataclass
 from functools import cache, cached_property
 from http import HTTPStatus
 from importlib import resources
@@ -43,6 +42,7 @@ from starlette.routing import Route as Served
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from engram.errors import AccessDenied, EngramError
+from engram.lazily import dataclass
 from engram.model.plain import plain
 from engram.pressure import keep_few_arenas
 from engram.server import caller, host, metrics, openapi, route

@@ -15,7 +15,6 @@ import stat
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from hashlib import sha256
 from hmac import compare_digest
 from http.cookies import CookieError, SimpleCookie
@@ -23,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from engram.errors import ConfigError
+from engram.lazily import dataclass
 from engram.model.scope import Access, Role, Token
 from engram.rules.sealing import BEGINNING, SECRET_BYTES, digest_of, match, secret_from
 from engram.server.problems import TokenNeeded

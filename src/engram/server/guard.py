@@ -10,7 +10,6 @@ import re
 import time
 import uuid
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
 from importlib import resources
@@ -20,6 +19,7 @@ from urllib.parse import urlsplit
 import anyio.to_thread
 
 from engram.errors import EngramError
+from engram.lazily import dataclass
 from engram.model.event import Audited
 from engram.pressure import give_back_memory
 from engram.server import caller

@@ -9,7 +9,6 @@ import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -28,6 +27,7 @@ from engram.errors import (
     TooMuchWritten,
     WorkCancelled,
 )
+from engram.lazily import dataclass
 from engram.model.clock import Cancellation, cancelled_by
 from engram.model.event import Audited
 from engram.model.memory import Status

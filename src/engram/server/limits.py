@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, Protocol
 
@@ -13,6 +12,7 @@ import anyio
 import anyio.to_thread
 
 from engram.errors import InvalidInput
+from engram.lazily import dataclass
 from engram.server.problems import BodyTooLarge, BodyTooSlow, KeyReused, TooManyRequests
 
 if TYPE_CHECKING:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -20,6 +19,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
 
 from engram.errors import AccessDenied, BadText, EngramError, InvalidInput, TooMany
+from engram.lazily import dataclass
 from engram.model.event import Event
 from engram.model.plain import plain
 from engram.operations import OPERATIONS, Operation

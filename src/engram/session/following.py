@@ -11,10 +11,11 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import astuple, dataclass, field, replace
+from dataclasses import astuple, field, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
+from engram.lazily import dataclass
 from engram.model.session import Anticipated, Gap, Origin, Slot, Speech, TopicChange
 from engram.ports import ConversationBias
 from engram.rules.vectors import cosine, cosines, thresholds, unit

@@ -11,10 +11,11 @@ import base64
 import json
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+from engram.lazily import dataclass
 from engram.model.memory import Space
 from engram.model.recall import Hit
 from engram.model.session import Anticipated, Origin, Restored, Slot, Speech, TopicChange

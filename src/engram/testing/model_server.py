@@ -20,10 +20,12 @@ import struct
 import sys
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Self
+
+from engram.lazily import dataclass
 
 END_OF_STREAM = "data: [DONE]\n\n"
 

@@ -14,7 +14,6 @@ The same model says whether a sentence tells of a change.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache, lru_cache
 from itertools import pairwise
@@ -22,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from zlib import crc32
 
+from engram.lazily import dataclass
 from engram.text import lexicon, re
 from engram.text.junk import small_talk
 from engram.text.marks import is_correction

@@ -10,9 +10,9 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from engram.lazily import dataclass
 from engram.text.words import SINGLE
 
 K1 = 0.9  # how much a repeated word adds (measured)

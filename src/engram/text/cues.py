@@ -7,10 +7,11 @@ somebody's sister is, "live" by where one lives.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from typing import Final
 
+from engram.lazily import dataclass
 from engram.text import lexicon, re, statement, words
 from engram.text.words import HAN
 

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from collections import Counter, OrderedDict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import cache
 from threading import Lock
 from typing import Final
 
+from engram.lazily import dataclass
 from engram.text import lexicon, re
 from engram.text.marks import with_labels
 from engram.text.sentences import sentences

@@ -6,11 +6,12 @@ A shape names its parts: `who`, `value`, and where it has them `attribute`, `own
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from functools import cache
 from typing import Final
 
+from engram.lazily import dataclass
 from engram.text import lexicon, re
 from engram.text.kinds import known
 from engram.text.marks import is_correction

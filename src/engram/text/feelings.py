@@ -7,10 +7,10 @@ Feelings are looked up in a list; the words before one may strengthen, weaken or
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Final, NamedTuple
 
+from engram.lazily import dataclass
 from engram.text import lexicon, re
 from engram.text.lexicon import Phrases, Spot, inflected, listed
 from engram.text.reading import read_once

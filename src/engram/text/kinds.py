@@ -8,10 +8,10 @@ the kind.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
+from engram.lazily import dataclass
 from engram.text import lexicon, re
 from engram.text.lexicon import Phrases, inflected, listed
 from engram.text.marks import is_correction

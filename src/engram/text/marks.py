@@ -7,11 +7,11 @@ words to tell, "3 apples" and "4 apples" are told here). `differences` names wha
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import chain
 from typing import Final
 
+from engram.lazily import dataclass
 from engram.text import lexicon, re, words
 from engram.text.reading import read_once
 from engram.text.words import HAN, PAIRED, compatible, normalized, terms

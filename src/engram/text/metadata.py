@@ -8,11 +8,12 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import Any, Final
 
+from engram.lazily import dataclass
 from engram.model.facts import words_of
 from engram.model.maintenance import Reference, RefKind
 from engram.model.memory import Filters

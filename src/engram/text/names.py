@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import date, datetime
 from functools import cache, lru_cache
 from typing import Final
 
+from engram.lazily import dataclass
 from engram.text import lexicon, re
 from engram.text.kinds import known, mentioned
 from engram.text.lexicon import Phrases, listed

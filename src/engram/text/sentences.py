@@ -7,9 +7,9 @@ a number, an address or a file name ends nothing. Chinese and Japanese full stop
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from engram.lazily import dataclass
 from engram.text import lexicon, re
 from engram.text.marks import is_negated
 from engram.text.reading import read_once

@@ -9,12 +9,12 @@ no signal ever shows it. The patterns, with examples, stand in `data/signals_eng
 from __future__ import annotations
 
 from collections.abc import Container, Iterator
-from dataclasses import dataclass
 from datetime import datetime
 from enum import IntEnum, StrEnum
 from functools import cache, lru_cache
 from typing import Final
 
+from engram.lazily import dataclass
 from engram.text import lexicon, re
 from engram.text.dates import dates
 from engram.text.junk import is_filler

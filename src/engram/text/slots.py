@@ -7,11 +7,11 @@ leave out themselves ("sold the Golf") and write "im 27"; a clause is read as if
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cache
 from typing import Final
 
+from engram.lazily import dataclass
 from engram.text import lexicon, re
 from engram.text.reading import read_once
 from engram.text.statement import USER, Statement

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
+from engram.lazily import dataclass
 from engram.text import lexicon, re
 from engram.text.names import entities
 from engram.text.statement import USER, roles

@@ -9,7 +9,6 @@ The estimate cuts the text as a tokenizer does before it merges, and adds up wha
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from importlib.machinery import EXTENSION_SUFFIXES
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
@@ -18,6 +17,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
+from engram.lazily import dataclass
 from engram.text import lexicon, re
 from engram.text.reading import read_once
 from engram.text.words import HAN

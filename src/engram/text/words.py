@@ -18,11 +18,11 @@ from __future__ import annotations
 import threading
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
 from typing import Final, Literal
 
+from engram.lazily import dataclass
 from engram.text import lexicon, re
 from engram.text.reading import read_once
 

@@ -12,11 +12,11 @@ import re
 import stat
 import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
 from engram.errors import WorkspaceError
+from engram.lazily import dataclass
 
 HOME = ".engram"
 """Where the folder keeps what it knows of itself."""

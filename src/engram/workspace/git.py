@@ -10,10 +10,10 @@ import os
 import shutil
 import subprocess
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from engram.errors import WorkspaceError
+from engram.lazily import dataclass
 from engram.workspace.folder import HOME
 
 AUTHOR = ("Engram", "engram@localhost")

@@ -6,11 +6,12 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
 from engram.errors import WorkspaceError
+from engram.lazily import dataclass
 from engram.model.facts import Edge
 from engram.model.memory import Memory, Status, Type
 from engram.workspace import folder, ledger, notes

@@ -9,10 +9,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
+from engram.lazily import dataclass
 from engram.model.facts import Edge, EdgeType
 from engram.model.memory import TAG_LENGTH_LIMIT, TAG_LIMIT, Memory, Priority, Status
 from engram.model.session import LoopState

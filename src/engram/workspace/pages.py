@@ -10,10 +10,11 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from difflib import SequenceMatcher
 from typing import Any, Protocol
 
+from engram.lazily import dataclass
 from engram.workspace.text import MIDDLE, OURS, THEIRS, FrontMatter, both, is_marked, split_front
 
 Fields = Mapping[str, Any]

@@ -8,8 +8,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from engram.lazily import dataclass
 
 FENCE = "---"
 OURS, MIDDLE, THEIRS = "<<<<<<< in this file", "=======", ">>>>>>> in the memory"

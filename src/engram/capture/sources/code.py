@@ -9,13 +9,14 @@ import ast
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from engram.capture.sources import files
 from engram.capture.sources.files import refused
 from engram.errors import InvalidInput
+from engram.lazily import dataclass
 from engram.model.capture import Found, Item, ItemKind
 from engram.model.memory import CONTENT_LIMIT
 from engram.text import re

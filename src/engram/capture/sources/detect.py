@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from typing import Any
 from engram import plugins
 from engram.capture.sources import chats, documents, files, memories
 from engram.errors import BadSource, UnknownFormat, UnknownValue
+from engram.lazily import dataclass
 from engram.model.capture import Fate, Found, ItemReport
 from engram.model.memory import SOURCE_LENGTH_LIMIT
 

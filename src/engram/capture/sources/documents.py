@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import UTC, date, datetime, time
 from typing import Any
 
 from engram.errors import EmptyContent, UnknownValue, WrongType
+from engram.lazily import dataclass
 from engram.model.capture import Item, ItemKind
 from engram.model.memory import (
     CONTENT_LIMIT,

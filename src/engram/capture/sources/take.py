@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from engram.capture.pipeline import make_ready, write
 from engram.capture.settle import settle
 from engram.capture.sources.files import BEGINNING, refused
 from engram.errors import AccessDenied, EngramError, InvalidInput
+from engram.lazily import dataclass
 from engram.model.capture import Draft, Fate, Found, IngestReport, Item, ItemKind, ItemReport, Receipt
 from engram.model.clock import check_cancelled
 from engram.model.event import Verb

@@ -6,7 +6,6 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from itertools import islice
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from engram._version import __version__
 from engram.errors import AccessDenied, AmbiguousId, InvalidInput, NotFound, UnknownValue, WrongType
+from engram.lazily import dataclass
 from engram.model.capture import Outcome, Receipt, Turn
 from engram.model.facts import Claim
 from engram.model.memory import Filters, Kind, Layer, Memory

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from http import HTTPStatus
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -21,6 +21,7 @@ from engram.errors import (
     ModelNeeded,
     WrongType,
 )
+from engram.lazily import dataclass
 from engram.model.scope import DEFAULT_NAMESPACE, Access, Role, Scope
 from engram.operations.values import NO, YES
 from engram.rules import screen

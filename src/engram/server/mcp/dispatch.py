@@ -9,11 +9,11 @@ import json
 import sys
 import traceback
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from engram.api.caller import told_to_a_model
 from engram.errors import EngramError
+from engram.lazily import dataclass
 from engram.operations.aliases import ARGUMENTS
 from engram.server.limits import IdempotentAnswer, Keys
 from engram.server.mcp.tools import Tell, Tool, find_tool

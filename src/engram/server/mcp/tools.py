@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, is_dataclass
+from dataclasses import is_dataclass
 from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, get_origin, get_type_hints, is_typeddict
 
 from engram.errors import UnknownValue
+from engram.lazily import dataclass
 from engram.model.memory import Memory
 from engram.operations import OPERATIONS, Operation
 from engram.operations.aliases import ACTIONS, ARGUMENTS, TOOLS_BEFORE

@@ -11,7 +11,6 @@ import math
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +18,7 @@ import anyio
 
 from engram.api.contexts import Brief, brief
 from engram.errors import EngramError
+from engram.lazily import dataclass
 from engram.server import metrics
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import re
 import ssl
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -21,6 +21,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
 from engram.errors import ConfigError, InvalidInput
+from engram.lazily import dataclass
 from engram.model.scope import Role
 from engram.rules import screen
 from engram.server.app import Mounted

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self, cast
 
@@ -23,6 +22,7 @@ from engram.errors import (
     StoreError,
     UpkeepBusy,
 )
+from engram.lazily import dataclass
 from engram.model.clock import Clock
 from engram.rules.sealing import without_password
 from engram.store.postgres.dialect import Values, translate

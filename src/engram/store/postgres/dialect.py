@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
+from engram.lazily import dataclass
 from engram.text import re
 
 NUMBERS: Final = frozenset({"keys", "scopes", "layers", "namespaces", "turns"})

@@ -14,13 +14,13 @@ import logging
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from engram.errors import EngramError, UpkeepBusy
+from engram.lazily import dataclass
 from engram.model.memory import ANY_STATUS, Space, Status
 from engram.model.scope import Access
 from engram.ports import Matched, Reach, Terms, View

@@ -10,13 +10,13 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
 import apsw
 
 from engram.errors import StoreError
+from engram.lazily import dataclass
 from engram.model.event import ArchiveReport
 from engram.store.postgres.connection import as_postgres
 from engram.store.sqlite.connection import Db, Line, ask, ask_line, ask_value

@@ -11,7 +11,7 @@ import secrets
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -27,6 +27,7 @@ from engram.errors import (
     StoreCorrupt,
     StoreError,
 )
+from engram.lazily import dataclass
 from engram.model.clock import Clock
 
 QUEUE_LIMIT = 10_000  # writes that may wait before callers are told to slow down

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, is_dataclass
+from dataclasses import asdict, field, fields, is_dataclass
 from datetime import datetime, timedelta
 from enum import Enum
 from hashlib import sha256
@@ -18,6 +18,7 @@ from threading import Lock
 from typing import Any
 
 from engram.errors import BadCursor, Overloaded
+from engram.lazily import dataclass
 from engram.model.clock import from_micros, to_micros
 from engram.model.event import Audited, AuditEntry, Event, Verb
 from engram.model.memory import Memory, Tier

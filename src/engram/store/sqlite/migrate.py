@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -15,6 +14,7 @@ from pathlib import Path
 import apsw
 
 from engram.errors import MigrationChanged, NewerSchema, StoreError
+from engram.lazily import dataclass
 from engram.model.clock import Clock, SystemClock, to_micros
 from engram.store.sqlite.connection import Db, ask, ask_value
 

@@ -6,9 +6,9 @@ A unit that writes many memories asks for one name again and again: it is looked
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from engram.errors import NotFound
+from engram.lazily import dataclass
 from engram.model.facts import Entity, Fact, Named
 from engram.rules.entities import keys_of
 from engram.store.sqlite.connection import Db, Line, ask, ask_value

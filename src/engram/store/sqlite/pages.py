@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Final
+
+from engram.lazily import dataclass
 
 Value = int | float | str | bytes | None
 Row = tuple[int, tuple[Value, ...]]

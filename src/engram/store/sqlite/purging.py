@@ -8,9 +8,9 @@ line by line: words are compared as people read them, without case, whole words 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from hashlib import sha256
 
+from engram.lazily import dataclass
 from engram.model.event import PurgeOrder
 from engram.model.scope import Scope
 from engram.store.sqlite.connection import Db, ask, ask_value

@@ -10,12 +10,13 @@ import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import apsw
 
 from engram.errors import StoreError
+from engram.lazily import dataclass
 from engram.model.event import SalvagedTable, SalvageReport
 from engram.store.sqlite import upkeep
 from engram.store.sqlite.connection import Db, Opener, ask, ask_value

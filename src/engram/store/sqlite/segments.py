@@ -11,13 +11,14 @@ from __future__ import annotations
 import json
 import struct
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
+from engram.lazily import dataclass
 from engram.text import bm25
 
 Ints = NDArray[np.int64]

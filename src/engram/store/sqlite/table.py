@@ -11,10 +11,10 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
+from engram.lazily import dataclass
 from engram.model.memory import Kind, Status
 from engram.store.sqlite.connection import Db, Line, ask, ask_value, whole
 from engram.store.sqlite.segments import Segment, UnitLine, build, merged

@@ -10,12 +10,12 @@ of their own memories, which words others hold.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
+from engram.lazily import dataclass
 from engram.model.clock import to_micros
 from engram.model.memory import Filters, Kind, Status
 from engram.model.scope import Access

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from engram.lazily import dataclass
 from engram.model.clock import to_micros
 from engram.model.memory import Filters, Priority
 from engram.model.scope import Access, Scope

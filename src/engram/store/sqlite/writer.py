@@ -9,12 +9,13 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Generic, TypeVar
 
 import apsw
 
 from engram.errors import EngramError, Overloaded, StoreClosed, StoreError
+from engram.lazily import dataclass
 from engram.store.sqlite.connection import DISK_TROUBLE, Opener, translate
 
 # ---------------------------------------------------------------- line

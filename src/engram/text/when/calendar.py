@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from calendar import monthrange
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from functools import cache
 from typing import Final, Literal
 
+from engram.lazily import dataclass
 from engram.text import lexicon
 
 # ---------------------------------------------------------------- words

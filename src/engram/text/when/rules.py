@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from calendar import monthrange
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any, Final
 
+from engram.lazily import dataclass
 from engram.text import lexicon, re
 from engram.text.when.calendar import (
     Grain,

@@ -1,0 +1,113 @@
+"""A dataclass of ours behaves as that of the standard library; its beginning is written when it is needed."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import pickle
+from dataclasses import field, replace
+from typing import Any, ClassVar
+
+import pytest
+
+from engram.lazily import dataclass
+
+
+class _Fields:
+    """What the two are made of."""
+
+    kind: ClassVar[str] = "tea"
+    name: str
+    size: int = 1
+    tags: list[str] = field(default_factory=list, compare=False)
+    hidden: int = field(default=7, init=False, repr=False)
+    made: dict[str, int] = field(default_factory=dict, init=False, hash=False)
+
+    def __post_init__(self) -> None:
+        if self.size < 0:
+            raise ValueError(self.size)
+
+
+OPTIONS: list[dict[str, bool]] = [
+    {},
+    {"slots": True},
+    {"frozen": True},
+    {"frozen": True, "slots": True},
+    {"frozen": True, "slots": True, "eq": False},
+]
+
+
+def _made(maker: Any, **options: bool) -> Any:
+    body = {name: value for name, value in vars(_Fields).items() if name not in {"__dict__", "__weakref__"}}
+    return maker(**options)(type("Cup", (), {**body, "__qualname__": "Cup"}))
+
+
+def _tried(call: Any) -> Any:
+    try:
+        return call()
+    except (TypeError, ValueError, AttributeError) as error:
+        return type(error), str(error)
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def test_it_does_what_the_one_of_the_standard_library_does(options: dict[str, bool]) -> None:
+    told = []
+    for maker in (dataclass, dataclasses.dataclass):
+        made = _made(maker, **options)
+        cup = made("a", 2, ["x"])
+        told.append(
+            [
+                repr(cup),
+                cup == made("a", 2, ["other"]),
+                cup == made("b", 2, ["x"]),
+                cup != "a",
+                _tried(lambda cup=cup, made=made: hash(cup) == hash(made("a", 2))),
+                repr(replace(cup, size=5)),
+                dataclasses.astuple(cup),
+                repr(copy.copy(cup)),
+                repr(copy.deepcopy(cup)),
+                (cup.hidden, cup.made, cup.kind),
+                made.__match_args__,
+                hasattr(cup, "__dict__"),
+                _tried(lambda made=made: made()),
+                _tried(lambda made=made: made("a", sice=1)),
+                _tried(lambda made=made: made("a", -1)),
+                _tried(lambda cup=cup: setattr(cup, "size", 3)),
+                _tried(lambda cup=cup: delattr(cup, "name")),
+                made.__dataclass_params__.frozen,
+            ]
+        )
+    assert told[0] == told[1]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Something to pickle."""
+
+    name: str
+    floor: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Cellar(Place):
+    """One that has its fields from another."""
+
+    floor: int = -1
+    damp: bool = True
+
+
+def test_it_is_pickled_and_inherited() -> None:
+    for one in (Place("attic", 2), Cellar("wine")):
+        assert pickle.loads(pickle.dumps(one)) == one
+    assert repr(Cellar("wine")) == "Cellar(name='wine', floor=-1, damp=True)"
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        Cellar("wine").name = "coal"  # type: ignore[misc]
+
+
+def test_its_beginning_is_written_when_the_first_is_made() -> None:
+    made = _made(dataclass, frozen=True, slots=True)
+    before = made.__init__
+    made("a")
+    assert made.__init__ is not before
+    before(fresh := made.__new__(made), "b")  # whoever kept the old one is served as well
+    assert fresh.name == "b"
