@@ -265,44 +265,65 @@ _In = TypeVar("_In")
 _Out = TypeVar("_Out")
 
 
-class Together:
-    """Like work of many threads, done by one of them at once: eight look-ups cost little more than one.
+TOGETHER_MOST = 64
+"""Calls that one thread does for the others at most: nobody waits longer than for so many."""
 
-    Whoever comes while a look-up is under way waits for its end; then one of those who wait does it for all.
+
+class Together:
+    """Like work of many threads, done by one of them at once: eight small writes cost little more than one.
+
+    Whoever comes while such work is under way waits; at its end the first of those who wait does it for all
+    of them.
     """
 
     def __init__(self) -> None:
-        self._one_at_a_time = Lock()
-        self._waiting: deque[_LookUp] = deque()
+        self._lock = Lock()
+        self._under_way = False
+        self._waiting: deque[_SharedCall] = deque()
 
     def do(self, asked: _In, work: Callable[[Sequence[_In]], Sequence[_Out]]) -> _Out:
         """What the work makes of this one; the others are those that are asked for at the same time."""
-        mine = _LookUp(asked)
-        self._waiting.append(mine)
-        with self._one_at_a_time:
-            if mine.answer is None:
-                self._do_all(work)
+        mine = _SharedCall(asked)
+        with self._lock:
+            self._waiting.append(mine)
+            waits, self._under_way = self._under_way, True
+        if waits:
+            mine.turn.acquire()
+        if mine.answer is None:
+            self._do_some(work)
         if not mine.answer:
             return work([asked])[0]
         found: _Out = mine.answer[0]
         return found
 
-    def _do_all(self, work: Callable[[Sequence[Any]], Sequence[Any]]) -> None:
-        group = [self._waiting.popleft() for _ in range(len(self._waiting))]
-        for one in group:
-            one.answer = ()
-        with suppress(EngramError):  # one may have spoilt it for the others: each tries by itself
-            for one, answer in zip(group, work([one.asked for one in group]), strict=True):
-                one.answer = (answer,)
+    def _do_some(self, work: Callable[[Sequence[Any]], Sequence[Any]]) -> None:
+        """Do it for those who wait, and let the next one do it for who came meanwhile."""
+        with self._lock:
+            group = [self._waiting.popleft() for _ in range(min(len(self._waiting), TOGETHER_MOST))]
+        answers: Sequence[Any] = ()
+        try:
+            with suppress(EngramError):  # one may have spoilt it for the others: each tries by itself
+                answers = work([one.asked for one in group])
+        finally:
+            for place, one in enumerate(group):
+                one.answer = (answers[place],) if answers else ()
+                one.turn.release()
+            with self._lock:
+                self._under_way = bool(self._waiting)
+                if self._waiting:
+                    self._waiting[0].turn.release()
 
 
-class _LookUp:
-    __slots__ = ("answer", "asked")
+class _SharedCall:
+    __slots__ = ("answer", "asked", "turn")
 
     def __init__(self, asked: Any) -> None:
         self.asked = asked
         self.answer: tuple[Any, ...] | None = None
         """None: nobody has tried yet; empty: it failed for all."""
+        self.turn = Lock()
+        """Free when there is an answer, or when it is this one's turn to do the work."""
+        self.turn.acquire()
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,8 +349,8 @@ class Tools:
     """What opens and seals; None when the file is no vault."""
     pressure: PressureGauge = field(default_factory=PressureGauge)
     """How much memory is in use, and what gives way for it."""
-    lookups: Together = field(default_factory=Together)
-    """What small writes of many threads look up at the same time."""
+    writes: Together = field(default_factory=Together)
+    """Small writes of many threads."""
 
     @property
     def zone(self) -> tzinfo:

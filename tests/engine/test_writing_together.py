@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Event
+from time import sleep
 
 import pytest
 
@@ -58,7 +61,7 @@ def test_eight_threads_write_each_statement_once(file: Path) -> None:
         assert memory.stats().memories == 20
 
 
-def test_one_that_fails_spoils_nothing_for_those_looked_up_with_it() -> None:
+def test_one_that_fails_spoils_nothing_for_those_done_with_it() -> None:
     def doubled(asked: object) -> list[int]:
         assert isinstance(asked, list)
         if 3 in asked:
@@ -76,3 +79,33 @@ def test_one_that_fails_spoils_nothing_for_those_looked_up_with_it() -> None:
     with ThreadPoolExecutor(8) as pool:
         found = list(pool.map(ask, range(6)))
     assert found == [0, 2, 4, -1, 8, 10]
+
+
+def test_calls_that_wait_go_together_and_each_has_its_answer_at_once() -> None:
+    together, groups, began, go_on = Together(), [], Event(), Event()
+
+    def work(asked: Sequence[int]) -> list[int]:
+        groups.append(sorted(asked))
+        began.set()
+        assert go_on.wait(30)
+        return [-one for one in asked]
+
+    with ThreadPoolExecutor(8) as pool:
+        first = pool.submit(together.do, 0, work)
+        assert began.wait(30)
+        others = [pool.submit(together.do, number, work) for number in range(1, 6)]
+        while len(together._waiting) < 5:  # noqa: SLF001 - nothing outside tells who waits
+            sleep(0.001)
+        go_on.set()
+        assert [one.result(30) for one in (first, *others)] == [0, -1, -2, -3, -4, -5]
+    assert groups == [[0], [1, 2, 3, 4, 5]]
+
+
+def test_threads_of_several_actors_each_stand_in_the_ledger(file: Path) -> None:
+    with Engram.open(file) as memory, ThreadPoolExecutor(8) as pool:
+        doors = [memory.seen_by(memory.access, f"agent-{number}") for number in range(4)]
+        told = [(doors[place % 4], f"Crate {place} holds {place * 7} apples") for place in range(24)]
+        ids = list(pool.map(lambda one: one[0].remember(one[1]).memory.id, told))
+
+        actors = [{event.actor for event in memory.events(one)} for one in ids]
+        assert actors == [{f"agent-{place % 4}"} for place in range(24)]

@@ -14,7 +14,6 @@ from contextvars import copy_context
 from dataclasses import replace
 from functools import partial
 from heapq import nlargest
-from itertools import accumulate, pairwise
 from typing import TypeVar
 
 from engram.capture.settle import connect, link, settle
@@ -52,7 +51,7 @@ from engram.text.forms import key_text
 from engram.text.slots import has_wrong_word, put_right, value_kinds
 
 FEW = 8
-"""A call with so few drafts looks up what is known together with other calls of the moment."""
+"""A call with so few drafts is written together with other calls of the moment."""
 FACT_NEIGHBOURS = 8
 """How many memories with the same subject and predicate are looked at; normally few are active."""
 ELLIPTIC = 8
@@ -68,18 +67,47 @@ CarryOut = Callable[[Unit, PreparedDraft, Verdict], Receipt]
 """Turns the verdict about a draft into rows, edges and events."""
 
 
-def remember(drafts: Sequence[Draft], tools: Tools, actor: str, also: Also | None = None) -> list[Receipt]:
-    """Write the drafts, in order. Raises InvalidInput before anything is written."""
-    return write(make_ready([screen(draft) for draft in drafts], tools), tools, actor, also)
+def remember(drafts: Sequence[Draft], tools: Tools, actor: str) -> list[Receipt]:
+    """Write the drafts, in order. Raises InvalidInput before anything is written.
+
+    A few go with those that other threads remember at the same moment.
+    """
+    prepared = _prepare_all([screen(draft) for draft in drafts], tools)
+    if len(prepared) <= FEW:
+        return tools.writes.do((prepared, actor), partial(_remember_together, tools))
+    return write(_embed_capture(prepared, tools), tools, actor)
+
+
+Call = tuple[Sequence[PreparedDraft], str]
+"""What one thread remembers, and who does."""
+
+
+def _remember_together(tools: Tools, calls: Sequence[Call]) -> list[list[Receipt]]:
+    """The calls of several threads: embedded and looked up at once, one unit of work, one commit."""
+    everything = _look_up(_embed_capture([item for items, _ in calls for item in items], tools), tools)
+
+    def work(unit: Unit) -> list[list[Receipt]]:
+        batch = _Batch(unit, tools, everything, settle)
+        receipts = []
+        for items, actor in calls:
+            unit.act_for(actor)
+            receipts.append(batch.write(len(items)))
+        return receipts
+
+    return tools.store.write(work, calls[0][1])
 
 
 def make_ready(screened: Sequence[Draft], tools: Tools) -> list[PreparedDraft]:
     """Everything that can be worked out from the drafts alone: needs no look at what is stored."""
+    return _embed_capture(_prepare_all(screened, tools), tools)
+
+
+def _prepare_all(screened: Sequence[Draft], tools: Tools) -> list[PreparedDraft]:
     prepared = []
     for draft in screened:
         check_cancelled()
         prepared.append(prepare(draft, tools))
-    return _embed_capture(prepared, tools)
+    return prepared
 
 
 def write(
@@ -90,20 +118,10 @@ def write(
     carry_out: CarryOut = settle,
 ) -> list[Receipt]:
     """Look for neighbours, decide about each, and write all in one unit of work."""
-    if len(prepared) <= FEW:
-        looked_up = tools.lookups.do(prepared, partial(_look_up_together, tools))
-    else:
-        looked_up = _look_up(prepared, tools)
-    prepared, known, updated = looked_up
-    among = _among(prepared)
+    everything = _look_up(prepared, tools)
 
     def work(unit: Unit) -> list[Receipt]:
-        batch = _Batch(tools, among, carry_out)
-        for scope in dict.fromkeys(item.memory.scope for item in prepared):
-            here = (item.memory for item in prepared if item.memory.scope == scope)
-            unit.look_up_contents([memory.content_hash for memory in here], scope)
-        items = zip(prepared, known, updated, strict=True)
-        receipts = [batch.write(unit, item, candidates, earlier) for item, candidates, earlier in items]
+        receipts = _Batch(unit, tools, everything, carry_out).write(len(prepared))
         if also is not None:
             also(unit, receipts)
         return receipts
@@ -111,13 +129,18 @@ def write(
     return tools.store.write(work, actor)
 
 
-LookedUp = tuple[
-    Sequence[PreparedDraft], Sequence[Sequence[tuple[Memory, float | None]]], Sequence[Memory | None]
-]
-"""Drafts with their names resolved; for each what it may repeat or replace, and what it updates."""
+@dataclass(frozen=True, slots=True)
+class _LookedUp:
+    """Drafts with their names resolved; for each what it may repeat or replace, and what it updates."""
+
+    prepared: Sequence[PreparedDraft]
+    known: Sequence[Sequence[tuple[Memory, float | None]]]
+    updated: Sequence[Memory | None]
+    among: Sequence[Sequence[tuple[int, float]]]
+    """For each the earlier drafts that it may repeat or replace: place and cosine."""
 
 
-def _look_up(prepared: Sequence[PreparedDraft], tools: Tools) -> LookedUp:
+def _look_up(prepared: Sequence[PreparedDraft], tools: Tools) -> _LookedUp:
     """What is known already of what the drafts say, as the file is at one moment."""
     with tools.store.reading():
         prepared = link(prepared, tools)
@@ -126,15 +149,8 @@ def _look_up(prepared: Sequence[PreparedDraft], tools: Tools) -> LookedUp:
             with_surprise(item, [cosine for _, cosine in found])
             for item, found in zip(prepared, near, strict=True)
         ]
-        return prepared, _known(prepared, near, tools), _updated(prepared, near, tools)
-
-
-def _look_up_together(tools: Tools, calls: Sequence[Sequence[PreparedDraft]]) -> list[LookedUp]:
-    """The same for several calls at once."""
-    everything = _look_up([item for call in calls for item in call], tools)
-    ends = list(accumulate(map(len, calls), initial=0))
-    parts = [slice(*part) for part in pairwise(ends)]
-    return [(everything[0][part], everything[1][part], everything[2][part]) for part in parts]
+        known, updated = _known(prepared, near, tools), _updated(prepared, near, tools)
+    return _LookedUp(prepared, known, updated, _among(prepared))
 
 
 def _embed_capture(prepared: list[PreparedDraft], tools: Tools) -> list[PreparedDraft]:
@@ -378,28 +394,32 @@ def _told_in_clear(receipt: Receipt, tools: Tools) -> Receipt:
 
 
 class _Batch:
-    """The drafts of one call, written one after the other: a later one knows the facts of an earlier one."""
+    """Drafts written one after the other in one unit of work: a later one knows what an earlier one said."""
 
-    def __init__(
-        self, tools: Tools, among: Sequence[Sequence[tuple[int, float]]], carry_out: CarryOut
-    ) -> None:
+    def __init__(self, unit: Unit, tools: Tools, everything: _LookedUp, carry_out: CarryOut) -> None:
+        self.unit = unit
         self.tools = tools
+        self.everything = everything
         self.carry_out = carry_out
-        self.among = among
         self.written: list[Memory] = []
+        self.call_began = 0
         self.latest: dict[str, Memory | None] = {}
         self.stated: dict[tuple[Scope, str, str], Memory] = {}
         self.statements: dict[int, tuple[Memory, NewStatement]] = {}
+        for scope in dict.fromkeys(item.memory.scope for item in everything.prepared):
+            here = (item.memory for item in everything.prepared if item.memory.scope == scope)
+            unit.look_up_contents([memory.content_hash for memory in here], scope)
 
-    def write(
-        self,
-        unit: Unit,
-        item: PreparedDraft,
-        candidates: Sequence[tuple[Memory, float | None]],
-        earlier: Memory | None,
-    ) -> Receipt:
+    def write(self, amount: int) -> list[Receipt]:
+        """Write the next drafts, which are one call's."""
+        self.call_began = begin = len(self.written)
+        return [self._write(place) for place in range(begin, begin + amount)]
+
+    def _write(self, place: int) -> Receipt:
         """Decide about one draft and carry the decision out."""
         check_cancelled()
+        unit, item = self.unit, self.everything.prepared[place]
+        candidates, earlier = self.everything.known[place], self.everything.updated[place]
         near = (*candidates, *self._said_before())
         verdict = self._verdict(item, candidates)
         receipt = _told_in_clear(self.carry_out(unit, item, verdict), self.tools)
@@ -476,11 +496,12 @@ class _Batch:
     def _taken_up(self, memory: Memory) -> Memory | None:
         """What a correction without a subject goes with, where it was said in the same breath."""
         after = memory.after
-        alike = (one for one in reversed(self.written) if one.id != memory.id and one.content in after)
-        return next(alike, None) if after else None
+        breath = reversed(self.written[self.call_began :]) if after else ()
+        alike = (one for one in breath if one.id != memory.id and one.content in after)
+        return next(alike, None)
 
     def _said_before(self) -> list[tuple[Memory, float | None]]:
-        return [(self.written[place], cosine) for place, cosine in self.among[len(self.written)]]
+        return [(self.written[place], cosine) for place, cosine in self.everything.among[len(self.written)]]
 
     def _stated_before(self, item: PreparedDraft) -> list[tuple[Memory, None]]:
         about = (*item.statement.facts, *item.statement.ended)

@@ -103,6 +103,10 @@ class SqliteUnit:
         self.upkeep = SqliteUpkeepWork(db, self._place, self._read.clear)
         self.bus = bus.SqliteBusWork(db, self._place)
 
+    def act_for(self, actor: str) -> None:
+        """From here on events are this actor's."""
+        self._actor = actor
+
     def within_run(self, run: str, rule: str) -> None:
         """From here on events belong to this run of upkeep and this rule."""
         self._under = (run, rule)
