@@ -171,9 +171,6 @@ class RecallConfig:
     )
     text_weight: float = number(0.8, 0, 10, "weight of the words' BM25", "measured")
     vector_weight: float = number(1.0, 0, 10, "weight of a standard deviation above the noise", "measured")
-    graph_rounds: int = number(
-        0, 0, 100, "rounds of PageRank over what was reached; 0: none, 8 is usual", "measured"
-    )
     relevance_floor: float = number(
         0.26,
         0,
@@ -203,7 +200,6 @@ class RecallConfig:
     channels: str = words(
         "", "channels of installed extensions that search too, with commas between", "design"
     )
-    reason_depth: int = number(3, 1, 5, "how often a question is taken apart again to reason", "cortex")
     profile: str = choice(
         "default", ("default", "trust", "layered"), "how relevance and standing are weighed", "design"
     )
@@ -215,7 +211,6 @@ class RerankConfig:
 
     path: str = words("", "folder of a cross-encoder in ONNX form, for the reranking of that name", "design")
     name: str = words("", "a reranker of an installed extension, in place of that cross-encoder", "design")
-    depth: int = number(30, 2, 500, "hits that a cross-encoder or a model puts in order", "design")
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,14 +246,7 @@ class SessionConfig:
     """What lives between the turns of a conversation, and for how long."""
 
     slots: int = number(9, 1, 9, "things on the mind at once, at most", "cortex")
-    anticipate: int = number(
-        100, 0, 500, "memories prepared for the next message; 0: nothing is prepared", "measured"
-    )
     questions: int = number(2, 0, 100, "clarifying questions in a session, at most", "cortex")
-    question_days: float = number(7.0, 0, 3_650, "days before the same question is asked again", "cortex")
-    idle_minutes: float = number(
-        30.0, 0.1, 10_080, "minutes without a turn after which a session goes to sleep", "cortex"
-    )
     live: int = number(1_000, 1, 100_000, "sessions of one caller awake at once, at most", "design")
 
 
@@ -271,7 +259,6 @@ class ContextConfig:
     reply_tokens: int = number(
         4_096, 16, 1_000_000, "tokens kept free for a reply; four times more where a model thinks", "cortex"
     )
-    most_memories: int = number(500, 1, 500, "memories in one prompt at most", "cortex")
     resume_characters: int = number(16_000, 500, 1_000_000, "characters of a resume at least", "layers")
     resume_most: int = number(64_000, 500, 1_000_000, "characters it grows to as memories grow", "layers")
     pack_words: int = number(3_000, 100, 100_000, "words of a pack at most", "ledger")
@@ -382,13 +369,9 @@ class MaintainConfig:
     every_hours: float = number(
         24.0, 0, 8_760, "hours after which the server consolidates again; 0: never", "design"
     )
-    dream_idle_minutes: float = number(
-        2.0, 0, 1_440, "minutes without any call before the server dreams", "retention"
-    )
     dream_every_minutes: float = number(
         30.0, 0, 10_080, "minutes between two dreams at least; 0: never", "retention"
     )
-    log_days: int = number(90, 1, 36_500, "days that reports and logs of use are kept", "design")
     model_calls: int = number(20, 0, 10_000, "questions to a model in one step of a run, at most", "design")
 
 
@@ -404,17 +387,11 @@ class KnowledgeConfig:
 class DoubtConfig:
     """How beliefs are probed, references checked and gaps found; how much of each in a run."""
 
-    probe_days: float = number(
-        90.0, 0, 3_650, "days without use or confirmation after which a belief is probed", "cortex"
-    )
     directory: str = words(
         "", "the directory that claims about files and symbols are checked against; empty: none", "retention"
     )
     project: str = words(
         "", "only memories of this project are checked against the directory; empty: all", "design"
-    )
-    drift_days: float = number(
-        1.0, 0, 3_650, "days for which references stay dead before their memory is invalidated", "design"
     )
 
 
@@ -444,7 +421,6 @@ class ServerConfig:
     time_limit_s: float = number(60.0, 0.1, 3_600, "how long a call may take", "design")
     drain_s: float = number(20.0, 0, 600, "how long requests are waited for when the server stops", "design")
     threads: int = number(0, 0, 1_000, "calls carried out at once; 0: by the number of cores", "design")
-    idempotency_hours: float = number(24.0, 0, 720, "hours for which an idempotency key is known", "design")
 
     @property
     def is_open(self) -> bool:
@@ -914,9 +890,9 @@ RENAMED: Final[Mapping[str, str]] = {
 RETIRED: Final[Mapping[str, str]] = {
     "capture": "rule_confidence echo_hours",
     "context": "verbatim_exchanges uncertainty told_exchanges identity_share working_share "
-    "history_share recalled_share schemas_share skills_share today_share roster_share",
+    "history_share recalled_share schemas_share skills_share today_share roster_share most_memories",
     "doubt": "probe_again_days probes stale_uses references files file_bytes mentions asked "
-    "asked_days gaps names check_days core_lines",
+    "asked_days gaps names check_days core_lines probe_days drift_days",
     "edges": "similar entities mentions common_name facts most gain grace_days window_days loss floor",
     "importance": "base frequency recency emotion stability layer trust confirmations activation "
     "repetition_weight",
@@ -927,7 +903,7 @@ RETIRED: Final[Mapping[str, str]] = {
     "tree_clusters tree_tokens",
     "lifecycle": "heat_uses heat_days active_heat stale_decay hot_retention hot_days warm_retention "
     "cold_days cold_value hot_value",
-    "maintain": "replays replay_days",
+    "maintain": "replays replay_days dream_idle_minutes log_days",
     "pack": "rules mantra commitments waiting focus context procedures accounts buffer focus_most "
     "p2_days p3_days stale_days dropped_days",
     "plan": "shape time_gain time_candidates alias_share fresh_gain fresh_days prefer_gain "
@@ -939,8 +915,9 @@ RETIRED: Final[Mapping[str, str]] = {
     "recall": "text_candidates vector_candidates judged certain_deviations lenders next_share "
     "answer_share previous_share far_share lending_words session_share graph_share "
     "graph_starts graph_decay graph_confidence graph_nodes fact_share fact_relevance "
-    "fact_hops phrase_gain speaker_gain touch_above mmr_depth",
+    "fact_hops phrase_gain speaker_gain touch_above mmr_depth graph_rounds reason_depth",
     "remember": "jaccard_same jaccard_alone neighbours inherited_confidence surprise_gain",
+    "rerank": "depth",
     "resume": "per_memory compact_share core_share working_share recent_share core_relevance "
     "working_relevance high_gain low_gain core_most working_most sessions_most recent_most "
     "recent_days buffer_most",
@@ -949,9 +926,9 @@ RETIRED: Final[Mapping[str, str]] = {
     "review": "triage_most gate_most pairs_most neighbours reconcile_hours notes_least notes_most "
     "notes_length audit_most audit_together audit_days audit_safe audit_modified_hours "
     "audit_new_hours stuck_days stuck_uses stale_tag_hours",
-    "server": "idempotency_keys",
+    "server": "idempotency_keys idempotency_hours",
     "session": "half_life_minutes evict_below offer_above momentum alike recalled morning whole_hours "
-    "decayed_hours",
+    "decayed_hours question_days idle_minutes anticipate",
     "store": "queue_limit group_limit",
     "text": "k1 b cue_weight rows_cap share_cap",
     "trust": "accuracy_base accuracy_corroborated accuracy_confirmed accuracy_contradicted",

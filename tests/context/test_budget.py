@@ -88,6 +88,6 @@ def test_an_estimate_leaves_a_margin_and_a_wish_is_bounded_by_the_window() -> No
 
 
 def test_the_number_of_memories_follows_from_the_room() -> None:
-    counts = [memories_for(room, SETTINGS) for room in (50, 700, 5_000, 250_000)]
+    counts = [memories_for(room) for room in (50, 700, 5_000, 250_000)]
 
     assert counts == [3, 31, 222, 500]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from engram.model.facts import EdgeType
 from engram.ports import Link
-from engram.rules.activation import Links, Reached, Spread, refined, spread
+from engram.rules.activation import Links, Reached, Spread, spread
 
 
 def edge(key: int, other: int, weight: float = 1.0, confidence: float = 1.0) -> Link:
@@ -80,15 +80,6 @@ def test_a_walk_ends_when_enough_is_reached() -> None:
     assert len(spread({1: 1.0}, among(*chain), Spread(nodes=7))) == 7
 
 
-def test_what_many_point_to_gains_by_refining() -> None:
-    links = [edge(1, 4), edge(2, 4), edge(1, 3), edge(2, 5)]
-    found = spread({1: 1.0, 2: 1.0}, among(*links))
-    better = refined(found, links, rounds=8)
-
-    assert found[3].activation == found[4].activation
-    assert better[4] > better[3] == pytest.approx(better[5])
-
-
 keys = st.integers(1, 12)
 share = st.floats(0, 1)
 graphs = st.lists(st.builds(edge, keys, keys, share, share), max_size=30)
@@ -120,15 +111,6 @@ def test_a_heavier_edge_never_calms_anything(
     before, after = spread(begin, among(*graph), wide), spread(begin, among(*heavier), wide)
 
     assert all(after[key].activation >= one.activation - 1e-12 for key, one in before.items())
-
-
-@given(starts, graphs, st.integers(0, 10))
-def test_refining_only_ever_takes_away(begin: dict[int, float], graph: list[Link], rounds: int) -> None:
-    found = spread(begin, among(*graph))
-    better = refined(found, graph, rounds)
-
-    assert better.keys() == found.keys()
-    assert all(0 <= better[key] <= found[key].activation + 1e-9 for key in found)
 
 
 @given(starts, graphs)

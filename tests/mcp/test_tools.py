@@ -13,7 +13,6 @@ import jsonschema  # type: ignore[import-untyped]
 import pytest
 
 from engram import Access, Engram, Role
-from engram.config import ServerConfig
 from engram.operations.aliases import TOOLS_BEFORE
 from engram.server.host import keys_of
 from engram.server.limits import Keys
@@ -102,7 +101,7 @@ def keyed(
     memory: Engram, door: ToolDispatcher, *calls: tuple[str, Mapping[str, Any]], keys: Keys | None = None
 ) -> list[ToolAnswer]:
     """Calls of memory_store one after the other, each by somebody, with one store of answers."""
-    kept = keys or keys_of(lambda: memory, ServerConfig())
+    kept = keys or keys_of(lambda: memory)
 
     async def run() -> list[ToolAnswer]:
         return [await once(kept, who, "memory_store", given, work(given)) for who, given in calls]
@@ -149,7 +148,7 @@ def test_callers_with_request_ids_do_not_wait_for_each_other(memory: Engram) -> 
     runs: list[str] = []
 
     async def run() -> None:
-        keys, begun, go_on = keys_of(lambda: memory, ServerConfig()), anyio.Event(), anyio.Event()
+        keys, begun, go_on = keys_of(lambda: memory), anyio.Event(), anyio.Event()
         answers: dict[str, ToolAnswer] = {}
 
         async def call(name: str, words: str, who: str, request_id: str) -> None:

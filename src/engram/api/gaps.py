@@ -38,6 +38,8 @@ from engram.text import subquestions as wording
 
 
 CLAIMS: Final = frozenset({Status.ACTIVE, Status.CHALLENGED, Status.INVALIDATED})
+ASKED_AGAIN: Final = timedelta(days=7)
+"""After so long the same question may be asked again (cortex)."""
 
 
 def drifted(
@@ -200,7 +202,7 @@ def is_due(caller: CallerContext, key: str) -> bool:
 def note_asked(caller: CallerContext, gaps: Sequence[Gap], session: str) -> None:
     """Note which gaps are asked about now, and in which session."""
     at = caller.tools.clock.now()
-    again = at + timedelta(days=caller.tools.config.session.question_days)
+    again = at + ASKED_AGAIN
     known = caller.tools.store.upkeep.judged(IN_SESSION, [session]) if session else {}
     times = len(gaps) + (known[session].times if known else 0)
 

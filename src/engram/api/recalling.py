@@ -174,6 +174,7 @@ def _warnings(overall: KindHealth, row: int) -> Iterable[str]:
 STEP_S = 0.05
 """Under a key the answers to others than the owner take a multiple of this."""
 QUERY_LIMIT = 10_000
+REASON_DEPTH = 3  # how often a question is taken apart again when nobody says (cortex)
 """A question is cut to so many characters: what is longer is a document, and its beginning tells enough."""
 ADVICE = "try a question whose answer is surely kept, with --explain; `engram reembed` makes vectors anew"
 
@@ -263,7 +264,7 @@ class Recalling:
         screen.name("session", session)
         text = screen.readable("question", question)[:QUERY_LIMIT]
         asked = Question(text, self._caller.at(scope), settings.recall.limit, session=session)
-        deep = whole("depth", settings.recall.reason_depth if depth is None else depth, 1, 5)
+        deep = whole("depth", REASON_DEPTH if depth is None else depth, 1, 5)
         room = settings.llm.context_tokens // 2 if budget is None else whole("budget", budget, 0, 10_000_000)
         self._limits.take(self._caller.access, session, self._caller.actor)
         return reasoning.reason(asked, deep, room, self._caller.tools)

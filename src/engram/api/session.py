@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from engram.session.following import HeardExchange
 
 MOMENTUM_MOST = 0.4  # the most that the course of the talk weighs in a query (cortex)
+PREPARED = 100  # memories prepared for the next message (measured)
 
 
 # ---------------------------------------------------------------- session turn
@@ -446,13 +447,13 @@ class Session:
 
     def _prepare(self, state: State, message: str, reply: str) -> None:
         """Recall what the next message may need, while the caller reads the answer."""
-        parts, settings = self._parts, self._parts.caller.tools.config.session
+        parts = self._parts
         with self._lock:
             momentum, names = state.momentum, state.buffer.named()
-        if momentum is None or not settings.anticipate:
+        if momentum is None:
             return
         lean = momentum.lean(1.0, {}, MOMENTUM_MOST)
-        most = max(settings.anticipate, parts.limit(self.model, None))
+        most = max(PREPARED, parts.limit(self.model, None))
         words = f"{message[:PREPARED_FROM]}\n{reply[:PREPARED_FROM]}".strip()
         found = parts.prepare(parts.question(words, self, most), lean)
         known = {name.lower() for hit in found.hits for name in following.names_in(hit.memory.content)}

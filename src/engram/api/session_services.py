@@ -163,7 +163,7 @@ class SessionServices:
         room = budget or context_budget.find(model or settings.model, settings.models_file).window
         return min(
             RECALLED_MOST,
-            memories_for(int(room * SHARES["recalled"]), settings),
+            memories_for(int(room * SHARES["recalled"])),
         )
 
     def question(self, message: str, session: SessionTalk, limit: int) -> Question:

@@ -52,6 +52,8 @@ class Begun:
 
 
 _AT_DESKS: WeakKeyDictionary[Listening, Sessions] = WeakKeyDictionary()
+IDLE = timedelta(minutes=30)
+"""Without a turn for so long a session goes to sleep (cortex)."""
 _MAKING = Lock()
 
 
@@ -215,7 +217,7 @@ class Sessions:
     def sweep(self) -> int:
         """Send to sleep what nobody has used for a while, and drop what slept too long; how many slept."""
         settings, now = self._parts.caller.tools.config.session, self._parts.now
-        idle = now - timedelta(minutes=settings.idle_minutes)
+        idle = now - IDLE
         with self._lock:
             order = sorted(self._live.values(), key=lambda one: one.used_at)
             surplus = max(0, len(order) - settings.live)
@@ -265,7 +267,7 @@ class Sessions:
 
     def _ring_later(self) -> None:
         """Look for idle sessions later, whether or not anybody asks for one by then."""
-        seconds = self._parts.caller.tools.config.session.idle_minutes * 60.0 + 1.0
+        seconds = IDLE.total_seconds() + 1.0
         with self._lock:
             if self._alarm is None and not self._closed and self._live:
                 self._alarm = Timer(seconds, self._ring)

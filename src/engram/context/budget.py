@@ -204,6 +204,8 @@ THINKING: Final = 4
 AVERAGE: Final = 45
 """About the least tokens that a memory takes in a prompt: how many are asked for follows from it."""
 FEWEST: Final = 3
+MOST_MEMORIES: Final = 500
+"""Memories in one prompt at most (cortex)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,15 +234,15 @@ def budget_of(model: LanguageModel, settings: ContextConfig, asked: int | None, 
     return most if asked is None else min(asked, most)
 
 
-def memories_for(room: int, settings: ContextConfig) -> int:
+def memories_for(room: int) -> int:
     """How many memories to ask for: twice as many as may find room, so that there is a choice.
 
-    >>> memories_for(50, ContextConfig()), memories_for(700, ContextConfig())
+    >>> memories_for(50), memories_for(700)
     (3, 31)
-    >>> memories_for(200_000, ContextConfig())
+    >>> memories_for(200_000)
     500
     """
-    return min(settings.most_memories, max(FEWEST, 2 * room // AVERAGE))
+    return min(MOST_MEMORIES, max(FEWEST, 2 * room // AVERAGE))
 
 
 def allot(free: int, needs: Mapping[str, Need]) -> dict[str, int]:

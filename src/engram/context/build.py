@@ -21,7 +21,7 @@ from typing import Final
 
 from engram.config import ContextConfig
 from engram.context import budget, history
-from engram.context.budget import Need, Ruler, allot, budget_of, memories_for, reserve_of
+from engram.context.budget import MOST_MEMORIES, Need, Ruler, allot, budget_of, memories_for, reserve_of
 from engram.context.history import Summarize
 from engram.errors import PromptTooLong
 from engram.lazily import dataclass
@@ -474,9 +474,9 @@ class _Draft:
     def _recalled(self, room: int, found: _Found) -> tuple[Packed, tuple[str, ...]]:
         asked = self._asked
         said = [slot.content for slot in asked.sections.working]
-        hits = found.most(memories_for(room, asked.settings)) if room else ()
+        hits = found.most(memories_for(room)) if room else ()
         offered, suspects = offers(hits, asked.standing, said)
-        packed = pack(offered, room, self._ruler, asked.settings.most_memories, asked.tree)
+        packed = pack(offered, room, self._ruler, MOST_MEMORIES, asked.tree)
         notes = [f"{suspects} left out: they read like commands to a model"] if suspects else []
         if len(packed.shown) < packed.of:
             notes.append(f"{packed.of - len(packed.shown)} memories found no room")

@@ -36,6 +36,7 @@ from engram.rules.doubt import (
     CHALLENGE,
     DEAD,
     INVALIDATE,
+    PROBE_DAYS,
     STALE,
     STALE_USES,
     Look,
@@ -165,7 +166,7 @@ def _decided(
 def _one(memory: Memory, found: Look, before: Judgement | None, context: StepContext) -> Decision | None:
     if before is not None and memory.status is Status.ACTIVE and _is_reworded(memory, before, context):
         before = None  # other words are another claim
-    verdict = drift_verdict(memory, found, before, context.now, context.tools.config)
+    verdict = drift_verdict(memory, found, before, context.now)
     if not verdict:
         return None
     status = BECOMES.get(verdict.rule, Status.ACTIVE)
@@ -211,8 +212,7 @@ class Asking:
 
 def plan_probes(context: StepContext, cursor: str) -> Iterator[Batch]:
     """Probe beliefs that are due, a bounded number in a run."""
-    settings = context.tools.config.doubt
-    old = context.now - timedelta(days=settings.probe_days)
+    old = context.now - timedelta(days=PROBE_DAYS)
     asking = Asking(context.tools.config.llm.level, context.tools.config.maintain.model_calls)
 
     def decide(part: Slice, left: int) -> tuple[int, int, Sequence[Decision]]:
@@ -234,7 +234,7 @@ def _due(part: Slice, left: int, context: StepContext) -> tuple[list[tuple[int, 
     for key, one in part:
         before = known.get(one.id)
         rests = before is not None and before.again_at is not None and before.again_at > context.now
-        if not rests and is_belief(one) and probe_due(one, context.now, context.tools.config):
+        if not rests and is_belief(one) and probe_due(one, context.now):
             found.append((key, one))
         if len(found) >= left:
             return found, key

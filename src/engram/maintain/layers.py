@@ -44,6 +44,7 @@ from engram.rules.retention import age_days, last_used
 from engram.rules.traits import EXTRACTED, by_layers, is_lesson, is_overheard, lasting, protected
 
 STUCK_DAYS = 7.0  # days after which an unused memory is stuck in the buffer (layers)
+LOG_DAYS = 90  # days that reports and logs of use are kept
 STUCK_USES = 2  # uses under which it counts as unused (layers)
 STALE_TAG_HOURS = 24.0  # hours without use after which marks of an old review go (layers)
 
@@ -427,9 +428,8 @@ BELOW_CORE: Final = Filters(layers=frozenset({Layer.BUFFER, Layer.WORKING}))
 
 def plan_log_pruning(context: StepContext, _cursor: str) -> Iterator[Batch]:
     """Drop log lines that nobody looks at any more."""
-    days = context.tools.config.maintain.log_days
-    before = context.now - timedelta(days=days)
-    yield Batch((Decision("logs.prune", f"older than {days} days", (Prune(before),), quiet=True),))
+    before = context.now - timedelta(days=LOG_DAYS)
+    yield Batch((Decision("logs.prune", f"older than {LOG_DAYS} days", (Prune(before),), quiet=True),))
 
 
 # ---------------------------------------------------------------- purging

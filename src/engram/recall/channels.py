@@ -23,7 +23,7 @@ from engram.recall.plan import Planned
 from engram.recall.plan import candidates as called
 from engram.recall.pool import Pool
 from engram.rules import commitments
-from engram.rules.activation import Reached, Spread, confidence_now, refined, spread
+from engram.rules.activation import Reached, Spread, confidence_now, spread
 from engram.rules.chains import TrailAnswer, follow, is_over
 from engram.rules.entities import also_called
 from engram.text import words
@@ -190,7 +190,7 @@ def _lend_to_whom_facts_lead(
 
 def _lend_to_what_is_told(candidates: dict[int, Candidate], pool: Pool, question: str, tools: Tools) -> None:
     """Let the memories gain from which facts about the one who is named were told."""
-    plan, _settings = pool.plan, tools.config.recall
+    plan = pool.plan
     known = [alias for one in plan.entities for alias in one.aliases]
     names = frozenset(known or called(question))
     claims = tools.store.facts.told(FactQuery(subjects=names), plan.view, NAMED_EACH) if names else []
@@ -292,13 +292,13 @@ def boost_from_graph(
 
     To `explain` costs a look at the memories that the edges come from.
     """
-    plan, _settings = pool.plan, tools.config.recall
+    plan = pool.plan
     share = GRAPH_SHARE * plan.shown.weights.get("graph", 1.0)
     best = sorted(candidates.values(), key=lambda c: (-c.own, c.key))[:GRAPH_STARTS]
     if share <= 0 or not best or best[0].own <= 0:
         return
     top = best[0].own
-    reached, active = _walk({one.key: one.own / top for one in best}, plan, tools)
+    reached = _walk({one.key: one.own / top for one in best}, plan, tools)
     got = {key: one for key, one in reached.items() if one.received >= LEAST}
     if not got:
         return
@@ -306,8 +306,8 @@ def boost_from_graph(
     for key, one in got.items():
         if key in candidates:
             candidate, start = candidates[key], candidates[one.path[0].key]
-            candidate.reached += share * active[key] * top
-            candidate.lent_relevance = max(candidate.lent_relevance, share * active[key] * start.relevance)
+            candidate.reached += share * one.received * top
+            candidate.lent_relevance = max(candidate.lent_relevance, share * one.received * start.relevance)
             if all(link.type in EXPLICIT and link.confidence >= SURE for link in one.path):
                 candidate.tied, candidate.tied_to = str(one.path[-1].type), start.key
     if explain:
@@ -321,19 +321,14 @@ def _include(candidates: dict[int, Candidate], keys: Iterable[int], pool: Pool) 
     candidates |= pool.candidates(new)
 
 
-def _walk(
-    starts: Mapping[int, float], plan: Planned, tools: Tools
-) -> tuple[dict[int, Reached], dict[int, float]]:
-    settings, walked = tools.config.recall, list[Link]()
+def _walk(starts: Mapping[int, float], plan: Planned, tools: Tools) -> dict[int, Reached]:
     now = to_micros(tools.clock.now())
 
     def links(keys: Sequence[int]) -> list[Link]:
         lines = [line for line in tools.store.relations.at(keys) if line[2] in _TYPES]
         ends = np.array([line[1] for line in lines], dtype=np.int64)
         seen = plan.words.passing(ends, plan.view).tolist()
-        found = [_link(line, now) for line, good in zip(lines, seen, strict=True) if good]
-        walked.extend(found)
-        return found
+        return [_link(line, now) for line, good in zip(lines, seen, strict=True) if good]
 
     limits = Spread(
         hops=plan.shown.hops,
@@ -343,11 +338,7 @@ def _walk(
         wide=GRAPH_STARTS,
         nodes=GRAPH_NODES,
     )
-    reached = spread(starts, links, limits)
-    if settings.graph_rounds and walked:
-        better = refined(reached, walked, settings.graph_rounds)
-        return reached, {key: one.received * better[key] / one.activation for key, one in reached.items()}
-    return reached, {key: one.received for key, one in reached.items()}
+    return spread(starts, links, limits)
 
 
 def _link(line: EdgeLine, now: int) -> Link:

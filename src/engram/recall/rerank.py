@@ -30,6 +30,7 @@ from engram.text.slots import kinds_asked, value_kinds
 from engram.text.words import content_words
 
 MMR_DEPTH = 30  # how far down the list reranking looks (measured)
+READ_DEPTH = 30  # hits that a cross-encoder or a model puts in order
 
 # ---------------------------------------------------------------- order
 # An order: what a reranking proposes. Nothing is changed before it is chosen, so two can be compared.
@@ -218,7 +219,7 @@ def by_cross_encoder(
     """The head in the order of the cross-encoder's scores; near-duplicates still stand apart."""
     if tools.reranker is None:
         raise RerankerDown("No cross-encoder is configured: set rerank.path to the folder of one.")
-    head, tail = _cut_readers(ranked, question, tools)
+    head, tail = _cut_readers(ranked, question)
     given = tools.reranker.score(question.text, [_read(one) for one in head])
     said = {one.key: value for one, value in zip(head, given, strict=True)}
     told = {key: (Evidence("rerank", "cross-encoder", value),) for key, value in said.items()}
@@ -232,7 +233,7 @@ def by_cross_encoder(
 
 def by_model(ranked: list[Candidate], plan: Planned, question: Question, tools: Tools) -> RankingOrder:
     """The head in the order of the model; without an answer the repetitions are spread instead."""
-    head, tail = _cut_readers(ranked, question, tools)
+    head, tail = _cut_readers(ranked, question)
     places = tools.advisor.rank(question.text, [_read(one) for one in head])
     if places is None:
         spread = spread_by_mmr(RankingOrder(ranked), plan, question, tools)
@@ -247,10 +248,8 @@ def by_model(ranked: list[Candidate], plan: Planned, question: Question, tools: 
     return RankingOrder([*ordered, *tail], scores | _below(tail), told)
 
 
-def _cut_readers(
-    ranked: list[Candidate], question: Question, tools: Tools
-) -> tuple[list[Candidate], list[Candidate]]:
-    depth = max(tools.config.rerank.depth, question.limit)
+def _cut_readers(ranked: list[Candidate], question: Question) -> tuple[list[Candidate], list[Candidate]]:
+    depth = max(READ_DEPTH, question.limit)
     return ranked[:depth], ranked[depth:]
 
 

@@ -125,32 +125,6 @@ def spread(
     return found
 
 
-def refined(reached: Mapping[int, Reached], links: Iterable[Link], rounds: int = 8) -> dict[int, float]:
-    """Activations after rounds of PageRank among what is active: what many active memories point to gains.
-
-    The walk starts anew at what was active, in proportion, so it stays near the question. What most roads
-    lead to keeps its activation, what none leads to keeps half.
-
-    >>> refined({1: Reached(1.0)}, [])
-    {1: 1.0}
-    """
-    keys = [key for key, one in reached.items() if one.activation > 0]
-    whole = sum(reached[key].activation for key in keys)
-    if not keys or rounds < 1:
-        return {key: one.activation for key, one in reached.items()}
-    start = {key: reached[key].activation / whole for key in keys}
-    out = _shares(frozenset(keys), links)
-    rank = dict(start)
-    for _ in range(rounds):
-        rank = _round(rank, start, out)
-    most = max(rank.values())
-    return {key: one.activation * (1.0 + rank.get(key, 0.0) / most) / 2 for key, one in reached.items()}
-
-
-DAMPING = 0.5
-"""The share of a walk that follows edges instead of starting anew."""
-
-
 def _step(
     edge: Sequence[int], found: Mapping[int, Reached], links: Links, limits: Spread
 ) -> dict[int, Reached]:
@@ -196,29 +170,3 @@ def _strong(keys: Iterable[int], found: Mapping[int, Reached], limits: Spread) -
 
 def _strength(link: Link) -> float:
     return min(1.0, max(0.0, link.weight)) * min(1.0, link.confidence)
-
-
-def _shares(keys: frozenset[int], links: Iterable[Link]) -> dict[int, list[tuple[int, float]]]:
-    """Where a walk goes from each key, and with which share."""
-    out: dict[int, dict[int, float]] = {}
-    for link in links:
-        if link.key in keys and link.other in keys:
-            ways = out.setdefault(link.key, {})
-            ways[link.other] = max(ways.get(link.other, 0.0), _strength(link))
-    totals = {key: sum(ways.values()) for key, ways in out.items()}
-    return {
-        key: [(other, value / totals[key]) for other, value in ways.items()]
-        for key, ways in out.items()
-        if totals[key] > 0
-    }
-
-
-def _round(
-    rank: Mapping[int, float], start: Mapping[int, float], out: Mapping[int, Sequence[tuple[int, float]]]
-) -> dict[int, float]:
-    fresh = {key: (1 - DAMPING) * value for key, value in start.items()}
-    for key, value in rank.items():
-        ways = out.get(key)
-        for other, share in ways or ((key, 1.0),):
-            fresh[other] += DAMPING * value * share
-    return fresh

@@ -11,7 +11,6 @@ from posixpath import normpath
 from typing import Final
 from urllib.parse import urlsplit
 
-from engram.config import Config
 from engram.lazily import dataclass
 from engram.model.facts import Entity, Fact
 from engram.model.maintenance import Judgement, Landscape, Reference, RefKind, RefState, Verdict, no, yes
@@ -27,12 +26,13 @@ from engram.text.forms import summary
 from engram.text.statement import USER
 
 STALE_USES = 5  # uses that make a belief worth asking about, when only its age is known
+PROBE_DAYS = 90.0  # days without use or confirmation after which a belief is probed (cortex)
+DRIFT_DAYS = 1  # days for which references stay dead before their memory is invalidated
 
 # ---------------------------------------------------------------- drift
 # Drift: references and what is in a directory come in; what is dead and what that means comes out.
 
 
-USUAL = Config()
 CHALLENGE, INVALIDATE, REVIVE = "challenge", "invalidate", "revive"
 DEAD: Final = "dead"
 _LABEL = re.compile(r"(?!-)[A-Za-z0-9\u00a1-\uffff_-]{1,63}(?<!-)")
@@ -76,9 +76,7 @@ def looked(references: Iterable[Reference], place: Landscape) -> Look:
     return Look(alive, tuple(dead))
 
 
-def drift_verdict(
-    memory: Memory, found: Look, before: Judgement | None, now: datetime, config: Config = USUAL
-) -> Verdict:
+def drift_verdict(memory: Memory, found: Look, before: Judgement | None, now: datetime) -> Verdict:
     """What becomes of a memory: the rule is challenge, invalidate or revive.
 
     `before` is what an earlier run judged about it. What a person has made active again stays so.
@@ -93,9 +91,9 @@ def drift_verdict(
         return no(found.told)
     if kept_by_itself(memory) == "pinned" or is_confirmed(memory):
         return no("a person vouches for it")
-    wait = timedelta(days=config.doubt.drift_days)
+    wait = timedelta(days=DRIFT_DAYS)
     if before.at >= now or now - before.at < wait:
-        return no(f"{found.told}, for less than {config.doubt.drift_days:g} days")
+        return no(f"{found.told}, for less than {DRIFT_DAYS} day")
     return yes(INVALIDATE, f"{found.told}, for {(now - before.at).total_seconds() / 86_400:.1f} days")
 
 
@@ -323,7 +321,7 @@ def is_belief(memory: Memory) -> bool:
     return not memory.speaker and (memory.kind is Kind.SEMANTIC or memory.type is Type.FACT)
 
 
-def probe_due(memory: Memory, now: datetime, config: Config = USUAL) -> Verdict:
+def probe_due(memory: Memory, now: datetime) -> Verdict:
     """Whether a belief is to be looked at again: nobody vouched for it or used it for long.
 
     One that is used all the time is due as well, once nobody has vouched for it for that long: what many
@@ -335,13 +333,12 @@ def probe_due(memory: Memory, now: datetime, config: Config = USUAL) -> Verdict:
     >>> [bool(probe_due(belief, day + timedelta(days=days))) for days in (89, 90)]
     [False, True]
     """
-    settings = config.doubt
     vouched = memory.verified_at or memory.created_at
     seen = max(vouched, memory.last_accessed or vouched)
     unvouched, unseen = ((now - one).total_seconds() / DAY_S for one in (vouched, seen))
-    if unseen >= settings.probe_days:
+    if unseen >= PROBE_DAYS:
         return yes("unseen", f"{unseen:.0f} days without use or confirmation")
-    if unvouched >= settings.probe_days and memory.usage.accessed >= STALE_USES:
+    if unvouched >= PROBE_DAYS and memory.usage.accessed >= STALE_USES:
         return yes("used", f"used {memory.usage.accessed} times, {unvouched:.0f} days without confirmation")
     return no(f"looked at {unseen:.0f} days ago")
 

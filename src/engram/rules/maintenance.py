@@ -15,6 +15,7 @@ from engram.rules.retention import age_days
 from engram.rules.traits import protected
 
 AUDIT_MODIFIED_HOURS = 24.0  # hours after a change in which an audit takes no standing away (layers)
+QUIET = timedelta(minutes=2)  # without any call before the server dreams (retention)
 AUDIT_NEW_HOURS = 48.0  # the same after a memory was stored (layers)
 
 # ---------------------------------------------------------------- sandbox
@@ -142,7 +143,7 @@ def due(
     >>> due(now, timedelta(minutes=1), now - timedelta(hours=1), None) is None
     True
     """
-    quiet = idle >= timedelta(minutes=settings.dream_idle_minutes)
+    quiet = idle >= QUIET
     if settings.every_hours and _is_over(consolidated, timedelta(hours=settings.every_hours), now):
         last = consolidated or began
         late = last is not None and _is_over(last, 2 * timedelta(hours=settings.every_hours), now)

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 from engram.store.sqlite.connection import QUEUE_LIMIT
 
 IDEMPOTENCY_KEYS = 10_000  # idempotency keys known at most
+IDEMPOTENCY_HOURS = 24.0  # hours for which one is known
 
 
 # ---------------------------------------------------------------- host
@@ -77,7 +78,7 @@ class MemoryHost:
         self.settings = settings
         self.started = time.monotonic()
         self.links = Links()
-        self.keys = keys_of(lambda: self.memory, settings)
+        self.keys = keys_of(lambda: self.memory)
         self._opener = opener
         self._root: Engram | None = None
         self._facades: OrderedDict[tuple[Access, str], Engram] = OrderedDict()
@@ -309,26 +310,25 @@ class MemoryHost:
 class KeptAnswers:
     """Answers to keyed writes, kept with a memory for a while. Used by threads that carry out calls."""
 
-    def __init__(self, memory: Callable[[], Engram], settings: ServerConfig) -> None:
+    def __init__(self, memory: Callable[[], Engram]) -> None:
         self._memory = memory
-        self._settings = settings
 
     def find(self, caller: str, key: str, request: bytes) -> IdempotentAnswer | bool | None:
         """The answer to this request; None when there is none, False when the key was for another."""
-        hours = self._settings.idempotency_hours
-        found = self._memory().answers.find(caller, key, request, hours=hours)
+        found = self._memory().answers.find(caller, key, request, hours=IDEMPOTENCY_HOURS)
         return IdempotentAnswer(*found) if isinstance(found, tuple) else found
 
     def keep(self, caller: str, key: str, request: bytes, answer: IdempotentAnswer) -> None:
         """Keep an answer."""
-        hours = self._settings.idempotency_hours
         kept = answer.status, answer.body
-        self._memory().answers.keep(caller, key, request, kept, hours=hours, most=IDEMPOTENCY_KEYS)
+        self._memory().answers.keep(
+            caller, key, request, kept, hours=IDEMPOTENCY_HOURS, most=IDEMPOTENCY_KEYS
+        )
 
 
-def keys_of(memory: Callable[[], Engram], settings: ServerConfig) -> Keys:
+def keys_of(memory: Callable[[], Engram]) -> Keys:
     """The one store of answers to keyed writes, for every door."""
-    return Keys(IDEMPOTENCY_KEYS, settings.idempotency_hours, store=KeptAnswers(memory, settings))
+    return Keys(IDEMPOTENCY_KEYS, IDEMPOTENCY_HOURS, store=KeptAnswers(memory))
 
 
 CROWDED = 0.8

@@ -150,10 +150,9 @@ class OneClient:
     @cached_property
     def keys(self) -> Keys:
         """The answers that are kept with the memory."""
-        from engram.config import ServerConfig
         from engram.server.host import keys_of
 
-        return keys_of(self._memory, ServerConfig())
+        return keys_of(self._memory)
 
 
 class Unanswered:
