@@ -7,7 +7,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engram.rules.vectors import Floats, cosine, cosines, hamming, quantize, restore, rotation, sign, unit
+from engram.rules.vectors import (
+    ROTATION_SEED,
+    Floats,
+    coins,
+    cosine,
+    cosines,
+    hamming,
+    quantize,
+    restore,
+    rotation,
+    sign,
+    unit,
+)
 from tests.tables import every
 
 
@@ -75,6 +87,8 @@ def test_the_rotation_never_changes() -> None:
     assert turned[:2].flatten().tolist() == pytest.approx(
         [0.691, 0.545, -0.462, 0.108, 0.462, 0.108, 0.691, -0.545], abs=1e-3
     )
+    # Its chance is that of a generator whose numbers stay the same in later versions of numpy.
+    assert coins(1_024) == np.random.RandomState(ROTATION_SEED).randint(0, 2, 1_024).tolist()
 
 
 def test_a_vector_of_zeros_is_similar_to_nothing() -> None:

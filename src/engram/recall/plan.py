@@ -88,6 +88,10 @@ def known(question: str, access: Access, tools: Tools) -> list[Entity]:
     return sorted(found, key=lambda one: _place(one, places))[:MOST_ENTITIES]
 
 
+def _has_han(text: str) -> bool:
+    return not text.isascii() and _HAN.search(text) is not None
+
+
 def candidates(question: str) -> Iterator[str]:
     """What may be a name in a question, without case, longest groups first.
 
@@ -101,10 +105,10 @@ def candidates(question: str) -> Iterator[str]:
     for size in range(LONGEST_NAME, 0, -1):
         for at in range(len(kept) - size + 1):
             group = kept[at : at + size]
-            if not _HAN.search("".join(group)) and not _idle(group):
+            if not _has_han("".join(group)) and not _idle(group):
                 yield " ".join(group)
     for run in kept:
-        if _HAN.search(run):
+        if _has_han(run):
             yield from _pieces(run[:MOST_WORDS])
 
 

@@ -315,7 +315,7 @@ def label(text: str) -> str:
     'moved database PostgreSQL 16'
     """
     key = key_fact(text)
-    if _PAIRED.search(key):
+    if not key.isascii() and _PAIRED.search(key):
         return _shorter(_han_label(key), text.strip())
     words = key.split()
     if len(words) <= LABEL_WORDS - 2:
