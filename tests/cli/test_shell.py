@@ -17,6 +17,15 @@ from engram.engine import Engram
 from tests.cli.shell import Shell
 
 START = "from engram.cli import main; main()"
+START_WATCHED = (
+    "import atexit, sys; "
+    "atexit.register(lambda: print(*(name for name, one in sys.modules.items() if one), file=sys.stderr))"
+)
+NOT_TO_ASK = {
+    *(f"engram.{name}" for name in ("capture", "maintain", "server", "workspace", "session", "bench", "llm")),
+    *(f"engram.{name}" for name in ("store.sqlite.archive", "store.sqlite.salvage", "text.propositions")),
+    *("httpx", "cryptography", "starlette", "onnxruntime", "tokenizers"),
+}
 HEAVY = ("numpy", "apsw", "httpx", "rich", "engram.engine", "engram.bench.commands", "engram.cli.demo")
 
 
@@ -33,13 +42,37 @@ def engram(*words: str, stdin: str = "", **variables: str) -> subprocess.Complet
 
 
 def test_help_lists_every_command_and_loads_nothing_heavy() -> None:
-    watch = f"import atexit, sys; atexit.register(lambda: print(*sys.modules, file=sys.stderr)); {START}"
+    watch = f"{START_WATCHED}; {START}"
 
     done = subprocess.run([sys.executable, "-c", watch, "--help"], capture_output=True, text=True, check=True)
 
     assert all(f"  {name} " in done.stdout for section in COMMANDS.values() for name in section)
     assert "Exit codes" in done.stdout
     assert set(HEAVY) & set(done.stderr.split()) == set()
+
+
+def test_a_question_loads_nothing_that_writes_maintains_or_serves(tmp_path: Path) -> None:
+    file, watch = tmp_path / "tea.db", f"{START_WATCHED}; {START}"
+    with Engram.open(file) as memory:
+        memory.remember("Anna drinks green tea with her lunch.")
+    asked = {
+        ("recall", "what does Anna drink with her lunch?"): set[str](),
+        ("hook", "prompt-submit"): {"engram.engine", "click", "rich", "numpy.random", "bpe_openai"},
+    }
+
+    for words, also in asked.items():
+        done = subprocess.run(
+            [sys.executable, "-c", watch, *words],
+            input=json.dumps({"prompt": "what does Anna drink with her lunch?"}),
+            capture_output=True,
+            text=True,
+            check=True,
+            env={**os.environ, "PYTHONUTF8": "1", "ENGRAM_FILE": str(file)},
+        )
+        loaded = set(done.stderr.split())
+
+        assert "green tea" in done.stdout
+        assert loaded & (NOT_TO_ASK | also) == set(), words
 
 
 def test_the_table_of_commands_says_what_each_command_says_itself() -> None:

@@ -16,9 +16,8 @@ from datetime import datetime, timedelta, tzinfo
 from hashlib import sha256
 from random import SystemRandom
 from threading import Lock
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from engram.capture.pipeline import remember
 from engram.config import LimitsConfig
 from engram.errors import (
     AccessDenied,
@@ -32,7 +31,7 @@ from engram.errors import (
     TooMuchWritten,
     WrongType,
 )
-from engram.lazily import dataclass
+from engram.lazily import dataclass, lazily
 from engram.model.capture import Draft, Receipt
 from engram.model.clock import Clock
 from engram.model.event import Audited, AuditEntry, KeptAnswer
@@ -56,6 +55,11 @@ from engram.rules.sealing import (
     shown_to_others,
     unseal,
 )
+
+if TYPE_CHECKING:
+    from engram.capture import pipeline
+else:
+    pipeline = lazily("engram.capture.pipeline")
 
 # ---------------------------------------------------------------- limits
 # Limits: how often a caller that is not the owner may recall. Asking again and again feels out a secret.
@@ -285,7 +289,7 @@ class CallerContext:
         for one in drafts:
             self.check_write(one.scope)
         self.take_room([one.content for one in drafts])
-        receipts = remember(drafts, self.tools, self.actor)
+        receipts = pipeline.remember(drafts, self.tools, self.actor)
         self.pay(receipts)
         return receipts
 

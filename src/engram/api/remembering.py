@@ -10,9 +10,6 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from engram.api.caller import CallerContext, whole
-from engram.capture import change, observe
-from engram.capture.observe import TalkSetting, turns_from
-from engram.capture.pipeline import remember_partly
 from engram.errors import AccessDenied, InvalidInput, NotFound, UnknownValue
 from engram.lazily import lazily
 from engram.model.capture import Draft, Observation, Outcome, Part, Receipt, Refusal, Turn
@@ -28,7 +25,12 @@ from engram.rules.promotion import step_layer
 
 if TYPE_CHECKING:
     from engram.api import conflicts, gaps
+    from engram.capture import change, observe, pipeline
+    from engram.capture.observe import TalkSetting
 else:
+    change = lazily("engram.capture.change")
+    observe = lazily("engram.capture.observe")
+    pipeline = lazily("engram.capture.pipeline")
     conflicts = lazily("engram.api.conflicts")
     gaps = lazily("engram.api.gaps")
 
@@ -54,7 +56,7 @@ def many(
     if partial:
         items = [*drafts]
         caller.take_room([_words_of(item) for item in items])
-        results = remember_partly(
+        results = pipeline.remember_partly(
             items, lambda item: _draft(caller, item), caller.tools, caller.actor, progress
         )
         caller.pay([result for result in results if isinstance(result, Receipt)])
@@ -232,11 +234,11 @@ class Listening:
         self._caller.check_write(place)
         zone = self._caller.tools.zone
         at = self._caller.tools.clock.now() if time is None else told_moment("time", time, zone)
-        return TalkSetting(session, here(at, zone), place, speaker, assistant_name)
+        return observe.TalkSetting(session, here(at, zone), place, speaker, assistant_name)
 
     def messages(self, messages: Sequence[Mapping[str, Any]], setting: TalkSetting) -> list[Turn]:
         """Turns from messages as chat services shape them."""
-        return turns_from(messages, setting)
+        return observe.turns_from(messages, setting)
 
     def hear(self, turns: Sequence[Turn]) -> Observation:
         """Log turns of one scope; read what waits there if it is time."""

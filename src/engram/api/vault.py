@@ -15,10 +15,10 @@ from dataclasses import replace
 from datetime import timedelta
 from hashlib import sha256
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from engram import keys as key_holders
 from engram.api.caller import PAGE_LIMIT, CallerContext, whole
-from engram.capture.change import open_everything, seal_everything
 from engram.config import Config, load
 from engram.errors import (
     AccessDenied,
@@ -44,7 +44,7 @@ from engram.keys import (
     state_of,
     write_slots,
 )
-from engram.lazily import dataclass
+from engram.lazily import dataclass, lazily
 from engram.model.clock import Clock, SystemClock
 from engram.model.event import (
     ArchiveReport,
@@ -64,6 +64,11 @@ from engram.rules.sealing import is_signed, sign, subkey
 from engram.store.sqlite import SqliteStore
 from engram.store.sqlite.backups import backups_of
 from engram.store.sqlite.reencrypt import reencrypt, settle, wipe
+
+if TYPE_CHECKING:
+    from engram.capture import change
+else:
+    change = lazily("engram.capture.change")
 
 CERTIFICATE = "certificate"
 """The purpose of the key that certificates are signed with."""
@@ -170,7 +175,7 @@ def remove_vault(path: str, *, key: bytes | str | None = None, clock: Clock | No
     keys = open_keys(path, key, clock)
     before = read_slots(path)
     with _opened(path, keys.master, load(), clock or SystemClock()) as tools:
-        open_everything(tools, ENGINE)
+        change.open_everything(tools, ENGINE)
     if before is not None:
         write_slots(path, new_slots("nothing"), coming=True)
     reencrypt(path, keys, None, clock or SystemClock())
@@ -296,7 +301,7 @@ def _opened(path: str, master: bytes, config: Config, clock: Clock) -> Iterator[
 def _seal_contents(path: str, master: bytes, config: Config, clock: Clock) -> None:
     """What is sensitive in the file already is sealed as what comes from now on will be."""
     with _opened(path, master, config, clock) as tools:
-        seal_everything(tools, ENGINE)
+        change.seal_everything(tools, ENGINE)
 
 
 def _wipe_copies(path: str) -> int:

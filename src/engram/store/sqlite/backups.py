@@ -13,19 +13,24 @@ from contextlib import closing, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 import apsw
 
 from engram.errors import NoSuchFile, StoreBusy, StoreCorrupt, StoreError
+from engram.lazily import lazily
 from engram.model.clock import from_micros
 from engram.model.event import ArchiveReport, Backup, Finding, SalvageReport
 from engram.store.sqlite import upkeep
-from engram.store.sqlite.archive import write_archive
 from engram.store.sqlite.connection import IN_MEMORY, Db, Opener, ask, ask_value, translated
 from engram.store.sqlite.readers import Readers
 from engram.store.sqlite.reencrypt import wipe
-from engram.store.sqlite.salvage import salvage
+
+if TYPE_CHECKING:
+    from engram.store.sqlite import archive, salvage
+else:
+    archive = lazily("engram.store.sqlite.archive")
+    salvage = lazily("engram.store.sqlite.salvage")
 
 FOLDER_ENDING = ".backups"
 STAMP = "%Y%m%dT%H%M%S%fZ"
@@ -96,7 +101,7 @@ class SqliteBackups:
         if self._flush is not None:
             self._flush()
         with translated(self._opener.path, self._opener.settings.busy_timeout_s), self._readers.lend() as db:
-            return write_archive(db, out, passphrase)
+            return archive.write_archive(db, out, passphrase)
 
     def last_at(self) -> datetime | None:
         """When the newest was made; without one, since when there is something to lose, if ever."""
@@ -206,7 +211,7 @@ def salvage_file(opener: Opener, now: datetime, backup: Path | None = None) -> S
     target = path.with_name(path.name + ".salvaging")
     _remove(target)
     with translated(str(path), opener.settings.busy_timeout_s):
-        report = salvage(opener, target, chosen)
+        report = salvage.salvage(opener, target, chosen)
     check_backup(opener, target)
     _settle(target)
     kept = _set_aside(path, "damaged", now)
