@@ -184,6 +184,12 @@ class RecallConfig:
         "whether what has gone stale counts less, or is not shown",
         "files",
     )
+    cold: str = choice(
+        "as the rest",
+        ("as the rest", "last"),
+        "where what is old and little worth stands: as it fits, or behind all that is worth more",
+        "files",
+    )
     suppress_days: int = number(
         90, 0, 3_650, "days that 'not helpful' keeps a memory out of like questions", "design"
     )
@@ -619,6 +625,7 @@ RETENTION: Final[Mapping[str, Any]] = {
 }
 
 FILES: Final[Mapping[str, Any]] = {
+    "recall.cold": "last",
     "capture.speculative_below": 0.40,
     "capture.speculative_days": 30,
     "capture.buffer_turns": 5,

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from engram import Engram
 from engram.model.capture import Draft
+from engram.model.facts import EdgeType
 from engram.model.maintenance import Report
-from engram.model.memory import Affect, Kind, Memory, Policy, Priority, Status
+from engram.model.memory import Affect, Filters, Kind, Memory, Policy, Priority, Status
+from engram.ports import NoAdvisor
 from engram.rules.archival import archive_verdict
 from engram.rules.retention import replayed
 from engram.testing import FakeClock
@@ -73,6 +75,34 @@ def test_what_contradicts_is_flagged_once_and_shown_among_the_conflicts(memory: 
     assert rules(memory.dream())["dream.interference"] == 1
     assert len(memory.conflicts.list()) == 1
     assert rules(memory.dream()).get("dream.interference") is None
+
+
+class Writer(NoAdvisor):
+    """Has words for whatever it is shown, unless it is silent."""
+
+    words: str | None = "Anna sings, and she keeps the billing database running"
+
+    def summarize(self, texts: Sequence[str], words: int) -> str | None:  # type: ignore[override]
+        return self.words
+
+
+def test_two_sides_of_one_person_are_tied_and_a_model_puts_into_words_what_they_come_to() -> None:
+    for words in (Writer.words, None):
+        writer = Writer()
+        writer.words = words
+        with Engram.open(":memory:", advisor=writer, config={"llm.level": "auto"}) as memory:
+            one = episode(memory, "Anna sings in the cathedral choir")
+            two = episode(memory, "The billing database is looked after by Anna")
+            report = memory.dream()
+            assert rules(report).get("dream.bridge") == (1 if words else None), "they are tied by the name"
+            made = list(memory.list(filters=Filters(tags_any=frozenset({"synthesis"}))))
+            assert [each.content for each in made] == ([words] if words else [])
+            assert [
+                EdgeType.DERIVED_FROM in {edge.type for edge in memory.relations(id_)} for id_ in (one, two)
+            ] == [bool(words)] * 2
+            assert rules(memory.dream()).get("dream.bridge") is None
+            memory.undo(report.run.id)
+            assert memory.count() == 2
 
 
 def test_a_dream_is_taken_back(memory: Engram, clock: FakeClock) -> None:

@@ -41,7 +41,7 @@ def call(memory: Engram) -> Call:
 
 def test_its_tools_are_listed_with_their_arguments() -> None:
     tools = {one["name"]: one for one in listed("retention")}
-    assert len(tools) == 69
+    assert len(tools) == 73
     assert tools["recall"]["inputSchema"]["required"] == ["query"]
     assert {"query", "top_k", "mode"} <= set(tools["recall"]["inputSchema"]["properties"])
 
@@ -111,12 +111,12 @@ def test_every_other_tool_answers(call: Call, tmp_path: Path) -> None:
 
 
 ANSWERS: tuple[tuple[str, dict[str, Any], str], ...] = (
-    ("recall_explain", {"query": "Acme", "top_k": 3}, "query intent expanded_terms results"),
+    ("recall_explain", {"query": "Acme", "top_k": 3}, "query intent expanded_terms phrase_terms cache_hit latency_ms candidate_counts results"),
     ("recall_entity", {"name": "Anna"}, "entity memories relationships"),
     ("status", {}, "memories entities relationships db_size_mb"),
     ("entity_graph", {"name": "Anna"}, "nodes edges"),
     ("remember", {"content": "The mill stands by the river", "source_type": "remember:ai", "importance": 0.6}, "id status surprise importance"),
-    ("update_entity", {"name": "Anna", "alias": "Annie"}, "status entity_id"),
+    ("update_entity", {"name": "Anna", "alias": "Annie", "metadata": {"a": 1}}, "status entity_id"),
     ("consolidate", {}, "forgotten promoted clusters_found memories_merged peer_cards_generated cross_domain_bridges beliefs_challenged drift_score drift_issues"),
     ("compress", {"query": "Acme", "max_tokens": 100}, "compressed original_count"),
     ("diary_write", {"entry": "a quiet day"}, "status entries"),
@@ -126,12 +126,20 @@ ANSWERS: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("count_by", {"group_by": "layer"}, "counts"),
     ("export", {"format": "markdown", "limit": 5}, "markdown count"),
     ("export", {"format": "json", "layer": "episodic"}, "memories"),
-    ("health", {}, "memories fts_indexed memories_without_embeddings"),
+    ("health", {}, "memories embedding_cache_loaded embedding_cache_size orphaned_entities stale_working_memories fts_indexed memories_without_embeddings"),
     ("list_projects", {}, "projects"),
+    ("compress_embeddings", {}, "scanned compressed by_tier"),
+    ("reranker_status", {}, "trained model_path model_exists"),
+    ("train_reranker", {"epochs": 5}, "error"),
+    ("ingest_sessions", {"limit": 3}, "sessions memories_created exchanges"),
+    ("invalidate", {"memory_id": "00000000-unknown"}, "error"),
+    ("recall_related", {"name": "Nobody Known"}, "error"),
+    ("quality_metrics", {}, "storage_quality curation_ratio avg_access_count enrichment_ratio total_memories accessed_memories curated_memories enriched_memories evolved_memories confirmed_memories"),
+    ("detect_communities", {"generate_summaries": True}, "communities entities_assigned largest_community community_details summaries_generated"),
     ("dedup", {"threshold": 0.99, "max_merges": 2}, "found merged skipped"),
     ("find_duplicates", {"threshold": 0.99}, "duplicates"),
-    ("session_summary", {}, "summary diary_entries open_loops decisions"),
-    ("session_handoff", {"session_id": "s1", "limit": 4}, "session_id generated_at summary current_state decisions errors facts recent_work open_loops touched_entities suggested_queries stats"),
+    ("session_summary", {}, "summary diary_entries searches writes open_loops decisions"),
+    ("session_handoff", {"session_id": "s1", "limit": 4}, "session_id generated_at summary current_state decisions errors facts recent_work open_loops recent_queries touched_entities suggested_queries stats"),
     ("session_checkpoint", {"note": "half way"}, "summary checkpoint_note"),
     ("resume_context", {"session_id": "s1"}, "latest handoffs note"),
     ("resume_context", {"session_id": "never seen"}, "latest handoffs note generated"),
@@ -141,12 +149,12 @@ ANSWERS: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("recompute_importance", {}, "total updated"),
     ("search_entities", {"query": "A"}, "entities"),
     ("entity_timeline", {"name": "Acme"}, "entity timeline"),
-    ("memory_map", {}, "memories layers date_range"),
+    ("memory_map", {}, "memories layers date_range last_hour"),
     ("recall_hints", {"query": "mill"}, "query hints note"),
-    ("get_skills", {"query": "mill"}, "should_inject confidence task_novelty reason skill_count context"),
+    ("get_skills", {"query": "mill"}, "should_inject confidence task_novelty domain_coverage reason skill_count context"),
     ("get_skills", {"query": "mill", "format": False}, "should_inject skills"),
     ("drift_check", {"search_roots": ["."], "check_functions": False}, "score issues memories_checked claims_extracted claims_verified claims_valid stale_memories timestamp summary"),
-    ("drift_fix", {"project_root": ".", "dry_run": True}, "dry_run total_actions actions invalidated"),
+    ("drift_fix", {"project_root": ".", "dry_run": True}, "dry_run total_actions actions invalidated flagged_stale forgotten"),
     ("extract_patterns", {"hours": 4.0, "novelty_threshold": 0.25, "dry_run": True}, "patterns total would_store dry_run"),
     ("extract_patterns", {}, "stored skipped total_patterns total_stored total_skipped"),
     ("detect_communities", {"min_size": 2}, "communities entities_assigned largest_community community_details"),
@@ -158,7 +166,15 @@ ANSWERS: tuple[tuple[str, dict[str, Any], str], ...] = (
 
 
 @pytest.mark.slow
-def test_each_tool_answers_with_the_fields_its_document_names(call: Call) -> None:
+def test_each_tool_answers_with_the_fields_its_document_names(
+    call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = tmp_path / ".claude" / "projects" / "mill" / "one.jsonl"
+    log.parent.mkdir(parents=True)
+    said = {"role": "user", "content": "I moved to Porto and I work as a harbour pilot."}
+    log.write_text(json.dumps({"type": "user", "uuid": "u1", "sessionId": "one", "message": said}))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert call("ingest_sessions")["memories_created"] > 0
     call("remember", content="Anna works at Acme in Ghent", layer="episodic")
     call("remember", content="Anna and Bob of Acme met in Lisbon", layer="semantic", memory_type="fact")
     missing = []

@@ -65,6 +65,8 @@ TABLE: list[tuple[str, str, Any, int, set[str]]] = [
     ),
     ("POST", "/lcm/search", {"query": "Bremen"}, 200, {"query", "results", "count", "lcmEnabled"}),
     ("GET", "/lcm/status", None, 200, {"enabled"}),
+    ("POST", "/coding-context", {"sessionKey": "s", "codingContext": None}, 200, {"ok"}),
+    ("GET", "/console/state", None, 200, {"total", "maintenance", "reviewQueue"}),
     (
         "POST", "/memories", {"content": "Ben has a dog", "category": "fact", "confidence": 0.9}, 201,
         {"schemaVersion", "operation", "namespace", "dryRun", "accepted", "queued", "status", "memoryId"},
@@ -245,6 +247,7 @@ def test_every_tool_answers_in_plain_json(old: Old) -> None:
         "review_resolve": {"pairId": f"{memory}..{other}", "verb": "needs-more-context"},
         "context_checkpoint": {"sessionKey": "s", "context": "We decided to move to Bremen in May."},
         "dreams_run": {"phase": "rem", "dryRun": True},
+        "set_coding_context": {"sessionKey": "s", "codingContext": None},
         "memory_governance_run": {"mode": "shadow"},
         "memory_action_apply": {"action": "discard"},
         "peer_get": {"id": "Anna"},
@@ -263,15 +266,56 @@ def test_a_tool_that_fails_says_so_and_one_that_is_not_there_too(old: Old) -> No
     assert call(old, "engram.work_board", action="export")["code"] == -32602
 
 
-def test_everything_else_goes_on_to_the_mcp_server(old: Old) -> None:
-    listed = old.post(
-        "/mcp",
-        json={"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}},
-        headers=HERMES | {"Accept": "application/json, text/event-stream"},
-    )
+def test_its_handshake_and_its_list_of_tools_and_everything_else_goes_on_to_the_mcp_server(old: Old) -> None:
+    def ask(method: str, headers: dict[str, str] = HERMES, **more: Any) -> Any:
+        body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {}, **more}
+        return old.post(
+            "/mcp", json=body, headers=headers | {"Accept": "application/json, text/event-stream"}
+        )
 
-    assert listed.status_code == 200
-    assert "memory_search" in listed.text
+    assert ask("initialize").json()["result"]["serverInfo"]["name"] == "remnic"
+    tools = {one["name"]: one["inputSchema"] for one in ask("tools/list").json()["result"]["tools"]}
+    assert {*tools} == {prefix + name for name in TOOLS for prefix in ("engram.", "remnic.")}
+    assert tools["engram.memory_feedback"]["required"] == ["memoryId", "vote"]
+    assert tools["remnic.recall"]["properties"]["tags"] == {"type": "array"}
+    assert ask("no/such").json()["error"]["code"] == -32601
+    note = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+    assert old.post("/mcp", json=note, headers=HERMES).status_code == 202
+    assert "memory_search" in ask("tools/list", {}).text, "who does not name itself is answered by our server"
+
+
+def test_a_session_works_in_its_project_until_it_says_otherwise(old: Old) -> None:
+    def recalled(**more: Any) -> list[str]:
+        told = old.ask(
+            "POST", f"{ROOT}/recall", {"query": "which branch do we deploy?", "sessionKey": "s", **more}
+        )
+        return [one["content"] for one in told["results"]]
+
+    words = "We deploy the branch called harbour"
+    context = {"projectId": "mill", "branch": "main", "rootPath": "/src/mill", "defaultBranch": "main"}
+    for body, status in (({"codingContext": None}, 400), ({"sessionKey": "s", "codingContext": "mill"}, 400)):
+        old.ask("POST", f"{ROOT}/coding-context", body, status=status)
+    told = old.ask("POST", f"{ROOT}/coding-context", {"sessionKey": "s", "codingContext": context})
+    assert (told["ok"], told["project"]) == (True, "mill")
+    keep(old, words, sessionKey="s")
+    keep(old, "We deploy the branch called main elsewhere", projectTag="other")
+    assert recalled() == [words], "what another project keeps is not shown"
+    assert old.ask("GET", f"{ROOT}/memories?limit=5")["count"] == 2, "the namespace holds both"
+    assert recalled(codingContext={"projectId": "other"}) == ["We deploy the branch called main elsewhere"]
+    assert set(recalled(codingContext=None)) == {words, "We deploy the branch called main elsewhere"}
+
+
+def test_a_suggestion_waits_for_a_review(old: Old) -> None:
+    told = old.ask("POST", f"{ROOT}/suggestions", {"content": "Ada may like tea"}, status=201)
+    assert (told["status"], told["queued"]) == ("queued_for_review", True)
+    assert [one["id"] for one in old.ask("GET", f"{ROOT}/review-queue")["items"]] == [told["memoryId"]]
+    assert old.ask("GET", f"{ROOT}/memories?status=pending_review")["count"] == 1
+    old.ask(
+        "POST",
+        f"{ROOT}/review-disposition",
+        {"memoryId": told["memoryId"], "status": "active", "reasonCode": "seen"},
+    )
+    assert old.ask("GET", f"{ROOT}/review-queue")["count"] == 0
 
 
 REFUSED: tuple[tuple[str, str, dict[str, Any]], ...] = (
@@ -279,6 +323,7 @@ REFUSED: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("too sure", "memories", {"content": "a b", "confidence": 2}), ("no question", "recall", {"query": ""}), ("an odd mode", "recall", {"query": "x", "mode": "odd"}),
     ("an odd disclosure", "recall", {"query": "x", "disclosure": "odd"}), ("too many", "recall", {"query": "x", "topK": 500}), ("too many tags", "recall", {"query": "x", "tags": ["a"] * 51}),
     ("an odd match", "recall", {"query": "x", "tags": ["a"], "tagMatch": "odd"}), ("no session", "observe", {"messages": []}), ("an odd phase", "dreams/run", {"phase": "odd"}),
+    ("a long reason", "memories", {"content": "a b", "sourceReason": "s" * 2_001}), ("51 tags", "memories", {"content": "a b", "tags": ["a"] * 51}),
     ("an odd end", "review-disposition", {"memoryId": "x", "status": "odd", "reasonCode": "r"}),
 )  # fmt: skip
 

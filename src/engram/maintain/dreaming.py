@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from typing import Final
@@ -12,17 +13,21 @@ from engram.maintain.pairs import limits as limits_of
 from engram.maintain.pairs import neighbour_pairs, space_of
 from engram.maintain.self_knowledge import STEPS as REBUILT
 from engram.maintain.step import Batch, Decision, Draw, Effect, Judge, Step, StepContext, becomes
+from engram.maintain.support import in_words, may_be_shown
+from engram.model.capture import Draft
 from engram.model.event import Verb
 from engram.model.facts import Edge, EdgeType
 from engram.model.maintenance import SETTLED, Judgement, RunKind, RunState, pair_key
-from engram.model.memory import Filters, Kind, Memory, Space, Status
+from engram.model.memory import Filters, Kind, Layer, Memory, Space, Status, Verification
 from engram.model.scope import Access, Role
 from engram.ports import Embedded, Tools, Unit, View
 from engram.rules.retention import initial_strength, replayed, retention
 from engram.rules.sameness import Neighbour, NewStatement, SamenessLimits, opposing
 from engram.rules.sealing import is_found_by_meaning, is_turned, opened, turned, turned_space
+from engram.rules.traits import SYNTHESIS, is_drawn
 from engram.rules.vectors import meant, thresholds
 from engram.text.forms import key_text
+from engram.text.words import content_words
 
 REPLAYS = 50  # memories replayed in one dream (cortex)
 REPLAY_DAYS = 7.0  # days before a memory is replayed again
@@ -53,7 +58,7 @@ def touched(context: StepContext) -> dict[int, Memory]:
 # Bridges: memories that a dream has touched come in; those of other topics with the same name are tied.
 #
 # Two things said about one person or project in quite different connections rarely meet in words or
-# vectors.
+# vectors. A model, where one may be asked, puts into words what they come to together.
 
 
 NAMES: Final = 3
@@ -62,27 +67,60 @@ NAMING: Final = 10
 """Memories of each that are looked at."""
 MOST: Final = 20
 """Bridges in one dream."""
+BRIDGE: Final = "bridge"
+BRIDGE_WORDS: Final = 40
+"""Words of what two memories come to together."""
 
 
 def plan_bridges(context: StepContext, cursor: str) -> Iterator[Batch]:
     """Tie memories of different topics that name the same entity."""
     if cursor:
         return
-    decisions: dict[frozenset[str], Decision] = {}
+    upkeep = context.tools.store.upkeep
+    decisions: dict[str, Decision] = {}
     for one in touched(context).values():
         for other, name_count in _elsewhere(context, one):
-            pair = frozenset({one.id, other.id})
-            if len(decisions) < MOST and pair not in decisions and not _tied(context, one, other):
-                edge = Edge(one.id, other.id, EdgeType.RELATED_TO, weight=0.5, confidence=0.5)
+            pair = pair_key(one.id, other.id)
+            if len(decisions) == MOST or pair in decisions or upkeep.judged(BRIDGE, [pair]):
+                continue
+            edge = Edge(one.id, other.id, EdgeType.RELATED_TO, weight=0.5, confidence=0.5)
+            tie = () if _tied(context, one, other) else (Draw(edge),)
+            effects = (*tie, *_in_words(context, one, other))
+            if effects:
+                note = Judge(Judgement(BRIDGE, pair, "made", context.now))
                 why = f"one name in {name_count} memories, no topic in common"
-                decisions[pair] = Decision("dream.bridge", why, (Draw(edge),), one.id, other.id)
+                decisions[pair] = Decision("dream.bridge", why, (*effects, note), one.id, other.id)
     yield Batch(tuple(decisions.values()), "done")
+
+
+def _in_words(context: StepContext, one: Memory, other: Memory) -> tuple[Effect, ...]:
+    """A memory of what both come to, drawn from both; none when no model may be asked or none has words."""
+    both = (one, other)
+    words = (
+        in_words(context, "bridges", [each.content for each in both], BRIDGE_WORDS, always=True)
+        if may_be_shown(*both)
+        else None
+    )
+    if words is None:
+        return ()
+    draft = Draft(
+        words,
+        category="insight",
+        kind=Kind.SEMANTIC,
+        tags=(SYNTHESIS,),
+        confidence=0.5,
+        layer=Layer.WORKING,
+        scope=one.scope,
+        source="engine",
+    )
+    add = context.new(draft, "bridge", one.id, other.id)
+    add = replace(add, memory=replace(add.memory, verification=Verification.SYSTEM_INFERRED))
+    return (add, *(Draw(Edge(add.memory.id, each.id, EdgeType.DERIVED_FROM)) for each in both))
 
 
 def _elsewhere(context: StepContext, one: Memory) -> Iterator[tuple[Memory, int]]:
     """The latest memory of another topic for each of its names."""
-    topics = _topics(one)
-    if not topics:
+    if is_drawn(one):
         return
     view = View(Access(one.scope, Role.AGENT), Filters())
     for name in one.entities[:NAMES]:
@@ -90,15 +128,17 @@ def _elsewhere(context: StepContext, one: Memory) -> Iterator[tuple[Memory, int]
         if entity is None:
             continue
         found = context.tools.store.entities.memories(entity, view, NAMING)
+        names = content_words(" ".join((name, *entity.aliases)))
         for _, other in found:
-            theirs = _topics(other)
-            if other.scope == one.scope and other.id != one.id and theirs and topics.isdisjoint(theirs):
+            same_place = other.scope == one.scope and other.id != one.id and not is_drawn(other)
+            if same_place and _topics(one, names).isdisjoint(_topics(other, names)):
                 yield other, len(found)
                 break
 
 
-def _topics(memory: Memory) -> frozenset[str]:
-    return frozenset(memory.metadata.get("topics", ()))
+def _topics(memory: Memory, names: frozenset[str]) -> frozenset[str]:
+    """What a memory is about beside a name: its topics and the words that carry it."""
+    return (content_words(memory.content) | frozenset(memory.metadata.get("topics", ()))) - names
 
 
 def _tied(context: StepContext, one: Memory, other: Memory) -> bool:

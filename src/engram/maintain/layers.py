@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
@@ -29,7 +29,7 @@ from engram.model.maintenance import Judgement
 from engram.model.memory import Filters, Kind, Layer, Memory, Status
 from engram.model.scope import Scope
 from engram.rules.archival import archive_verdict, purge_due
-from engram.rules.importance import decay, heat, lifecycle_state
+from engram.rules.importance import COLD, cold_ones, decay, heat, lifecycle_state, tier_move, tier_value
 from engram.rules.promotion import (
     HOURS,
     buffer_expiry,
@@ -334,7 +334,8 @@ STEPS: tuple[Step, ...] = (
 def plan_lifecycle_states(context: StepContext, cursor: str) -> Iterator[Batch]:
     """Set the lifecycle state of every memory that has come to another one."""
     for number, part in enumerate(context.memories(Filters(), int(cursor or 0)), 1):
-        decisions = tuple(_faded((one for _, one in part), context))
+        memories = [one for _, one in part]
+        decisions = (*_faded(memories, context), *_moved_tier(memories, context))
         if decisions or number % PAUSE_EVERY == 0:
             yield Batch(decisions, str(part[-1][0]))
 
@@ -348,6 +349,18 @@ def _faded(memories: Iterable[Memory], context: StepContext) -> Iterator[Decisio
                 f"{one.lifecycle} to {state}: heat {heat(one, now):.2f}, decay {decay(one, now, config):.2f}"
             )
             yield Decision(f"lifecycle.{state}", why, (becomes(one, lifecycle=state),), one.id)
+
+
+def _moved_tier(memories: Sequence[Memory], context: StepContext) -> Iterator[Decision]:
+    """What is old and little worth becomes cold, where that counts; what is worth much again, hot."""
+    if context.tools.config.recall.cold != "last":
+        return
+    cold = cold_ones(context.tools.store.upkeep.judged(COLD, [one.id for one in memories]))
+    for one in memories:
+        if move := tier_move(one, context.now, is_cold=one.id in cold):
+            why = f"value {tier_value(one, context.now):.2f}"
+            note = Judge(Judgement(COLD, one.id, move, context.now))
+            yield Decision(f"tier.{move}", why, (note,), one.id)
 
 
 # ---------------------------------------------------------------- archiving

@@ -19,6 +19,7 @@ from engram.ports import Tools
 from engram.recall.candidates import Candidate, evidence
 from engram.recall.judge import asks_of_oneself, is_own, trust
 from engram.recall.plan import Planned
+from engram.rules.importance import COLD, cold_ones
 from engram.text import tokens, words
 from engram.text.tokens import Parcel
 
@@ -50,6 +51,8 @@ def drop_unwanted(
     reasons = {one.key: why for one, why in _reasons(ranked, let_in, plan, question, tools)}
     reasons |= {one.key: "known to the caller already" for one in ranked if one.record.id in question.known}
     kept = _tied_below([one for one in ranked if one.key not in reasons], let_in)
+    if tools.config.recall.cold == "last":
+        kept = _cold_last(kept, tools)
     gone = [one for one in ranked if one.key in reasons][:SHOWN_DROPS]
     told = tuple(
         Dropped(
@@ -58,6 +61,17 @@ def drop_unwanted(
         for one in gone
     )
     return kept, told
+
+
+def _cold_last(kept: list[Candidate], tools: Tools) -> list[Candidate]:
+    """What has become cold stands behind all that has not."""
+    known = cold_ones(tools.store.upkeep.judged(COLD, [one.record.id for one in kept]))
+    cold = [one for one in kept if one.record.id in known]
+    warm = [one for one in kept if one.record.id not in known]
+    for one in cold if warm else ():
+        one.score = min(one.score, warm[-1].score)
+        one.told.append(Evidence("tier", COLD, 1.0, "stands behind what is in use"))
+    return [*warm, *cold]
 
 
 def _tied_below(kept: list[Candidate], let_in: Mapping[int, str]) -> list[Candidate]:

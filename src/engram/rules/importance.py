@@ -17,6 +17,7 @@ from typing import Final
 
 from engram.config import Config
 from engram.lazily import dataclass
+from engram.model.maintenance import Judgement
 from engram.model.memory import Affect, Kind, Layer, Lifecycle, Memory, Policy, Priority
 from engram.rules.retention import DAY_S, age_days, half_life_by_source, l2, retention, unused_days
 from engram.rules.traits import by_layers, is_confirmed, is_disputed, protected
@@ -362,6 +363,50 @@ def lifecycle_state(memory: Memory, now: datetime, config: Config = USUAL) -> Li
         return Lifecycle.ACTIVE
     used = memory.usage.accessed or memory.usage.repeated or memory.usage.helpful
     return Lifecycle.VALIDATED if used or is_confirmed(memory) else Lifecycle.CANDIDATE
+
+
+COLD, HOT = "cold", "hot"
+COLD_DAYS = 14.0  # age from which a memory can become cold (files)
+COLD_VALUE = 0.35  # value up to which it does
+HOT_VALUE = 0.7  # value from which it is hot again
+VALUE_USES, VALUE_DAYS = 20, 90.0  # uses that count in full, and days without use after which nothing counts
+
+
+def tier_value(memory: Memory, now: datetime) -> float:
+    """What it is worth to have a memory at hand (files): sure, used, used lately, important, helpful.
+
+    >>> from datetime import UTC, timedelta
+    >>> day = datetime(2026, 1, 1, tzinfo=UTC)
+    >>> memory = Memory("1", "We met", "h", day, day, importance=0.3, confidence=0.7)
+    >>> round(tier_value(memory, day), 2), round(tier_value(memory, day + timedelta(days=90)), 2)
+    (0.48, 0.28)
+    """
+    used = memory.usage
+    votes = used.helpful + used.unhelpful
+    value = (
+        0.24 * memory.confidence
+        + 0.26 * min(1.0, math.log1p(used.accessed) / math.log1p(VALUE_USES))
+        + 0.20 * max(0.0, 1.0 - unused_days(memory, now) / VALUE_DAYS)
+        + 0.20 * memory.importance
+        + 0.10 * (used.helpful / votes if votes else 0.5)
+        + 0.08 * (memory.category == "correction")
+        + 0.05 * is_confirmed(memory)
+        - 0.10 * is_disputed(memory)
+    )
+    return _within(value)
+
+
+def cold_ones(noted: Mapping[str, Judgement]) -> frozenset[str]:
+    """The ids of memories that have become cold, by what maintenance noted of them."""
+    return frozenset(id_ for id_, one in noted.items() if one.verdict == COLD)
+
+
+def tier_move(memory: Memory, now: datetime, *, is_cold: bool) -> str:
+    """The tier a memory goes to; empty when it stays. Between the two bounds it stays where it is."""
+    value = tier_value(memory, now)
+    if is_cold:
+        return HOT if value >= HOT_VALUE else ""
+    return COLD if age_days(memory, now) >= COLD_DAYS and value <= COLD_VALUE else ""
 
 
 LASTING = frozenset(

@@ -30,7 +30,8 @@ REFERENCE: Final = "reference"
 """The category of what a document says: found and cited, but nothing the user said of themselves."""
 SESSION_NOTES: Final = frozenset({"session", "session-note"})
 DISTILLED: Final = frozenset({"distilled", "auto-distilled"})
-DRAWN: Final = frozenset({"pattern", "inferred", "procedure"})
+SYNTHESIS: Final = "synthesis"
+DRAWN: Final = frozenset({"pattern", "inferred", "procedure", SYNTHESIS})
 """Tags of what consolidation drew from several memories together."""
 LESSONS: Final = frozenset({"lesson"})
 RESOLVED: Final = frozenset(state.value for state in LoopState if not state.is_open)

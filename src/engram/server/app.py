@@ -193,7 +193,7 @@ def _own(memory_host: MemoryHost, counts: metrics.Metrics, routes: Sequence[Rout
     page = _page("page.html")
     served: dict[str, Serve] = {
         "/": begin,
-        "/ui": page,
+        **dict.fromkeys(("/ui", "/engram/ui/", "/remnic/ui/"), page),
         "/docs": _page("docs.html"),
         "/openapi.json": tell_document,
         "/health": tell_health,

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 OPEN = frozenset({"/health", "/engram/v1/health", caller.PATH})
 """What everybody may ask, from anywhere: whether the server is up, and to be let in by a link."""
-PAGES = frozenset({"/", "/ui", "/docs", caller.PATH})
+PAGES = frozenset({"/", "/ui", "/engram/ui/", "/remnic/ui/", "/docs", caller.PATH})
 """Where a link on another site may lead."""
 FOREIGN_SITES = frozenset({"cross-site", "same-site"})
 """How a browser says that another site's page made it ask."""

@@ -97,6 +97,8 @@ class MemoryHost:
         self._configured: Mapping[str, Any] = {}
         self.proxied = Counter({"requests": 0, "extracted": 0, "buffered_turns": 0})
         """What the proxy has passed on, made memories of, and still holds to be listened to."""
+        self.projects: dict[tuple[str, str], str] = {}
+        """The project that each session of a client of old works on, by namespace and session."""
 
     @property
     def is_closing(self) -> bool:

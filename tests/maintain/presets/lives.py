@@ -28,7 +28,7 @@ def later(memory: Engram, clock: FakeClock, about: str, **time: float) -> list[s
 def decided(report: Report, about: str) -> list[str]:
     """Which rules of a run moved this memory."""
     lines = (line.rule for line in report.decided if line.memory == about and line.outcome is Carried.DONE)
-    return [rule for rule in lines if not rule.startswith("lifecycle.")]
+    return [rule for rule in lines if not rule.startswith(("lifecycle.", "tier."))]
 
 
 def fields(memory: Engram, memory_id: str, name: str) -> list[str]:

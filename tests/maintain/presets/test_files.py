@@ -31,6 +31,29 @@ def memory(clock: FakeClock) -> Iterator[Engram]:
         yield one
 
 
+def test_what_is_cold_stands_behind_what_is_in_use_until_it_is_worth_much_again(
+    memory: Engram, clock: FakeClock
+) -> None:
+    def found() -> list[str]:
+        return [hit.memory.id for hit in memory.recall("quince orchard trees", dry=True)]
+
+    old = told(memory, "the quince orchard has nine trees", **FACT, confidence=0.5)
+    clock.advance(days=40)
+    new = told(memory, "an orchard of another village has quince as well", **FACT, confidence=0.5)
+    assert found() == [old, new]
+    assert [one.rule for one in memory.consolidate().decided if one.memory == old and "tier" in one.rule] == [
+        "tier.cold"
+    ]
+    assert found() == [new, old]
+    memory.feedback(old, helpful=True)
+    memory.confirm(old)
+    memory.update(old, importance=1.0, confidence=1.0)
+    for number in range(20):
+        memory.recall("the quince orchard has nine trees", session=f"s{number}")
+    assert "tier.hot" in {one.rule for one in memory.consolidate().decided if one.memory == old}
+    assert found() == [old, new]
+
+
 def test_the_life_of_a_promise_and_of_a_fact_heard_with_it(tmp_path: Path, clock: FakeClock) -> None:
     with living("files", clock, tmp_path / "one.engram") as memory:
         # Both are heard in one breath and written at once; no buffer lets go of them.

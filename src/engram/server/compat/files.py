@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 import time
 import uuid
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from engram.api.conflicts import Conflict
 from engram.api.contexts import data_block, line_of
-from engram.errors import AccessDenied, InvalidInput, UnknownValue
+from engram.errors import AccessDenied, InvalidInput, UnknownValue, WrongType
 from engram.model.capture import Outcome, Turn
 from engram.model.event import Event
 from engram.model.facts import Entity
@@ -19,6 +20,7 @@ from engram.model.memory import Filters, Kind, Memory, Status
 from engram.model.plain import member, moment, plain
 from engram.model.recall import Hit, Recall, public_score
 from engram.model.scope import Access, Role, Scope
+from engram.rules import screen
 from engram.server.compat.layers import some
 from engram.server.compat.requests import LenientRequest, Old, OldAnswer
 
@@ -33,6 +35,8 @@ MATCHES = ("any", "all")
 MOST = 200
 TAGS = 50
 SESSION = 128
+PROJECTS = 10_000
+"""Sessions whose project is known at a time; the one that told first is forgotten first."""
 
 
 def recall(ask: LenientRequest) -> dict[str, Any]:
@@ -132,19 +136,43 @@ def namespace_of(ask: LenientRequest) -> str:
     return ask.memory.access.scope.namespace
 
 
+def coding(ask: LenientRequest) -> dict[str, Any]:
+    """Say which project a session works on; null ends it."""
+    if not session_of(ask):
+        raise InvalidInput("sessionKey is required")
+    project = _project(ask)
+    return {"ok": True, "sessionKey": session_of(ask), "project": project or None}
+
+
+def _project(ask: LenientRequest) -> str:
+    """The project a call is about: the one it names, else the one its session works on."""
+    place = namespace_of(ask), session_of(ask)
+    if "codingContext" in ask.given:
+        told = ask.given["codingContext"]
+        if told is not None and not isinstance(told, Mapping):
+            raise WrongType("codingContext", told, "an object or null")
+        named = (
+            "" if told is None else ask.of(told).text("projectId", "") or ask.of(told).text("rootPath", "")
+        )
+        screen.name("projectId", named)
+        ask.projects.pop(place, None)
+        if named:
+            ask.projects[place] = named
+            while len(ask.projects) > PROJECTS:
+                ask.projects.pop(next(iter(ask.projects)))
+    return ask.text("projectTag", "") or ask.projects.get(place, "")
+
+
 def scope_of(ask: LenientRequest) -> Scope | None:
     """The place of a project, for those who may look into it."""
-    access, project = ask.memory.access, ask.text("projectTag", "")
+    access, project = ask.memory.access, _project(ask)
     if not project or not access.sees_below or access.scope.project:
         return None
     return replace(access.scope, project=project)
 
 
 def _found(ask: LenientRequest, query: str, top: int) -> Recall:
-    given = ask.given.get("tags")
-    if isinstance(given, list) and len(given) > TAGS:
-        raise InvalidInput(f"at most {TAGS} tags are taken")
-    tags = frozenset(ask.words("tags") or ask.words("tag"))
+    tags = frozenset(_tags(ask) or ask.words("tag"))
     every = _one_of(ask, "tagMatch", ask.text("tag_match", "any") or "any", MATCHES) == "all"
     return ask.memory.recall(
         query,
@@ -154,6 +182,13 @@ def _found(ask: LenientRequest, query: str, top: int) -> Recall:
         session=session_of(ask),
         as_of=ask.text("asOf", ask.text("as_of", "")) or None,
     )
+
+
+def _tags(ask: LenientRequest) -> tuple[str, ...]:
+    given = ask.given.get("tags")
+    if isinstance(given, list) and len(given) > TAGS:
+        raise InvalidInput(f"at most {TAGS} tags are taken")
+    return ask.words("tags")
 
 
 def _within(ask: LenientRequest, name: str, default: int, most: int) -> int:
@@ -176,6 +211,7 @@ RECALLING_ROUTES: tuple[Old, ...] = (
     Old("POST", "/engram/v1/recall/explain", health_of_recalls, in_default=True, waits=False),
     Old("GET", "/engram/v1/recall/tier-explain", health_of_recalls, in_default=True),
     Old("GET", "/engram/v1/recall/xray", xray, in_default=True),
+    Old("POST", "/engram/v1/coding-context", coding, in_default=True),
     Old("POST", "/engram/v1/search", search, in_default=True, waits=False),
     Old("POST", "/engram/v1/lcm/search", said, in_default=True, waits=False),
     Old("GET", "/engram/v1/lcm/status", archive, in_default=True),
@@ -326,6 +362,11 @@ def quality(ask: LenientRequest) -> dict[str, Any]:
     return {"namespace": namespace_of(ask), **told, **waiting}
 
 
+def console(ask: LenientRequest) -> dict[str, Any]:
+    """How everything is, at one glance."""
+    return {**quality(ask), "maintenance": upkeep(ask)["runs"], "reviewQueue": queue(ask)["count"]}
+
+
 def dream(ask: LenientRequest) -> dict[str, Any]:
     """Sleep: in its deep phase memories mature, in the others they are replayed and linked."""
     phase, dry = _one_of(ask, "phase", "", PHASES), ask.truth("dryRun")
@@ -410,6 +451,7 @@ KNOWING_ROUTES: tuple[Old, ...] = (
     Old("GET", "/engram/v1/review-queue", queue, in_default=True),
     Old("GET", "/engram/v1/maintenance", upkeep, in_default=True),
     Old("GET", "/engram/v1/quality", quality, in_default=True),
+    Old("GET", "/engram/v1/console/state", console, in_default=True),
     Old("GET", "/engram/v1/procedural/stats", procedures, in_default=True),
     Old("GET", "/engram/v1/graph/snapshot", graph, in_default=True),
     Old("GET", "/engram/v1/peers", peers, in_default=True),
@@ -435,6 +477,7 @@ SORTS = ("updated_desc", "updated_asc", "created_desc", "created_asc")
 SORTED_MOST = 1_000
 """Orders other than newest first are made of so many."""
 KNOWN = frozenset({Outcome.REINFORCED, Outcome.MERGED})
+LONGEST = {"entityRef": 512, "ttl": 128, "sourceReason": 2_000}
 TIMES = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 _SPAN = re.compile(r"(\d{1,6})\s*([mhdw])\w*", re.IGNORECASE)
 
@@ -511,11 +554,17 @@ def _store(ask: LenientRequest, operation: str) -> OldAnswer:
     told |= {"status": "duplicate" if known else "stored", "memoryId": receipt.memory.id}
     if known:
         told["duplicateOf"] = receipt.memory.id
+    elif operation == "suggestion_submit":
+        ask.memory.set_status(receipt.memory.id, Status.CHALLENGED, "a suggestion that waits for a review")
+        told |= {"status": "queued_for_review", "queued": True}
     return OldAnswer(told, 200 if known else 201)
 
 
 def _fields(ask: LenientRequest) -> dict[str, Any]:
-    fields: dict[str, Any] = {"source": SOURCE, "tags": ask.words("tags"), "session": session_of(ask)}
+    for name, most in LONGEST.items():
+        if len(ask.text(name, "")) > most:
+            raise InvalidInput(f"{name} may have {most} characters")
+    fields: dict[str, Any] = {"source": SOURCE, "tags": _tags(ask), "session": session_of(ask)}
     if ask.text("category", ""):
         fields["category"] = _one_of(ask, "category", "", CATEGORIES).replace("_", "-")
     if ask.has("confidence"):
@@ -547,7 +596,8 @@ def _filters(ask: LenientRequest) -> Filters:
     filters = Filters(categories=frozenset(ask.words("category")))
     if not ask.text("status", ""):
         return filters
-    wanted: Status = member("status", Status, ask.text("status"))
+    said = ask.text("status")
+    wanted: Status = DISPOSITIONS[said] if said in DISPOSITIONS else member("status", Status, said)
     return Filters(categories=filters.categories, statuses=frozenset({wanted}))
 
 
@@ -584,7 +634,7 @@ def memory_of(memory: Memory) -> dict[str, Any]:
     return {
         "id": memory.id,
         "content": memory.content,
-        "category": memory.category,
+        "category": memory.category.replace("-", "_"),
         "status": memory.status.value,
         "lifecycleState": memory.lifecycle.value,
         "verificationState": memory.verification.value,

@@ -1,7 +1,7 @@
 """Calls of the tools of *files* over `/mcp`: one JSON request comes in, one JSON answer goes out.
 
-Its clients post `tools/call` without a handshake and read plain JSON. Such a request is answered here; every
-other one goes on to the MCP server as it came.
+Its clients name themselves in a header and read plain JSON. What they ask is answered here; a call of a tool
+of ours, and everything from others, goes on to the MCP server as it came.
 """
 
 from __future__ import annotations
@@ -9,12 +9,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from functools import partial
+from http import HTTPStatus
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from starlette.requests import Request
 from starlette.responses import Response
 
+from engram._version import __version__
 from engram.errors import EngramError, NotFound, UnknownValue
 from engram.model.memory import Filters, Kind
 from engram.operations.values import encoded
@@ -134,6 +136,13 @@ def guidelines(ask: LenientRequest) -> dict[str, Any]:
     return {"guidelines": lines, "count": len(lines), "dryRun": ask.truth("dryRun")}
 
 
+def learn(ask: LenientRequest) -> dict[str, Any]:
+    """Look for what episodes have in common, and for what is done again and again."""
+    report = ask.memory.consolidate(stages=["knowledge"])
+    rules = [{"rule": one.rule, "count": one.count} for one in report.tallies]
+    return {"runId": report.run.id, "changes": report.changes, "rules": rules}
+
+
 def graph_explain(ask: LenientRequest) -> dict[str, Any]:
     """How the graph was used in the last recalls."""
     return {**files.health_of_recalls(ask), "edges": ask.memory.stats().edges}
@@ -216,49 +225,66 @@ ACTIONS: Mapping[str, Callable[[LenientRequest], str]] = MappingProxyType(
 )
 
 
-TOOLS: Mapping[str, Answers] = MappingProxyType(
-    {
-        "recall": files.recall,
-        "recall_explain": files.health_of_recalls,
-        "recall_xray": files.xray,
-        "memory_last_recall": files.health_of_recalls,
-        "memory_search": files.search,
-        "lcm_search": files.said,
-        "memory_store": files.store,
-        "suggestion_submit": files.suggest,
-        "memory_get": files.get,
-        "memory_timeline": files.timeline,
-        "memory_feedback": feedback,
-        "memory_outcome": outcome,
-        "memory_promote": promote,
-        "memory_identity": identity,
-        "memory_governance_run": governance,
-        "observe": files.observe,
-        "entity_get": files.entity,
-        "memory_entities_list": files.entities,
-        "review_list": files.contradictions,
-        "review_resolve": files.resolve,
-        "contradiction_scan_run": files.scan,
-        "briefing": briefing,
-        "context_checkpoint": checkpoint,
-        "dreams_run": files.dream,
-        "dreams_status": files.upkeep,
-        "procedural_stats": files.procedures,
-        "recall_tier_explain": files.health_of_recalls,
-        "memory_profile": profile,
-        "memory_questions": questions,
-        "identity_anchor_get": anchor,
-        "day_summary": day_summary,
-        "review_queue_list": files.queue,
-        "graph_snapshot": files.graph,
-        "memory_graph_explain": graph_explain,
-        "memory_action_apply": act,
-        "compression_guidelines_optimize": guidelines,
-        "peer_list": files.peers,
-        "peer_get": files.peer,
-        "peer_profile_get": files.peer,
-    }
+ASKING = (
+    "query* sessionKey namespace topK:number mode includeDebug:boolean disclosure codingContext:object "
+    "projectTag asOf tags:array tagMatch"
 )
+ACTING = (
+    "action* category content reason memoryId linkTargetId linkType linkStrength:number artifactType "
+    "execute:boolean namespace dryRun:boolean"
+)
+STORING = (
+    "schemaVersion:number idempotencyKey dryRun:boolean sessionKey content* category confidence:number "
+    "namespace tags:array entityRef ttl sourceReason"
+)
+TOOLS: Mapping[str, tuple[Answers, str]] = MappingProxyType(
+    {
+        "recall": (files.recall, ASKING),
+        "set_coding_context": (files.coding, "sessionKey codingContext:object projectTag"),
+        "recall_explain": (files.health_of_recalls, "sessionKey namespace"),
+        "recall_xray": (files.xray, "query* sessionKey namespace budget:integer disclosure"),
+        "memory_last_recall": (files.health_of_recalls, ""),
+        "memory_search": (files.search, "query* namespace maxResults:number collection"),
+        "lcm_search": (files.said, "query* sessionKey namespace limit:number"),
+        "memory_store": (files.store, STORING),
+        "suggestion_submit": (files.suggest, STORING),
+        "memory_get": (files.get, "memoryId* namespace"),
+        "memory_timeline": (files.timeline, "memoryId* namespace limit:number"),
+        "memory_feedback": (feedback, "memoryId* vote* note"),
+        "memory_outcome": (outcome, "memoryId* outcome* namespace sessionKey timestamp"),
+        "memory_promote": (promote, "memoryId* namespace sessionKey"),
+        "memory_identity": (identity, "namespace"),
+        "memory_governance_run": (governance, "namespace mode"),
+        "observe": (files.observe, "sessionKey* messages*:array namespace projectTag"),
+        "entity_get": (files.entity, "name* namespace"),
+        "memory_entities_list": (files.entities, ""),
+        "review_list": (files.contradictions, "filter namespace limit:number"),
+        "review_resolve": (files.resolve, "pairId* verb*"),
+        "contradiction_scan_run": (files.scan, "namespace"),
+        "briefing": (briefing, "since focus namespace format maxFollowups:number"),
+        "context_checkpoint": (checkpoint, "sessionKey* context* namespace"),
+        "dreams_run": (files.dream, "phase* dryRun:boolean namespace"),
+        "dreams_status": (files.upkeep, "windowHours:number namespace"),
+        "procedural_stats": (files.procedures, "namespace"),
+        "recall_tier_explain": (files.health_of_recalls, "sessionKey namespace"),
+        "memory_profile": (profile, ""),
+        "memory_questions": (questions, ""),
+        "identity_anchor_get": (anchor, "namespace"),
+        "day_summary": (day_summary, "memories sessionKey namespace"),
+        "review_queue_list": (files.queue, "runId namespace"),
+        "graph_snapshot": (files.graph, "namespace limit:number since focusNodeId categories:array"),
+        "memory_graph_explain": (graph_explain, "namespace"),
+        "memory_action_apply": (act, ACTING),
+        "procedure_mining_run": (learn, "namespace"),
+        "pattern_reinforcement_run": (learn, "namespace"),
+        "compression_guidelines_optimize": (guidelines, "dryRun:boolean eventLimit:number"),
+        "peer_list": (files.peers, ""),
+        "peer_get": (files.peer, "id*"),
+        "peer_profile_get": (files.peer, "id*"),
+        "console_state": (files.console, "namespace"),
+    }
+)  # fmt: skip
+"""Each with what it takes: `*` stands behind what must be there, a type where it is no text."""
 
 
 def own_name(name: Any) -> str | None:
@@ -276,7 +302,7 @@ def run(name: str, ask: LenientRequest) -> Any:
     """What a tool comes to. Raises UnknownValue for one that is not here."""
     if name not in TOOLS:
         raise UnknownValue("tool", name, tuple(TOOLS))
-    found = TOOLS[name](ask)
+    found = TOOLS[name][0](ask)
     return found.value if isinstance(found, OldAnswer) else found
 
 
@@ -286,7 +312,8 @@ def _of(known: Mapping[str, bool], name: str, value: str) -> bool:
     return known[value]
 
 
-NO_SUCH_TOOL = -32_602
+NO_SUCH_METHOD, NO_SUCH_TOOL = -32_601, -32_602
+PROTOCOL = "2024-11-05"
 
 
 def beside(memory_host: MemoryHost, inner: ASGIApp) -> ASGIApp:
@@ -298,26 +325,51 @@ def beside(memory_host: MemoryHost, inner: ASGIApp) -> ASGIApp:
             return
         request = Request(scope, receive)
         body = await read(request)
-        called = _called(body)
-        if called is None:
+        asked = _asked(body)
+        if asked is None:
             await inner(scope, _again(body, receive), send)
-            return
-        answer = await _answer(memory_host, request, called)
-        await Response(answer, media_type=JSON)(scope, receive, send)
+        elif "id" not in asked:
+            await Response(status_code=HTTPStatus.ACCEPTED)(scope, receive, send)
+        else:
+            answer = await _answer(memory_host, request, asked)
+            await Response(answer, media_type=JSON)(scope, receive, send)
 
     return enter
 
 
-def _called(body: bytes) -> Mapping[str, Any] | None:
-    """The request, when it calls a tool of that system."""
+def _asked(body: bytes) -> Mapping[str, Any] | None:
+    """The request, unless it calls a tool that is none of that system's."""
     try:
         told = json.loads(body)
     except (UnicodeDecodeError, ValueError, RecursionError):
         return None
     if not isinstance(told, dict) or told.get("method") != "tools/call":
-        return None
+        return told if isinstance(told, dict) else None
     given = told.get("params")
     return told if isinstance(given, dict) and own_name(given.get("name")) is not None else None
+
+
+def listed() -> list[dict[str, Any]]:
+    """Every tool under both of its names, with what it takes."""
+    return [
+        {
+            "name": prefix + name,
+            "description": (calls.__doc__ or name).splitlines()[0],
+            "inputSchema": _schema(takes),
+        }
+        for name, (calls, takes) in TOOLS.items()
+        for prefix in PREFIXES
+    ]
+
+
+def _schema(takes: str) -> dict[str, Any]:
+    parts = [one.partition(":") for one in takes.split()]
+    types = {name.rstrip("*"): {"type": kind or "string"} for name, _, kind in parts}
+    return {
+        "type": "object",
+        "properties": types,
+        "required": [name[:-1] for name, _, _ in parts if name[-1] == "*"],
+    }
 
 
 def _again(body: bytes, receive: Receive) -> Receive:
@@ -334,8 +386,27 @@ def _again(body: bytes, receive: Receive) -> Receive:
     return once_more
 
 
-async def _answer(memory_host: MemoryHost, request: Request, called: Mapping[str, Any]) -> bytes:
-    params = called["params"]
+async def _answer(memory_host: MemoryHost, request: Request, asked: Mapping[str, Any]) -> bytes:
+    reply = partial(_reply, asked["id"])
+    match asked.get("method"):
+        case "initialize":
+            server = {"name": "remnic", "version": __version__}
+            return reply(
+                result={"protocolVersion": PROTOCOL, "capabilities": {"tools": {}}, "serverInfo": server}
+            )
+        case "ping":
+            return reply(result={})
+        case "tools/list":
+            return reply(result={"tools": listed()})
+        case "tools/call":
+            return await _called(memory_host, request, asked["params"], reply)
+        case other:
+            return reply(error={"code": NO_SUCH_METHOD, "message": f"Method not found: {other}"})
+
+
+async def _called(
+    memory_host: MemoryHost, request: Request, params: Mapping[str, Any], reply: Callable[..., bytes]
+) -> bytes:
     arguments = params.get("arguments")
     given = arguments if isinstance(arguments, dict) else {}
     name = own_name(params["name"]) or ""
@@ -343,9 +414,9 @@ async def _answer(memory_host: MemoryHost, request: Request, called: Mapping[str
     headers = dict(request.headers)
 
     def work(memory: Engram) -> bytes:
-        return encoded(run(name, LenientRequest(memory, given, headers=headers)))
+        asked = LenientRequest(memory, given, headers=headers, projects=memory_host.projects)
+        return encoded(run(name, asked))
 
-    reply = partial(_reply, called.get("id"))
     try:
         there = standing(caller, memory_host.memory.access, named(headers, given), in_default=True)
         found = await memory_host.run(there, work)

@@ -54,6 +54,8 @@ class LenientRequest:
     items: Sequence[Any] | None = None
     """The body, when it is a list."""
     headers: Mapping[str, str] = field(default_factory=dict)
+    projects: dict[tuple[str, str], str] = field(default_factory=dict)
+    """The project that each session of a namespace works on, as far as its client said; the server's own."""
 
     def has(self, name: str) -> bool:
         """Whether it was said; null is the same as nothing."""
@@ -135,7 +137,7 @@ class LenientRequest:
 
     def of(self, given: Mapping[str, Any]) -> LenientRequest:
         """The same asker, saying something else: one item of a list."""
-        return LenientRequest(self.memory, given, self.placed, None, self.headers)
+        return LenientRequest(self.memory, given, self.placed, None, self.headers, self.projects)
 
 
 # ---------------------------------------------------------------- old

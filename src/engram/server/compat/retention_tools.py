@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 from engram.engine import Engram
@@ -29,6 +30,10 @@ TOKENS_A_WORD = 1.3
 EVERYTHING = 1_000
 SOURCES = {"remember:human": "human", "remember:ai": "agent"}
 DIARY, HANDOFF = "diary", "handoff"
+SESSIONS = ".claude/projects/*/*.jsonl"
+"""Where a coding agent keeps its logs, in the home of whoever runs this."""
+CHANNELS = {"vector": "dense", "text": "bm25", "graph": "graph"}
+"""What a channel of ours is called there."""
 DUPLICATE, KEPT_DIARY, FEW = 0.92, 50, 6
 
 
@@ -129,8 +134,19 @@ def recall(memory: Engram, query: str, top_k: int = 10, mode: str = "full_contex
 def recall_explain(memory: Engram, query: str, top_k: int = 10, mode: str = "full_context") -> Answer:
     """The same, with how it was found."""
     found = memory.recall(query, limit=top_k, mode=Mode(mode), explain=True)
-    told = {"query": query, "intent": str(found.plan.intent), "expanded_terms": list(found.plan.phrases)}
-    return {**told, "results": _hits(found)}
+    steps = [{part.step: round(part.value, 4) for part in one.evidence} for one in found]
+    sources = [{name: told[name] for name in CHANNELS if name in told} for told in steps]
+    counts = {label: sum(name in one for one in sources) for name, label in CHANNELS.items()}
+    return {
+        "query": query,
+        "intent": str(found.plan.intent),
+        "expanded_terms": list(found.plan.phrases),
+        "phrase_terms": list(found.plan.terms),
+        "cache_hit": False,
+        "latency_ms": round(found.quality.ms, 2),
+        "candidate_counts": {**counts, "rrf": found.quality.candidates},
+        "results": [{**row, "sources": told} for row, told in zip(_hits(found), sources, strict=True)],
+    }
 
 
 def recall_entity(memory: Engram, name: str) -> Answer:
@@ -156,7 +172,19 @@ def recall_timeline(memory: Engram, start: str, end: str = "") -> Answer:
 def recall_related(memory: Engram, name: str, max_hops: int = 2) -> Answer:
     """Who and what hangs together with a name."""
     far = {path.names[-1]: len(path.claims) for path in memory.facts.chain(name, hops=max_hops)}
-    return {"result": [{"eid": one, "canonical_name": one, "depth": depth} for one, depth in far.items()]}
+    if not far and memory.entities.get(name) is None:
+        return {"error": f"entity not found: {name}"}
+    told = [
+        {"eid": one, "canonical_name": one, "entity_type": _type(memory, one), "depth": depth}
+        for one, depth in far.items()
+    ]
+    return {"result": told}
+
+
+def _type(memory: Engram, name: str) -> str:
+    """What sort of thing a name stands for; a concept where nobody knows."""
+    found = memory.entities.get(name)
+    return "concept" if found is None else found.entity.type
 
 
 def recall_recent(memory: Engram, limit: int = 20) -> Answer:
@@ -224,7 +252,8 @@ def entity_graph(memory: Engram, name: str) -> Answer:
     facts = [one.fact for one in (*memory.facts.query(name), *memory.facts.query(object=name))]
     nodes = dict.fromkeys(part for one in facts for part in (one.subject, one.object))
     edges = [{"source": one.subject, "target": one.object, "relation": one.predicate} for one in facts]
-    return {"nodes": [{"id": one, "name": one} for one in nodes], "edges": edges}
+    told = [{"id": one, "name": one, "type": _type(memory, one)} for one in nodes]
+    return {"nodes": told, "edges": edges}
 
 
 def focus_brief(memory: Engram, query: str, top_k: int = 8) -> Answer:
@@ -365,8 +394,22 @@ def ingest(memory: Engram, path: str) -> Answer:
 def scan_codebase(memory: Engram, path: str, project_name: str = "") -> Answer:
     """Take in a source tree."""
     report = memory.sources.code(path, tags=[project_name] if project_name else [])
-    files = len({one.origin.partition("#")[0] for one in report.items})
-    return {"files_scanned": files, "memories_created": report.counts.get("stored", 0)}
+    files = {one.origin.partition("#")[0] for one in report.items}
+    parts = [one.origin.partition("#")[2].rpartition(".")[2] for one in report.items]
+    return {
+        "files_scanned": len(files), "memories_created": report.counts.get("stored", 0),
+        "functions": sum(part[:1].islower() or part[:1] == "_" for part in parts),
+        "classes": sum(part[:1].isupper() for part in parts),
+    }  # fmt: skip
+
+
+def ingest_sessions(memory: Engram, limit: int = 20) -> Answer:
+    """Take in the last sessions of a coding agent on this machine."""
+    logs = sorted(Path.home().glob(SESSIONS), key=lambda path: -path.stat().st_mtime)[: max(0, limit)]
+    reports = [memory.sources.file(path) for path in logs]
+    made = sum(report.counts.get("stored", 0) for report in reports)
+    exchanges = sum(len(report.items) for report in reports)
+    return {"sessions": len(logs), "memories_created": made, "exchanges": exchanges}
 
 
 # ---------------------------------------------------------------- changing
@@ -398,6 +441,8 @@ def bulk_forget(
 
 def invalidate(memory: Engram, memory_id: str, reason: str = "") -> Answer:
     """Say that something is wrong."""
+    if memory.get(memory_id) is None:
+        return {"error": f"memory not found: {memory_id}"}
     return {"status": update_status(memory, memory_id, "invalidated", reason)["new_status"]}
 
 
@@ -492,10 +537,17 @@ def backlinks(memory: Engram, memory_id: str) -> Answer:
     one = _get(memory, memory_id)
     ends = [edge.source if edge.target == one.id else edge.target for edge in memory.relations(one.id)]
     found = [other for other in map(memory.get, dict.fromkeys(ends)) if other is not None][:20]
-    return {"backlinks": _rows(found, "id content layer importance")}
+    shared = [next((name for name in other.entities if name in one.entities), None) for other in found]
+    rows = _rows(found, "id content layer importance")
+    return {"backlinks": [{**row, "via_entity": name} for row, name in zip(rows, shared, strict=True)]}
 
 
-def update_entity(memory: Engram, name: str, alias: str = "") -> Answer:
+def update_entity(
+    memory: Engram,
+    name: str,
+    alias: str = "",
+    metadata: Mapping[str, Any] | None = None,  # noqa: ARG001 - passed over there as well
+) -> Answer:
     """Let an entity go by one more name."""
     if alias:
         memory.entities.alias(name, alias)
@@ -514,8 +566,9 @@ def merge_entities(memory: Engram, source_name: str, target_name: str) -> Answer
 
 
 def consolidate(memory: Engram) -> Answer:
-    """The dream cycle: forget, promote, merge, learn, doubt."""
-    counts = Counter({one.rule: one.count for one in memory.consolidate().tallies})
+    """The dream cycle: forget, promote, merge, learn, tie together, doubt."""
+    runs = (memory.consolidate(), memory.dream())
+    counts = Counter({one.rule: one.count for run in runs for one in run.tallies})
     family = Counter[str]()
     for rule, count in counts.items():
         family[rule.partition(".")[0]] += count
@@ -560,7 +613,8 @@ def drift_check(
     found = memory.drift(project_root or next(iter(search_roots), ""))
     issues = [
         {"code": f"DEAD_{one.kind.upper()}", "severity": "error", "memory_id": one.memory,
-         "claim": one.reference, "message": one.detail}
+         "claim": one.reference, "message": one.detail,
+         "memory_preview": _get(memory, one.memory).content[:CUT]}
         for one in found.dead
         if (check_functions or one.kind == "path")
         and (not layers or layer_of(_get(memory, one.memory)) in layers)
@@ -582,7 +636,8 @@ def drift_fix(
     dead = memory.drift(project_root or next(iter(search_roots), ""), apply=not dry_run).dead
     actions = [{"memory_id": one.memory, "claim": one.reference} for one in dead]
     done = 0 if dry_run else len(dead)
-    return {"dry_run": dry_run, "total_actions": len(dead), "actions": actions, "invalidated": done}
+    told = {"dry_run": dry_run, "total_actions": len(dead), "actions": actions}
+    return {**told, "invalidated": 0, "flagged_stale": done, "forgotten": 0}
 
 
 def find_duplicates(memory: Engram, threshold: float = DUPLICATE, limit: int = 20) -> Answer:
@@ -608,7 +663,7 @@ def dedup(memory: Engram, threshold: float = DUPLICATE, max_merges: int = 50) ->
     return {"found": len(found), "merged": merged, "skipped": len(found) - merged}
 
 
-def detect_communities(memory: Engram, min_size: int = 3) -> Answer:
+def detect_communities(memory: Engram, min_size: int = 3, *, generate_summaries: bool = False) -> Answer:
     """Names that are spoken of together."""
     groups: list[set[str]] = []
     for one in _list(memory):
@@ -617,11 +672,16 @@ def detect_communities(memory: Engram, min_size: int = 3) -> Answer:
         groups = [group for group in groups if not group & names]
         groups += [names.union(*joined)] if names else []
     found = sorted((sorted(group) for group in groups if len(group) >= min_size), key=len, reverse=True)
-    return {
+    details: list[Answer] = [{"size": len(group), "entities": group} for group in found]
+    if generate_summaries:
+        for told in details:
+            about = [each for name in told["entities"][:FEW] for each in _about(memory, name, 1)]
+            told["summary"] = "; ".join(each.content[:CUT] for each in about)
+    counts = {
         "communities": len(found), "entities_assigned": sum(map(len, found)),
-        "largest_community": max(map(len, found), default=0),
-        "community_details": [{"size": len(group), "entities": group} for group in found],
+        "largest_community": max(map(len, found), default=0), "community_details": details,
     }  # fmt: skip
+    return {**counts, "summaries_generated": len(details)} if generate_summaries else counts
 
 
 def recompute_importance(memory: Engram) -> Answer:
@@ -637,7 +697,14 @@ def session_summary(memory: Engram) -> Answer:
     loops = [one.text for one in memory.commitments.list(limit=20)]
     decided = [one.content for one in _list(memory, Filters(categories=frozenset({"decision"})), 10)]
     told = {"summary": memory.resume().text, "diary_entries": len(_tagged(memory, DIARY))}
-    return {**told, "open_loops": loops, "decisions": decided}
+    return {**told, **_lately(memory, 24.0), "open_loops": loops, "decisions": decided}
+
+
+def _lately(memory: Engram, hours: float) -> Answer:
+    """How much was written in the last hours, and how much of what is kept was read."""
+    since = memory.upkeep.clock.now() - timedelta(hours=hours)
+    used = sum(1 for one in _list(memory) if one.last_accessed is not None and one.last_accessed >= since)
+    return {"writes": memory.count(filters=Filters(created_since=since)), "searches": used}
 
 
 def session_handoff(memory: Engram, session_id: str = "", *, save: bool = True, limit: int = 8) -> Answer:
@@ -651,6 +718,7 @@ def session_handoff(memory: Engram, session_id: str = "", *, save: bool = True, 
         "errors": [one.content for one in recent if one.content.startswith("Error: ")],
         "facts": [one.content for one in recent if one.type is Type.FACT],
         "recent_work": _rows(recent, "id content:preview layer"),
+        "recent_queries": [],  # what was asked is not kept
         "touched_entities": [name for name, _ in names.most_common(limit)],
         "suggested_queries": [f"what about {name}?" for name, _ in names.most_common(3)],
         "stats": status(memory)["memories"],
@@ -710,8 +778,18 @@ def status(memory: Engram) -> Answer:
 
 def health(memory: Engram) -> Answer:
     """How the memory is."""
-    counted = memory.stats()
-    return {**status(memory), "fts_indexed": counted.memories, "memories_without_embeddings": counted.pending}
+    counted, half_an_hour = memory.stats(), memory.upkeep.clock.now() - timedelta(minutes=30)
+    return {
+        **status(memory),
+        "embedding_cache_loaded": True,
+        "embedding_cache_size": sum(counted.vectors.values()),
+        "orphaned_entities": sum(not one.mentions for one in memory.entities.list(limit=EVERYTHING)),
+        "stale_working_memories": sum(
+            one.created_at < half_an_hour for one in _list(memory, _in_layer("working"))
+        ),
+        "fts_indexed": counted.memories,
+        "memories_without_embeddings": counted.pending,
+    }
 
 
 def memory_map(memory: Engram) -> Answer:
@@ -721,10 +799,15 @@ def memory_map(memory: Engram) -> Answer:
     names: dict[str, Counter[str]] = {}
     for one in found:
         names.setdefault(layer_of(one), Counter()).update(one.entities)
+    counts, lately = Counter(map(layer_of, found)), _lately(memory, 1.0)
     return {
         **status(memory),
-        "layers": {layer: {"top_entities": _most(counted, 5)} for layer, counted in names.items()},
+        "layers": {
+            layer: {"count": counts[layer], "top_entities": _most(counted, 5)}
+            for layer, counted in names.items()
+        },
         "date_range": {"first": min(days, default=None), "last": max(days, default=None)},
+        "last_hour": {"writes": lately["writes"], "reads": lately["searches"]},
     }
 
 
@@ -793,14 +876,39 @@ def compress(memory: Engram, query: str, max_tokens: int = 2_000) -> Answer:
 def quality_metrics(memory: Engram) -> Answer:
     """How well the memory serves."""
     found = _list(memory)
-    used = sum(1 for one in found if one.usage.accessed)
-    confirmed = sum(1 for one in found if one.usage.confirmed)
     total = max(1, len(found))
+    counts = {
+        "accessed": sum(bool(one.usage.accessed) for one in found),
+        "curated": sum(one.pinned or bool(one.usage.confirmed or one.usage.helpful) for one in found),
+        "enriched": sum(bool(one.entities or one.tags) for one in found),
+        "evolved": sum(one.version > 1 for one in found),
+        "confirmed": sum(bool(one.usage.confirmed) for one in found),
+    }
     return {
-        "total_memories": len(found), "accessed_memories": used, "confirmed_memories": confirmed,
-        "storage_quality": round(used / total, 3), "curation_ratio": round(confirmed / total, 3),
+        "storage_quality": round(counts["accessed"] / total, 3),
+        "curation_ratio": round(counts["curated"] / total, 3),
+        "enrichment_ratio": round(counts["enriched"] / total, 3),
         "avg_access_count": round(sum(one.usage.accessed for one in found) / total, 3),
-    }  # fmt: skip
+        "total_memories": len(found),
+        **{f"{name}_memories": count for name, count in counts.items()},
+    }
+
+
+def compress_embeddings(memory: Engram, *, dry_run: bool = True) -> Answer:  # noqa: ARG001 - nothing to do either way
+    """How the vectors are kept: each with eight bits a number, so that none is left to compress."""
+    vectors = sum(memory.stats().vectors.values())
+    return {"scanned": vectors, "compressed": 0, "by_tier": {"8bit": vectors}}
+
+
+def reranker_status(memory: Engram) -> Answer:
+    """Which reranking is on: none is trained here, a ready one is chosen in the settings."""
+    chosen = memory.config.recall.rerank
+    return {"trained": False, "model_path": chosen, "model_exists": chosen != "none", "rerank": chosen}
+
+
+def train_reranker(memory: Engram, epochs: int = 50, learning_rate: float = 0.01) -> Answer:  # noqa: ARG001 - there is no training
+    """Say that nothing is trained: what helped and what did not counts from the moment it is said."""
+    return {**reranker_status(memory), "error": "nothing is trained here: feedback counts at once"}
 
 
 def get_skills(memory: Engram, query: str, max_skills: int = 3, *, format: bool = True) -> Answer:  # noqa: A002 - their word
@@ -809,6 +917,7 @@ def get_skills(memory: Engram, query: str, max_skills: int = 3, *, format: bool 
     best = round(max((one.relevance for one in hits), default=0.0), 3)
     told: Answer = {
         "should_inject": bool(hits), "confidence": best, "task_novelty": round(1.0 - best, 3),
+        "domain_coverage": round(len(hits) / max(1, max_skills), 3),
         "reason": f"{len(hits)} procedures fit", "skill_count": len(hits),
     }  # fmt: skip
     text = "\n\n".join(one.memory.content for one in hits)
@@ -818,8 +927,11 @@ def get_skills(memory: Engram, query: str, max_skills: int = 3, *, format: bool 
 def list_projects(memory: Engram) -> Answer:
     """Projects of which code is known."""
     found = _list(memory, Filters(kinds=frozenset({Kind.CODEBASE})))
-    counted = Counter(str(SHOWN["project"](one) or "default") for one in found)
-    return {"projects": [{"name": name, "memories": count} for name, count in counted.items()]}
+    types: dict[str, Counter[str]] = {}
+    for one in found:
+        types.setdefault(str(SHOWN["project"](one) or "default"), Counter())[str(one.category)] += 1
+    told = [{"name": name, "memories": sum(kinds.values()), "types": kinds} for name, kinds in types.items()]
+    return {"projects": told}
 
 
 READING: tuple[Callable[..., Answer], ...] = (
@@ -828,13 +940,14 @@ READING: tuple[Callable[..., Answer], ...] = (
     entity_timeline, entity_graph, focus_brief, compare_queries, hotspots, status_history, backlinks,
     drift_check, find_duplicates, detect_communities, recompute_importance, status, health, memory_map,
     layers, access_patterns, count_by, export, explain_importance, compress, quality_metrics, diary_read,
-    session_summary, resume_context, get_skills, list_projects,
+    session_summary, resume_context, get_skills, list_projects, compress_embeddings, reranker_status,
+    train_reranker,
 )  # fmt: skip
 WRITING: tuple[Callable[..., Answer], ...] = (
     remember, remember_interaction, remember_decision, remember_error, remember_project, remember_negative,
-    ingest, scan_codebase, forget, bulk_forget, invalidate, update_status, promote, demote, edit_memory,
-    annotate, tag, batch_tag, pin, unpin, link_memories, update_entity, merge_entities, consolidate,
-    extract_patterns, drift_fix, dedup, session_handoff, session_checkpoint, diary_write,
+    ingest, ingest_sessions, scan_codebase, forget, bulk_forget, invalidate, update_status, promote, demote,
+    edit_memory, annotate, tag, batch_tag, pin, unpin, link_memories, update_entity, merge_entities,
+    consolidate, extract_patterns, drift_fix, dedup, session_handoff, session_checkpoint, diary_write,
 )  # fmt: skip
 
 

@@ -80,6 +80,7 @@ def endpoint(route: Old, memory_host: MemoryHost, keys: Keys) -> Serve:
             placed=dict(request.path_params),
             items=said if isinstance(said, list) else None,
             headers=dict(request.headers),
+            projects=memory_host.projects,
         )
         key = request.headers.get(HEADER) or given.get(KEY_IN_BODY)
         work = partial(_answer, route, memory_host, caller, ask)
