@@ -2,21 +2,26 @@
 
 Its layers are working, episodic, semantic, procedural and codebase: here a layer and a kind. Times are
 seconds since 1970. What it answers as a list comes as a list in the text, and under `result` in the
-structured answer. How a memory is shown is a row of `SHOWN`; a tool names the columns it answers with.
+structured answer. A tool is a row of `READING` or `WRITING`: a sentence, and what answers it; what it takes
+are the parameters of that, words where no default says otherwise. How a memory is shown is a row of `SHOWN`.
 """
 
 from __future__ import annotations
 
+import inspect
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
+from operator import attrgetter
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from engram.engine import Engram
 from engram.errors import EngramError, InvalidInput, NotFound
 from engram.model.event import Verb
+from engram.model.maintenance import Drifted
 from engram.model.memory import Filters, Kind, Layer, Memory, Mode, Type
 from engram.model.recall import Hit
 from engram.operations import Operation
@@ -26,15 +31,17 @@ Answer = dict[str, Any]
 LAYERS = ("working", "episodic", "semantic", "procedural", "codebase")
 CUT = 200
 """Characters of a content that lists show."""
-TOKENS_A_WORD = 1.3
-EVERYTHING = 1_000
+TOKENS_A_WORD, EVERYTHING = 1.3, 1_000
+WHEN = attrgetter("happened_at")
+NOTHING: Mapping[str, Any] = MappingProxyType({})
 SOURCES = {"remember:human": "human", "remember:ai": "agent"}
 DIARY, HANDOFF = "diary", "handoff"
+DUPLICATE, KEPT_DIARY, FEW = 0.92, 50, 6
+BECAUSE = "forgotten by a client"
 SESSIONS = ".claude/projects/*/*.jsonl"
 """Where a coding agent keeps its logs, in the home of whoever runs this."""
 CHANNELS = {"vector": "dense", "text": "bm25", "graph": "graph"}
 """What a channel of ours is called there."""
-DUPLICATE, KEPT_DIARY, FEW = 0.92, 50, 6
 
 
 # ---------------------------------------------------------------- shapes
@@ -52,6 +59,7 @@ SHOWN: Mapping[str, Callable[[Memory], Any]] = {
     "layer": layer_of,
     "memory_type": lambda one: str(one.type),
     "status": lambda one: str(one.status),
+    "source": lambda one: one.source,
     "fact_date": lambda one: one.event_time.date().isoformat() if one.event_time else None,
     "importance": lambda one: round(one.importance, 3),
     "date": lambda one: f"{one.happened_at:%Y-%m-%d}",
@@ -62,9 +70,13 @@ SHOWN: Mapping[str, Callable[[Memory], Any]] = {
     "file": lambda one: one.details.get("path"),
     "project": lambda one: one.scope.project or next(iter(one.tags), None),
     "type": lambda one: one.category,
+    "hour": lambda one: f"{one.modified_at:%Y-%m-%d %H:00}",
+    "month": lambda one: f"{one.created_at:%Y-%m}",
 }
 """What can be told of a memory, by the name it has there."""
 WHOLE = "id content layer memory_type status fact_date importance"
+BRIEF = "id content:preview layer importance"
+COLUMNS = {"layers": "layer", "types": "memory_type", "sources": "source"}
 
 
 def _row(memory: Memory, columns: str = WHOLE) -> Answer:
@@ -82,6 +94,19 @@ def _hits(hits: Iterable[Hit], columns: str = WHOLE, score: str = "score") -> li
     return [{**_row(one.memory, columns), score: round(getattr(one, value), 4)} for one in hits]
 
 
+def _top(memories: Iterable[Memory], column: str, limit: int = 5) -> list[Answer]:
+    """What stands most often in a column, and how often."""
+    counted = Counter[str]()
+    for one in memories:
+        value = SHOWN[column](one)
+        counted.update(value if isinstance(value, list) else [str(value)])
+    return [{"name": name, "count": count} for name, count in counted.most_common(limit)]
+
+
+def _names(memories: Iterable[Memory], limit: int) -> list[str]:
+    return [one["name"] for one in _top(memories, "entities", limit)]
+
+
 def _fields(layer: str) -> Answer:
     if layer not in LAYERS:
         raise InvalidInput(f"{layer!r} is no layer: use one of {', '.join(LAYERS)}.")
@@ -91,9 +116,15 @@ def _fields(layer: str) -> Answer:
 
 
 def _in_layer(layer: str) -> Filters:
+    if not layer:
+        return Filters()
     if layer == "working":
         return Filters(layers=frozenset({Layer.BUFFER}))
     return Filters(kinds=frozenset({_fields(layer)["kind"]}), layers=frozenset({Layer.WORKING, Layer.CORE}))
+
+
+CODE = Filters(kinds=frozenset({Kind.CODEBASE}))
+DECIDED = Filters(categories=frozenset({"decision"}))
 
 
 def _get(memory: Engram, memory_id: str) -> Memory:
@@ -119,34 +150,28 @@ def _day(memory: Engram, text: str) -> datetime:
     return datetime.fromisoformat(text).astimezone(memory.upkeep.clock.now().tzinfo)
 
 
-def _most(counted: Counter[str], limit: int) -> list[Answer]:
-    return [{"name": name, "count": count} for name, count in counted.most_common(limit)]
+def _type(memory: Engram, name: str) -> str:
+    """What sort of thing a name stands for; a concept where nobody knows."""
+    found = memory.entities.get(name)
+    return "concept" if found is None else found.entity.type
 
 
 # ---------------------------------------------------------------- recalling
 
 
-def recall(memory: Engram, query: str, top_k: int = 10, mode: str = "full_context") -> Answer:
-    """What helps with a question."""
-    return {"result": _hits(memory.recall(query, limit=top_k, mode=Mode(mode)))}
-
-
 def recall_explain(memory: Engram, query: str, top_k: int = 10, mode: str = "full_context") -> Answer:
-    """The same, with how it was found."""
+    """What helps with a question, and how it was found."""
     found = memory.recall(query, limit=top_k, mode=Mode(mode), explain=True)
     steps = [{part.step: round(part.value, 4) for part in one.evidence} for one in found]
     sources = [{name: told[name] for name in CHANNELS if name in told} for told in steps]
     counts = {label: sum(name in one for one in sources) for name, label in CHANNELS.items()}
     return {
-        "query": query,
-        "intent": str(found.plan.intent),
-        "expanded_terms": list(found.plan.phrases),
-        "phrase_terms": list(found.plan.terms),
-        "cache_hit": False,
+        "query": query, "intent": str(found.plan.intent), "expanded_terms": list(found.plan.phrases),
+        "phrase_terms": list(found.plan.terms), "cache_hit": False,
         "latency_ms": round(found.quality.ms, 2),
         "candidate_counts": {**counts, "rrf": found.quality.candidates},
         "results": [{**row, "sources": told} for row, told in zip(_hits(found), sources, strict=True)],
-    }
+    }  # fmt: skip
 
 
 def recall_entity(memory: Engram, name: str) -> Answer:
@@ -162,11 +187,12 @@ def recall_entity(memory: Engram, name: str) -> Answer:
     }
 
 
-def recall_timeline(memory: Engram, start: str, end: str = "") -> Answer:
-    """What happened between two days."""
-    until = _day(memory, end) + timedelta(days=1) if end else None
-    found = _list(memory, Filters(happened_since=_day(memory, start), happened_until=until), 100)
-    return {"result": _rows(sorted(found, key=lambda one: one.happened_at), "content date layer importance")}
+def entity_graph(memory: Engram, name: str) -> Answer:
+    """What hangs on a name, as nodes and edges."""
+    facts = [one.fact for one in (*memory.facts.query(name), *memory.facts.query(object=name))]
+    nodes = dict.fromkeys(part for one in facts for part in (one.subject, one.object))
+    edges = [{"source": one.subject, "target": one.object, "relation": one.predicate} for one in facts]
+    return {"nodes": [{"id": one, "name": one, "type": _type(memory, one)} for one in nodes], "edges": edges}
 
 
 def recall_related(memory: Engram, name: str, max_hops: int = 2) -> Answer:
@@ -181,79 +207,18 @@ def recall_related(memory: Engram, name: str, max_hops: int = 2) -> Answer:
     return {"result": told}
 
 
-def _type(memory: Engram, name: str) -> str:
-    """What sort of thing a name stands for; a concept where nobody knows."""
-    found = memory.entities.get(name)
-    return "concept" if found is None else found.entity.type
-
-
-def recall_recent(memory: Engram, limit: int = 20) -> Answer:
-    """What was kept last."""
-    return {"result": _rows(_list(memory, limit=limit), f"{WHOLE} created_at")}
-
-
-def recall_layer(memory: Engram, layer: str, limit: int = 20) -> Answer:
-    """Memories of a layer."""
-    return {"result": _rows(_list(memory, _in_layer(layer), limit), "id content importance")}
-
-
-def recall_by_type(memory: Engram, memory_type: str, limit: int = 20) -> Answer:
-    """Memories of a type: fact, procedure or narrative."""
-    return {"result": _rows(_list(memory, Filters(types=frozenset({Type(memory_type)})), limit))}
-
-
-def recall_context(memory: Engram, query: str, max_tokens: int = 2_000) -> Answer:
-    """What helps with a question, as one text."""
-    hits = list(memory.recall(query, budget=max_tokens))
-    text = "\n---\n".join(one.memory.content for one in hits)
-    return {"context": text, "tokens": int(len(text.split()) * TOKENS_A_WORD), "memories_used": len(hits)}
-
-
-def recall_hints(memory: Engram, query: str, top_k: int = 10, hint_length: int = 60) -> Answer:
-    """The beginnings of what helps."""
-    hints = _hits(memory.recall(query, limit=top_k), "id hint:content layer importance date entities")
-    shown = [{**one, "hint": one["hint"][:hint_length]} for one in hints]
-    return {"query": query, "hints": shown, "note": "recall with the id's words for the whole"}
-
-
-def recall_code(memory: Engram, query: str, project: str = "", top_k: int = 10) -> Answer:
-    """What is known about code."""
-    found = memory.recall(query, limit=top_k, filters=Filters(kinds=frozenset({Kind.CODEBASE})))
-    hits = [one for one in found if project in f"{one.memory.details} {one.memory.tags}"]
-    return {"results": _hits(hits, "id content project type file")}
-
-
-def find_similar(memory: Engram, memory_id: str, top_k: int = 5) -> Answer:
-    """What is like a memory."""
-    one = _get(memory, memory_id)
-    found = memory.recall(one.content[:500], limit=top_k + 1, dry=True)
-    others = [hit for hit in found if hit.memory.id != one.id][:top_k]
-    return {"similar": _hits(others, "id content:preview layer", "similarity")}
-
-
-def search_entities(memory: Engram, query: str, limit: int = 20) -> Answer:
-    """Entities whose name begins so."""
-    told = [
-        {"id": one.name, "canonical_name": one.name, "entity_type": one.type,
-         "aliases": list(one.aliases), "mem_count": one.mentions}
-        for one in memory.entities.list(prefix=query, limit=limit)
-    ]  # fmt: skip
-    return {"entities": told}
-
-
-def entity_timeline(memory: Engram, name: str) -> Answer:
-    """What happened around somebody or something, oldest first."""
-    found = sorted(_about(memory, name, 100), key=lambda one: one.happened_at)
-    return {"entity": name, "timeline": _rows(found, "date content:preview layer importance")}
-
-
-def entity_graph(memory: Engram, name: str) -> Answer:
-    """What hangs on a name, as nodes and edges."""
-    facts = [one.fact for one in (*memory.facts.query(name), *memory.facts.query(object=name))]
-    nodes = dict.fromkeys(part for one in facts for part in (one.subject, one.object))
-    edges = [{"source": one.subject, "target": one.object, "relation": one.predicate} for one in facts]
-    told = [{"id": one, "name": one, "type": _type(memory, one)} for one in nodes]
-    return {"nodes": told, "edges": edges}
+def compress(memory: Engram, query: str, max_tokens: int = 2_000) -> Answer:
+    """What helps with a question, in few words."""
+    hits = list(memory.recall(query, limit=50))
+    lines: list[str] = []
+    spent = 0.0
+    for hit in hits:
+        words = hit.memory.forms.summary or hit.memory.content
+        spent += len(words.split()) * TOKENS_A_WORD
+        if spent > max_tokens:
+            break
+        lines.append(words)
+    return {"compressed": "\n".join(lines), "original_count": len(hits)}
 
 
 def focus_brief(memory: Engram, query: str, top_k: int = 8) -> Answer:
@@ -261,22 +226,14 @@ def focus_brief(memory: Engram, query: str, top_k: int = 8) -> Answer:
     hits = list(memory.recall(query, limit=top_k, dry=True))
     found = [one.memory for one in hits]
     days = sorted(SHOWN["date"](one) for one in found)
-    names = Counter(name for one in found for name in one.entities)
-    told = {
-        f"top_{title}": _most(Counter(str(SHOWN[column](one)) for one in found), 5)
-        for title, column in (("layers", "layer"), ("types", "memory_type"), ("statuses", "status"))
-    }
+    columns = {**COLUMNS, "statuses": "status"}
     return {
-        "query": query,
-        "summary": " ".join((one.forms.summary or one.content) for one in found[:3]),
-        "result_count": len(hits),
-        "time_window": {"start": days[0], "end": days[-1]} if days else None,
-        **told,
-        "top_sources": _most(Counter(one.source for one in found), 5),
-        "top_entities": _most(names, 5),
-        "key_memories": _hits(hits[:FEW], "id content:preview layer importance"),
-        "suggested_queries": [f"{query} {name}" for name, _ in names.most_common(FEW)],
-    }
+        "query": query, "summary": " ".join((one.forms.summary or one.content) for one in found[:3]),
+        "result_count": len(hits), "time_window": {"start": days[0], "end": days[-1]} if days else None,
+        **{f"top_{title}": _top(found, column) for title, column in columns.items()},
+        "top_entities": _top(found, "entities"), "key_memories": _hits(hits[:FEW], BRIEF),
+        "suggested_queries": [f"{query} {name}" for name in _names(found, FEW)],
+    }  # fmt: skip
 
 
 def compare_queries(memory: Engram, query_a: str, query_b: str, top_k: int = 8) -> Answer:
@@ -289,18 +246,13 @@ def compare_queries(memory: Engram, query_a: str, query_b: str, top_k: int = 8) 
     def told(ids: Iterable[str]) -> Answer:
         found = [(a | b)[one] for one in ids]
         names = list(dict.fromkeys(name for one in found for name in one.entities))
-        rows = _rows(found, "id content:preview layer importance")
-        return {
-            "memory_count": len(found), "entity_count": len(names), "memories": rows, "entities": names
-        }  # fmt: skip
+        counts = {"memory_count": len(found), "entity_count": len(names)}
+        return {**counts, "memories": _rows(found, BRIEF), "entities": names}
 
     return {
-        "query_a": query_a,
-        "query_b": query_b,
-        "overlap": told(one for one in a if one in b),
-        "only_a": told(one for one in a if one not in b),
-        "only_b": told(one for one in b if one not in a),
-    }
+        "query_a": query_a, "query_b": query_b, "overlap": told(one for one in a if one in b),
+        "only_a": told(one for one in a if one not in b), "only_b": told(one for one in b if one not in a),
+    }  # fmt: skip
 
 
 def hotspots(memory: Engram, hours: float = 72.0, limit: int = 8) -> Answer:
@@ -308,19 +260,13 @@ def hotspots(memory: Engram, hours: float = 72.0, limit: int = 8) -> Answer:
     since = memory.upkeep.clock.now() - timedelta(hours=hours)
     found = [one for one in _list(memory) if max(one.modified_at, one.last_accessed or since) >= since]
     used = sorted(found, key=lambda one: -one.usage.accessed)[:limit]
+    columns = {"entities": "entities", **COLUMNS}
     return {
-        "hours": hours,
-        "memory_count": len(found),
-        "hot_entities": _most(Counter(name for one in found for name in one.entities), limit),
-        "hot_layers": _most(Counter(map(layer_of, found)), limit),
-        "hot_sources": _most(Counter(one.source for one in found), limit),
-        "hot_types": _most(Counter(str(one.type) for one in found), limit),
+        "hours": hours, "memory_count": len(found),
+        **{f"hot_{title}": _top(found, column, limit) for title, column in columns.items()},
         "hot_memories": _rows(used, "id content:preview layer access_count"),
-        "activity_buckets": _most(Counter(f"{one.modified_at:%Y-%m-%d %H:00}" for one in found), limit),
-    }
-
-
-# ---------------------------------------------------------------- remembering
+        "activity_buckets": _top(found, "hour", limit),
+    }  # fmt: skip
 
 
 def remember(
@@ -347,57 +293,21 @@ def remember(
     return {**told, "duplicate_of": one.id} if known else told
 
 
-def _lines(**parts: str) -> str:
-    """Named parts that were given, a line each."""
-    return "\n".join(f"{name}: {text}" for name, text in parts.items() if text)
-
-
-def remember_interaction(memory: Engram, question: str, answer: str, importance: float = 0.5) -> Answer:
-    """Keep a question with its answer."""
-    return remember(memory, _lines(Q=question, A=answer), "interaction", importance=importance)
-
-
-def remember_decision(memory: Engram, decision: str, rationale: str = "", importance: float = 0.8) -> Answer:
-    """Keep a decision with its reason."""
-    text = _lines(Decision=decision, Rationale=rationale)
-    return remember(memory, text, "remember:human", "procedural", "procedure", importance)
-
-
-def remember_error(memory: Engram, error: str, prevention: str = "", importance: float = 0.7) -> Answer:
-    """Keep an error and how to prevent it."""
-    text = _lines(Error=error, Prevention=prevention)
-    return remember(memory, text, "remember:human", "procedural", "procedure", importance)
-
-
-def remember_project(
-    memory: Engram, name: str, status: str = "", location: str = "", notes: str = ""
-) -> Answer:
-    """Keep how a project stands."""
-    text = _lines(Project=name, Status=status, Location=location, Notes=notes)
-    return remember(memory, text, "remember:human", "semantic", "fact")
-
-
-def remember_negative(
-    memory: Engram, content: str, context: str = "", scope: str = "", importance: float = 0.75
-) -> Answer:
-    """Keep what is not so, or must not be done."""
-    text = _lines(**{"NEGATIVE KNOWLEDGE": content}, Context=context, Scope=scope)
-    kept = remember(memory, text, "remember:human", "semantic", "fact", importance)
-    return {**kept, "type": "negative_knowledge"}
-
-
-def ingest(memory: Engram, path: str) -> Answer:
-    """Take in a file or a folder."""
-    return {"status": "ingested", **memory.sources.file(path).counts}
+def _kept(memory: Engram, layer: str, importance: float, /, **parts: str) -> Answer:
+    """Keep named parts, those that were given, a line each."""
+    text = "\n".join(f"{name.replace('_', ' ')}: {words}" for name, words in parts.items() if words)
+    source = "interaction" if layer == "episodic" else "remember:human"
+    type_ = {"episodic": "narrative", "procedural": "procedure"}.get(layer, "fact")
+    return remember(memory, text, source, layer, type_, importance)
 
 
 def scan_codebase(memory: Engram, path: str, project_name: str = "") -> Answer:
     """Take in a source tree."""
     report = memory.sources.code(path, tags=[project_name] if project_name else [])
-    files = {one.origin.partition("#")[0] for one in report.items}
     parts = [one.origin.partition("#")[2].rpartition(".")[2] for one in report.items]
     return {
-        "files_scanned": len(files), "memories_created": report.counts.get("stored", 0),
+        "files_scanned": len({one.origin.partition("#")[0] for one in report.items}),
+        "memories_created": report.counts.get("stored", 0),
         "functions": sum(part[:1].islower() or part[:1] == "_" for part in parts),
         "classes": sum(part[:1].isupper() for part in parts),
     }  # fmt: skip
@@ -412,13 +322,10 @@ def ingest_sessions(memory: Engram, limit: int = 20) -> Answer:
     return {"sessions": len(logs), "memories_created": made, "exchanges": exchanges}
 
 
-# ---------------------------------------------------------------- changing
-
-
 def forget(memory: Engram, memory_id: str) -> Answer:
     """Archive a memory; of one that is not there nothing is said."""
     with suppress(InvalidInput):
-        memory.forget(memory_id, "forgotten by a client")
+        memory.forget(memory_id, BECAUSE)
     return {"status": "forgotten"}
 
 
@@ -431,25 +338,12 @@ def bulk_forget(
     until = _day(memory, older_than) if older_than else None
     wanted = [
         one
-        for one in _list(memory, _in_layer(layer) if layer else Filters())
+        for one in _list(memory, _in_layer(layer))
         if (until is None or one.created_at < until) and source_file in f"{one.details} {one.source}"
     ]
     for one in wanted:
-        memory.forget(one.id, "forgotten by a client")
+        memory.forget(one.id, BECAUSE)
     return {"status": "forgotten", "count": len(wanted)}
-
-
-def invalidate(memory: Engram, memory_id: str, reason: str = "") -> Answer:
-    """Say that something is wrong."""
-    if memory.get(memory_id) is None:
-        return {"error": f"memory not found: {memory_id}"}
-    return {"status": update_status(memory, memory_id, "invalidated", reason)["new_status"]}
-
-
-def update_status(memory: Engram, memory_id: str, new_status: str, reason: str = "") -> Answer:
-    """Set the status of a memory."""
-    found = memory.set_status(memory_id, new_status, reason)
-    return {"memory_id": found.id, "new_status": str(found.status), "reason": reason}
 
 
 def status_history(memory: Engram, memory_id: str) -> Answer:
@@ -465,37 +359,13 @@ def status_history(memory: Engram, memory_id: str) -> Answer:
     return {"memory_id": one.id, "transitions": told, **now}
 
 
-def promote(memory: Engram, memory_id: str, target_layer: str = "semantic") -> Answer:
-    """Move a memory to a higher layer."""
-    _moved(memory, memory_id, target_layer)
-    return {"status": "promoted"}
-
-
-def demote(memory: Engram, memory_id: str, target_layer: str = "episodic") -> Answer:
-    """Move a memory to a lower layer."""
-    _moved(memory, memory_id, target_layer)
-    return {"status": "demoted"}
-
-
-def _moved(memory: Engram, memory_id: str, target: str) -> None:
+def _moved(memory: Engram, memory_id: str, target: str) -> Memory:
     one, wanted = _get(memory, memory_id), _fields(target)
     memory.update(one.id, kind=wanted["kind"], because=f"moved to {target}")
     while one.layer != wanted["layer"]:
         step = memory.promote if one.layer < wanted["layer"] else memory.demote
         one = step(one.id, f"moved to {target}")
-
-
-def edit_memory(memory: Engram, memory_id: str, new_content: str) -> Answer:
-    """Change the words of a memory."""
-    return {"status": "edited", "id": memory.update(memory_id, content=new_content).id}
-
-
-def annotate(memory: Engram, memory_id: str, note: str) -> Answer:
-    """Add a note to a memory."""
-    one = _get(memory, memory_id)
-    notes = [*one.details.get("annotations", ()), note]
-    memory.update(one.id, details={**one.details, "annotations": notes})
-    return {"status": "annotated", "total_annotations": len(notes)}
+    return one
 
 
 def tag(memory: Engram, memory_id: str, add: Sequence[str] = (), remove: Sequence[str] = ()) -> Answer:
@@ -504,32 +374,6 @@ def tag(memory: Engram, memory_id: str, add: Sequence[str] = (), remove: Sequenc
     tags = sorted(({*one.tags} | {*add}) - {*remove})
     memory.update(one.id, tags=tags)
     return {"tags": tags}
-
-
-def batch_tag(memory: Engram, query: str, tags: Sequence[str], top_k: int = 10) -> Answer:
-    """Tag what fits a question."""
-    found = list(memory.recall(query, limit=top_k, dry=True))
-    for one in found:
-        tag(memory, one.memory.id, tags)
-    return {"tagged": len(found), "tags_added": list(tags)}
-
-
-def pin(memory: Engram, memory_id: str) -> Answer:
-    """Never forget it."""
-    memory.pin(memory_id)
-    return {"status": "pinned"}
-
-
-def unpin(memory: Engram, memory_id: str) -> Answer:
-    """Let it go again."""
-    memory.pin(memory_id, pinned=False)
-    return {"status": "unpinned"}
-
-
-def link_memories(memory: Engram, memory_id_1: str, memory_id_2: str, relation: str = "RELATED_TO") -> Answer:
-    """Connect two memories."""
-    edge = memory.relate(memory_id_1, memory_id_2, relation.lower())
-    return {"status": "linked", "relation": str(edge.type)}
 
 
 def backlinks(memory: Engram, memory_id: str) -> Answer:
@@ -542,47 +386,26 @@ def backlinks(memory: Engram, memory_id: str) -> Answer:
     return {"backlinks": [{**row, "via_entity": name} for row, name in zip(rows, shared, strict=True)]}
 
 
-def update_entity(
-    memory: Engram,
-    name: str,
-    alias: str = "",
-    metadata: Mapping[str, Any] | None = None,  # noqa: ARG001 - passed over there as well
-) -> Answer:
-    """Let an entity go by one more name."""
-    if alias:
-        memory.entities.alias(name, alias)
-    return {"status": "updated", "entity_id": name}
-
-
-def merge_entities(memory: Engram, source_name: str, target_name: str) -> Answer:
-    """Make two names one."""
-    memory.entities.merge(target_name, source_name)
-    found = memory.entities.get(target_name)
-    aliases = list(found.entity.aliases) if found is not None else []
-    return {"status": "merged", "kept": target_name, "deleted": source_name, "aliases": aliases}
-
-
 # ---------------------------------------------------------------- maintaining
+
+
+CYCLE = {
+    "forgotten": "archive buffer.expire buffer.cap", "promoted": "promote gate.approve triage.promote",
+    "clusters_found": "pattern", "memories_merged": "merge", "peer_cards_generated": "card.written",
+    "cross_domain_bridges": "dream.bridge", "beliefs_challenged": "belief.challenged",
+    "drift_issues": "drift",
+}  # fmt: skip
+"""What the dream cycle tells, and which rules of ours, or families of them, that are."""
 
 
 def consolidate(memory: Engram) -> Answer:
     """The dream cycle: forget, promote, merge, learn, tie together, doubt."""
-    runs = (memory.consolidate(), memory.dream())
-    counts = Counter({one.rule: one.count for run in runs for one in run.tallies})
-    family = Counter[str]()
-    for rule, count in counts.items():
-        family[rule.partition(".")[0]] += count
-    return {
-        "forgotten": family["archive"] + counts["buffer.expire"] + counts["buffer.cap"],
-        "promoted": family["promote"] + counts["gate.approve"] + counts["triage.promote"],
-        "clusters_found": family["pattern"],
-        "memories_merged": family["merge"],
-        "peer_cards_generated": counts["card.written"],
-        "cross_domain_bridges": counts["dream.bridge"],
-        "beliefs_challenged": counts["belief.challenged"],
-        "drift_score": max(0, 100 - 10 * family["drift"]),
-        "drift_issues": family["drift"],
-    }
+    counts = Counter[str]()
+    for run in (memory.consolidate(), memory.dream()):
+        for one in run.tallies:
+            counts.update(dict.fromkeys({one.rule, one.rule.partition(".")[0]}, one.count))
+    told = {name: sum(counts[rule] for rule in rules.split()) for name, rules in CYCLE.items()}
+    return {**told, "drift_score": max(0, 100 - 10 * told["drift_issues"])}
 
 
 def extract_patterns(
@@ -611,13 +434,12 @@ def drift_check(
 ) -> Answer:
     """What memories claim about files and is not so."""
     found = memory.drift(project_root or next(iter(search_roots), ""))
+    wanted = [(one, _get(memory, one.memory)) for one in found.dead if check_functions or one.kind == "path"]
     issues = [
         {"code": f"DEAD_{one.kind.upper()}", "severity": "error", "memory_id": one.memory,
-         "claim": one.reference, "message": one.detail,
-         "memory_preview": _get(memory, one.memory).content[:CUT]}
-        for one in found.dead
-        if (check_functions or one.kind == "path")
-        and (not layers or layer_of(_get(memory, one.memory)) in layers)
+         "claim": one.reference, "message": one.detail, "memory_preview": about.content[:CUT]}
+        for one, about in wanted
+        if not layers or layer_of(about) in layers
     ]  # fmt: skip
     return {
         "score": max(0, 100 - 10 * len(issues)), "issues": issues, "memories_checked": found.memories,
@@ -627,17 +449,6 @@ def drift_check(
         "timestamp": memory.upkeep.clock.now().timestamp(),
         "summary": f"{len(found.dead)} of {found.references} claims are not so",
     }  # fmt: skip
-
-
-def drift_fix(
-    memory: Engram, search_roots: Sequence[str] = (), project_root: str = "", *, dry_run: bool = True
-) -> Answer:
-    """Doubt what is no longer so."""
-    dead = memory.drift(project_root or next(iter(search_roots), ""), apply=not dry_run).dead
-    actions = [{"memory_id": one.memory, "claim": one.reference} for one in dead]
-    done = 0 if dry_run else len(dead)
-    told = {"dry_run": dry_run, "total_actions": len(dead), "actions": actions}
-    return {**told, "invalidated": 0, "flagged_stale": done, "forgotten": 0}
 
 
 def find_duplicates(memory: Engram, threshold: float = DUPLICATE, limit: int = 20) -> Answer:
@@ -684,20 +495,13 @@ def detect_communities(memory: Engram, min_size: int = 3, *, generate_summaries:
     return {**counts, "summaries_generated": len(details)} if generate_summaries else counts
 
 
-def recompute_importance(memory: Engram) -> Answer:
-    """How many memories there are: what each matters is worked out when it is asked for."""
-    return {"total": memory.count(), "updated": 0}
-
-
-# ---------------------------------------------------------------- sessions
-
-
 def session_summary(memory: Engram) -> Answer:
     """Where things stand."""
-    loops = [one.text for one in memory.commitments.list(limit=20)]
-    decided = [one.content for one in _list(memory, Filters(categories=frozenset({"decision"})), 10)]
-    told = {"summary": memory.resume().text, "diary_entries": len(_tagged(memory, DIARY))}
-    return {**told, **_lately(memory, 24.0), "open_loops": loops, "decisions": decided}
+    return {
+        "summary": memory.resume().text, "diary_entries": len(_tagged(memory, DIARY)),
+        **_lately(memory, 24.0), "open_loops": [one.text for one in memory.commitments.list(limit=20)],
+        "decisions": [one.content for one in _list(memory, DECIDED, 10)],
+    }  # fmt: skip
 
 
 def _lately(memory: Engram, hours: float) -> Answer:
@@ -709,33 +513,25 @@ def _lately(memory: Engram, hours: float) -> Answer:
 
 def session_handoff(memory: Engram, session_id: str = "", *, save: bool = True, limit: int = 8) -> Answer:
     """What the next session needs to go on; kept unless said otherwise."""
-    recent = _list(memory, limit=limit)
-    names = Counter(name for one in recent for name in one.entities)
+    recent, stands = _list(memory, limit=limit), session_summary(memory)
     packet = {
         "session_id": session_id,
         "generated_at": memory.upkeep.clock.now().timestamp(),
-        **session_summary(memory),
+        **stands,
+        "current_state": stands["summary"],
         "errors": [one.content for one in recent if one.content.startswith("Error: ")],
         "facts": [one.content for one in recent if one.type is Type.FACT],
         "recent_work": _rows(recent, "id content:preview layer"),
         "recent_queries": [],  # what was asked is not kept
-        "touched_entities": [name for name, _ in names.most_common(limit)],
-        "suggested_queries": [f"what about {name}?" for name, _ in names.most_common(3)],
+        "touched_entities": _names(recent, limit),
+        "suggested_queries": [f"what about {name}?" for name in _names(recent, 3)],
         "stats": status(memory)["memories"],
     }
-    packet["current_state"] = packet["summary"]
     if save:
         words = packet["recent_work"][0]["content"] if recent else "nothing yet"
         text = f"Handoff {session_id}: {words}"[:CUT]
         memory.remember(text, tags=(HANDOFF,), category="context", apart=True, details={"packet": packet})
     return packet
-
-
-def session_checkpoint(memory: Engram, note: str = "", limit: int = 8) -> Answer:
-    """The same in the middle of a session, with a note."""
-    if note:
-        memory.remember(f"Checkpoint: {note}", tags=(HANDOFF,), category="context", apart=True)
-    return {**session_handoff(memory, save=False, limit=limit), "checkpoint_note": note}
 
 
 def resume_context(memory: Engram, session_id: str = "", limit: int = 3) -> Answer:
@@ -748,129 +544,55 @@ def resume_context(memory: Engram, session_id: str = "", limit: int = 3) -> Answ
     return {"latest": made, "handoffs": [made], "note": "made now: none was kept", "generated": True}
 
 
-def diary_write(memory: Engram, entry: str) -> Answer:
-    """Write into the diary."""
-    text = f"[{memory.upkeep.clock.now():%H:%M:%S}] {entry}"
-    memory.remember(text, tags=(DIARY,), kind=Kind.EPISODIC, category="context", apart=True)
-    return {"status": "written", "entries": memory.count(filters=Filters(tags_any=frozenset({DIARY})))}
-
-
-def diary_read(memory: Engram) -> Answer:
-    """The last entries of the diary, oldest first."""
-    return {"diary": [one.content for one in reversed(_tagged(memory, DIARY, KEPT_DIARY))]}
-
-
-# ---------------------------------------------------------------- looking
-
-
 def status(memory: Engram) -> Answer:
     """How much is kept, by layer."""
     counted = memory.stats()
+    by_layer = {one: memory.count(filters=_in_layer(one)) for one in LAYERS}
     return {
-        "memories": {
-            **{one: memory.count(filters=_in_layer(one)) for one in LAYERS}, "total": memory.count()
-        },
+        "memories": {**by_layer, "total": memory.count()},
         "entities": len(memory.entities.list(limit=EVERYTHING)),
         "relationships": counted.edges,
         "db_size_mb": round(counted.size_bytes / 1_048_576, 2),
-    }  # fmt: skip
+    }
 
 
 def health(memory: Engram) -> Answer:
     """How the memory is."""
     counted, half_an_hour = memory.stats(), memory.upkeep.clock.now() - timedelta(minutes=30)
+    waiting = _list(memory, _in_layer("working"))
     return {
-        **status(memory),
-        "embedding_cache_loaded": True,
+        **status(memory), "embedding_cache_loaded": True,
         "embedding_cache_size": sum(counted.vectors.values()),
         "orphaned_entities": sum(not one.mentions for one in memory.entities.list(limit=EVERYTHING)),
-        "stale_working_memories": sum(
-            one.created_at < half_an_hour for one in _list(memory, _in_layer("working"))
-        ),
-        "fts_indexed": counted.memories,
-        "memories_without_embeddings": counted.pending,
-    }
+        "stale_working_memories": sum(one.created_at < half_an_hour for one in waiting),
+        "fts_indexed": counted.memories, "memories_without_embeddings": counted.pending,
+    }  # fmt: skip
+
+
+def _by_layer(memories: Iterable[Memory]) -> dict[str, list[Memory]]:
+    parts: dict[str, list[Memory]] = {}
+    for one in memories:
+        parts.setdefault(layer_of(one), []).append(one)
+    return parts
+
+
+def _texts(memories: Iterable[Memory]) -> Answer:
+    return {name: "\n".join(one.content for one in part) for name, part in _by_layer(memories).items()}
 
 
 def memory_map(memory: Engram) -> Answer:
     """What is kept where, and since when."""
-    found = _list(memory)
-    days = [f"{one.created_at:%Y-%m-%d}" for one in found]
-    names: dict[str, Counter[str]] = {}
-    for one in found:
-        names.setdefault(layer_of(one), Counter()).update(one.entities)
-    counts, lately = Counter(map(layer_of, found)), _lately(memory, 1.0)
+    parts = _by_layer(_list(memory))
+    days = [f"{one.created_at:%Y-%m-%d}" for part in parts.values() for one in part]
+    lately = _lately(memory, 1.0)
     return {
         **status(memory),
         "layers": {
-            layer: {"count": counts[layer], "top_entities": _most(counted, 5)}
-            for layer, counted in names.items()
+            name: {"count": len(part), "top_entities": _top(part, "entities")} for name, part in parts.items()
         },
         "date_range": {"first": min(days, default=None), "last": max(days, default=None)},
         "last_hour": {"writes": lately["writes"], "reads": lately["searches"]},
     }
-
-
-def layers(memory: Engram, query: str = "", max_tokens: int = 4_000) -> Answer:
-    """What each layer tells about a question."""
-    hits = memory.recall(query, budget=max_tokens) if query else ()
-    told: dict[str, list[str]] = {}
-    for one in [hit.memory for hit in hits] if query else _list(memory, limit=50):
-        told.setdefault(layer_of(one), []).append(one.content)
-    return {name: "\n".join(lines) for name, lines in told.items()}
-
-
-def access_patterns(memory: Engram, limit: int = 20) -> Answer:
-    """What is used most."""
-    found = sorted(_list(memory), key=lambda one: -one.usage.accessed)[:limit]
-    return {"result": _rows(found, "id content access_count last_accessed")}
-
-
-GROUPS: Mapping[str, Callable[[Memory], Sequence[str]]] = {
-    "layer": lambda one: [layer_of(one)],
-    "source_type": lambda one: [one.source],
-    "entity": lambda one: one.entities,
-    "month": lambda one: [f"{one.created_at:%Y-%m}"],
-}
-
-
-def count_by(memory: Engram, group_by: str) -> Answer:
-    """How many by layer, source, entity or month."""
-    if group_by not in GROUPS:
-        raise InvalidInput(f"group_by is one of {', '.join(GROUPS)}.")
-    counted = Counter(key for one in _list(memory) for key in GROUPS[group_by](one))
-    return {"counts": [{"key": key, "count": count} for key, count in counted.most_common()]}
-
-
-def export(memory: Engram, format: str = "markdown", layer: str = "", limit: int = 100) -> Answer:  # noqa: A002 - their word
-    """Memories as Markdown or JSON."""
-    found = _list(memory, _in_layer(layer) if layer else None, limit)
-    if format == "json":
-        return {"memories": _rows(found)}
-    lines = [f"- **{layer_of(one)}** {one.content}" for one in found]
-    return {"markdown": "\n".join(lines), "count": len(found)}
-
-
-def explain_importance(memory: Engram, memory_id: str) -> Answer:
-    """What a memory's importance is made of."""
-    one = _get(memory, memory_id)
-    found = effective_importance(one, (), memory.upkeep.clock.now(), memory.config)
-    factors = {name: round(getattr(found, name), 3) for name in found.__slots__ if name != "total"}
-    return {"memory_id": one.id, "composite_score": round(found.total, 3), "factors": factors}
-
-
-def compress(memory: Engram, query: str, max_tokens: int = 2_000) -> Answer:
-    """What helps with a question, in few words."""
-    hits = list(memory.recall(query, limit=50))
-    lines: list[str] = []
-    spent = 0.0
-    for hit in hits:
-        words = hit.memory.forms.summary or hit.memory.content
-        spent += len(words.split()) * TOKENS_A_WORD
-        if spent > max_tokens:
-            break
-        lines.append(words)
-    return {"compressed": "\n".join(lines), "original_count": len(hits)}
 
 
 def quality_metrics(memory: Engram) -> Answer:
@@ -884,31 +606,13 @@ def quality_metrics(memory: Engram) -> Answer:
         "evolved": sum(one.version > 1 for one in found),
         "confirmed": sum(bool(one.usage.confirmed) for one in found),
     }
+    shares = {"storage_quality": "accessed", "curation_ratio": "curated", "enrichment_ratio": "enriched"}
     return {
-        "storage_quality": round(counts["accessed"] / total, 3),
-        "curation_ratio": round(counts["curated"] / total, 3),
-        "enrichment_ratio": round(counts["enriched"] / total, 3),
+        **{name: round(counts[part] / total, 3) for name, part in shares.items()},
         "avg_access_count": round(sum(one.usage.accessed for one in found) / total, 3),
         "total_memories": len(found),
         **{f"{name}_memories": count for name, count in counts.items()},
     }
-
-
-def compress_embeddings(memory: Engram, *, dry_run: bool = True) -> Answer:  # noqa: ARG001 - nothing to do either way
-    """How the vectors are kept: each with eight bits a number, so that none is left to compress."""
-    vectors = sum(memory.stats().vectors.values())
-    return {"scanned": vectors, "compressed": 0, "by_tier": {"8bit": vectors}}
-
-
-def reranker_status(memory: Engram) -> Answer:
-    """Which reranking is on: none is trained here, a ready one is chosen in the settings."""
-    chosen = memory.config.recall.rerank
-    return {"trained": False, "model_path": chosen, "model_exists": chosen != "none", "rerank": chosen}
-
-
-def train_reranker(memory: Engram, epochs: int = 50, learning_rate: float = 0.01) -> Answer:  # noqa: ARG001 - there is no training
-    """Say that nothing is trained: what helped and what did not counts from the moment it is said."""
-    return {**reranker_status(memory), "error": "nothing is trained here: feedback counts at once"}
 
 
 def get_skills(memory: Engram, query: str, max_skills: int = 3, *, format: bool = True) -> Answer:  # noqa: A002 - their word
@@ -926,36 +630,220 @@ def get_skills(memory: Engram, query: str, max_skills: int = 3, *, format: bool 
 
 def list_projects(memory: Engram) -> Answer:
     """Projects of which code is known."""
-    found = _list(memory, Filters(kinds=frozenset({Kind.CODEBASE})))
     types: dict[str, Counter[str]] = {}
-    for one in found:
+    for one in _list(memory, CODE):
         types.setdefault(str(SHOWN["project"](one) or "default"), Counter())[str(one.category)] += 1
     told = [{"name": name, "memories": sum(kinds.values()), "types": kinds} for name, kinds in types.items()]
     return {"projects": told}
 
 
-READING: tuple[Callable[..., Answer], ...] = (
-    recall, recall_explain, recall_entity, recall_timeline, recall_related, recall_recent, recall_layer,
-    recall_by_type, recall_context, recall_hints, recall_code, find_similar, search_entities,
-    entity_timeline, entity_graph, focus_brief, compare_queries, hotspots, status_history, backlinks,
-    drift_check, find_duplicates, detect_communities, recompute_importance, status, health, memory_map,
-    layers, access_patterns, count_by, export, explain_importance, compress, quality_metrics, diary_read,
-    session_summary, resume_context, get_skills, list_projects, compress_embeddings, reranker_status,
-    train_reranker,
-)  # fmt: skip
-WRITING: tuple[Callable[..., Answer], ...] = (
-    remember, remember_interaction, remember_decision, remember_error, remember_project, remember_negative,
-    ingest, ingest_sessions, scan_codebase, forget, bulk_forget, invalidate, update_status, promote, demote,
-    edit_memory, annotate, tag, batch_tag, pin, unpin, link_memories, update_entity, merge_entities,
-    consolidate, extract_patterns, drift_fix, dedup, session_handoff, session_checkpoint, diary_write,
-)  # fmt: skip
+def _between(memory: Engram, start: str, end: str) -> list[Memory]:
+    until = _day(memory, end) + timedelta(days=1) if end else None
+    found = _list(memory, Filters(happened_since=_day(memory, start), happened_until=until), 100)
+    return sorted(found, key=WHEN)
+
+
+def _note(memory: Engram, text: str, tag: str) -> bool:
+    return bool(memory.remember(text, tags=(tag,), kind=Kind.EPISODIC, category="context", apart=True))
+
+
+GROUPS = {"layer": "layer", "source_type": "source", "entity": "entities", "month": "month"}
+
+
+def _counted(memory: Engram, group: str) -> list[Answer]:
+    if group not in GROUPS:
+        raise InvalidInput(f"group_by is one of {', '.join(GROUPS)}.")
+    return [
+        {"key": one["name"], "count": one["count"]} for one in _top(_list(memory), GROUPS[group], EVERYTHING)
+    ]
+
+
+def _annotated(details: Mapping[str, Any], note: str) -> Answer:
+    return {**details, "annotations": [*details.get("annotations", ()), note]}
+
+
+def _doubted(dead: Sequence[Drifted], *, dry: bool) -> Answer:
+    actions = [{"memory_id": one.memory, "claim": one.reference} for one in dead]
+    done = {"invalidated": 0, "flagged_stale": 0 if dry else len(dead), "forgotten": 0}
+    return {"dry_run": dry, "total_actions": len(dead), "actions": actions, **done}
+
+
+def _exported(found: Sequence[Memory], form: str) -> Answer:
+    lines = [f"- **{layer_of(one)}** {one.content}" for one in found]
+    return (
+        {"memories": _rows(found)} if form == "json" else {"markdown": "\n".join(lines), "count": len(found)}
+    )
+
+
+def _weighed(memory: Engram, one: Memory) -> Answer:
+    found = effective_importance(one, (), memory.upkeep.clock.now(), memory.config)
+    factors = {name: round(getattr(found, name), 3) for name in found.__slots__ if name != "total"}
+    return {"memory_id": one.id, "composite_score": round(found.total, 3), "factors": factors}
+
+
+# ---------------------------------------------------------------- the tables
+
+
+Tool = Callable[..., Answer]
+READING: Mapping[str, tuple[str, Tool]] = {
+    **{one.__name__: ((one.__doc__ or "").strip(), one) for one in (
+        recall_explain, recall_entity, recall_related,
+        entity_graph, focus_brief, compare_queries, hotspots,
+        status_history, backlinks, drift_check, find_duplicates, detect_communities, status, health,
+        memory_map, compress, quality_metrics,
+        session_summary, resume_context, get_skills, list_projects,
+    )},
+    "recall": ("What helps with a question.", lambda memory, query, top_k=10, mode="full_context": {
+        "result": _hits(memory.recall(query, limit=top_k, mode=Mode(mode)))}),
+    "recall_context": ("What helps with a question, as one text.", lambda memory, query, max_tokens=2_000: {
+        "memories_used": len(hits := list(memory.recall(query, budget=max_tokens))),
+        "context": (text := "\n---\n".join(one.memory.content for one in hits)),
+        "tokens": int(len(text.split()) * TOKENS_A_WORD)}),
+    "recall_recent": ("What was kept last.", lambda memory, limit=20: {
+        "result": _rows(_list(memory, limit=limit), f"{WHOLE} created_at")}),
+    "recall_layer": ("Memories of a layer.", lambda memory, layer, limit=20: {
+        "result": _rows(_list(memory, _in_layer(layer), limit), "id content importance")}),
+    "recall_by_type": ("Memories of a type: fact, procedure or narrative.",
+        lambda memory, memory_type, limit=20: {
+            "result": _rows(_list(memory, Filters(types=frozenset({Type(memory_type)})), limit))}),
+    "layers": ("What each layer tells about a question.", lambda memory, query="", max_tokens=4_000: _texts(
+        [hit.memory for hit in memory.recall(query, budget=max_tokens)] if query
+        else _list(memory, limit=50))),
+    "entity_timeline": ("What happened around somebody or something, oldest first.", lambda memory, name: {
+        "entity": name,
+        "timeline": _rows(sorted(_about(memory, name, 100), key=WHEN),
+                          "date content:preview layer importance")}),
+    "access_patterns": ("What is used most.", lambda memory, limit=20: {
+        "result": _rows(sorted(_list(memory), key=lambda one: -one.usage.accessed)[:limit],
+                        "id content access_count last_accessed")}),
+    "diary_read": ("The last entries of the diary, oldest first.", lambda memory: {
+        "diary": [one.content for one in reversed(_tagged(memory, DIARY, KEPT_DIARY))]}),
+    "recompute_importance": ("How many there are: what each matters is worked out when it is asked for.",
+        lambda memory: {"total": memory.count(), "updated": 0}),
+    "recall_timeline": ("What happened between two days.", lambda memory, start, end="": {
+        "result": _rows(_between(memory, start, end), "content date layer importance")}),
+    "recall_hints": ("The beginnings of what helps.", lambda memory, query, top_k=10, hint_length=60: {
+        "query": query, "note": "recall with the id's words for the whole",
+        "hints": [{**one, "hint": one["hint"][:hint_length]} for one in _hits(
+            memory.recall(query, limit=top_k), "id hint:content layer importance date entities")]}),
+    "recall_code": ("What is known about code.", lambda memory, query, project="", top_k=10: {
+        "results": _hits((one for one in memory.recall(query, limit=top_k, filters=CODE)
+                          if project in f"{one.memory.details} {one.memory.tags}"),
+                         "id content project type file")}),
+    "find_similar": ("What is like a memory.", lambda memory, memory_id, top_k=5: {
+        "similar": _hits([hit for hit in memory.recall(
+            _get(memory, memory_id).content[:500], limit=top_k + 1, dry=True)
+            if not hit.memory.id.startswith(memory_id)][:top_k], "id content:preview layer", "similarity")}),
+    "search_entities": ("Entities whose name begins so.", lambda memory, query, limit=20: {"entities": [
+        {"id": one.name, "canonical_name": one.name, "entity_type": one.type,
+         "aliases": list(one.aliases), "mem_count": one.mentions}
+        for one in memory.entities.list(prefix=query, limit=limit)]}),
+    "count_by": ("How many by layer, source, entity or month.",
+        lambda memory, group_by: {"counts": _counted(memory, group_by)}),
+    "export": ("Memories as Markdown or JSON.",
+        lambda memory, format="markdown", layer="", limit=100: _exported(  # noqa: A006 - their word
+            _list(memory, _in_layer(layer), limit), format)),
+    "explain_importance": ("What a memory's importance is made of.", lambda memory, memory_id: _weighed(
+        memory, _get(memory, memory_id))),
+    "reranker_status": ("Which reranking is on: none is trained here.", lambda memory: {
+        "trained": False, "model_path": memory.config.recall.rerank, "model_exists": True}),
+    "train_reranker": ("Say that nothing is trained: feedback counts from the moment it is given.",
+        lambda memory, epochs=50, learning_rate=0.01: {  # noqa: ARG005 - there is no training
+            "error": "nothing is trained here: feedback counts at once"}),
+    "compress_embeddings": ("How the vectors are kept: with eight bits a number, none is left to compress.",
+        lambda memory, dry_run=True: {  # noqa: ARG005 - nothing to do either way
+            "scanned": (count := sum(memory.stats().vectors.values())), "compressed": 0,
+            "by_tier": {"8bit": count}}),
+}  # fmt: skip
+WRITING: Mapping[str, tuple[str, Tool]] = {
+    **{one.__name__: ((one.__doc__ or "").strip(), one) for one in (
+        remember, scan_codebase, ingest_sessions, forget, bulk_forget,
+        tag, consolidate, extract_patterns, dedup,
+        session_handoff,
+    )},
+    "update_status": ("Set the status of a memory.", lambda memory, memory_id, new_status, reason="": {
+        "memory_id": memory_id, "reason": reason,
+        "new_status": str(memory.set_status(memory_id, new_status, reason).status)}),
+    "invalidate": ("Say that something is wrong.", lambda memory, memory_id, reason="": (
+        {"error": f"memory not found: {memory_id}"} if memory.get(memory_id) is None
+        else {"status": str(memory.set_status(memory_id, "invalidated", reason).status)})),
+    "session_checkpoint": ("A handoff in the middle of a session, with a note.",
+        lambda memory, note="", limit=8: {
+            **session_handoff(memory, save=False, limit=limit), "checkpoint_note": note,
+            "kept": bool(note) and _note(memory, f"Checkpoint: {note}", HANDOFF)}),
+    "diary_write": ("Write into the diary.", lambda memory, entry: {
+        "status": "written", "kept": _note(memory, f"[{memory.upkeep.clock.now():%H:%M:%S}] {entry}", DIARY),
+        "entries": len(_tagged(memory, DIARY))}),
+    "update_entity": ("Let an entity go by one more name.",
+        lambda memory, name, alias="", metadata=NOTHING: {  # noqa: ARG005 - passed over there as well
+            "status": "updated", "entity_id": name,
+            "alias": alias and memory.entities.alias(name, alias) and alias}),
+    "merge_entities": ("Make two names one.", lambda memory, source_name, target_name: {
+        "status": "merged", "kept": target_name, "deleted": source_name,
+        "aliases": [*memory.entities.merge(target_name, source_name).aliases]}),
+    "annotate": ("Add a note to a memory.", lambda memory, memory_id, note: {
+        "status": "annotated",
+        "total_annotations": len(memory.update(memory_id, details=_annotated(
+            _get(memory, memory_id).details, note)).details["annotations"])}),
+    "batch_tag": ("Tag what fits a question.", lambda memory, query, tags, top_k=10: {
+        "tagged": len([tag(memory, one.memory.id, tags)
+                       for one in memory.recall(query, limit=top_k, dry=True)]),
+        "tags_added": list(tags)}),
+    "drift_fix": ("Doubt what is no longer so.",
+        lambda memory, search_roots=(), project_root="", dry_run=True: _doubted(
+            memory.drift(project_root or next(iter(search_roots), ""), apply=not dry_run).dead, dry=dry_run)),
+    "remember_interaction": ("Keep a question with its answer.",
+        lambda memory, question, answer, importance=0.5: _kept(
+            memory, "episodic", importance, Q=question, A=answer)),
+    "remember_decision": ("Keep a decision with its reason.",
+        lambda memory, decision, rationale="", importance=0.8: _kept(
+            memory, "procedural", importance, Decision=decision, Rationale=rationale)),
+    "remember_error": ("Keep an error and how to prevent it.",
+        lambda memory, error, prevention="", importance=0.7: _kept(
+            memory, "procedural", importance, Error=error, Prevention=prevention)),
+    "remember_project": ("Keep how a project stands.",
+        lambda memory, name, status="", location="", notes="": _kept(
+            memory, "semantic", 0.7, Project=name, Status=status, Location=location, Notes=notes)),
+    "remember_negative": ("Keep what is not so, or must not be done.",
+        lambda memory, content, context="", scope="", importance=0.75: {**_kept(
+            memory, "semantic", importance, NEGATIVE_KNOWLEDGE=content, Context=context, Scope=scope),
+            "type": "negative_knowledge"}),
+    "ingest": ("Take in a file or a folder.", lambda memory, path: {
+        "status": "ingested", **memory.sources.file(path).counts}),
+    "promote": ("Move a memory to a higher layer.", lambda memory, memory_id, target_layer="semantic": {
+        "status": "promoted", "id": _moved(memory, memory_id, target_layer).id}),
+    "demote": ("Move a memory to a lower layer.", lambda memory, memory_id, target_layer="episodic": {
+        "status": "demoted", "id": _moved(memory, memory_id, target_layer).id}),
+    "edit_memory": ("Change the words of a memory.", lambda memory, memory_id, new_content: {
+        "status": "edited", "id": memory.update(memory_id, content=new_content).id}),
+    "pin": ("Never forget it.", lambda memory, memory_id: {
+        "status": "pinned", "id": memory.pin(memory_id).id}),
+    "unpin": ("Let it go again.", lambda memory, memory_id: {
+        "status": "unpinned", "id": memory.pin(memory_id, pinned=False).id}),
+    "link_memories": ("Connect two memories.",
+        lambda memory, memory_id_1, memory_id_2, relation="RELATED_TO": {
+            "status": "linked",
+            "relation": str(memory.relate(memory_id_1, memory_id_2, relation.lower()).type)}),
+}  # fmt: skip
 
 
 def operations() -> Mapping[str, Operation]:
     """Each tool by its name."""
-    made = {}
-    for calls in (*READING, *WRITING):
-        name = calls.__name__
-        sentence = (calls.__doc__ or name).strip().split("\n")[0]
-        made[name] = Operation(name, sentence, calls=calls, tool=name, reads=calls in READING)
-    return made
+    return {
+        name: Operation(name, sentence, calls=_typed(calls), tool=name, reads=name in READING)
+        for name, (sentence, calls) in {**READING, **WRITING}.items()
+    }
+
+
+TYPES = {"metadata": Mapping[str, Any], "tags": Sequence[str], "search_roots": Sequence[str]}
+
+
+def _typed(calls: Tool) -> Tool:
+    """What answers a row, with the types that its defaults tell: words where there is none."""
+    if not calls.__annotations__:
+        given = inspect.signature(calls).parameters.values()
+        calls.__annotations__ = {
+            one.name: str if one.default is one.empty else TYPES.get(one.name, type(one.default))
+            for one in given
+        } | {"return": Answer}
+    return calls
