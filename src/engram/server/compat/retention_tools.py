@@ -842,8 +842,6 @@ def _typed(calls: Tool) -> Tool:
     """What answers a row, with the types that its defaults tell: words where there is none."""
     if not calls.__annotations__:
         given = inspect.signature(calls).parameters.values()
-        calls.__annotations__ = {
-            one.name: str if one.default is one.empty else TYPES.get(one.name, type(one.default))
-            for one in given
-        } | {"return": Answer}
+        told = {one.name: str if one.default is one.empty else type(one.default) for one in given}
+        calls.__annotations__ = {name: TYPES.get(name, kind) for name, kind in told.items()}
     return calls
