@@ -73,13 +73,17 @@ ON CONFLICT (source, target, type) DO UPDATE SET
   last_reinforced_at = :at
 """
 
-# An edge that comes by itself changes none that is there, and a memory that many lead to is left alone.
+# Rows of memories by id, and how many edges lead to each, up to a limit.
+LED_TO = """
+SELECT m.id, m.row, (SELECT count(*) FROM (SELECT 1 FROM edges WHERE target = m.row LIMIT :most))
+FROM json_each(:ids) AS j
+CROSS JOIN memories AS m ON m.id = j.value
+"""
+
+# An edge that comes by itself changes none that is there.
 DRAW = """
 INSERT INTO edges (source, target, type, weight, confidence, origin, last_reinforced_at)
-SELECT :source, m.row, :type, :weight, :confidence, :origin, :at
-FROM memories AS m
-WHERE m.id = :target
-  AND (SELECT count(*) FROM (SELECT 1 FROM edges WHERE target = m.row LIMIT :most)) < :most
+VALUES (:source, :target, :type, :weight, :confidence, :origin, :at)
 ON CONFLICT (source, target, type) DO NOTHING
 """
 
@@ -176,15 +180,21 @@ def put(db: Db, source: int, target: int, edge: Edge, at: int) -> bool:
     return not there
 
 
-def draw(db: Db, source: int, edges: Iterable[Edge], at: int, most: int) -> None:
-    """Add edges that come by themselves from one memory to others that are there; what is drawn stays."""
-    db.executemany(
-        DRAW,
-        [
-            (source, edge.type.value, edge.weight, edge.confidence, edge.origin, at, edge.target, most)
-            for edge in edges
-        ],
-    )
+def draw(db: Db, edges: Sequence[tuple[int, Edge, int]], at: int) -> None:
+    """Add edges that come by themselves to memories that are there; what is drawn stays.
+
+    Each comes with the row it leads from, and with how many lead to a memory that is left alone.
+    """
+    ids = rows.as_list(dict.fromkeys(edge.target for _, edge, _ in edges))
+    values = {"ids": ids, "most": max(most for *_, most in edges)}
+    led_to = {one: [row, count] for one, row, count in ask(db, LED_TO, values)}
+    lines = []
+    for source, edge, most in edges:
+        target = led_to.get(edge.target)
+        if target is not None and target[1] < most:
+            target[1] += 1
+            lines.append((source, target[0], edge.type.value, edge.weight, edge.confidence, edge.origin, at))
+    db.executemany(DRAW, lines)
 
 
 def confirm(db: Db, keys: Iterable[int], types: Iterable[EdgeType], gain: float, at: int) -> None:

@@ -94,6 +94,7 @@ class SqliteUnit:
         self._company = notes.company
         self._unindexed: list[Line] = []
         self._unfiled: list[Line] = []
+        self._undrawn: list[tuple[int, Edge, int]] = []
         self._unplaced: dict[int, tuple[vectors.SpaceLine, list[vectors.Placed]]] = {}
         self._last = notes.last
         self._under = ("", "")
@@ -248,15 +249,8 @@ class SqliteUnit:
             self._tell_of(Verb.RELATED, edge.source, scope, because, edge.target, change)
 
     def add_edges(self, edges: Sequence[Edge], most: int) -> None:
-        """Add edges that follow from what memories say, but for those that are there.
-
-        Writes no event: like a vector, such an edge is derived from the contents. A memory to which `most`
-        edges lead gets no more of them.
-        """
-        at = to_micros(self._clock.now())
-        for source in dict.fromkeys(edge.source for edge in edges):
-            mine = [edge for edge in edges if edge.source == source]
-            relations.draw(self._db, self._row(source), mine, at, most)
+        """Add edges that follow from what memories say, but for those that are there."""
+        self._undrawn += [(self._row(edge.source), edge, most) for edge in edges]
 
     def confirm(self, ids: Sequence[str], types: Iterable[EdgeType], gain: float) -> None:
         """Let the edges of these types among these memories gain confidence: they proved themselves.
@@ -409,6 +403,9 @@ class SqliteUnit:
         for space, placed in self._unplaced.values():
             vectors.put(self._db, space, placed)
         self._unplaced = {}
+        if self._undrawn:
+            relations.draw(self._db, self._undrawn, to_micros(self._clock.now()))
+            self._undrawn = []
         if self._unfiled:
             rows.add_facets(self._db, self._unfiled)
             self._unfiled = []
