@@ -110,7 +110,7 @@ READ = """
 SELECT
   e.id, e.name, n.name, e.type, e.first_seen, e.last_seen,
   (
-    SELECT json_group_array(json_array(a.alias, a.name) ORDER BY a.alias)
+    SELECT json_group_array(json_array(a.alias, a.name))
     FROM aliases AS a
     WHERE a.entity = e.id
       AND {known}
@@ -124,16 +124,17 @@ ORDER BY e.last_seen DESC, e.id DESC
 
 OF_THESE = "SELECT value FROM json_each(:keys)"
 
-# Rows of memories that name an entity `e`; the first wording is for who sees its namespace whole.
+# Rows of memories that name an entity `e`, one for each of its names; the first wording is for who sees its
+# namespace whole.
 ALL_MENTIONS = """
-  SELECT DISTINCT t.row, NULL AS at
+  SELECT t.row, NULL AS at
   FROM aliases AS a
   CROSS JOIN mentions AS t ON t.namespace = a.namespace AND t.name = a.alias
   WHERE a.entity = e.id
 """
 
 SEEN_MENTIONS = """
-  SELECT DISTINCT t.row, coalesce(m.event_time, m.created_at) AS at
+  SELECT t.row, coalesce(m.event_time, m.created_at) AS at
   FROM aliases AS a
   CROSS JOIN mentions AS t ON t.namespace = a.namespace AND t.name = a.alias
   CROSS JOIN memories AS m ON m.row = t.row
@@ -310,7 +311,7 @@ class SqliteEntities:
     ) -> list[Entity]:
         reach = self._places.reach(db, access)
         seen = _mentions(reach)
-        sql = _reading(which, _known_names(reach), seen.sql)
+        sql = _reading(which, _known_names(reach), seen.sql, each=counted > 1)
         lines = ask(db, sql, {**seen.values, **values, "counted": counted})
         return [entity for entity in map(_entity, lines) if entity.mentions and entity.aliases]
 
@@ -375,7 +376,9 @@ def _by_names(db: Db, names: Iterable[str], namespaces: Iterable[int]) -> list[i
 
 
 @lru_cache(maxsize=64)
-def _reading(which: str, known: str, mentions: str) -> str:
+def _reading(which: str, known: str, mentions: str, *, each: bool) -> str:
+    """The statement; to count `each` memory once takes a list of its own, to know that there is one none."""
+    mentions = mentions.replace("SELECT t.row", "SELECT DISTINCT t.row", 1) if each else mentions
     return READ.replace("{which}", which).replace("{known}", known).replace("{mentions}", mentions)
 
 
@@ -433,7 +436,7 @@ def _one_of(shown: Entity, parts: Sequence[Entity], names: frozenset[str]) -> En
 
 def _entity(line: Line) -> Entity:
     id_, name, namespace, type_, first, last, aliases, mentions = line
-    names: dict[str, str] = dict(json.loads(aliases))
+    names: dict[str, str] = dict(sorted(json.loads(aliases)))
     count, *seen = json.loads(mentions)
     if seen != [None, None]:  # not all memories are seen: nor is when the others spoke of it
         first, last = seen
