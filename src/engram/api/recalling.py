@@ -95,7 +95,8 @@ class RecallRecord:
         )
         with self._lock:
             self._entries.append(entry)
-            self._switch(entry.intent, self._entries)
+            if entry.gain is not None:
+                self._switch(entry.intent, self._entries)
         self._recalls.record(entry, KEPT)
 
     def helped(self) -> frozenset[str]:

@@ -37,6 +37,20 @@ GROWTH = 1.5
 """The sample is taken anew when the space has grown or shrunk by this factor."""
 
 
+def spread(keys: PortsKeys) -> PortsKeys:
+    """A sample of these keys, spread evenly."""
+    return keys[:: max(1, len(keys) // SAMPLE)]
+
+
+def noise(cosines: PortsFloats) -> Noise:
+    """The mean and deviation of cosines; what has no direction is as far as can be, what is gone is none."""
+    found = np.nan_to_num(cosines[~np.isnan(cosines)].astype(np.float64), neginf=0.0)
+    if not len(found):
+        return Noise(0.0, 0.0, 0)
+    mean = float(found.sum()) / len(found)
+    return Noise(mean, sqrt(max(0.0, float(found @ found) / len(found) - mean**2)), len(found))
+
+
 class Sampler:
     """The sample of one space. Every thread may ask; it is replaced as a whole."""
 
@@ -48,19 +62,13 @@ class Sampler:
 
     def noise(self, question: PortsFloats, keys: PortsKeys) -> Noise:
         """The mean and deviation of the question's cosines with a sample of these keys."""
-        rows = self._sample(keys)
-        if not len(rows):
-            return Noise(0.0, 0.0, 0)
-        found = dots(rows, question).astype(np.float64)
-        mean = float(found.sum()) / len(found)
-        return Noise(mean, sqrt(max(0.0, float(found @ found) / len(found) - mean**2)), len(found))
+        return noise(dots(self._sample(keys), question))
 
     def _sample(self, keys: PortsKeys) -> PortsFloats:
         with self._lock:
             size = len(keys)
             if not self._size / GROWTH < size < self._size * GROWTH:
-                some = keys[:: max(1, size // SAMPLE)]
-                stored = self._store.vectors.rows(self._space, some.tolist())
+                stored = self._store.vectors.rows(self._space, spread(keys).tolist())
                 self._rows, self._size = unit(stored.rows.astype(np.float32)), size
             return self._rows
 
@@ -142,9 +150,7 @@ def nearest(blocks: Blocks, question: Floats, k: int) -> Found:
     parts = [(block.keys, cosines(block, question)) for block in blocks]
     if not parts:
         return []
-    return _best(
-        np.concatenate([keys for keys, _ in parts]), np.concatenate([found for _, found in parts]), k
-    )
+    return best(np.concatenate([keys for keys, _ in parts]), np.concatenate([found for _, found in parts]), k)
 
 
 def nearest_of_each(blocks: Blocks, questions: Floats, k: int) -> list[Found]:
@@ -154,7 +160,7 @@ def nearest_of_each(blocks: Blocks, questions: Floats, k: int) -> list[Found]:
         return [[] for _ in questions]
     keys = np.concatenate([part[0] for part in parts], axis=1)
     found = np.concatenate([part[1] for part in parts], axis=1)
-    return [_best(keys[i], found[i], k) for i in range(len(questions))]
+    return [best(keys[i], found[i], k) for i in range(len(questions))]
 
 
 def candidates(signatures: Signatures, places: Places, signature: Signatures, count: int) -> Places:
@@ -211,7 +217,8 @@ def _within(lines: VectorLines, reach: Reach) -> NDArray[np.bool_]:
     return inside
 
 
-def _best(keys: Keys, found: Floats, k: int) -> Found:
+def best(keys: Keys, found: Floats, k: int) -> Found:
+    """The k keys with the greatest cosines; equal ones by key, those without a direction never."""
     if len(found) > k:
         least = np.partition(found, len(found) - k)[len(found) - k]
         near = (found >= least).nonzero()[0]

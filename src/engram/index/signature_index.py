@@ -83,7 +83,19 @@ class SignatureSearch:
         keys = self._index.remembered(
             (*self._known, "reached"), lambda: ranking.reached(self._lines, self._reach)
         )
+        if self._all is not None:
+            return ranking.noise(self._all[self._lines.places(ranking.spread(keys))])
         return self._index.sampler(self._space, self._reach).noise(self._question, keys)
+
+    @cached_property
+    def _all(self) -> Floats | None:
+        """The cosine of each line, where they are few and at hand: whoever asks for some picks them."""
+        lines = self._lines
+        if lines.rows is None or lines.lengths is None or not 0 < len(lines.keys) <= SKETCHED_FROM:
+            return None
+        found = ranking.cosines(ranking.Block(lines.keys, lines.rows, lines.lengths), self._question)
+        found[lines.statuses == GONE] = np.nan
+        return found
 
     def search(self, view: View, k: int) -> Found:
         """The k nearest keys a view of the same caller allows, with their cosine, best first."""
@@ -103,6 +115,9 @@ class SignatureSearch:
 
     def compare(self, keys: Keys) -> Floats:
         """The cosine of each of these keys; no number (NaN) where there is no vector."""
+        if self._all is not None:
+            places = self._lines.places(keys)
+            return np.where(places < 0, np.float32(np.nan), self._all[places])
         known, block = self._rows(keys)
         found = np.full(len(keys), np.nan, dtype=np.float32)
         found[known] = ranking.cosines(block, self._question)
@@ -122,6 +137,8 @@ class SignatureSearch:
 
     def _nearest(self, places: Places, k: int) -> Found:
         lines, question = self._lines, self._question
+        if self._all is not None:
+            return ranking.best(lines.keys[places], self._all[places], k)
         if lines.signatures is None:
             return self._index.nearest_of(self._space, lines, places, question, k)
         near = self._index.nearby(self._space, lines, places, question, k)

@@ -6,7 +6,9 @@ The X-ray is made from these numbers; it is not a second computation.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import field
+from datetime import datetime
 from typing import cast
 
 from engram.lazily import dataclass
@@ -94,6 +96,15 @@ class Candidate:
     told: list[Evidence] = field(default_factory=list)
     """What any step wants to have told beside its numbers."""
 
+    _moments: tuple[datetime, ...] = ()
+
+    @property
+    def moments(self) -> tuple[datetime, ...]:
+        """When it happened, and the days that its words speak of."""
+        if not self._moments:
+            self._moments = moments(self.record)
+        return self._moments
+
     @property
     def match(self) -> Match:
         """What fits of its words, by the words."""
@@ -108,6 +119,16 @@ class Candidate:
     def found(self) -> float:
         """The fit by what was searched: which candidates are read comes from it."""
         return (self.own + self.lent + self.reached + self.dated) * self.time
+
+
+def moments(memory: Memory) -> tuple[datetime, ...]:
+    """When a memory happened, and the days that its words speak of."""
+    happened = memory.happened_at
+    found = [happened]
+    for day in memory.metadata.get("dates", ()):
+        with suppress(ValueError):
+            found.append(datetime.fromisoformat(str(day)).replace(hour=12, tzinfo=happened.tzinfo))
+    return tuple(found)
 
 
 LAST = frozenset({"drop", "rerank"})

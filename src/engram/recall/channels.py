@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from types import MappingProxyType
@@ -18,7 +18,7 @@ from engram.model.memory import Kind, Memory
 from engram.model.recall import Dropped, Evidence, Hit, Question, Recall, Span
 from engram.ports import EdgeLine, Link, Tools, View
 from engram.recall import intents, times
-from engram.recall.candidates import Candidate
+from engram.recall.candidates import Candidate, moments
 from engram.recall.plan import Planned
 from engram.recall.plan import candidates as called
 from engram.recall.pool import Pool
@@ -325,7 +325,9 @@ def _walk(starts: Mapping[int, float], plan: Planned, tools: Tools) -> dict[int,
     now = to_micros(tools.clock.now())
 
     def links(keys: Sequence[int]) -> list[Link]:
-        lines = [line for line in tools.store.relations.at(keys) if line[2] in _TYPES]
+        lines = [line for line in tools.store.relations.at(keys) if _may_lead(line)]
+        if not lines:
+            return []
         ends = np.array([line[1] for line in lines], dtype=np.int64)
         seen = plan.words.passing(ends, plan.view).tolist()
         return [_link(line, now) for line, good in zip(lines, seen, strict=True) if good]
@@ -339,6 +341,12 @@ def _walk(starts: Mapping[int, float], plan: Planned, tools: Tools) -> dict[int,
         nodes=GRAPH_NODES,
     )
     return spread(starts, links, limits)
+
+
+def _may_lead(line: EdgeLine) -> bool:
+    """Whether an edge may bring anything to mind: from the best start, as sure as when it was drawn."""
+    _, _, name, _, weight, sure, _ = line
+    return name in _TYPES and GRAPH_DECAY * weight * WEIGHTS[_TYPES[name]] * sure >= LEAST
 
 
 def _link(line: EdgeLine, now: int) -> Link:
@@ -416,23 +424,26 @@ def _settle(loans: Loans, pool: Pool) -> None:
     """What every borrower gets in the end: the best offer for each word, and for the meaning."""
     lines = pool.lines
     borrows = np.array([lines.get(key, -1) for key in loans.borrowers.tolist()], dtype=np.intp)
-    there = (borrows >= 0).nonzero()[0]
-    borrows = borrows[there]
-    lends = np.array([lines[key] for key in loans.lenders[there].tolist()], dtype=np.intp)
+    order = np.argsort(borrows, kind="stable")[int((borrows < 0).sum()) :]
+    if not len(order):
+        return
+    borrows = borrows[order]
+    lends = np.array([lines[key] for key in loans.lenders[order].tolist()], dtype=np.intp)
+    firsts = np.flatnonzero(np.diff(borrows, prepend=-1))
+    got = borrows[firsts]
     parts, lengths = pool.matched.parts, pool.matched.lengths
     openness = 1 / (1 + (lengths / LENDING_WORDS) ** 2)
-    share = loans.shares[there] * openness[lends] * openness[borrows]
-    got = np.array(sorted(set(borrows.tolist())), dtype=np.intp)  # `np.unique` loads half of numpy
-    places = np.searchsorted(got, borrows)
-    words = np.zeros((len(got), parts.shape[1]))
-    weight = pool.plan.shown.weights["text"]
-    np.maximum.at(words, places, (weight * share)[:, None] * (parts[lends] - parts[borrows]))
-    meaning, relevance = np.zeros(len(got)), np.zeros(len(got))
+    share = loans.shares[order] * openness[lends] * openness[borrows]
+
+    def best(offers: Numbers) -> Numbers:
+        most: Numbers = np.maximum.reduceat(offers, firsts, axis=0)
+        return np.maximum(0.0, most, out=most)
+
+    said = share[:, None] * (parts[lends] - parts[borrows])
     lacks = pool["meaning"][lends] - np.maximum(0.0, pool["meaning"][borrows])
-    np.maximum.at(meaning, places, share * lacks)
-    np.maximum.at(relevance, places, share * pool["relevance"][lends])
-    pool["lent"][got] = words.sum(axis=1) + meaning
-    pool["lent_relevance"][got] = relevance
+    words = best(said).sum(axis=1) * pool.plan.shown.weights["text"]
+    pool["lent"][got] = words + best(share * lacks)
+    pool["lent_relevance"][got] = best(share * pool["relevance"][lends])
 
 
 # ---------------------------------------------------------------- overview
@@ -617,7 +628,7 @@ def anchor(question: Question, tools: Tools, ask: Ask) -> Anchored:
     if found.length is not None:
         return Anchored(replace(question, text=text), notes=notes)
     rest = ask(replace(quiet, text=text), tools)
-    fit = (hit for hit in rest if times.proximity(_moments(hit.memory), rest.plan.spans) == 1.0)
+    fit = (hit for hit in rest if times.proximity(moments(hit.memory), rest.plan.spans) == 1.0)
     others = words.content_words(question.text) - words.content_words(found.words)
     beside = tuple(hit for hit in fit if hit.memory.id != event.id and _covers(hit.memory, others))[:BESIDE]
     return Anchored(question, beside, others, tuple(map(_with_event, rest.plan.spans)), notes)
@@ -643,9 +654,9 @@ def _event(found: times.Anchor, told: Recall) -> Memory | None:
 
 def _event_days(memory: Memory) -> list[datetime]:
     """The days that its words speak of, if they speak of one stretch; else when it happened."""
-    told = list(_moments(memory))
+    told = moments(memory)
     spoken = told[1:]
-    return spoken if 0 < len(spoken) <= 2 else told[:1]  # noqa: PLR2004 - the ends of a stretch
+    return list(spoken if 0 < len(spoken) <= 2 else told[:1])  # noqa: PLR2004 - the ends of a stretch
 
 
 def settle(ordered: list[Candidate], plan: Planned, asked: Anchored, tools: Tools) -> Settled:
@@ -695,7 +706,7 @@ def _preferred(ordered: list[Candidate], spans: tuple[Span, ...]) -> list[Candid
     best = ALIKE * max(one.fit for one in ordered)
 
     def place(one: Candidate) -> int:
-        inside = times.proximity(_moments(one.record), spans) == 1.0
+        inside = times.proximity(one.moments, spans) == 1.0
         return 2 if one.fit < best else 0 if inside else 1
 
     return _scored(sorted(ordered, key=place))
@@ -725,7 +736,7 @@ def _narrowed(
     spans = [span for span in plan.shown.spans if None not in (span.first, span.last)]
     if not spans or not plan.shown.weights["time"] or not ordered:
         return ordered, (), ()
-    inside = [one for one in ordered if times.proximity(_moments(one.record), spans) == 1.0]
+    inside = [one for one in ordered if times.proximity(one.moments, spans) == 1.0]
     named = ", ".join(span.words for span in spans)
     if not inside:
         return ordered, (), (f"nothing that fits lies in the time asked about ({named}): what fits is shown",)
@@ -754,7 +765,7 @@ def _by_time(kept: list[Candidate], *, newest: bool) -> list[Candidate]:
 
 def _told_of(memory: Memory) -> datetime:
     """When what it tells of was: the last day before it was told that it speaks of, or when it happened."""
-    happened, *days = _moments(memory)
+    happened, *days = moments(memory)
     return max((day for day in days if day <= happened), default=happened)
 
 
@@ -782,7 +793,7 @@ def weigh(read: Iterable[Candidate], plan: Planned, tools: Tools) -> None:
     now, days = tools.clock.now(), FRESH_DAYS
     for one in read:
         if plan.shown.spans and gain:
-            near = times.proximity(_moments(one.record), plan.shown.spans)
+            near = times.proximity(one.moments, plan.shown.spans)
             one.time = 1.0 + gain * near
             if near == 1.0 and one.own > 0:
                 one.lent_relevance = max(one.lent_relevance, THEN_RELEVANCE)
@@ -821,13 +832,3 @@ def _everything(plan: Planned, view: View, most: int, tools: Tools) -> list[int]
         return [int(key) for key in keys[::-1][:most]]
     page = tools.store.memories.page(view, most)
     return list(tools.store.memories.keys([memory.id for memory in page]).values())
-
-
-def _moments(memory: Memory) -> Iterator[datetime]:
-    """When it happened, and the days that its words speak of."""
-    yield memory.happened_at
-    for day in memory.metadata.get("dates", ()):
-        try:
-            yield datetime.fromisoformat(str(day)).replace(hour=12, tzinfo=memory.happened_at.tzinfo)
-        except ValueError:
-            continue

@@ -70,11 +70,12 @@ def guess(question: str, *, timed: bool = False, named: int = 0, others: int = 0
     (<Intent.ENTITY: 'entity'>, <Intent.LOOKUP: 'lookup'>)
     """
     plain = _plain(question)
-    scores = {intent: _said(plain, intent) for intent in _ORDER}
+    said = cues(question)
+    scores = {intent: _said(said, intent) for intent in _ORDER}
     if timed:
         scores[Intent.TEMPORAL] = max(scores[Intent.TEMPORAL], TIMED)
     if named == 1:
-        scores[Intent.ENTITY] = _about_one(plain, others)
+        scores[Intent.ENTITY] = _about_one(said, others)
     if not any(scores.values()) and 0 < len(normalized(plain).split()) <= FEW_WORDS:
         scores[Intent.LOOKUP] = HINT  # a few words without a question look something up
     return _decided(scores)
@@ -122,7 +123,7 @@ def is_fresh(question: str) -> bool:
     >>> is_fresh("What have I been reading lately?"), is_fresh("我目前住在哪里"), is_fresh("Where is it?")
     (True, True, False)
     """
-    return lexicon.found("intents", _plain(question), under="fresh")
+    return "fresh" in cues(question)
 
 
 def is_overview(question: str) -> bool:
@@ -137,7 +138,7 @@ def is_overview(question: str) -> bool:
     >>> is_overview("Give me an overview of the billing service")
     False
     """
-    return lexicon.found("intents", _plain(question), under="overview")
+    return "overview" in cues(question)
 
 
 def is_to_do(question: str) -> bool:
@@ -148,7 +149,7 @@ def is_to_do(question: str) -> bool:
     >>> is_to_do("What do I need to do to renew my passport?")
     False
     """
-    return lexicon.found("intents", _plain(question), under="to do")
+    return "to do" in cues(question)
 
 
 def is_past(question: str) -> bool:
@@ -157,7 +158,7 @@ def is_past(question: str) -> bool:
     >>> is_past("Where did I use to live?"), is_past("我以前住在哪里"), is_past("Where do I live?")
     (True, True, False)
     """
-    return lexicon.found("intents", _plain(question), under="past")
+    return "past" in cues(question)
 
 
 def _plain(question: str) -> str:
@@ -166,21 +167,35 @@ def _plain(question: str) -> str:
     return question.strip().lower().replace("’", "'")
 
 
-def _said(plain: str, intent: Intent) -> float:
+@read_once
+def cues(question: str) -> frozenset[str]:
+    """The parts of `data/intents.txt` of which a question says something.
+
+    >>> sorted(cues("What happened after the first trip?"))
+    ['lookup', 'temporal hint']
+    """
+    return frozenset(_patterns().of(_plain(question)))
+
+
+@cache
+def _patterns() -> lexicon.NamedPatterns:
+    parts = (part for part in lexicon.headings("intents") if part not in {"frame", "idle"})
+    return lexicon.NamedPatterns((part, row) for part in parts for _, row in lexicon.rules("intents", part))
+
+
+def _said(said: frozenset[str], intent: Intent) -> float:
     if intent is Intent.ENTITY:
         return 0.0  # no word says it: that a name is known does
-    if lexicon.found("intents", plain, under=intent.value):
+    if intent.value in said:
         return CUE if intent is not Intent.LOOKUP else CUE / 2
-    hint = f"{intent.value} hint"
-    return HINT if lexicon.found("intents", plain, under=hint) else 0.0
+    return HINT if f"{intent.value} hint" in said else 0.0
 
 
-def _about_one(plain: str, others: int) -> float:
+def _about_one(said: frozenset[str], others: int) -> float:
     """Whether one name is all that is asked about."""
-    asked = lexicon.found("intents", plain, under="about one")
     if others == 0:
         return 2 * CUE
-    return CUE + HINT if asked and others == 1 else 0.0
+    return CUE + HINT if "about one" in said and others == 1 else 0.0
 
 
 def _decided(scores: Mapping[Intent, float]) -> Guess:

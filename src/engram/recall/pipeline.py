@@ -8,11 +8,10 @@ Scope and filters are applied inside every channel, before ranking.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
-from typing import TypeVar
 
+from engram.model.clock import Clock
 from engram.model.memory import USUAL
 from engram.model.recall import Question, Recall
 from engram.ports import ConversationBias, NoAdvisor, Tools, Unit
@@ -29,7 +28,6 @@ TOUCH_ABOVE = 0.5  # only hits at least so relevant count as used
 READERS = frozenset({"cross_encoder", "model"})
 """Ways of reranking in which somebody reads."""
 
-T = TypeVar("T")
 CONFIRMED = 10
 """Hits whose edges to each other prove themselves when they are recalled together, the best ones."""
 
@@ -57,31 +55,44 @@ def _found(question: Question, tools: Tools, lean: ConversationBias | None) -> R
         tools, question = past.as_of(tools, question.filters.as_of), replace(question, dry=True)
     question, hints = intents.widen(question)
     question = _with_what_was_said(question)
-    watch, asked = _Watch(tools), question
-    anchored = watch.time("anchor", lambda: channels.anchor(asked, tools, recall))
+    watch, asked = _Watch(tools.clock), question
+    anchored = channels.anchor(asked, tools, recall)
     question = anchored.question
+    watch.lap("anchor")
     with tools.store.reading():
-        plan = watch.time("plan", lambda: plans.make(question, tools, lean))
-        pool = watch.time("search", lambda: channels.search(plan))
-    watch.time("expand", lambda: expand(pool, question, tools))
+        plan = plans.make(question, tools, lean)
+        watch.lap("plan")
+        pool = channels.search(plan)
+        watch.lap("search")
+    expand(pool, question, tools)
+    watch.lap("expand")
     with tools.store.reading():
-        watch.time("time", lambda: channels.search_time(pool, question, tools))
-        watch.time("overview", lambda: channels.search_overview(pool, question, tools))
-        watch.time("neighbours", lambda: channels.boost_from_neighbours(pool))
-        plan = pool.plan
-        candidates = chosen(pool, question)
-        watch.time(
-            "graph", lambda: channels.boost_from_graph(candidates, pool, tools, explain=question.explain)
-        )
-        watch.time("facts", lambda: channels.boost_from_facts(candidates, pool, question.text, tools))
-        watch.time("extensions", lambda: channels.search_extensions(candidates, pool, question, tools))
-        ranked = watch.time("judge", lambda: judge(candidates, plan, question, tools))
-        kept, dropped = watch.time("drop", lambda: drop_unwanted(ranked, plan, question, tools))
-    final = watch.time("rerank", lambda: rerank(kept, plan, question, tools))
+        channels.search_time(pool, question, tools)
+        watch.lap("time")
+        channels.search_overview(pool, question, tools)
+        watch.lap("overview")
+        channels.boost_from_neighbours(pool)
+        plan, candidates = pool.plan, chosen(pool, question)
+        watch.lap("neighbours")
+        channels.boost_from_graph(candidates, pool, tools, explain=question.explain)
+        watch.lap("graph")
+        channels.boost_from_facts(candidates, pool, question.text, tools)
+        watch.lap("facts")
+        channels.search_extensions(candidates, pool, question, tools)
+        watch.lap("extensions")
+        ranked = judge(candidates, plan, question, tools)
+        watch.lap("judge")
+        kept, dropped = drop_unwanted(ranked, plan, question, tools)
+        watch.lap("drop")
+    final = rerank(kept, plan, question, tools)
+    watch.lap("rerank")
     with tools.store.reading():
-        ordered = watch.time("newest", lambda: newest_first(final.ordered, final.mode, plan, question, tools))
-        timed = watch.time("time order", lambda: channels.settle(ordered, plan, anchored, tools))
-    hits = watch.time("pack", lambda: pack(timed.ordered, question))
+        ordered = newest_first(final.ordered, final.mode, plan, question, tools)
+        watch.lap("newest")
+        timed = channels.settle(ordered, plan, anchored, tools)
+        watch.lap("time order")
+    hits = pack(timed.ordered, question)
+    watch.lap("pack")
     return Recall(
         question=asked,
         plan=replace(plan.shown, notes=(*plan.shown.notes, *hints, *final.notes, *timed.notes)),
@@ -115,21 +126,21 @@ def touch(answer: Recall, tools: Tools) -> None:
 class _Watch:
     """Measures each step; lives for one recall."""
 
-    def __init__(self, tools: Tools) -> None:
-        self.clock = tools.clock
+    def __init__(self, clock: Clock) -> None:
+        self.clock = clock
         self.laps: dict[str, float] = {}
+        self._last = clock.monotonic()
 
     @property
     def total(self) -> float:
         """Milliseconds of all steps so far."""
         return sum(self.laps.values())
 
-    def time(self, step: str, run: Callable[[], T]) -> T:
-        """Run a step and keep how long it took."""
-        start = self.clock.monotonic()
-        result = run()
-        self.laps[step] = (self.clock.monotonic() - start) * 1_000
-        return result
+    def lap(self, step: str) -> None:
+        """Keep how long a step took that is done now."""
+        now = self.clock.monotonic()
+        self.laps[step] = (now - self._last) * 1_000
+        self._last = now
 
 
 def _with_what_was_said(question: Question) -> Question:

@@ -15,7 +15,7 @@ from typing import Final, Literal
 
 from engram.lazily import dataclass
 from engram.model.recall import Span
-from engram.recall.intents import is_fresh
+from engram.recall.intents import cues, is_fresh
 from engram.text import lexicon, re, words
 from engram.text.dates import dates
 from engram.text.names import spelled
@@ -204,10 +204,8 @@ def superlative(question: str) -> Superlative | None:
     >>> superlative("What did I cook last week?"), superlative("What is Anna's last name?")
     (None, None)
     """
-    plain = question.lower().replace("’", "'")
-    if lexicon.found("intents", plain, under="last of several"):
-        return "last"
-    return "first" if lexicon.found("intents", plain, under="first of several") else None
+    said = cues(question)
+    return "last" if "last of several" in said else "first" if "first of several" in said else None
 
 
 # ---------------------------------------------------------------- before and after an event
