@@ -474,12 +474,7 @@ def ranked(text: str, count: int) -> tuple[int, ...] | Bad:
 
 def decomposed(text: str, question: str) -> tuple[str, ...] | Bad:
     """The smaller questions, without the one that was asked."""
-    given = field_of(text, "questions")
-    if not isinstance(given, list):
-        return unusable(text, 'it holds no JSON object with a list "questions" of texts')
-    found = {normalized(one): one for one in map(clean, given[: 5 * MOST_QUESTIONS]) if _asks(one)}
-    found.pop(normalized(question), None)
-    return tuple(found.values())[:MOST_QUESTIONS]
+    return _texts(text, "questions", question, MOST_QUESTIONS, LONGEST_QUESTION)
 
 
 def expanded(text: str, question: str) -> tuple[str, ...] | Bad:
@@ -488,12 +483,21 @@ def expanded(text: str, question: str) -> tuple[str, ...] | Bad:
     >>> expanded('{"phrases": ["dental appointment", "Teeth?", "teeth"]}', "teeth")
     ('dental appointment',)
     """
-    given = field_of(text, "phrases")
+    return _texts(text, "phrases", question, MOST_PHRASES, LONGEST_PHRASE)
+
+
+def _texts(text: str, name: str, question: str, most: int, longest: int) -> tuple[str, ...] | Bad:
+    """The texts of a list, each once, none too long or a command; without the question itself."""
+    given = field_of(text, name)
     if not isinstance(given, list):
-        return unusable(text, 'it holds no JSON object with a list "phrases" of texts')
-    found = {normalized(one): one for one in map(clean, given[: 5 * MOST_PHRASES]) if _is_phrase(one)}
+        return unusable(text, f'it holds no JSON object with a list "{name}" of texts')
+    found = {
+        normalized(one): one
+        for one in map(clean, given[: 5 * most])
+        if 0 < len(one) <= longest and not is_instruction(one)
+    }
     found.pop(normalized(question), None)
-    return tuple(found.values())[:MOST_PHRASES]
+    return tuple(found.values())[:most]
 
 
 def synthesized(text: str, count: int) -> tuple[Cited, ...] | Bad:
@@ -541,11 +545,3 @@ def _places(given: list[Any], count: int) -> tuple[int, ...]:
     """Places from 0 of the numbers that exist, each once."""
     numbers = (number_in(one) for one in given)
     return tuple(dict.fromkeys(n - 1 for n in numbers if n is not None and 0 < n <= count))
-
-
-def _is_phrase(words: str) -> bool:
-    return 0 < len(words) <= LONGEST_PHRASE and not is_instruction(words)
-
-
-def _asks(words: str) -> bool:
-    return 0 < len(words) <= LONGEST_QUESTION and not is_instruction(words)

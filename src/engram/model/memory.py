@@ -225,6 +225,11 @@ class SealedWords(bytes):
 
 
 UNSEALED = SealedWords()
+MOMENTS = (
+    *("created_at", "modified_at", "last_accessed", "event_time"),
+    *("valid_from", "valid_to", "verified_at", "expires_at"),
+)
+"""The fields of a memory that are times."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from engram.config import Config
 from engram.errors import BadTransition
 from engram.model.maintenance import Verdict, no, yes
 from engram.model.memory import (
+    MOMENTS,
     Affect,
     Forms,
     Kind,
@@ -83,17 +84,6 @@ def check_transition(old: Status, new: Status) -> None:
 # The past of a memory: its record and the fields that have changed since come in; what it was goes out.
 
 
-_MOMENTS = (
-    "created_at",
-    "modified_at",
-    "last_accessed",
-    "event_time",
-    "valid_from",
-    "valid_to",
-    "verified_at",
-    "expires_at",
-)
-
 READ: Mapping[str, Callable[[Any], Any]] = {
     "kind": Kind,
     "type": Type,
@@ -110,7 +100,7 @@ READ: Mapping[str, Callable[[Any], Any]] = {
     "affect": lambda parts: Affect(**parts),
     "usage": lambda parts: Usage(**parts),
     "forms": lambda parts: Forms(**parts),
-    **dict.fromkeys(_MOMENTS, datetime.fromisoformat),
+    **dict.fromkeys(MOMENTS, datetime.fromisoformat),
 }
 """How the ledger's plain values become those of a memory; the others are plain themselves."""
 

@@ -17,7 +17,7 @@ from engram.capture.sources.files import label, moment, unreadable
 from engram.capture.sources.memories import about_whom
 from engram.errors import UnknownValue
 from engram.model.capture import ItemReport
-from engram.model.memory import CONTENT_LIMIT, SOURCE_LENGTH_LIMIT, TAG_LENGTH_LIMIT, TAG_LIMIT
+from engram.model.memory import CONTENT_LIMIT, MOMENTS, SOURCE_LENGTH_LIMIT, TAG_LENGTH_LIMIT, TAG_LIMIT
 from engram.text import re
 
 Record = dict[str, Any]
@@ -511,16 +511,7 @@ def _json_lines(text: str) -> Iterator[tuple[int, Any]]:
 
 def _clean(record: Record) -> Record:
     """The record with times in one form, tags that may be, and nothing that is empty."""
-    for name in (
-        "created_at",
-        "modified_at",
-        "last_accessed",
-        "event_time",
-        "valid_from",
-        "valid_to",
-        "verified_at",
-        "expires_at",
-    ):
+    for name in MOMENTS:
         if record.get(name) not in (None, ""):
             value = record[name]
             is_seconds = isinstance(value, str) and value.isdigit() and len(value) > LONGEST_DAY

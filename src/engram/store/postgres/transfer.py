@@ -20,7 +20,7 @@ from engram.lazily import dataclass
 from engram.model.event import ArchiveReport
 from engram.store.postgres.connection import as_postgres
 from engram.store.sqlite.connection import Db, Line, ask, ask_line, ask_value
-from engram.store.sqlite.migrate import make_in_memory
+from engram.store.sqlite.migrate import all_or_none, make_in_memory
 from engram.store.sqlite.salvage import COLUMNS, ORDINARY_TABLES, REFERENCES, TRIGGERS
 
 LEFT_OUT: Final = frozenset({"migrations", "blocks"})
@@ -98,10 +98,10 @@ def move(source: Db, target: Db, progress: Progress = silent) -> ArchiveReport:
     """
     for shape in tables():
         for part in _parts(source, shape, _last_key(target, shape)):
-            with _part_of(target):
+            with all_or_none(target, "BEGIN IMMEDIATE"):
                 _put(target, shape, part)
             progress(shape.name, len(part))
-    with _part_of(target):
+    with all_or_none(target, "BEGIN IMMEDIATE"):
         _keep_numbers(source, target)
     return _compared(source, target)
 
@@ -160,19 +160,6 @@ def _put(db: Db, shape: TableShape, part: list[Line]) -> None:
     else:
         places = ", ".join("?" * len(shape.columns))
         db.executemany(f'INSERT INTO "{shape.name}" ({shape.named}) VALUES ({places})', part)  # noqa: S608
-
-
-@contextmanager
-def _part_of(db: Db) -> Iterator[None]:
-    """All of a part or none of it."""
-    db.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-    except BaseException:
-        if db.in_transaction:
-            db.execute("ROLLBACK")
-        raise
-    db.execute("COMMIT")
 
 
 def _listed(names: tuple[str, ...]) -> str:

@@ -69,7 +69,7 @@ def migrate(db: Db, clock: Clock, steps: tuple[Migration, ...] | None = None) ->
     if is_current(db, steps):
         return False
     for step in steps:
-        with exclusive(db):
+        with all_or_none(db):
             db.execute(LEDGER)
             if step.number not in _applied(db):
                 _apply(db, step, clock)
@@ -121,9 +121,9 @@ def known() -> tuple[Migration, ...]:
 
 
 @contextmanager
-def exclusive(db: Db) -> Iterator[None]:
+def all_or_none(db: Db, begin: str = "BEGIN EXCLUSIVE") -> Iterator[None]:
     """All of it or none, and nobody else in between."""
-    db.execute("BEGIN EXCLUSIVE")
+    db.execute(begin)
     try:
         yield
     except BaseException:
