@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import functools
 import re
 from collections import Counter
@@ -15,8 +16,6 @@ from tests.syntax import SOURCE, trees, walked
 USED_BY_OTHERS = (
     "testing/",  # what ships for the tests of those who use Engram
     "plugins.py:SourceFormat",  # what an extension is made of
-    "rules/sensitivity.py:redacted",  # what the tests of the detectors read their finds by
-    "text/bm25.py:with_best_passage",  # the plain form that the table of recall is compared with
 )
 """Places whose names are there for whoever imports the package."""
 
@@ -129,3 +128,29 @@ def test_every_public_name_is_used() -> None:
 def test_a_name_that_nothing_uses_is_found() -> None:
     alone = {"a.py": ast.parse("LIMIT = 3\ndef recency(): return recency() if LIMIT else 0\nUNREAD = 4")}
     assert unused(alone) == ["a.py:recency", "a.py:UNREAD"]
+
+
+def raised(modules: dict[str, ast.Module]) -> set[str]:
+    """The names of errors that docstrings say are raised."""
+    kinds = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+    texts = (
+        ast.get_docstring(node)
+        for tree in modules.values()
+        for node in walked(tree)
+        if isinstance(node, kinds)
+    )
+    sentences = (
+        said for text in texts if text for said in re.findall(r"Raises ((?:[A-Z]\w+(?:,? and |, )?)+)", text)
+    )
+    return {name for said in sentences for name in re.findall(r"[A-Z]\w+", said)}
+
+
+def test_every_error_that_a_docstring_promises_is_one() -> None:
+    ours = {
+        node.name
+        for tree in trees(SOURCE).values()
+        for node in walked(tree)
+        if isinstance(node, ast.ClassDef)
+    }
+    assert sorted(raised(trees(SOURCE)) - ours - {*vars(builtins)}) == []
+    assert "Nobody" in raised({"a.py": ast.parse('"""Raises NotFound, Nobody."""')})

@@ -103,7 +103,10 @@ class Engram(Nouns, VerbsBefore):
     # ------------------------------------------------------------ writing
 
     def remember(self, content: str, **given: Any) -> Receipt:
-        """Keep one statement. The fields are those of `Draft`; the receipt says what happened and why."""
+        """Keep one statement. The fields are those of `Draft`; the receipt says what happened and why.
+
+        Raises InvalidInput for what cannot be kept, AccessDenied, TooMuchWritten; nothing is written then.
+        """
         return remembering.one(self._caller, content, given)
 
     def remember_many(
@@ -113,7 +116,11 @@ class Engram(Nouns, VerbsBefore):
         partial: bool = False,
         progress: Callable[[int], None] | None = None,
     ) -> Results:
-        """Keep many statements: all or none; with `partial` each good one, and a refusal for each other."""
+        """Keep many statements: all or none; with `partial` each good one, and a refusal for each other.
+
+        A statement is its words, a `Draft` or its fields. Gives what became of each, in the order given;
+        `progress` is told how many are kept. Raises as `remember`.
+        """
         return remembering.many(self._caller, drafts, progress, partial=partial)
 
     def observe(  # noqa: PLR0913 - what may be known about something said; all but the words by name
@@ -132,7 +139,8 @@ class Engram(Nouns, VerbsBefore):
         """Listen to what was said: an exchange in words, or messages in the shape of a chat service.
 
         Messages come first or by name. All is logged at once; read for memories when something matters, when
-        enough has been said, or on `flush`.
+        enough has been said, or on `flush`. Gives what was learned and left out; under a `message_id` that is
+        known nothing is taken in again. Raises InvalidInput, AccessDenied, TooMuchWritten.
         """
         if isinstance(user, list | tuple):
             user, messages = None, [*cast("Sequence[Mapping[str, Any]]", user), *(messages or ())]
@@ -143,27 +151,36 @@ class Engram(Nouns, VerbsBefore):
         return self._listening.hear(turns)
 
     def flush(self, session: str | None = None, *, scope: Scope | None = None) -> Observation:
-        """Read now what waits to be read: at the end of a session, or of all."""
+        """Read now what waits to be read, of a session or of all; what was learned. Raises AccessDenied."""
         return self._listening.flush(session, scope)
 
     def update(self, memory_id: str, *, because: str = "", **changes: Any) -> Memory:
-        """Change fields of a memory; its former content stays in its history."""
+        """Change fields of a memory, and give it as it is then; its former content stays in its history.
+
+        Raises NotFound, AmbiguousId, AccessDenied, and InvalidInput for what cannot be changed so.
+        """
         return change.update(self._caller.own(memory_id), changes, self._tools, self._caller.actor, because)
 
     def forget(self, memory_id: str, because: str = "") -> Memory:
-        """Archive a memory: no longer recalled, and restored at any time."""
+        """Archive a memory: no longer recalled, and restored at any time. Raises NotFound, AccessDenied."""
         return self.memories.set_status(memory_id, Status.ARCHIVED, because)
 
     def restore(self, memory_id: str, because: str = "") -> Memory:
-        """Bring back what was archived, superseded, merged or invalidated."""
+        """Bring back what was archived, superseded, merged or invalidated. Raises NotFound, BadTransition."""
         return self.memories.set_status(memory_id, Status.ACTIVE, because)
 
     def erase(self, memory_id: str, because: str = "") -> None:
-        """Remove a memory for good, everywhere: afterwards its words are nowhere in the file."""
+        """Remove a memory for good, everywhere: afterwards its words are nowhere in the file.
+
+        The ledger keeps the bare fact. Raises NotFound, AmbiguousId, AccessDenied.
+        """
         remembering.erase(self._caller, memory_id, because)
 
     def feedback(self, memory_id: str, *, helpful: bool, query: str = "", because: str = "") -> Memory:
-        """Say whether a memory helped. If not, and with the question, it stays out of questions like that."""
+        """Say whether a memory helped; the memory with its counts. Raises NotFound, AccessDenied.
+
+        If it did not, and with the question, it stays out of questions like that.
+        """
         return remembering.opine(self._caller, memory_id, query, because, helpful=helpful)
 
     def relate(
@@ -175,7 +192,11 @@ class Engram(Nouns, VerbsBefore):
         weight: float = 1.0,
         confidence: float = 1.0,
     ) -> Edge:
-        """Say what one memory is to another."""
+        """Say what one memory is to another; the edge, new or stronger.
+
+        `weight` and `confidence` are shares. Raises NotFound, AccessDenied, UnknownValue for another type,
+        and CycleRefused where a memory would come to rest on itself.
+        """
         return remembering.relate(self._caller, (source, target), type, weight, confidence)
 
     # ------------------------------------------------------------ reading
@@ -185,7 +206,8 @@ class Engram(Nouns, VerbsBefore):
 
         The options are those of `RecallOptions`: limit, budget, scope, filters, as_of, explain and others.
         `plan` says what to do otherwise than planned: `{"intent": "temporal", "weights": {"vector": 0.5}}`.
-        With `as_of` what was believed then; it leaves no trace.
+        With `as_of` what was believed then; it leaves no trace. Gives the hits with the plan, what was left
+        out and why. Raises InvalidInput for what cannot be asked so, AccessDenied, TooManyRecalls.
         """
         question = recalling.question(self._caller, query, options)
         found = self._recalling.answer(question, mode_given=options.get("rerank") is not None)
@@ -211,8 +233,9 @@ class Engram(Nouns, VerbsBefore):
     ) -> Context:
         """A prompt for a model: what is remembered, the talk so far and the message, within its budget.
 
-        `about` is what to recall by when the message tells too little. Without a `browsing` the log of the
+        `about` is what to recall by when the message tells too little. Without a `history` the log of the
         `session` is the talk so far. `budget` is for all of the prompt; by default what the model takes.
+        Raises PromptTooLong when system prompt and message alone are more than that.
         """
         wanted = contexts.PromptOptions(
             message, about, model, system, history, budget, session, scope, sections, dry=dry
@@ -257,7 +280,8 @@ class Engram(Nouns, VerbsBefore):
     ) -> Resume:
         """What a session that starts cold should know, in at most `budget` characters; counts as no use.
 
-        `form` is full or compact. `workspace` leaves out what belongs to another one.
+        `form` is full or compact. `workspace` leaves out what belongs to another one. Raises OutOfRange for a
+        budget under 200, UnknownValue for another form.
         """
         return briefing.resumed(self._caller, budget, form, scope, workspace)
 
@@ -272,7 +296,7 @@ class Engram(Nouns, VerbsBefore):
         return briefing.packed(self._caller, message, tasks, scope, workspace)
 
     def get(self, memory_id: str) -> Memory | None:
-        """One memory by its id or the beginning of it; None when there is none."""
+        """One memory by its id or the beginning of it; None when there is none. Raises AmbiguousId."""
         return browsing.get(self._caller, memory_id)
 
     def list(
@@ -284,7 +308,10 @@ class Engram(Nouns, VerbsBefore):
         scope: Scope | None = None,
         as_of: datetime | str | None = None,
     ) -> Page:
-        """Memories page by page, newest first; with `as_of` what was believed then, as it was."""
+        """Memories page by page, newest first; with `as_of` what was believed then, as it was.
+
+        `cursor` is that of the page before. Raises BadCursor, OutOfRange, AccessDenied.
+        """
         return browsing.page(self._caller, filters, (limit, cursor), scope, as_of)
 
     def stats(self) -> Stats:
@@ -306,7 +333,8 @@ class Engram(Nouns, VerbsBefore):
     ) -> Report:
         """Let memories mature: promote, merge, learn, doubt and forget. `dry` tells what would happen.
 
-        Cut off, it goes on where it stopped; `undo` takes the whole run back.
+        Cut off, it goes on where it stopped; `undo` takes the whole run back. `stages` are those to run, by
+        default all; `progress` is told which step of how many. Raises UpkeepBusy, AccessDenied, UnknownValue.
         """
         return self.upkeep.consolidate(dry=dry, stages=stages, progress=progress)
 

@@ -83,26 +83,6 @@ def parts_of(counts: Mapping[str, float], length: float, by: Scale) -> dict[str,
     }
 
 
-def with_best_passage(
-    whole: Mapping[str, float], words: Sequence[str], asked: frozenset[str], by: Scale
-) -> dict[str, float]:
-    """What each term adds to a long document: by all of it, or by the passage that fits best.
-
-    A name that stands once in a contract says little of the contract and much of its paragraph.
-    """
-    places = [(place, word) for place, word in enumerate(words) if word in asked]
-    passages: dict[int, Counter[str]] = {}
-    for place, word in places:
-        for start in {place // STEP, max(0, place // STEP - 1)}:
-            passages.setdefault(start, Counter())[word] += 1
-    best: dict[str, float] = {}
-    for counts in passages.values():
-        found = parts_of(counts, PASSAGE, by)
-        if sum(found.values()) > sum(best.values()):
-            best = found
-    return {term: max(whole.get(term, 0.0), best.get(term, 0.0)) for term in {*whole, *best}}
-
-
 def idf(documents_with_term: int, documents: float) -> float:
     """How much a term tells: high when few documents have it, never negative.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -106,7 +107,7 @@ def brute(path: Path, terms: tuple[str, ...], seen: View) -> dict[int, dict[str,
         counts.update({term: bm25.CUE_WEIGHT * cues.split(" ").count(term) for term in asked})
         found = bm25.parts_of({t: c for t, c in counts.items() if c}, length, scale)
         if length > bm25.LONG and found:
-            found = bm25.with_best_passage(found, words, frozenset(asked), scale)
+            found = with_best_passage(found, words, frozenset(asked), scale)
         if status in {one.value for one in seen.filters.statuses}:
             told[int(row)] = found
     return told
@@ -268,3 +269,23 @@ def test_what_is_read_at_once_is_of_one_moment(path: Path, clock: FakeClock) -> 
             with store.reading():
                 assert len(store.texts.search(["tea"], view(), 9)) == store.memories.count(view()) == 1
         assert len(store.texts.search(["tea"], view(), 9)) == store.memories.count(view()) == 2
+
+
+def with_best_passage(
+    whole: Mapping[str, float], words: Sequence[str], asked: frozenset[str], by: bm25.Scale
+) -> dict[str, float]:
+    """What each term adds to a long document: by all of it, or by the passage that fits best.
+
+    A name that stands once in a contract says little of the contract and much of its paragraph.
+    """
+    places = [(place, word) for place, word in enumerate(words) if word in asked]
+    passages: dict[int, Counter[str]] = {}
+    for place, word in places:
+        for start in {place // bm25.STEP, max(0, place // bm25.STEP - 1)}:
+            passages.setdefault(start, Counter())[word] += 1
+    best: dict[str, float] = {}
+    for counts in passages.values():
+        found = bm25.parts_of(counts, bm25.PASSAGE, by)
+        if sum(found.values()) > sum(best.values()):
+            best = found
+    return {term: max(whole.get(term, 0.0), best.get(term, 0.0)) for term in {*whole, *best}}
