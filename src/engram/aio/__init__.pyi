@@ -292,12 +292,19 @@ class AsyncEngram:
         """
 
     async def remember(self, content: str, **given: Any) -> Receipt:
-        """Keep one statement. The fields are those of `Draft`; the receipt says what happened and why."""
+        """Keep one statement. The fields are those of `Draft`; the receipt says what happened and why.
+
+        Raises InvalidInput for what cannot be kept, AccessDenied, TooMuchWritten; nothing is written then.
+        """
 
     async def remember_many(
         self, drafts: Iterable[Given], *, partial: bool = False, progress: Callable[[int], None] | None = None
     ) -> Results:
-        """Keep many statements: all or none; with `partial` each good one, and a refusal for each other."""
+        """Keep many statements: all or none; with `partial` each good one, and a refusal for each other.
+
+        A statement is its words, a `Draft` or its fields. Gives what became of each, in the order given;
+        `progress` is told how many are kept. Raises as `remember`.
+        """
 
     async def observe(
         self,
@@ -315,26 +322,36 @@ class AsyncEngram:
         """Listen to what was said: an exchange in words, or messages in the shape of a chat service.
 
         Messages come first or by name. All is logged at once; read for memories when something matters, when
-        enough has been said, or on `flush`.
+        enough has been said, or on `flush`. Gives what was learned and left out; under a `message_id` that is
+        known nothing is taken in again. Raises InvalidInput, AccessDenied, TooMuchWritten.
         """
 
     async def flush(self, session: str | None = None, *, scope: Scope | None = None) -> Observation:
-        """Read now what waits to be read: at the end of a session, or of all."""
+        """Read now what waits to be read, of a session or of all; what was learned. Raises AccessDenied."""
 
     async def update(self, memory_id: str, *, because: str = "", **changes: Any) -> Memory:
-        """Change fields of a memory; its former content stays in its history."""
+        """Change fields of a memory, and give it as it is then; its former content stays in its history.
+
+        Raises NotFound, AmbiguousId, AccessDenied, and InvalidInput for what cannot be changed so.
+        """
 
     async def forget(self, memory_id: str, because: str = "") -> Memory:
-        """Archive a memory: no longer recalled, and restored at any time."""
+        """Archive a memory: no longer recalled, and restored at any time. Raises NotFound, AccessDenied."""
 
     async def restore(self, memory_id: str, because: str = "") -> Memory:
-        """Bring back what was archived, superseded, merged or invalidated."""
+        """Bring back what was archived, superseded, merged or invalidated. Raises NotFound, BadTransition."""
 
     async def erase(self, memory_id: str, because: str = "") -> None:
-        """Remove a memory for good, everywhere: afterwards its words are nowhere in the file."""
+        """Remove a memory for good, everywhere: afterwards its words are nowhere in the file.
+
+        The ledger keeps the bare fact. Raises NotFound, AmbiguousId, AccessDenied.
+        """
 
     async def feedback(self, memory_id: str, *, helpful: bool, query: str = "", because: str = "") -> Memory:
-        """Say whether a memory helped. If not, and with the question, it stays out of questions like that."""
+        """Say whether a memory helped; the memory with its counts. Raises NotFound, AccessDenied.
+
+        If it did not, and with the question, it stays out of questions like that.
+        """
 
     async def relate(
         self,
@@ -345,14 +362,19 @@ class AsyncEngram:
         weight: float = 1.0,
         confidence: float = 1.0,
     ) -> Edge:
-        """Say what one memory is to another."""
+        """Say what one memory is to another; the edge, new or stronger.
+
+        `weight` and `confidence` are shares. Raises NotFound, AccessDenied, UnknownValue for another type,
+        and CycleRefused where a memory would come to rest on itself.
+        """
 
     async def recall(self, query: str, **options: Unpack[RecallOptions]) -> Recall:
         """Find what helps with a question, best first; nothing rather than noise.
 
         The options are those of `RecallOptions`: limit, budget, scope, filters, as_of, explain and others.
         `plan` says what to do otherwise than planned: `{"intent": "temporal", "weights": {"vector": 0.5}}`.
-        With `as_of` what was believed then; it leaves no trace.
+        With `as_of` what was believed then; it leaves no trace. Gives the hits with the plan, what was left
+        out and why. Raises InvalidInput for what cannot be asked so, AccessDenied, TooManyRecalls.
         """
 
     async def context(
@@ -371,8 +393,9 @@ class AsyncEngram:
     ) -> Context:
         """A prompt for a model: what is remembered, the talk so far and the message, within its budget.
 
-        `about` is what to recall by when the message tells too little. Without a `browsing` the log of the
+        `about` is what to recall by when the message tells too little. Without a `history` the log of the
         `session` is the talk so far. `budget` is for all of the prompt; by default what the model takes.
+        Raises PromptTooLong when system prompt and message alone are more than that.
         """
 
     async def timeline(
@@ -411,7 +434,8 @@ class AsyncEngram:
     ) -> Resume:
         """What a session that starts cold should know, in at most `budget` characters; counts as no use.
 
-        `form` is full or compact. `workspace` leaves out what belongs to another one.
+        `form` is full or compact. `workspace` leaves out what belongs to another one. Raises OutOfRange for a
+        budget under 200, UnknownValue for another form.
         """
 
     async def recall_pack(
@@ -429,7 +453,7 @@ class AsyncEngram:
         """
 
     async def get(self, memory_id: str) -> Memory | None:
-        """One memory by its id or the beginning of it; None when there is none."""
+        """One memory by its id or the beginning of it; None when there is none. Raises AmbiguousId."""
 
     async def list(
         self,
@@ -440,7 +464,10 @@ class AsyncEngram:
         scope: Scope | None = None,
         as_of: datetime | str | None = None,
     ) -> Page:
-        """Memories page by page, newest first; with `as_of` what was believed then, as it was."""
+        """Memories page by page, newest first; with `as_of` what was believed then, as it was.
+
+        `cursor` is that of the page before. Raises BadCursor, OutOfRange, AccessDenied.
+        """
 
     async def stats(self) -> Stats:
         """How much is kept, of what."""
@@ -457,7 +484,8 @@ class AsyncEngram:
     ) -> Report:
         """Let memories mature: promote, merge, learn, doubt and forget. `dry` tells what would happen.
 
-        Cut off, it goes on where it stopped; `undo` takes the whole run back.
+        Cut off, it goes on where it stopped; `undo` takes the whole run back. `stages` are those to run, by
+        default all; `progress` is told which step of how many. Raises UpkeepBusy, AccessDenied, UnknownValue.
         """
 
     def export(self, *, scope: Scope | None = None, vectors: bool = False) -> AsyncIterator[dict[str, Any]]:
