@@ -379,7 +379,8 @@ def make(question: Question, tools: Tools, lean: ConversationBias | None = None)
     lent = _lent(lean, (*asked.terms, *aliases))
     forms = cues.forms(asked.terms)
     other_forms = [form for found in forms.values() for form in found]
-    kindred = (*slots, *cues.kin(searched, [*asked.terms, *other_forms]))
+    kinds = cues.kinds_named(searched, asked.terms)
+    kindred = (*slots, *kinds, *cues.kin(searched, [*asked.terms, *other_forms]))
     looked_up = tools.store.texts.ask(
         {
             **dict.fromkeys(kindred, KIN_SHARE),

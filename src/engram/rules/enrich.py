@@ -33,7 +33,7 @@ from engram.rules.sealing import is_found_by_meaning, sealed
 from engram.rules.sensitivity import at_least, tier_of
 from engram.rules.traits import REFERENCE, by_layers, is_overheard, is_reference
 from engram.text import facts, kinds, metadata, names, words
-from engram.text.cues import slots_told
+from engram.text.cues import slots_told, things_named
 from engram.text.dates import happening
 from engram.text.forms import FormsOnDemand
 from engram.text.metadata import NEUTRAL
@@ -183,7 +183,7 @@ def findable(memory: Memory, found: Sequence[FoundName] | None = None) -> Findab
     terms = tuple(words.terms(memory.content))
     cues = tuple(dict.fromkeys(term for cue in more for term in words.terms(cue)))
     if not (apart or memory.speaker or memory.status in NOT_BELIEVED):
-        cues += slots_told(memory.content)
+        cues += (*slots_told(memory.content), *things_named(memory.content, terms))
     if memory.status in NOT_BELIEVED:
         named = found if memory.status is Status.SAID else ()
         return Findable(terms=terms, cues=cues, names=tuple(Named(one.name, one.type) for one in named))

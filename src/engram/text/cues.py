@@ -230,6 +230,62 @@ def _pieces(word: str) -> list[str]:
     return [term for term in found if not term.startswith(words.SINGLE)] or found
 
 
+# ---------------------------------------------------------------- things
+# Kinds of things: people ask for the kind, "which fruit can't I eat?", and tell the thing, "no grapefruit".
+#
+# The kinds that a statement names are worked out when it is kept, so that a question looks up one term for
+# a kind, however many things there are of it (`data/things.txt`, English and Chinese).
+
+
+def kinds_named(question: str, asked: Iterable[str]) -> tuple[str, ...]:
+    """Terms for the kinds of things that the terms `asked` of a question name.
+
+    >>> kinds_named("Which fruit can't I eat?", ["fruit", "eat"])[0]
+    'thingfruit'
+    """
+    english, chinese = _kinds()[0]
+    return _of_kinds(question, asked, english, chinese)
+
+
+def things_named(statement: str, terms: Iterable[str]) -> tuple[str, ...]:
+    """Terms for the kinds of the things that a statement of these terms names.
+
+    >>> things_named("no grapefruit for me", ["grapefruit"]), things_named("我买了草莓", [])
+    (('thingfruit',), ('thingfruit',))
+    """
+    english, chinese = _kinds()[1]
+    return _of_kinds(statement, terms, english, chinese)
+
+
+_KindTerms = dict[str, tuple[str, ...]]
+
+
+def _of_kinds(text: str, terms: Iterable[str], english: _KindTerms, chinese: _KindTerms) -> tuple[str, ...]:
+    found = [kind for term in terms if term in english for kind in english[term]]
+    if not text.isascii() and _HAN.search(text):
+        found += (kind for word, kinds in chinese.items() if word in text for kind in kinds)
+    return tuple(dict.fromkeys(found))
+
+
+@cache
+def _kinds() -> tuple[tuple[_KindTerms, _KindTerms], tuple[_KindTerms, _KindTerms]]:
+    """The kinds by the words that ask for them and by the things of each, both English and Chinese."""
+    sides: tuple[tuple[dict[str, list[str]], ...], ...] = (({}, {}), ({}, {}))
+    for row in lexicon.lines("things"):
+        spaced, _, run_on = row.partition("|")
+        kind = f"thing{spaced.split(maxsplit=1)[0]}"
+        for place, listed in enumerate((spaced, run_on)):
+            for known, told in zip(sides, listed.split(" : "), strict=True):
+                for word in told.split():
+                    term = words.terms(word)[0] if place == 0 else word
+                    known[place].setdefault(term, []).append(kind)
+    (asks, asks_run_on), (things, things_run_on) = (
+        tuple({word: tuple(dict.fromkeys(kinds)) for word, kinds in known.items()} for known in side)
+        for side in sides
+    )
+    return (asks, asks_run_on), (things, things_run_on)
+
+
 # ---------------------------------------------------------------- slots
 
 
