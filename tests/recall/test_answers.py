@@ -42,6 +42,23 @@ def test_kindred_words_find_what_was_told_in_others(life: Engram, told: str, ask
     assert contents(life.recall(asked, dry=True))[0] == told
 
 
+def test_a_kind_is_asked_for_and_a_thing_of_it_was_told(life: Engram) -> None:
+    told_and_asked = {
+        "No grapefruit while I take these tablets.": "Which fruit can't I have?",
+        "He reversed the Skoda into a hedge.": "What car does he have?",
+        "She has been learning the oboe since Easter.": "Which instrument does she play?",
+        "Erythromycin made him dizzy for a week.": "Which antibiotic did he not tolerate?",
+        "我最近在学古筝": "我在学什么乐器？",
+    }
+    life.remember_many([{"content": told} for told in told_and_asked])
+    for told, asked in told_and_asked.items():
+        assert contents(life.recall(asked, dry=True))[0] == told, asked
+    (first, *_) = life.recall("Which fruit can't I have?", dry=True).hits
+    assert any(
+        one.name == "names a thing of the kind asked for" and one.note == "fruit" for one in first.evidence
+    )
+
+
 def test_what_tells_the_part_of_a_life_that_is_asked_for_is_let_in(life: Engram) -> None:
     told_and_asked = {
         "I was raised in Leith, above a chip shop.": "Where did I spend my childhood?",

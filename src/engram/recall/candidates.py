@@ -15,6 +15,7 @@ from engram.lazily import dataclass
 from engram.model.memory import Memory, Status
 from engram.model.recall import Evidence
 from engram.ports import Match, Matched
+from engram.text.cues import THING
 
 NO_MATCH = Match({}, 0)
 NOT_READ = cast("Memory", None)
@@ -140,6 +141,11 @@ def evidence(candidate: Candidate) -> tuple[Evidence, ...]:
     rows: list[Evidence] = []
     if candidate.bm25 > 0:
         rows.append(Evidence("text", "bm25", candidate.bm25, _rank(candidate.text_rank)))
+        rows += (
+            Evidence("text", "names a thing of the kind asked for", value, term.removeprefix(THING))
+            for term, value in candidate.match.terms.items()
+            if term.startswith(THING)
+        )
     if candidate.cosine is not None:
         rows.append(Evidence("vector", "cosine", candidate.cosine, _rank(candidate.vector_rank)))
     rows.append(Evidence("fuse", "own fit", candidate.own))

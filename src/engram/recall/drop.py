@@ -171,6 +171,8 @@ def _without_relevance(one: Candidate, plan: Planned, *, own: bool) -> Iterator[
     name = next((entity.name for entity in plan.entities if _names(one, entity)), "")
     if name and (one.said >= NAMED_AND or len(one.match.terms) > len(words.terms(name))):
         yield f"it names {name}"
+    if not plan.kinds.isdisjoint(one.match.terms):
+        yield "it names a thing of the kind asked for"
     above = 0.0 if one.cosine is None else plan.usual_noise.deviations(one.cosine)
     if own and is_own(one.record):
         if above >= OWN_ABOVE:

@@ -167,6 +167,8 @@ NOISE_PRIOR = 100
 MIN_DEVIATION = 0.01
 KIN_SHARE = 0.5
 """What another word for what is asked counts against the word itself."""
+THING_SHARE = 0.7
+"""The same of a thing of the kind that is asked for."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -290,6 +292,8 @@ class Planned:
 
     slots: frozenset[str] = frozenset()
     """What of a life it asks for."""
+    kinds: frozenset[str] = frozenset()
+    """The kinds of things that it asks for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -384,6 +388,7 @@ def make(question: Question, tools: Tools, lean: ConversationBias | None = None)
     looked_up = tools.store.texts.ask(
         {
             **dict.fromkeys(kindred, KIN_SHARE),
+            **dict.fromkeys(kinds, THING_SHARE),
             **lent,
             **dict.fromkeys(aliases, ALIAS_SHARE),
             **dict.fromkeys((*other_forms, *asked.terms), 1.0),
@@ -427,6 +432,7 @@ def make(question: Question, tools: Tools, lean: ConversationBias | None = None)
         entities=tuple(said.entities),
         whole=short_chinese(question.text),
         slots=frozenset(slots),
+        kinds=frozenset(kinds),
     )
 
 

@@ -237,6 +237,10 @@ def _pieces(word: str) -> list[str]:
 # a kind, however many things there are of it (`data/things.txt`, English and Chinese).
 
 
+THING: Final = "thing"
+"""How the terms for kinds begin."""
+
+
 def kinds_named(question: str, asked: Iterable[str]) -> tuple[str, ...]:
     """Terms for the kinds of things that the terms `asked` of a question name.
 
@@ -273,7 +277,7 @@ def _kinds() -> tuple[tuple[_KindTerms, _KindTerms], tuple[_KindTerms, _KindTerm
     sides: tuple[tuple[dict[str, list[str]], ...], ...] = (({}, {}), ({}, {}))
     for row in lexicon.lines("things"):
         spaced, _, run_on = row.partition("|")
-        kind = f"thing{spaced.split(maxsplit=1)[0]}"
+        kind = THING + spaced.split(maxsplit=1)[0]
         for place, listed in enumerate((spaced, run_on)):
             for known, told in zip(sides, listed.split(" : "), strict=True):
                 for word in told.split():
