@@ -7,9 +7,12 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -20,15 +23,21 @@ from engram.bench.speed import drafts, queries
 from engram.config import load
 from engram.errors import DatabaseDown, FileExists, StoreError, UpkeepBusy
 from engram.model.clock import SystemClock
-from engram.model.memory import Filters, Kind, Layer
+from engram.model.event import Verb
+from engram.model.maintenance import Judgement
+from engram.model.memory import ANY_STATUS, Filters, Kind, Layer, Memory, Status
 from engram.model.scope import Access, Role, Scope
 from engram.opening import migrate
+from engram.ports import Embedded, Unit, View
 from engram.store.postgres import PostgresStore, listener
 from engram.store.sqlite import SqliteStore
-from engram.store.sqlite.connection import ask
-from engram.testing import HashEmbedder
+from engram.store.sqlite.connection import StoreSettings, ask
+from engram.store.sqlite.writer import Writer
+from engram.testing import START, HashEmbedder
+from engram.text.words import terms
 from tests import postgres
 from tests.engine.conftest import contents
+from tests.store import making
 
 
 @pytest.fixture(autouse=True)
@@ -272,12 +281,12 @@ with Engram.open(sys.argv[1], embedder=HashEmbedder()) as memory:
 ENGINE = """
 import sys
 from itertools import count
-from engram import Engram
-from engram.bench.speed import drafts, queries
+from engram import Access, Engram, Scope
 from engram.testing import HashEmbedder
 
 address, name = sys.argv[1:]
-with Engram.open(address, embedder=HashEmbedder()) as memory:
+place = Access(Scope(f"team{int(name[1:]) % 3}"))
+with Engram.open(address, embedder=HashEmbedder(), access=place) as memory:
     print("open", flush=True)
     for number in count():
         said = f"Engine {name} counts {name}x{number}"
@@ -338,10 +347,166 @@ def test_engines_that_are_killed_lose_nothing_and_disturb_nobody(address: str) -
 
     assert len(kept) > rounds
     assert not [words for words in said if words[0] == "lost"]
-    with opened(address) as memory:
+    with Engram.open(address, embedder=HashEmbedder(), access=Access.everything()) as memory:
         there = {line["id"] for line in memory.export()}
         assert kept - there == set()
         assert [finding.name for finding in memory.doctor() if not finding.ok] == []
+
+
+# ---------------------------------------------------------------- units side by side
+
+
+@contextmanager
+def stores(address: str, count: int) -> Iterator[list[PostgresStore]]:
+    """So many engines' stores of one database."""
+    with ExitStack() as opened_:
+        yield [
+            opened_.enter_context(
+                closing(PostgresStore.open_address(address, SystemClock(), StoreSettings(busy_timeout_s=30)))
+            )
+            for _ in range(count)
+        ]
+
+
+def keep(store: PostgresStore, namespace: str, number: int, pause: Callable[[], object] = int) -> Memory:
+    """Write a memory, every other with a vector, and two events, with a pause in the middle of the unit."""
+    content = f"{namespace} counts {number}"
+    memory = making.make(content, id=f"{namespace}-{number}", scope=Scope(namespace))
+
+    def work(unit: Unit) -> None:
+        vector = Embedded(making.SPACE, making.vector(number)) if number % 2 else None
+        unit.add(memory, making.found_by(content), vector, "")
+        pause()
+        unit.change(replace(memory, importance=0.9), Verb.UPDATED, "")
+
+    store.write(work, "tester", namespace)
+    return memory
+
+
+def test_units_of_other_namespaces_go_on_beside_one_that_takes_long(address: str) -> None:
+    begun, may_end, done = threading.Event(), threading.Event(), list[str]()
+
+    def pause() -> None:
+        begun.set()
+        assert may_end.wait(60)
+
+    def write(store: PostgresStore, namespace: str, number: int, pause: Callable[[], object] = int) -> None:
+        keep(store, namespace, number, pause)
+        done.append(f"{namespace}-{number}")
+
+    with stores(address, 3) as (first, second, third):
+        for namespace in ("acme", "blue"):
+            keep(first, namespace, 0)
+        slow = threading.Thread(target=write, args=(first, "acme", 1, pause))
+        slow.start()
+        assert begun.wait(60)
+        same = threading.Thread(target=write, args=(third, "acme", 2))
+        same.start()
+        write(second, "blue", 1)
+        seen = [event.memory for event in second.ledger.after("", Access.everything(), 100)]
+        assert "acme-1" not in seen  # nor was it waited for
+        assert done == ["blue-1"]
+        may_end.set()
+        slow.join()
+        same.join()
+        assert done == ["blue-1", "acme-1", "acme-2"]
+        assert first.ledger.newest() == third.ledger.newest()
+
+
+def test_units_that_wait_for_each_other_are_done_again(address: str) -> None:
+    both = threading.Barrier(2, timeout=60)
+    runs: list[str] = []
+
+    def judge(store: PostgresStore, namespace: str, keys: Sequence[str]) -> None:
+        def work(unit: Unit) -> None:
+            runs.append(namespace)
+            for place, key in enumerate(keys):
+                unit.upkeep.judge(Judgement("gate", key, namespace, START))
+                if not place and len(runs) < 3:
+                    both.wait()
+
+        store.write(work, "tester", namespace)
+
+    with stores(address, 2) as (first, second):
+        other = threading.Thread(target=judge, args=(second, "blue", ("two", "one")))
+        other.start()
+        judge(first, "acme", ("one", "two"))
+        other.join()
+        found = first.upkeep.judged("gate", ["one", "two"])
+    assert len(runs) >= 3  # one of them once more, or both
+    assert len({one.verdict for one in found.values()}) == 1
+
+
+def test_a_unit_that_is_about_more_than_it_said_is_done_whole(address: str) -> None:
+    with stores(address, 1) as (store,):
+        here, there = (making.make(name, id=name, scope=Scope(name)) for name in ("acme", "blue"))
+
+        def work(unit: Unit) -> None:
+            for memory in (here, there):
+                unit.add(memory, making.found_by(memory.content), None, "")
+
+        store.write(work, "tester", "acme")
+        store.write(lambda unit: unit.erase("acme", "asked to"), "tester", "acme")
+        assert [store.memories.get(name, Access.everything()) for name in ("acme", "blue")] == [None, there]
+
+
+NAMESPACES, KEPT = [f"n{number}" for number in range(6)], 25
+
+
+def write_many(store: PostgresStore, mine: Sequence[str], seed: int) -> None:
+    """Write to some namespaces, with pauses; now and then what is about anything, which goes alone."""
+    chance = Random(seed)
+    for number in range(KEPT):
+        for namespace in mine:
+            memory = keep(store, namespace, number, lambda: time.sleep(chance.random() * 0.02))
+            if number % 7 == 6:
+                making.change(store, replace(memory, status=Status.ARCHIVED), Verb.ARCHIVED)
+
+
+def follow(store: PostgresStore, writing: threading.Event) -> tuple[list[str], set[int], list[int]]:
+    """Ask for what is new until nobody writes; ids of events, keys of vectors, and memories in each table."""
+    events, keys, upto = list[str](), set[int](), 0
+    while True:
+        is_last = not writing.is_set()
+        events += [one.id for one in store.ledger.after("".join(events[-1:]), Access.everything(), 10_000)]
+        changes = store.vectors.changes(making.SPACE, upto, 10_000)
+        upto = changes.upto
+        keys |= set(changes.keys.tolist())
+        found = [store.texts.ask(tuple(terms("counts")), Access(Scope(one))) for one in NAMESPACES]
+        if is_last:
+            every = View(Access.everything(), ANY_STATUS)
+            return events, keys, [len(one.search(every, 1_000).keys) for one in found]
+
+
+@pytest.mark.slow
+def test_whoever_follows_misses_nothing_however_units_overlap(
+    address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writing, chance, commit = threading.Event(), Random(7), Writer._commit  # noqa: SLF001
+
+    def late(self: Writer) -> None:
+        time.sleep(chance.random() * 0.02)  # a slow disk: numbers are given out long before others see them
+        commit(self)
+
+    monkeypatch.setattr(Writer, "_commit", late)
+    writing.set()
+    with stores(address, 5) as (first, second, third, fourth, fifth), ThreadPoolExecutor(5) as pool:
+        followed = [pool.submit(follow, one, writing) for one in (fourth, fifth)]
+        parts = zip((first, second, third), (NAMESPACES[:2], NAMESPACES[2:4], NAMESPACES[4:]), strict=True)
+        written = [pool.submit(write_many, store, mine, seed) for seed, (store, mine) in enumerate(parts)]
+        try:
+            for one in written:
+                one.result()
+        finally:
+            writing.clear()
+        events = [event.id for event in first.ledger.after("", Access.everything(), 10_000)]
+        rows = first.memories.keys([f"{name}-{number}" for name in NAMESPACES for number in range(KEPT)])
+        keys = {row for id_, row in rows.items() if int(id_.split("-")[1]) % 2}
+        for follower in followed:
+            assert follower.result() == (events, keys, [KEPT] * len(NAMESPACES))
+        assert [int(event.split("-")[2]) for event in events] == list(range(1, len(events) + 1))
+        assert len(rows) == KEPT * len(NAMESPACES)
+        assert [finding.name for finding in first.check() if not finding.ok] == []
 
 
 def test_work_is_held_by_one_engine_and_free_at_once_afterwards(address: str) -> None:

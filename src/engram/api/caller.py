@@ -165,7 +165,7 @@ class WriteAllowance:
         self._new = {}
         body = {str(at): dict(one) for at, one in kept.items()}
         sketch = Sketch(self._place, WRITTEN, self._actor, body, now)
-        self._tools.store.write(lambda unit: unit.upkeep.sketch(sketch), self._actor)
+        self._tools.store.write(lambda unit: unit.upkeep.sketch(sketch), self._actor, self._place.namespace)
         self._kept_at = self._tools.clock.monotonic()
 
 

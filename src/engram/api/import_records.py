@@ -242,7 +242,8 @@ def _write(
         if run is not None:
             unit.within_run("", "")
 
-    caller.tools.store.write(work, caller.actor)
+    namespaces = {memory.scope.namespace for _, _, memory in made}
+    caller.tools.store.write(work, caller.actor, namespaces.pop() if len(namespaces) == 1 else "")
     relations.settle()
     return list(taken), list(known), dict(ids)
 

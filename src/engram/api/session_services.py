@@ -222,7 +222,7 @@ class SessionServices:
         if known:
             at = self.now
             self.caller.tools.store.write_later(
-                lambda unit: unit.touch(known, at, session), self.caller.actor
+                lambda unit: unit.touch(known, at, session), self.caller.actor, scope.namespace
             )
         if own:
             self.caller.write([self._draft(slot, session, scope) for slot in own])

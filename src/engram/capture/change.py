@@ -99,7 +99,7 @@ def _rewrite(memory_id: str, clean: Mapping[str, Any], tools: Tools, actor: str,
             unit.seal_turns(new.id, partial(sealed_turn, keys=tools.keys, least=new.tier))
         return new
 
-    changed = tools.store.write(work, actor)
+    changed = tools.store.write(work, actor, before.scope.namespace if before else "")
     if changed.sealed and before is not None and not before.sealed:
         tools.store.leave_nothing()  # of words that were in clear until now
     return changed
@@ -117,6 +117,11 @@ def _become(old: Memory, clean: Mapping[str, Any], tools: Tools) -> tuple[Memory
 def _read(memory_id: str, tools: Tools) -> Memory | None:
     keys = tools.store.memories.keys([memory_id])
     return next(iter(tools.store.memories.read(list(keys.values())).values()), None)
+
+
+def _namespace(memory_id: str, tools: Tools) -> str:
+    memory = _read(memory_id, tools)
+    return memory.scope.namespace if memory else ""
 
 
 def seal_everything(tools: Tools, actor: str) -> int:
@@ -218,7 +223,7 @@ def opine(memory_id: str, *, helpful: bool, query: str, tools: Tools, actor: str
         unit.add_feedback(memory_id, helpful=helpful, question=question, because=because)
         return _get(unit, memory_id)
 
-    return tools.store.write(work, actor)
+    return tools.store.write(work, actor, _namespace(memory_id, tools))
 
 
 def _change(
@@ -235,7 +240,7 @@ def _change(
         unit.change(new, verb, because, findable=found)
         return new
 
-    return tools.store.write(work, actor)
+    return tools.store.write(work, actor, _namespace(memory_id, tools))
 
 
 def _get(unit: Unit, memory_id: str) -> Memory:

@@ -199,7 +199,9 @@ def log(turns: Sequence[Turn], tools: Tools, actor: str) -> tuple[Observation, s
     checked = [_checked(turn) for turn in turns]
     keys = tools.keys
     kept = checked if keys is None else [sealed_turn(turn, keys) for turn in checked]
-    waiting, fresh = tools.store.write(lambda unit: unit.log(kept), actor)
+    waiting, fresh = tools.store.write(
+        lambda unit: unit.log(kept), actor, kept[0].scope.namespace if kept else ""
+    )
     spoken = [turn for turn in checked if turn.part in {Part.USER, Part.ASSISTANT}]
     level = max((level_of(turn.content) for turn in spoken), default=Level.NONE) if fresh else Level.NONE
     heard = Observation(

@@ -126,7 +126,9 @@ def write(
             also(unit, receipts)
         return receipts
 
-    return tools.store.write(work, actor)
+    namespaces = {item.memory.scope.namespace for item in prepared}
+    one = len(namespaces) == 1 and carry_out is settle  # another may count what it does: that runs once
+    return tools.store.write(work, actor, namespaces.pop() if one else "")
 
 
 @dataclass(frozen=True, slots=True)

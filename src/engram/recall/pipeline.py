@@ -120,7 +120,8 @@ def touch(answer: Recall, tools: Tools) -> None:
         if len(used) > 1:
             unit.confirm(used[:CONFIRMED], FADING, gain)
 
-    tools.store.write_later(work, "recall", patient=True)
+    namespaces = {hit.memory.scope.namespace for hit in answer.hits}
+    tools.store.write_later(work, "recall", namespaces.pop() if len(namespaces) == 1 else "", patient=True)
 
 
 class _Watch:

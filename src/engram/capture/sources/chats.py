@@ -407,7 +407,7 @@ def _tried(drafts: Sequence[Draft], order: IngestOptions, tools: Tools) -> Obser
 
     def also(unit: Unit, made: list[Receipt]) -> None:
         del unit
-        receipts.extend(made)
+        receipts[:] = made
         raise DryRunRollback
 
     with suppress(DryRunRollback):

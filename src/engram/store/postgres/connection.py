@@ -30,7 +30,7 @@ from engram.store.sqlite.connection import Db, Line, StoreSettings
 
 try:
     import psycopg
-    from psycopg import errors, pq
+    from psycopg import errors, pq, sql
     from psycopg.types.numeric import Int8Dumper, NumericBinaryLoader, NumericLoader
 except ImportError as missing:
     raise ConfigError(
@@ -42,8 +42,13 @@ if TYPE_CHECKING:
 
 LOCK: Final = 0x456E6772
 """Marks our advisory locks: "Engr"."""
-# One unit of work at a time in the whole database, as in a file: numbers that readers follow come in order.
+# What is about anything goes alone; what keeps to a namespace goes alone in it, beside others in theirs.
 BEGIN_WRITING: Final = f"BEGIN; SELECT pg_advisory_xact_lock({LOCK}, hashtext(current_schema()))"
+BEGIN_WITHIN: Final = f"""BEGIN;
+SELECT pg_advisory_xact_lock_shared({LOCK}, hashtext(current_schema()));
+SELECT pg_advisory_xact_lock({LOCK}, hashtext(current_schema() || ' within ' || {{}}))"""
+# From here to the commit one unit at a time: numbers that are followed over all namespaces appear in order.
+TAKE_PLACE: Final = f"SELECT pg_advisory_xact_lock({LOCK}, hashtext(current_schema() || ' in order'))"
 ENDS: Final = frozenset({"COMMIT", "ROLLBACK"})
 BEGIN_READING: Final = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 BEGINS: Final = {"BEGIN IMMEDIATE": BEGIN_WRITING, "BEGIN EXCLUSIVE": BEGIN_WRITING, "BEGIN": BEGIN_READING}
@@ -84,7 +89,7 @@ ALIVE: Final[dict[str, Any]] = {
 MANY: Final = 64
 """Lines from which on they are copied in bulk."""
 _BULK: Final = re.compile(
-    r"\s*INSERT INTO (?P<table>\w+) \((?P<columns>[^)]*)\)\s*VALUES \((?:%\(\w+\)s(?:, )?)+\)"
+    r"\s*INSERT INTO (?P<table>\w+) \((?P<columns>[^)]*)\)\s*VALUES \((?:\s*%\(\w+\)s,?)+\s*\)"
     r"(?P<conflict>[^%]*)"
 )
 PREPARED: Final = 400
@@ -193,6 +198,10 @@ class Answer:
         return iter(self._lines)
 
 
+class Collided(StoreBusy):
+    """Two units of work waited for each other, or one saw what the other changed: it is to be tried again."""
+
+
 class PostgresConnection:
     """One connection, used by one thread at a time. One that broke is opened again when nothing was begun."""
 
@@ -205,15 +214,32 @@ class PostgresConnection:
         self._changes = self._total = 0
         self._last_key: int | None = None
         self._wanted = self._shown = self._shown_before = EVERYTHING
+        self.is_within = False
+        """Whether others write to other namespaces during the transaction at hand."""
+        self._has_place = False
 
-    def execute(self, sql: str, values: Values = ()) -> Answer:
+    def begin_within(self, name: str) -> None:
+        """Begin a transaction that keeps to something of this name: a namespace, a kind of record."""
+        self._begin(sql.SQL(BEGIN_WITHIN).format(sql.Literal(name)))
+        self.is_within, self._has_place = True, False
+
+    def take_place(self) -> None:
+        """Wait until nobody else gives out numbers that are followed over all namespaces."""
+        if self.is_within and not self._has_place:
+            self.script(TAKE_PLACE)
+            self._has_place = True
+
+    def execute(self, asked: str, values: Values = ()) -> Answer:
         """Carry out one statement."""
-        if sql in BEGINS:
-            self._begin(BEGINS[sql])
+        if asked in BEGINS:
+            self._begin(BEGINS[asked])
+            self.is_within = False
             return Answer([])
-        statement = translate(sql)
+        statement = translate(asked)
+        if statement.in_order:
+            self.take_place()
         self._run(statement.text, statement.bound(values) or None)
-        if sql in ENDS:
+        if asked in ENDS:
             self._shown = self._shown_before
         lines = self._cursor.fetchall() if self._cursor.description else []
         if statement.gives_key and lines:
@@ -222,9 +248,11 @@ class PostgresConnection:
         self._count()
         return Answer(lines)
 
-    def executemany(self, sql: str, lines: Iterable[Values]) -> None:
+    def executemany(self, asked: str, lines: Iterable[Values]) -> None:
         """Carry out one statement for each line of values."""
-        statement = translate(sql)
+        statement = translate(asked)
+        if statement.in_order:
+            self.take_place()
         bound = [statement.bound(values) for values in lines]
         bulk = _BULK.fullmatch(statement.text) if len(bound) >= MANY else None
         if bulk is not None and bulk["columns"].count(",") == len(statement.names) - 1:
@@ -261,10 +289,10 @@ class PostgresConnection:
         finally:
             self._wanted = wanted
 
-    def script(self, sql: str) -> None:
+    def script(self, statements: str) -> None:
         """Carry out statements as they are, without values."""
         with translated(self._opener):
-            self._db.execute(cast("Any", sql), prepare=False)
+            self._db.execute(cast("Any", statements), prepare=False)
 
     def changes(self) -> int:
         """How many lines the last statement changed."""
@@ -280,9 +308,9 @@ class PostgresConnection:
             raise StoreError("No line was added.")
         return self._last_key
 
-    def copy_in(self, sql: str, lines: Iterable[Line]) -> None:
+    def copy_in(self, statement: str, lines: Iterable[Line]) -> None:
         """Write lines in bulk: `COPY … FROM STDIN`."""
-        with translated(self._opener), self._db.cursor().copy(cast("Any", sql)) as copy:
+        with translated(self._opener), self._db.cursor().copy(cast("Any", statement)) as copy:
             for line in lines:
                 copy.write_row(line)
 
@@ -307,7 +335,7 @@ class PostgresConnection:
     ) -> None:
         self.script("RELEASE part" if kind is None else "ROLLBACK TO part")
 
-    def _begin(self, text: str) -> None:
+    def _begin(self, text: str | sql.Composable) -> None:
         """Begin a transaction; whoever waits too long for the lock has begun nothing."""
         try:
             self._again_if_broken(lambda: self._db.execute(cast("Any", text)))
@@ -384,8 +412,10 @@ def spoken(error: psycopg.Error, opener: PostgresOpener) -> EngramError:
     match error:
         case errors.DiskFull():
             return DiskFull()
-        case errors.LockNotAvailable() | errors.DeadlockDetected():
+        case errors.LockNotAvailable():
             return StoreBusy(opener.settings.busy_timeout_s)
+        case errors.DeadlockDetected() | errors.SerializationFailure():
+            return Collided(opener.settings.busy_timeout_s)
         case errors.InsufficientPrivilege() | errors.ReadOnlySqlTransaction():
             return AccessDenied(f"write to {opener.path}")
         case errors.OperationalError():

@@ -12,6 +12,8 @@ from functools import cache
 from typing import Any, Final
 
 from engram.lazily import dataclass
+from engram.store.sqlite.ledger import LAST, LAST_NOTE
+from engram.store.sqlite.names import FREE_NUMBERS
 from engram.text import re
 
 NUMBERS: Final = frozenset({"keys", "scopes", "layers", "namespaces", "turns"})
@@ -22,7 +24,7 @@ CONFLICTS: Final[Mapping[str, str]] = {
     "origins": "scope, origin",
 }
 """What is unique in the tables where a statement leaves that to SQLite."""
-GIVEN_OUT: Final[Mapping[str, str]] = {"memories": "row", "events": "seq", "entities": "id"}
+GIVEN_OUT: Final[Mapping[str, str]] = {"memories": "row", "entities": "id"}
 """The key of the tables whose new lines are asked for by number."""
 
 # Whole statements, or parts of them, that no rule covers.
@@ -39,7 +41,7 @@ PARTS: Final[Mapping[str, str]] = {
     "SELECT json_array(count(*), min(at), max(at))": (
         "SELECT json_build_array(count(*), min(at), max(at))::text"
     ),
-    "SELECT seq\nFROM sqlite_sequence\nWHERE name = 'entities'": "SELECT last_value FROM entities_id_seq",
+    FREE_NUMBERS: "SELECT nextval('entities_id_seq') FROM generate_series(1, :count)",
     "SELECT page_count * page_size\nFROM pragma_page_count, pragma_page_size": (
         "SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0) FROM pg_class AS c "
         "WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r'"
@@ -49,10 +51,15 @@ PARTS: Final[Mapping[str, str]] = {
     ),
     " INDEXED BY facts_functional": "",
     "\nSELECT coalesce(max(id), 0)\nFROM scopes\n": "SELECT newest_scopes()",
-    "\nSELECT coalesce(max(seq), 0)\nFROM changes\n": "SELECT newest_changes()",
+    "\nSELECT coalesce(max(seq), 0)\nFROM changes\nWHERE namespace = :namespace\n": (
+        "SELECT newest_changes(:namespace)"
+    ),
     "\nSELECT coalesce(max(seq), 0)\nFROM marks\n": "SELECT newest_marks()",
     "BEGIN IMMEDIATE": "BEGIN",
 }
+
+ENDS: Final = frozenset({LAST, LAST_NOTE})
+"""Statements that look where a chain ends, to go on from there."""
 
 Values = Mapping[str, Any] | Sequence[Any]
 
@@ -68,6 +75,8 @@ class TranslatedStatement:
     """Values that are lists, which callers give as JSON."""
     gives_key: bool
     """Whether it answers with the key of the line it added."""
+    in_order: bool
+    """Whether it gives out numbers that are followed over all namespaces, or looks for the last of them."""
 
     def bound(self, values: Values) -> Values:
         """The values as PostgreSQL takes them."""
@@ -95,12 +104,17 @@ def translate(sql: str) -> TranslatedStatement:
     gives_key = table is not None and table[1] in GIVEN_OUT and " RETURNING " not in text
     if table is not None and gives_key:
         text = f"{text.rstrip()}\nRETURNING {GIVEN_OUT[table[1]]}"
-    return TranslatedStatement(text, names, lists, gives_key)
+    in_order = sql in ENDS or _FOLLOWED.match(text) is not None
+    return TranslatedStatement(text, names, lists, gives_key, in_order)
 
 
 _LIST = re.compile(r"json_(?:each|array_length)\(:(\w+)\)")
 _VALUE = re.compile(r"(?<![:\w]):([a-z_]\w*)")
 _ADDED = re.compile(r"\s*INSERT INTO (\w+)")
+# Vectors are counted in the line of their space.
+_FOLLOWED = re.compile(
+    r"\s*(?:INSERT INTO|DELETE FROM) (?:namespaces|scopes|events|marks|embeddings|publications|audit)\b"
+)
 
 
 def _array(name: str) -> str:

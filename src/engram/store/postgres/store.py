@@ -1,25 +1,28 @@
 """The store in a PostgreSQL database: the nouns of the file's store over connections of another kind.
 
-Several engines may work on one database. Whoever writes holds a lock for its group of writes, so that what
-readers follow by number becomes visible in order; readers wait for nobody.
+Several engines may work on one database. Units of work of one namespace take turns, those of several go side
+by side; what is followed by number over all of them is written last, by one at a time, so that it becomes
+visible in order. Readers wait for nobody.
 """
 
 from __future__ import annotations
 
 import secrets
 import tempfile
+import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, closing
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
+from random import random
 from typing import IO, cast
 
 from engram.errors import AccessDenied, FileExists, StoreError
 from engram.model.clock import Clock
 from engram.model.event import ArchiveReport, Backup, Finding
 from engram.rules.sealing import KEY_BYTES
-from engram.store.postgres.connection import PostgresOpener, as_server
+from engram.store.postgres.connection import Collided, PostgresOpener, as_server
 from engram.store.postgres.large import LargeNamespaces, PostgresTexts, PostgresVectors
 from engram.store.postgres.listener import ChangeListener
 from engram.store.postgres.schema import HAS_TABLE, MOVING, is_current, migrate, refuse_half_moved
@@ -33,7 +36,8 @@ from engram.store.sqlite.migrate import migrate as migrate_file
 from engram.store.sqlite.readers import Readers, snapshot
 from engram.store.sqlite.snapshots import SqliteSnapshots, make_local_key
 from engram.store.sqlite.store import SqliteStore
-from engram.store.sqlite.writer import Writer
+from engram.store.sqlite.unit import NotWithin, SqliteUnit
+from engram.store.sqlite.writer import Job, Outcome, Writer
 
 ADD_KEY = """
 INSERT INTO local_keys (name, key)
@@ -46,6 +50,9 @@ SELECT key
 FROM local_keys
 WHERE name = 'snapshot'
 """
+
+WAITS_S = (0.01, 0.05, 0.2, 0.5, 1.0)
+"""How long jobs that collided wait at most before they are tried again."""
 
 OUR_TABLES = """
 SELECT string_agg(format('%I', tablename), ', ' ORDER BY tablename)
@@ -91,7 +98,13 @@ class PostgresStore(SqliteStore):
         except BaseException:
             db.close()
             raise
-        return cls(opener, Writer(cast("Opener", opener), db))
+        return cls(opener, PostgresWriter(opener, db))
+
+    def _kept_to(self, db: Db, within: str) -> str:
+        return within if as_server(db).is_within else ""
+
+    def _number(self, unit: SqliteUnit) -> None:
+        cast("PostgresWriter", self._writing()).number_last(unit)
 
     def _version(self, db: Db) -> object:
         """Never the same: others write to a database at any time, so nothing found in it is kept."""
@@ -139,6 +152,65 @@ class PostgresStore(SqliteStore):
         opener = Opener(str(Path(folder, "memory.engram")), settings, self._database.clock, passing=True)
         with self.at_one_moment() as db:
             return SqliteStore(opener, Writer(opener, to_file(db, opener)[0]), folder)
+
+
+class PostgresWriter(Writer):
+    """Writes beside other engines: a transaction keeps to one namespace wherever its jobs do.
+
+    Each engine has one. Jobs that collide with those of others are done again, a few times; jobs that turn
+    out to be about more than they said are done again while nobody else writes.
+    """
+
+    ends_group = (*Writer.ends_group, Collided, NotWithin)
+
+    def __init__(self, opener: PostgresOpener, db: Db) -> None:
+        self._server = as_server(db)
+        self._numbering: list[SqliteUnit] = []
+        super().__init__(cast("Opener", opener), db)
+
+    def number_last(self, unit: SqliteUnit) -> None:
+        """Let a unit that keeps to a namespace write what is followed by number right before the commit."""
+        if self._server.is_within:
+            self._numbering.append(unit)
+        else:
+            unit.number()
+
+    def _begin(self, first: Job) -> None:
+        self._numbering.clear()
+        if first.within:
+            self._server.begin_within(first.within)
+        else:
+            super()._begin(first)
+
+    def _commit(self) -> None:
+        for unit in self._numbering:
+            unit.number()
+        super()._commit()
+
+    def _together(self, group: list[Job]) -> list[Outcome]:
+        for wait_s in WAITS_S:
+            try:
+                return super()._together(group)
+            except NotWithin:
+                group = [replace(job, within="") for job in group]
+            except Collided:
+                time.sleep(wait_s * random())  # noqa: S311 - no secret: so that both do not come back at once
+        return super()._together(group)
+
+    def _split(self, jobs: list[Job]) -> list[list[Job]]:
+        """Those that keep to the same together; none passes one that is about anything."""
+        groups: list[list[Job]] = []
+        open_: dict[str, list[Job]] = {}
+        for job in jobs:
+            if job.alone or not job.within:
+                open_ = {}
+            if job.within in open_ and not job.alone:
+                open_[job.within].append(job)
+            else:
+                groups.append([job])
+                if not job.alone:
+                    open_[job.within] = groups[-1]
+        return groups
 
 
 class PostgresBackups:

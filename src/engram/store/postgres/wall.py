@@ -69,11 +69,15 @@ END $$;
 
 # Numbers that readers follow are told whatever a connection may see: they say nothing of what was written.
 NEWEST: Final = """
-CREATE OR REPLACE FUNCTION newest_%(table)s() RETURNS bigint
+CREATE OR REPLACE FUNCTION newest_%(name)s RETURNS bigint
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path FROM CURRENT AS $$
-BEGIN RETURN (SELECT coalesce(max(%(key)s), 0) FROM %(table)s); END $$;
+BEGIN RETURN (SELECT coalesce(max(%(key)s), 0) FROM %(rows)s); END $$;
 """
-FOLLOWED: Final = (("scopes", "id"), ("changes", "seq"), ("marks", "seq"))
+FOLLOWED: Final = (
+    ("scopes()", "id", "scopes"),
+    ("changes(bigint)", "seq", "changes WHERE namespace = $1"),
+    ("marks()", "seq", "marks"),
+)
 
 READER: Final = """
 DO $$
@@ -99,7 +103,7 @@ END $$;
 """
 
 STANDS: Final = """
-SELECT to_regprocedure('changes_told()') IS NOT NULL
+SELECT to_regprocedure('newest_changes(bigint)') IS NOT NULL
   AND coalesce(bool_and(has_table_privilege(oid, to_regclass('memories'), 'SELECT')), true)
 FROM pg_roles
 WHERE rolname = current_user || '_reader'
@@ -125,7 +129,7 @@ def found_wall(db: Db) -> Finding:
 
 def wall() -> str:
     """The statements that put up the wall; the same again where it stands."""
-    newest = "".join(NEWEST % {"table": table, "key": key} for table, key in FOLLOWED)
+    newest = "".join(NEWEST % {"name": name, "key": key, "rows": rows} for name, key, rows in FOLLOWED)
     policies = "".join(
         f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY;\n"
         f"DROP POLICY IF EXISTS seen ON {table};\n"

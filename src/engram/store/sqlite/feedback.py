@@ -17,7 +17,7 @@ from engram.ports import Embedded, Suppression
 from engram.store.sqlite import rows
 from engram.store.sqlite.connection import Db, ask
 from engram.store.sqlite.readers import Readers
-from engram.store.sqlite.writer import Writer
+from engram.store.sqlite.writer import RECALLS, Writer
 
 # ---------------------------------------------------------------- opinions
 # Feedback: whether a memory helped, and for which question. Uses are logged here too.
@@ -173,7 +173,7 @@ class SqliteRecalls:
         if self._writer is None or not held:
             return
         try:
-            self._writer.run_later(lambda db: _record(db, held))
+            self._writer.run_later(lambda db: _record(db, held), RECALLS)
         except Overloaded:
             log.warning("The write queue is full: some recalls were not counted.")
 

@@ -27,7 +27,7 @@ from engram.store.sqlite import rows
 from engram.store.sqlite.connection import Db, Opener, ask, ask_value
 from engram.store.sqlite.readers import Readers
 from engram.store.sqlite.views import Places, where_event
-from engram.store.sqlite.writer import Writer
+from engram.store.sqlite.writer import AUDIT, QUEUE, Writer
 from engram.text import re
 
 NEWEST = """
@@ -46,12 +46,16 @@ WHERE id > 'EVT-' || :day || '-'
 """
 
 APPEND = """
-INSERT INTO events (id, at, actor, verb, memory, scope, because, before, after, related, run, rule, chain)
-VALUES (:id, :at, :actor, :verb, :memory, :scope, :because, :before, :after, :related, :run, :rule, :chain)
+INSERT INTO events (
+  seq, id, at, actor, verb, memory, scope, because, before, after, related, run, rule, chain
+)
+VALUES (
+  :seq, :id, :at, :actor, :verb, :memory, :scope, :because, :before, :after, :related, :run, :rule, :chain
+)
 """
 
-LAST_LINK = """
-SELECT chain
+LAST = """
+SELECT seq, id, chain
 FROM events
 ORDER BY seq DESC
 LIMIT 1
@@ -253,36 +257,64 @@ def of_run(db: Db, run_id: str, limit: int, before: str = "") -> list[Event]:
 
 @dataclass(slots=True)
 class LedgerEnd:
-    """Where the ledger ends: the highest number given out, day by day, and the last link of the chain."""
+    """Where the ledger ends: the highest number given out, day by day, the last place and the last link."""
 
     days: dict[str, int] = field(default_factory=dict)
+    seq: int = 0
     link: bytes | None = None
     """None: not looked for yet."""
 
 
-def append(db: Db, what: Happening, end: LedgerEnd, change: Difference | None = None) -> None:
-    """Write an event; the words of a change go where they can be erased, unless they are a secret."""
+@dataclass(frozen=True, slots=True)
+class PendingEvent:
+    """An event that waits for its place: what happened, both sides without words, and the words apart."""
+
+    what: Happening
+    before: str
+    after: str
+    words: Mapping[str, Any] | None
+
+
+def prepare(db: Db, what: Happening, change: Difference | None = None) -> PendingEvent:
+    """An event; the words of a change go where they can be erased, unless they are a secret."""
     before, after = _digested(db, change) if change else ({}, {})
-    values = (
-        _next_id(db, what.at, end.days),
-        to_micros(what.at),
-        what.actor,
-        what.verb.value,
-        what.memory,
-        what.scope,
-        what.because,
-        rows.to_json(before),
-        rows.to_json(after),
-        what.related,
-        what.run,
-        what.rule,
-    )
+    words = _kept_words(change) if change and not change.is_secret else None
+    return PendingEvent(what, rows.to_json(before), rows.to_json(after), words)
+
+
+def append(db: Db, events: Sequence[PendingEvent], end: LedgerEnd) -> None:
+    """Write events: each gets its number and is chained to the one before."""
     if end.link is None:
-        end.link = ask_value(db, LAST_LINK) or b""
-    end.link = _link(end.link, (*values[:BECAUSE], *values[BECAUSE + 1 :]))
-    db.execute(APPEND, (*values, end.link))
-    if change and not change.is_secret:
-        _keep_words(db, db.last_insert_rowid(), change)
+        newest = ask(db, LAST)
+        if newest:
+            end.seq, id_, end.link = newest[0]
+            _, day, number = id_.split("-")
+            end.days[day] = int(number)
+        end.link = end.link or b""
+    lines, words = [], []
+    for one in events:
+        what = one.what
+        line = (
+            _next_id(db, what.at, end.days),
+            to_micros(what.at),
+            what.actor,
+            what.verb.value,
+            what.memory,
+            what.scope,
+            one.before,
+            one.after,
+            what.related,
+            what.run,
+            what.rule,
+        )
+        end.seq += 1
+        end.link = _link(end.link, line)
+        lines.append((end.seq, *line[:BECAUSE], what.because, *line[BECAUSE:], end.link))
+        if one.words is not None:
+            words.append({"event": end.seq, **one.words})
+    db.executemany(APPEND, lines)
+    if words:
+        db.executemany(KEEP_WORDS, words)
 
 
 BECAUSE = 6
@@ -333,15 +365,9 @@ def drop_reasons(db: Db, memory_id: str) -> None:
 def _next_id(db: Db, at: datetime, days: dict[str, int]) -> str:
     day = f"{at.year:04}{at.month:02}{at.day:02}"
     if day not in days:
-        days[day] = _highest_of(db, day)
+        days[day] = ask_value(db, HIGHEST_OF_DAY, {"day": day}) or 0
     days[day] += 1
     return f"EVT-{day}-{days[day]:03d}"
-
-
-def _highest_of(db: Db, day: str) -> int:
-    """The highest number of a day: the newest event has it, unless it is of another day."""
-    _, newest_day, number = (ask_value(db, NEWEST) or "--").split("-")
-    return int(number) if newest_day == day else ask_value(db, HIGHEST_OF_DAY, {"day": day}) or 0
 
 
 def _digested(db: Db, change: Difference) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -357,13 +383,14 @@ def _digested(db: Db, change: Difference) -> tuple[dict[str, Any], dict[str, Any
     return both
 
 
-def _keep_words(db: Db, event: int, change: Difference) -> None:
+def _kept_words(change: Difference) -> Mapping[str, Any] | None:
     words = [name for name in WORDS if name in change.before]
-    if words:
-        before, after = (
-            rows.to_json({name: side[name] for name in words}) for side in (change.before, change.after)
-        )
-        db.execute(KEEP_WORDS, {"event": event, "row": change.row, "before": before, "after": after})
+    if not words:
+        return None
+    before, after = (
+        rows.to_json({name: side[name] for name in words}) for side in (change.before, change.after)
+    )
+    return {"row": change.row, "before": before, "after": after}
 
 
 def _plain(value: object) -> object:
@@ -461,7 +488,7 @@ class SqliteAudit:
             return
         before = to_micros(self._clock.now() - timedelta(days=self._days)) if self._days else None
         try:
-            self._writer.run_later(lambda db: _note(db, held, before))
+            self._writer.run_later(lambda db: _note(db, held, before), AUDIT)
         except Overloaded:
             log.warning("The write queue is full: %s lines of the audit are lost.", len(held))
 
@@ -469,7 +496,7 @@ class SqliteAudit:
         """Oldest first, after a number."""
         self.hand_over()
         if self._writer is not None:
-            self._writer.run(lambda _: None)
+            self._writer.run(lambda _: None, within=QUEUE)
         with self._readers.lend() as db:
             lines = ask(db, NOTES, {"after": after, "limit": limit})
         return [

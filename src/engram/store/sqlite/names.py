@@ -24,10 +24,11 @@ FROM json_each(:names) AS j
 CROSS JOIN aliases AS a ON a.namespace = :namespace AND a.alias = j.value
 """
 
-HIGHEST_NUMBER = """
-SELECT seq
-FROM sqlite_sequence
-WHERE name = 'entities'
+FREE_NUMBERS = """
+WITH RECURSIVE
+  further (value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM further WHERE value < :count)
+SELECT value + coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'entities'), 0)
+FROM further
 """
 
 INTRODUCE = """
@@ -137,14 +138,15 @@ def link(db: Db, namespace: int, heard: Mapping[str, Heard], known: dict[str, in
     if wanted:
         known.update(ask(db, ENTITIES_OF, {"namespace": namespace, "names": as_list(wanted)}))
     seen = [(one.first, one.last, one.type, known[alias]) for alias, one in heard.items() if alias in known]
-    number = ask_value(db, HIGHEST_NUMBER) or 0 if len(seen) < len(heard) else 0
+    new = len(heard) - len(seen)
+    numbers = iter(ask(db, FREE_NUMBERS, {"count": new}) if new else ())
     entities, aliases = [], []
     for alias, one in heard.items():
         if alias in known:
             continue
         entity = known.get(one.name.canonical.casefold()) if one.name.canonical else None
         if entity is None:
-            number = entity = number + 1
+            (entity,) = next(numbers)
             entities.append((entity, namespace, one.name.name, one.type, one.first, one.last))
         else:
             seen.append((one.first, one.last, one.type, entity))

@@ -17,7 +17,7 @@ from engram.model.session import Snapshot
 from engram.rules.sealing import KEY_BYTES, subkey
 from engram.store.sqlite.connection import Db, Line, Opener, ask, ask_line
 from engram.store.sqlite.readers import Readers
-from engram.store.sqlite.writer import Writer
+from engram.store.sqlite.writer import SNAPSHOTS, Writer
 
 PUT = """
 INSERT INTO snapshots (scope, session, agent, model, saved_at, turns, slots, memories, body)
@@ -124,7 +124,7 @@ class SqliteSnapshots:
             "memories": json.dumps(snapshot.memories),
             "body": snapshot.body,
         }
-        self._writing().run(lambda db: _change(db, PUT, values))
+        self._writing().run(lambda db: _change(db, PUT, values), within=SNAPSHOTS)
 
     def get(self, session: str, scope: Scope) -> Snapshot | None:
         """The snapshot of a session of this very place."""
@@ -141,12 +141,12 @@ class SqliteSnapshots:
     def remove(self, session: str, scope: Scope) -> bool:
         """Drop a snapshot; whether there was one."""
         values = {"scope": _place(scope), "session": session}
-        return bool(self._writing().run(lambda db: _change(db, REMOVE, values)))
+        return bool(self._writing().run(lambda db: _change(db, REMOVE, values), within=SNAPSHOTS))
 
     def expire(self, before: datetime) -> int:
         """Drop all that were saved before a time; how many."""
         values = {"before": to_micros(before)}
-        return int(str(self._writing().run(lambda db: _change(db, EXPIRE, values))))
+        return int(str(self._writing().run(lambda db: _change(db, EXPIRE, values), within=SNAPSHOTS)))
 
     def _writing(self) -> Writer:
         if self._writer is None:

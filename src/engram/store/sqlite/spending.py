@@ -13,7 +13,7 @@ from engram.model.knowledge import CallOutcome, ModelCall, Spent
 from engram.store.sqlite.connection import Db, ask, ask_value
 from engram.store.sqlite.readers import Readers
 from engram.store.sqlite.rows import as_list
-from engram.store.sqlite.writer import Writer
+from engram.store.sqlite.writer import SPENDING, Writer
 
 RECORD = """
 INSERT INTO llm_usage (at, component, model, prompt_tokens, answer_tokens, ms, cost, outcome, reason)
@@ -122,13 +122,13 @@ class SqliteSpending:
             "now": to_micros(now),
             "again_at": to_micros(now + KNOWN_FOR),
         }
-        self._writer.run(lambda db: db.execute(KEEP_FORM, given))
+        self._writer.run(lambda db: db.execute(KEEP_FORM, given), within=SPENDING)
 
     def record(self, call: ModelCall) -> None:
         """Account for a call; it is on disk when this returns."""
         if self._writer is None:
             raise AccessDenied("account for a call to a model: the file was opened for reading")
-        self._writer.run(lambda db: _record(db, call))
+        self._writer.run(lambda db: _record(db, call), within=SPENDING)
 
     def tokens_since(self, at: datetime) -> int:
         """All tokens of calls since a time."""
@@ -160,7 +160,7 @@ class SqliteSpending:
         """Forget all calls; how many there were."""
         if self._writer is None:
             raise AccessDenied("forget what models have cost: the file was opened for reading")
-        return int(cast("int", self._writer.run(_clear)))
+        return int(cast("int", self._writer.run(_clear, within=SPENDING)))
 
 
 def _clear(db: Db) -> int:

@@ -10,7 +10,7 @@ import weakref
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, TypeVar, cast
 
@@ -48,7 +48,7 @@ from engram.store.sqlite.turns import SqliteOrigins, SqliteTurns
 from engram.store.sqlite.unit import SqliteUnit, WriterNotes
 from engram.store.sqlite.vectors import SqliteVectors
 from engram.store.sqlite.views import Places
-from engram.store.sqlite.writer import Writer
+from engram.store.sqlite.writer import BLOCKS, QUEUE, Writer
 
 if TYPE_CHECKING:
     from engram.store.sqlite.backups import SqliteBackups
@@ -77,10 +77,11 @@ class SqliteStore:
         self._readers = self._Readers(opener, writer)
         self._places = places = self._Places(self._readers)
         self.memories = SqliteMemories(self._readers, places)
-        self._later: list[Callable[[Db], object]] = []
+        self._later: list[tuple[Callable[[Db], object], str]] = []
         self._later_lock = threading.Lock()
         self._later_until = 0.0
-        self._tables = Tables(None if writer is None or opener.passing else writer.run_later)
+        save = None if writer is None or opener.passing else partial(writer.run_later, within=BLOCKS)
+        self._tables = Tables(save)
         self.texts = SqliteTexts(self._readers, places, self._tables)
         self.vectors = SqliteVectors(self._readers, writer)
         self.relations = SqliteRelations(self._readers, places)
@@ -128,16 +129,23 @@ class SqliteStore:
 
         return SqliteBackups(self._readers, self._opener, self.flush if self._writer else None)
 
-    def write(self, work: Callable[[Unit], T], actor: str) -> T:
-        """Run the work inside the writer and wait until it is on disk. An exception leaves nothing behind."""
+    def write(self, work: Callable[[Unit], T], actor: str, namespace: str = "") -> T:
+        """Run the work inside the writer and wait until it is on disk. An exception leaves nothing behind.
+
+        Work that is about one `namespace` only says so: in a database others write to theirs meanwhile. It
+        may then be run more than once, so it changes nothing but by its unit.
+        """
         self._hand_over_later()
-        result = cast("T", self._writing().run(self._task(work, actor, current_cancellation())))
+        task = self._task(work, actor, current_cancellation(), namespace)
+        result = cast("T", self._writing().run(task, within=namespace))
         if self._has_erased:
             self._has_erased = False
             self.backups.drop_all()  # they hold what was erased; the next is due at once
         return result
 
-    def write_later(self, work: Callable[[Unit], object], actor: str, *, patient: bool = False) -> None:
+    def write_later(
+        self, work: Callable[[Unit], object], actor: str, namespace: str = "", *, patient: bool = False
+    ) -> None:
         """Hand work over without waiting. Dropped when the queue is full, or the file is read-only.
 
         Patient work waits for more of its kind, or for other work.
@@ -145,7 +153,7 @@ class SqliteStore:
         if self._writer is None:
             return
         with self._later_lock:
-            self._later.append(self._task(work, actor))
+            self._later.append((self._task(work, actor, within=namespace), namespace))
             enough = len(self._later) >= LATER or self._opener.clock.monotonic() >= self._later_until
         if enough or not patient:
             self._hand_over_later()
@@ -157,9 +165,9 @@ class SqliteStore:
             self._later_until = self._opener.clock.monotonic() + LATER_S
         if self._writer is None:
             return
-        for task in waiting:
+        for task, within in waiting:
             try:
-                self._writer.run_later(task)
+                self._writer.run_later(task, within)
             except Overloaded:
                 log.warning("The write queue is full: a count of uses was dropped.")
 
@@ -173,7 +181,7 @@ class SqliteStore:
         self.audit.hand_over()
         self._hand_over_later()
         if self._writer is not None:
-            self._writer.run(lambda _: None)
+            self._writer.run(lambda _: None, within=QUEUE)
 
     @property
     def writes_waiting(self) -> int:
@@ -280,21 +288,37 @@ class SqliteStore:
             return
 
     def _task(
-        self, work: Callable[[Unit], T], actor: str, cancellation: Cancellation | None = None
+        self,
+        work: Callable[[Unit], T],
+        actor: str,
+        cancellation: Cancellation | None = None,
+        within: str = "",
     ) -> Callable[[Db], T]:
         def task(db: Db) -> T:
             with cancelled_by(cancellation):
                 notes = self._notes
                 if notes is None or notes.are_many or notes.version != self._version(db):
                     notes = self._notes = WriterNotes(db)
-                unit = SqliteUnit(db, self._places, self._opener.clock, actor, notes)
+                unit = SqliteUnit(
+                    db, self._places, self._opener.clock, actor, notes, self._kept_to(db, within)
+                )
                 result = work(unit)
                 unit.finish()
+                self._number(unit)
                 self._has_erased = self._has_erased or unit.has_erased
                 notes.version = None if unit.has_erased else self._version(db)
                 return result
 
         return task
+
+    def _kept_to(self, db: Db, within: str) -> str:
+        """The namespace that a unit must keep to; empty: it may be about anything, as nobody else writes."""
+        del db, within
+        return ""
+
+    def _number(self, unit: SqliteUnit) -> None:
+        """Let a unit that is done write what others follow by number."""
+        unit.number()
 
     def _version(self, db: Db) -> object:
         """Changes when others write: another process, or work of this one that is no unit or fails."""

@@ -37,6 +37,7 @@ LIMIT :limit
 LAST_CHANGE = """
 SELECT coalesce(max(seq), 0)
 FROM changes
+WHERE namespace = :namespace
 """
 
 BLOCKS = """
@@ -150,7 +151,7 @@ class NamespaceTable:
         self._parts: list[_Part] = []
         self._upto = 0
         self._seen = -1
-        """The last change of the file when it was looked at, of whichever namespace."""
+        """The last change of the namespace when it was looked at; the others go their own way."""
 
     @property
     def size(self) -> int:
@@ -162,7 +163,7 @@ class NamespaceTable:
 
         Where `nearly` is good enough, the last hundredth or so may be missing.
         """
-        last = ask_value(db, LAST_CHANGE)
+        last = ask_value(db, LAST_CHANGE, {"namespace": self.namespace})
         if last == self._seen or (nearly and self._seen >= 0 and last - self._seen < self.size // MISSED):
             return False
         with whole(db):

@@ -13,7 +13,7 @@ from engram.model.scope import Access, Role, Scope, Token
 from engram.model.session import Trigger
 from engram.store.sqlite.connection import Db, Line, ask, ask_line
 from engram.store.sqlite.readers import Readers
-from engram.store.sqlite.writer import Writer
+from engram.store.sqlite.writer import ANSWERS, TOKENS, TRIGGERS, Writer
 
 ADD = """
 INSERT INTO tokens (id, name, role, scope, digest, created_at, expires_at, timezone)
@@ -49,7 +49,7 @@ class SqliteTokens:
 
     def add(self, token: Token, digest: str) -> None:
         """Keep a new token; it is on disk when this returns."""
-        self._writing().run(lambda db: _add(db, token, digest))
+        self._writing().run(lambda db: _add(db, token, digest), within=TOKENS)
 
     def known(self) -> list[tuple[str, Token]]:
         """Every token with its digest, also those that are no longer valid, oldest first."""
@@ -58,13 +58,13 @@ class SqliteTokens:
 
     def revoke(self, token_id: str, at: datetime) -> bool:
         """Take a token back; whether it was there to be taken."""
-        return bool(self._writing().run(lambda db: _change(db, REVOKE, token_id, at)))
+        return bool(self._writing().run(lambda db: _change(db, REVOKE, token_id, at), within=TOKENS))
 
     def used(self, token_id: str, at: datetime) -> None:
         """Note a use. What cannot be noted now is left out."""
         if self._writer is not None:
             try:
-                self._writer.run_later(lambda db: _change(db, USED, token_id, at))
+                self._writer.run_later(lambda db: _change(db, USED, token_id, at), TOKENS)
             except Overloaded:
                 return
 
@@ -170,7 +170,7 @@ class SqliteAnswers:
         """Keep one, and drop those before a time and those beyond so many."""
         if self._writer is None:
             raise AccessDenied("keep an answer: the file was opened for reading")
-        self._writer.run(lambda db: _keep(db, answer, before, most))
+        self._writer.run(lambda db: _keep(db, answer, before, most), within=ANSWERS)
 
 
 def _keep(db: Db, answer: KeptAnswer, before: datetime, most: int) -> None:
@@ -230,7 +230,7 @@ class SqliteTriggers:
             "pages": json.dumps(trigger.pages, ensure_ascii=False),
             "created_at": to_micros(trigger.created_at),
         }
-        self._writing().run(lambda db: db.execute(PUT, values).fetchall())
+        self._writing().run(lambda db: db.execute(PUT, values).fetchall(), within=TRIGGERS)
 
     def known(self, access: Access) -> list[Trigger]:
         """Those of the places that the caller sees, oldest first. There are few of them in any file."""
@@ -240,7 +240,7 @@ class SqliteTriggers:
 
     def remove(self, trigger_id: str) -> bool:
         """Drop a trigger; whether there was one."""
-        return bool(self._writing().run(lambda db: _remove(db, trigger_id)))
+        return bool(self._writing().run(lambda db: _remove(db, trigger_id), within=TRIGGERS))
 
     def _writing(self) -> Writer:
         if self._writer is None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
+from functools import partial
 
-from engram.errors import NotFound
+from engram.errors import NotFound, StoreError
 from engram.model.capture import Turn, Waiting
 from engram.model.clock import Clock, to_micros
 from engram.model.event import PurgeOrder, Verb
@@ -48,10 +49,19 @@ INDEXED_AT_ONCE = 1_000
 """New memories whose words are held back at most."""
 READ_AT_ONCE = 1_000
 """Records that are kept in mind at most."""
+TOLD_AT_ONCE = 5_000
+"""Events, and vectors with them, that wait for their numbers at most."""
 
 
 KEPT_AT_MOST = 50_000
 """Names and sessions that are kept from one piece of work to the next."""
+
+
+class NotWithin(StoreError):
+    """A unit that was to keep to one namespace is about more: it has to be done while nobody else writes."""
+
+    def __init__(self, within: str) -> None:
+        super().__init__(f"A unit of work within {within} is about more than that.")
 
 
 class WriterNotes:
@@ -79,8 +89,11 @@ class SqliteUnit:
     Lives inside the writer's thread, for one piece of work.
     """
 
-    def __init__(self, db: Db, seen: Places, clock: Clock, actor: str, notes: WriterNotes) -> None:
+    def __init__(
+        self, db: Db, seen: Places, clock: Clock, actor: str, notes: WriterNotes, within: str = ""
+    ) -> None:
         self._db = db
+        self._within = within
         self._seen = seen
         self._clock = clock
         self._actor = actor
@@ -95,7 +108,9 @@ class SqliteUnit:
         self._unindexed: list[Line] = []
         self._unfiled: list[Line] = []
         self._undrawn: list[tuple[int, Edge, int]] = []
-        self._unplaced: dict[int, tuple[vectors.SpaceLine, list[vectors.Placed]]] = {}
+        self._unplaced: dict[Space, list[vectors.Placed]] = {}
+        self._vector_work: list[Callable[[Db], None]] = []
+        self._events: list[ledger.PendingEvent] = []
         self._last = notes.last
         self._under = ("", "")
         self._read: dict[str, tuple[int, Memory] | None] = {}
@@ -123,6 +138,8 @@ class SqliteUnit:
         if len(self._read) + len(wanted) > READ_AT_ONCE:
             self._read.clear()
         found = {memory.id: (row, memory) for row, memory in by_ids(self._db, wanted)} if wanted else {}
+        for _, memory in found.values():
+            self._check_within(memory.scope)
         self._read.update((one, found.get(one)) for one in wanted)
 
     def same_content(self, content_hash: str, scope: Scope) -> Memory | None:
@@ -206,11 +223,9 @@ class SqliteUnit:
         elif new.scope != old.scope:
             self.finish()
         if new.content != old.content:
-            self.finish()
-            vectors.drop(self._db, row)
+            self._after_vectors(partial(vectors.drop, row=row))
         elif (new.status, new.scope) != (old.status, old.scope):
-            self.finish()
-            vectors.move(self._db, row, place, new.status.value)
+            self._after_vectors(partial(vectors.move, row=row, place=place, status=new.status.value))
         if named is not None:
             self._forget_words(row, new, named)
         self._tell(verb, new, because, related, change)
@@ -218,6 +233,7 @@ class SqliteUnit:
     def _forget_words(self, row: int, memory: Memory, named: Sequence[str]) -> None:
         """What tells of the words of a memory that is sealed from now on, beside its record."""
         self.has_erased = True
+        self._take_place()
         for drop in (ledger.drop, maintenance.drop_sketches, snapshots.drop, texts.drop_blocks):
             drop(self._db, row)
         ledger.drop_reasons(self._db, memory.id)
@@ -278,7 +294,7 @@ class SqliteUnit:
 
     def unrelate(self, source: str, target: str, edge_type: EdgeType, because: str) -> bool:
         """Take an edge away; whether there was one."""
-        ends = by_id(self._db, source), by_id(self._db, target)
+        ends = self._by_id(source), self._by_id(target)
         if ends[0] is None or ends[1] is None:
             return False
         if not relations.remove(self._db, ends[0][0], ends[1][0], edge_type):
@@ -357,6 +373,7 @@ class SqliteUnit:
         for copy in bus.copies(self._db, row):
             self.erase(copy, because)
         self.finish()
+        self._take_place()
         names = sqlite_names.mentioned(self._db, row)
         for drop in DROPS:
             drop(self._db, row)
@@ -376,6 +393,7 @@ class SqliteUnit:
         """Erase a person, a place or a conversation with all that tells of it; how much of what."""
         self.has_erased = True
         self.finish()
+        self._take_place()
         if what.person:
             targets = purging.person(self._db, what.person)
         elif what.scope is not None:
@@ -395,27 +413,52 @@ class SqliteUnit:
         return counts | {"remaining": purging.count_remaining(self._db, targets)}
 
     def finish(self) -> None:
-        """Index the words and vectors of what was added: at once, at the end or before they change."""
+        """Index the words of what was added: at once, at the end or before they change."""
         self._naming.finish()
         if self._unindexed:
             texts.add(self._db, self._unindexed)
             self._unindexed = []
-        for space, placed in self._unplaced.values():
-            vectors.put(self._db, space, placed)
-        self._unplaced = {}
         if self._undrawn:
             relations.draw(self._db, self._undrawn, to_micros(self._clock.now()))
             self._undrawn = []
         if self._unfiled:
             rows.add_facets(self._db, self._unfiled)
             self._unfiled = []
+        if len(self._events) >= TOLD_AT_ONCE:
+            self.number()
+
+    def number(self) -> None:
+        """Write what is followed by number: vectors and events. Last: a database lets one unit at a time."""
+        self._after_vectors()
+        work, self._vector_work = self._vector_work, []
+        for one in work:
+            one(self._db)
+        events, self._events = self._events, []
+        if events:
+            ledger.append(self._db, events, self._ledger)
+
+    def _after_vectors(self, *work: Callable[[Db], None]) -> None:
+        """Do this to vectors once those are written that wait."""
+        waiting, self._unplaced = self._unplaced, {}
+        self._vector_work += [
+            *(partial(self._write_vectors, space=space, placed=placed) for space, placed in waiting.items()),
+            *work,
+        ]
+
+    def _take_place(self) -> None:
+        """Write what waits, for something of it is about to go. Only where nobody else writes meanwhile."""
+        if self._within:
+            raise NotWithin(self._within)
+        self.number()
 
     def _by_id(self, memory_id: str) -> tuple[int, Memory] | None:
         """A record as it was read last: whoever decides and then changes reads it once."""
         if memory_id not in self._read:
             if len(self._read) >= READ_AT_ONCE:
                 self._read.clear()
-            self._read[memory_id] = by_id(self._db, memory_id)
+            self._read[memory_id] = found = by_id(self._db, memory_id)
+            if found is not None:
+                self._check_within(found[1].scope)
         return self._read[memory_id]
 
     def _find(self, memory_id: str) -> tuple[int, Memory]:
@@ -425,11 +468,13 @@ class SqliteUnit:
         return found
 
     def _put_vector(self, row: int, vector: Embedded, memory: Memory) -> None:
-        space = self._spaces.get(vector.space)
-        if space is None:
-            space = self._spaces[vector.space] = vectors.find_or_add(self._db, vector.space)
         place = (*self._place(memory.scope), memory.status.value)
-        self._unplaced.setdefault(space[0], (space, []))[1].append((row, vectors.checked(vector), place))
+        self._unplaced.setdefault(vector.space, []).append((row, vectors.checked(vector), place))
+
+    def _write_vectors(self, db: Db, space: Space, placed: Sequence[vectors.Placed]) -> None:
+        if space not in self._spaces:
+            self._spaces[space] = vectors.find_or_add(db, space)
+        vectors.put(db, self._spaces[space], placed)
 
     def _row(self, memory_id: str) -> int:
         row = self._rows.get(memory_id) or rows.row_of(self._db, memory_id)
@@ -439,13 +484,19 @@ class SqliteUnit:
 
     def _known_place(self, scope: Scope) -> tuple[int, int] | None:
         """The same of a scope that may never have been written to."""
+        self._check_within(scope)
         place = self._places.get(scope) or self._seen.numbers(scope) or views.find(self._db, scope)
         if place is not None:
             self._places[scope] = place
         return place
 
+    def _check_within(self, scope: Scope) -> None:
+        if self._within and scope.namespace != self._within:
+            raise NotWithin(self._within)
+
     def _place(self, scope: Scope) -> tuple[int, int]:
         """Numbers of a scope and its namespace."""
+        self._check_within(scope)
         place = self._places.get(scope)
         if place is None:
             place = self._places[scope] = self._seen.numbers(scope) or views.find_or_add(self._db, scope)
@@ -464,4 +515,4 @@ class SqliteUnit:
         what = Happening(
             self._clock.now(), self._actor, verb, memory_id, place, because, related, *self._under
         )
-        ledger.append(self._db, what, self._ledger, change)
+        self._events.append(ledger.prepare(self._db, what, change))

@@ -10,7 +10,7 @@ import threading
 from collections import deque
 from collections.abc import Callable
 from dataclasses import field
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 import apsw
 
@@ -70,6 +70,9 @@ Task = Callable[[apsw.Connection], Any]
 Outcome = tuple[Exception | None, Any]
 """What went wrong, or what came out."""
 
+TOKENS, ANSWERS, TRIGGERS, SPENDING = " tokens", " answers", " triggers", " spending"
+RECALLS, SNAPSHOTS, AUDIT, BLOCKS, QUEUE = " recalls", " snapshots", " audit", " blocks", " queue"
+"""What jobs keep to that are about no namespace: one kind of record, or none. No namespace begins so."""
 LONG_WORK = 1_000
 """Changed rows after which a transaction takes in no further job."""
 
@@ -109,11 +112,16 @@ class Job:
     task: Task
     alone: bool = False
     """Runs outside of any transaction and group: for upkeep."""
+    within: str = ""
+    """What it keeps to, a namespace or a kind of record; empty: it may be about anything."""
     done: Promise = field(default_factory=Promise)
 
 
 class Writer:
     """Owns the write connection. Its thread starts at once and ends with `close`."""
+
+    ends_group: ClassVar[tuple[type[Exception], ...]] = DISK_TROUBLE
+    """What is no fault of a single job: the whole transaction is taken back."""
 
     def __init__(self, opener: Opener, db: apsw.Connection) -> None:
         self._opener = opener
@@ -124,17 +132,17 @@ class Writer:
         self._thread = threading.Thread(target=self._run, name="engram-writer", daemon=True)
         self._thread.start()
 
-    def run(self, task: Task, *, alone: bool = False) -> Any:
+    def run(self, task: Task, *, alone: bool = False, within: str = "") -> Any:
         """Hand over a task and wait until it is on disk."""
         if threading.current_thread() is self._thread:
             raise StoreError("A piece of work may not write by itself: use the unit it was given.")
-        job = Job(task, alone)
+        job = Job(task, alone, within)
         self._line.put(job, self._opener.settings.busy_timeout_s)
         return job.done.result()
 
-    def run_later(self, task: Task) -> None:
+    def run_later(self, task: Task, within: str = "") -> None:
         """Hand over a task without waiting. Raises Overloaded when the line is full."""
-        self._line.put(Job(task), 0)
+        self._line.put(Job(task, within=within), 0)
 
     def close(self) -> None:
         """Finish what is waiting, then close the connection."""
@@ -159,7 +167,7 @@ class Writer:
     def _carry_out_some(self) -> bool:
         """Wait for jobs and do them. What was handed over ends with this call, not with the next job."""
         jobs = self._line.take(self._opener.settings.group_limit)
-        for group in _split(jobs):
+        for group in self._split(jobs):
             self._settle(group)
         return bool(jobs)
 
@@ -176,7 +184,7 @@ class Writer:
 
     def _together(self, group: list[Job]) -> list[Outcome]:
         """One transaction, with as many jobs from the front as fit well; what became of them."""
-        self._db.execute("BEGIN IMMEDIATE")
+        self._begin(group[0])
         try:
             start = self._db.total_changes()
             outcomes = [self._first(group[0])]
@@ -185,11 +193,19 @@ class Writer:
                     break
                 outcomes.append(self._further(job))
             if self._db.in_transaction:
-                self._db.execute("COMMIT")
+                self._commit()
         except (apsw.Error, EngramError):
             self._roll_back()
             raise
         return outcomes
+
+    def _begin(self, first: Job) -> None:
+        """Begin a transaction for the group that begins with this job."""
+        del first
+        self._db.execute("BEGIN IMMEDIATE")
+
+    def _commit(self) -> None:
+        self._db.execute("COMMIT")
 
     def _first(self, job: Job) -> Outcome:
         """The first job needs no savepoint: nothing stands before it that a rollback could harm.
@@ -199,7 +215,7 @@ class Writer:
         """
         try:
             return None, job.task(self._db)
-        except DISK_TROUBLE:
+        except self.ends_group:
             raise
         except Exception as error:  # noqa: BLE001 - the worker loop: the caller gets it, the thread lives on
             self._roll_back()
@@ -210,7 +226,7 @@ class Writer:
         self._db.execute("SAVEPOINT work")
         try:
             result = job.task(self._db)
-        except DISK_TROUBLE:
+        except self.ends_group:
             raise
         except Exception as error:  # noqa: BLE001 - the worker loop
             self._db.execute("ROLLBACK TO work")
@@ -238,13 +254,12 @@ class Writer:
         if self._db.in_transaction:
             self._db.execute("ROLLBACK")
 
-
-def _split(jobs: list[Job]) -> list[list[Job]]:
-    """The jobs in their order, those that run alone by themselves."""
-    groups: list[list[Job]] = []
-    for job in jobs:
-        if job.alone or not groups or groups[-1][0].alone:
-            groups.append([job])
-        else:
-            groups[-1].append(job)
-    return groups
+    def _split(self, jobs: list[Job]) -> list[list[Job]]:
+        """The jobs in their order, those that run alone by themselves."""
+        groups: list[list[Job]] = []
+        for job in jobs:
+            if job.alone or not groups or groups[-1][0].alone:
+                groups.append([job])
+            else:
+                groups[-1].append(job)
+        return groups
