@@ -14,7 +14,6 @@ import pytest
 
 from engram import Access, Engram, Role
 from engram.operations.aliases import TOOLS_BEFORE
-from engram.server.host import keys_of
 from engram.server.limits import Keys
 from engram.server.mcp.dispatch import ToolAnswer, ToolDispatcher, once
 from engram.server.mcp.tools import FULL, PINNED, find_tool
@@ -101,7 +100,7 @@ def keyed(
     memory: Engram, door: ToolDispatcher, *calls: tuple[str, Mapping[str, Any]], keys: Keys | None = None
 ) -> list[ToolAnswer]:
     """Calls of memory_store one after the other, each by somebody, with one store of answers."""
-    kept = keys or keys_of(lambda: memory)
+    kept = keys or Keys(memory=lambda: memory)
 
     async def run() -> list[ToolAnswer]:
         return [await once(kept, who, "memory_store", given, work(given)) for who, given in calls]
@@ -148,7 +147,7 @@ def test_callers_with_request_ids_do_not_wait_for_each_other(memory: Engram) -> 
     runs: list[str] = []
 
     async def run() -> None:
-        keys, begun, go_on = keys_of(lambda: memory), anyio.Event(), anyio.Event()
+        keys, begun, go_on = Keys(memory=lambda: memory), anyio.Event(), anyio.Event()
         answers: dict[str, ToolAnswer] = {}
 
         async def call(name: str, words: str, who: str, request_id: str) -> None:

@@ -36,7 +36,7 @@ from engram.model.scope import Access
 from engram.pressure import give_back_memory
 from engram.server import caller
 from engram.server.caller import NOBODY, Caller, Links
-from engram.server.limits import IdempotentAnswer, Keys
+from engram.server.limits import Keys
 from engram.server.problems import TookTooLong
 
 if TYPE_CHECKING:
@@ -45,10 +45,6 @@ if TYPE_CHECKING:
     from engram.model.event import Stats
     from engram.model.scope import Token
 from engram.store.sqlite.connection import QUEUE_LIMIT
-
-IDEMPOTENCY_KEYS = 10_000  # idempotency keys known at most
-IDEMPOTENCY_HOURS = 24.0  # hours for which one is known
-
 
 # ---------------------------------------------------------------- host
 # The host: one open memory, a facade for each caller, and the threads in which calls are carried out.
@@ -78,7 +74,7 @@ class MemoryHost:
         self.settings = settings
         self.started = time.monotonic()
         self.links = Links()
-        self.keys = keys_of(lambda: self.memory)
+        self.keys = Keys(memory=lambda: self.memory)
         self._opener = opener
         self._root: Engram | None = None
         self._facades: OrderedDict[tuple[Access, str], Engram] = OrderedDict()
@@ -307,30 +303,6 @@ class MemoryHost:
             most = max(cores, LEAST_QUICK) + beside if quick else cores * THREADS_A_CORE
             self._lanes[quick] = anyio.CapacityLimiter(self.settings.threads or most)
         return self._lanes[quick]
-
-
-class KeptAnswers:
-    """Answers to keyed writes, kept with a memory for a while. Used by threads that carry out calls."""
-
-    def __init__(self, memory: Callable[[], Engram]) -> None:
-        self._memory = memory
-
-    def find(self, caller: str, key: str, request: bytes) -> IdempotentAnswer | bool | None:
-        """The answer to this request; None when there is none, False when the key was for another."""
-        found = self._memory().answers.find(caller, key, request, hours=IDEMPOTENCY_HOURS)
-        return IdempotentAnswer(*found) if isinstance(found, tuple) else found
-
-    def keep(self, caller: str, key: str, request: bytes, answer: IdempotentAnswer) -> None:
-        """Keep an answer."""
-        kept = answer.status, answer.body
-        self._memory().answers.keep(
-            caller, key, request, kept, hours=IDEMPOTENCY_HOURS, most=IDEMPOTENCY_KEYS
-        )
-
-
-def keys_of(memory: Callable[[], Engram]) -> Keys:
-    """The one store of answers to keyed writes, for every door."""
-    return Keys(IDEMPOTENCY_KEYS, IDEMPOTENCY_HOURS, store=KeptAnswers(memory))
 
 
 CROWDED = 0.8

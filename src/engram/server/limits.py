@@ -6,7 +6,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from hashlib import sha256
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import anyio
 import anyio.to_thread
@@ -17,6 +17,8 @@ from engram.server.problems import BodyTooLarge, BodyTooSlow, KeyReused, TooMany
 
 if TYPE_CHECKING:
     from starlette.types import Message, Receive
+
+    from engram.engine import Engram
 
 
 CALLERS = 10_000
@@ -100,6 +102,8 @@ def check_length(length: str | None, limit: int) -> None:
 
 
 KEY_LENGTH = 255
+IDEMPOTENCY_KEYS = 10_000  # idempotency keys known at most
+IDEMPOTENCY_HOURS = 24.0  # hours for which one is known
 LARGEST = 1_000_000
 """Answers longer than this are not kept beyond the life of the server."""
 HEADER = "idempotency-key"
@@ -122,32 +126,19 @@ class _Kept:
     answer: IdempotentAnswer | None = None
 
 
-class LastingAnswers(Protocol):
-    """Where answers outlast the server. Its calls wait, so they run in a thread."""
-
-    def find(self, caller: str, key: str, request: bytes) -> IdempotentAnswer | bool | None:
-        """The answer to this request; None when there is none, False when the key was for another."""
-        ...
-
-    def keep(self, caller: str, key: str, request: bytes, answer: IdempotentAnswer) -> None:
-        """Keep an answer."""
-        ...
-
-
 class Keys:
     """The answers to keyed writes. Used by the event loop alone."""
 
     def __init__(
         self,
-        most: int,
-        hours: float,
+        most: int = IDEMPOTENCY_KEYS,
+        hours: float = IDEMPOTENCY_HOURS,
         now: Callable[[], float] = time.monotonic,
-        store: LastingAnswers | None = None,
+        memory: Callable[[], Engram] | None = None,
     ) -> None:
-        self._most = most
-        self._seconds = hours * 3_600
-        self._now = now
-        self._store = store
+        self._most, self._hours, self._now = most, hours, now
+        self._memory = memory
+        """Where answers outlast the server. That waits, so it is done in a thread."""
         self._kept: OrderedDict[tuple[str, str], _Kept] = OrderedDict()
 
     async def once(
@@ -182,20 +173,27 @@ class Keys:
         return mine.answer, again
 
     async def _found(self, caller: str, key: str, request: bytes) -> IdempotentAnswer | None:
-        if self._store is None:
+        if (memory := self._memory) is None:
             return None
-        found = await anyio.to_thread.run_sync(self._store.find, caller, key, request)
+        found = await anyio.to_thread.run_sync(
+            lambda: memory().answers.find(caller, key, request, hours=self._hours)
+        )
         if found is False:
             raise KeyReused(key)
-        return found if isinstance(found, IdempotentAnswer) else None
+        return IdempotentAnswer(*found) if isinstance(found, tuple) else None
 
     async def _keep(self, caller: str, key: str, request: bytes, answer: IdempotentAnswer) -> None:
-        if self._store is not None and len(answer.body) <= LARGEST:
+        if (memory := self._memory) is not None and len(answer.body) <= LARGEST:
+            kept = (answer.status, answer.body)
             with anyio.CancelScope(shield=True):
-                await anyio.to_thread.run_sync(self._store.keep, caller, key, request, answer)
+                await anyio.to_thread.run_sync(
+                    lambda: memory().answers.keep(
+                        caller, key, request, kept, hours=self._hours, most=self._most
+                    )
+                )
 
     def _forget(self) -> None:
-        old = self._now() - self._seconds
+        old = self._now() - self._hours * 3_600
         while self._kept:
             place, oldest = next(iter(self._kept.items()))
             if oldest.at > old and len(self._kept) <= self._most:

@@ -150,9 +150,9 @@ class OneClient:
     @cached_property
     def keys(self) -> Keys:
         """The answers that are kept with the memory."""
-        from engram.server.host import keys_of
+        from engram.server.limits import Keys
 
-        return keys_of(self._memory)
+        return Keys(memory=self._memory)
 
 
 class Unanswered:
