@@ -7,13 +7,15 @@ All drafts of one call are written in one unit of work: all of them or none.
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from contextvars import copy_context
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from heapq import nlargest
+from threading import Lock
 from typing import TypeVar
 
 from engram.capture.settle import connect, link, settle
@@ -370,14 +372,19 @@ def _same_fact(item: PreparedDraft, tools: Tools) -> list[tuple[Memory, float | 
 
 def limits_of(vector: Embedded | None, config: Config = USUAL) -> SamenessLimits:
     """How near is near in this vector's space."""
-    cosines = thresholds(vector.space.key if vector is not None else "")
+    return _limits(vector.space.key if vector is not None else "", by_layers(config))
+
+
+@cache
+def _limits(space_key: str, paraphrases: bool) -> SamenessLimits:  # noqa: FBT001 - cached by position
+    cosines = thresholds(space_key)
     return SamenessLimits(
         duplicate=cosines.duplicate,
         strong=cosines.strong,
         related=cosines.related,
         jaccard=JACCARD_SAME,
         jaccard_alone=JACCARD_ALONE,
-        paraphrases=by_layers(config),
+        paraphrases=paraphrases,
     )
 
 
@@ -519,6 +526,8 @@ class _Batch:
 
 
 Given = TypeVar("Given")
+RARELY = 20_000
+"""Objects made between two looks for garbage in an import; Python's own 700 take a twentieth of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -539,12 +548,40 @@ def remember_partly(
 ) -> list[Receipt | Refusal]:
     """Write every good draft; `read` makes a draft of an item or raises what is wrong with it."""
     results: list[Receipt | Refusal] = []
-    with ThreadPoolExecutor(1, thread_name_prefix="engram-write") as pool:
+    with _COLLECTING_RARELY, ThreadPoolExecutor(1, thread_name_prefix="engram-write") as pool:
         for written in _one_ahead(pool, _slices(items, read, tools), tools, actor):
             results += written
             if progress is not None:
                 progress(len(results))
     return results
+
+
+class _CollectingRarely:
+    """Inside, Python looks for garbage less often: nearly all that an import makes stays for a while.
+
+    The threshold is the process's: the last import to end gives it back.
+    """
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._inside = 0
+        self._usual = gc.get_threshold()
+
+    def __enter__(self) -> None:
+        with self._lock:
+            self._inside += 1
+            if self._inside == 1:
+                self._usual = first, *others = gc.get_threshold()
+                gc.set_threshold(max(first, RARELY) if first else 0, *others)
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._inside -= 1
+            if not self._inside:
+                gc.set_threshold(*self._usual)
+
+
+_COLLECTING_RARELY = _CollectingRarely()
 
 
 def _one_ahead(

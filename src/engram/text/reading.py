@@ -42,13 +42,15 @@ def read_once(
     def ask(text: str, /, *more: Asked.args, **named: Asked.kwargs) -> Answer:
         known = _short(text) if len(text) <= SHORT else _long(text)
         key = (work, *more, *named.items()) if more or named else work
-        if key in known:
-            answer: Answer = known[key]
-            return answer
-        answer = known[key] = work(text, *more, **named)
+        answer: Answer = known.get(key, _UNREAD)
+        if answer is _UNREAD:
+            answer = known[key] = work(text, *more, **named)
         return answer
 
     return ask
+
+
+_UNREAD: Final[Any] = object()
 
 
 @lru_cache(maxsize=MANY)

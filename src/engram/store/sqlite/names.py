@@ -12,7 +12,7 @@ from engram.lazily import dataclass
 from engram.model.facts import Entity, Fact, Named
 from engram.rules.entities import keys_of
 from engram.store.sqlite.connection import Db, Line, ask, ask_value
-from engram.store.sqlite.rows import as_list, names_to_json
+from engram.store.sqlite.rows import as_list
 
 # ---------------------------------------------------------------- aliases
 # What names stand for, written: each name leads to an entity, and goes when no memory has it any more.
@@ -215,8 +215,7 @@ def name_of(db: Db, entity: int) -> str:
 
 MENTION = """
 INSERT INTO mentions (namespace, name, row)
-SELECT :namespace, value, :row
-FROM json_each(:names)
+VALUES (:namespace, :name, :row)
 """
 
 MENTIONED = """
@@ -316,7 +315,7 @@ class Naming:
         """Write the names of a memory that has none yet."""
         if not names:
             return
-        self._db.execute(MENTION, (namespace, row, names_to_json(names)))
+        self._db.executemany(MENTION, [(namespace, name, row) for name in names])
         heard = self._heard.setdefault(namespace, {})
         for alias, name in names.items():
             if alias in heard:
