@@ -26,7 +26,7 @@ SHARE: Final = 0.8
 
 
 class Echoes:
-    """What was recalled of late, by session. Owned by whoever recalls; any thread may ask it.
+    """What was recalled of late. Owned by whoever recalls; any thread may ask it.
 
     At most `capacity` texts are kept; the ones heard longest ago go first.
 
@@ -46,26 +46,19 @@ class Echoes:
         self._wholes: Counter[int] = Counter()
         self._holders: dict[int, list[_Heard]] = {}
 
-    def heard(self, texts: Iterable[str], session: str = "") -> None:
+    def heard(self, texts: Iterable[str]) -> None:
         """Keep in mind what was recalled into a prompt; pass its shorter forms too when they were shown."""
         for text in texts:
-            parts = tuple(_parts(text, session))
+            parts = tuple(_parts(text))
             if parts:
                 with self._lock:
-                    self._add(hash((session, text)), parts)
+                    self._add(hash(text), parts)
 
-    def is_echo(self, sentence: str, session: str = "", *, person: str = "") -> bool:
-        """Whether a sentence only repeats what this session heard.
-
-        `person` is the name that "I" and "you" may stand for: with it, "I live in Rome" echoes "Anna lives
-        in Rome". A sentence of one or two words is an echo only when it is all that was said.
-        """
+    def is_echo(self, sentence: str) -> bool:
+        """Whether a sentence only repeats what was heard; one of two words, when it is all that was said."""
         if not self._texts:
             return False
-        return any(
-            self._repeats(words, session, numbered=numbered)
-            for words, numbered in _readings(sentence, person)
-        )
+        return any(self._repeats(words, numbered=numbered) for words, numbered in _readings(sentence))
 
     def __len__(self) -> int:
         """How many texts are kept."""
@@ -94,13 +87,13 @@ class Echoes:
                 if not holders:
                     del self._holders[shingle]
 
-    def _repeats(self, words: list[str], session: str, *, numbered: bool) -> bool:
+    def _repeats(self, words: list[str], *, numbered: bool) -> bool:
         with self._lock:
-            if hash((session, *words)) in self._wholes:
+            if hash(tuple(words)) in self._wholes:
                 return True
             if numbered:  # "4. May is a holiday" must not pass for a part of "3. May is a holiday"
                 return False
-            shingles = [(hash((session, *run)), _is_strict(run)) for run in _shingles(words)]
+            shingles = [(hash(run), _is_strict(run)) for run in _shingles(words)]
             candidates: Counter[_Heard] = Counter()
             for shingle, _ in shingles:
                 candidates.update(self._holders.get(shingle, ())[-_FEW:])
@@ -131,7 +124,7 @@ class _Heard:
     negations: int
 
 
-def _parts(text: str, session: str) -> Iterator[_Heard]:
+def _parts(text: str) -> Iterator[_Heard]:
     """A text as a whole, its sentences and their clauses, each once."""
     told = sentences(text)
     if len(told) == 1:
@@ -142,40 +135,29 @@ def _parts(text: str, session: str) -> Iterator[_Heard]:
         for words in _worded(piece):
             if words and tuple(words) not in seen:
                 seen.add(tuple(words))
-                yield _heard(words, session)
+                yield _heard(words)
 
 
 _CLAUSE = re.compile(r"[,;，；。：]\s*|\s+[—–]\s+|\s+(?:but|while|although|though|whereas)\s+", re.IGNORECASE)
 
 
-def _heard(words: list[str], session: str) -> _Heard:
+def _heard(words: list[str]) -> _Heard:
     kept = words[:_LONGEST]
     runs = {*_shingles(kept), *_runs(kept, _SHORT)}
     return _Heard(
-        whole=hash((session, *words)),
-        shingles=frozenset(hash((session, *run)) for run in runs),
+        whole=hash(tuple(words)),
+        shingles=frozenset(map(hash, runs)),
         words=frozenset(hash(word) for word in kept),
         negations=_negations(words),
     )
 
 
-def _readings(sentence: str, person: str) -> Iterator[tuple[list[str], bool]]:
+def _readings(sentence: str) -> Iterator[tuple[list[str], bool]]:
     """The ways to read a sentence, each with whether a number before it was taken for a list mark."""
-    for words in _worded(sentence):
-        if words:
-            yield words, False
-            if person and PERSON in words:
-                yield (
-                    [name for word in words for name in (_worded_name(person) if word == PERSON else [word])],
-                    False,
-                )
+    yield from ((words, False) for words in _worded(sentence) if words)
     bare = _NUMBERING.sub("", sentence, count=1)
     if bare != sentence:
         yield from ((words, True) for words in _worded(bare) if words)
-
-
-def _worded_name(person: str) -> list[str]:
-    return _words_of(person) or [PERSON]
 
 
 PERSON: Final = "@"

@@ -152,7 +152,6 @@ _SCRIPTS = re.compile(rf"[{PAIRED}]+|[^{PAIRED}]+")
 _OPENING: Final = r"[\"'“‘(\[*`]*"
 _AFTER = re.compile(rf"\s*{_OPENING}(?P<word>[^\W_][\w'’-]*)?")
 _BEFORE = re.compile(rf"(?P<word>[^\W_][\w'’-]*)[ \t]+{_OPENING}$")
-_LOOK_BACK: Final = 40
 _NEVER_AFTER_AN_ARTICLE: Final = frozenset(
     "is are was were am be been being has had did does and or but nor in on at of for to from with by into as"  # noqa: SIM905 - a sentence
     " than then if when while because until after before since not isn't wasn't aren't hasn't".split()

@@ -42,15 +42,15 @@ TELLING: Final = 2
 """So many words that do more than judge make a statement about oneself worth keeping."""
 
 
-def has_substance(sentence: str, people: frozenset[str] = frozenset()) -> bool:
-    """Whether a sentence tells something; `people` are the ones who talk, whose names alone tell nothing.
+def has_substance(sentence: str) -> bool:
+    """Whether a sentence tells something.
 
     >>> has_substance("I roasted marshmallows at the lake"), has_substance("Nature can make us feel small")
     (True, False)
-    >>> has_substance("You're so thoughtful, Anna!", frozenset({"Anna"})), has_substance("It was in Chicago")
-    (False, True)
+    >>> has_substance("It was in Chicago")
+    True
     """
-    if is_wide(sentence) or _is_concrete(sentence, people):
+    if is_wide(sentence) or _is_concrete(sentence):
         return True
     if _ABOUT_LISTENER.search(sentence) and not _MINE.search(sentence):
         return False
@@ -62,13 +62,13 @@ def has_substance(sentence: str, people: frozenset[str] = frozenset()) -> bool:
     return bool(telling) and lexicon.found("past", sentence.lower())
 
 
-def _is_concrete(sentence: str, people: frozenset[str]) -> bool:
+def _is_concrete(sentence: str) -> bool:
     if "[shares" in sentence or _DIGIT.search(sentence):
         return True
     lower = sentence.lower()
     if lexicon.found("times", lower) and not _ABOUT_LISTENER.search(sentence):
         return True
-    return any(entity.name not in people for entity in entities(sentence))
+    return bool(entities(sentence))
 
 
 def _telling(sentence: str) -> list[str]:
