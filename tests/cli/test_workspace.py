@@ -51,8 +51,6 @@ def test_refused_rows_are_an_error_of_the_exit_code(shell: Shell, tmp_path: Path
         "content=note",
         "--map",
         "created_at=when",
-        "--from",
-        "csv",
     )
     assert done.exit_code == 2
     assert "E2014" in done.stderr

@@ -29,6 +29,7 @@ INSERT INTO memories VALUES ('6f9619ff-8b86-4d01-b42d-00cf4fc964ff', 'Ilse lives
 INSERT INTO memories VALUES ('7f9619ff-8b86-4d01-b42d-00cf4fc964ff', 'Tag before you push', 2, 0.6, 1767349800000,
   1767436200000, 0, 0, 0.01, 'api', '[]', 'work', NULL, 'procedural', 1767349800000);
 INSERT INTO facts VALUES ('f1', 'Ilse', 'lives in', 'Ghent', '6f9619ff-8b86-4d01-b42d-00cf4fc964ff', 'default', 1, NULL, NULL, NULL);
+INSERT INTO facts VALUES ('f0', 'Ilse', 'lives in', 'Bruges', '6f9619ff-8b86-4d01-b42d-00cf4fc964ff', 'default', 1, 1500000000000, 1600000000000, 'f1');
 INSERT INTO trash VALUES ('8f9619ff-8b86-4d01-b42d-00cf4fc964ff', 'Thrown away', 1, 0.3, 1767349800000, 1767436200000,
   '[]', 'default', 'api', 'semantic');
 """
@@ -58,7 +59,11 @@ def test_a_database_of_engram_rs(memory: Engram, tmp_path: Path) -> None:
         "2026-01-02T10:30:00+00:00",
         ("lesson", "home", "session"),
     )
-    assert memory.facts.query(subject="ilse")[0].fact.object == "ghent"
+    assert [one.fact.object for one in memory.facts.query(subject="ilse")] == ["ghent"]
+    held = {one.fact.object: one.fact.valid_to for one in memory.facts.history("ilse", "lives in")}
+    assert (held["ghent"], held["bruges"]) == (None, ilse.created_at), (
+        "what held before came along, with its end"
+    )
     thrown = memory.get("8f9619ff")
     assert thrown is not None
     assert str(thrown.status) == "archived"
@@ -103,7 +108,7 @@ def test_hindsight_units(memory: Engram, tmp_path: Path) -> None:
     told = {"items": [
         {"id": "u1-00000001", "text": "Ilse moved the release", "fact_type": "experience", "mentioned_at": "2025-05-01T00:00:00Z",
          "occurred_start": "2025-04-30T00:00:00Z", "entities": "Ilse, release", "links": [{"to_unit_id": "u2-00000001", "weight": 0.5}]},
-        {"id": "u2-00000001", "text": "Fridays are bad for releases", "fact_type": "opinion", "confidence_score": 0.6},
+        {"id": "u2-00000001", "text": "Fridays are bad for releases", "fact_type": "opinion", "confidence_score": 0.6, "occurred_start": "2025-04-01T00:00:00Z"},
     ]}  # fmt: skip
     report = memory.sources.move_in(wrote(tmp_path / "bank.json", told))
     assert (report.format, report.related) == ("hindsight", 1)
@@ -112,7 +117,7 @@ def test_hindsight_units(memory: Engram, tmp_path: Path) -> None:
     assert (str(one.kind), one.happened_at.day) == ("episodic", 30)
     two = memory.get("u2-00000001")
     assert two is not None
-    assert two.confidence == 0.6
+    assert (two.confidence, two.created_at.month) == (0.6, 4)
 
 
 def test_letta_blocks_and_passages(memory: Engram, tmp_path: Path) -> None:
@@ -124,6 +129,20 @@ def test_letta_blocks_and_passages(memory: Engram, tmp_path: Path) -> None:
     report = memory.sources.move_in(wrote(tmp_path / "rex.af", told))
     assert (report.format, report.counts) == ("letta", {"stored": 3})
     assert {"Ada likes tea", "The roof was mended in May"} <= words(memory)
+    del told["agents"][0]["block_ids"]  # type: ignore[attr-defined]
+    assert memory.sources.move_in(wrote(tmp_path / "rex.af", told)).counts == {"unchanged": 3}
+
+
+def test_chats_are_listened_to(memory: Engram, tmp_path: Path) -> None:
+    said = {
+        "uuid": "m1",
+        "text": "My dog is called Biscuit and he is allergic to chicken.",
+        "sender": "human",
+        "created_at": "2024-05-01T10:00:00Z",
+    }
+    told = [{"uuid": "k1", "name": "Dogs", "created_at": "2024-05-01T10:00:00Z", "chat_messages": [said]}]
+    report = memory.sources.move_in(wrote(tmp_path / "conversations.json", told))
+    assert (report.format, report.counts) == ("claude", {"stored": 1})
 
 
 def test_the_memory_server_of_mcp(memory: Engram, tmp_path: Path) -> None:

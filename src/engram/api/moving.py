@@ -19,7 +19,7 @@ from engram.api.caller import CallerContext
 from engram.api.commitments import Triggers
 from engram.api.import_records import id_of, import_records
 from engram.api.workspace_views import take_triggers
-from engram.capture.sources import files, homes
+from engram.capture.sources import chats, files, homes
 from engram.capture.sources.files import BEGINNING, refused, unreadable
 from engram.capture.sources.homes import OF_JSON, Record, Told
 from engram.errors import BadSource, UnknownFormat, UnknownValue
@@ -35,8 +35,9 @@ from engram.workspace.pages import event_line, page_parts
 from engram.workspace.text import split_front
 
 AUTO = "auto"
-SYSTEMS = (AUTO, LEDGER, FILES, "engram-rs", "retention", *OF_JSON, "basic-memory", "csv", "jsonl")
-"""What can be moved in as it was. Chats of ChatGPT and Claude are listened to instead: `sources.file`."""
+CHATS = ("chatgpt", "claude")
+"""Exports of chats: they are listened to, as `sources.file` does."""
+SYSTEMS = (AUTO, LEDGER, FILES, "engram-rs", "retention", *OF_JSON, "basic-memory", *CHATS, "csv", "jsonl")
 _DAY = re.compile(r"^memory/(\d{4}-\d{2}-\d{2})\.md$")
 _CLOCK = re.compile(r"^(\d{1,2}:\d{2})\b")
 LONGEST_NAME = 200
@@ -83,15 +84,15 @@ def system_at(path: Path, mapping: Mapping[str, str]) -> str:
     if connection.is_database(path):
         columns = _columns(path)
         return "retention" if "source_type" in columns else "engram-rs"
-    if path.suffix.lower() in (".csv", ".tsv"):
-        return "csv"
-    if mapping:
-        return "jsonl"
+    is_table = path.suffix.lower() in (".csv", ".tsv")
+    if named := "csv" * is_table or CHATS[0] * files.is_archive(path) or "jsonl" * bool(mapping):
+        return named
     text = files.read_text(path)
     if ledger.events_in(text[:100_000]) and '"EVT-' in text[:100_000]:
         return LEDGER
     data = _data(text, path.name)
-    found = homes.system_of(data)
+    heard = (CHATS[0] * chats.is_chatgpt(data)) or (CHATS[1] * chats.is_claude(data))
+    found = heard or homes.system_of(data)
     if not found:
         raise UnknownFormat(
             path.name, "it is of no system that is known: say which, or map its columns", SYSTEMS

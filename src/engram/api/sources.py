@@ -72,7 +72,7 @@ class Sources:
         Args:
             path: its folder, database or export.
             system: ledger, files, engram-rs, retention, mem0, zep, hindsight, letta, mcp-memory,
-                basic-memory, csv or jsonl; by default it is found out.
+                basic-memory, chatgpt, claude, csv or jsonl; by default it is found out.
             mapping: for a table, which column is what: `{"content": "note", "created_at": "when"}`.
             dry: read and check everything, and write nothing.
             scope: where all of it goes; by default where it was, a place for each of several users.
@@ -82,10 +82,13 @@ class Sources:
             What became of each item; `undo` of its `run` takes all of it back.
 
         """
-        from engram.api.moving import move_in
+        from engram.api.moving import CHATS, move_in, system_at
 
+        chosen = system_at(Path(path), mapping or {}) if system == AUTO else system
+        if chosen in CHATS:
+            return self.file(path, dry=dry, scope=scope, progress=progress)
         return move_in(
-            self._caller, Path(path), system, mapping=mapping or {}, dry=dry, scope=scope, progress=progress
+            self._caller, Path(path), chosen, mapping=mapping or {}, dry=dry, scope=scope, progress=progress
         )
 
     def text(

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 SYSTEMS = (
     "ledger", "files", "engram-rs", "retention", "mem0", "zep", "hindsight", "letta", "mcp-memory",
-    "basic-memory", "csv", "jsonl",
+    "basic-memory", "chatgpt", "claude", "csv", "jsonl",
 )  # fmt: skip
 """As `engram.api.moving` knows them; a test compares. Loading them here would cost every export."""
 CHUNK = 500
@@ -128,7 +128,8 @@ def import_lines(
     it back as a whole. Of other JSON Lines each line is remembered: an object with at least `content`; `-`
     reads stdin. What is known already is reinforced. With --project … everything goes there.
     """
-    found = system or ("jsonl" if mapping else "" if as_it_was or path == "-" else _system_at(Path(path)))
+    plain_lines = as_it_was or path == "-"
+    found = system or ("" if plain_lines else _system_at(Path(path), dict(mapping)))
     if found:
         _move_in(run, Path(path), found, dict(mapping), dry=dry_run)
         return
@@ -136,12 +137,12 @@ def import_lines(
         _import_lines(run, source, dry_run=dry_run, as_it_was=as_it_was)
 
 
-def _system_at(path: Path) -> str:
+def _system_at(path: Path, mapping: Mapping[str, str]) -> str:
     """The system that a path comes from; empty for plain JSON Lines."""
     from engram.api.moving import system_at
 
     try:
-        return system_at(path, {})
+        return system_at(path, mapping)
     except (InvalidInput, OSError):
         return ""
 

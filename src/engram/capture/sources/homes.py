@@ -44,11 +44,14 @@ _CONTEXT = re.compile(r"\s*\(([^()]*)\)\s*$")
 def engram_rs(tables: Mapping[str, Sequence[Mapping[str, Any]]]) -> Iterator[Told]:
     """The memories, facts and trash of an engram-rs database."""
     facts: dict[str, list[dict[str, Any]]] = {}
-    for fact in tables.get("facts", ()):
+    told = {str(fact.get("id")): fact for fact in tables.get("facts", ())}
+    for fact in told.values():
         parts = {name: str(fact.get(name) or "") for name in ("subject", "predicate", "object")}
-        over = fact.get("superseded_by") or fact.get("valid_until")
-        if not over:
-            facts.setdefault(str(fact.get("memory_id")), []).append(parts)
+        after = told.get(str(fact.get("superseded_by")), {})
+        ended = fact.get("valid_until") or after.get("valid_from") or after.get("created_at")
+        spans = {"valid_from": moment(fact.get("valid_from")), "valid_to": moment(ended)}
+        times = {name: at.isoformat() for name, at in spans.items() if at is not None}
+        facts.setdefault(str(fact.get("memory_id")), []).append({**parts, **times})
     for row in tables.get("memories", ()):
         yield _engram_rs(row, facts.get(str(row.get("id")), []), "active")
     for row in tables.get("trash", ()):
@@ -252,7 +255,7 @@ def hindsight(data: Any) -> Iterator[Told]:
                 "content": one.get("text") or one.get("content"),
                 "kind": kind,
                 "category": category,
-                "created_at": one.get("mentioned_at") or one.get("created_at"),
+                "created_at": one.get("mentioned_at") or one.get("created_at") or one.get("occurred_start"),
                 "event_time": one.get("occurred_start") or one.get("event_date"),
                 "valid_to": one.get("occurred_end") if kind == "episodic" else None,
                 "confidence": _share(one.get("confidence_score", one.get("confidence"))),
@@ -290,7 +293,7 @@ def letta(data: Any) -> Iterator[Told]:
             blocks += [
                 one
                 for one in _listed(data, "blocks", bare=False)
-                if isinstance(one, Mapping) and str(one.get("id")) in own
+                if isinstance(one, Mapping) and (str(one.get("id")) in own or not (own or several))
             ]
         for block in blocks:
             if isinstance(block, Mapping):
@@ -402,7 +405,9 @@ def basic_memory(text: str, path: str, front: Mapping[str, Any]) -> Iterator[Tol
         if match := _RELATION.match(line):
             told = _relation("basic-memory", title, match[1].strip(), match[2].split("|")[0].strip())
             if isinstance(told, dict):
-                told["details"] = {**told["details"], **page}
+                context = _CONTEXT.search(match[3])
+                noted = {"context": context[1]} if context else {}
+                told["details"] = {**told["details"], **page, **noted}
                 told |= {name: value for name, value in base.items() if value}
             yield told
             continue
@@ -438,6 +443,7 @@ def _observation(
             "origin": f"basic-memory:{permalink}#{words}",
             "content": about_whom(title, content),
             "category": slug,
+            "kind": "semantic",
             "tags": [*own, *tags],
             "details": {**page, "entity": title, **({"context": context[1]} if context else {})},
             **base,
